@@ -1,0 +1,21 @@
+#pragma once
+
+#include <cassert>
+
+/// States what the caller has to guarantee; `text` says it as a sentence.
+///
+/// Only the caller's faults are asserted. What a stranger can cause through a command is answered by an `Error`.
+/// The condition is checked unless NDEBUG is defined, and then it is not even evaluated, so it must have no side
+/// effect. A condition with a comma outside parentheses needs parentheses around it. It may stand in a constexpr
+/// function, where a failure is a compile error.
+///
+/// To replace it, define ALLOT_ASSERT before the first header of the library is included, in the same way in every
+/// translation unit of the program.
+#ifndef ALLOT_ASSERT
+#    ifdef NDEBUG
+// Names what the condition names, so that a parameter which only an assertion reads is not reported as unused.
+#        define ALLOT_ASSERT(condition, text) static_cast<void>(sizeof(static_cast<bool>(condition)))
+#    else
+#        define ALLOT_ASSERT(condition, text) assert((condition) && (text))
+#    endif
+#endif
