@@ -1,0 +1,163 @@
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include <allot/assert.hpp>
+#include <allot/store/grow.hpp>
+
+namespace allot { inline namespace v0 {
+
+/// Something that falls due: when (milliseconds), what (a small number of the owner's choice), and for whom.
+struct Due {
+    std::int64_t time = 0;
+    std::uint8_t kind = 0;
+    std::uint32_t handle = 0;
+
+    [[nodiscard]] friend auto operator==(const Due&, const Due&) noexcept -> bool = default;
+};
+
+/// What falls due next, with at most one entry for each (kind, handle).
+///
+/// A 4-ary heap that knows where each entry stands, so an entry can be moved or erased by its handle. A
+/// timer wheel was as fast and needed eleven levels for 64-bit times; here the next deadline is exact,
+/// needs no notion of now, and equal times come in the order the owner wants.
+///
+/// That order is passed to each call that may compare, as `ties(const Due& a, const Due& b) -> bool`
+/// ("a comes before b", consulted only when the times are equal): it looks at ids in the owner's
+/// records, and a heap that kept a pointer there could not be copied. With a strict total order what
+/// `top` gives depends on the contents alone, never on the history.
+/// @pre of every such call: `ties` is a strict total order of the entries, does not change while they stay, and does
+/// not throw.
+template <unsigned kinds>
+class DueHeap {
+    static_assert(kinds >= 1 && kinds <= 256,
+                  "allot::DueHeap: `kinds` counts the kinds of due work, from 1 to 256, for example DueHeap<3>.");
+
+public:
+    /// Adds `due`, or moves the entry of the same kind and handle to its time.
+    /// Throws what an allocation throws, and then changes nothing.
+    /// @pre `due.kind < kinds`.
+    /// @complexity O(log4 n), usually O(1) when the time is late.
+    template <class Ties>
+    auto set(Due due, const Ties& ties) -> void {
+        ALLOT_ASSERT(due.kind < kinds, "DueHeap::set: no such kind");
+        auto& places = places_[due.kind];
+        detail::grow_to(places, std::size_t{due.handle} + 1, absent);
+        auto place = std::size_t{places[due.handle]};
+        if (places[due.handle] == absent) {
+            detail::make_room(heap_, heap_.size() + 1);
+            place = heap_.size();
+            heap_.push_back(due);
+        }
+        settle(place, due, ties);
+    }
+
+    /// Removes the entry of `kind` and `handle`; says whether there was one.
+    /// @complexity O(log4 n).
+    template <class Ties>
+    auto erase(std::uint8_t kind, std::uint32_t handle, const Ties& ties) -> bool {
+        if (!contains(kind, handle)) { return false; }
+        const auto place = std::size_t{places_[kind][handle]};
+        places_[kind][handle] = absent;
+        const auto last = heap_.back();
+        heap_.pop_back();
+        if (place < heap_.size()) { settle(place, last, ties); }
+        return true;
+    }
+
+    /// Whether there is an entry of `kind` and `handle`.
+    /// @complexity O(1).
+    [[nodiscard]] auto contains(std::uint8_t kind, std::uint32_t handle) const noexcept -> bool {
+        return find(kind, handle) != nullptr;
+    }
+
+    /// The entry of `kind` and `handle`, or null. The pointer holds until the next change.
+    /// @complexity O(1).
+    [[nodiscard]] auto find(std::uint8_t kind, std::uint32_t handle) const noexcept -> const Due* {
+        if (kind >= kinds || handle >= places_[kind].size() || places_[kind][handle] == absent) { return nullptr; }
+        return &heap_[places_[kind][handle]];
+    }
+
+    /// The entry that comes first, or null. The pointer holds until the next change.
+    /// @complexity O(1).
+    [[nodiscard]] auto top() const noexcept -> const Due* { return heap_.empty() ? nullptr : &heap_.front(); }
+
+    /// How many entries there are.
+    [[nodiscard]] auto size() const noexcept -> std::uint32_t { return static_cast<std::uint32_t>(heap_.size()); }
+
+    /// Whether there are none.
+    [[nodiscard]] auto empty() const noexcept -> bool { return heap_.empty(); }
+
+    /// Calls `f(due)` for each entry, by kind and then by handle, both ascending: the order in which they
+    /// stand in the heap depends on the history and must not show.
+    /// @pre `f` does not change the heap.
+    /// @complexity O(kinds * highest handle).
+    template <class F>
+    auto for_each(F&& f) const -> void {
+        for (const auto& places : places_) {
+            for (const auto place : places) {
+                if (place != absent) { f(static_cast<const Due&>(heap_[place])); }
+            }
+        }
+    }
+
+    /// Whether both hold the same entries, in whatever order they stand inside.
+    /// @complexity O(n).
+    [[nodiscard]] friend auto operator==(const DueHeap& a, const DueHeap& b) noexcept -> bool {
+        return a.heap_.size() == b.heap_.size() && std::all_of(a.heap_.begin(), a.heap_.end(), [&b](const Due& due) {
+                   const auto* const other = b.find(due.kind, due.handle);
+                   return other != nullptr && *other == due;
+               });
+    }
+
+private:
+    static constexpr std::size_t fan_out = 4;
+    static constexpr auto absent = std::numeric_limits<std::uint32_t>::max();
+
+    template <class Ties>
+    [[nodiscard]] static auto before(const Due& a, const Due& b, const Ties& ties) -> bool {
+        return a.time != b.time ? a.time < b.time : static_cast<bool>(ties(a, b));
+    }
+
+    auto put(std::size_t place, const Due& due) noexcept -> void {
+        heap_[place] = due;
+        places_[due.kind][due.handle] = static_cast<std::uint32_t>(place);
+    }
+
+    /// Lets `due` find its place from the hole `place` on: up while it comes before its parent, or else down.
+    template <class Ties>
+    auto settle(std::size_t place, const Due& due, const Ties& ties) -> void {
+        const auto start = place;
+        while (place > 0 && before(due, heap_[(place - 1) / fan_out], ties)) {
+            put(place, heap_[(place - 1) / fan_out]);
+            place = (place - 1) / fan_out;
+        }
+        if (place == start) { place = sink(place, due, ties); }
+        put(place, due);
+    }
+
+    /// Pulls up whatever comes before `due`, from the hole `place` down; gives the hole that is left.
+    template <class Ties>
+    [[nodiscard]] auto sink(std::size_t place, const Due& due, const Ties& ties) -> std::size_t {
+        for (auto first = place * fan_out + 1; first < heap_.size(); first = place * fan_out + 1) {
+            auto best = first;
+            for (auto child = first + 1; child < std::min(first + fan_out, heap_.size()); ++child) {
+                if (before(heap_[child], heap_[best], ties)) { best = child; }
+            }
+            if (!before(heap_[best], due, ties)) { break; }
+            put(place, heap_[best]);
+            place = best;
+        }
+        return place;
+    }
+
+    std::vector<Due> heap_;
+    std::array<std::vector<std::uint32_t>, kinds> places_;  // by handle: where its entry stands, or absent
+};
+
+}}  // namespace allot::v0

@@ -1,0 +1,149 @@
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include <allot/assert.hpp>
+
+namespace allot { inline namespace v0 {
+
+/// A map from a 64-bit hash to a 32-bit handle, whose keys live elsewhere, in the records.
+///
+/// Open addressing, 8 bytes a place: the high half of the hash, and the handle. Growing and erasing need
+/// only the stored half, so they touch no record, and a lookup asks about a record only when 32 bits agree.
+/// Entries stand in the order of their home places (Robin Hood), which keeps the longest search short
+/// at the load of 3/4: plain linear probing showed searches of over a hundred places.
+/// The home place is `hash * places / 2^32`, which goes through the table in the order of the hash; so the
+/// number of places need not be a power of two, spare memory stays small, and growing is one pass in order.
+///
+/// There is no way to iterate, on purpose: hash order differs by key and must never show in a decision.
+/// Only a keyed hash (SipHash) resists ids that somebody chose; this table cannot help against equal hashes.
+/// A value; moved from, it may only be assigned to or destroyed.
+class HandleMap {
+public:
+    /// Every handle is below this number.
+    static constexpr auto handle_limit = std::numeric_limits<std::uint32_t>::max();
+
+    /// The handle stored under `hash` for which `equal(handle)` holds, if any.
+    /// `equal` is asked only about handles stored with the same high half of the hash.
+    /// @complexity O(1) expected; about two places at the usual load.
+    template <class Equal>
+    [[nodiscard]] auto find(std::uint64_t hash, Equal&& equal) const -> std::optional<std::uint32_t> {
+        const auto place = locate(high(hash), std::forward<Equal>(equal));
+        if (!place) { return std::nullopt; }
+        return places_[*place].handle;
+    }
+
+    /// Stores `handle` under `hash`. Throws what an allocation throws, and then changes nothing.
+    /// @pre no entry of an equal key is there (the map cannot tell); `handle < handle_limit`.
+    /// @complexity O(1) expected, amortised.
+    auto insert(std::uint64_t hash, std::uint32_t handle) -> void {
+        ALLOT_ASSERT(handle < handle_limit, "HandleMap::insert: the handle is out of range");
+        if (std::uint64_t{size_} + 1 > load_max(places_.size())) {
+            rebuild(std::max(places_for(std::uint64_t{size_} + 1), places_.size() + places_.size() / 4));
+        }
+        store(Entry{high(hash), handle});
+        ++size_;
+    }
+
+    /// Removes the entry (`hash`, `handle`); says whether it was there.
+    /// @complexity O(1) expected.
+    auto erase(std::uint64_t hash, std::uint32_t handle) noexcept -> bool {
+        const auto place = locate(high(hash), [handle](std::uint32_t other) { return other == handle; });
+        if (!place) { return false; }
+        // Entries behind move back by one until one is at home: no tombstones, so searches never decay.
+        auto hole = *place;
+        for (auto behind = next(hole); !vacant(behind) && distance(behind) != 0; behind = next(behind)) {
+            places_[hole] = places_[behind];
+            hole = behind;
+        }
+        places_[hole] = Entry{};
+        --size_;
+        return true;
+    }
+
+    /// How many entries there are.
+    [[nodiscard]] auto size() const noexcept -> std::uint32_t { return size_; }
+
+    /// Whether there are none.
+    [[nodiscard]] auto empty() const noexcept -> bool { return size_ == 0; }
+
+    /// Makes room for `count` entries in all, so that the table does not grow before there are more.
+    /// @complexity O(places) if it grows.
+    auto reserve(std::uint32_t count) -> void {
+        if (count > load_max(places_.size())) { rebuild(places_for(count)); }
+    }
+
+private:
+    struct Entry {
+        std::uint32_t hash = 0;
+        std::uint32_t handle = handle_limit;  // this value: vacant
+    };
+
+    static constexpr auto high(std::uint64_t hash) noexcept -> std::uint32_t {
+        return static_cast<std::uint32_t>(hash >> 32);
+    }
+
+    /// Three quarters: at 7/8 a search that fails walks twice as far, at 1/2 memory grows by half.
+    static constexpr auto load_max(std::uint64_t places) noexcept -> std::uint64_t { return places / 4 * 3; }
+
+    static constexpr auto places_for(std::uint64_t count) noexcept -> std::size_t {
+        return static_cast<std::size_t>((count + 2) / 3 * 4);
+    }
+
+    [[nodiscard]] auto vacant(std::size_t place) const noexcept -> bool {
+        return places_[place].handle == handle_limit;
+    }
+
+    [[nodiscard]] auto next(std::size_t place) const noexcept -> std::size_t {
+        return place + 1 == places_.size() ? 0 : place + 1;
+    }
+
+    [[nodiscard]] auto home(std::uint32_t hash) const noexcept -> std::size_t {
+        return static_cast<std::size_t>((std::uint64_t{hash} * places_.size()) >> 32);
+    }
+
+    /// How far the entry at `place` stands from its home place.
+    [[nodiscard]] auto distance(std::size_t place) const noexcept -> std::size_t {
+        const auto from = home(places_[place].hash);
+        return place >= from ? place - from : place + places_.size() - from;
+    }
+
+    template <class Equal>
+    [[nodiscard]] auto locate(std::uint32_t hash, Equal&& equal) const -> std::optional<std::size_t> {
+        if (size_ == 0) { return std::nullopt; }
+        auto place = home(hash);
+        // The table is never full, so this ends at a vacant place at the latest.
+        for (std::size_t walked = 0; !vacant(place) && distance(place) >= walked; ++walked, place = next(place)) {
+            if (places_[place].hash == hash && equal(places_[place].handle)) { return place; }
+        }
+        return std::nullopt;
+    }
+
+    auto store(Entry entry) noexcept -> void {
+        auto place = home(entry.hash);
+        std::size_t walked = 0;
+        for (; !vacant(place) && distance(place) >= walked; ++walked) { place = next(place); }
+        // Whoever stands here is nearer to its home than the newcomer: it and all behind it step back.
+        for (; !vacant(place); place = next(place)) { std::swap(entry, places_[place]); }
+        places_[place] = entry;
+    }
+
+    auto rebuild(std::size_t count) -> void {
+        ALLOT_ASSERT(count < handle_limit, "HandleMap: a table this large does not fit 32-bit hashes");
+        auto old = std::exchange(places_, std::vector<Entry>(count));
+        for (const auto& entry : old) {
+            if (entry.handle != handle_limit) { store(entry); }
+        }
+    }
+
+    std::vector<Entry> places_;
+    std::uint32_t size_ = 0;
+};
+
+}}  // namespace allot::v0

@@ -1,0 +1,155 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <utility>
+
+#include <allot/assert.hpp>
+#include <allot/store/handle_map.hpp>
+#include <allot/store/pages.hpp>
+#include <allot/store/slot_set.hpp>
+
+namespace allot { inline namespace v0 {
+
+/// Gives equal values one small id, and counts how many use it.
+///
+/// For names and requirements, which thousands of records share: a record keeps four bytes, and two
+/// requirements are equal when their ids are. Ids are the lowest free first, so they depend on what is
+/// there and in which order it came, and never on the hash or its key. Counts go up and down without
+/// touching the value; a value leaves only by `erase_if_unused`, so that whoever undoes a step can first
+/// keep what is lost. It is `put` back at the very id it had.
+///
+/// `Hash` is called as `hash(const T&) -> std::uint64_t`, and its high half must be good. Strangers choose names,
+/// so give it a key. `==` does not look at it.
+template <class T, class Hash>
+class Interner {
+public:
+    /// No values; `hash` may carry a key.
+    explicit Interner(Hash hash = Hash{}) : hash_{std::move(hash)} {}
+
+    /// The id of a value equal to `value`, if there is one.
+    /// @complexity O(1) expected.
+    [[nodiscard]] auto find(const T& value) const -> std::optional<std::uint32_t> {
+        return find(value, std::uint64_t{hash_(value)});
+    }
+
+    /// The id of a value equal to `value`; if there is none, of a new one with count 0 at the lowest free id.
+    /// Throws what an allocation or copying a value throws, and then changes nothing.
+    /// @complexity O(1) expected, amortised.
+    auto intern(const T& value) -> std::uint32_t {
+        const auto hash = std::uint64_t{hash_(value)};
+        if (const auto id = find(value, hash)) { return *id; }
+        const auto id = ids_.lowest_free();
+        place(id, T(value), hash);
+        return id;
+    }
+
+    /// Puts `value` at `id`, with count 0: the reverse of `erase_if_unused`.
+    /// Throws what an allocation throws, and then changes nothing.
+    /// @pre no value has this id, and none equals `value`.
+    /// @complexity O(1) expected, amortised.
+    auto put(std::uint32_t id, T value) -> void {
+        ALLOT_ASSERT(!contains(id), "Interner::put: the id is taken");
+        const auto hash = std::uint64_t{hash_(value)};
+        ALLOT_ASSERT(!find(value, hash), "Interner::put: the value is there already");
+        place(id, std::move(value), hash);
+    }
+
+    /// Counts one more user of `id`.
+    /// @pre `contains(id)`.
+    auto acquire(std::uint32_t id) noexcept -> void {
+        ALLOT_ASSERT(contains(id), "Interner::acquire: no such id");
+        ++entries_[id].count;
+    }
+
+    /// Counts one user of `id` less. The value stays, even at 0.
+    /// @pre `count(id) > 0`.
+    auto release(std::uint32_t id) noexcept -> void {
+        ALLOT_ASSERT(contains(id) && entries_[id].count > 0, "Interner::release: nobody uses this id");
+        --entries_[id].count;
+    }
+
+    /// Removes the value of `id` if nobody uses it; says whether it did. The id is then free.
+    /// @pre `contains(id)`.
+    /// @complexity O(1) expected.
+    auto erase_if_unused(std::uint32_t id) -> bool {
+        ALLOT_ASSERT(contains(id), "Interner::erase_if_unused: no such id");
+        auto& entry = entries_[id];
+        if (entry.count != 0) { return false; }
+        map_.erase(std::uint64_t{hash_(*entry.value)}, id);
+        ids_.free(id);
+        entry.value.reset();
+        return true;
+    }
+
+    /// How many use `id`.
+    /// @pre `contains(id)`.
+    [[nodiscard]] auto count(std::uint32_t id) const noexcept -> std::uint32_t {
+        ALLOT_ASSERT(contains(id), "Interner::count: no such id");
+        return entries_[id].count;
+    }
+
+    /// The value of `id`. The reference holds until the value is erased.
+    /// @pre `contains(id)`.
+    [[nodiscard]] auto value(std::uint32_t id) const noexcept -> const T& {
+        ALLOT_ASSERT(contains(id), "Interner::value: no such id");
+        return *entries_[id].value;
+    }
+
+    /// Whether a value has `id`.
+    /// @complexity O(1).
+    [[nodiscard]] auto contains(std::uint32_t id) const noexcept -> bool { return ids_.taken(id); }
+
+    /// How many values there are, used or not.
+    [[nodiscard]] auto size() const noexcept -> std::uint32_t { return ids_.size(); }
+
+    /// Whether there are none.
+    [[nodiscard]] auto empty() const noexcept -> bool { return ids_.empty(); }
+
+    /// Calls `f(id, value)` for each value, by ascending id.
+    /// @pre `f` does not change the interner.
+    /// @complexity O(size).
+    template <class F>
+    auto for_each(F&& f) const -> void {
+        ids_.for_each([&](std::uint32_t id) { f(id, *entries_[id].value); });
+    }
+
+    /// Whether both have the same values at the same ids with the same counts. The hash does not matter.
+    /// @complexity O(size).
+    [[nodiscard]] friend auto operator==(const Interner& a, const Interner& b) -> bool {
+        auto equal = a.ids_ == b.ids_;
+        a.ids_.for_each([&](std::uint32_t id) {
+            equal = equal && a.count(id) == b.count(id) && a.value(id) == b.value(id);
+        });
+        return equal;
+    }
+
+private:
+    /// An optional, because a value type need not have a default, and because a gone name should free its memory.
+    struct Entry {
+        std::optional<T> value;
+        std::uint32_t count = 0;
+    };
+
+    [[nodiscard]] auto find(const T& value, std::uint64_t hash) const -> std::optional<std::uint32_t> {
+        return map_.find(hash, [&](std::uint32_t id) { return *entries_[id].value == value; });
+    }
+
+    /// Everything that may throw comes before the id is taken; a value left behind at a free id is never seen.
+    auto place(std::uint32_t id, T&& value, std::uint64_t hash) -> void {
+        ids_.reserve(id);
+        entries_.ensure(id);
+        auto& entry = entries_[id];
+        entry.value.emplace(std::move(value));
+        entry.count = 0;
+        map_.insert(hash, id);
+        ids_.take(id);
+    }
+
+    Hash hash_;
+    HandleMap map_;
+    SlotSet ids_;
+    Pages<Entry, 64> entries_;
+};
+
+}}  // namespace allot::v0

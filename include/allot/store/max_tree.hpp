@@ -1,0 +1,93 @@
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include <allot/store/grow.hpp>
+
+namespace allot { inline namespace v0 {
+
+/// Keys by slot, with the greatest of them.
+///
+/// For the stake maximum, which every node's score is relative to and which may move with each payment.
+/// Lines of 16 keys, above them lines of 16 maxima: 8.5 bytes a slot, where an ordered index takes 64.
+/// An absent slot and the key 0 are the same thing.
+/// A value; moved from, it may only be assigned to or destroyed.
+class MaxTree {
+public:
+    /// Gives `slot` a key, growing the tree if need be. Reversible: setting the former key again restores
+    /// every answer. Throws what an allocation throws, and then changes nothing.
+    /// @complexity O(log16 n); O(1) if the maximum of its line stays.
+    auto set(std::uint32_t slot, std::uint64_t key) -> void {
+        auto index = std::size_t{slot};
+        if (levels_.empty() || index / fan_out >= levels_.front().size()) {
+            if (key == 0) { return; }
+            grow(slot);
+        }
+        for (auto& lines : levels_) {
+            auto& line = lines[index / fan_out];
+            if (line.key[index % fan_out] == key) { return; }
+            line.key[index % fan_out] = key;
+            key = *std::max_element(line.key.begin(), line.key.end());
+            index /= fan_out;
+        }
+        max_ = key;
+    }
+
+    /// The key of `slot`; 0 if it was never set.
+    /// @complexity O(1).
+    [[nodiscard]] auto key(std::uint32_t slot) const noexcept -> std::uint64_t {
+        const auto line = std::size_t{slot / fan_out};
+        return levels_.empty() || line >= levels_.front().size() ? 0 : levels_.front()[line].key[slot % fan_out];
+    }
+
+    /// The greatest key; 0 if there is none.
+    [[nodiscard]] auto max() const noexcept -> std::uint64_t { return max_; }
+
+    /// Whether every slot has the same key in both; room made for others does not matter.
+    /// @complexity O(highest slot ever set).
+    [[nodiscard]] friend auto operator==(const MaxTree& a, const MaxTree& b) noexcept -> bool {
+        if (a.max_ != b.max_) { return false; }
+        if (a.max_ == 0) { return true; }
+        const auto& x = a.levels_.front();
+        const auto& y = b.levels_.front();
+        const auto common = static_cast<std::ptrdiff_t>(std::min(x.size(), y.size()));
+        const auto blank = [](const Line& line) { return line == Line{}; };
+        return std::equal(x.begin(), x.begin() + common, y.begin()) &&
+               std::all_of(x.begin() + common, x.end(), blank) &&
+               std::all_of(y.begin() + common, y.end(), blank);
+    }
+
+private:
+    static constexpr std::uint32_t fan_out = 16;
+
+    struct alignas(64) Line {
+        std::array<std::uint64_t, fan_out> key{};
+
+        friend auto operator==(const Line&, const Line&) noexcept -> bool = default;
+    };
+    using Lines = std::vector<Line>;
+
+    /// Makes room for `slot`, from the top down: a failing allocation leaves no line without the one above.
+    auto grow(std::uint32_t slot) -> void {
+        auto height = std::size_t{1};
+        while ((std::uint64_t{slot} >> (4 * height)) != 0) { ++height; }
+        while (levels_.size() < height) {
+            auto top = Lines{};
+            if (!levels_.empty()) { top.emplace_back().key[0] = max_; }
+            levels_.push_back(std::move(top));
+        }
+        for (auto level = levels_.size(); level > 0; --level) {
+            detail::grow_to(levels_[level - 1], static_cast<std::size_t>(std::uint64_t{slot} >> (4 * level)) + 1);
+        }
+    }
+
+    std::vector<Lines> levels_;  // [0]: the keys; above: maxima of lines. The top level has one line.
+    std::uint64_t max_ = 0;
+};
+
+}}  // namespace allot::v0
