@@ -1,0 +1,146 @@
+#pragma once
+
+#include <bit>
+#include <compare>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include <allot/core/u128.hpp>
+
+namespace allot { inline namespace v0 {
+
+/// Key of 128 bits. Bytes of a key are read with the lowest first, as everywhere in SipHash.
+struct SipKey {
+    std::uint64_t k0 = 0;
+    std::uint64_t k1 = 0;
+
+    friend constexpr auto operator==(const SipKey&, const SipKey&) noexcept -> bool = default;
+};
+
+/// SipHash (Aumasson and Bernstein, 2012): a keyed hash of short messages, fed piece by piece.
+///
+/// Who does not know the key can neither predict a value nor make two messages collide, which plain hashes of names chosen by strangers
+/// do not give. `C` rounds are done for each eight bytes and `D` at the end; `Bits` is the length of the result, 64 or
+/// 128, and results of different length have nothing in common.
+template <int C, int D, int Bits = 64>
+class SipHasher {
+    static_assert(C > 0 && D > 0, "SipHash needs rounds");
+    static_assert(Bits == 64 || Bits == 128, "SipHash gives 64 or 128 bits");
+
+public:
+    /// The hash of nothing yet.
+    explicit constexpr SipHasher(const SipKey& key) noexcept
+        : v0_{key.k0 ^ 0x736F'6D65'7073'6575U},
+          v1_{key.k1 ^ 0x646F'7261'6E64'6F6DU ^ (Bits == 128 ? 0xEEU : 0U)},
+          v2_{key.k0 ^ 0x6C79'6765'6E65'7261U},
+          v3_{key.k1 ^ 0x7465'6462'7974'6573U} {}
+
+    /// Feeds eight bytes, the lowest of the word first.
+    constexpr auto word(std::uint64_t value) noexcept -> SipHasher& {
+        length_ += 8;
+        const auto used = pending_bits();
+        if (used == 0) {
+            compress(value);
+        } else {
+            compress(pending_ | (value << used));
+            pending_ = value >> (64U - used);
+        }
+        return *this;
+    }
+
+    /// Feeds bytes.
+    constexpr auto bytes(std::span<const std::uint8_t> values) noexcept -> SipHasher& {
+        for (const auto value : values) {
+            byte(value);
+        }
+        return *this;
+    }
+    constexpr auto bytes(std::span<const std::byte> values) noexcept -> SipHasher& {
+        for (const auto value : values) {
+            byte(std::to_integer<std::uint8_t>(value));
+        }
+        return *this;
+    }
+
+    /// The hash of all that was fed. More can be fed afterwards.
+    [[nodiscard]] constexpr auto finish() const noexcept -> std::uint64_t
+        requires(Bits == 64)
+    {
+        auto last = ended();
+        last.v2_ ^= 0xFFU;
+        return last.result();
+    }
+
+    /// The hash of all that was fed, in 128 bits. Its first byte in print is the lowest.
+    [[nodiscard]] constexpr auto finish128() const noexcept -> u128
+        requires(Bits == 128)
+    {
+        auto last = ended();
+        last.v2_ ^= 0xEEU;
+        const auto low = last.result();
+        last.v1_ ^= 0xDDU;
+        return u128::from_parts(last.result(), low);
+    }
+
+private:
+    [[nodiscard]] constexpr auto pending_bits() const noexcept -> unsigned { return (length_ % 8U) * 8U; }
+
+    constexpr auto byte(std::uint8_t value) noexcept -> void {
+        pending_ |= std::uint64_t{value} << pending_bits();
+        ++length_;
+        if (length_ % 8U == 0) {
+            compress(pending_);
+            pending_ = 0;
+        }
+    }
+
+    [[nodiscard]] constexpr auto ended() const noexcept -> SipHasher {
+        auto last = *this;
+        last.compress(pending_ | (std::uint64_t{length_} << 56U));
+        return last;
+    }
+
+    constexpr auto result() noexcept -> std::uint64_t {
+        for (auto i = 0; i < D; ++i) {
+            round();
+        }
+        return v0_ ^ v1_ ^ v2_ ^ v3_;
+    }
+
+    constexpr auto compress(std::uint64_t value) noexcept -> void {
+        v3_ ^= value;
+        for (auto i = 0; i < C; ++i) {
+            round();
+        }
+        v0_ ^= value;
+    }
+
+    constexpr auto round() noexcept -> void {
+        v0_ += v1_;
+        v2_ += v3_;
+        v1_ = std::rotl(v1_, 13) ^ v0_;
+        v3_ = std::rotl(v3_, 16) ^ v2_;
+        v0_ = std::rotl(v0_, 32) + v3_;
+        v2_ += v1_;
+        v3_ = std::rotl(v3_, 21) ^ v0_;
+        v1_ = std::rotl(v1_, 17) ^ v2_;
+        v2_ = std::rotl(v2_, 32);
+    }
+
+    std::uint64_t v0_;
+    std::uint64_t v1_;
+    std::uint64_t v2_;
+    std::uint64_t v3_;
+    std::uint64_t pending_ = 0;  // bytes fed since the last whole word
+    std::uint8_t length_ = 0;    // modulo 256, as the last block holds it
+};
+
+/// SipHash-1-3: fast, for hash tables and counter streams.
+using SipHash13 = SipHasher<1, 3>;
+/// SipHash-2-4: as published.
+using SipHash24 = SipHasher<2, 4>;
+/// SipHash-2-4 with 128 bits.
+using SipHash24Wide = SipHasher<2, 4, 128>;
+
+}}  // namespace allot::v0
