@@ -1,0 +1,31 @@
+# cmake -DFLAGS=<file> -DSOURCE=<file.cpp> -P compile_fail.cmake
+#
+# Passes if the compiler refuses SOURCE and its first error matches the regular expression in SOURCE's first line:
+#     // error: a weight policy needs weight
+# An author of a policy reads one line; this holds us to it.
+
+include("${FLAGS}")
+file(STRINGS "${SOURCE}" first_line LIMIT_COUNT 1)
+if(NOT first_line MATCHES "^// error: (.+)$")
+    message(FATAL_ERROR "${SOURCE} has to begin with a line: // error: <regular expression>")
+endif()
+set(expected "${CMAKE_MATCH_1}")
+
+# To name a folder that the compiler knows anyway would change the order of its search.
+if(includes)
+    list(REMOVE_DUPLICATES includes)
+    list(REMOVE_ITEM includes ${implicit})
+    list(TRANSFORM includes PREPEND -I)
+endif()
+execute_process(
+    COMMAND ${CMAKE_COMMAND} -E env LC_ALL=C
+        ${compiler} ${flags} ${includes} -fdiagnostics-color=never -fsyntax-only "${SOURCE}"
+    RESULT_VARIABLE status OUTPUT_VARIABLE output ERROR_VARIABLE output)
+if(status STREQUAL "0")
+    message(FATAL_ERROR "${SOURCE} compiles, but has to be refused with: ${expected}")
+endif()
+string(REGEX MATCH "[^\n]*error:[^\n]*" error "${output}")
+if(NOT error MATCHES "${expected}")
+    message(FATAL_ERROR "${SOURCE}: the first error has to match\n  ${expected}\nbut is\n  ${error}\nin\n${output}")
+endif()
+message(STATUS "${error}")
