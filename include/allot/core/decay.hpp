@@ -12,7 +12,8 @@ namespace allot { inline namespace v0 {
 
 namespace detail {
 
-// 2^(-i/32) and 2^(-i/1024) for i in 0..31, times 2^62, rounded to nearest. Made by Python's decimal module with 80 digits as
+// 2^(-i/32) and 2^(-i/1024) for i in 0..31, times 2^62, rounded to nearest. Made by Python's decimal module with 80
+// digits as
 //     int((Decimal(2) ** 62 * Decimal(2) ** (-Decimal(i) / 32)).to_integral_value(ROUND_HALF_EVEN))
 // They are literals because the library must not compute with floating point; the test makes them again.
 inline constexpr auto exp2_coarse = std::array<std::uint64_t, 32>{
@@ -60,8 +61,9 @@ inline constexpr auto ln_2 = std::uint64_t{0xB172'17F7'D1CF'79ACU};    // times 
     const auto coarse = static_cast<std::size_t>((y.low() >> 51U) & 31U);
     const auto fine = static_cast<std::size_t>((y.low() >> 46U) & 31U);
     const auto rest = (y.low() & ((std::uint64_t{1} << 46U) - 1U)) << 8U;  // 64 fraction bits
-    // exp(-x) as 1 - x + x^2 / 2 is above the truth by less than 2^-33: by more than all roundings below, of 2^-58 each. So the step
-    // from the end of one table interval to the start of the next goes down, and within an interval nothing rises either.
+    // exp(-x) as 1 - x + x^2 / 2 is above the truth by less than 2^-33: by more than all roundings below, of 2^-58
+    // each. So the step from the end of one table interval to the start of the next goes down, and within an interval
+    // nothing rises either.
     const auto x = multiply_high(rest, detail::ln_2);
     const auto exp_x = (std::uint64_t{1} << 62U) - ((x - (multiply_high(x, x) >> 1U)) >> 2U);
     const auto table = multiply_high(detail::exp2_coarse[coarse], detail::exp2_fine[fine]);  // 60 fraction bits
@@ -72,7 +74,8 @@ inline constexpr auto ln_2 = std::uint64_t{0xB172'17F7'D1CF'79ACU};    // times 
 
 /// A score on its way back to one: H(t) = 1 - (1 - H0) * exp(-elapsed / tau), with an absolute error below 2^-28.
 ///
-/// Exactly `base` at 0 and never falling with `elapsed_ms`; it reaches one when less than half a unit of 2^-30 is missing.
+/// Exactly `base` at 0 and never falling with `elapsed_ms`; it reaches one when less than half a unit of 2^-30 is
+/// missing.
 /// @pre `tau_ms > 0`.
 [[nodiscard]] constexpr auto recover(Score base, std::uint64_t elapsed_ms, std::uint64_t tau_ms) noexcept -> Score {
     const auto one = Score::one().raw();
@@ -81,10 +84,11 @@ inline constexpr auto ln_2 = std::uint64_t{0xB172'17F7'D1CF'79ACU};    // times 
     return Score::from_raw(one - static_cast<std::uint32_t>((missing + half) >> Score::fraction_bits));
 }
 
-/// The least whole number of milliseconds after which `recover(base, ..., tau_ms)` is at least `target`; 0 when it already is.
+/// The least whole number of milliseconds after which `recover(base, ..., tau_ms)` is at least `target`; 0 when it
+/// already is.
 ///
-/// Exact, because it asks `recover` itself: a deadline set with it is never one millisecond early. When all time of 64 bits is
-/// too short, which takes a `tau_ms` above 2^58, the result is 2^64 - 1.
+/// Exact, because it asks `recover` itself: a deadline set with it is never one millisecond early. When all time of
+/// 64 bits is too short, which takes a `tau_ms` above 2^58, the result is 2^64 - 1.
 /// @pre `tau_ms > 0`.
 /// @complexity at most 64 evaluations of `recover`.
 [[nodiscard]] constexpr auto recovery_time(Score base, Score target, std::uint64_t tau_ms) noexcept -> std::uint64_t {

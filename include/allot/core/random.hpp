@@ -16,12 +16,15 @@ namespace allot { inline namespace v0 {
 struct Entropy {
     std::array<std::uint64_t, 4> words{};
 
+    /// All zero.
     constexpr Entropy() noexcept = default;
 
     /// A seed, for tests and for those who trust themselves: the first word, the others zero.
     template <detail::word_integral I>
-    constexpr Entropy(I seed) noexcept : words{static_cast<std::uint64_t>(seed), 0, 0, 0} {}  // NOLINT: implicit, `= 2026`
+    constexpr Entropy(I seed) noexcept  // NOLINT: implicit, `.entropy = 2026`
+        : words{static_cast<std::uint64_t>(seed), 0, 0, 0} {}
 
+    /// Four words.
     explicit constexpr Entropy(const std::array<std::uint64_t, 4>& values) noexcept : words{values} {}
 
     /// 32 bytes, the lowest of each word first.
@@ -46,7 +49,8 @@ struct Entropy {
 
 /// What a draw is for. Draws of different purpose share nothing, though all else is equal.
 ///
-/// The numbers are part of the rules: a recorded draw is checked with them, so they never change. Those from 64 up belong to the embedder.
+/// The numbers are part of the rules: a recorded draw is checked with them, so they never change. Those from 64 up
+/// belong to the embedder.
 enum class Purpose : std::uint8_t {
     dispatch = 1,     ///< the node that runs a task; the subject is the task
     placement = 2,    ///< nodes asked to fetch a model; the subject is the task whose start caused it
@@ -58,9 +62,9 @@ enum class Purpose : std::uint8_t {
 
 /// A stream of random words that is a function of its key alone: (entropy, purpose, subject, attempt, index).
 ///
-/// So a draw never depends on how many others were made before it, and whoever knows the key can repeat it. Word i is SipHash-1-3 of i under a
-/// key of 128 bits; that key is SipHash-2-4 of the rest of the arguments, keyed by the first half of the entropy. Which bits a call consumes
-/// is part of the rules.
+/// So a draw never depends on how many others were made before it, and whoever knows the key can repeat it. Word i is
+/// SipHash-1-3 of i under a key of 128 bits; that key is SipHash-2-4 of the rest of the arguments, keyed by the first
+/// half of the entropy. Which bits a call consumes is part of the rules.
 class Random {
 public:
     /// The 32 bytes of an id.
@@ -76,7 +80,8 @@ public:
         return SipHash13{key_}.word(words_drawn_++).finish();
     }
 
-    /// A uniform number below `n`, without bias: the upper half of word * n, words of the short first interval refused (Lemire, 2019).
+    /// A uniform number below `n`, without bias: the upper half of word * n, words of the short first interval
+    /// refused (Lemire, 2019).
     /// @pre `n > 0`.
     /// @complexity one word, two words expected at worst.
     [[nodiscard]] constexpr auto below(std::uint64_t n) noexcept -> std::uint64_t {
@@ -91,8 +96,8 @@ public:
         return product.high();
     }
 
-    /// A uniform number below `n`, without bias; that of a word where `n` fits in one, else as many bits as `n - 1` has, the upper word drawn first,
-    /// until they are below `n`.
+    /// A uniform number below `n`, without bias; that of a word where `n` fits in one, else as many bits as `n - 1`
+    /// has, the upper word drawn first, until they are below `n`.
     /// @pre `n > 0`.
     /// @complexity four words expected at worst.
     [[nodiscard]] constexpr auto below(u128 n) noexcept -> u128 {

@@ -33,7 +33,9 @@ public:
         return num >= den ? one() : from_raw(static_cast<std::uint32_t>((u128{num} << fraction_bits) / den));
     }
 
+    /// Zero.
     [[nodiscard]] static constexpr auto zero() noexcept -> Score { return Score{}; }
+    /// One, the best score.
     [[nodiscard]] static constexpr auto one() noexcept -> Score { return from_raw(one_raw); }
 
     /// The score in units of 2^-30.
@@ -43,6 +45,7 @@ public:
     [[nodiscard]] friend constexpr auto operator*(Score a, Score b) noexcept -> Score {
         return from_raw(static_cast<std::uint32_t>((std::uint64_t{a.raw_} * b.raw_) >> fraction_bits));
     }
+    /// Multiplies, as above.
     constexpr auto operator*=(Score other) noexcept -> Score& { return *this = *this * other; }
 
     friend constexpr auto operator==(Score, Score) noexcept -> bool = default;

@@ -20,9 +20,9 @@ struct SipKey {
 
 /// SipHash (Aumasson and Bernstein, 2012): a keyed hash of short messages, fed piece by piece.
 ///
-/// Who does not know the key can neither predict a value nor make two messages collide, which plain hashes of names chosen by strangers
-/// do not give. `C` rounds are done for each eight bytes and `D` at the end; `Bits` is the length of the result, 64 or
-/// 128, and results of different length have nothing in common.
+/// Who does not know the key can neither predict a value nor make two messages collide, which plain hashes of names
+/// chosen by strangers do not give. `C` rounds are done for each eight bytes and `D` at the end; `Bits` is the length
+/// of the result, 64 or 128, and results of different length have nothing in common.
 template <int C, int D, int Bits = 64>
 class SipHasher {
     static_assert(C > 0 && D > 0, "SipHash needs rounds");

@@ -15,11 +15,11 @@ namespace detail {
 /// @pre `guess >= floor(sqrt(value))` and `guess > 0`.
 [[nodiscard]] constexpr auto isqrt_from(u128 value, std::uint64_t guess) noexcept -> std::uint64_t {
     while (true) {
-        const auto next = ((u128{guess} + value / guess) >> 1).low();
+        const auto next = (guess + value / guess) >> 1;  // may be 2^64 above 2^128 - 2^65
         if (next >= guess) {
             return guess;
         }
-        guess = next;
+        guess = next.low();
     }
 }
 
@@ -46,7 +46,8 @@ namespace detail {
     if (value.high() == 0) {
         return detail::isqrt_word(value.low());
     }
-    // The root of the upper word is the upper half of the root, so the guess is right to 2^-31 and two steps are enough.
+    // The root of the upper word is the upper half of the root, so the guess is right to 2^-31 and two steps are
+    // enough.
     constexpr auto word_max = ~std::uint64_t{0};
     const auto shift = (static_cast<unsigned>(bit_width(value)) - 63U) / 2U;
     const auto guess = u128{detail::isqrt_word((value >> (2U * shift)).low()) + 1U} << shift;
@@ -55,9 +56,9 @@ namespace detail {
 
 /// Square root of a stake, as a mantissa of 32 bits and an exponent: `mantissa * 2^exponent`, rounded down.
 ///
-/// A whole-number root would be too coarse for small stakes: the root of 2 and that of 3 are both 1. This one is below the
-/// true root by a relative error under 2^-31 for every stake from 1 up, exact for powers of four, and never falls when the stake
-/// rises.
+/// A whole-number root would be too coarse for small stakes: the root of 2 and that of 3 are both 1. This one is
+/// below the true root by a relative error under 2^-31 for every stake from 1 up, exact for powers of four, and never
+/// falls when the stake rises.
 class StakeRoot {
 public:
     /// Zero, the root of no stake.
@@ -68,8 +69,8 @@ public:
         if (!stake) {
             return StakeRoot{};
         }
-        // An even shift brings the stake to 63 or 64 bits, its root to 32. Bits shifted out on the right do not matter, as
-        // floor(sqrt(floor(x))) = floor(sqrt(x)).
+        // An even shift brings the stake to 63 or 64 bits, its root to 32. Bits shifted out on the right do not
+        // matter, as floor(sqrt(floor(x))) = floor(sqrt(x)).
         const auto excess = bit_width(stake) - 63;
         const auto exponent = excess >= 0 ? excess / 2 : -((1 - excess) / 2);
         const auto scaled = exponent >= 0 ? stake >> (2 * exponent) : stake << (-2 * exponent);
@@ -107,10 +108,13 @@ public:
     /// The root in one word, `(exponent + 64) << 32 | mantissa`, and 0 for zero: words compare as the roots do.
     [[nodiscard]] constexpr auto packed() const noexcept -> std::uint64_t { return packed_; }
 
+    /// True for the root of no stake.
     [[nodiscard]] constexpr auto is_zero() const noexcept -> bool { return packed_ == 0; }
 
     /// The mantissa, in [2^31, 2^32); 0 for zero.
-    [[nodiscard]] constexpr auto mantissa() const noexcept -> std::uint32_t { return static_cast<std::uint32_t>(packed_); }
+    [[nodiscard]] constexpr auto mantissa() const noexcept -> std::uint32_t {
+        return static_cast<std::uint32_t>(packed_);
+    }
 
     /// The power of two, in [-31, 33]; 0 for zero.
     [[nodiscard]] constexpr auto exponent() const noexcept -> int {

@@ -39,7 +39,8 @@ public:
     /// The value of a built-in integer.
     /// @pre `value >= 0`.
     template <detail::word_integral I>
-    constexpr u128(I value) noexcept : low_{static_cast<std::uint64_t>(value)} {  // NOLINT: implicit, it loses nothing
+    constexpr u128(I value) noexcept  // NOLINT: implicit, it loses nothing
+        : low_{static_cast<std::uint64_t>(value)} {
         if constexpr (std::signed_integral<I>) {
             ALLOT_ASSERT(value >= 0, "a u128 is never negative");
         }
@@ -53,7 +54,7 @@ public:
     }
 
     /// 2^128 - 1.
-    [[nodiscard]] static constexpr auto max() noexcept -> u128 { return from_parts(~std::uint64_t{0}, ~std::uint64_t{0}); }
+    [[nodiscard]] static constexpr auto max() noexcept -> u128 { return ~u128{}; }
 
     /// The upper 64 bits.
     [[nodiscard]] constexpr auto high() const noexcept -> std::uint64_t { return high_; }
@@ -63,7 +64,9 @@ public:
     /// The lower 64 bits, as a cast of a built-in integer would give.
     [[nodiscard]] explicit constexpr operator std::uint64_t() const noexcept { return low_; }
     /// The lower 32 bits.
-    [[nodiscard]] explicit constexpr operator std::uint32_t() const noexcept { return static_cast<std::uint32_t>(low_); }
+    [[nodiscard]] explicit constexpr operator std::uint32_t() const noexcept {
+        return static_cast<std::uint32_t>(low_);
+    }
     /// True unless zero.
     [[nodiscard]] explicit constexpr operator bool() const noexcept { return (high_ | low_) != 0; }
 
@@ -234,7 +237,8 @@ private:
     return to_decimal(value / group) + std::string(19 - tail.size(), '0') + tail;
 }
 
-/// The value of a text of decimal digits; nothing when the text is empty, holds anything else, or needs more than 128 bits.
+/// The value of a text of decimal digits; nothing when the text is empty, holds anything else, or needs more than 128
+/// bits.
 [[nodiscard]] constexpr auto parse_decimal(std::string_view digits) noexcept -> std::optional<u128> {
     if (digits.empty()) {
         return std::nullopt;

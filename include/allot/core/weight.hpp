@@ -13,8 +13,9 @@ namespace allot { inline namespace v0 {
 
 /// Selection weight of a candidate: fixed-point number in [0, 16) with 92 fraction bits.
 ///
-/// A candidate is drawn in proportion to it. So many bits, because a small stake beside a huge one must keep its share; the
-/// raw values of 2^32 weights sum without overflow in a `u128`. A positive weight never becomes zero, since zero is never drawn.
+/// A candidate is drawn in proportion to it. So many bits, because a small stake beside a huge one must keep its
+/// share; the raw values of 2^32 weights sum without overflow in a `u128`. A positive weight never becomes zero,
+/// since zero is never drawn.
 class Weight {
 public:
     /// Bits after the binary point.
@@ -44,6 +45,7 @@ public:
         return at_least_one_unit((u128{num / den} << fraction_bits) + fraction, num != 0);
     }
 
+    /// Zero: never drawn.
     [[nodiscard]] static constexpr auto zero() noexcept -> Weight { return Weight{}; }
 
     /// The largest weight, 16 - 2^-92.
@@ -52,11 +54,12 @@ public:
     /// The weight in units of 2^-92.
     [[nodiscard]] constexpr auto raw() const noexcept -> u128 { return raw_; }
 
+    /// True for the weight that is never drawn.
     [[nodiscard]] constexpr auto is_zero() const noexcept -> bool { return raw_ == 0; }
 
     /// The weight times num / den, rounded down to 2^-92, at least 2^-92 when positive, cut at `max()`.
     ///
-    /// Exact for any two words, fastest below 2^32. Never falls when the weight rises.
+    /// Right for any two words, fastest below 2^32. Never falls when the weight rises.
     /// @pre `den > 0`.
     [[nodiscard]] constexpr auto scaled(std::uint64_t num, std::uint64_t den) const noexcept -> Weight {
         ALLOT_ASSERT(den != 0, "a weight is scaled by no ratio to zero");
@@ -95,11 +98,11 @@ private:
 ///
 /// The staking score is `stake_root / stake_root_max`; the boost is the model locality M, `boost_num / boost_den`.
 struct Factors {
-    StakeRoot stake_root{};
+    StakeRoot stake_root{};      ///< of the candidate
     StakeRoot stake_root_max{};  ///< over all nodes that have not left
-    Score qos{};
+    Score qos{};                 ///< of the candidate, now
     std::uint64_t boost_num = 1;
-    std::uint64_t boost_den = 1;
+    std::uint64_t boost_den = 1;  ///< positive
 
     friend constexpr auto operator==(const Factors&, const Factors&) noexcept -> bool = default;
 };
@@ -109,21 +112,23 @@ struct Factors {
 // 1. Both stake roots are rounded down, relative error below 2^-31 each, hence S within 2^-30 of its true value.
 //    With mantissas m and n of root and maximum, exponent gap d and q = Q * 2^30,
 //        S * Q / (S + Q) = 2^-d * m * q / (m * 2^(30 - d) + q * n).
-// 2. For d > 30 the first term of the denominator is rounded down. Before, q and that term are scaled up until q >= 2^29 or nothing
-//    is lost at all, so the denominator is then above 2^60 and the error below 2^-60, upwards.
+// 2. For d > 30 the first term of the denominator is rounded down. Before, q and that term are scaled up until
+//    q >= 2^29 or nothing is lost at all, so the denominator is then above 2^60 and the error below 2^-60, upwards.
 // 3. The quotient is rounded down to a whole number of units 2^-92.
 // 4. Times M: rounded down to a whole number of units.
 // 5. Through all this a positive weight is at least one unit.
 //
-// Steps 2 to 5 together: below the exact rational of the rounded roots by less than one unit before and one after the boost, above it by
-// less than 2^-60 of it, or up to one unit where step 5 applies. For stakes below 2^96 and Q of at least 2^-30 a weight without boost is above 2^-50, so
-// the relative error is below 2^-41; with all stakes below 2^128 it is below 2^-26. Step 1 adds at most 2^-30.
-// Every step is monotone, so W never falls when the stake, Q or M rises.
+// Steps 2 to 5 together: below the exact rational of the rounded roots by less than one unit before and one after the
+// boost, above it by less than 2^-60 of it, or up to one unit where step 5 applies. For stakes below 2^96 and Q of at
+// least 2^-30 a weight without boost is above 2^-50, so the relative error is below 2^-41; with all stakes below
+// 2^128 it is below 2^-26. Step 1 adds at most 2^-30. Every step is monotone, so W never falls when the stake, Q or M
+// rises.
 
-/// Selection weight M * S * Q / (S + Q), half the harmonic mean of staking and QoS score, times the locality boost (seed 001).
+/// Selection weight M * S * Q / (S + Q), half the harmonic mean of staking and QoS score, times the locality boost
+/// (seed 001).
 ///
-/// The harmonic mean lets neither score make up for the other: a rich node that times out stays unlikely. Zero when a score or the boost is
-/// zero, else positive. A stake root above the maximum counts as the maximum.
+/// The harmonic mean lets neither score make up for the other: a rich node that times out stays unlikely. Zero when a
+/// score or the boost is zero, else positive. A stake root above the maximum counts as the maximum.
 /// @pre `factors.boost_den > 0`.
 /// @complexity constant: two divisions by a word, three with a boost.
 [[nodiscard]] constexpr auto harmonic(const Factors& factors) noexcept -> Weight {
@@ -133,13 +138,14 @@ struct Factors {
         return Weight::zero();
     }
     const auto gap = exponent_gap(root, most);
-    const auto qos_shift = std::min(gap, std::max(0, Score::fraction_bits - static_cast<int>(std::bit_width(factors.qos.raw()))));
-    const auto qos = std::uint64_t{factors.qos.raw()} << qos_shift;
+    const auto qos_raw = std::uint64_t{factors.qos.raw()};
+    const auto qos_shift = std::min(gap, std::max(0, Score::fraction_bits - bit_width(u128{qos_raw})));
+    const auto qos = qos_raw << qos_shift;
     const auto stake_shift = Score::fraction_bits + qos_shift - gap;  // in [-34, 30]
     const auto mantissa = std::uint64_t{root.mantissa()};
     const auto stake_term = stake_shift >= 0 ? mantissa << stake_shift : mantissa >> -stake_shift;
     const auto denominator = stake_term + qos * most.mantissa();  // in [2^31, 2^63)
-    const auto numerator = u128{mantissa * qos};                  // below 2^62, and below twice the denominator
+    const auto numerator = u128{mantissa * qos};                  // below 2^62 and twice the denominator
 
     // floor(numerator * 2^(92 - gap) / denominator), by 63 bits at once and the rest from the remainder.
     const auto bits = Weight::fraction_bits - gap;
@@ -149,7 +155,7 @@ struct Factors {
     const auto quotient = dividend / denominator;
     auto raw = quotient;
     if (bits_rest > 0) {
-        const auto remainder = dividend.low() - quotient.low() * denominator;  // modulo 2^64, it is below the denominator
+        const auto remainder = dividend.low() - quotient.low() * denominator;  // modulo 2^64, which it is below
         raw = (quotient << bits_rest) + (u128{remainder} << bits_rest) / denominator;
     }
     return Weight::from_raw(std::max(raw, u128{1})).scaled(factors.boost_num, factors.boost_den);
@@ -157,9 +163,10 @@ struct Factors {
 
 /// An upper bound of the weight in units of 2^-28, for an index whose sums must be cheap; 0 for zero alone.
 ///
-/// A relative margin of 2^-32 is added, then everything is rounded up past the next unit. Both together exceed the roundings of a weight (stated
-/// above), so that the bound of a node's best weight covers each weight the node can have, rescaled or not. It is cut at 2^32 - 1, which only
-/// weights from 16 - 2^-27 upwards reach; the cut of `Weight` has ended proportionality there anyway.
+/// A relative margin of 2^-32 is added, then everything is rounded up past the next unit. Both together exceed the
+/// roundings of a weight (stated above), so that the bound of a node's best weight covers each weight the node can
+/// have, rescaled or not. It is cut at 2^32 - 1, which only weights from 16 - 2^-27 upwards reach; the cut of
+/// `Weight` has ended proportionality there anyway.
 [[nodiscard]] constexpr auto bound_of(Weight weight) noexcept -> std::uint32_t {
     if (weight.is_zero()) {
         return 0;
@@ -171,10 +178,12 @@ struct Factors {
 
 /// The weight times `max_now / ceiling`: the same share of a draw, in the scale of a stake maximum that does not move.
 ///
-/// W * stake_max only rises with stake_max. So a bound made once with the ceiling as maximum covers the rescaled weight under every
-/// maximum up to it, and an index need not hear of each new maximum. Rounded down to 2^-92, a positive weight to at least that.
+/// W * stake_max only rises with stake_max. So a bound made once with the ceiling as maximum covers the rescaled
+/// weight under every maximum up to it, and an index need not hear of each new maximum. Rounded down to 2^-92, a
+/// positive weight to at least that.
 /// @pre `ceiling` is a power of two, `max_now <= ceiling`.
-[[nodiscard]] constexpr auto at_stake_root_ceiling(Weight weight, StakeRoot max_now, StakeRoot ceiling) noexcept -> Weight {
+[[nodiscard]] constexpr auto at_stake_root_ceiling(Weight weight, StakeRoot max_now, StakeRoot ceiling) noexcept
+    -> Weight {
     if (weight.is_zero() || max_now.is_zero()) {
         return Weight::zero();
     }

@@ -59,8 +59,8 @@ struct WideDivision {
 ///
 /// The digit is estimated from the upper half of the divisor, which is then at most two too large.
 /// @pre the top bit of `divisor` is set and `remainder < divisor`; `next < 2^32`.
-[[nodiscard]] constexpr auto portable_digit(std::uint64_t& remainder, std::uint64_t next, std::uint64_t divisor) noexcept
-    -> std::uint64_t {
+[[nodiscard]] constexpr auto portable_digit(std::uint64_t& remainder, std::uint64_t next,
+                                            std::uint64_t divisor) noexcept -> std::uint64_t {
     const auto divisor_high = divisor >> 32U;
     const auto divisor_low = divisor & 0xFFFF'FFFFU;
     auto digit = remainder / divisor_high;
@@ -99,8 +99,9 @@ struct WideDivision {
     if (divisor.high == 0) {
         return portable_divide(value, divisor.low);
     }
-    // The quotient is one word. The upper 64 bits of the scaled divisor give it one too large at most, or exact, once the value is
-    // halved so that the estimate itself fits; the estimate less one is never above the quotient.
+    // The quotient is one word. Half the value by the upper word of the scaled divisor fits in a word as well, and
+    // gives an estimate that is right or one too large. Less one, it is right or one too small, which the remainder
+    // tells.
     const auto shift = static_cast<unsigned>(std::countl_zero(divisor.high));
     const auto divisor_top = portable_shift_left(divisor, shift).high;
     const auto half = WideWord{value.high >> 1U, (value.high << 63U) | (value.low >> 1U)};
