@@ -1,0 +1,2 @@
+// error: never said
+#include <allot/version.hpp>

@@ -1,0 +1,138 @@
+# self_test.sh <tests folder>
+#
+# A check that cannot fail checks nothing: plants each violation, alone, in a folder of headers and looks whether the check
+# names it. Also plants what has to pass.
+set -eu
+tests=$1
+here=$(dirname "$0")
+copy=$(mktemp -d)
+trap 'rm -rf "$copy"' EXIT
+trap 'exit 1' HUP INT TERM
+failures=0
+
+# planted <yes|no> <check> <file> <line>: does the check complain about the line in that file?
+planted() {
+    expected=$1 check=$2 file=$copy/allot/$3 line=$4
+    mkdir -p "$(dirname "$file")"
+    printf '#pragma once\n\n%s\n' "$line" > "$file"
+    found=no
+    case $check in
+        headers) sh "$here/headers.sh" --strict "$copy" "$tests" > "$copy/output" && status=0 || status=1 ;;
+        *) sh "$here/$check.sh" "$copy" > "$copy/output" && status=0 || status=1 ;;
+    esac
+    if grep -q "^allot/$3:" "$copy/output"; then
+        found=yes
+        if [ "$status" -eq 0 ]; then
+            echo "$check complains about $3 and yet passes"
+            failures=$((failures + 1))
+        fi
+    fi
+    rm "$file"
+    if [ "$found" != "$expected" ]; then
+        echo "$check: complaint about \"$line\" in $3: expected $expected, was $found"
+        failures=$((failures + 1))
+    fi
+}
+
+no_entry() { planted yes layering "$1" "#include <$2>"; }
+entry() { planted no layering "$1" "#include <$2>"; }
+
+no_entry core/planted.hpp allot/store/pages.hpp
+no_entry core/planted.hpp allot/policy/role.hpp
+no_entry core/planted.hpp allot/allot.hpp
+no_entry store/planted.hpp allot/queue/value_queue.hpp
+no_entry policy/planted.hpp allot/weight/harmonic_weight.hpp
+no_entry weight/planted.hpp allot/qos/rolling_qos.hpp
+no_entry pool/planted.hpp allot/dispatcher/dispatcher.hpp
+no_entry pool/planted.hpp allot/dispatcher.hpp
+no_entry dispatcher/planted.hpp allot/preset/crynux_single.hpp
+no_entry preset/planted.hpp allot/explain/why.hpp
+no_entry validation/planted.hpp allot/store/pages.hpp
+no_entry reward/planted.hpp allot/validation/group.hpp
+no_entry job/planted.hpp allot/policy/role.hpp
+no_entry store/planted.hpp allot/detail/policy_pack.hpp
+no_entry dispatcher/planted.hpp allot/format.hpp
+no_entry core/planted.hpp fmt/format.h
+no_entry core/planted.hpp tl/expected.hpp
+no_entry pool/planted.hpp boost/multi_index_container.hpp
+no_entry pool/planted.hpp boost/multi_index/ordered_index.hpp
+no_entry core/planted.hpp nlohmann/json.hpp
+no_entry nowhere/planted.hpp allot/core/id.hpp
+planted yes layering core/planted.hpp '#include "id.hpp"'
+planted yes layering core/planted.hpp '#  include <allot/store/pages.hpp>  // a reason'
+planted yes layering core/planted.hpp 'auto id() -> tl::expected<int, Error>;'
+entry core/planted.hpp allot/core/id.hpp
+entry core/planted.hpp allot/result.hpp
+entry core/planted.hpp boost/container/small_vector.hpp
+entry store/planted.hpp boost/multi_index_container.hpp
+entry policy/planted.hpp allot/detail/policy_pack.hpp
+entry weight/planted.hpp allot/policy/weight_policy.hpp
+entry dispatcher/planted.hpp allot/queue/value_queue.hpp
+entry preset/planted.hpp allot/dispatcher/dispatcher.hpp
+entry job/planted.hpp allot/store/pages.hpp
+planted no layering core/planted.hpp '// #include <allot/store/pages.hpp>'
+
+banned() { planted yes tokens core/planted.hpp "$1"; }
+fine() { planted no tokens core/planted.hpp "$1"; }
+
+banned 'float weight;'
+banned 'auto weight = double{};'
+banned 'long double weight;'
+banned 'auto weight = 0.7;'
+banned 'auto weight = 1e-9;'
+banned 'auto weight = .5;'
+banned 'auto weight = 0x1p-3;'
+banned '#include <cmath>'
+banned 'auto now = std::chrono::system_clock::now();'
+banned 'using clock = std::chrono::steady_clock;'
+banned 'using clock = std::chrono::high_resolution_clock;'
+banned 'auto now = time(nullptr);'
+banned 'auto now = std::time(&then);'
+banned 'auto r = std::rand();'
+banned 'auto r = rand();'
+banned 'auto device = std::random_device{};'
+banned 'auto engine = std::mt19937{1};'
+banned 'auto engine = std::mt19937_64{1};'
+banned 'std::uniform_int_distribution<int> die;'
+banned 'std::discrete_distribution<int> die;'
+banned 'std::shuffle(first, last, random);'
+banned 'std::ranges::shuffle(all, random);'
+banned 'auto h = std::hash<int>{}(1);'
+banned 'std::unordered_map<int, int> map;'
+banned '#include <unordered_map>'
+banned 'std::unordered_set<int> set;'
+banned '#include <iostream>'
+banned 'std::thread t;'
+banned '#include <thread>'
+banned 'thread_local int state;'
+banned 'std::mutex m;'
+banned '#include <shared_mutex>'
+banned 'std::atomic<int> a;'
+banned 'std::atomic_ref<int> a{b};'
+banned 'auto odd = all | std::views::filter(is_odd);'
+banned 'const char* home = std::getenv("HOME");'
+banned 'std::printf("%d", 1);'
+banned 'std::snprintf(text, 3, "%d", 1);'
+banned 'int a; /* a comment */ double b; // another'
+banned 'auto text = "a \" quote"; double b;'
+banned 'auto text = R"(hidden)";'
+fine '// no float or double here, nor 0.7'
+fine 'int a; // double'
+fine '/* double'
+fine 'int a; /* float */ int b;'
+fine 'auto text = "double trouble \" float 0.7";'
+fine "auto mark = '\"'; auto number = 1'000'000; // float"
+fine "auto constant = 0x9B05'688C'2E66'47E1ULL;"
+fine 'auto doubled = 2 * random; auto mutex_free = 1; auto timed = time_of(event);'
+fine 'auto t = moment.time; auto u = &Moment::time;'
+fine '#include <allot/core/random.hpp>'
+
+planted yes headers core/planted.hpp '/// Documented, but without a test.'
+planted yes headers core/id.hpp 'struct Undocumented {};'
+planted yes headers core/id.hpp "$(yes '///' | head -n 400)"
+planted no headers fwd.hpp '/// Declares what others define.'
+
+if [ "$failures" -ne 0 ]; then
+    echo "$failures checks do not see what they are for"
+    exit 1
+fi

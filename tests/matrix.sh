@@ -1,0 +1,92 @@
+#!/bin/sh
+# Builds and tests in other ways than tests/run.sh, each a preset of CMakePresets.json:
+#
+#     sh tests/matrix.sh [--short] [gcc] [clang] [libcxx] [asan] [tsan] [release]
+#
+#     gcc      g++ as it comes, with assertions
+#     clang    clang 14
+#     libcxx   clang 16 with libc++: every header alone, compile_pass, compile_fail, and the smoke program
+#     asan     g++ with the address and undefined behaviour sanitizers
+#     tsan     g++ with the thread sanitizer, the tests labelled `threads`
+#     release  g++ -O2 without assertions
+#
+# Without a name: all. --short leaves out the legs that repeat tests/run.sh (gcc, release) and the tests labelled `slow`.
+set -eu
+cd "$(dirname "$0")/.."
+. tests/support/debian.sh
+
+short=no
+if [ "${1:-}" = --short ]; then
+    short=yes
+    shift
+fi
+if [ $# -eq 0 ]; then
+    if [ $short = yes ]; then
+        set -- clang libcxx asan tsan
+    else
+        set -- gcc clang libcxx asan tsan release
+    fi
+fi
+
+# leg <preset> [arguments of configuring]
+leg() {
+    preset=$1
+    without="house"
+    [ $short = no ] || without="house|package|slow"
+    shift
+    if command -v ccache > /dev/null; then
+        set -- "$@" -DCMAKE_CXX_COMPILER_LAUNCHER=ccache
+    fi
+    show cmake --preset "$preset" "$@"
+    show cmake --build --preset "$preset" --parallel "$(cores)"
+    # shellcheck disable=SC2086  # empty, or a command
+    show $around ctest --preset "$preset" --label-exclude "$without" --parallel "$(cores)"
+}
+
+# g++ 12's thread sanitizer cannot place its memory where a recent kernel shuffles addresses too widely.
+tsan_runs() {
+    mkdir -p build/tsan
+    echo 'int main() {}' > build/tsan/probe.cpp
+    g++ -fsanitize=thread build/tsan/probe.cpp -o build/tsan/probe && "$@" build/tsan/probe 2> /dev/null
+}
+
+need_basics
+around=
+times=
+for name in "$@"; do
+    echo "== $name"
+    began=$(date +%s)
+    case $name in
+        gcc | release) leg "$name" ;;
+        clang)
+            need clang-14
+            leg clang
+            ;;
+        libcxx)
+            need clang-16 libc++-16-dev libc++abi-16-dev
+            leg clang16-libcxx
+            ;;
+        asan) leg asan-ubsan ;;
+        tsan)
+            if ! grep -rq '^// labels:.*threads' tests --include='*.cpp'; then
+                echo "No test is labelled threads."
+            elif tsan_runs; then
+                leg tsan
+            elif tsan_runs setarch -R; then
+                around="setarch -R"
+                leg tsan
+                around=
+            else
+                echo "This kernel does not let a thread-sanitized program run; left out."
+            fi
+            ;;
+        *)
+            echo "There is no leg $name; see the first lines of tests/matrix.sh"
+            exit 2
+            ;;
+    esac
+    times="$times$(printf '%-8s %4d s' "$name" $(($(date +%s) - began)))
+"
+done
+echo "== all legs passed"
+printf '%s' "$times"

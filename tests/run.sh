@@ -1,0 +1,30 @@
+#!/bin/sh
+# Installs what is missing, builds everything, runs all tests:
+#
+#     sh tests/run.sh [arguments of ctest]
+#     sh tests/run.sh -L queue        only the tests labelled queue
+#     sh tests/run.sh -LE slow        all but the slow ones
+#
+# CXX chooses the compiler, CXXFLAGS its flags; ALLOT_JOBS how many at once; ALLOT_SEED the seed of the random tests (a number or `random`).
+set -eu
+cd "$(dirname "$0")/.."
+. tests/support/debian.sh
+
+need_basics
+if [ -z "${CXX:-}" ]; then
+    CXX=g++
+    if [ "$(g++ -dumpversion | cut -d . -f 1)" -lt 12 ]; then
+        need g++-12
+        CXX=g++-12
+    fi
+fi
+
+set_launcher=
+if command -v ccache > /dev/null; then
+    set_launcher=-DCMAKE_CXX_COMPILER_LAUNCHER=ccache
+fi
+# shellcheck disable=SC2086  # empty without ccache
+show cmake -S . -B build/tests -G Ninja -DCMAKE_BUILD_TYPE=None -DCMAKE_CXX_COMPILER="$CXX" \
+    -DCMAKE_CXX_FLAGS="${CXXFLAGS:--O1 -g1}" -DALLOT_BUILD_BENCHMARKS=OFF $set_launcher
+show cmake --build build/tests --parallel "$(cores)"
+show ctest --test-dir build/tests --output-on-failure --no-tests=error --parallel "$(cores)" "$@"
