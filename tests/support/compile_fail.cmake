@@ -4,10 +4,16 @@
 #     // error: a weight policy needs weight
 # An author of a policy reads one line; this holds us to it.
 
+# Says it without the line breaks that FATAL_ERROR puts into its text.
+function(refuse text)
+    message("${text}")
+    message(FATAL_ERROR "not as it should be")
+endfunction()
+
 include("${FLAGS}")
 file(STRINGS "${SOURCE}" first_line LIMIT_COUNT 1)
 if(NOT first_line MATCHES "^// error: (.+)$")
-    message(FATAL_ERROR "${SOURCE} has to begin with a line: // error: <regular expression>")
+    refuse("${SOURCE} has to begin with a line: // error: <regular expression>")
 endif()
 set(expected "${CMAKE_MATCH_1}")
 
@@ -22,10 +28,10 @@ execute_process(
         ${compiler} ${flags} ${includes} -fdiagnostics-color=never -fsyntax-only "${SOURCE}"
     RESULT_VARIABLE status OUTPUT_VARIABLE output ERROR_VARIABLE output)
 if(status STREQUAL "0")
-    message(FATAL_ERROR "${SOURCE} compiles, but has to be refused with: ${expected}")
+    refuse("${SOURCE} compiles, but has to be refused with: ${expected}")
 endif()
 string(REGEX MATCH "[^\n]*error:[^\n]*" error "${output}")
 if(NOT error MATCHES "${expected}")
-    message(FATAL_ERROR "${SOURCE}: the first error has to match\n  ${expected}\nbut is\n  ${error}\nin\n${output}")
+    refuse("${SOURCE}: the first error has to match\n  ${expected}\nbut is\n  ${error}\nin\n${output}")
 endif()
 message(STATUS "${error}")
