@@ -228,6 +228,7 @@ TEST_CASE("heaps filled in opposite orders are equal, and one other time makes t
     CHECK_FALSE(a == b);
     b.erase(0, 50, ties);
     CHECK_FALSE(a == b);
+    CHECK_FALSE(b == a);
     b.set({50 % 7, 1, 50}, ties);
     CHECK_FALSE(a == b);
     CHECK_FALSE(b == a);

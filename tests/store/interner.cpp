@@ -197,6 +197,10 @@ TEST_CASE("interners are equal by ids, values and counts, not by the hash") {
     CHECK_FALSE(a == b);
     b.put(50, "another");
     CHECK_FALSE(a == b);
+    REQUIRE(b.erase_if_unused(50));
+    b.put(100, name(50));
+    CHECK_FALSE(a == b);
+    CHECK_FALSE(b == a);
 }
 
 TEST_CASE("70,000 values keep their addresses, and a copy is independent") {

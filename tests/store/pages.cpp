@@ -96,7 +96,9 @@ TEST_CASE("a copy is deep") {
     CHECK(copy[9].name == "two");
     CHECK(copy.capacity() == pages.capacity());
 
+    for (std::uint32_t handle = 0; handle < 12; ++handle) { pages[handle].number = handle + 1; }
     copy = pages;
+    for (std::uint32_t handle = 0; handle < 12; ++handle) { CHECK(copy[handle].number == handle + 1); }
     CHECK(copy[9].name == "one");
     CHECK(&copy[9] != &pages[9]);
 

@@ -118,6 +118,9 @@ TEST_CASE("slot sets that differ in one slot differ, and equal sizes are not equ
     auto b = allot::SlotSet{};
     a.take(1);
     CHECK_FALSE(a == b);
+    b.take(2);
+    CHECK_FALSE(a == b);
+    b.free(2);
     b.take(70'000);
     CHECK_FALSE(a == b);
     CHECK_FALSE(b == a);

@@ -96,6 +96,9 @@ public:
         return *entries_[id].value;
     }
 
+    /// The id that the next new value gets: the lowest free one.
+    [[nodiscard]] auto next_id() const noexcept -> std::uint32_t { return ids_.lowest_free(); }
+
     /// Whether a value has `id`.
     /// @complexity O(1).
     [[nodiscard]] auto contains(std::uint32_t id) const noexcept -> bool { return ids_.taken(id); }
@@ -139,9 +142,7 @@ private:
     auto place(std::uint32_t id, T&& value, std::uint64_t hash) -> void {
         ids_.reserve(id);
         entries_.ensure(id);
-        auto& entry = entries_[id];
-        entry.value.emplace(std::move(value));
-        entry.count = 0;
+        entries_[id].value.emplace(std::move(value));  // its count is 0: else the id would not be free
         map_.insert(hash, id);
         ids_.take(id);
     }

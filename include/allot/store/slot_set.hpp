@@ -124,14 +124,11 @@ public:
     [[nodiscard]] friend auto operator==(const SlotSet& a, const SlotSet& b) noexcept -> bool {
         if (a.size_ != b.size_) { return false; }
         if (a.size_ == 0) { return true; }
-        // Sizes are equal, so words behind the common ones can only be empty if the common ones agree.
+        // As many are taken in both, so where the words that both have agree, nothing can stand behind them.
         const auto& x = a.levels_.front();
         const auto& y = b.levels_.front();
         const auto common = static_cast<std::ptrdiff_t>(std::min(x.size(), y.size()));
-        const auto zero = [](std::uint64_t word) { return word == 0; };
-        return std::equal(x.begin(), x.begin() + common, y.begin()) &&
-               std::all_of(x.begin() + common, x.end(), zero) &&
-               std::all_of(y.begin() + common, y.end(), zero);
+        return std::equal(x.begin(), x.begin() + common, y.begin());
     }
 
 private:
