@@ -157,8 +157,9 @@ TEST_CASE("a recovery longer than all time says so") {
 }
 
 TEST_CASE("pinned decays") {
-    // Each is the exponential rounded to nearest, so Python gives it too: round(exp(-Decimal(elapsed) / tau) * 2**30). A
-    // change of one of these is a change of the rules.
+    // Each is the exponential rounded to nearest, so Python gives it too:
+    //     round((-Decimal(elapsed) / tau).exp() * 2 ** 30)
+    // A change of one of these is a change of the rules.
     CHECK(exp_decay(1, half_hour).raw() == 1073741227);
     CHECK(exp_decay(60'000, half_hour).raw() == 1038540380);
     CHECK(exp_decay(half_hour, half_hour).raw() == 395007542);

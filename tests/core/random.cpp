@@ -57,8 +57,9 @@ static_assert(Random{1, Purpose::dispatch, subject}.below(std::uint64_t{1}) == 0
 }  // namespace
 
 TEST_CASE("a stream is pinned for ever") {
-    // Made by an independent Python program from the definition: the 128-bit key is SipHash-2-4 under the key (words 0, 1 of
-    // the entropy) of the words 2, 3, the purpose, the subject's bytes and attempt * 2^32 + index; word i is SipHash-1-3 of i.
+    // Made by an independent Python program from the definition: the 128-bit key is SipHash-2-4 under the key (words 0,
+    // 1 of the entropy) of the words 2, 3, the purpose, the subject's bytes and attempt * 2^32 + index; word i is
+    // SipHash-1-3 of i.
     const auto entropy = Entropy{std::array<std::uint64_t, 4>{0x0123'4567'89AB'CDEFU, 2, 3, 0xFEDC'BA98'7654'3210U}};
     auto random = Random{entropy, Purpose::placement, subject, 5, 6};
     CHECK(random.next() == 0x2E38'88DE'ABFA'3424U);
@@ -109,7 +110,8 @@ TEST_CASE("every part of the key changes the stream") {
         add(0, Purpose::dispatch, {}, 1U << bit, 0);
         add(0, Purpose::dispatch, {}, 0, 1U << bit);
     }
-    for (const auto purpose : {Purpose::placement, Purpose::gang, Purpose::validation, Purpose::system_test, Purpose::job}) {
+    for (const auto purpose :
+         {Purpose::placement, Purpose::gang, Purpose::validation, Purpose::system_test, Purpose::job}) {
         add(0, purpose, {}, 0, 0);
     }
     CHECK(first_words.size() == streams);
@@ -143,7 +145,8 @@ TEST_CASE("numbers below a limit are below it and uniform") {
 }
 
 TEST_CASE("a limit that divides nothing is met without bias") {
-    // Below 3 * 2^62 a plain product of halves hits some thirds twice as often; below 3 * 2^126 so does a plain remainder.
+    // Below 3 * 2^62 a plain product of halves hits some thirds twice as often; below 3 * 2^126 so does a plain
+    // remainder.
     auto random = stream(allot_test::seed());
     auto words = std::vector<std::uint64_t>(6);
     auto wides = std::vector<std::uint64_t>(6);

@@ -17,8 +17,8 @@ using allot::SipHash24;
 using allot::SipHash24Wide;
 using allot::SipKey;
 
-// Key 00 01 .. 0F; the message of vector n is the bytes 00 01 .. n-1. Those of SipHash-2-4 are the official ones; all were
-// made by another implementation:
+// Key 00 01 .. 0F; the message of vector n is the bytes 00 01 .. n-1. Those of SipHash-2-4 are the official ones; all
+// were made by another implementation:
 //     openssl mac -macopt hexkey:000102030405060708090A0B0C0D0E0F -macopt size:8 -macopt c-rounds:2 -macopt d-rounds:4
 //         -in message SIPHASH
 // with size:16 for 128 bits (the lower word first here), and c-rounds:1 d-rounds:3.

@@ -21,7 +21,9 @@ auto big(u128 value) -> cpp_int { return (cpp_int{value.high()} << 64U) + value.
 auto any_stake(std::mt19937_64& random) -> u128 { return u128::from_parts(random(), random()) >> (random() % 128U); }
 
 // mantissa * 2^(exponent + 31): whole, because no exponent is below -31.
-auto scaled(StakeRoot root) -> cpp_int { return cpp_int{root.mantissa()} << static_cast<unsigned>(root.exponent() + 31); }
+auto scaled(StakeRoot root) -> cpp_int {
+    return cpp_int{root.mantissa()} << static_cast<unsigned>(root.exponent() + 31);
+}
 
 // floor of the exact root, its mantissa of 32 bits kept: m * 2^e <= sqrt(stake) < (m + 1) * 2^e.
 auto is_floor_of_root(StakeRoot root, u128 stake) -> bool {

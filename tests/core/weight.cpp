@@ -50,8 +50,10 @@ auto any_score(std::mt19937_64& random) -> Score {
     switch (random() % 8U) {
         case 0: return Score::one();
         case 1: return Score::from_raw(1);
-        default: return Score::from_raw(static_cast<std::uint32_t>(((random() >> 34U) | (1U << 29U)) >> (random() % 30U)));
+        default: break;
     }
+    const auto high = (random() >> 34U) | (1U << 29U);
+    return Score::from_raw(static_cast<std::uint32_t>(high >> (random() % 30U)));
 }
 auto any_factors(std::mt19937_64& random, unsigned bits) -> Factors {
     const auto a = any_stake(random, bits);
@@ -143,9 +145,10 @@ TEST_CASE("a weight never falls when stake, QoS or boost rises") {
         switch (random() % 5U) {
             case 0:  // the next root, perhaps with the next exponent
                 if (low.stake_root < low.stake_root_max) {
-                    const auto last = low.stake_root.mantissa() == 0xFFFF'FFFFU;
-                    high.stake_root = last ? StakeRoot::from_parts(1U << 31U, low.stake_root.exponent() + 1)
-                                           : StakeRoot::from_parts(low.stake_root.mantissa() + 1, low.stake_root.exponent());
+                    const auto mantissa = low.stake_root.mantissa();
+                    const auto exponent = low.stake_root.exponent();
+                    high.stake_root = mantissa == 0xFFFF'FFFFU ? StakeRoot::from_parts(1U << 31U, exponent + 1)
+                                                               : StakeRoot::from_parts(mantissa + 1, exponent);
                 }
                 break;
             case 1:  // across an exponent
@@ -158,7 +161,8 @@ TEST_CASE("a weight never falls when stake, QoS or boost rises") {
             case 3: high.qos = std::max(low.qos, any_score(random)); break;
             default: high.boost_num += random() % 3U; break;
         }
-        CAPTURE(i, low.stake_root.packed(), high.stake_root.packed(), low.stake_root_max.packed(), low.qos.raw(), high.qos.raw());
+        CAPTURE(i, low.stake_root.packed(), high.stake_root.packed(), low.stake_root_max.packed());
+        CAPTURE(low.qos.raw(), high.qos.raw());
         REQUIRE(harmonic(low) <= harmonic(high));
     }
 }
@@ -178,9 +182,11 @@ TEST_CASE("a weight is positive exactly when every factor is") {
 }
 
 TEST_CASE("pinned weights") {
-    // Made once by this library and checked against the formula with Python's fractions; a change is a change of the rules.
+    // Made with Python's fractions and isqrt: floor(2^92 * S * Q / (S + Q)) of the rounded roots, then floor(that
+    // * num / den). A change of one of these is a change of the rules.
     const auto weight = [](u128 stake, u128 stake_max, std::uint32_t qos, std::uint64_t num, std::uint64_t den) {
-        return to_decimal(harmonic({StakeRoot::from(stake), StakeRoot::from(stake_max), Score::from_raw(qos), num, den}).raw());
+        const auto f = Factors{StakeRoot::from(stake), StakeRoot::from(stake_max), Score::from_raw(qos), num, den};
+        return to_decimal(harmonic(f).raw());
     };
     CHECK(weight(400, 400, 1U << 29U, 1, 1) == "1650586719047173699865498965");
     CHECK(weight(1, u128{1} << 95, 1U << 30U, 1, 1) == "24879108103799");
@@ -254,7 +260,8 @@ TEST_CASE("the bound of the best factors covers the rescaled weight of all other
         best.qos = std::max(now.qos, random() % 2U == 0 ? now.qos : any_score(random));
         best.stake_root_max = ceil_power_of_two(now.stake_root_max);
         if (best.stake_root_max.exponent() < 30) {
-            best.stake_root_max = StakeRoot::from_parts(1U << 31U, best.stake_root_max.exponent() + static_cast<int>(random() % 3U));
+            const auto later = static_cast<int>(random() % 3U);
+            best.stake_root_max = StakeRoot::from_parts(1U << 31U, best.stake_root_max.exponent() + later);
         }
         const auto weight = at_stake_root_ceiling(harmonic(now), now.stake_root_max, best.stake_root_max);
         const auto bound = allot::bound_of(harmonic(best));
@@ -266,7 +273,8 @@ TEST_CASE("the bound of the best factors covers the rescaled weight of all other
 TEST_CASE("a rescaled weight is weight times maximum by ceiling, rounded down") {
     auto random = std::mt19937_64{allot_test::seed()};
     for (auto i = 0; i < 50'000; ++i) {
-        const auto weight = Weight::from_raw((u128::from_parts(random(), random()) >> (32U + random() % 97U)) | u128{1});
+        const auto raw = u128::from_parts(random(), random()) >> (32U + random() % 97U);
+        const auto weight = Weight::from_raw(raw | u128{1});
         const auto now = StakeRoot::from(any_stake(random, 128));
         const auto top = StakeRoot::from(any_stake(random, 128));
         const auto ceiling = ceil_power_of_two(std::max(now, top));
