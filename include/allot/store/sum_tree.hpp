@@ -150,9 +150,9 @@ private:
         auto passed = std::size_t{0};
         for (std::size_t i = 0; i + 1 < count; ++i) {
             prefix += child[i];
-            const auto behind = prefix <= point;
-            passed += behind ? 1U : 0U;
-            before = behind ? prefix : before;
+            const auto behind = std::uint64_t{prefix <= point};
+            passed += static_cast<std::size_t>(behind);
+            before += child[i] & (0 - behind);  // a mask: g++ 12 at -O2 makes a branch of a conditional
         }
         point -= before;
         return passed;
