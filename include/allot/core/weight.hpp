@@ -114,12 +114,11 @@ struct Factors {
 //        S * Q / (S + Q) = 2^-d * m * q / (m * 2^(30 - d) + q * n).
 // 2. For d > 30 the first term of the denominator is rounded down. Before, q and that term are scaled up until
 //    q >= 2^29 or nothing is lost at all, so the denominator is then above 2^60 and the error below 2^-60, upwards.
-// 3. The quotient is rounded down to a whole number of units 2^-92.
-// 4. Times M: rounded down to a whole number of units.
-// 5. Through all this a positive weight is at least one unit.
+// 3. The quotient is rounded down to a whole number of units 2^-92. It is above 2^-66, as d <= 64, so never zero.
+// 4. Times M: rounded down to a whole number of units, but a positive weight to at least one unit.
 //
-// Steps 2 to 5 together: below the exact rational of the rounded roots by less than one unit before and one after the
-// boost, above it by less than 2^-60 of it, or up to one unit where step 5 applies. For stakes below 2^96 and Q of at
+// Steps 2 to 4 together: below the exact rational of the rounded roots by less than one unit before and one after the
+// boost, above it by less than 2^-60 of it, or up to one unit where step 4 rounds up. For stakes below 2^96 and Q of at
 // least 2^-30 a weight without boost is above 2^-50, so the relative error is below 2^-41; with all stakes below
 // 2^128 it is below 2^-26. Step 1 adds at most 2^-30. Every step is monotone, so W never falls when the stake, Q or M
 // rises.
@@ -158,7 +157,7 @@ struct Factors {
         const auto remainder = dividend.low() - quotient.low() * denominator;  // modulo 2^64, which it is below
         raw = (quotient << bits_rest) + (u128{remainder} << bits_rest) / denominator;
     }
-    return Weight::from_raw(std::max(raw, u128{1})).scaled(factors.boost_num, factors.boost_den);
+    return Weight::from_raw(raw).scaled(factors.boost_num, factors.boost_den);
 }
 
 /// An upper bound of the weight in units of 2^-28, for an index whose sums must be cheap; 0 for zero alone.

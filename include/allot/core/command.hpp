@@ -1,0 +1,67 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include <allot/core/lease.hpp>
+#include <allot/core/node.hpp>
+#include <allot/core/outcome.hpp>
+#include <allot/core/task.hpp>
+
+namespace allot { inline namespace v0 {
+
+/// Commands as values. The verbs of `Dispatcher` are sugar over these; a log of (Moment, command) replays a network.
+namespace command {
+
+struct Join { NodeSpec node; };
+struct Update { NodeUpdate change; };
+struct Pause { NodeId node; };
+struct Resume { NodeId node; };
+struct Leave { NodeId node; };
+
+/// What a model report says of the listed models.
+enum class Report : std::uint8_t {
+    add,        ///< They are on disk now.
+    remove,     ///< They are gone.
+    load,       ///< They are loaded in GPU memory; they must be on disk.
+    unload,     ///< They stay on disk only.
+    inventory,  ///< These and no others are on disk; what was loaded and is still listed stays loaded.
+};
+struct ReportModel { NodeId node; Report report = Report::add; std::vector<std::string> models{}; };
+
+/// Verdict on a node after release that is no score: an outcome the embedder saw elsewhere, such as a job event.
+struct Observe { NodeId node; OutcomeKind outcome = OutcomeKind::success; };
+struct Slash { NodeId node; };
+
+struct Submit { TaskSpec task; };
+struct Cancel { TaskId task; };
+struct Commit { Lease lease; };
+struct Disclose { Lease lease; };
+struct Complete { Lease lease; };
+struct Fail { Lease lease; FailCause cause = FailCause::execution_error; };
+struct Decline { Lease lease; };
+struct Renew { Lease lease; };
+
+/// Points for a node, such as the rank in a validation group: 10, 5, 2 or 0.
+struct Score { NodeId node; std::uint32_t points = 0; };
+
+struct Advance {};
+struct Match {};
+
+/// New parameters for one policy or for the rules, with the rules version that starts here.
+template <class Parameters>
+struct Configure { Parameters parameters; std::uint32_t rules_version = 0; };
+
+}  // namespace command
+
+/// Every command but `Configure`, whose type depends on the policies.
+template <class Parameters>
+using basic_command = std::variant<
+    command::Join, command::Update, command::Pause, command::Resume, command::Leave, command::ReportModel,
+    command::Observe, command::Slash, command::Submit, command::Cancel, command::Commit, command::Disclose,
+    command::Complete, command::Fail, command::Decline, command::Renew, command::Score, command::Advance,
+    command::Match, command::Configure<Parameters>>;
+
+}}  // namespace allot::v0

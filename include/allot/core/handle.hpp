@@ -1,0 +1,39 @@
+#pragma once
+
+#include <compare>
+#include <cstdint>
+
+#include <allot/version.hpp>
+
+namespace allot { inline namespace v0 {
+
+/// Position of a record inside one dispatcher: small, dense, stable while the record lives.
+///
+/// Ids are for the outside and handles for the inside: an embedder may keep arrays of its own beside them.
+template <class Tag>
+struct Handle {
+    std::uint32_t value = 0;
+
+    friend constexpr auto operator<=>(Handle, Handle) noexcept -> std::strong_ordering = default;
+};
+
+/// Handle of a node record.
+using NodeHandle = Handle<struct NodeHandleTag>;
+/// Handle of a task record.
+using TaskHandle = Handle<struct TaskHandleTag>;
+/// Handle of a lease record.
+using LeaseHandle = Handle<struct LeaseHandleTag>;
+/// Handle of a validation group.
+using GroupHandle = Handle<struct GroupHandleTag>;
+/// Number of an interned node class: one (GPU, VRAM, platform, version).
+using ClassId = Handle<struct ClassIdTag>;
+/// Number of an interned requirement, which is the task queue's group.
+using RequirementId = Handle<struct RequirementIdTag>;
+/// Number of an interned model name.
+using ModelId = Handle<struct ModelIdTag>;
+
+/// The handle that names no record.
+template <class H>
+inline constexpr auto no_handle = H{0xFFFF'FFFFU};
+
+}}  // namespace allot::v0

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <compare>
+#include <cstdint>
+
+#include <allot/core/handle.hpp>
+#include <allot/core/id.hpp>
+#include <allot/core/time.hpp>
+
+namespace allot { inline namespace v0 {
+
+/// Exclusive hold of one node on one task until a deadline.
+///
+/// The token only grows (a fencing token): whoever shows an older one for the same task is refused.
+struct Lease {
+    TaskId task;
+    NodeId node;
+    std::uint64_t token = 0;
+    std::uint32_t member = 0;  ///< Which of the task's nodes, from 0.
+    std::uint32_t of = 1;      ///< How many nodes the task runs on.
+    TimePoint deadline{};      ///< The lease has expired when now >= deadline.
+
+    friend auto operator==(const Lease&, const Lease&) noexcept -> bool = default;
+};
+
+/// How far a leased task has come (seed 002: two rounds of submission).
+enum class LeasePhase : std::uint8_t { started, committed, disclosed };
+
+/// Record of a lease inside the dispatcher.
+struct LeaseRecord {
+    std::uint64_t token = 0;
+    TaskHandle task = no_handle<TaskHandle>;
+    NodeHandle node = no_handle<NodeHandle>;
+    TimePoint started_at{};
+    TimePoint deadline{};
+    LeasePhase phase = LeasePhase::started;
+
+    friend auto operator==(const LeaseRecord&, const LeaseRecord&) noexcept -> bool = default;
+};
+
+}}  // namespace allot::v0

@@ -1,0 +1,99 @@
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <allot/core/handle.hpp>
+#include <allot/core/id.hpp>
+#include <allot/core/software_version.hpp>
+#include <allot/core/stake_root.hpp>
+#include <allot/core/time.hpp>
+#include <allot/core/units.hpp>
+
+namespace allot { inline namespace v0 {
+
+/// What the embedder says of a node that joins.
+struct NodeSpec {
+    NodeId id;                                  ///< Name of the node.
+    std::string gpu{};                          ///< Model of the card, such as "RTX 4090".
+    Gibibytes vram{};                           ///< Nominal video memory.
+    Amount stake{};                             ///< Staked tokens; zero stake means zero weight.
+    std::vector<std::string> models{};          ///< Models on its disk.
+    std::string platform{};                     ///< Operating system or runtime, such as "Linux"; may stay empty.
+    SoftwareVersion software{};                 ///< Version of the node software.
+    std::optional<OperatorId> operator_id{};    ///< Who runs it; by default the node stands alone.
+    std::vector<std::string> labels{};          ///< Free words for the embedder's own policies.
+};
+
+/// Change of a node's facts; a field left empty stays as it is.
+struct NodeUpdate {
+    NodeId id;
+    std::optional<std::string> gpu{};
+    std::optional<Gibibytes> vram{};
+    std::optional<Amount> stake{};
+    std::optional<std::string> platform{};
+    std::optional<SoftwareVersion> software{};
+    std::optional<OperatorId> operator_id{};
+    std::optional<std::vector<std::string>> labels{};
+};
+
+/// What a node's hardware and software let it run. Nodes of equal class are interchangeable to `fits`.
+struct NodeClass {
+    std::string gpu{};
+    Gibibytes vram{};
+    std::string platform{};
+    SoftwareVersion software{};
+
+    friend auto operator==(const NodeClass&, const NodeClass&) -> bool = default;
+};
+
+/// Life of a node. `left` keeps its history until it is forgotten.
+enum class NodeState : std::uint8_t { available, busy, pending_pause, pending_leave, paused, left };
+
+/// Record of a node, as policies see it. What QoS measures lies beside it, in the tracker's `node_data`.
+struct Node {
+    NodeId id = NodeId{0};
+    OperatorId operator_id = OperatorId{0};
+    Amount stake{};
+    StakeRoot stake_root{};
+    NodeState state = NodeState::left;
+    bool excluded = false;                             ///< Kept out of candidate pools until its health recovers.
+    bool kicked_out = false;                           ///< Leaves for good when its lease ends.
+    ClassId node_class = no_handle<ClassId>;           ///< Interned (GPU, VRAM, platform, version).
+    std::uint32_t slot = 0;                            ///< Place among the nodes of its class; decides the order of draws.
+    LeaseHandle lease = no_handle<LeaseHandle>;        ///< The lease it holds, if any.
+    std::optional<TimePoint> due_at{};                 ///< When it is readmitted or, if it left, forgotten.
+    std::vector<std::string> labels{};
+
+    /// True for every state but `left`: these nodes count in N and in the largest stake.
+    [[nodiscard]] auto present() const noexcept -> bool { return state != NodeState::left; }
+
+    /// True when it runs a task.
+    [[nodiscard]] auto leased() const noexcept -> bool { return lease != no_handle<LeaseHandle>; }
+
+    friend auto operator==(const Node&, const Node&) -> bool = default;
+};
+
+/// State of one model on one node.
+enum class Holding : std::uint8_t {
+    wanted,   ///< The node was asked to fetch it and has not reported it yet.
+    on_disk,  ///< Downloaded.
+    in_use,   ///< Downloaded and loaded in GPU memory.
+};
+
+/// One model a node holds or was asked to fetch.
+struct HeldModel {
+    ModelId model{};
+    Holding holding = Holding::on_disk;
+    std::uint32_t place = 0;   ///< Place among the model's holders of the same class; meaningful when on disk.
+    TimePoint asked_at{};      ///< When it was asked for; meaningful when wanted.
+
+    [[nodiscard]] auto on_disk() const noexcept -> bool { return holding != Holding::wanted; }
+
+    friend auto operator==(const HeldModel&, const HeldModel&) -> bool = default;
+};
+
+}}  // namespace allot::v0

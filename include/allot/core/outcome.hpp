@@ -1,0 +1,52 @@
+#pragma once
+
+#include <cstdint>
+
+#include <allot/version.hpp>
+
+namespace allot { inline namespace v0 {
+
+/// How a node's part in a task went, as the QoS tracker hears it.
+enum class OutcomeKind : std::uint8_t {
+    success,             ///< The task was completed in time.
+    timeout,             ///< The lease expired, outside a validation group.
+    timeout_in_group,    ///< The lease expired in a validation group, whose ranking scores it later.
+    out_of_memory,       ///< The node ran out of video memory.
+    model_download,      ///< A model could not be fetched.
+    execution_error,     ///< The task reported an error.
+    incorrect_result,    ///< The result was wrong.
+    declined,            ///< The node refused the task.
+    cancelled,           ///< The owner withdrew the task while it ran.
+    scored,              ///< A verdict of 0 to 10 points, given after release.
+};
+
+/// Outcome with the points of a verdict; the points count for `scored` alone.
+struct Outcome {
+    OutcomeKind kind = OutcomeKind::success;
+    std::uint32_t points = 0;
+
+    friend auto operator==(const Outcome&, const Outcome&) noexcept -> bool = default;
+};
+
+/// What a QoS tracker concludes from an outcome.
+enum class Standing : std::uint8_t {
+    good,        ///< Nothing changes.
+    excluded,    ///< Keep the node out of candidate pools until `back_at`.
+    kicked_out,  ///< Remove the node from the network when it is free.
+};
+
+/// Why `fail` was called.
+enum class FailCause : std::uint8_t { out_of_memory, model_download, execution_error, incorrect_result };
+
+/// The outcome a failure counts as.
+[[nodiscard]] constexpr auto outcome_of(FailCause cause) noexcept -> OutcomeKind {
+    switch (cause) {
+        case FailCause::out_of_memory: return OutcomeKind::out_of_memory;
+        case FailCause::model_download: return OutcomeKind::model_download;
+        case FailCause::execution_error: return OutcomeKind::execution_error;
+        case FailCause::incorrect_result: break;
+    }
+    return OutcomeKind::incorrect_result;
+}
+
+}}  // namespace allot::v0

@@ -1,0 +1,56 @@
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include <allot/version.hpp>
+
+namespace allot { inline namespace v0 {
+
+/// Why a node cannot take a task now; `none` means that it can. The numbers are stable, and the order is the order in which
+/// an explanation asks. Numbers from 64 up belong to the embedder's own eligibility policies.
+enum class Reason : std::uint8_t {
+    none = 0,
+    paused = 1,
+    pending = 2,
+    busy = 3,
+    vram_too_small = 4,
+    gpu_differs = 5,
+    platform_refused = 6,
+    version_too_old = 7,
+    name_policy = 8,
+    excluded = 9,
+    zero_weight = 10,
+    reserved = 11,
+    avoided = 12,
+    same_operator = 13,
+    models_missing = 14,
+    narrowed_out = 15,
+    first_of_embedder = 64,
+};
+
+/// The reason as a short phrase.
+[[nodiscard]] constexpr auto message(Reason reason) noexcept -> std::string_view {
+    switch (reason) {
+        case Reason::none: return "eligible";
+        case Reason::paused: return "paused";
+        case Reason::pending: return "about to pause or leave";
+        case Reason::busy: return "busy";
+        case Reason::vram_too_small: return "too little VRAM";
+        case Reason::gpu_differs: return "another GPU is required";
+        case Reason::platform_refused: return "platform not accepted";
+        case Reason::version_too_old: return "software version too old or of another major";
+        case Reason::name_policy: return "GPU not admitted by the name policy";
+        case Reason::excluded: return "excluded until its health recovers";
+        case Reason::zero_weight: return "selection weight is zero";
+        case Reason::reserved: return "reserved by a task of higher value";
+        case Reason::avoided: return "the task avoids this node";
+        case Reason::same_operator: return "another member of the validation group has this node or operator";
+        case Reason::models_missing: return "lacks the required models";
+        case Reason::narrowed_out: return "others hold the models";
+        case Reason::first_of_embedder: break;
+    }
+    return "refused by the embedder's own rule";
+}
+
+}}  // namespace allot::v0
