@@ -1,0 +1,208 @@
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <allot/core/node.hpp>
+#include <allot/core/siphash.hpp>
+#include <allot/core/task.hpp>
+#include <allot/store/interner.hpp>
+#include <allot/store/pages.hpp>
+#include <allot/store/slot_set.hpp>
+
+namespace allot { inline namespace v0 {
+
+/// Feeds text, with its length, to a hash.
+template <class Hasher>
+void hash_text(Hasher& hasher, const std::string& text) {
+    hasher.word(text.size());
+    hasher.bytes(std::as_bytes(std::span{text}));
+}
+
+/// Keyed hash of a name. Strangers choose names, so an unkeyed hash would let them choose collisions, too.
+struct NameHash {
+    SipKey key{};
+    [[nodiscard]] auto operator()(const std::string& name) const -> std::uint64_t {
+        auto hasher = SipHasher<1, 3>{key};
+        hash_text(hasher, name);
+        return hasher.finish();
+    }
+};
+
+/// Keyed hash of a node class.
+struct NodeClassHash {
+    SipKey key{};
+    [[nodiscard]] auto operator()(const NodeClass& value) const -> std::uint64_t {
+        auto hasher = SipHasher<1, 3>{key};
+        hash_text(hasher, value.gpu);
+        hash_text(hasher, value.platform);
+        hasher.word((std::uint64_t{value.vram.count} << 32U) | value.software.major);
+        hasher.word((std::uint64_t{value.software.minor} << 32U) | value.software.patch);
+        return hasher.finish();
+    }
+};
+
+/// Keyed hash of a requirement.
+struct RequirementHash {
+    SipKey key{};
+    [[nodiscard]] auto operator()(const Requirement& value) const -> std::uint64_t {
+        auto hasher = SipHasher<1, 3>{key};
+        hasher.word((std::uint64_t{value.vram_min.count} << 32U) | value.gpus.size());
+        for (const auto& gpu : value.gpus) {
+            hash_text(hasher, gpu.name);
+            hasher.word(gpu.vram.count);
+        }
+        hasher.word((std::uint64_t{value.platforms.size()} << 1U) | (value.software ? 1U : 0U));
+        for (const auto& platform : value.platforms) {
+            hash_text(hasher, platform);
+        }
+        if (value.software) {
+            hasher.word((std::uint64_t{value.software->major} << 32U) | value.software->minor);
+            hasher.word(value.software->patch);
+        }
+        return hasher.finish();
+    }
+};
+
+/// Interned classes and requirements, and for each pair whether they fit.
+///
+/// Invariant: `classes_of(r)` lists, ascending, exactly the live classes that fit r, and `requirements_of(c)` the reverse, so the
+/// pool, the queue and an explanation read the same bits.
+class FitTable {
+public:
+    explicit FitTable(SipKey key) : classes_{NodeClassHash{key}}, requirements_{RequirementHash{key}} {}
+
+    [[nodiscard]] auto classes() const noexcept -> const auto& { return classes_; }
+    [[nodiscard]] auto requirements() const noexcept -> const auto& { return requirements_; }
+    [[nodiscard]] auto value(ClassId id) const -> const NodeClass& { return classes_.value(id.value); }
+    [[nodiscard]] auto value(RequirementId id) const -> const Requirement& { return requirements_.value(id.value); }
+
+    [[nodiscard]] auto contains(ClassId id) const -> bool { return classes_.contains(id.value); }
+    [[nodiscard]] auto contains(RequirementId id) const -> bool { return requirements_.contains(id.value); }
+    /// Records that refer to it.
+    [[nodiscard]] auto count(ClassId id) const -> std::uint32_t { return classes_.count(id.value); }
+    [[nodiscard]] auto count(RequirementId id) const -> std::uint32_t { return requirements_.count(id.value); }
+
+    /// All live classes, ascending.
+    [[nodiscard]] auto all_classes() const -> std::span<const ClassId> { return all_; }
+    [[nodiscard]] auto classes_of(RequirementId id) const -> std::span<const ClassId> { return rows_[id.value]; }
+    [[nodiscard]] auto requirements_of(ClassId id) const -> std::span<const RequirementId> {
+        return columns_[id.value].requirements;
+    }
+    /// The slots that nodes of this class take up.
+    [[nodiscard]] auto slots(ClassId id) -> SlotSet& { return columns_[id.value].slots; }
+    [[nodiscard]] auto slots(ClassId id) const -> const SlotSet& { return columns_[id.value].slots; }
+
+    void acquire(ClassId id) { classes_.acquire(id.value); }
+    void acquire(RequirementId id) { requirements_.acquire(id.value); }
+    void release(ClassId id) { classes_.release(id.value); }
+    void release(RequirementId id) { requirements_.release(id.value); }
+
+    /// The id a new value would get.
+    [[nodiscard]] auto next_class() const -> ClassId { return ClassId{classes_.next_id()}; }
+    [[nodiscard]] auto next_requirement() const -> RequirementId { return RequirementId{requirements_.next_id()}; }
+
+    /// Adds a class at a free id. `fits(class, requirement)` decides. @complexity O(requirements).
+    template <class Fits>
+    void add(ClassId id, NodeClass value, const Fits& fits) {
+        auto requirements = std::vector<RequirementId>{};
+        requirements_.for_each([&](std::uint32_t r, const Requirement& requirement) {
+            if (fits(value, requirement)) {
+                requirements.push_back(RequirementId{r});
+            }
+        });
+        columns_.ensure(id.value);
+        for (const auto r : requirements) {
+            insert(rows_[r.value], id);
+        }
+        columns_[id.value].requirements = std::move(requirements);
+        insert(all_, id);
+        classes_.put(id.value, std::move(value));
+    }
+
+    /// Adds a requirement at a free id. @complexity O(classes).
+    template <class Fits>
+    void add(RequirementId id, Requirement value, const Fits& fits) {
+        auto fitting = std::vector<ClassId>{};
+        classes_.for_each([&](std::uint32_t c, const NodeClass& node_class) {
+            if (fits(node_class, value)) {
+                fitting.push_back(ClassId{c});
+            }
+        });
+        rows_.ensure(id.value);
+        for (const auto c : fitting) {
+            insert(columns_[c.value].requirements, id);
+        }
+        rows_[id.value] = std::move(fitting);
+        requirements_.put(id.value, std::move(value));
+    }
+
+    /// Removes a value nobody refers to and returns true, else returns false.
+    auto erase_if_unused(ClassId id) -> bool {
+        if (!classes_.erase_if_unused(id.value)) {
+            return false;
+        }
+        for (const auto r : columns_[id.value].requirements) {
+            std::erase(rows_[r.value], id);
+        }
+        columns_[id.value].requirements.clear();
+        std::erase(all_, id);
+        return true;
+    }
+    auto erase_if_unused(RequirementId id) -> bool {
+        if (!requirements_.erase_if_unused(id.value)) {
+            return false;
+        }
+        for (const auto c : rows_[id.value]) {
+            std::erase(columns_[c.value].requirements, id);
+        }
+        rows_[id.value].clear();
+        return true;
+    }
+
+    /// Asks `fits` anew for every pair.
+    template <class Fits>
+    void refit(const Fits& fits) {
+        requirements_.for_each([&](std::uint32_t r, const Requirement& requirement) {
+            auto fitting = std::vector<ClassId>{};
+            for (const auto c : all_) {
+                if (fits(value(c), requirement)) {
+                    fitting.push_back(c);
+                }
+            }
+            rows_[r] = std::move(fitting);
+        });
+        for (const auto c : all_) {
+            columns_[c.value].requirements.clear();
+        }
+        requirements_.for_each([&](std::uint32_t r, const Requirement&) {
+            for (const auto c : rows_[r]) {
+                columns_[c.value].requirements.push_back(RequirementId{r});
+            }
+        });
+    }
+
+private:
+    struct Column {
+        std::vector<RequirementId> requirements;
+        SlotSet slots;
+    };
+
+    template <class H>
+    static void insert(std::vector<H>& ascending, H handle) {
+        ascending.insert(std::lower_bound(ascending.begin(), ascending.end(), handle), handle);
+    }
+
+    Interner<NodeClass, NodeClassHash> classes_;
+    Interner<Requirement, RequirementHash> requirements_;
+    std::vector<ClassId> all_;
+    Pages<std::vector<ClassId>> rows_;  // by requirement
+    Pages<Column> columns_;             // by class
+};
+
+}}  // namespace allot::v0

@@ -1,0 +1,71 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <allot/core/node.hpp>
+#include <allot/store/fit_table.hpp>
+#include <allot/store/interner.hpp>
+#include <allot/store/pages.hpp>
+#include <allot/store/slot_set.hpp>
+
+namespace allot { inline namespace v0 {
+
+/// Interned model names, and for each (model, class) the places its holders take up.
+class ModelTable {
+public:
+    explicit ModelTable(SipKey key) : names_{NameHash{key}} {}
+
+    [[nodiscard]] auto names() const noexcept -> const auto& { return names_; }
+    [[nodiscard]] auto name(ModelId id) const -> const std::string& { return names_.value(id.value); }
+    [[nodiscard]] auto find(const std::string& name) const -> std::optional<ModelId> {
+        const auto id = names_.find(name);
+        return id ? std::optional{ModelId{*id}} : std::nullopt;
+    }
+    [[nodiscard]] auto next() const -> ModelId { return ModelId{names_.next_id()}; }
+
+    void add(ModelId id, std::string name) {
+        places_.ensure(id.value);
+        names_.put(id.value, std::move(name));
+    }
+    void acquire(ModelId id) { names_.acquire(id.value); }
+    void release(ModelId id) { names_.release(id.value); }
+    auto erase_if_unused(ModelId id) -> bool { return names_.erase_if_unused(id.value); }
+
+    /// The lowest place free among the holders of a model in a class.
+    [[nodiscard]] auto free_place(ModelId id, ClassId node_class) const -> std::uint32_t {
+        const auto& rows = places_[id.value];
+        const auto row = std::lower_bound(rows.begin(), rows.end(), node_class, before);
+        return row == rows.end() || row->first != node_class ? 0U : row->second.lowest_free();
+    }
+    void take(ModelId id, ClassId node_class, std::uint32_t place) {
+        auto& rows = places_[id.value];
+        auto row = std::lower_bound(rows.begin(), rows.end(), node_class, before);
+        if (row == rows.end() || row->first != node_class) {
+            row = rows.insert(row, Row{node_class, SlotSet{}});
+        }
+        row->second.take(place);
+    }
+    void free(ModelId id, ClassId node_class, std::uint32_t place) {
+        auto& rows = places_[id.value];
+        const auto row = std::lower_bound(rows.begin(), rows.end(), node_class, before);
+        row->second.free(place);
+        if (row->second.empty()) {
+            rows.erase(row);
+        }
+    }
+
+private:
+    using Row = std::pair<ClassId, SlotSet>;
+    static auto before(const Row& row, ClassId node_class) -> bool { return row.first < node_class; }
+
+    Interner<std::string, NameHash> names_;
+    Pages<std::vector<Row>> places_;  // by model, then ascending by class
+};
+
+}}  // namespace allot::v0

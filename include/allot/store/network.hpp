@@ -1,0 +1,423 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include <allot/core/siphash.hpp>
+#include <allot/store/due_heap.hpp>
+#include <allot/store/fit_table.hpp>
+#include <allot/store/handle_map.hpp>
+#include <allot/store/max_tree.hpp>
+#include <allot/store/model_table.hpp>
+#include <allot/store/pages.hpp>
+#include <allot/store/records.hpp>
+#include <allot/store/slot_set.hpp>
+#include <allot/store/table.hpp>
+
+namespace allot { inline namespace v0 {
+
+/// What an entry of the due heap is about.
+enum class DueKind : std::uint8_t { lease, task, node };
+
+/// The single source of truth: every record once, and the indices that follow from records alone.
+///
+/// All changes go through `put`, `remove` and `set`: they note the record as it was, write the new one and move the indices from
+/// the one to the other. `rollback` walks the notes backwards through the very same doors. That one mechanism is the strong
+/// guarantee when a policy throws, what-if, a block executed twice, and the undo of a fork.
+///
+/// `Followers` are the indices kept elsewhere (pool and queue). They hear `node_changed(handle, before, after)`,
+/// `models_changed(handle, before, after)`, `task_changed(handle, before, after)` with null for an absent record,
+/// `counters_changed(before, after)` and `configured(configuration)`, and answer `fits(class, requirement)`.
+template <class NodeData, class Configuration>
+class Network {
+public:
+    using NodeRecordType = NodeRecord<NodeData>;
+
+    explicit Network(SipKey key)
+        : key_{key}, nodes_{key}, tasks_{key}, groups_{key}, fits_{key}, models_{key} {}
+
+    // ---- reading --------------------------------------------------------------------------------------------------
+
+    [[nodiscard]] auto nodes() const noexcept -> const auto& { return nodes_; }
+    [[nodiscard]] auto tasks() const noexcept -> const auto& { return tasks_; }
+    [[nodiscard]] auto groups() const noexcept -> const auto& { return groups_; }
+    [[nodiscard]] auto leases() const noexcept -> const auto& { return leases_; }
+    [[nodiscard]] auto fits() const noexcept -> const FitTable& { return fits_; }
+    [[nodiscard]] auto models() const noexcept -> const ModelTable& { return models_; }
+    [[nodiscard]] auto counters() const noexcept -> const Counters& { return counters_; }
+    /// Nodes that have not left: N.
+    [[nodiscard]] auto present() const noexcept -> std::uint32_t { return present_; }
+    /// The largest stake root among them.
+    [[nodiscard]] auto stake_root_max() const noexcept -> StakeRoot { return StakeRoot::from_packed(stakes_.max()); }
+    /// What is due first, or null.
+    [[nodiscard]] auto due_first() const noexcept -> const Due* { return due_.top(); }
+    /// Models a node holds or was asked to fetch, ascending by model.
+    [[nodiscard]] auto holdings(NodeHandle h) const -> const std::vector<HeldModel>& { return holdings_[h.value]; }
+    /// The key of all id and name hashes. It never shows in a decision.
+    [[nodiscard]] auto key() const noexcept -> SipKey { return key_; }
+
+    // ---- writing --------------------------------------------------------------------------------------------------
+
+    template <class F>
+    void put(NodeHandle h, NodeRecordType after, F& followers) {
+        holdings_.ensure(h.value);
+        note(NodeNote{h, nodes_.before(h)});
+        replace(h, &after, followers);
+    }
+    template <class F>
+    void put(TaskHandle h, Task after, F& followers) {
+        note(TaskNote{h, tasks_.before(h)});
+        replace(h, &after, followers);
+    }
+    template <class F>
+    void put(LeaseHandle h, const LeaseRecord& after, F& followers) {
+        note(LeaseNote{h, leases_.before(h)});
+        replace(h, &after, followers);
+    }
+    template <class F>
+    void put(GroupHandle h, const GroupRecord& after, F& followers) {
+        note(GroupNote{h, groups_.before(h)});
+        replace(h, &after, followers);
+    }
+    template <class H, class F>
+    void remove(H h, F& followers) {
+        note(typename NoteOf<H>::type{h, table(h).before(h)});
+        replace(h, static_cast<typename NoteOf<H>::record*>(nullptr), followers);
+    }
+    /// Replaces what a node holds. Entries on disk need a place of `free_place`. @pre ascending by model.
+    template <class F>
+    void hold(NodeHandle h, std::vector<HeldModel> after, F& followers) {
+        note(HoldingsNote{h, holdings_[h.value]});
+        exchange_holdings(h, std::move(after), followers);
+    }
+    template <class F>
+    void set(const Counters& after, F& followers) {
+        note(counters_);
+        const auto before = std::exchange(counters_, after);
+        followers.counters_changed(before, after);
+    }
+    /// Asks `followers.fits` anew for every pair: an eligibility policy was configured.
+    template <class F>
+    void refit(F& followers) {
+        fits_.refit([&](const auto& c, const auto& r) { return followers.fits(c, r); });
+    }
+    /// Notes a configuration as it was, for `rollback` to give back through `configured`.
+    void note_configuration(Configuration before) { note(ConfigurationNote{std::move(before)}); }
+
+    /// The id of a class, which is added if it is new. Unless a record takes it up, `sweep` it.
+    template <class F>
+    auto intern(NodeClass value, F& followers) -> ClassId {
+        if (const auto id = fits_.classes().find(value)) {
+            return ClassId{*id};
+        }
+        return add(fits_.next_class(), std::move(value), followers);
+    }
+    template <class F>
+    auto intern(Requirement value, F& followers) -> RequirementId {
+        if (const auto id = fits_.requirements().find(value)) {
+            return RequirementId{*id};
+        }
+        return add(fits_.next_requirement(), std::move(value), followers);
+    }
+    template <class F>
+    auto intern_model(const std::string& name, F& followers) -> ModelId {
+        if (const auto id = models_.find(name)) {
+            return *id;
+        }
+        return add(models_.next(), name, followers);
+    }
+
+    /// Adds a value under the id it had elsewhere.
+    template <class Id, class Value, class F>
+    void intern_at(Id id, const Value& value, F& followers) {
+        add(id, Value{value}, followers);
+    }
+
+    // ---- undo -----------------------------------------------------------------------------------------------------
+
+    /// Where the notes stand; `rollback` takes it.
+    [[nodiscard]] auto mark() const noexcept -> std::size_t { return notes_.size(); }
+    /// Forgets all notes: what happened stays.
+    void forget_notes() noexcept { notes_.clear(); }
+    /// Takes back everything since the mark, newest first.
+    template <class F>
+    void rollback(std::size_t mark, F& followers) {
+        while (notes_.size() > mark) {
+            auto last = std::move(notes_.back());
+            notes_.pop_back();
+            std::visit([&](auto& n) { undo(n, followers); }, last);
+        }
+    }
+
+    /// Equal records, counters and interned values. Indices follow from these, and the hash key is nobody's business.
+    friend auto operator==(const Network& a, const Network& b) -> bool {
+        auto equal = a.counters_ == b.counters_ && a.nodes_ == b.nodes_ && a.tasks_ == b.tasks_ &&
+                     a.leases_ == b.leases_ && a.groups_ == b.groups_ && a.fits_.classes() == b.fits_.classes() &&
+                     a.fits_.requirements() == b.fits_.requirements() && a.models_.names() == b.models_.names();
+        a.nodes_.for_each([&](NodeHandle h, const NodeRecordType&) {
+            equal = equal && b.nodes_.contains(h) && a.holdings(h) == b.holdings(h);
+        });
+        return equal;
+    }
+
+private:
+    struct NodeNote { NodeHandle handle; std::optional<NodeRecordType> before; };
+    struct TaskNote { TaskHandle handle; std::optional<Task> before; };
+    struct LeaseNote { LeaseHandle handle; std::optional<LeaseRecord> before; };
+    struct GroupNote { GroupHandle handle; std::optional<GroupRecord> before; };
+    struct HoldingsNote { NodeHandle handle; std::vector<HeldModel> before; };
+    struct ConfigurationNote { Configuration before; };
+    template <class Id>
+    struct Added { Id id; };
+    template <class Id, class Value>
+    struct Erased { Id id; Value value; };
+    using Note = std::variant<NodeNote, TaskNote, LeaseNote, GroupNote, HoldingsNote, Counters, ConfigurationNote,
+                              Added<ClassId>, Added<RequirementId>, Added<ModelId>, Erased<ClassId, NodeClass>,
+                              Erased<RequirementId, Requirement>, Erased<ModelId, std::string>>;
+    template <class H>
+    struct NoteOf;
+
+    template <class N>
+    void note(N what) {
+        notes_.emplace_back(std::in_place_type<N>, std::move(what));
+    }
+
+    auto table(NodeHandle) -> auto& { return nodes_; }
+    auto table(TaskHandle) -> auto& { return tasks_; }
+    auto table(LeaseHandle) -> auto& { return leases_; }
+    auto table(GroupHandle) -> auto& { return groups_; }
+
+    // Each `replace` moves record and indices from `before` to `after`, then tells the followers, and last drops what nobody
+    // refers to any more. A follower that throws therefore finds everything moved, and the rollback moves it back.
+
+    template <class F>
+    void replace(NodeHandle h, const NodeRecordType* after, F& followers) {
+        const auto before = nodes_.before(h);
+        const auto* was = before ? &before->node : nullptr;
+        const auto* is = after != nullptr ? &after->node : nullptr;
+        const auto class_was = class_of(was);
+        const auto class_is = class_of(is);
+        const auto moved = class_was != class_is || (was != nullptr && is != nullptr && was->slot != is->slot);
+        if (moved && class_is != no_handle<ClassId>) {
+            fits_.acquire(class_is);
+        }
+        if (moved && class_was != no_handle<ClassId>) {
+            fits_.release(class_was);
+            fits_.slots(class_was).free(was->slot);
+        }
+        if (moved && class_is != no_handle<ClassId>) {
+            fits_.slots(class_is).take(is->slot);
+        }
+        present_ += (is != nullptr && is->present() ? 1U : 0U);
+        present_ -= (was != nullptr && was->present() ? 1U : 0U);
+        nodes_.replace(h, after);
+        stakes_.set(h.value, is != nullptr && is->present() ? is->stake_root.packed() : 0U);
+        set_due(DueKind::node, h.value, is != nullptr ? is->due_at : std::nullopt);
+        followers.node_changed(h, before ? &*before : nullptr, after != nullptr ? &nodes_[h] : nullptr);
+        if (moved && class_was != no_handle<ClassId>) {
+            drop(class_was);
+        }
+    }
+
+    template <class F>
+    void replace(TaskHandle h, const Task* after, F& followers) {
+        const auto before = tasks_.before(h);
+        const auto* was = before ? &*before : nullptr;
+        const auto wants_was = was != nullptr && was->state != TaskState::ended;
+        const auto wants_is = after != nullptr && after->state != TaskState::ended;
+        const auto fresh = wants_is && !(wants_was && was->requirement == after->requirement && was->models == after->models);
+        const auto gone = wants_was && !(wants_is && was->requirement == after->requirement && was->models == after->models);
+        if (fresh) {
+            fits_.acquire(after->requirement);
+            for (const auto model : after->models) {
+                models_.acquire(model);
+            }
+        }
+        if (gone) {
+            fits_.release(was->requirement);
+            for (const auto model : was->models) {
+                models_.release(model);
+            }
+        }
+        tasks_.replace(h, after);
+        const auto waits = after != nullptr && after->state != TaskState::running;
+        set_due(DueKind::task, h.value, waits ? std::optional{after->due_at} : std::nullopt);
+        followers.task_changed(h, was, after != nullptr ? &tasks_[h] : nullptr);
+        if (gone) {
+            drop(was->requirement);
+            for (const auto model : was->models) {
+                drop(model);
+            }
+        }
+    }
+
+    template <class F>
+    void replace(LeaseHandle h, const LeaseRecord* after, F&) {
+        leases_.replace(h, after);
+        set_due(DueKind::lease, h.value, after != nullptr ? std::optional{after->deadline} : std::nullopt);
+    }
+
+    template <class F>
+    void replace(GroupHandle h, const GroupRecord* after, F&) {
+        groups_.replace(h, after);
+    }
+
+    template <class F>
+    void exchange_holdings(NodeHandle h, std::vector<HeldModel> after, F& followers) {
+        const auto node_class = nodes_[h].node.node_class;
+        for (const auto& held : after) {
+            models_.acquire(held.model);
+        }
+        auto before = std::exchange(holdings_[h.value], std::move(after));
+        for (const auto& held : before) {
+            models_.release(held.model);
+            if (held.on_disk()) {
+                models_.free(held.model, node_class, held.place);
+            }
+        }
+        for (const auto& held : holdings_[h.value]) {
+            if (held.on_disk()) {
+                models_.take(held.model, node_class, held.place);
+            }
+        }
+        followers.models_changed(h, before, holdings_[h.value]);
+        for (const auto& held : before) {
+            drop(held.model);
+        }
+    }
+
+    [[nodiscard]] static auto class_of(const Node* node) -> ClassId {
+        return node != nullptr && node->present() ? node->node_class : no_handle<ClassId>;
+    }
+
+    /// Ties of equal due times go by the id of what is due, then by kind and handle.
+    void set_due(DueKind kind, std::uint32_t handle, std::optional<TimePoint> at) {
+        const auto ties = [this](const Due& a, const Due& b) {
+            const auto& x = id_of(a);
+            const auto& y = id_of(b);
+            return x != y ? x < y : std::pair{a.kind, a.handle} < std::pair{b.kind, b.handle};
+        };
+        const auto k = static_cast<std::uint8_t>(kind);
+        if (at) {
+            due_.set({at->time_since_epoch().count(), k, handle}, ties);
+        } else {
+            due_.erase(k, handle, ties);
+        }
+    }
+    [[nodiscard]] auto id_of(const Due& due) const -> const NodeId::Bytes& {
+        switch (static_cast<DueKind>(due.kind)) {
+            case DueKind::node: return nodes_[NodeHandle{due.handle}].node.id.bytes();
+            case DueKind::task: return tasks_[TaskHandle{due.handle}].id.bytes();
+            case DueKind::lease: break;
+        }
+        return tasks_[leases_[LeaseHandle{due.handle}].task].id.bytes();
+    }
+
+    // ---- interned values: those nobody refers to any more are erased, and noted ---------------------------------------
+
+    template <class Id, class Value, class F>
+    auto add(Id id, Value value, F& followers) -> Id {
+        note(Added<Id>{id});
+        restore(id, std::move(value), followers);
+        return id;
+    }
+    template <class F>
+    void restore(ClassId id, NodeClass value, F& followers) {
+        fits_.add(id, std::move(value), [&](const auto& c, const auto& r) { return followers.fits(c, r); });
+    }
+    template <class F>
+    void restore(RequirementId id, Requirement value, F& followers) {
+        fits_.add(id, std::move(value), [&](const auto& c, const auto& r) { return followers.fits(c, r); });
+    }
+    template <class F>
+    void restore(ModelId id, std::string name, F&) {
+        models_.add(id, std::move(name));
+    }
+
+    // During a rollback nothing is dropped: the notes of what was added and erased say it all.
+    template <class Id>
+    void drop(Id id) {
+        if (!undoing_ && fits_.count(id) == 0) {
+            note(Erased<Id, std::remove_cvref_t<decltype(fits_.value(id))>>{id, fits_.value(id)});
+            fits_.erase_if_unused(id);
+        }
+    }
+    void drop(ModelId id) {
+        if (!undoing_ && models_.names().contains(id.value) && models_.names().count(id.value) == 0) {
+            note(Erased<ModelId, std::string>{id, models_.name(id)});
+            models_.erase_if_unused(id);
+        }
+    }
+
+    // ---- undo -----------------------------------------------------------------------------------------------------
+
+    template <class N, class F>
+        requires requires(N n) { n.handle; }
+    void undo(N& n, F& followers) {
+        undoing_ = true;
+        if constexpr (std::is_same_v<N, HoldingsNote>) {
+            exchange_holdings(n.handle, std::move(n.before), followers);
+        } else {
+            replace(n.handle, n.before ? &*n.before : nullptr, followers);
+        }
+        undoing_ = false;
+    }
+    template <class F>
+    void undo(Counters& before, F& followers) {
+        const auto after = std::exchange(counters_, before);
+        followers.counters_changed(after, before);
+    }
+    template <class F>
+    void undo(ConfigurationNote& n, F& followers) {
+        followers.configured(n.before);
+    }
+    template <class Id, class F>
+    void undo(Added<Id>& n, F&) {
+        if constexpr (std::is_same_v<Id, ModelId>) {
+            if (models_.names().contains(n.id.value)) {
+                models_.erase_if_unused(n.id);
+            }
+        } else if (fits_.contains(n.id)) {  // not there when `fits` itself threw
+            fits_.erase_if_unused(n.id);
+        }
+    }
+    template <class Id, class Value, class F>
+    void undo(Erased<Id, Value>& n, F& followers) {
+        restore(n.id, std::move(n.value), followers);
+    }
+
+    SipKey key_;
+    Counters counters_;
+    NamedTable<NodeHandle, NodeRecordType> nodes_;
+    NamedTable<TaskHandle, Task> tasks_;
+    NamedTable<GroupHandle, GroupRecord> groups_;
+    Table<LeaseHandle, LeaseRecord> leases_;
+    Pages<std::vector<HeldModel>> holdings_;  // by node handle
+    FitTable fits_;
+    ModelTable models_;
+    MaxTree stakes_;  // by node handle
+    DueHeap<3> due_;
+    std::uint32_t present_ = 0;
+    bool undoing_ = false;
+    std::vector<Note> notes_;
+};
+
+template <class NodeData, class Configuration>
+template <class H>
+struct Network<NodeData, Configuration>::NoteOf {
+    static constexpr bool is_node = std::is_same_v<H, NodeHandle>;
+    static constexpr bool is_task = std::is_same_v<H, TaskHandle>;
+    static constexpr bool is_lease = std::is_same_v<H, LeaseHandle>;
+    using type = std::conditional_t<is_node, NodeNote, std::conditional_t<is_task, TaskNote,
+                 std::conditional_t<is_lease, LeaseNote, GroupNote>>>;
+    using record = std::conditional_t<is_node, NodeRecordType, std::conditional_t<is_task, Task,
+                   std::conditional_t<is_lease, LeaseRecord, GroupRecord>>>;
+};
+
+}}  // namespace allot::v0
