@@ -1,0 +1,63 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include <allot/core/u128.hpp>
+#include <allot/policy/candidate_pool.hpp>
+
+namespace allot { inline namespace v0 {
+
+/// Tries before the exact scan. Part of the rules version.
+inline constexpr std::uint32_t draw_misses_max = 32;
+
+/// The one meaning of a draw, which a linear scan and a fast index both compute, bit for bit.
+///
+/// Picture the frame as a line on which every place takes up an interval as long as its bound, and lives on the first part of
+/// it, as long as its weight now. Throw a dart: whoever lives where it lands is drawn; where nobody lives, throw again. That is
+/// exactly proportional to the weights, however loose the bounds. After `draw_misses_max` misses one scan adds up the weights
+/// and decides; it alone may say that there is no candidate, so a zero weight is never drawn and never hides another.
+///
+/// `index` offers `total(frame)`, `locate(frame, r)` (the first place whose prefix exceeds r: node, model index, offset) and
+/// `for_each(frame, f(node, model index))` in frame order.
+///
+/// @pre every weight is at most its bound. @complexity one `locate` and one `weigh` a try.
+template <class Index, class Weigh>
+[[nodiscard]] auto canonical_draw(const Index& index, const Frame& frame, Weigh&& weigh, Random& random)
+    -> std::optional<Draw> {
+    const auto total = index.total(frame);
+    if (total == 0) {
+        return std::nullopt;
+    }
+    const auto misses_max = frame.exact ? 0U : draw_misses_max;
+    for (std::uint32_t misses = 0; misses < misses_max; ++misses) {
+        const auto hit = index.locate(frame, random.below(total));
+        const auto weight = Weight{weigh(hit.node, hit.model)};
+        const auto whole = weight.raw().high();  // the same units as bounds and offsets
+        // The 64 bits behind the point decide, and are drawn, only when the dart lands on the edge itself.
+        if (hit.offset < whole || (hit.offset == whole && random.next() < weight.raw().low())) {
+            return Draw{hit.node, weight, misses, false};
+        }
+    }
+    auto sum = u128{0};
+    index.for_each(frame, [&](NodeHandle node, std::uint32_t model) { sum += weigh(node, model).raw(); });
+    if (sum == u128{0}) {
+        return std::nullopt;
+    }
+    auto rest = random.below(sum);
+    auto drawn = std::optional<Draw>{};
+    index.for_each(frame, [&](NodeHandle node, std::uint32_t model) {
+        if (drawn) {
+            return;
+        }
+        const auto weight = Weight{weigh(node, model)};
+        if (rest < weight.raw()) {
+            drawn = Draw{node, weight, misses_max, true};
+        } else {
+            rest -= weight.raw();
+        }
+    });
+    return drawn;
+}
+
+}}  // namespace allot::v0

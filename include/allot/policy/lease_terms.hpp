@@ -1,0 +1,60 @@
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+
+#include <allot/core/node.hpp>
+#include <allot/core/outcome.hpp>
+#include <allot/core/task.hpp>
+
+namespace allot { inline namespace v0 {
+
+/// What follows when a lease ends without success.
+enum class Next : std::uint8_t {
+    end,              ///< The task ends and its owner is told.
+    retry,            ///< The task starts over, anywhere.
+    retry_elsewhere,  ///< The task starts over and avoids the node.
+};
+
+/// `p.length(node, task) -> Duration`: how long a lease lasts, positive.
+template <class P>
+concept has_length = requires(const P& p, const Node& node, const Task& task) {
+    { p.length(node, task) } -> std::same_as<Duration>;
+};
+
+/// `p.length_max(node, task) -> Duration`: how long a lease may last with all its renewals.
+template <class P>
+concept has_length_max = requires(const P& p, const Node& node, const Task& task) {
+    { p.length_max(node, task) } -> std::same_as<Duration>;
+};
+
+/// `p.patience(task) -> Duration`: how long a task may wait in the queue, positive.
+template <class P>
+concept has_patience = requires(const P& p, const Task& task) {
+    { p.patience(task) } -> std::same_as<Duration>;
+};
+
+/// `p.after(task, outcome) -> Next`.
+template <class P>
+concept has_after = requires(const P& p, const Task& task) {
+    { p.after(task, OutcomeKind::timeout) } -> std::same_as<Next>;
+};
+
+/// Deadlines, and what follows a failure. Pure.
+template <class P>
+concept lease_terms = has_length<P> && has_length_max<P> && has_patience<P> && has_after<P>;
+
+/// One sentence a requirement.
+template <class P>
+struct LeaseTermsCheck {
+    static_assert(has_length<P>, "allot: lease terms need `auto length(const Node&, const Task&) const -> Duration`");
+    static_assert(!has_length<P> || has_length_max<P>, "allot: lease terms need "
+                  "`auto length_max(const Node&, const Task&) const -> Duration`");
+    static_assert(!has_length<P> || !has_length_max<P> || has_patience<P>, "allot: lease terms need "
+                  "`auto patience(const Task&) const -> Duration`");
+    static_assert(!has_length<P> || !has_length_max<P> || !has_patience<P> || has_after<P>, "allot: lease terms need "
+                  "`auto after(const Task&, OutcomeKind) const -> Next`");
+    static constexpr bool passed = lease_terms<P>;
+};
+
+}}  // namespace allot::v0

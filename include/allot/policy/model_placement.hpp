@@ -1,0 +1,44 @@
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+
+#include <allot/core/time.hpp>
+
+namespace allot { inline namespace v0 {
+
+/// Demand for one model, as the hub counts it when a task starts.
+struct ModelDemand {
+    std::uint32_t holders_available = 0;  ///< Candidates that hold the model, after the start.
+};
+
+/// What a placement policy asks for.
+struct Wanted {
+    std::uint32_t copies = 0;  ///< How many further nodes should fetch the model.
+};
+
+/// `p.wanted(demand) -> Wanted`.
+template <class P>
+concept has_wanted = requires(const P& p, const ModelDemand& demand) {
+    { p.wanted(demand) } -> std::same_as<Wanted>;
+};
+
+/// `p.asked_for() -> Duration`: how long a request keeps a node from being asked again for the same model.
+template <class P>
+concept has_asked_for = requires(const P& p) {
+    { p.asked_for() } -> std::same_as<Duration>;
+};
+
+/// Decides how many nodes should fetch a model. Pure; the hub counts before and draws after.
+template <class P>
+concept model_placement = has_wanted<P> && has_asked_for<P>;
+
+/// One sentence a requirement.
+template <class P>
+struct ModelPlacementCheck {
+    static_assert(has_wanted<P>, "allot: a model placement needs `auto wanted(const ModelDemand&) const -> Wanted`");
+    static_assert(!has_wanted<P> || has_asked_for<P>, "allot: a model placement needs `auto asked_for() const -> Duration`");
+    static constexpr bool passed = model_placement<P>;
+};
+
+}}  // namespace allot::v0

@@ -1,0 +1,91 @@
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <optional>
+
+#include <allot/core/outcome.hpp>
+#include <allot/core/score.hpp>
+#include <allot/core/time.hpp>
+
+namespace allot { inline namespace v0 {
+
+/// `typename P::node_data`: what the tracker remembers of a node, a column of its record.
+template <class P>
+concept has_node_data = requires { typename P::node_data; } && std::regular<typename P::node_data>;
+
+/// `p.joined(data, time)`: a node joins, for the first time or again.
+template <class P>
+concept has_joined = has_node_data<P> && requires(const P& p, typename P::node_data& data, TimePoint time) {
+    p.joined(data, time);
+};
+
+/// `p.record(data, outcome, time) -> Standing`.
+template <class P>
+concept has_record = has_node_data<P> && requires(const P& p, typename P::node_data& data, TimePoint time) {
+    { p.record(data, Outcome{}, time) } -> std::same_as<Standing>;
+};
+
+/// `p.score(data, time) -> Score`: the QoS score now.
+template <class P>
+concept has_score = has_node_data<P> && requires(const P& p, const typename P::node_data& data, TimePoint time) {
+    { p.score(data, time) } -> std::same_as<Score>;
+};
+
+/// `p.score_max(data) -> Score`: never below `score` until the next `record`.
+template <class P>
+concept has_score_max = has_node_data<P> && requires(const P& p, const typename P::node_data& data) {
+    { p.score_max(data) } -> std::same_as<Score>;
+};
+
+/// `p.back_at(data) -> std::optional<TimePoint>`: when an excluded node may return; nothing: never excluded.
+template <class P>
+concept has_back_at = has_node_data<P> && requires(const P& p, const typename P::node_data& data) {
+    { p.back_at(data) } -> std::same_as<std::optional<TimePoint>>;
+};
+
+/// `p.points_max() -> std::uint32_t`: the most points one verdict may give.
+template <class P>
+concept has_points_max = requires(const P& p) {
+    { p.points_max() } -> std::same_as<std::uint32_t>;
+};
+
+/// Measures the quality of service. The tracker itself holds parameters only; what it measures lives in the node's record.
+template <class P>
+concept qos_tracker = has_node_data<P> && has_joined<P> && has_record<P> && has_score<P> && has_score_max<P> &&
+                      has_back_at<P> && has_points_max<P>;
+
+/// One sentence a requirement.
+template <class P>
+struct QosTrackerCheck {
+    static_assert(has_node_data<P>, "allot: a QoS tracker needs `struct node_data`, default-constructible, copyable and "
+                  "with `operator==`");
+    static_assert(!has_node_data<P> || has_joined<P>, "allot: a QoS tracker needs "
+                  "`void joined(node_data&, TimePoint) const`");
+    static_assert(!has_joined<P> || has_record<P>, "allot: a QoS tracker needs "
+                  "`auto record(node_data&, Outcome, TimePoint) const -> Standing`");
+    static_assert(!has_joined<P> || !has_record<P> || has_score<P>, "allot: a QoS tracker needs "
+                  "`auto score(const node_data&, TimePoint) const -> Score`");
+    static_assert(!has_joined<P> || !has_record<P> || !has_score<P> || has_score_max<P>,
+                  "allot: a QoS tracker needs `auto score_max(const node_data&) const -> Score`");
+    static_assert(!has_joined<P> || !has_record<P> || !has_score<P> || !has_score_max<P> || has_back_at<P>,
+                  "allot: a QoS tracker needs `auto back_at(const node_data&) const -> std::optional<TimePoint>`");
+    static_assert(!has_joined<P> || !has_record<P> || !has_score<P> || !has_score_max<P> || !has_back_at<P> ||
+                      has_points_max<P>,
+                  "allot: a QoS tracker needs `auto points_max() const -> std::uint32_t`");
+    static constexpr bool passed = qos_tracker<P>;
+};
+
+/// Stands in for the data of a tracker that has none, so that a wrong tracker yields one sentence and no more.
+template <class P>
+struct NodeDataOf {
+    struct type {
+        friend auto operator==(const type&, const type&) -> bool = default;
+    };
+};
+template <has_node_data P>
+struct NodeDataOf<P> {
+    using type = typename P::node_data;
+};
+
+}}  // namespace allot::v0

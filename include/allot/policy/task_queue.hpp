@@ -1,0 +1,82 @@
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <optional>
+#include <span>
+
+#include <allot/core/handle.hpp>
+#include <allot/core/task.hpp>
+
+namespace allot { inline namespace v0 {
+
+/// One queued task: its group, its value and its order of submission.
+struct QueueEntry {
+    TaskHandle task{};
+    RequirementId group{};
+    Value value{};
+    std::uint64_t sequence = 0;
+
+    friend auto operator==(const QueueEntry&, const QueueEntry&) noexcept -> bool = default;
+};
+
+/// True when `a` goes before `b`: higher value, then earlier submission. A strict total order, for sequences differ.
+[[nodiscard]] constexpr auto goes_before(const QueueEntry& a, const QueueEntry& b) noexcept -> bool {
+    const auto order = a.value <=> b.value;
+    return order == 0 ? a.sequence < b.sequence : order > 0;
+}
+
+namespace detail {
+
+/// Shape of the callable `best` asks whether a node may take this very task.
+using FitsShape = bool (*)(TaskHandle);
+
+}  // namespace detail
+
+/// `p.push(entry)`.
+template <class P>
+concept has_push = requires(P& p, const QueueEntry& entry) { p.push(entry); };
+
+/// `p.erase(entry)`, with the entry that was pushed.
+template <class P>
+concept has_erase = requires(P& p, const QueueEntry& entry) { p.erase(entry); };
+
+/// `p.best(groups, fits) -> std::optional<TaskHandle>`: the first in order among all tasks of these groups that `fits`.
+template <class P>
+concept has_best = requires(const P& p, std::span<const RequirementId> groups, detail::FitsShape fits) {
+    { p.best(groups, fits) } -> std::same_as<std::optional<TaskHandle>>;
+};
+
+/// `p.worst() -> std::optional<TaskHandle>`: the last in order of all.
+template <class P>
+concept has_worst = requires(const P& p) {
+    { p.worst() } -> std::same_as<std::optional<TaskHandle>>;
+};
+
+/// `p.size() -> std::uint32_t` and `p.capacity(nodes) -> std::uint32_t`.
+template <class P>
+concept has_capacity = requires(const P& p, std::uint32_t nodes) {
+    { p.size() } -> std::same_as<std::uint32_t>;
+    { p.capacity(nodes) } -> std::same_as<std::uint32_t>;
+};
+
+/// Order of the waiting tasks, and its bound. Needs nothing of the dispatcher and can be used alone.
+template <class P>
+concept task_queue = has_push<P> && has_erase<P> && has_best<P> && has_worst<P> && has_capacity<P>;
+
+/// One sentence a requirement.
+template <class P>
+struct TaskQueueCheck {
+    static_assert(has_push<P>, "allot: a task queue needs `void push(const QueueEntry&)`");
+    static_assert(!has_push<P> || has_erase<P>, "allot: a task queue needs `void erase(const QueueEntry&)`");
+    static_assert(!has_push<P> || !has_erase<P> || has_best<P>, "allot: a task queue needs "
+                  "`auto best(std::span<const RequirementId> groups, fits) const -> std::optional<TaskHandle>`");
+    static_assert(!has_push<P> || !has_erase<P> || !has_best<P> || has_worst<P>,
+                  "allot: a task queue needs `auto worst() const -> std::optional<TaskHandle>`");
+    static_assert(!has_push<P> || !has_erase<P> || !has_best<P> || !has_worst<P> || has_capacity<P>,
+                  "allot: a task queue needs `auto size() const -> std::uint32_t` and "
+                  "`auto capacity(std::uint32_t nodes) const -> std::uint32_t`");
+    static constexpr bool passed = task_queue<P>;
+};
+
+}}  // namespace allot::v0

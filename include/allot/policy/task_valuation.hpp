@@ -1,0 +1,27 @@
+#pragma once
+
+#include <concepts>
+
+#include <allot/core/task.hpp>
+
+namespace allot { inline namespace v0 {
+
+/// `p.value(task, requirement) -> Value`.
+template <class P>
+concept has_value = requires(const P& p, const Task& task, const Requirement& requirement) {
+    { p.value(task, requirement) } -> std::same_as<Value>;
+};
+
+/// Worth of a task, asked once at admission. Pure; numerator below 2^96, denominator positive and below 2^32.
+template <class P>
+concept task_valuation = has_value<P>;
+
+/// One sentence a requirement.
+template <class P>
+struct TaskValuationCheck {
+    static_assert(has_value<P>, "allot: a task valuation needs "
+                  "`auto value(const Task&, const Requirement&) const -> Value`");
+    static constexpr bool passed = task_valuation<P>;
+};
+
+}}  // namespace allot::v0

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <concepts>
+
+#include <allot/core/node.hpp>
+#include <allot/core/task.hpp>
+#include <allot/core/weight.hpp>
+
+namespace allot { inline namespace v0 {
+
+/// `p.weight(node, task, factors) -> Weight`.
+template <class P>
+concept has_weight = requires(const P& p, const Node& node, const Task& task, Factors factors) {
+    { p.weight(node, task, factors) } -> std::same_as<Weight>;
+};
+
+/// `static constexpr bool monotone`: whether the weight keeps the law below.
+template <class P>
+concept says_monotone = requires {
+    { P::monotone } -> std::convertible_to<bool>;
+};
+
+/// Selection weight of a candidate. Pure: equal arguments, equal weights.
+template <class P>
+concept weight_policy = has_weight<P>;
+
+/// A weight that never falls when a factor rises, grows at most in proportion to the staking score, and knows the task
+/// through the factors alone. Then a bound per node can be stored, and draws cost O(log n). `laws::monotone` checks it.
+template <class P>
+concept monotone_weight = weight_policy<P> && says_monotone<P> && bool(P::monotone);
+
+/// One sentence a requirement.
+template <class P>
+struct WeightPolicyCheck {
+    static_assert(has_weight<P>, "allot: a weight policy needs "
+                  "`auto weight(const Node&, const Task&, Factors) const -> Weight`");
+    static constexpr bool passed = weight_policy<P>;
+};
+
+}}  // namespace allot::v0
