@@ -1,0 +1,45 @@
+#pragma once
+
+#include <tuple>
+#include <utility>
+
+#include <allot/policy/eligibility.hpp>
+#include <allot/policy/role.hpp>
+
+namespace allot { inline namespace v0 {
+
+/// Several eligibility policies at once: the first reason given counts. `AllOf{HardwareFit{}, Mine{}}`.
+template <eligibility... Policies>
+class AllOf {
+public:
+    using role = role::eligibility;
+
+    constexpr AllOf() = default;
+    constexpr explicit AllOf(Policies... policies)
+        requires(sizeof...(Policies) > 0)
+        : policies_{std::move(policies)...} {}
+
+    [[nodiscard]] auto fits(const NodeClass& node_class, const Requirement& requirement) const -> Reason {
+        return first([&](const auto& policy) { return policy.fits(node_class, requirement); });
+    }
+
+    [[nodiscard]] auto admits(const Node& node, const Task& task, const Situation& situation) const -> Reason {
+        return first([&](const auto& policy) { return policy.admits(node, task, situation); });
+    }
+
+private:
+    template <class Ask>
+    [[nodiscard]] auto first(Ask ask) const -> Reason {
+        auto reason = Reason::none;
+        std::apply([&](const auto&... policy) { (void)((reason = ask(policy), reason != Reason::none) || ...); },
+                   policies_);
+        return reason;
+    }
+
+    std::tuple<Policies...> policies_;
+};
+
+template <class... Policies>
+AllOf(Policies...) -> AllOf<Policies...>;
+
+}}  // namespace allot::v0

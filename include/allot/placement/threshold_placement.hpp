@@ -1,0 +1,49 @@
+#pragma once
+
+#include <cstdint>
+
+#include <allot/policy/model_placement.hpp>
+#include <allot/policy/role.hpp>
+
+namespace allot { inline namespace v0 {
+
+/// Parameters of `ThresholdPlacement`.
+struct ThresholdPlacementParameters {
+    std::uint32_t holders_min = 3;                    ///< Fewer available holders trigger requests (seed 001).
+    std::uint32_t holders_target = 10;                ///< So many there should then be.
+    Duration asked_for = std::chrono::seconds{1800};  ///< A request lapses after this; the node may be asked again.
+
+    /// True when the parameters make sense together.
+    [[nodiscard]] constexpr auto valid() const noexcept -> bool {
+        return holders_target >= holders_min && holders_target <= 1000 && asked_for > Duration{0};
+    }
+    friend constexpr auto operator==(const ThresholdPlacementParameters&, const ThresholdPlacementParameters&) noexcept
+        -> bool = default;
+};
+
+/// The default placement: when a task starts and fewer than three candidates hold one of its models, ask for up to ten
+/// (seed 001, rule 24).
+class ThresholdPlacement {
+public:
+    using role = role::placement;
+    using Parameters = ThresholdPlacementParameters;
+
+    constexpr ThresholdPlacement() noexcept = default;
+    constexpr explicit ThresholdPlacement(const Parameters& parameters) noexcept : parameters_{parameters} {}
+
+    [[nodiscard]] constexpr auto wanted(const ModelDemand& demand) const noexcept -> Wanted {
+        if (demand.holders_available >= parameters_.holders_min) {
+            return {};
+        }
+        return {parameters_.holders_target - demand.holders_available};
+    }
+    [[nodiscard]] constexpr auto asked_for() const noexcept -> Duration { return parameters_.asked_for; }
+
+    [[nodiscard]] constexpr auto parameters() const noexcept -> const Parameters& { return parameters_; }
+    constexpr void configure(const Parameters& parameters) noexcept { parameters_ = parameters; }
+
+private:
+    Parameters parameters_{};
+};
+
+}}  // namespace allot::v0

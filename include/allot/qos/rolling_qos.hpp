@@ -1,0 +1,187 @@
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+
+#include <allot/core/decay.hpp>
+#include <allot/policy/qos_tracker.hpp>
+#include <allot/policy/role.hpp>
+
+namespace allot { inline namespace v0 {
+
+/// Parameters of `RollingQos`; the defaults are those of the 2026 relay (spec: crynux.md 2.7, 2.8).
+struct RollingQosParameters {
+    std::uint32_t window = 50;                                   ///< Verdicts that count; at most 50.
+    std::uint32_t points_max = 10;                               ///< The best verdict; at most 255.
+    Score score_new = Score::from_ratio(1, 2);                   ///< Score of a node without verdicts.
+    bool timeout_scores_zero = true;                             ///< A timeout outside a group enters as 0 (rule 19).
+    Score kick_out_below = Score::from_ratio(2, 10);             ///< Mean of a full window that removes a node.
+    Score rejoin_floor = Score::from_ratio(3, 10);               ///< Mean a returning node is lifted to.
+    Score penalty = Score::from_ratio(3, 10);                    ///< A timeout multiplies health by this ...
+    Score penalty_first = Score::from_ratio(95, 100);            ///< ... or by this when health was ...
+    Score first_from = Score::from_ratio(99, 100);               ///< ... at least this.
+    Score boost = Score::from_ratio(15, 100);                    ///< A success adds this to health.
+    Duration recovery_tau = std::chrono::minutes{30};            ///< Time constant of the recovery.
+    Score exclude_below = Score::from_ratio(2, 10);              ///< A timeout that leaves less health excludes.
+    Score readmit_from = Score::from_ratio(8, 10);               ///< Health that ends an exclusion.
+    bool rejoin_clears_health = false;                           ///< As the seeds; otherwise leaving cures nothing.
+
+    /// True when the parameters make sense together.
+    [[nodiscard]] constexpr auto valid() const noexcept -> bool {
+        return window >= 1 && window <= 50 && points_max >= 1 && points_max <= 255 && recovery_tau > Duration{0} &&
+               recovery_tau <= std::chrono::hours{24 * 40} && exclude_below < readmit_from;
+    }
+    friend constexpr auto operator==(const RollingQosParameters&, const RollingQosParameters&) noexcept -> bool = default;
+};
+
+/// The default tracker: QoS = long-term score × short-term health.
+///
+/// The long-term score is the mean of the last 50 verdicts over the best verdict. Health starts at one, a timeout multiplies it,
+/// a success adds to it, and time heals: H(t) = 1 - (1 - H0)·exp(-t/τ). A node whose health falls below 0.2 is excluded until it
+/// is 0.8 again; one whose full window averages below a fifth is kicked out.
+class RollingQos {
+public:
+    using role = role::qos;
+    using Parameters = RollingQosParameters;
+
+    /// What is remembered of one node.
+    struct node_data {
+        std::array<std::uint8_t, 50> points{};  ///< Ring of verdicts; those not yet given are zero.
+        std::uint8_t next = 0;                  ///< Where the next verdict goes.
+        std::uint8_t count = 0;                 ///< Verdicts given; zero is the explicit state "no samples yet".
+        std::uint16_t sum = 0;                  ///< Sum of the verdicts in the ring.
+        bool joined_before = false;
+        Score health = Score::one();            ///< Health at `health_at`.
+        TimePoint health_at{};
+
+        friend auto operator==(const node_data&, const node_data&) noexcept -> bool = default;
+    };
+
+    constexpr RollingQos() noexcept = default;
+    constexpr explicit RollingQos(const Parameters& parameters) noexcept : parameters_{parameters} {}
+
+    /// Lifts a returning node to the floor, so that it has a chance; leaving raises nothing else (rule 20).
+    constexpr void joined(node_data& data, TimePoint time) const noexcept {
+        if (!data.joined_before) {
+            data = node_data{};
+            data.joined_before = true;
+            data.health_at = time;
+            return;
+        }
+        if (data.count > 0 && long_term(data) < parameters_.rejoin_floor) {
+            fill(data);
+        }
+        if (parameters_.rejoin_clears_health) {
+            data.health = Score::one();
+            data.health_at = time;
+        }
+    }
+
+    [[nodiscard]] constexpr auto record(node_data& data, Outcome outcome, TimePoint time) const noexcept -> Standing {
+        switch (outcome.kind) {
+            case OutcomeKind::success:
+                set_health(data, sum_of(health(data, time), parameters_.boost), time);
+                break;
+            case OutcomeKind::timeout:
+                if (parameters_.timeout_scores_zero) {
+                    add(data, 0);
+                }
+                [[fallthrough]];
+            case OutcomeKind::timeout_in_group: {
+                const auto now = health(data, time);
+                const auto factor = now >= parameters_.first_from ? parameters_.penalty_first : parameters_.penalty;
+                set_health(data, now * factor, time);
+                break;
+            }
+            case OutcomeKind::incorrect_result: add(data, 0); break;
+            case OutcomeKind::scored: add(data, outcome.points); break;
+            case OutcomeKind::out_of_memory:
+            case OutcomeKind::model_download:
+            case OutcomeKind::execution_error:
+            case OutcomeKind::declined:
+            case OutcomeKind::cancelled: break;  // none of these tells how well the node serves
+        }
+        return standing(data, outcome.kind);
+    }
+
+    [[nodiscard]] constexpr auto score(const node_data& data, TimePoint time) const noexcept -> Score {
+        return long_term(data) * health(data, time);
+    }
+    [[nodiscard]] constexpr auto score_max(const node_data& data) const noexcept -> Score { return long_term(data); }
+
+    [[nodiscard]] constexpr auto back_at(const node_data& data) const noexcept -> std::optional<TimePoint> {
+        const auto tau = static_cast<std::uint64_t>(parameters_.recovery_tau.count());
+        const auto wait = recovery_time(data.health, parameters_.readmit_from, tau);
+        return data.health_at + Duration{static_cast<std::int64_t>(wait)};
+    }
+
+    [[nodiscard]] constexpr auto points_max() const noexcept -> std::uint32_t { return parameters_.points_max; }
+
+    /// Mean verdict over the best one; `score_new` while there is none.
+    [[nodiscard]] constexpr auto long_term(const node_data& data) const noexcept -> Score {
+        if (data.count == 0) {
+            return parameters_.score_new;
+        }
+        return Score::from_ratio(data.sum, std::uint64_t{parameters_.points_max} * data.count);
+    }
+
+    /// Health at a time, healed since the last change.
+    [[nodiscard]] constexpr auto health(const node_data& data, TimePoint time) const noexcept -> Score {
+        return recover(data.health, elapsed_ms(data.health_at, time),
+                       static_cast<std::uint64_t>(parameters_.recovery_tau.count()));
+    }
+
+    [[nodiscard]] constexpr auto parameters() const noexcept -> const Parameters& { return parameters_; }
+    constexpr void configure(const Parameters& parameters) noexcept { parameters_ = parameters; }
+
+private:
+    [[nodiscard]] static constexpr auto sum_of(Score a, Score b) noexcept -> Score {
+        return Score::from_raw(std::min(a.raw() + b.raw(), Score::one().raw()));
+    }
+
+    static constexpr void set_health(node_data& data, Score health, TimePoint time) noexcept {
+        data.health = health;
+        data.health_at = time;
+    }
+
+    /// Drops the oldest verdict of a full window, then takes in the new one. Also right when the window was made smaller.
+    constexpr void add(node_data& data, std::uint32_t points) const noexcept {
+        while (data.count >= parameters_.window) {
+            const auto oldest = (data.next + data.points.size() - data.count) % data.points.size();
+            data.sum = static_cast<std::uint16_t>(data.sum - data.points[oldest]);
+            data.points[oldest] = 0;
+            --data.count;
+        }
+        data.points[data.next] = static_cast<std::uint8_t>(points);
+        data.sum = static_cast<std::uint16_t>(data.sum + points);
+        data.next = static_cast<std::uint8_t>((data.next + 1U) % data.points.size());
+        ++data.count;
+    }
+
+    /// A full window at the floor: later verdicts move it as slowly as they would have moved the true one.
+    constexpr void fill(node_data& data) const noexcept {
+        const auto points = (std::uint64_t{parameters_.rejoin_floor.raw()} * parameters_.points_max +
+                             Score::one().raw() - 1) >> Score::fraction_bits;
+        data.points = {};
+        data.next = data.count = 0;
+        data.sum = 0;
+        for (std::uint32_t i = 0; i < parameters_.window; ++i) {
+            add(data, static_cast<std::uint32_t>(points));
+        }
+    }
+
+    [[nodiscard]] constexpr auto standing(const node_data& data, OutcomeKind kind) const noexcept -> Standing {
+        if (data.count >= parameters_.window && long_term(data) < parameters_.kick_out_below) {
+            return Standing::kicked_out;
+        }
+        const auto timed_out = kind == OutcomeKind::timeout || kind == OutcomeKind::timeout_in_group;
+        return timed_out && data.health < parameters_.exclude_below ? Standing::excluded : Standing::good;
+    }
+
+    Parameters parameters_{};
+};
+
+}}  // namespace allot::v0

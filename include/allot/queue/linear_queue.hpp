@@ -1,0 +1,54 @@
+#pragma once
+
+#include <algorithm>
+#include <vector>
+
+#include <allot/policy/role.hpp>
+#include <allot/policy/task_queue.hpp>
+#include <allot/queue/value_queue_parameters.hpp>
+
+namespace allot { inline namespace v0 {
+
+/// A value queue that is obviously right: one list, looked through from end to end. The oracle of `ValueQueue`.
+///
+/// @complexity linear in the number of queued tasks, whatever is asked.
+class LinearQueue {
+public:
+    using role = role::queue;
+    using Parameters = ValueQueueParameters;
+
+    LinearQueue() = default;
+    explicit LinearQueue(const Parameters& parameters) : parameters_{parameters} {}
+
+    void push(const QueueEntry& entry) { entries_.push_back(entry); }
+    void erase(const QueueEntry& entry) { std::erase(entries_, entry); }
+
+    template <class Fits>
+    [[nodiscard]] auto best(std::span<const RequirementId> groups, Fits&& fits) const -> std::optional<TaskHandle> {
+        const QueueEntry* found = nullptr;
+        for (const auto& entry : entries_) {
+            const auto candidate = std::find(groups.begin(), groups.end(), entry.group) != groups.end();
+            if (candidate && (found == nullptr || goes_before(entry, *found)) && fits(entry.task)) {
+                found = &entry;
+            }
+        }
+        return found == nullptr ? std::nullopt : std::optional{found->task};
+    }
+
+    [[nodiscard]] auto worst() const -> std::optional<TaskHandle> {
+        const auto last = std::max_element(entries_.begin(), entries_.end(), goes_before);
+        return last == entries_.end() ? std::nullopt : std::optional{last->task};
+    }
+
+    [[nodiscard]] auto size() const noexcept -> std::uint32_t { return static_cast<std::uint32_t>(entries_.size()); }
+    [[nodiscard]] auto capacity(std::uint32_t nodes) const noexcept -> std::uint32_t { return parameters_.capacity(nodes); }
+
+    [[nodiscard]] auto parameters() const noexcept -> const Parameters& { return parameters_; }
+    void configure(const Parameters& parameters) noexcept { parameters_ = parameters; }
+
+private:
+    std::vector<QueueEntry> entries_;
+    Parameters parameters_{};
+};
+
+}}  // namespace allot::v0

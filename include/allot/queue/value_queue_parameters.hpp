@@ -1,0 +1,26 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include <allot/core/units.hpp>
+
+namespace allot { inline namespace v0 {
+
+/// Bound of a value queue: S = max(capacity_min, ⌊α·N⌋) (seed 001, "Max Size of the Task Queue"; rule 14).
+struct ValueQueueParameters {
+    Ratio tasks_per_node = 1;         ///< α.
+    std::uint32_t capacity_min = 50;  ///< So that an empty network queues; at least 1.
+
+    /// True when the parameters make sense together.
+    [[nodiscard]] constexpr auto valid() const noexcept -> bool { return tasks_per_node.den > 0 && capacity_min >= 1; }
+
+    /// The most tasks that may wait when `nodes` have not left.
+    [[nodiscard]] constexpr auto capacity(std::uint32_t nodes) const noexcept -> std::uint32_t {
+        const auto wanted = std::max<std::uint64_t>(capacity_min, tasks_per_node.of(nodes));
+        return static_cast<std::uint32_t>(std::min<std::uint64_t>(wanted, 0xFFFF'FFFFU));
+    }
+    friend constexpr auto operator==(const ValueQueueParameters&, const ValueQueueParameters&) noexcept -> bool = default;
+};
+
+}}  // namespace allot::v0

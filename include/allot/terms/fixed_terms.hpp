@@ -1,0 +1,65 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include <allot/policy/lease_terms.hpp>
+#include <allot/policy/role.hpp>
+
+namespace allot { inline namespace v0 {
+
+/// Parameters of `FixedTerms`.
+struct FixedTermsParameters {
+    std::uint32_t estimates = 2;                            ///< A lease lasts so many times the estimate ...
+    Duration length_min = std::chrono::seconds{60};         ///< ... but no less than this ...
+    Duration length_max = std::chrono::seconds{7'200};      ///< ... and no more than this.
+    Duration renewed_max = std::chrono::seconds{28'800};    ///< Longest life of a lease with its renewals.
+    Duration patience = std::chrono::hours{6};              ///< Longest wait in the queue.
+    Next after_timeout = Next::end;                         ///< Expiry is terminal unless this says otherwise.
+    Next after_failure = Next::end;                         ///< The same for `fail`.
+    std::uint32_t attempts_max = 3;                         ///< A task is started at most so often before it ends.
+
+    /// True when the parameters make sense together.
+    [[nodiscard]] constexpr auto valid() const noexcept -> bool {
+        constexpr auto longest = Duration{std::int64_t{1} << 40};
+        return estimates >= 1 && estimates <= 1000 && length_min > Duration{0} && length_max >= length_min &&
+               renewed_max >= length_max && renewed_max <= longest && patience > Duration{0} && patience <= longest &&
+               attempts_max >= 1;
+    }
+    friend constexpr auto operator==(const FixedTermsParameters&, const FixedTermsParameters&) noexcept -> bool = default;
+};
+
+/// The default terms: a lease lasts twice the estimate within [60 s, 7,200 s]; a task waits at most six hours; expiry ends the
+/// task (rule 6).
+class FixedTerms {
+public:
+    using role = role::terms;
+    using Parameters = FixedTermsParameters;
+
+    constexpr FixedTerms() noexcept = default;
+    constexpr explicit FixedTerms(const Parameters& parameters) noexcept : parameters_{parameters} {}
+
+    [[nodiscard]] constexpr auto length(const Node&, const Task& task) const noexcept -> Duration {
+        return std::clamp(task.duration_estimate * parameters_.estimates, parameters_.length_min, parameters_.length_max);
+    }
+    [[nodiscard]] constexpr auto length_max(const Node&, const Task&) const noexcept -> Duration {
+        return parameters_.renewed_max;
+    }
+    [[nodiscard]] constexpr auto patience(const Task&) const noexcept -> Duration { return parameters_.patience; }
+
+    [[nodiscard]] constexpr auto after(const Task& task, OutcomeKind outcome) const noexcept -> Next {
+        if (task.attempt >= parameters_.attempts_max) {
+            return Next::end;
+        }
+        const auto expired = outcome == OutcomeKind::timeout || outcome == OutcomeKind::timeout_in_group;
+        return expired ? parameters_.after_timeout : parameters_.after_failure;
+    }
+
+    [[nodiscard]] constexpr auto parameters() const noexcept -> const Parameters& { return parameters_; }
+    constexpr void configure(const Parameters& parameters) noexcept { parameters_ = parameters; }
+
+private:
+    Parameters parameters_{};
+};
+
+}}  // namespace allot::v0

@@ -1,0 +1,21 @@
+#pragma once
+
+#include <allot/policy/role.hpp>
+#include <allot/policy/weight_policy.hpp>
+
+namespace allot { inline namespace v0 {
+
+/// The default weight: W = M * S * Q / (S + Q) (seed 001, "Final Selection Weight").
+///
+/// Half the harmonic mean lets neither score make up for the other: a rich node that times out stays unlikely. Zero when either
+/// score is zero. Its roundings are stated once, at `harmonic` in core/weight.hpp.
+struct HarmonicWeight {
+    using role = role::weight;
+    static constexpr bool monotone = true;
+
+    [[nodiscard]] constexpr auto weight(const Node&, const Task&, Factors factors) const -> Weight {
+        return harmonic(factors);
+    }
+};
+
+}}  // namespace allot::v0
