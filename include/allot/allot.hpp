@@ -1,0 +1,45 @@
+#pragma once
+
+/// The whole library. First the values that go in and come out, then the roles and their models, then the dispatcher that
+/// composes them, then ready-made compositions.
+
+// IWYU pragma: begin_exports
+#include <allot/core/command.hpp>
+#include <allot/core/error.hpp>
+#include <allot/core/event.hpp>
+#include <allot/core/events.hpp>
+#include <allot/core/id.hpp>
+#include <allot/core/lease.hpp>
+#include <allot/core/moment.hpp>
+#include <allot/core/node.hpp>
+#include <allot/core/reason.hpp>
+#include <allot/core/task.hpp>
+#include <allot/core/time.hpp>
+#include <allot/core/units.hpp>
+#include <allot/core/weight.hpp>
+#include <allot/dispatcher/dispatcher.hpp>
+#include <allot/dispatcher/rules.hpp>
+#include <allot/dispatcher/session.hpp>
+#include <allot/eligibility/all_of.hpp>
+#include <allot/eligibility/hardware_fit.hpp>
+#include <allot/placement/threshold_placement.hpp>
+#include <allot/policy/candidate_pool.hpp>
+#include <allot/policy/eligibility.hpp>
+#include <allot/policy/lease_terms.hpp>
+#include <allot/policy/model_placement.hpp>
+#include <allot/policy/qos_tracker.hpp>
+#include <allot/policy/role.hpp>
+#include <allot/policy/task_queue.hpp>
+#include <allot/policy/task_valuation.hpp>
+#include <allot/policy/weight_policy.hpp>
+#include <allot/pool/gpu_group_pool.hpp>
+#include <allot/pool/linear_pool.hpp>
+#include <allot/preset/crynux_single.hpp>
+#include <allot/qos/rolling_qos.hpp>
+#include <allot/queue/linear_queue.hpp>
+#include <allot/queue/value_queue.hpp>
+#include <allot/terms/fixed_terms.hpp>
+#include <allot/valuation/fee_per_second.hpp>
+#include <allot/version.hpp>
+#include <allot/weight/harmonic_weight.hpp>
+// IWYU pragma: end_exports

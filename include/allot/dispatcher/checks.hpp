@@ -1,0 +1,328 @@
+#pragma once
+
+#include <algorithm>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include <allot/dispatcher/dispatcher.hpp>
+
+namespace allot { inline namespace v0 {
+
+/// Says why a command would be refused: one overload a command, none of which changes anything.
+template <class... Ps>
+struct Dispatcher<Ps...>::Checker {
+    using Verdict = std::optional<Error>;
+
+    const Dispatcher& hub;
+
+    auto operator()(const command::Join& c) const -> Verdict {
+        const auto& node = c.node;
+        if (node.id.is_null() || (node.operator_id && node.operator_id->is_null())) {
+            return Error::id_invalid;
+        }
+        if (hub.present_node(node.id)) {
+            return Error::node_duplicate;
+        }
+        if (!hub.state_.nodes().find(node.id) && hub.state_.nodes().size() >= hub.rules_->nodes_max) {
+            return Error::too_many_nodes;
+        }
+        if (!node.stake.admitted()) {
+            return Error::amount_overflow;
+        }
+        if (const auto error = names(node.models, hub.rules_->models_per_node_max, true)) {
+            return error;
+        }
+        if (const auto error = names(node.labels, hub.rules_->labels_max, false)) {
+            return error;
+        }
+        return node_class(NodeClass{node.gpu, node.vram, node.platform, node.software});
+    }
+
+    auto operator()(const command::Update& c) const -> Verdict {
+        const auto& change = c.change;
+        const auto n = hub.present_node(change.id);
+        if (!n) {
+            return Error::node_unknown;
+        }
+        if (!change.gpu && !change.vram && !change.stake && !change.platform && !change.software && !change.operator_id &&
+            !change.labels) {
+            return Error::update_empty;
+        }
+        if (change.stake && !change.stake->admitted()) {
+            return Error::amount_overflow;
+        }
+        if (change.operator_id && change.operator_id->is_null()) {
+            return Error::id_invalid;
+        }
+        if (change.labels) {
+            if (const auto error = names(*change.labels, hub.rules_->labels_max, false)) {
+                return error;
+            }
+        }
+        return node_class(changed_class(hub.state_.fits().value(hub.state_.nodes()[*n].node.node_class), change));
+    }
+
+    auto operator()(const command::Pause& c) const -> Verdict {
+        const auto n = hub.present_node(c.node);
+        if (!n) {
+            return Error::node_unknown;
+        }
+        switch (hub.state_.nodes()[*n].node.state) {
+            case NodeState::pending_leave: return Error::already_leaving;
+            case NodeState::paused:
+            case NodeState::pending_pause: return Error::already_paused;
+            default: return std::nullopt;
+        }
+    }
+
+    auto operator()(const command::Resume& c) const -> Verdict {
+        const auto n = hub.present_node(c.node);
+        if (!n) {
+            return Error::node_unknown;
+        }
+        switch (hub.state_.nodes()[*n].node.state) {
+            case NodeState::paused:
+            case NodeState::pending_pause: return std::nullopt;
+            case NodeState::pending_leave: return Error::already_leaving;
+            default: return Error::not_paused;
+        }
+    }
+
+    auto operator()(const command::Leave& c) const -> Verdict {
+        const auto n = hub.present_node(c.node);
+        if (!n) {
+            return Error::node_unknown;
+        }
+        return hub.state_.nodes()[*n].node.state == NodeState::pending_leave ? Verdict{Error::already_leaving} : std::nullopt;
+    }
+
+    auto operator()(const command::ReportModel& c) const -> Verdict {
+        const auto n = hub.present_node(c.node);
+        if (!n) {
+            return Error::node_unknown;
+        }
+        if (c.models.empty() && c.report != command::Report::inventory) {
+            return Error::update_empty;
+        }
+        if (const auto error = names(c.models, hub.rules_->models_per_node_max, true)) {
+            return error;
+        }
+        auto fresh = std::size_t{0};
+        for (const auto& name : c.models) {
+            const auto model = hub.state_.models().find(name);
+            const auto* held = model ? hub.holds(*n, *model) : nullptr;
+            if (held == nullptr) {
+                ++fresh;
+            }
+            if (held == nullptr && (c.report == command::Report::remove || c.report == command::Report::unload)) {
+                return Error::model_unknown;
+            }
+            if ((held == nullptr || !held->on_disk()) && c.report == command::Report::load) {
+                return Error::model_not_on_disk;
+            }
+        }
+        const auto adds = c.report == command::Report::add;
+        return adds && hub.state_.holdings(*n).size() + fresh > hub.rules_->models_per_node_max
+                   ? Verdict{Error::too_many_names}
+                   : std::nullopt;
+    }
+
+    auto operator()(const command::Observe& c) const -> Verdict {
+        if (!hub.state_.nodes().find(c.node)) {
+            return Error::node_unknown;
+        }
+        return c.outcome == OutcomeKind::scored ? Verdict{Error::points_out_of_range} : std::nullopt;
+    }
+
+    auto operator()(const command::Score& c) const -> Verdict {
+        if (!hub.state_.nodes().find(c.node)) {
+            return Error::node_unknown;
+        }
+        return c.points > hub.qos_.points_max() ? Verdict{Error::points_out_of_range} : std::nullopt;
+    }
+
+    auto operator()(const command::Slash& c) const -> Verdict {
+        return hub.present_node(c.node) ? std::nullopt : Verdict{Error::node_unknown};
+    }
+
+    auto operator()(const command::Submit& c) const -> Verdict {
+        const auto& task = c.task;
+        const auto& rules = *hub.rules_.operator->();
+        if (task.id.is_null() || (task.owner && task.owner->is_null()) || (task.group && task.group->is_null())) {
+            return Error::id_invalid;
+        }
+        if (hub.state_.tasks().find(task.id)) {
+            return Error::task_duplicate;
+        }
+        if (hub.state_.tasks().size() >= rules.tasks_max) {
+            return Error::too_many_tasks;
+        }
+        if (!task.fee.admitted()) {
+            return Error::amount_overflow;
+        }
+        if (task.duration_estimate <= Duration{0} || task.duration_estimate >= Duration{std::int64_t{1} << 32}) {
+            return Error::duration_invalid;
+        }
+        if (const auto error = cards(task)) {
+            return error;
+        }
+        if (const auto error = names(task.platforms, rules.choices_max, false)) {
+            return error;
+        }
+        if (const auto error = names(task.models, rules.models_per_task_max, true)) {
+            return error;
+        }
+        if (const auto error = names(task.labels, rules.labels_max, false)) {
+            return error;
+        }
+        if (task.group) {
+            const auto g = hub.state_.groups().find(*task.group);
+            if (g && hub.state_.groups()[*g].tasks >= rules.group_members_max) {
+                return Error::group_full;
+            }
+        }
+        const auto& requirements = hub.state_.fits().requirements();
+        if (requirements.size() >= rules.requirements_max && !requirements.find(hub.requirement_of(task))) {
+            return Error::too_many_requirements;
+        }
+        return std::nullopt;
+    }
+
+    auto operator()(const command::Cancel& c) const -> Verdict {
+        const auto t = hub.state_.tasks().find(c.task);
+        if (!t) {
+            return Error::task_unknown;
+        }
+        return hub.state_.tasks()[*t].state == TaskState::ended ? Verdict{Error::task_ended} : std::nullopt;
+    }
+
+    auto operator()(const command::Commit& c) const -> Verdict {
+        const auto phase = phase_of(c.lease);
+        return phase && *phase != LeasePhase::started ? Verdict{Error::lease_already_committed} : refusal(c.lease);
+    }
+    auto operator()(const command::Disclose& c) const -> Verdict {
+        const auto phase = phase_of(c.lease);
+        if (phase == LeasePhase::started) {
+            return Error::lease_not_committed;
+        }
+        return phase == LeasePhase::disclosed ? Verdict{Error::lease_already_disclosed} : refusal(c.lease);
+    }
+    auto operator()(const command::Complete& c) const -> Verdict { return refusal(c.lease); }
+    auto operator()(const command::Fail& c) const -> Verdict { return refusal(c.lease); }
+    auto operator()(const command::Decline& c) const -> Verdict { return refusal(c.lease); }
+    auto operator()(const command::Renew& c) const -> Verdict {
+        if (const auto error = refusal(c.lease)) {
+            return error;
+        }
+        const auto l = *hub.current_lease(c.lease);
+        return hub.renewed_until(l) <= hub.state_.leases()[l].deadline ? Verdict{Error::lease_renewal_capped} : std::nullopt;
+    }
+
+    auto operator()(const command::Advance&) const -> Verdict { return std::nullopt; }
+    auto operator()(const command::Match&) const -> Verdict { return std::nullopt; }  // entropy comes with the Moment
+
+    auto operator()(const command::Configure<Configuration>& c) const -> Verdict {
+        const auto valid = std::visit(
+            [](const auto& parameters) {
+                if constexpr (requires { parameters.valid(); }) {
+                    return static_cast<bool>(parameters.valid());
+                } else {
+                    return true;
+                }
+            },
+            c.parameters);
+        return valid ? std::nullopt : Verdict{Error::parameter_invalid};
+    }
+
+    /// A class with an update's changes.
+    [[nodiscard]] static auto changed_class(NodeClass value, const NodeUpdate& change) -> NodeClass {
+        value.gpu = change.gpu.value_or(value.gpu);
+        value.vram = change.vram.value_or(value.vram);
+        value.platform = change.platform.value_or(value.platform);
+        value.software = change.software.value_or(value.software);
+        return value;
+    }
+
+private:
+    [[nodiscard]] auto names(const std::vector<std::string>& list, std::uint32_t count_max, bool models) const -> Verdict {
+        if (list.size() > count_max) {
+            return Error::too_many_names;
+        }
+        auto fresh = std::size_t{0};
+        for (const auto& name : list) {
+            if (const auto error = one_name(name)) {
+                return error;
+            }
+            fresh += models && !hub.state_.models().find(name) ? 1U : 0U;
+        }
+        return models && hub.state_.models().names().size() + fresh > hub.rules_->models_max
+                   ? Verdict{Error::too_many_models}
+                   : std::nullopt;
+    }
+    [[nodiscard]] auto one_name(const std::string& name) const -> Verdict {
+        if (name.empty()) {
+            return Error::name_empty;
+        }
+        return name.size() > hub.rules_->name_bytes_max ? Verdict{Error::name_too_long} : std::nullopt;
+    }
+    [[nodiscard]] auto cards(const TaskSpec& task) const -> Verdict {
+        if (task.gpus.empty()) {
+            return task.vram_min == Gibibytes{} ? Verdict{Error::vram_zero} : std::nullopt;
+        }
+        if (task.gpus.size() > hub.rules_->choices_max) {
+            return Error::too_many_names;
+        }
+        for (const auto& choice : task.gpus) {
+            if (const auto error = one_name(choice.name)) {
+                return error;
+            }
+            if (choice.vram == Gibibytes{} && task.vram_min == Gibibytes{}) {
+                return Error::vram_zero;
+            }
+        }
+        return std::nullopt;
+    }
+    [[nodiscard]] auto node_class(const NodeClass& value) const -> Verdict {
+        if (value.gpu.empty()) {
+            return Error::gpu_empty;
+        }
+        if (value.gpu.size() > hub.rules_->name_bytes_max || value.platform.size() > hub.rules_->name_bytes_max) {
+            return Error::name_too_long;
+        }
+        if (value.vram == Gibibytes{}) {
+            return Error::vram_zero;
+        }
+        const auto& classes = hub.state_.fits().classes();
+        return classes.size() >= hub.rules_->classes_max && !classes.find(value) ? Verdict{Error::too_many_classes}
+                                                                                : std::nullopt;
+    }
+
+    /// Why a lease is not accepted; nothing when it is the current one.
+    [[nodiscard]] auto refusal(const Lease& lease) const -> Verdict {
+        if (hub.current_lease(lease)) {
+            return std::nullopt;
+        }
+        const auto t = hub.state_.tasks().find(lease.task);
+        if (!t) {
+            return Error::task_unknown;
+        }
+        switch (hub.state_.tasks()[*t].state) {
+            case TaskState::ended: return Error::task_ended;
+            case TaskState::queued: return Error::task_not_leased;
+            case TaskState::running: break;
+        }
+        return Error::lease_stale;
+    }
+    [[nodiscard]] auto phase_of(const Lease& lease) const -> std::optional<LeasePhase> {
+        const auto l = hub.current_lease(lease);
+        return l ? std::optional{hub.state_.leases()[*l].phase} : std::nullopt;
+    }
+};
+
+template <class... Ps>
+auto Dispatcher<Ps...>::check(const Command& command) const -> std::optional<Error> {
+    return std::visit(Checker{*this}, command);
+}
+
+}}  // namespace allot::v0

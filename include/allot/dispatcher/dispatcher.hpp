@@ -1,0 +1,283 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include <allot/core/command.hpp>
+#include <allot/core/events.hpp>
+#include <allot/core/moment.hpp>
+#include <allot/detail/policy_pack.hpp>
+#include <allot/dispatcher/rules.hpp>
+#include <allot/dispatcher/session.hpp>
+#include <allot/eligibility/hardware_fit.hpp>
+#include <allot/placement/threshold_placement.hpp>
+#include <allot/policy/lease_terms.hpp>
+#include <allot/policy/model_placement.hpp>
+#include <allot/pool/gpu_group_pool.hpp>
+#include <allot/pool/linear_pool.hpp>
+#include <allot/qos/rolling_qos.hpp>
+#include <allot/queue/value_queue.hpp>
+#include <allot/store/network.hpp>
+#include <allot/terms/fixed_terms.hpp>
+#include <allot/valuation/fee_per_second.hpp>
+#include <allot/weight/harmonic_weight.hpp>
+
+namespace allot { inline namespace v0 {
+
+/// Decides which node runs which task.
+///
+/// Feed it commands, each with its Moment, and it gives back the events that follow; it does no I/O, reads no clock, owns no
+/// thread and draws no hidden random number. Equal commands give equal events, bit for bit, on every machine.
+///
+/// `Policies` are plain values in any order, one a role at most; a role left out takes the library's default, and a preset may
+/// stand among them. `Dispatcher{LocalityFirst{}, ValueQueue{{.tasks_per_node = 2}}}`.
+///
+/// It is a value: copies share nothing and compare by content. Const calls may run at the same time; every other call needs
+/// exclusive access. Should a policy throw, the state is what it was before the command.
+///
+/// @complexity of a command: O(log n + classes + groups) for n nodes, and O(log n) more for each model concerned.
+template <class... Policies>
+class Dispatcher {
+    using Pack = detail::PolicyPack<Policies...>;
+    template <class Role, template <class> class Check, class Default>
+    using Choose = detail::checked<Check<typename Pack::template find<Role, Default>>,
+                                   typename Pack::template find<Role, Default>, Default>;
+
+public:
+    using WeightPolicy = Choose<role::weight, WeightPolicyCheck, HarmonicWeight>;
+    using Eligibility = Choose<role::eligibility, EligibilityCheck, HardwareFit>;
+    using CandidatePool =
+        Choose<role::pool, CandidatePoolCheck, std::conditional_t<monotone_weight<WeightPolicy>, GpuGroupPool, LinearPool>>;
+    using TaskQueue = Choose<role::queue, TaskQueueCheck, ValueQueue>;
+    using QoSTracker = Choose<role::qos, QosTrackerCheck, RollingQos>;
+    using Valuation = Choose<role::valuation, TaskValuationCheck, FeePerSecond>;
+    using Placement = Choose<role::placement, ModelPlacementCheck, ThresholdPlacement>;
+    using Terms = Choose<role::terms, LeaseTermsCheck, FixedTerms>;
+
+    static_assert(!stores_bounds<CandidatePool> || monotone_weight<WeightPolicy>,
+                  "allot: this pool stores bounds, so the weight policy must keep the law of monotone_weight and say so with "
+                  "`static constexpr bool monotone = true;`; or use allot::LinearPool");
+
+    /// Parameters of one policy, or of the rules.
+    using Configuration =
+        detail::configuration<Rules, Eligibility, WeightPolicy, CandidatePool, TaskQueue, QoSTracker, Valuation, Placement, Terms>;
+    /// Any command this dispatcher takes.
+    using Command = basic_command<Configuration>;
+    using NodeData = typename QoSTracker::node_data;
+    using Record = NodeRecord<NodeData>;
+    using State = Network<NodeData, Configuration>;
+
+    /// All policies as their defaults make them.
+    Dispatcher() : Dispatcher{FromChoices{}, Pack::unpack(Policies{}...)} {}
+    explicit Dispatcher(Policies... policies)
+        requires(sizeof...(Policies) > 0)
+        : Dispatcher{FromChoices{}, Pack::unpack(std::move(policies)...)} {}
+
+    /// Takes over another dispatcher's records under other policies. What QoS measured is kept when the tracker remembers the
+    /// same data, else each node starts as new. @complexity O(n log n).
+    template <class... Old>
+    explicit Dispatcher(Dispatcher<Old...>&& old, Policies... policies);
+
+    // ---- commands -------------------------------------------------------------------------------------------------
+
+    /// Applies one command and returns what followed. Total: what is wrong is an event, `Refused`.
+    auto apply(const Command& command, const Moment& moment) -> Events {
+        auto events = Events{};
+        apply(command, moment, events);
+        return events;
+    }
+    /// The same, appending to the caller's buffer.
+    void apply(const Command& command, const Moment& moment, Events& events);
+    /// Applies commands in order at one Moment; the same events as one by one.
+    void apply(std::span<const Command> commands, const Moment& moment, Events& events) {
+        for (const auto& command : commands) {
+            apply(command, moment, events);
+        }
+    }
+
+    auto join(NodeSpec node, const Moment& m) -> Events { return apply(command::Join{std::move(node)}, m); }
+    auto update(NodeUpdate change, const Moment& m) -> Events { return apply(command::Update{std::move(change)}, m); }
+    auto pause(NodeId node, const Moment& m) -> Events { return apply(command::Pause{node}, m); }
+    auto resume(NodeId node, const Moment& m) -> Events { return apply(command::Resume{node}, m); }
+    auto leave(NodeId node, const Moment& m) -> Events { return apply(command::Leave{node}, m); }
+    auto report_model(NodeId node, command::Report report, std::vector<std::string> models, const Moment& m) -> Events {
+        return apply(command::ReportModel{node, report, std::move(models)}, m);
+    }
+    auto observe(NodeId node, OutcomeKind outcome, const Moment& m) -> Events {
+        return apply(command::Observe{node, outcome}, m);
+    }
+    auto slash(NodeId node, const Moment& m) -> Events { return apply(command::Slash{node}, m); }
+
+    auto submit(TaskSpec task, const Moment& m) -> Events { return apply(command::Submit{std::move(task)}, m); }
+    auto cancel(TaskId task, const Moment& m) -> Events { return apply(command::Cancel{task}, m); }
+    auto commit(const Lease& lease, const Moment& m) -> Events { return apply(command::Commit{lease}, m); }
+    auto disclose(const Lease& lease, const Moment& m) -> Events { return apply(command::Disclose{lease}, m); }
+    auto complete(const Lease& lease, const Moment& m) -> Events { return apply(command::Complete{lease}, m); }
+    auto fail(const Lease& lease, FailCause cause, const Moment& m) -> Events { return apply(command::Fail{lease, cause}, m); }
+    auto decline(const Lease& lease, const Moment& m) -> Events { return apply(command::Decline{lease}, m); }
+    auto renew(const Lease& lease, const Moment& m) -> Events { return apply(command::Renew{lease}, m); }
+    auto score(NodeId node, std::uint32_t points, const Moment& m) -> Events { return apply(command::Score{node, points}, m); }
+
+    /// Lets time pass: settles what is due.
+    auto advance(const Moment& m) -> Events { return apply(command::Advance{}, m); }
+    /// Tries the waiting tasks, highest value first; the Moment needs entropy.
+    auto match(const Moment& m) -> Events { return apply(command::Match{}, m); }
+    /// Changes the parameters of one policy or of the rules, and the rules version that starts here.
+    template <class Parameters>
+    auto configure(Parameters parameters, std::uint32_t rules_version, const Moment& m) -> Events {
+        return apply(command::Configure<Configuration>{std::move(parameters), rules_version}, m);
+    }
+
+    // ---- questions ------------------------------------------------------------------------------------------------
+
+    /// Why the command would be refused now, if it would be. Nothing changes.
+    [[nodiscard]] auto check(const Command& command) const -> std::optional<Error>;
+    /// The time of the last command.
+    [[nodiscard]] auto now() const noexcept -> TimePoint { return state_.counters().now; }
+    /// When something is due next; call `advance` then.
+    [[nodiscard]] auto next_deadline() const noexcept -> std::optional<TimePoint>;
+    /// Everything this dispatcher remembers, to look at.
+    [[nodiscard]] auto state() const noexcept -> const State& { return state_; }
+    /// The record of a node that has not been forgotten, or null.
+    [[nodiscard]] auto node(NodeId id) const -> const Record*;
+    /// The record of a task that has not been forgotten, or null.
+    [[nodiscard]] auto task(TaskId id) const -> const Task*;
+    /// The QoS score of a node now.
+    [[nodiscard]] auto qos_score(const Record& record) const -> Score { return qos_.score(record.qos, now()); }
+    /// Tasks that wait, and how many may.
+    [[nodiscard]] auto queued() const -> std::uint32_t { return queue_.size(); }
+    [[nodiscard]] auto queue_capacity() const -> std::uint32_t { return queue_.capacity(state_.present()); }
+    /// A hash of all that equality compares. The same on every machine.
+    [[nodiscard]] auto digest() const -> std::uint64_t;
+
+    [[nodiscard]] auto rules() const noexcept -> const Rules& { return rules_; }
+    [[nodiscard]] auto weight_policy() const noexcept -> const WeightPolicy& { return weight_; }
+    [[nodiscard]] auto pool() const noexcept -> const CandidatePool& { return pool_; }
+    [[nodiscard]] auto queue() const noexcept -> const TaskQueue& { return queue_; }
+    [[nodiscard]] auto qos() const noexcept -> const QoSTracker& { return qos_; }
+
+    /// Opens a session: what follows can be taken back as a whole.
+    [[nodiscard]] auto session() -> Session<Dispatcher> { return Session<Dispatcher>{*this}; }
+
+    /// Equal records, counters and parameters.
+    friend auto operator==(const Dispatcher& a, const Dispatcher& b) -> bool { return a.equals(b); }
+
+private:
+    template <class...>
+    friend class Dispatcher;
+    friend class Session<Dispatcher>;
+
+    using Choices = typename Pack::All;
+    struct Followers;
+    struct Checker;
+    struct Applier;
+    struct Boost {
+        std::uint64_t num = 1;
+        std::uint64_t den = 1;
+    };
+    struct Bounds {
+        std::uint32_t plain = 0;
+        std::uint32_t local = 0;
+    };
+    /// One command on its way: when it happens, where its events go, and which nodes it set free.
+    struct Step {
+        const Moment& moment;
+        Events& events;
+        std::vector<NodeHandle> freed{};
+
+        template <class E>
+        void tell(E event) {
+            events.push(std::move(event));
+        }
+    };
+
+    struct FromChoices {};
+    Dispatcher(FromChoices, const Choices& all);
+
+    // facts.hpp: what follows from the records; changes nothing
+    [[nodiscard]] auto bounds(const Record& record) const -> Bounds;
+    [[nodiscard]] auto place(NodeHandle h, const Record* record, std::span<const HeldModel> models) const -> NodePlace;
+    [[nodiscard]] auto boost(NodeHandle h, const Task& task) const -> Boost;
+    [[nodiscard]] auto best_boost() const -> Boost;
+    [[nodiscard]] auto weight_now(const Record& record, const Task& task, Boost boost) const -> Weight;
+    [[nodiscard]] auto admits(const Record& record, const Task& task) const -> Reason;
+    [[nodiscard]] auto holds(NodeHandle h, ModelId model) const -> const HeldModel*;
+    [[nodiscard]] auto holds_all(NodeHandle h, const Task& task) const -> bool;
+    [[nodiscard]] static auto is_candidate(const Record& record) -> bool;
+    [[nodiscard]] auto entry_of(TaskHandle h, const Task& task) const -> QueueEntry;
+    [[nodiscard]] auto requirement_of(const TaskSpec& spec) const -> Requirement;
+    [[nodiscard]] auto lease_value(LeaseHandle h) const -> Lease;
+    [[nodiscard]] auto renewed_until(LeaseHandle h) const -> TimePoint;
+    [[nodiscard]] auto current_lease(const Lease& lease) const -> std::optional<LeaseHandle>;
+    [[nodiscard]] auto present_node(NodeId id) const -> std::optional<NodeHandle>;
+    [[nodiscard]] auto equals(const Dispatcher& other) const -> bool;
+
+    // match.hpp: who gets what
+    void refresh_ceiling();
+    [[nodiscard]] auto draw(const Task& task, const Entropy& entropy) const -> std::optional<NodeHandle>;
+    [[nodiscard]] auto draw_in(const Task& task, const Frame& frame, Random& random) const -> std::optional<Draw>;
+    void pull(NodeHandle h, Step& step);
+    void pull_freed(Step& step);
+    auto match_all(Step& step) -> std::uint32_t;
+    [[nodiscard]] auto can_run(NodeHandle n, const Task& task) const -> bool;
+    void start(TaskHandle t, Task task, NodeHandle n, Step& step);
+    void place_models(const Task& task, NodeHandle chosen, Step& step);
+    void want(NodeHandle n, ModelId model, TaskId task, Step& step);
+
+    // lifecycle.hpp: how nodes and tasks live and end
+    void dispatch(TaskHandle t, Task task, Step& step);
+    void enqueue(TaskHandle t, Task task, Step& step);
+    void evict(TaskHandle t, event::Eviction reason, Step& step);
+    void shrink_queue(Step& step);
+    void end(TaskHandle t);
+    void forget(TaskHandle t);
+    void judge(Record& record, Outcome outcome, Step& step);
+    void release(LeaseHandle l, Outcome outcome, Step& step);
+    void depart(NodeHandle n, Record record);
+    void lapse(LeaseHandle l, OutcomeKind outcome, const Event& ending, Step& step);
+    void start_over(TaskHandle t, std::optional<NodeId> avoided, Step& step);
+    void models_used(NodeHandle n, const Task& task, bool fetched);
+    void hold(NodeHandle n, std::vector<HeldModel> held);
+    [[nodiscard]] auto settle_due(Step& step) -> bool;
+    void settle_one(const Due& due, Step& step);
+
+    // composition.hpp: policies, their parameters, and the move to other ones
+    template <class F>
+    void each_policy(F&& f);
+    void configured(const Configuration& configuration);
+    [[nodiscard]] auto configuration_like(const Configuration& configuration) -> Configuration;
+    void rebuild();
+    template <class... Old>
+    void adopt(const Dispatcher<Old...>& old);
+
+    State state_;
+    [[no_unique_address]] Rules rules_;
+    [[no_unique_address]] Eligibility eligibility_;
+    [[no_unique_address]] WeightPolicy weight_;
+    CandidatePool pool_;
+    TaskQueue queue_;
+    [[no_unique_address]] QoSTracker qos_;
+    [[no_unique_address]] Valuation valuation_;
+    [[no_unique_address]] Placement placement_;
+    [[no_unique_address]] Terms terms_;
+    Task blank_{};  // the task a bound is computed for: monotone weights do not look at it
+    OpenSessions open_;
+};
+
+template <class... Policies>
+Dispatcher(Policies...) -> Dispatcher<Policies...>;
+
+}}  // namespace allot::v0
+
+// The definitions, one subject a header.
+#include <allot/dispatcher/composition.hpp>  // IWYU pragma: export
+#include <allot/dispatcher/facts.hpp>        // IWYU pragma: export
+#include <allot/dispatcher/match.hpp>        // IWYU pragma: export
+#include <allot/dispatcher/lifecycle.hpp>    // IWYU pragma: export
+#include <allot/dispatcher/checks.hpp>       // IWYU pragma: export
+#include <allot/dispatcher/verbs.hpp>        // IWYU pragma: export

@@ -1,0 +1,277 @@
+#pragma once
+
+#include <algorithm>
+#include <utility>
+
+#include <allot/dispatcher/dispatcher.hpp>
+
+namespace allot { inline namespace v0 {
+
+// ---- tasks ------------------------------------------------------------------------------------------------------------
+
+/// A new task is tried at once whatever is queued (seed 001); without a candidate or without entropy it waits.
+template <class... Ps>
+void Dispatcher<Ps...>::dispatch(TaskHandle t, Task task, Step& step) {
+    if (step.moment.entropy) {
+        refresh_ceiling();
+        if (const auto n = draw(task, *step.moment.entropy)) {
+            start(t, std::move(task), *n, step);
+            return;
+        }
+    }
+    enqueue(t, std::move(task), step);
+}
+
+/// The lowest among queue and newcomer goes when there is no room; that may be the newcomer (rule 15).
+template <class... Ps>
+void Dispatcher<Ps...>::enqueue(TaskHandle t, Task task, Step& step) {
+    auto followers = Followers{*this};
+    task.state = TaskState::queued;
+    task.lease = no_handle<LeaseHandle>;
+    task.due_at = state_.counters().now + std::max(Duration{1}, terms_.patience(task));
+    const auto queued = event::TaskQueued{task.id, task.owner, task.due_at};
+    const auto full = queue_.size() >= queue_.capacity(state_.present());
+    state_.put(t, std::move(task), followers);
+    const auto victim = full ? queue_.worst() : std::nullopt;
+    if (victim != t) {
+        step.tell(queued);
+    }
+    if (victim) {
+        evict(*victim, event::Eviction::queue_full, step);
+    }
+}
+
+template <class... Ps>
+void Dispatcher<Ps...>::evict(TaskHandle t, event::Eviction reason, Step& step) {
+    const auto& task = state_.tasks()[t];
+    step.tell(event::TaskEvicted{task.id, task.owner, task.fee, reason});
+    end(t);
+}
+
+/// When the network lost nodes, the surplus goes, lowest value first, a few a command (rule 14).
+template <class... Ps>
+void Dispatcher<Ps...>::shrink_queue(Step& step) {
+    const auto capacity = queue_.capacity(state_.present());
+    for (auto left = rules_->evictions_max; left > 0 && queue_.size() > capacity; --left) {
+        evict(*queue_.worst(), event::Eviction::queue_shrunk, step);
+    }
+}
+
+/// Ends a task: its id stays taken until it is forgotten, and nothing else of it stays.
+template <class... Ps>
+void Dispatcher<Ps...>::end(TaskHandle t) {
+    auto task = state_.tasks()[t];
+    task.state = TaskState::ended;
+    task.lease = no_handle<LeaseHandle>;
+    task.requirement = no_handle<RequirementId>;
+    task.due_at = state_.counters().now + rules_->forget_tasks_after;
+    task.models.clear();
+    task.avoided.clear();
+    task.labels.clear();
+    auto followers = Followers{*this};
+    state_.put(t, std::move(task), followers);
+}
+
+template <class... Ps>
+void Dispatcher<Ps...>::forget(TaskHandle t) {
+    auto followers = Followers{*this};
+    const auto g = state_.tasks()[t].group;
+    state_.remove(t, followers);
+    if (g == no_handle<GroupHandle>) {
+        return;
+    }
+    auto group = state_.groups()[g];
+    if (--group.tasks == 0) {
+        state_.remove(g, followers);
+    } else {
+        state_.put(g, group, followers);
+    }
+}
+
+/// A lease ends without success: the task ends with `ending`, or starts over when the terms say so.
+template <class... Ps>
+void Dispatcher<Ps...>::lapse(LeaseHandle l, OutcomeKind outcome, const Event& ending, Step& step) {
+    const auto t = state_.leases()[l].task;
+    const auto node = state_.nodes()[state_.leases()[l].node].node.id;
+    const auto next = terms_.after(state_.tasks()[t], outcome);
+    if (next == Next::end) {
+        step.events.push(ending);
+        release(l, {outcome}, step);
+        end(t);
+        return;
+    }
+    step.tell(event::TaskRetried{state_.tasks()[t].id, state_.tasks()[t].owner, outcome});
+    release(l, {outcome}, step);
+    start_over(t, next == Next::retry_elsewhere ? std::optional{node} : std::nullopt, step);
+}
+
+template <class... Ps>
+void Dispatcher<Ps...>::start_over(TaskHandle t, std::optional<NodeId> avoided, Step& step) {
+    auto task = state_.tasks()[t];
+    task.lease = no_handle<LeaseHandle>;
+    if (avoided && rules_->avoided_max > 0) {
+        if (task.avoided.size() >= rules_->avoided_max) {
+            task.avoided.erase(task.avoided.begin());
+        }
+        task.avoided.push_back(*avoided);
+    }
+    dispatch(t, std::move(task), step);
+}
+
+// ---- nodes ------------------------------------------------------------------------------------------------------------
+
+/// Tells the tracker what happened and notes what it concludes.
+template <class... Ps>
+void Dispatcher<Ps...>::judge(Record& record, Outcome outcome, Step& step) {
+    auto& node = record.node;
+    const auto standing = qos_.record(record.qos, outcome, state_.counters().now);
+    node.kicked_out = standing == Standing::kicked_out;
+    if (standing == Standing::excluded && !node.excluded) {
+        node.excluded = true;
+        if (node.present()) {
+            step.tell(event::NodeExcluded{node.id, qos_.back_at(record.qos).value_or(time_point_max)});
+        }
+    }
+    if (node.excluded && node.present()) {
+        node.due_at = qos_.back_at(record.qos);
+    }
+}
+
+/// Ends a lease: the node is judged, and then leaves, pauses or becomes free, as was decided meanwhile.
+template <class... Ps>
+void Dispatcher<Ps...>::release(LeaseHandle l, Outcome outcome, Step& step) {
+    auto followers = Followers{*this};
+    const auto n = state_.leases()[l].node;
+    auto record = state_.nodes()[n];
+    auto& node = record.node;
+    state_.remove(l, followers);
+    node.lease = no_handle<LeaseHandle>;
+    judge(record, outcome, step);
+    if (node.kicked_out) {
+        step.tell(event::NodeKickedOut{node.id, node.stake});
+        depart(n, std::move(record));
+    } else if (node.state == NodeState::pending_leave) {
+        step.tell(event::NodeLeft{node.id, node.stake});
+        depart(n, std::move(record));
+    } else if (node.state == NodeState::pending_pause) {
+        step.tell(event::NodePaused{node.id});
+        node.state = NodeState::paused;
+        state_.put(n, std::move(record), followers);
+    } else {
+        node.state = NodeState::available;
+        state_.put(n, std::move(record), followers);
+        step.freed.push_back(n);
+    }
+}
+
+/// A node leaves the network. Its history stays, so that coming back cures nothing (rule 20).
+template <class... Ps>
+void Dispatcher<Ps...>::depart(NodeHandle n, Record record) {
+    hold(n, {});
+    auto& node = record.node;
+    node.state = NodeState::left;
+    node.node_class = no_handle<ClassId>;
+    node.slot = 0;
+    node.lease = no_handle<LeaseHandle>;
+    node.kicked_out = false;
+    node.labels.clear();
+    node.due_at = state_.counters().now + rules_->forget_nodes_after;
+    auto followers = Followers{*this};
+    state_.put(n, std::move(record), followers);
+}
+
+/// Writes a node's models: gives those newly on disk a place among the holders, and writes nothing when nothing changed.
+template <class... Ps>
+void Dispatcher<Ps...>::hold(NodeHandle n, std::vector<HeldModel> held) {
+    const auto node_class = state_.nodes()[n].node.node_class;
+    for (auto& model : held) {
+        const auto* was = holds(n, model.model);
+        if (!model.on_disk()) {
+            model.place = 0;
+        } else if (was != nullptr && was->on_disk()) {
+            model.place = was->place;
+        } else {
+            model.place = state_.models().free_place(model.model, node_class);
+            model.asked_at = {};
+        }
+    }
+    if (held != state_.holdings(n)) {
+        auto followers = Followers{*this};
+        state_.hold(n, std::move(held), followers);
+    }
+}
+
+/// A start makes the task's models the node's models in use, as far as they are on disk; a success has fetched them all (rule 11).
+template <class... Ps>
+void Dispatcher<Ps...>::models_used(NodeHandle n, const Task& task, bool fetched) {
+    auto held = state_.holdings(n);
+    for (auto& model : held) {
+        model.holding = model.on_disk() ? Holding::on_disk : Holding::wanted;
+    }
+    for (const auto model : task.models) {
+        auto at = std::lower_bound(held.begin(), held.end(), model, [](const HeldModel& a, ModelId b) { return a.model < b; });
+        const auto known = at != held.end() && at->model == model;
+        if (known && (fetched || at->on_disk())) {
+            at->holding = Holding::in_use;
+        } else if (!known && fetched) {
+            held.insert(at, HeldModel{model, Holding::in_use, 0, {}});
+        }
+    }
+    hold(n, std::move(held));
+}
+
+// ---- due work ---------------------------------------------------------------------------------------------------------
+
+/// Settles what is due at the step's time, in deadline order, at most `due_max`; false when more remains (rule 5).
+template <class... Ps>
+auto Dispatcher<Ps...>::settle_due(Step& step) -> bool {
+    for (std::uint32_t settled = 0;; ++settled) {
+        const auto* due = state_.due_first();
+        if (due == nullptr || TimePoint{Duration{due->time}} > state_.counters().now) {
+            return true;
+        }
+        if (settled == rules_->due_max) {
+            return false;
+        }
+        settle_one(Due{*due}, step);
+    }
+}
+
+template <class... Ps>
+void Dispatcher<Ps...>::settle_one(const Due& due, Step& step) {
+    auto followers = Followers{*this};
+    if (due.kind == static_cast<std::uint8_t>(DueKind::lease)) {
+        const auto l = LeaseHandle{due.handle};
+        const auto& task = state_.tasks()[state_.leases()[l].task];
+        const auto in_group = task.group != no_handle<GroupHandle>;
+        const auto ending = event::TaskTimedOut{task.id, task.owner, task.fee, event::Expiry::execution};
+        lapse(l, in_group ? OutcomeKind::timeout_in_group : OutcomeKind::timeout, ending, step);
+        return;
+    }
+    if (due.kind == static_cast<std::uint8_t>(DueKind::task)) {
+        const auto t = TaskHandle{due.handle};
+        const auto& task = state_.tasks()[t];
+        if (task.state == TaskState::ended) {
+            forget(t);
+            return;
+        }
+        step.tell(event::TaskTimedOut{task.id, task.owner, task.fee, event::Expiry::queue});
+        end(t);
+        return;
+    }
+    const auto n = NodeHandle{due.handle};
+    auto record = state_.nodes()[n];
+    if (!record.node.present()) {
+        state_.remove(n, followers);
+        return;
+    }
+    record.node.excluded = false;
+    record.node.due_at = std::nullopt;
+    step.tell(event::NodeReadmitted{record.node.id});
+    if (record.node.state == NodeState::available) {
+        step.freed.push_back(n);
+    }
+    state_.put(n, std::move(record), followers);
+}
+
+}}  // namespace allot::v0

@@ -1,0 +1,215 @@
+#pragma once
+
+#include <algorithm>
+#include <utility>
+
+#include <allot/dispatcher/dispatcher.hpp>
+
+namespace allot { inline namespace v0 {
+
+/// Keeps the ceiling of stored bounds within [1, 4] times the largest stake root. Bounds below it stay right however that
+/// moves, so a change of the largest stake costs nothing until it leaves this range.
+template <class... Ps>
+void Dispatcher<Ps...>::refresh_ceiling() {
+    const auto largest = state_.stake_root_max();
+    const auto ceiling = state_.counters().ceiling;
+    if (largest.is_zero() || (largest <= ceiling && exponent_gap(largest, ceiling) <= 2)) {
+        return;
+    }
+    auto counters = state_.counters();
+    counters.ceiling = ceil_power_of_two(largest);
+    auto followers = Followers{*this};
+    state_.set(counters, followers);
+}
+
+/// The node that a task's draw falls on, or nothing when no eligible node has a positive weight.
+///
+/// Candidates are narrowed to holders of the task's models as the rules say; only when not one of those is eligible does the
+/// draw go on, with the same stream, among all (rule 8: first eligible, then narrowed).
+template <class... Ps>
+auto Dispatcher<Ps...>::draw(const Task& task, const Entropy& entropy) const -> std::optional<NodeHandle> {
+    auto random = Random{entropy, Purpose::dispatch, task.id.bytes(), task.attempt};
+    auto frame = Frame{state_.fits().classes_of(task.requirement)};
+    frame.exact = !monotone_weight<WeightPolicy>;
+    if (!task.models.empty()) {
+        auto narrowed = frame;
+        narrowed.models = task.models;
+        if (rules_->narrowing != Narrowing::any) {
+            // Whoever holds all models holds the rarest: the shortest frame that has them all. Ties go by canonical order.
+            const auto holders = [&](const ModelId& model) {
+                auto one = frame;
+                one.models = {&model, 1};
+                return pool_.count(one);
+            };
+            auto rarest = task.models.begin();
+            for (auto model = rarest; model != task.models.end(); ++model) {
+                if (holders(*model) < holders(*rarest)) {
+                    rarest = model;
+                }
+            }
+            narrowed.models = {&*rarest, 1};
+        }
+        if (const auto drawn = draw_in(task, narrowed, random)) {
+            return drawn->node;
+        }
+        if (rules_->narrowing == Narrowing::gate) {
+            return std::nullopt;
+        }
+    }
+    const auto drawn = draw_in(task, frame, random);
+    return drawn ? std::optional{drawn->node} : std::nullopt;
+}
+
+template <class... Ps>
+auto Dispatcher<Ps...>::draw_in(const Task& task, const Frame& frame, Random& random) const -> std::optional<Draw> {
+    const auto weigh = [&](NodeHandle h, std::uint32_t model) -> Weight {
+        if (rules_->narrowing == Narrowing::any) {
+            for (std::uint32_t earlier = 0; earlier < model; ++earlier) {  // it counts under the first model it holds
+                const auto* held = holds(h, frame.models[earlier]);
+                if (held != nullptr && held->on_disk()) {
+                    return Weight::zero();
+                }
+            }
+        } else if (!frame.models.empty() && !holds_all(h, task)) {
+            return Weight::zero();
+        }
+        const auto& record = state_.nodes()[h];
+        return admits(record, task) == Reason::none ? weight_now(record, task, boost(h, task)) : Weight::zero();
+    };
+    return pool_.draw(frame, weigh, random);
+}
+
+/// The rest of eligibility for a node whose class fits: its own admission, a positive weight, the gate.
+template <class... Ps>
+auto Dispatcher<Ps...>::can_run(NodeHandle n, const Task& task) const -> bool {
+    const auto& record = state_.nodes()[n];
+    return admits(record, task) == Reason::none && (rules_->narrowing != Narrowing::gate || holds_all(n, task)) &&
+           !weight_now(record, task, boost(n, task)).is_zero();
+}
+
+/// A node that became free takes the best task it can run, over its own GPU groups and every "any" group that fits; at most one
+/// (seed 001, "Dequeue a Task for a Newly Available Node"; rules 16, 17). Without entropy it waits for `match`.
+template <class... Ps>
+void Dispatcher<Ps...>::pull(NodeHandle n, Step& step) {
+    if (!step.moment.entropy || queue_.size() == 0 || !state_.nodes().contains(n) || !is_candidate(state_.nodes()[n])) {
+        return;
+    }
+    refresh_ceiling();
+    const auto groups = state_.fits().requirements_of(state_.nodes()[n].node.node_class);
+    const auto best = queue_.best(groups, [&](TaskHandle t) { return can_run(n, state_.tasks()[t]); });
+    if (best) {
+        start(*best, state_.tasks()[*best], n, step);
+    }
+}
+
+template <class... Ps>
+void Dispatcher<Ps...>::pull_freed(Step& step) {
+    std::sort(step.freed.begin(), step.freed.end());
+    step.freed.erase(std::unique(step.freed.begin(), step.freed.end()), step.freed.end());
+    for (const auto n : step.freed) {
+        pull(n, step);
+    }
+    step.freed.clear();
+}
+
+/// Waiting tasks in (value, submission) order, each drawing among the nodes that the ones before it left over; a task without a
+/// candidate holds up no other (rule 28). Groups without a candidate are passed over as a whole.
+template <class... Ps>
+auto Dispatcher<Ps...>::match_all(Step& step) -> std::uint32_t {
+    refresh_ceiling();
+    auto started = std::uint32_t{0};
+    auto groups = std::vector<RequirementId>{};
+    for (;;) {
+        groups.clear();
+        state_.fits().requirements().for_each([&](std::uint32_t r, const Requirement&) {
+            if (pool_.count(Frame{state_.fits().classes_of(RequirementId{r})}) > 0) {
+                groups.push_back(RequirementId{r});
+            }
+        });
+        auto drawn = std::optional<NodeHandle>{};
+        const auto best = queue_.best(groups, [&](TaskHandle t) {
+            drawn = draw(state_.tasks()[t], *step.moment.entropy);
+            return drawn.has_value();
+        });
+        if (!best) {
+            return started;
+        }
+        // A linear queue may ask about tasks behind the best one; the draw of the best is what counts.
+        drawn = draw(state_.tasks()[*best], *step.moment.entropy);
+        start(*best, state_.tasks()[*best], *drawn, step);
+        ++started;
+    }
+}
+
+template <class... Ps>
+void Dispatcher<Ps...>::start(TaskHandle t, Task task, NodeHandle n, Step& step) {
+    auto followers = Followers{*this};
+    auto record = state_.nodes()[n];
+    const auto l = state_.leases().next();
+    auto counters = state_.counters();
+    const auto token = counters.token_next++;
+    state_.set(counters, followers);
+
+    const auto placed = task;  // as it was drawn: the placement draws are keyed by the attempt that begins here
+    task.state = TaskState::running;
+    task.lease = l;
+    ++task.attempt;
+    const auto length = std::max(Duration{1}, terms_.length(record.node, task));
+    state_.put(t, std::move(task), followers);
+    state_.put(l, LeaseRecord{token, t, n, counters.now, counters.now + length, LeasePhase::started}, followers);
+    if (placed.group != no_handle<GroupHandle>) {
+        auto group = state_.groups()[placed.group];
+        group.members.push_back({record.node.id, record.node.operator_id});
+        state_.put(placed.group, group, followers);
+    }
+    record.node.state = NodeState::busy;
+    record.node.lease = l;
+    state_.put(n, std::move(record), followers);
+    models_used(n, placed, false);
+    step.tell(event::TaskStarted{lease_value(l), placed.owner});
+    place_models(placed, n, step);
+}
+
+/// Asks for copies of the models that too few candidates hold (rule 24): the chosen node first, then further eligible nodes,
+/// drawn by weight without replacement among those that neither hold the model nor were asked a short time ago.
+template <class... Ps>
+void Dispatcher<Ps...>::place_models(const Task& task, NodeHandle chosen, Step& step) {
+    const auto lapsed = [&](const HeldModel& held) { return held.asked_at + placement_.asked_for() <= state_.counters().now; };
+    for (std::uint32_t i = 0; i < task.models.size(); ++i) {
+        const auto model = task.models[i];
+        if (const auto* held = holds(chosen, model); held == nullptr || !held->on_disk()) {
+            want(chosen, model, task.id, step);
+        }
+        const auto demand = ModelDemand{pool_.count(Frame{state_.fits().all_classes(), {&model, 1}})};
+        auto random = Random{*step.moment.entropy, Purpose::placement, task.id.bytes(), task.attempt, i};
+        auto frame = Frame{state_.fits().classes_of(task.requirement)};
+        frame.exact = !monotone_weight<WeightPolicy>;
+        for (auto copies = placement_.wanted(demand).copies; copies > 0; --copies) {
+            const auto weigh = [&](NodeHandle n, std::uint32_t) -> Weight {
+                const auto* held = holds(n, model);
+                const auto free = held == nullptr || (!held->on_disk() && lapsed(*held));
+                const auto& record = state_.nodes()[n];
+                return free && admits(record, task) == Reason::none ? weight_now(record, task, {}) : Weight::zero();
+            };
+            const auto drawn = pool_.draw(frame, weigh, random);
+            if (!drawn) {
+                break;
+            }
+            want(drawn->node, model, task.id, step);
+        }
+    }
+}
+
+template <class... Ps>
+void Dispatcher<Ps...>::want(NodeHandle n, ModelId model, TaskId task, Step& step) {
+    auto held = state_.holdings(n);
+    auto at = std::lower_bound(held.begin(), held.end(), model, [](const HeldModel& a, ModelId b) { return a.model < b; });
+    if (at == held.end() || at->model != model) {
+        at = held.insert(at, HeldModel{model, Holding::wanted, 0, {}});
+    }
+    at->asked_at = state_.counters().now;
+    hold(n, std::move(held));
+    step.tell(event::ModelWanted{state_.nodes()[n].node.id, state_.models().name(model), task});
+}
+
+}}  // namespace allot::v0

@@ -1,0 +1,82 @@
+#pragma once
+
+#include <cstdint>
+
+#include <allot/core/time.hpp>
+#include <allot/policy/role.hpp>
+
+namespace allot { inline namespace v0 {
+
+/// How a task's models narrow its candidates (rule 9).
+enum class Narrowing : std::uint8_t {
+    any,   ///< To holders of at least one model; to all eligible nodes when there is none.
+    all,   ///< To holders of all models; to all eligible nodes when there is none.
+    gate,  ///< To holders of all models, without fallback.
+};
+
+/// Parameters of the hub itself.
+struct RulesParameters {
+    std::uint32_t due_max = 1'024;     ///< Due work settled within one command.
+    std::uint32_t evictions_max = 16;  ///< Surplus tasks evicted within one command when the network shrinks.
+    Duration forget_tasks_after = std::chrono::hours{1};        ///< Ids of ended tasks are kept so long.
+    Duration forget_nodes_after = std::chrono::hours{24 * 30};  ///< History of departed nodes is kept so long.
+
+    Narrowing narrowing = Narrowing::any;
+    std::uint32_t boost_on_disk = 7;  ///< M grows by this over `boost_unit` when all models are on disk (seed 001: 0.7) ...
+    std::uint32_t boost_in_use = 3;   ///< ... and by this when all are loaded (seed 001: 0.3).
+    std::uint32_t boost_unit = 10;
+
+    // Limits on what strangers may fill the state with.
+    std::uint32_t nodes_max = 1U << 24U;
+    std::uint32_t tasks_max = 1U << 26U;
+    std::uint32_t classes_max = 4'096;
+    std::uint32_t requirements_max = 4'096;
+    std::uint32_t models_max = 1U << 20U;
+    std::uint32_t models_per_task_max = 64;
+    std::uint32_t models_per_node_max = 4'096;
+    std::uint32_t choices_max = 64;         ///< GPU choices or platforms of one task.
+    std::uint32_t labels_max = 16;
+    std::uint32_t name_bytes_max = 128;
+    std::uint32_t avoided_max = 16;         ///< Nodes one task avoids; the oldest is forgotten.
+    std::uint32_t group_members_max = 64;   ///< Tasks of one validation group.
+
+    /// True when the parameters make sense together.
+    [[nodiscard]] constexpr auto valid() const noexcept -> bool {
+        constexpr auto longest = Duration{std::int64_t{1} << 40};
+        constexpr auto small = [](std::uint32_t n, std::uint32_t max) { return n >= 1 && n <= max; };
+        return due_max >= 1 && forget_tasks_after >= Duration{0} && forget_tasks_after <= longest &&
+               forget_nodes_after >= Duration{0} && forget_nodes_after <= longest && small(boost_unit, 1'000) &&
+               boost_on_disk <= 1'000 && boost_in_use <= 1'000 && small(nodes_max, 1U << 24U) &&
+               small(tasks_max, 1U << 28U) && small(classes_max, 1U << 16U) && small(requirements_max, 1U << 16U) &&
+               small(models_max, 1U << 24U) && models_per_task_max <= 1'024 && models_per_node_max <= 1U << 16U &&
+               small(name_bytes_max, 4'096) && small(group_members_max, 1U << 16U);
+    }
+    friend constexpr auto operator==(const RulesParameters&, const RulesParameters&) noexcept -> bool = default;
+};
+
+/// The hub's own rules; stands among the policies. `Dispatcher{Rules{{.narrowing = Narrowing::gate}}}`.
+class Rules {
+public:
+    using role = role::rules;
+    using Parameters = RulesParameters;
+
+    constexpr Rules() noexcept = default;
+    constexpr explicit Rules(const Parameters& parameters) noexcept : parameters_{parameters} {}
+
+    [[nodiscard]] constexpr auto parameters() const noexcept -> const Parameters& { return parameters_; }
+    constexpr void configure(const Parameters& parameters) noexcept { parameters_ = parameters; }
+    [[nodiscard]] constexpr auto operator->() const noexcept -> const Parameters* { return &parameters_; }
+
+private:
+    Parameters parameters_{};
+};
+
+/// Key of the id hashes. Pass a secret of your own, one a replica if you like: it never shows in a decision, and it keeps
+/// strangers from choosing ids that collide.
+struct IdKey {
+    using role = role::id_key;
+    std::uint64_t k0 = 0x616c'6c6f'7420'6964U;
+    std::uint64_t k1 = 0x6b65'7920'6f66'2069U;
+};
+
+}}  // namespace allot::v0

@@ -1,0 +1,69 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include <allot/version.hpp>
+
+namespace allot { inline namespace v0 {
+
+/// How many sessions a dispatcher has open. A copy has none of its own.
+class OpenSessions {
+public:
+    OpenSessions() = default;
+    OpenSessions(const OpenSessions&) noexcept {}
+    auto operator=(const OpenSessions&) noexcept -> OpenSessions& { return *this; }
+
+    void open() noexcept { ++count_; }
+    /// True when the last one closed.
+    auto close() noexcept -> bool { return --count_ == 0; }
+
+private:
+    std::uint32_t count_ = 0;
+};
+
+/// A stretch of commands that stays or is taken back as a whole.
+///
+/// While it is open the dispatcher keeps each record as it was before it changed; `rollback` plays these backwards. Each command
+/// runs in a session of its own, so a policy that throws leaves the state as it was; an outer session makes what-if, a block
+/// that is executed twice, and the undo of a fork. Sessions nest: close the inner one first. A session neither committed nor
+/// rolled back is rolled back when it ends. The dispatcher must stay where it is meanwhile.
+///
+/// @complexity `rollback` costs what the commands changed; `commit` nothing.
+template <class Dispatcher>
+class [[nodiscard]] Session {
+public:
+    explicit Session(Dispatcher& dispatcher) : dispatcher_{&dispatcher}, mark_{dispatcher.state_.mark()} {
+        dispatcher.open_.open();
+    }
+    Session(Session&& other) noexcept : dispatcher_{other.dispatcher_}, mark_{other.mark_} { other.dispatcher_ = nullptr; }
+    Session(const Session&) = delete;
+    auto operator=(const Session&) -> Session& = delete;
+    auto operator=(Session&&) -> Session& = delete;
+    ~Session() { rollback(); }
+
+    /// What happened stays (as far as outer sessions allow).
+    void commit() noexcept {
+        if (dispatcher_ != nullptr && dispatcher_->open_.close()) {
+            dispatcher_->state_.forget_notes();
+        }
+        dispatcher_ = nullptr;
+    }
+
+    /// Everything is as it was when the session began.
+    void rollback() {
+        if (dispatcher_ == nullptr) {
+            return;
+        }
+        auto followers = typename Dispatcher::Followers{*dispatcher_};
+        dispatcher_->state_.rollback(mark_, followers);
+        (void)dispatcher_->open_.close();
+        dispatcher_ = nullptr;
+    }
+
+private:
+    Dispatcher* dispatcher_;
+    std::size_t mark_;
+};
+
+}}  // namespace allot::v0

@@ -1,0 +1,355 @@
+#pragma once
+
+#include <algorithm>
+#include <utility>
+#include <variant>
+
+#include <allot/dispatcher/dispatcher.hpp>
+
+namespace allot { inline namespace v0 {
+
+/// Carries out a command that was checked: one overload a command.
+template <class... Ps>
+struct Dispatcher<Ps...>::Applier {
+    Dispatcher& hub;
+    Step& step;
+    Followers followers{hub};
+
+    void operator()(const command::Join& c) {
+        const auto& spec = c.node;
+        const auto known = hub.state_.nodes().find(spec.id);
+        const auto n = known ? *known : hub.state_.nodes().next();
+        auto record = known ? hub.state_.nodes()[n] : Record{};
+        auto& node = record.node;
+        node.id = spec.id;
+        node.operator_id = spec.operator_id ? *spec.operator_id : OperatorId{spec.id.bytes()};
+        node.stake = spec.stake;
+        node.stake_root = StakeRoot::from(spec.stake.units);
+        node.labels = spec.labels;
+        node.state = NodeState::available;
+        set_class(node, NodeClass{spec.gpu, spec.vram, spec.platform, spec.software});
+        hub.qos_.joined(record.qos, now());
+        node.due_at = node.excluded ? hub.qos_.back_at(record.qos) : std::nullopt;
+        node.excluded = node.due_at && *node.due_at > now();
+        node.due_at = node.excluded ? node.due_at : std::nullopt;
+        hub.state_.put(n, std::move(record), followers);
+        report(n, command::Report::add, spec.models);
+        step.tell(event::NodeJoined{spec.id, known.has_value()});
+        step.freed.push_back(n);
+    }
+
+    void operator()(const command::Update& c) {
+        const auto& change = c.change;
+        const auto n = *hub.present_node(change.id);
+        auto record = hub.state_.nodes()[n];
+        auto& node = record.node;
+        const auto weightless = weightless_now(record);
+        if (change.stake) {
+            node.stake = *change.stake;
+            node.stake_root = StakeRoot::from(change.stake->units);
+        }
+        node.operator_id = change.operator_id.value_or(node.operator_id);
+        node.labels = change.labels.value_or(node.labels);
+        const auto& was = hub.state_.fits().value(node.node_class);
+        const auto is = Checker::changed_class(was, change);
+        const auto moves = !(was == is);
+        if (moves) {  // places among the holders belong to a class: give them up and take new ones
+            auto held = hub.state_.holdings(n);
+            hub.hold(n, {});
+            set_class(node, is);
+            hub.state_.put(n, std::move(record), followers);
+            hub.hold(n, std::move(held));
+        } else {
+            hub.state_.put(n, std::move(record), followers);
+        }
+        step.tell(event::NodeUpdated{change.id});
+        if (moves || weightless || change.operator_id || change.labels) {
+            step.freed.push_back(n);
+        }
+    }
+
+    void operator()(const command::Pause& c) {
+        const auto n = *hub.present_node(c.node);
+        if (hub.state_.nodes()[n].node.leased()) {
+            set_state(n, NodeState::pending_pause);
+            step.tell(event::NodePausePending{c.node});
+        } else {
+            set_state(n, NodeState::paused);
+            step.tell(event::NodePaused{c.node});
+        }
+    }
+
+    void operator()(const command::Resume& c) {
+        const auto n = *hub.present_node(c.node);
+        const auto leased = hub.state_.nodes()[n].node.leased();
+        set_state(n, leased ? NodeState::busy : NodeState::available);
+        step.tell(event::NodeResumed{c.node});
+        step.freed.push_back(n);
+    }
+
+    void operator()(const command::Leave& c) {
+        const auto n = *hub.present_node(c.node);
+        const auto record = hub.state_.nodes()[n];
+        if (record.node.leased()) {
+            set_state(n, NodeState::pending_leave);
+            step.tell(event::NodeLeavePending{c.node});
+        } else {
+            step.tell(event::NodeLeft{c.node, record.node.stake});
+            hub.depart(n, record);
+        }
+    }
+
+    void operator()(const command::ReportModel& c) {
+        const auto n = *hub.present_node(c.node);
+        report(n, c.report, c.models);
+        step.tell(event::ModelsReported{c.node});
+        if (hub.rules_->narrowing == Narrowing::gate) {
+            step.freed.push_back(n);  // what it holds decides what it may run
+        }
+    }
+
+    void operator()(const command::Observe& c) { verdict(c.node, Outcome{c.outcome}); }
+    void operator()(const command::Score& c) { verdict(c.node, Outcome{OutcomeKind::scored, c.points}); }
+
+    /// The node goes at once. Its task is not to blame: it fails or starts over as the terms say.
+    void operator()(const command::Slash& c) {
+        const auto n = *hub.present_node(c.node);
+        auto record = hub.state_.nodes()[n];
+        step.tell(event::NodeSlashed{c.node, record.node.stake});
+        if (!record.node.leased()) {
+            hub.depart(n, std::move(record));
+            return;
+        }
+        const auto l = record.node.lease;
+        const auto t = hub.state_.leases()[l].task;
+        const auto next = hub.terms_.after(hub.state_.tasks()[t], OutcomeKind::incorrect_result);
+        hub.state_.remove(l, followers);
+        hub.depart(n, std::move(record));
+        const auto& task = hub.state_.tasks()[t];
+        if (next == Next::end) {
+            step.tell(event::TaskFailed{task.id, task.owner, task.fee, FailCause::incorrect_result});
+            hub.end(t);
+        } else {
+            step.tell(event::TaskRetried{task.id, task.owner, OutcomeKind::incorrect_result});
+            hub.start_over(t, std::nullopt, step);
+        }
+    }
+
+    void operator()(const command::Submit& c) {
+        const auto& spec = c.task;
+        const auto t = hub.state_.tasks().next();
+        auto counters = hub.state_.counters();
+        auto task = Task{};
+        task.id = spec.id;
+        task.owner = spec.owner;
+        task.group_id = spec.group;
+        task.fee = spec.fee;
+        task.duration_estimate = spec.duration_estimate;
+        task.labels = spec.labels;
+        task.submitted_at = counters.now;
+        task.sequence = counters.sequence_next++;
+        hub.state_.set(counters, followers);
+        task.requirement = hub.state_.intern(hub.requirement_of(spec), followers);
+        task.models = interned(spec.models);
+        task.value = hub.valuation_.value(task, hub.state_.fits().value(task.requirement));
+        if (spec.group) {
+            task.group = entered(*spec.group);
+        }
+        hub.dispatch(t, std::move(task), step);
+    }
+
+    void operator()(const command::Cancel& c) {
+        const auto t = *hub.state_.tasks().find(c.task);
+        const auto task = hub.state_.tasks()[t];
+        step.tell(event::TaskCancelled{task.id, task.owner, task.fee});
+        if (task.state == TaskState::running) {
+            hub.release(task.lease, {OutcomeKind::cancelled}, step);
+        }
+        hub.end(t);
+    }
+
+    void operator()(const command::Commit& c) {
+        step.tell(event::TaskCommitted{enter(c.lease, LeasePhase::committed)});
+    }
+    void operator()(const command::Disclose& c) {
+        step.tell(event::TaskDisclosed{enter(c.lease, LeasePhase::disclosed)});
+    }
+
+    void operator()(const command::Complete& c) {
+        const auto l = *hub.current_lease(c.lease);
+        const auto t = hub.state_.leases()[l].task;
+        const auto task = hub.state_.tasks()[t];
+        step.tell(event::TaskDone{task.id, task.owner, c.lease.node, task.fee, {}});
+        hub.models_used(hub.state_.leases()[l].node, task, true);
+        hub.release(l, {OutcomeKind::success}, step);
+        hub.end(t);
+    }
+
+    void operator()(const command::Fail& c) {
+        const auto l = *hub.current_lease(c.lease);
+        const auto& task = hub.state_.tasks()[hub.state_.leases()[l].task];
+        hub.lapse(l, outcome_of(c.cause), event::TaskFailed{task.id, task.owner, task.fee, c.cause}, step);
+    }
+
+    void operator()(const command::Decline& c) {
+        const auto l = *hub.current_lease(c.lease);
+        const auto t = hub.state_.leases()[l].task;
+        step.tell(event::LeaseDeclined{hub.lease_value(l)});
+        hub.release(l, {OutcomeKind::declined}, step);
+        hub.start_over(t, c.lease.node, step);
+    }
+
+    void operator()(const command::Renew& c) {
+        const auto l = *hub.current_lease(c.lease);
+        auto lease = hub.state_.leases()[l];
+        lease.deadline = hub.renewed_until(l);
+        hub.state_.put(l, lease, followers);
+        step.tell(event::LeaseRenewed{hub.lease_value(l)});
+    }
+
+    void operator()(const command::Advance&) { step.tell(event::Advanced{now()}); }
+    void operator()(const command::Match&) {
+        const auto place = step.events.size();
+        const auto started = hub.match_all(step);
+        step.events.insert(place, event::Matched{started});
+    }
+
+    void operator()(const command::Configure<Configuration>& c) {
+        hub.state_.note_configuration(hub.configuration_like(c.parameters));
+        hub.configured(c.parameters);
+        auto counters = hub.state_.counters();
+        counters.rules_version = c.rules_version;
+        hub.state_.set(counters, followers);
+        step.tell(event::Configured{c.rules_version});
+    }
+
+private:
+    [[nodiscard]] auto now() const -> TimePoint { return hub.state_.counters().now; }
+
+    void set_state(NodeHandle n, NodeState state) {
+        auto record = hub.state_.nodes()[n];
+        record.node.state = state;
+        hub.state_.put(n, std::move(record), followers);
+    }
+
+    void set_class(Node& node, const NodeClass& value) {
+        const auto id = hub.state_.intern(value, followers);
+        node.slot = hub.state_.fits().slots(id).lowest_free();
+        node.node_class = id;
+    }
+
+    [[nodiscard]] auto weightless_now(const Record& record) const -> bool {
+        hub.refresh_ceiling();
+        return hub.weight_now(record, hub.blank_, {}).is_zero();
+    }
+
+    /// A verdict after release. It counts for a node that has left, too: its history goes on.
+    void verdict(NodeId id, Outcome outcome) {
+        const auto n = *hub.state_.nodes().find(id);
+        auto record = hub.state_.nodes()[n];
+        const auto weightless = record.node.present() && weightless_now(record);
+        step.tell(event::NodeScored{id, outcome});
+        hub.judge(record, outcome, step);
+        if (record.node.kicked_out && record.node.present() && !record.node.leased()) {
+            step.tell(event::NodeKickedOut{id, record.node.stake});
+            hub.depart(n, std::move(record));
+            return;
+        }
+        hub.state_.put(n, std::move(record), followers);
+        if (weightless) {
+            step.freed.push_back(n);
+        }
+    }
+
+    [[nodiscard]] auto enter(const Lease& lease, LeasePhase phase) -> Lease {
+        const auto l = *hub.current_lease(lease);
+        auto record = hub.state_.leases()[l];
+        record.phase = phase;
+        hub.state_.put(l, record, followers);
+        return hub.lease_value(l);
+    }
+
+    /// Model ids in canonical order, by name, without duplicates.
+    [[nodiscard]] auto interned(std::vector<std::string> names) -> std::vector<ModelId> {
+        std::sort(names.begin(), names.end());
+        names.erase(std::unique(names.begin(), names.end()), names.end());
+        auto ids = std::vector<ModelId>{};
+        for (const auto& name : names) {
+            ids.push_back(hub.state_.intern_model(name, followers));
+        }
+        return ids;
+    }
+
+    [[nodiscard]] auto entered(GroupId id) -> GroupHandle {
+        const auto known = hub.state_.groups().find(id);
+        const auto g = known ? *known : hub.state_.groups().next();
+        auto group = known ? hub.state_.groups()[g] : GroupRecord{id, 0, {}};
+        ++group.tasks;
+        hub.state_.put(g, group, followers);
+        return g;
+    }
+
+    void report(NodeHandle n, command::Report report, const std::vector<std::string>& names) {
+        const auto by_model = [](const HeldModel& a, ModelId b) { return a.model < b; };
+        auto held = std::vector<HeldModel>{};
+        const auto old = hub.state_.holdings(n);
+        if (report != command::Report::inventory) {
+            held = old;
+        }
+        for (const auto model : interned(names)) {
+            auto at = std::lower_bound(held.begin(), held.end(), model, by_model);
+            if (at == held.end() || at->model != model) {
+                const auto was = std::lower_bound(old.begin(), old.end(), model, by_model);
+                const auto kept = was != old.end() && was->model == model;
+                at = held.insert(at, kept ? *was : HeldModel{model, Holding::wanted, 0, {}});
+            }
+            switch (report) {
+                case command::Report::remove: held.erase(at); break;
+                case command::Report::load: at->holding = Holding::in_use; break;
+                case command::Report::unload: at->holding = at->on_disk() ? Holding::on_disk : Holding::wanted; break;
+                case command::Report::add:
+                case command::Report::inventory:
+                    at->holding = at->on_disk() ? at->holding : Holding::on_disk;
+                    break;
+            }
+        }
+        hub.hold(n, std::move(held));
+    }
+};
+
+template <class... Ps>
+void Dispatcher<Ps...>::apply(const Command& command, const Moment& moment, Events& events) {
+    const auto reach = events.size();
+    if (moment.time < state_.counters().now || moment.time > time_point_max) {
+        events.begin_answer();
+        events.push(event::Refused{moment.time > time_point_max ? Error::time_too_late : Error::time_went_back});
+        return;
+    }
+    auto whole = detail::Truncation{events, reach};
+    auto guard = session();
+    auto followers = Followers{*this};
+    if (moment.time != state_.counters().now) {
+        auto counters = state_.counters();
+        counters.now = moment.time;
+        state_.set(counters, followers);
+    }
+    auto step = Step{moment, events};
+    const auto settled = settle_due(step);
+    pull_freed(step);
+
+    events.begin_answer();
+    const auto without_entropy = std::holds_alternative<command::Match>(command) && !moment.entropy;
+    if (!settled && !std::holds_alternative<command::Advance>(command)) {
+        step.tell(event::Refused{Error::advance_first});
+    } else if (const auto error = without_entropy ? std::optional{Error::entropy_missing} : check(command)) {
+        step.tell(event::Refused{*error});
+    } else {
+        std::visit(Applier{*this, step}, command);
+        pull_freed(step);
+        shrink_queue(step);
+    }
+    guard.commit();
+    whole.keep();
+}
+
+}}  // namespace allot::v0
