@@ -22,6 +22,7 @@
 #include <allot/dispatcher/session.hpp>
 #include <allot/eligibility/all_of.hpp>
 #include <allot/eligibility/hardware_fit.hpp>
+#include <allot/fwd.hpp>
 #include <allot/placement/threshold_placement.hpp>
 #include <allot/policy/candidate_pool.hpp>
 #include <allot/policy/eligibility.hpp>

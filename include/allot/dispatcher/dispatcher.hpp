@@ -15,6 +15,7 @@
 #include <allot/dispatcher/rules.hpp>
 #include <allot/dispatcher/session.hpp>
 #include <allot/eligibility/hardware_fit.hpp>
+#include <allot/fwd.hpp>
 #include <allot/placement/threshold_placement.hpp>
 #include <allot/policy/lease_terms.hpp>
 #include <allot/policy/model_placement.hpp>
@@ -49,12 +50,12 @@ class Dispatcher {
                                    typename Pack::template find<Role, Default>, Default>;
 
 public:
-    using WeightPolicy = Choose<role::weight, WeightPolicyCheck, HarmonicWeight>;
+    using WeightPolicy = Choose<role::weight, WeightPolicyCheck, allot::WeightPolicy>;
     using Eligibility = Choose<role::eligibility, EligibilityCheck, HardwareFit>;
-    using CandidatePool =
-        Choose<role::pool, CandidatePoolCheck, std::conditional_t<monotone_weight<WeightPolicy>, GpuGroupPool, LinearPool>>;
-    using TaskQueue = Choose<role::queue, TaskQueueCheck, ValueQueue>;
-    using QoSTracker = Choose<role::qos, QosTrackerCheck, RollingQos>;
+    using CandidatePool = Choose<role::pool, CandidatePoolCheck,
+                                 std::conditional_t<monotone_weight<WeightPolicy>, allot::CandidatePool, LinearPool>>;
+    using TaskQueue = Choose<role::queue, TaskQueueCheck, allot::TaskQueue>;
+    using QoSTracker = Choose<role::qos, QosTrackerCheck, allot::QoSTracker>;
     using Valuation = Choose<role::valuation, TaskValuationCheck, FeePerSecond>;
     using Placement = Choose<role::placement, ModelPlacementCheck, ThresholdPlacement>;
     using Terms = Choose<role::terms, LeaseTermsCheck, FixedTerms>;
