@@ -5,13 +5,13 @@ function trim(s) { gsub(/^[ \t]+|[ \t]+$/, "", s); return s }
     line = $0; sub(/^\/\/\/ /, "", line); doc = doc (doc == "" ? "" : " ") line; next
 }
 /^struct [A-Z]/ {
-    body = $0
-    while (body !~ /};/) { getline more; body = body " " more }
+    body = $0; gsub(/\{\}/, "", body)
+    while (body !~ /};/) { getline more; gsub(/\{\}/, "", more); body = body " " more }
     name = $2
     fields = body; sub(/^[^{]*\{/, "", fields); sub(/};.*$/, "", fields)
     n = split(fields, parts, ";"); list = ""
     for (i = 1; i <= n; i++) {
-        part = parts[i]; sub(/=.*/, "", part); sub(/\{\}/, "", part); part = trim(part)
+        part = parts[i]; sub(/=.*/, "", part); part = trim(part)
         if (part == "") continue
         m = split(part, words, " "); list = list (list == "" ? "" : ", ") words[m]
     }
