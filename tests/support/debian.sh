@@ -30,7 +30,7 @@ need() {
     wanted=
     for choice in $missing; do
         for package in $(echo "$choice" | tr '|' ' '); do
-            if apt-cache show "$package" > /dev/null 2>&1; then
+            if LC_ALL=C apt-cache policy "$package" | grep -q 'Candidate: [^(]'; then
                 break
             fi
         done
