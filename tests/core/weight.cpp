@@ -33,7 +33,7 @@ auto power(int exponent) -> cpp_rational {
                         : cpp_rational{cpp_int{1} << static_cast<unsigned>(exponent)};
 }
 const auto unit = power(-92);
-const auto weight_max = big(u128::max() >> 32);
+const auto weight_max = (cpp_int{1} << 96) - (cpp_int{1} << 65);
 
 // W = M * S * Q / (S + Q) of the rounded roots.
 auto formula(const Factors& f) -> cpp_rational {

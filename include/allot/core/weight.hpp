@@ -48,7 +48,7 @@ public:
     /// Zero: never drawn.
     [[nodiscard]] static constexpr auto zero() noexcept -> Weight { return Weight{}; }
 
-    /// The largest weight, 16 - 2^-92.
+    /// The largest weight, 16 - 2^-27: so much less than 16 that its bound still fits 32 bits.
     [[nodiscard]] static constexpr auto max() noexcept -> Weight { return from_raw(raw_max()); }
 
     /// The weight in units of 2^-92.
@@ -85,7 +85,7 @@ public:
     friend constexpr auto operator<=>(Weight, Weight) noexcept -> std::strong_ordering = default;
 
 private:
-    [[nodiscard]] static constexpr auto raw_max() noexcept -> u128 { return u128::max() >> 32; }
+    [[nodiscard]] static constexpr auto raw_max() noexcept -> u128 { return (u128{1} << 96) - (u128{1} << 65); }
 
     [[nodiscard]] static constexpr auto at_least_one_unit(u128 raw, bool positive) noexcept -> Weight {
         return from_raw(positive && raw == 0 ? u128{1} : raw);
@@ -164,15 +164,12 @@ struct Factors {
 ///
 /// A relative margin of 2^-32 is added, then everything is rounded up past the next unit. Both together exceed the
 /// roundings of a weight (stated above), so that the bound of a node's best weight covers each weight the node can
-/// have, rescaled or not. It is cut at 2^32 - 1, which only weights from 16 - 2^-27 upwards reach; the cut of
-/// `Weight` has ended proportionality there anyway.
+/// have, rescaled or not. The largest weight has the bound 2^32 - 1.
 [[nodiscard]] constexpr auto bound_of(Weight weight) noexcept -> std::uint32_t {
     if (weight.is_zero()) {
         return 0;
     }
-    constexpr auto bound_max = std::uint64_t{0xFFFF'FFFF};
-    const auto units = ((weight.raw() + (weight.raw() >> 32)) >> 64).low() + 1;
-    return static_cast<std::uint32_t>(std::min(units, bound_max));
+    return static_cast<std::uint32_t>(((weight.raw() + (weight.raw() >> 32)) >> 64).low() + 1);
 }
 
 /// The weight times `max_now / ceiling`: the same share of a draw, in the scale of a stake maximum that does not move.
