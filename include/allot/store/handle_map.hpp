@@ -44,9 +44,7 @@ public:
     /// @complexity O(1) expected, amortised.
     auto insert(std::uint64_t hash, std::uint32_t handle) -> void {
         ALLOT_ASSERT(handle < handle_limit, "HandleMap::insert: the handle is out of range");
-        if (std::uint64_t{size_} + 1 > load_max(places_.size())) {
-            rebuild(std::max(places_for(std::uint64_t{size_} + 1), places_.size() + places_.size() / 4));
-        }
+        reserve(size_ + 1);
         store(Entry{high(hash), handle});
         ++size_;
     }
@@ -74,9 +72,11 @@ public:
     [[nodiscard]] auto empty() const noexcept -> bool { return size_ == 0; }
 
     /// Makes room for `count` entries in all, so that the table does not grow before there are more.
-    /// @complexity O(places) if it grows.
+    /// @complexity amortised O(1) for each entry more: it grows by a quarter at least.
     auto reserve(std::uint32_t count) -> void {
-        if (count > load_max(places_.size())) { rebuild(places_for(count)); }
+        if (count > load_max(places_.size())) {
+            rebuild(std::max(places_for(count), places_.size() + places_.size() / 4));
+        }
     }
 
 private:

@@ -67,34 +67,29 @@ public:
     template <class F>
     void put(NodeHandle h, NodeRecordType after, F& followers) {
         holdings_.ensure(h.value);
-        note(NodeNote{h, nodes_.before(h)});
-        replace(h, &after, followers);
+        change(h, std::optional{std::move(after)}, followers);
     }
     template <class F>
     void put(TaskHandle h, Task after, F& followers) {
-        note(TaskNote{h, tasks_.before(h)});
-        replace(h, &after, followers);
+        change(h, std::optional{std::move(after)}, followers);
     }
     template <class F>
     void put(LeaseHandle h, const LeaseRecord& after, F& followers) {
-        note(LeaseNote{h, leases_.before(h)});
-        replace(h, &after, followers);
+        change(h, std::optional{after}, followers);
     }
     template <class F>
-    void put(GroupHandle h, const GroupRecord& after, F& followers) {
-        note(GroupNote{h, groups_.before(h)});
-        replace(h, &after, followers);
+    void put(GroupHandle h, GroupRecord after, F& followers) {
+        change(h, std::optional{std::move(after)}, followers);
     }
     template <class H, class F>
     void remove(H h, F& followers) {
-        note(typename NoteOf<H>::type{h, table(h).before(h)});
-        replace(h, static_cast<typename NoteOf<H>::record*>(nullptr), followers);
+        change(h, std::optional<typename std::remove_reference_t<decltype(table(h))>::record_type>{}, followers);
     }
     /// Replaces what a node holds. Entries on disk need a place of `free_place`. @pre ascending by model.
     template <class F>
     void hold(NodeHandle h, std::vector<HeldModel> after, F& followers) {
         note(HoldingsNote{h, holdings_[h.value]});
-        exchange_holdings(h, std::move(after), followers);
+        change_holdings(h, std::move(after), followers);
     }
     template <class F>
     void set(const Counters& after, F& followers) {
@@ -167,10 +162,12 @@ public:
     }
 
 private:
-    struct NodeNote { NodeHandle handle; std::optional<NodeRecordType> before; };
-    struct TaskNote { TaskHandle handle; std::optional<Task> before; };
-    struct LeaseNote { LeaseHandle handle; std::optional<LeaseRecord> before; };
-    struct GroupNote { GroupHandle handle; std::optional<GroupRecord> before; };
+    template <class H, class Record>
+    struct RecordNote { H handle; std::optional<Record> before; };
+    using NodeNote = RecordNote<NodeHandle, NodeRecordType>;
+    using TaskNote = RecordNote<TaskHandle, Task>;
+    using LeaseNote = RecordNote<LeaseHandle, LeaseRecord>;
+    using GroupNote = RecordNote<GroupHandle, GroupRecord>;
     struct HoldingsNote { NodeHandle handle; std::vector<HeldModel> before; };
     struct ConfigurationNote { Configuration before; };
     template <class Id>
@@ -180,12 +177,16 @@ private:
     using Note = std::variant<NodeNote, TaskNote, LeaseNote, GroupNote, HoldingsNote, Counters, ConfigurationNote,
                               Added<ClassId>, Added<RequirementId>, Added<ModelId>, Erased<ClassId, NodeClass>,
                               Erased<RequirementId, Requirement>, Erased<ModelId, std::string>>;
-    template <class H>
-    struct NoteOf;
 
     template <class N>
-    void note(N what) {
-        notes_.emplace_back(std::in_place_type<N>, std::move(what));
+    auto note(N what) -> N& {
+        return std::get<N>(notes_.emplace_back(std::in_place_type<N>, std::move(what)));
+    }
+    /// Room for one more note, so that noting cannot fail after something changed.
+    void make_room() {
+        if (notes_.size() == notes_.capacity()) {
+            notes_.reserve(2 * notes_.size() + 16);
+        }
     }
 
     auto table(NodeHandle) -> auto& { return nodes_; }
@@ -193,88 +194,90 @@ private:
     auto table(LeaseHandle) -> auto& { return leases_; }
     auto table(GroupHandle) -> auto& { return groups_; }
 
-    // Each `replace` moves record and indices from `before` to `after`, then tells the followers, and last drops what nobody
-    // refers to any more. A follower that throws therefore finds everything moved, and the rollback moves it back.
+    /// The one door of all records: writes the record, notes what was there, and moves the indices from the one to the other.
+    template <class H, class Record, class F>
+    void change(H h, std::optional<Record> after, F& followers) {
+        make_room();
+        auto& n = note(RecordNote<H, Record>{h, table(h).exchange(h, std::move(after))});
+        const auto* was = n.before ? &*n.before : nullptr;
+        const auto orphans = moved(h, was, table(h).find_record(h), followers);  // `n` is gone once one more note is made
+        drop(orphans);
+    }
+
+    // `moved` brings indices and followers from the record as it was to the record as it is, and says which interned values may
+    // have lost their last user. A follower that throws finds everything moved; the rollback moves it back.
+
+    struct Orphans {
+        ClassId node_class = no_handle<ClassId>;
+        RequirementId requirement = no_handle<RequirementId>;
+        std::vector<ModelId> models{};
+    };
 
     template <class F>
-    void replace(NodeHandle h, const NodeRecordType* after, F& followers) {
-        const auto before = nodes_.before(h);
-        const auto* was = before ? &before->node : nullptr;
-        const auto* is = after != nullptr ? &after->node : nullptr;
+    auto moved(NodeHandle h, const NodeRecordType* was, const NodeRecordType* is, F& followers) -> Orphans {
         const auto class_was = class_of(was);
         const auto class_is = class_of(is);
-        const auto moved = class_was != class_is || (was != nullptr && is != nullptr && was->slot != is->slot);
-        if (moved && class_is != no_handle<ClassId>) {
+        const auto moves = class_was != class_is || (was != nullptr && is != nullptr && was->node.slot != is->node.slot);
+        if (moves && class_is != no_handle<ClassId>) {
             fits_.acquire(class_is);
         }
-        if (moved && class_was != no_handle<ClassId>) {
+        if (moves && class_was != no_handle<ClassId>) {
             fits_.release(class_was);
-            fits_.slots(class_was).free(was->slot);
+            fits_.slots(class_was).free(was->node.slot);
         }
-        if (moved && class_is != no_handle<ClassId>) {
-            fits_.slots(class_is).take(is->slot);
+        if (moves && class_is != no_handle<ClassId>) {
+            fits_.slots(class_is).take(is->node.slot);
         }
-        present_ += (is != nullptr && is->present() ? 1U : 0U);
-        present_ -= (was != nullptr && was->present() ? 1U : 0U);
-        nodes_.replace(h, after);
-        stakes_.set(h.value, is != nullptr && is->present() ? is->stake_root.packed() : 0U);
-        set_due(DueKind::node, h.value, is != nullptr ? is->due_at : std::nullopt);
-        followers.node_changed(h, before ? &*before : nullptr, after != nullptr ? &nodes_[h] : nullptr);
-        if (moved && class_was != no_handle<ClassId>) {
-            drop(class_was);
-        }
+        const auto there = is != nullptr && is->node.present();
+        present_ += there ? 1U : 0U;
+        present_ -= was != nullptr && was->node.present() ? 1U : 0U;
+        stakes_.set(h.value, there ? is->node.stake_root.packed() : 0U);
+        set_due(DueKind::node, h.value, is != nullptr ? is->node.due_at : std::nullopt);
+        followers.node_changed(h, was, is);
+        return {moves ? class_was : no_handle<ClassId>};
     }
 
     template <class F>
-    void replace(TaskHandle h, const Task* after, F& followers) {
-        const auto before = tasks_.before(h);
-        const auto* was = before ? &*before : nullptr;
-        const auto wants_was = was != nullptr && was->state != TaskState::ended;
-        const auto wants_is = after != nullptr && after->state != TaskState::ended;
-        const auto fresh = wants_is && !(wants_was && was->requirement == after->requirement && was->models == after->models);
-        const auto gone = wants_was && !(wants_is && was->requirement == after->requirement && was->models == after->models);
-        if (fresh) {
-            fits_.acquire(after->requirement);
-            for (const auto model : after->models) {
+    auto moved(TaskHandle h, const Task* was, const Task* is, F& followers) -> Orphans {
+        const auto wanted = was != nullptr && was->state != TaskState::ended;
+        const auto wants = is != nullptr && is->state != TaskState::ended;
+        const auto same = wanted && wants && was->requirement == is->requirement && was->models == is->models;
+        if (wants && !same) {
+            fits_.acquire(is->requirement);
+            for (const auto model : is->models) {
                 models_.acquire(model);
             }
         }
-        if (gone) {
+        if (wanted && !same) {
             fits_.release(was->requirement);
             for (const auto model : was->models) {
                 models_.release(model);
             }
         }
-        tasks_.replace(h, after);
-        const auto waits = after != nullptr && after->state != TaskState::running;
-        set_due(DueKind::task, h.value, waits ? std::optional{after->due_at} : std::nullopt);
-        followers.task_changed(h, was, after != nullptr ? &tasks_[h] : nullptr);
-        if (gone) {
-            drop(was->requirement);
-            for (const auto model : was->models) {
-                drop(model);
-            }
-        }
+        const auto waits = is != nullptr && is->state != TaskState::running;
+        set_due(DueKind::task, h.value, waits ? std::optional{is->due_at} : std::nullopt);
+        followers.task_changed(h, was, is);
+        return wanted && !same ? Orphans{no_handle<ClassId>, was->requirement, was->models} : Orphans{};
     }
 
     template <class F>
-    void replace(LeaseHandle h, const LeaseRecord* after, F&) {
-        leases_.replace(h, after);
-        set_due(DueKind::lease, h.value, after != nullptr ? std::optional{after->deadline} : std::nullopt);
+    auto moved(LeaseHandle h, const LeaseRecord*, const LeaseRecord* is, F&) -> Orphans {
+        set_due(DueKind::lease, h.value, is != nullptr ? std::optional{is->deadline} : std::nullopt);
+        return {};
     }
 
     template <class F>
-    void replace(GroupHandle h, const GroupRecord* after, F&) {
-        groups_.replace(h, after);
+    auto moved(GroupHandle, const GroupRecord*, const GroupRecord*, F&) -> Orphans {
+        return {};
     }
 
     template <class F>
-    void exchange_holdings(NodeHandle h, std::vector<HeldModel> after, F& followers) {
+    void change_holdings(NodeHandle h, std::vector<HeldModel> after, F& followers) {
         const auto node_class = nodes_[h].node.node_class;
         for (const auto& held : after) {
             models_.acquire(held.model);
         }
-        auto before = std::exchange(holdings_[h.value], std::move(after));
+        const auto before = std::exchange(holdings_[h.value], std::move(after));
         for (const auto& held : before) {
             models_.release(held.model);
             if (held.on_disk()) {
@@ -288,12 +291,14 @@ private:
         }
         followers.models_changed(h, before, holdings_[h.value]);
         for (const auto& held : before) {
-            drop(held.model);
+            if (!undoing_) {
+                drop(held.model);
+            }
         }
     }
 
-    [[nodiscard]] static auto class_of(const Node* node) -> ClassId {
-        return node != nullptr && node->present() ? node->node_class : no_handle<ClassId>;
+    [[nodiscard]] static auto class_of(const NodeRecordType* record) -> ClassId {
+        return record != nullptr && record->node.present() ? record->node.node_class : no_handle<ClassId>;
     }
 
     /// Ties of equal due times go by the id of what is due, then by kind and handle.
@@ -340,16 +345,22 @@ private:
         models_.add(id, std::move(name));
     }
 
-    // During a rollback nothing is dropped: the notes of what was added and erased say it all.
+    void drop(const Orphans& orphans) {
+        drop(orphans.node_class);
+        drop(orphans.requirement);
+        for (const auto model : orphans.models) {
+            drop(model);
+        }
+    }
     template <class Id>
     void drop(Id id) {
-        if (!undoing_ && fits_.count(id) == 0) {
+        if (id != no_handle<Id> && fits_.count(id) == 0) {
             note(Erased<Id, std::remove_cvref_t<decltype(fits_.value(id))>>{id, fits_.value(id)});
             fits_.erase_if_unused(id);
         }
     }
     void drop(ModelId id) {
-        if (!undoing_ && models_.names().contains(id.value) && models_.names().count(id.value) == 0) {
+        if (models_.names().contains(id.value) && models_.names().count(id.value) == 0) {
             note(Erased<ModelId, std::string>{id, models_.name(id)});
             models_.erase_if_unused(id);
         }
@@ -357,15 +368,17 @@ private:
 
     // ---- undo -----------------------------------------------------------------------------------------------------
 
-    template <class N, class F>
-        requires requires(N n) { n.handle; }
-    void undo(N& n, F& followers) {
+    // During an undo nothing is dropped: the notes of what was added and erased say it all.
+
+    template <class H, class Record, class F>
+    void undo(RecordNote<H, Record>& n, F& followers) {
+        const auto is = table(n.handle).exchange(n.handle, std::move(n.before));
+        (void)moved(n.handle, is ? &*is : nullptr, table(n.handle).find_record(n.handle), followers);
+    }
+    template <class F>
+    void undo(HoldingsNote& n, F& followers) {
         undoing_ = true;
-        if constexpr (std::is_same_v<N, HoldingsNote>) {
-            exchange_holdings(n.handle, std::move(n.before), followers);
-        } else {
-            replace(n.handle, n.before ? &*n.before : nullptr, followers);
-        }
+        change_holdings(n.handle, std::move(n.before), followers);
         undoing_ = false;
     }
     template <class F>
@@ -404,20 +417,8 @@ private:
     MaxTree stakes_;  // by node handle
     DueHeap<3> due_;
     std::uint32_t present_ = 0;
-    bool undoing_ = false;
+    bool undoing_ = false;  // then nothing is dropped
     std::vector<Note> notes_;
-};
-
-template <class NodeData, class Configuration>
-template <class H>
-struct Network<NodeData, Configuration>::NoteOf {
-    static constexpr bool is_node = std::is_same_v<H, NodeHandle>;
-    static constexpr bool is_task = std::is_same_v<H, TaskHandle>;
-    static constexpr bool is_lease = std::is_same_v<H, LeaseHandle>;
-    using type = std::conditional_t<is_node, NodeNote, std::conditional_t<is_task, TaskNote,
-                 std::conditional_t<is_lease, LeaseNote, GroupNote>>>;
-    using record = std::conditional_t<is_node, NodeRecordType, std::conditional_t<is_task, Task,
-                   std::conditional_t<is_lease, LeaseRecord, GroupRecord>>>;
 };
 
 }}  // namespace allot::v0

@@ -2,6 +2,9 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
+#include <type_traits>
+#include <utility>
 
 #include <allot/core/node.hpp>
 #include <allot/core/siphash.hpp>
@@ -17,28 +20,32 @@ namespace allot { inline namespace v0 {
 template <class H, class Record>
 class Table {
 public:
+    using record_type = Record;
+
     [[nodiscard]] auto operator[](H h) const -> const Record& { return records_[h.value]; }
     [[nodiscard]] auto contains(H h) const -> bool { return taken_.taken(h.value); }
     [[nodiscard]] auto size() const noexcept -> std::uint32_t { return taken_.size(); }
     /// The handle that the next record gets.
     [[nodiscard]] auto next() const -> H { return H{taken_.lowest_free()}; }
-    /// The record, or nothing.
-    [[nodiscard]] auto before(H h) const -> std::optional<Record> {
-        return contains(h) ? std::optional<Record>{records_[h.value]} : std::nullopt;
-    }
+    /// The record, or null.
+    [[nodiscard]] auto find_record(H h) const -> const Record* { return contains(h) ? &records_[h.value] : nullptr; }
 
-    /// Writes a record, or with null removes it.
-    void replace(H h, const Record* after) {
-        if (after == nullptr) {
-            records_[h.value] = Record{};
-            taken_.free(h.value);
-            return;
-        }
-        records_.ensure(h.value);
-        if (!contains(h)) {
+    /// Writes a record, or with nothing removes it, and gives back what was there. Strong guarantee.
+    auto exchange(H h, std::optional<Record> after) -> std::optional<Record> {
+        auto before = std::optional<Record>{};
+        if (contains(h)) {
+            before.emplace(std::move(records_[h.value]));
+        } else if (after) {
+            records_.ensure(h.value);
             taken_.take(h.value);
         }
-        records_[h.value] = *after;
+        if (after) {
+            records_[h.value] = std::move(*after);
+        } else if (before) {
+            records_[h.value] = Record{};
+            taken_.free(h.value);
+        }
+        return before;
     }
 
     /// Calls `f(handle, record)`, ascending.
@@ -82,18 +89,23 @@ public:
         return found ? std::optional{H{*found}} : std::nullopt;
     }
 
-    void replace(H h, const Record* after) {
-        if (this->contains(h)) {
-            if (after != nullptr && name_of((*this)[h]) == name_of(*after)) {
-                Table<H, Record>::replace(h, after);
-                return;
-            }
+    auto exchange(H h, std::optional<Record> after) -> std::optional<Record> {
+        const auto known = this->contains(h);
+        if (known && after && name_of((*this)[h]) == name_of(*after)) {
+            return Table<H, Record>::exchange(h, std::move(after));
+        }
+        const auto arrives = after ? std::optional{hash(name_of(*after))} : std::nullopt;
+        if (arrives) {
+            names_.reserve(names_.size() + 1);
+        }
+        if (known) {
             names_.erase(hash(name_of((*this)[h])), h.value);
         }
-        Table<H, Record>::replace(h, after);
-        if (after != nullptr) {
-            names_.insert(hash(name_of(*after)), h.value);
+        auto before = Table<H, Record>::exchange(h, std::move(after));
+        if (arrives) {
+            names_.insert(*arrives, h.value);
         }
+        return before;
     }
 
 private:
