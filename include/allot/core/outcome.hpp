@@ -35,8 +35,14 @@ enum class Standing : std::uint8_t {
     kicked_out,  ///< Remove the node from the network when it is free.
 };
 
-/// Why `fail` was called.
-enum class FailCause : std::uint8_t { out_of_memory, model_download, execution_error, incorrect_result };
+/// Why `fail` was called. In each case the whole fee is refunded unless the terms let the task start over; what it does to the
+/// node's QoS is the tracker's to say, here the default's.
+enum class FailCause : std::uint8_t {
+    out_of_memory,     ///< The task asked for too little VRAM: no effect on the node.
+    model_download,    ///< A model could not be fetched: no effect on the node, for its host may be down.
+    execution_error,   ///< The task itself reported an error: no effect on the node.
+    incorrect_result,  ///< The result was wrong: a verdict of zero points.
+};
 
 /// The outcome a failure counts as.
 [[nodiscard]] constexpr auto outcome_of(FailCause cause) noexcept -> OutcomeKind {

@@ -163,7 +163,11 @@ public:
 
 private:
     template <class H, class Record>
-    struct RecordNote { H handle; std::optional<Record> before; };
+    struct RecordNote {
+        RecordNote(H h, std::optional<Record>&& b) noexcept : handle{h}, before{std::move(b)} {}
+        H handle;
+        std::optional<Record> before;
+    };
     using NodeNote = RecordNote<NodeHandle, NodeRecordType>;
     using TaskNote = RecordNote<TaskHandle, Task>;
     using LeaseNote = RecordNote<LeaseHandle, LeaseRecord>;
@@ -179,8 +183,8 @@ private:
                               Erased<RequirementId, Requirement>, Erased<ModelId, std::string>>;
 
     template <class N>
-    auto note(N what) -> N& {
-        return std::get<N>(notes_.emplace_back(std::in_place_type<N>, std::move(what)));
+    void note(N what) {
+        notes_.emplace_back(std::in_place_type<N>, std::move(what));
     }
     /// Room for one more note, so that noting cannot fail after something changed.
     void make_room() {
@@ -196,12 +200,12 @@ private:
 
     /// The one door of all records: writes the record, notes what was there, and moves the indices from the one to the other.
     template <class H, class Record, class F>
-    void change(H h, std::optional<Record> after, F& followers) {
+    void change(H h, std::optional<Record>&& after, F& followers) {
         make_room();
-        auto& n = note(RecordNote<H, Record>{h, table(h).exchange(h, std::move(after))});
+        using N = RecordNote<H, Record>;
+        auto& n = std::get<N>(notes_.emplace_back(std::in_place_type<N>, h, table(h).exchange(h, std::move(after))));
         const auto* was = n.before ? &*n.before : nullptr;
-        const auto orphans = moved(h, was, table(h).find_record(h), followers);  // `n` is gone once one more note is made
-        drop(orphans);
+        drop(moved(h, was, table(h).find_record(h), followers));  // `drop` makes notes, and `n` may move
     }
 
     // `moved` brings indices and followers from the record as it was to the record as it is, and says which interned values may

@@ -31,7 +31,7 @@ public:
     [[nodiscard]] auto find_record(H h) const -> const Record* { return contains(h) ? &records_[h.value] : nullptr; }
 
     /// Writes a record, or with nothing removes it, and gives back what was there. Strong guarantee.
-    auto exchange(H h, std::optional<Record> after) -> std::optional<Record> {
+    auto exchange(H h, std::optional<Record>&& after) -> std::optional<Record> {
         auto before = std::optional<Record>{};
         if (contains(h)) {
             before.emplace(std::move(records_[h.value]));
@@ -89,7 +89,7 @@ public:
         return found ? std::optional{H{*found}} : std::nullopt;
     }
 
-    auto exchange(H h, std::optional<Record> after) -> std::optional<Record> {
+    auto exchange(H h, std::optional<Record>&& after) -> std::optional<Record> {
         const auto known = this->contains(h);
         if (known && after && name_of((*this)[h]) == name_of(*after)) {
             return Table<H, Record>::exchange(h, std::move(after));
