@@ -80,11 +80,8 @@ private:
     template <class Byte>
     constexpr auto feed(std::span<const Byte> values) noexcept -> SipHasher& {
         for (; values.size() >= 8; values = values.subspan(8)) {
-            auto value = std::uint64_t{0};
-            for (unsigned i = 0; i < 8; ++i) {
-                value |= static_cast<std::uint64_t>(values[i]) << (8U * i);
-            }
-            word(value);
+            const auto at = [&](unsigned i) { return static_cast<std::uint64_t>(values[i]) << (8U * i); };
+            word(at(0) | at(1) | at(2) | at(3) | at(4) | at(5) | at(6) | at(7));
         }
         for (const auto value : values) {
             byte(static_cast<std::uint8_t>(value));

@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include <boost/container/small_vector.hpp>
+
 #include <allot/core/command.hpp>
 #include <allot/core/events.hpp>
 #include <allot/core/moment.hpp>
@@ -189,7 +191,7 @@ private:
     struct Step {
         const Moment& moment;
         Events& events;
-        std::vector<NodeHandle> freed{};
+        boost::container::small_vector<NodeHandle, 4> freed{};
 
         template <class E>
         void tell(E event) {

@@ -150,12 +150,12 @@ void Dispatcher<Ps...>::start(TaskHandle t, Task task, NodeHandle n, Step& step)
     const auto token = counters.token_next++;
     state_.set(counters, followers);
 
-    const auto placed = task;  // as it was drawn: the placement draws are keyed by the attempt that begins here
     task.state = TaskState::running;
     task.lease = l;
     ++task.attempt;
     const auto length = std::max(Duration{1}, terms_.length(record.node, task));
     state_.put(t, std::move(task), followers);
+    const auto& placed = state_.tasks()[t];
     state_.put(l, LeaseRecord{token, t, n, counters.now, counters.now + length, LeasePhase::started}, followers);
     if (placed.group != no_handle<GroupHandle>) {
         auto group = state_.groups()[placed.group];

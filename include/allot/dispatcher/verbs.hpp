@@ -55,7 +55,11 @@ struct Dispatcher<Ps...>::Applier {
         const auto moves = !(was == is);
         if (moves) {  // places among the holders belong to a class: give them up and take new ones
             auto held = hub.state_.holdings(n);
-            hub.hold(n, {});
+            auto without_places = held;
+            for (auto& model : without_places) {
+                model.holding = Holding::wanted;  // not dropped: the last holder's models would be forgotten
+            }
+            hub.hold(n, std::move(without_places));
             set_class(node, is);
             hub.state_.put(n, std::move(record), followers);
             hub.hold(n, std::move(held));
@@ -178,7 +182,7 @@ struct Dispatcher<Ps...>::Applier {
     void operator()(const command::Complete& c) {
         const auto l = *hub.current_lease(c.lease);
         const auto t = hub.state_.leases()[l].task;
-        const auto task = hub.state_.tasks()[t];
+        const auto& task = hub.state_.tasks()[t];
         step.tell(event::TaskDone{task.id, task.owner, c.lease.node, task.fee, {}});
         hub.models_used(hub.state_.leases()[l].node, task, true);
         hub.release(l, {OutcomeKind::success}, step);
