@@ -9,22 +9,25 @@
 
 namespace allot { inline namespace v0 {
 
-/// Says why a command would be refused: one overload a command, none of which changes anything.
+/// Says why a command would be refused: one overload a command, none of which changes anything. What was looked up on the way
+/// stays in `found`, so that an accepted command looks nothing up twice.
 template <class... Ps>
 struct Dispatcher<Ps...>::Checker {
     using Verdict = std::optional<Error>;
 
     const Dispatcher& hub;
+    Found& found;
 
     auto operator()(const command::Join& c) const -> Verdict {
         const auto& node = c.node;
         if (node.id.is_null() || (node.operator_id && node.operator_id->is_null())) {
             return Error::id_invalid;
         }
-        if (hub.present_node(node.id)) {
+        found.node = hub.state_.nodes().find(node.id);
+        if (found.node && hub.state_.nodes()[*found.node].node.present()) {
             return Error::node_duplicate;
         }
-        if (!hub.state_.nodes().find(node.id) && hub.state_.nodes().size() >= hub.rules_->nodes_max) {
+        if (!found.node && hub.state_.nodes().size() >= hub.rules_->nodes_max) {
             return Error::too_many_nodes;
         }
         if (!node.stake.admitted()) {
@@ -41,7 +44,7 @@ struct Dispatcher<Ps...>::Checker {
 
     auto operator()(const command::Update& c) const -> Verdict {
         const auto& change = c.change;
-        const auto n = hub.present_node(change.id);
+        const auto n = found.node = hub.present_node(change.id);
         if (!n) {
             return Error::node_unknown;
         }
@@ -64,7 +67,7 @@ struct Dispatcher<Ps...>::Checker {
     }
 
     auto operator()(const command::Pause& c) const -> Verdict {
-        const auto n = hub.present_node(c.node);
+        const auto n = found.node = hub.present_node(c.node);
         if (!n) {
             return Error::node_unknown;
         }
@@ -77,7 +80,7 @@ struct Dispatcher<Ps...>::Checker {
     }
 
     auto operator()(const command::Resume& c) const -> Verdict {
-        const auto n = hub.present_node(c.node);
+        const auto n = found.node = hub.present_node(c.node);
         if (!n) {
             return Error::node_unknown;
         }
@@ -90,7 +93,7 @@ struct Dispatcher<Ps...>::Checker {
     }
 
     auto operator()(const command::Leave& c) const -> Verdict {
-        const auto n = hub.present_node(c.node);
+        const auto n = found.node = hub.present_node(c.node);
         if (!n) {
             return Error::node_unknown;
         }
@@ -98,7 +101,7 @@ struct Dispatcher<Ps...>::Checker {
     }
 
     auto operator()(const command::ReportModel& c) const -> Verdict {
-        const auto n = hub.present_node(c.node);
+        const auto n = found.node = hub.present_node(c.node);
         if (!n) {
             return Error::node_unknown;
         }
@@ -129,21 +132,24 @@ struct Dispatcher<Ps...>::Checker {
     }
 
     auto operator()(const command::Observe& c) const -> Verdict {
-        if (!hub.state_.nodes().find(c.node)) {
+        found.node = hub.state_.nodes().find(c.node);
+        if (!found.node) {
             return Error::node_unknown;
         }
         return c.outcome == OutcomeKind::scored ? Verdict{Error::points_out_of_range} : std::nullopt;
     }
 
     auto operator()(const command::Score& c) const -> Verdict {
-        if (!hub.state_.nodes().find(c.node)) {
+        found.node = hub.state_.nodes().find(c.node);
+        if (!found.node) {
             return Error::node_unknown;
         }
         return c.points > hub.qos_.points_max() ? Verdict{Error::points_out_of_range} : std::nullopt;
     }
 
     auto operator()(const command::Slash& c) const -> Verdict {
-        return hub.present_node(c.node) ? std::nullopt : Verdict{Error::node_unknown};
+        found.node = hub.present_node(c.node);
+        return found.node ? std::nullopt : Verdict{Error::node_unknown};
     }
 
     auto operator()(const command::Submit& c) const -> Verdict {
@@ -190,7 +196,7 @@ struct Dispatcher<Ps...>::Checker {
     }
 
     auto operator()(const command::Cancel& c) const -> Verdict {
-        const auto t = hub.state_.tasks().find(c.task);
+        const auto t = found.task = hub.state_.tasks().find(c.task);
         if (!t) {
             return Error::task_unknown;
         }
@@ -198,15 +204,19 @@ struct Dispatcher<Ps...>::Checker {
     }
 
     auto operator()(const command::Commit& c) const -> Verdict {
-        const auto phase = phase_of(c.lease);
-        return phase && *phase != LeasePhase::started ? Verdict{Error::lease_already_committed} : refusal(c.lease);
+        if (const auto error = refusal(c.lease)) {
+            return error;
+        }
+        return phase() == LeasePhase::started ? std::nullopt : Verdict{Error::lease_already_committed};
     }
     auto operator()(const command::Disclose& c) const -> Verdict {
-        const auto phase = phase_of(c.lease);
-        if (phase == LeasePhase::started) {
+        if (const auto error = refusal(c.lease)) {
+            return error;
+        }
+        if (phase() == LeasePhase::started) {
             return Error::lease_not_committed;
         }
-        return phase == LeasePhase::disclosed ? Verdict{Error::lease_already_disclosed} : refusal(c.lease);
+        return phase() == LeasePhase::disclosed ? Verdict{Error::lease_already_disclosed} : std::nullopt;
     }
     auto operator()(const command::Complete& c) const -> Verdict { return refusal(c.lease); }
     auto operator()(const command::Fail& c) const -> Verdict { return refusal(c.lease); }
@@ -215,7 +225,7 @@ struct Dispatcher<Ps...>::Checker {
         if (const auto error = refusal(c.lease)) {
             return error;
         }
-        const auto l = *hub.current_lease(c.lease);
+        const auto l = *found.lease;
         return hub.renewed_until(l) <= hub.state_.leases()[l].deadline ? Verdict{Error::lease_renewal_capped} : std::nullopt;
     }
 
@@ -298,31 +308,30 @@ private:
                                                                                 : std::nullopt;
     }
 
-    /// Why a lease is not accepted; nothing when it is the current one.
+    /// Why a lease is not accepted; nothing when it is the current one of its task: same node, same token.
     [[nodiscard]] auto refusal(const Lease& lease) const -> Verdict {
-        if (hub.current_lease(lease)) {
-            return std::nullopt;
-        }
         const auto t = hub.state_.tasks().find(lease.task);
         if (!t) {
             return Error::task_unknown;
         }
-        switch (hub.state_.tasks()[*t].state) {
-            case TaskState::ended: return Error::task_ended;
-            case TaskState::queued: return Error::task_not_leased;
-            case TaskState::running: break;
+        const auto& task = hub.state_.tasks()[*t];
+        if (task.state != TaskState::running) {
+            return task.state == TaskState::ended ? Error::task_ended : Error::task_not_leased;
         }
-        return Error::lease_stale;
+        const auto& current = hub.state_.leases()[task.lease];
+        if (current.token != lease.token || hub.state_.nodes()[current.node].node.id != lease.node) {
+            return Error::lease_stale;
+        }
+        found.lease = task.lease;
+        return std::nullopt;
     }
-    [[nodiscard]] auto phase_of(const Lease& lease) const -> std::optional<LeasePhase> {
-        const auto l = hub.current_lease(lease);
-        return l ? std::optional{hub.state_.leases()[*l].phase} : std::nullopt;
-    }
+    [[nodiscard]] auto phase() const -> LeasePhase { return hub.state_.leases()[*found.lease].phase; }
 };
 
 template <class... Ps>
 auto Dispatcher<Ps...>::check(const Command& command) const -> std::optional<Error> {
-    return std::visit(Checker{*this}, command);
+    auto found = Found{};
+    return std::visit(Checker{*this, found}, command);
 }
 
 }}  // namespace allot::v0

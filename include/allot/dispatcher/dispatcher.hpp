@@ -1,5 +1,6 @@
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -65,6 +66,10 @@ public:
     static_assert(!stores_bounds<CandidatePool> || monotone_weight<WeightPolicy>,
                   "allot: this pool stores bounds, so the weight policy must keep the law of monotone_weight and say so with "
                   "`static constexpr bool monotone = true;`; or use allot::LinearPool");
+    static_assert(std::is_same_v<typename Pack::template find<role::rules, Rules>, Rules>,
+                  "allot: the role `rules` is the hub's own; give the Dispatcher an allot::Rules with your parameters");
+    static_assert(std::is_same_v<typename Pack::template find<role::id_key, IdKey>, IdKey>,
+                  "allot: the role `id_key` is the hub's own; give the Dispatcher an allot::IdKey with your secret");
 
     /// Parameters of one policy, or of the rules.
     using Configuration =
@@ -76,7 +81,9 @@ public:
     using State = Network<NodeData, Configuration>;
 
     /// All policies as their defaults make them.
-    Dispatcher() : Dispatcher{FromChoices{}, Pack::unpack(Policies{}...)} {}
+    Dispatcher()
+        requires(std::default_initializable<Policies> && ...)
+        : Dispatcher{FromChoices{}, Pack::unpack(Policies{}...)} {}
     explicit Dispatcher(Policies... policies)
         requires(sizeof...(Policies) > 0)
         : Dispatcher{FromChoices{}, Pack::unpack(std::move(policies)...)} {}
@@ -187,6 +194,12 @@ private:
         std::uint32_t plain = 0;
         std::uint32_t local = 0;
     };
+    /// What checking a command looked up.
+    struct Found {
+        std::optional<NodeHandle> node{};
+        std::optional<TaskHandle> task{};
+        std::optional<LeaseHandle> lease{};
+    };
     /// One command on its way: when it happens, where its events go, and which nodes it set free.
     struct Step {
         const Moment& moment;
@@ -216,7 +229,6 @@ private:
     [[nodiscard]] auto requirement_of(const TaskSpec& spec) const -> Requirement;
     [[nodiscard]] auto lease_value(LeaseHandle h) const -> Lease;
     [[nodiscard]] auto renewed_until(LeaseHandle h) const -> TimePoint;
-    [[nodiscard]] auto current_lease(const Lease& lease) const -> std::optional<LeaseHandle>;
     [[nodiscard]] auto present_node(NodeId id) const -> std::optional<NodeHandle>;
     [[nodiscard]] auto equals(const Dispatcher& other) const -> bool;
 

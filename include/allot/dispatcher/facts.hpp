@@ -191,19 +191,6 @@ auto Dispatcher<Ps...>::renewed_until(LeaseHandle h) const -> TimePoint {
     return std::min(state_.counters().now + terms_.length(node, task), lease.started_at + terms_.length_max(node, task));
 }
 
-/// The lease the caller shows, if it is the current one of its task: same node, same token.
-template <class... Ps>
-auto Dispatcher<Ps...>::current_lease(const Lease& lease) const -> std::optional<LeaseHandle> {
-    const auto task = state_.tasks().find(lease.task);
-    if (!task || state_.tasks()[*task].state != TaskState::running) {
-        return std::nullopt;
-    }
-    const auto handle = state_.tasks()[*task].lease;
-    const auto& record = state_.leases()[handle];
-    const auto current = record.token == lease.token && state_.nodes()[record.node].node.id == lease.node;
-    return current ? std::optional{handle} : std::nullopt;
-}
-
 template <class... Ps>
 auto Dispatcher<Ps...>::present_node(NodeId id) const -> std::optional<NodeHandle> {
     const auto h = state_.nodes().find(id);

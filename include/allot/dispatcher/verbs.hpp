@@ -13,11 +13,12 @@ template <class... Ps>
 struct Dispatcher<Ps...>::Applier {
     Dispatcher& hub;
     Step& step;
+    const Found& found;
     Followers followers{hub};
 
     void operator()(const command::Join& c) {
         const auto& spec = c.node;
-        const auto known = hub.state_.nodes().find(spec.id);
+        const auto known = found.node;
         const auto n = known ? *known : hub.state_.nodes().next();
         auto record = known ? hub.state_.nodes()[n] : Record{};
         auto& node = record.node;
@@ -40,7 +41,7 @@ struct Dispatcher<Ps...>::Applier {
 
     void operator()(const command::Update& c) {
         const auto& change = c.change;
-        const auto n = *hub.present_node(change.id);
+        const auto n = *found.node;
         auto record = hub.state_.nodes()[n];
         auto& node = record.node;
         const auto weightless = weightless_now(record);
@@ -73,7 +74,7 @@ struct Dispatcher<Ps...>::Applier {
     }
 
     void operator()(const command::Pause& c) {
-        const auto n = *hub.present_node(c.node);
+        const auto n = *found.node;
         if (hub.state_.nodes()[n].node.leased()) {
             set_state(n, NodeState::pending_pause);
             step.tell(event::NodePausePending{c.node});
@@ -84,7 +85,7 @@ struct Dispatcher<Ps...>::Applier {
     }
 
     void operator()(const command::Resume& c) {
-        const auto n = *hub.present_node(c.node);
+        const auto n = *found.node;
         const auto leased = hub.state_.nodes()[n].node.leased();
         set_state(n, leased ? NodeState::busy : NodeState::available);
         step.tell(event::NodeResumed{c.node});
@@ -92,7 +93,7 @@ struct Dispatcher<Ps...>::Applier {
     }
 
     void operator()(const command::Leave& c) {
-        const auto n = *hub.present_node(c.node);
+        const auto n = *found.node;
         const auto record = hub.state_.nodes()[n];
         if (record.node.leased()) {
             set_state(n, NodeState::pending_leave);
@@ -104,7 +105,7 @@ struct Dispatcher<Ps...>::Applier {
     }
 
     void operator()(const command::ReportModel& c) {
-        const auto n = *hub.present_node(c.node);
+        const auto n = *found.node;
         report(n, c.report, c.models);
         step.tell(event::ModelsReported{c.node});
         if (hub.rules_->narrowing == Narrowing::gate) {
@@ -117,7 +118,7 @@ struct Dispatcher<Ps...>::Applier {
 
     /// The node goes at once. Its task is not to blame: it fails or starts over as the terms say.
     void operator()(const command::Slash& c) {
-        const auto n = *hub.present_node(c.node);
+        const auto n = *found.node;
         auto record = hub.state_.nodes()[n];
         step.tell(event::NodeSlashed{c.node, record.node.stake});
         if (!record.node.leased()) {
@@ -162,8 +163,8 @@ struct Dispatcher<Ps...>::Applier {
         hub.dispatch(t, std::move(task), step);
     }
 
-    void operator()(const command::Cancel& c) {
-        const auto t = *hub.state_.tasks().find(c.task);
+    void operator()(const command::Cancel&) {
+        const auto t = *found.task;
         const auto task = hub.state_.tasks()[t];
         step.tell(event::TaskCancelled{task.id, task.owner, task.fee});
         if (task.state == TaskState::running) {
@@ -172,15 +173,15 @@ struct Dispatcher<Ps...>::Applier {
         hub.end(t);
     }
 
-    void operator()(const command::Commit& c) {
-        step.tell(event::TaskCommitted{enter(c.lease, LeasePhase::committed)});
+    void operator()(const command::Commit&) {
+        step.tell(event::TaskCommitted{enter(LeasePhase::committed)});
     }
-    void operator()(const command::Disclose& c) {
-        step.tell(event::TaskDisclosed{enter(c.lease, LeasePhase::disclosed)});
+    void operator()(const command::Disclose&) {
+        step.tell(event::TaskDisclosed{enter(LeasePhase::disclosed)});
     }
 
     void operator()(const command::Complete& c) {
-        const auto l = *hub.current_lease(c.lease);
+        const auto l = *found.lease;
         const auto t = hub.state_.leases()[l].task;
         const auto& task = hub.state_.tasks()[t];
         step.tell(event::TaskDone{task.id, task.owner, c.lease.node, task.fee, {}});
@@ -190,21 +191,21 @@ struct Dispatcher<Ps...>::Applier {
     }
 
     void operator()(const command::Fail& c) {
-        const auto l = *hub.current_lease(c.lease);
+        const auto l = *found.lease;
         const auto& task = hub.state_.tasks()[hub.state_.leases()[l].task];
         hub.lapse(l, outcome_of(c.cause), event::TaskFailed{task.id, task.owner, task.fee, c.cause}, step);
     }
 
     void operator()(const command::Decline& c) {
-        const auto l = *hub.current_lease(c.lease);
+        const auto l = *found.lease;
         const auto t = hub.state_.leases()[l].task;
         step.tell(event::LeaseDeclined{hub.lease_value(l)});
         hub.release(l, {OutcomeKind::declined}, step);
         hub.start_over(t, c.lease.node, step);
     }
 
-    void operator()(const command::Renew& c) {
-        const auto l = *hub.current_lease(c.lease);
+    void operator()(const command::Renew&) {
+        const auto l = *found.lease;
         auto lease = hub.state_.leases()[l];
         lease.deadline = hub.renewed_until(l);
         hub.state_.put(l, lease, followers);
@@ -249,7 +250,7 @@ private:
 
     /// A verdict after release. It counts for a node that has left, too: its history goes on.
     void verdict(NodeId id, Outcome outcome) {
-        const auto n = *hub.state_.nodes().find(id);
+        const auto n = *found.node;
         auto record = hub.state_.nodes()[n];
         const auto weightless = record.node.present() && weightless_now(record);
         step.tell(event::NodeScored{id, outcome});
@@ -265,8 +266,8 @@ private:
         }
     }
 
-    [[nodiscard]] auto enter(const Lease& lease, LeasePhase phase) -> Lease {
-        const auto l = *hub.current_lease(lease);
+    [[nodiscard]] auto enter(LeasePhase phase) -> Lease {
+        const auto l = *found.lease;
         auto record = hub.state_.leases()[l];
         record.phase = phase;
         hub.state_.put(l, record, followers);
@@ -342,13 +343,15 @@ void Dispatcher<Ps...>::apply(const Command& command, const Moment& moment, Even
     pull_freed(step);
 
     events.begin_answer();
+    auto found = Found{};
     const auto without_entropy = std::holds_alternative<command::Match>(command) && !moment.entropy;
     if (!settled && !std::holds_alternative<command::Advance>(command)) {
         step.tell(event::Refused{Error::advance_first});
-    } else if (const auto error = without_entropy ? std::optional{Error::entropy_missing} : check(command)) {
+    } else if (const auto error = without_entropy ? std::optional{Error::entropy_missing}
+                                                  : std::visit(Checker{*this, found}, command)) {
         step.tell(event::Refused{*error});
     } else {
-        std::visit(Applier{*this, step}, command);
+        std::visit(Applier{*this, step, found}, command);
         pull_freed(step);
         shrink_queue(step);
     }
