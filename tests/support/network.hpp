@@ -1,0 +1,167 @@
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include <allot/allot.hpp>
+
+// A small network to make claims about: nodes and tasks that differ from a plain one in what the claim is about, moments with and
+// without entropy, and short ways to ask what happened.
+namespace support {
+
+using namespace std::chrono_literals;
+using namespace allot::literals;
+namespace event = allot::event;
+namespace command = allot::command;
+using allot::Duration;
+using allot::Error;
+using allot::Events;
+using allot::Lease;
+using allot::Moment;
+using allot::NodeSpec;
+using allot::NodeState;
+using allot::TaskSpec;
+using allot::TimePoint;
+
+/// A moment with entropy, which may differ from the usual one.
+inline auto at(Duration time, allot::Entropy entropy = 2026) -> Moment { return {TimePoint{time}, entropy}; }
+
+/// A moment without entropy: nothing is drawn at it.
+inline auto dark(Duration time) -> Moment { return {TimePoint{time}, std::nullopt}; }
+
+/// A plain node: one of the commonest cards, some stake, no models.
+inline auto plain_node(allot::NodeId id) -> NodeSpec {
+    auto node = NodeSpec{.id = id};
+    node.gpu = "RTX 4090";
+    node.vram = 24_GiB;
+    node.stake = 400;
+    return node;
+}
+
+/// A plain task, which every plain node may run: worth one token a second.
+inline auto plain_task(allot::TaskId id) -> TaskSpec {
+    auto task = TaskSpec{.id = id};
+    task.vram_min = 8_GiB;
+    task.fee = 100;
+    task.duration_estimate = 100s;
+    task.owner = allot::OwnerId{"owner"};
+    return task;
+}
+
+/// A plain node or task with changes: `with(plain_node(1), [](auto& n) { n.stake = 0; })`.
+template <class Spec, class Change>
+auto with(Spec spec, Change change) -> Spec {
+    change(spec);
+    return spec;
+}
+
+/// A plain task of a given fee, and so of a given value.
+inline auto paying(allot::TaskId id, allot::Amount fee) -> TaskSpec {
+    return with(plain_task(id), [&](TaskSpec& task) { task.fee = fee; });
+}
+
+/// For commands that only set the scene: throws when they are refused.
+inline void ok(const Events& events) { (void)events.or_throw(); }
+
+/// Joins plain nodes 1 to n.
+template <class Dispatcher>
+void join_plain(Dispatcher& dispatcher, int n, const Moment& moment = at(0s)) {
+    for (auto id = 1; id <= n; ++id) {
+        ok(dispatcher.join(plain_node(id), moment));
+    }
+}
+
+/// Every event of one type, in order.
+template <class E>
+auto all(const Events& events) -> std::vector<E> {
+    auto found = std::vector<E>{};
+    for (const auto& event : events) {
+        if (const auto* one = std::get_if<E>(&event)) {
+            found.push_back(*one);
+        }
+    }
+    return found;
+}
+
+template <class E>
+auto count(const Events& events) -> std::size_t {
+    return all<E>(events).size();
+}
+
+/// Why a command was refused; nothing when it was not.
+inline auto refusal(const Events& events) -> std::optional<Error> {
+    return events.accepted() ? std::nullopt : std::optional{events.error()};
+}
+
+/// Tasks that started, in order, as people wrote their ids.
+inline auto started(const Events& events) -> std::vector<std::string> {
+    auto ids = std::vector<std::string>{};
+    for (const auto& start : all<event::TaskStarted>(events)) {
+        ids.push_back(start.lease.task.text());
+    }
+    return ids;
+}
+
+/// Tasks that were evicted, in order.
+inline auto evicted(const Events& events) -> std::vector<std::string> {
+    auto ids = std::vector<std::string>{};
+    for (const auto& eviction : all<event::TaskEvicted>(events)) {
+        ids.push_back(eviction.task.text());
+    }
+    return ids;
+}
+
+/// The node on which the first task started, or "" when none did.
+inline auto where(const Events& events) -> std::string {
+    const auto* start = events.get<event::TaskStarted>();
+    return start == nullptr ? std::string{} : start->lease.node.text();
+}
+
+/// The lease that a command began. Throws when it began none, so that a broken claim says so.
+inline auto leased(const Events& events) -> Lease {
+    if (!events.accepted()) {
+        throw allot::RefusedError{events.error()};
+    }
+    const auto* lease = events.lease();
+    if (lease == nullptr) {
+        throw std::runtime_error{"no task started"};
+    }
+    return *lease;
+}
+
+template <class Dispatcher>
+auto state_of(const Dispatcher& dispatcher, allot::NodeId id) -> NodeState {
+    const auto* record = dispatcher.node(id);
+    return record == nullptr ? NodeState::left : record->node.state;
+}
+
+template <class Dispatcher>
+auto is_queued(const Dispatcher& dispatcher, allot::TaskId id) -> bool {
+    const auto* task = dispatcher.task(id);
+    return task != nullptr && task->state == allot::TaskState::queued;
+}
+
+/// How one model stands on one node; nothing when the node knows nothing of it.
+template <class Dispatcher>
+auto holding(const Dispatcher& dispatcher, allot::NodeId id, const std::string& name) -> std::optional<allot::Holding> {
+    const auto& state = dispatcher.state();
+    const auto model = state.models().find(name);
+    const auto node = state.nodes().find(id);
+    if (model && node) {
+        for (const auto& held : state.holdings(*node)) {
+            if (held.model == *model) {
+                return held.holding;
+            }
+        }
+    }
+    return std::nullopt;
+}
+
+}  // namespace support
