@@ -48,6 +48,12 @@ public:
     /// Sum of the bounds of the frame.
     [[nodiscard]] auto total(const Frame& frame) const -> std::uint64_t {
         auto sum = std::uint64_t{0};
+        if (frame.models.empty()) {
+            for (const auto node_class : frame.classes) {
+                sum += total_of(node_class);
+            }
+            return sum;
+        }
         for_each_tree(frame, [&](const SumTree& tree, std::uint32_t) { sum += tree.total(); return true; });
         return sum;
     }
@@ -62,6 +68,14 @@ public:
     /// The first place of the frame whose prefix sum exceeds `point`. @pre `point < total(frame)`.
     [[nodiscard]] auto locate(const Frame& frame, std::uint64_t point) const -> Hit {
         auto hit = Hit{};
+        if (frame.models.empty()) {
+            auto node_class = frame.classes.begin();
+            for (; point >= total_of(*node_class); ++node_class) {
+                point -= total_of(*node_class);
+            }
+            const auto found = classes_[node_class->value].find(point);
+            return {NodeHandle{found.item}, 0, found.offset};
+        }
         for_each_tree(frame, [&](const SumTree& tree, std::uint32_t model) {
             if (point >= tree.total()) {
                 point -= tree.total();
@@ -97,7 +111,9 @@ private:
         if (place.node_class == no_handle<ClassId>) {
             return;
         }
-        put(tree_of(place.node_class), place.slot, bound, place.node);
+        auto& tree = tree_of(place.node_class);
+        put(tree, place.slot, bound, place.node);
+        totals_[place.node_class.value] = tree.total();
         for (const auto& held : place.models) {
             if (held.on_disk()) {
                 put(holders_of(held.model, place.node_class), held.place, bound_local, place.node);
@@ -114,8 +130,13 @@ private:
     auto tree_of(ClassId node_class) -> SumTree& {
         if (node_class.value >= classes_.size()) {
             classes_.resize(node_class.value + std::size_t{1});
+            totals_.resize(classes_.size());
         }
         return classes_[node_class.value];
+    }
+
+    [[nodiscard]] auto total_of(ClassId node_class) const -> std::uint64_t {
+        return node_class.value < totals_.size() ? totals_[node_class.value] : 0;
     }
 
     auto holders_of(ModelId model, ClassId node_class) -> SumTree& {
@@ -160,7 +181,8 @@ private:
         }
     }
 
-    std::vector<SumTree> classes_;             // by class
+    std::vector<SumTree> classes_;              // by class
+    std::vector<std::uint64_t> totals_;         // of these, side by side: a draw over many classes reads few cache lines
     std::vector<std::vector<Holders>> models_;  // by model, then ascending by class
 };
 
