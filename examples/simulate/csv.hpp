@@ -1,0 +1,64 @@
+#pragma once
+
+#include <cstdint>
+#include <cstddef>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace simulate {
+
+/// Something wrong with an input file; `what()` reads "file:line:column: what".
+class InputError : public std::runtime_error {
+public:
+    InputError(const std::string& file, std::size_t line, std::size_t column, std::string_view what);
+};
+
+/// One field of a row, and the byte column (from 1) where it starts.
+struct Field {
+    std::string text{};
+    std::size_t column = 1;
+};
+
+/// One row of a table; knows where it came from, so that a bad field can be named.
+class Row {
+public:
+    Row(const std::string& file, std::size_t line, std::vector<Field> fields)
+        : file_{&file}, line_{line}, fields_{std::move(fields)} {}
+
+    [[nodiscard]] auto text(std::size_t index) const -> const std::string& { return fields_.at(index).text; }
+    [[nodiscard]] auto empty(std::size_t index) const -> bool { return fields_.at(index).text.empty(); }
+
+    /// The field as an integer in [min, max]. Throws `InputError`.
+    [[nodiscard]] auto integer(std::size_t index, std::int64_t min, std::int64_t max) const -> std::int64_t;
+
+    /// The field, a decimal such as "77152.25", in thousandths, rounded down. Throws `InputError`.
+    [[nodiscard]] auto thousandths(std::size_t index) const -> std::int64_t;
+
+    /// Refuses the field. Always throws `InputError`.
+    [[noreturn]] void refuse(std::size_t index, std::string_view what, std::size_t offset = 0) const;
+
+private:
+    const std::string* file_;
+    std::size_t line_;
+    std::vector<Field> fields_;
+};
+
+/// A comma-separated file with a header line, held in memory. Strict: every row has the header's number of fields.
+class Table {
+public:
+    /// Reads `path` and finds `columns` in its header, in any order. Throws `InputError`.
+    Table(std::string path, const std::vector<std::string>& columns);
+    Table(const Table&) = delete;
+    auto operator=(const Table&) -> Table& = delete;
+
+    /// Rows, whose field indices are those of the columns asked for.
+    [[nodiscard]] auto rows() const -> const std::vector<Row>& { return rows_; }
+
+private:
+    std::string path_;
+    std::vector<Row> rows_{};
+};
+
+}  // namespace simulate

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <cstdint>
+
+namespace simulate {
+
+/// One step of SplitMix64 (Steele, Lea, Flood, "Fast splittable pseudorandom number generators", 2014).
+[[nodiscard]] constexpr auto mix(std::uint64_t x) noexcept -> std::uint64_t {
+    x += 0x9E3779B97F4A7C15U;
+    x = (x ^ (x >> 30U)) * 0xBF58476D1CE4E5B9U;
+    x = (x ^ (x >> 27U)) * 0x94D049BB133111EBU;
+    return x ^ (x >> 31U);
+}
+
+/// What a hashed number decides, so that two decisions about one subject are independent.
+enum class Purpose : std::uint64_t {
+    node_speed, node_kind, node_vanishes_at, node_model, download_time,
+    task_jitter, task_price, task_model, task_adapter, task_group,
+    run_noise, run_stalls, run_fails,
+    entropy,
+};
+
+/// Number that belongs to (seed, purpose, subject) and to nothing else; the order of calls does not matter.
+[[nodiscard]] constexpr auto hash(std::uint64_t seed, Purpose purpose, std::uint64_t subject,
+                                  std::uint64_t index = 0) noexcept -> std::uint64_t {
+    return mix(mix(mix(mix(seed) ^ static_cast<std::uint64_t>(purpose)) ^ subject) ^ index);
+}
+
+}  // namespace simulate

@@ -1,0 +1,106 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "options.hpp"
+#include "results.hpp"
+#include "scenario.hpp"
+#include "trace.hpp"
+
+namespace simulate {
+
+/// How one task ended.
+enum class End : std::uint8_t { open, done, failed, evicted, cancelled, timed_out_queued, timed_out_running };
+
+/// What the books say of one task.
+struct TaskEntry {
+    std::int64_t started_ms = -1;  ///< Negative: never.
+    std::int64_t ended_ms = 0;
+    std::uint32_t node = 0;        ///< Who ran it; meaningful when started.
+    End end = End::open;
+    bool queued = false;
+};
+
+/// What the books say of one node.
+struct NodeEntry {
+    std::uint64_t work_seconds = 0;   ///< Done, in estimated seconds.
+    std::uint32_t started = 0;
+    std::uint32_t timed_out = 0;
+    std::uint32_t after_vanishing = 0;  ///< Tasks given to it after it vanished, or held by it then.
+    bool present = false;
+    bool excluded = false;
+    bool kicked_out = false;
+};
+
+/// One stretch of the arrivals, to compare how often free nodes of each kind are drawn.
+struct Window {
+    std::int64_t from_ms = 0;
+    std::int64_t until_ms = 0;
+    std::array<std::uint64_t, kind_count> draws{};  ///< Tasks that started the moment they came.
+    std::array<double, kind_count> expected{};      ///< The same, had stake alone decided among the nodes without a task.
+
+    [[nodiscard]] auto contains(std::int64_t time_ms) const -> bool { return from_ms <= time_ms && time_ms < until_ms; }
+};
+
+/// Keeps the books of a run from the events of the dispatcher; turns them into results.
+class Ledger {
+public:
+    Ledger(const Trace& trace, const Scenario& scenario, const Options& options);
+
+    void joined(std::uint32_t node);
+    void removed(std::uint32_t node, bool kicked_out);
+    void excluded(std::uint32_t node, bool is_excluded);
+
+    void submitted(std::uint32_t task);
+    void queued(std::uint32_t task);
+    void started(std::uint32_t task, std::uint32_t node, std::int64_t now_ms);
+    void ended(std::uint32_t task, End end, std::int64_t now_ms);
+
+    /// Time moves on; the state so far held until now.
+    void pass(std::int64_t now_ms);
+
+    [[nodiscard]] auto task(std::uint32_t index) const -> const TaskEntry& { return tasks_[index]; }
+    [[nodiscard]] auto node(std::uint32_t index) const -> const NodeEntry& { return nodes_[index]; }
+    [[nodiscard]] auto open() const -> std::uint64_t { return open_; }
+    [[nodiscard]] auto queue_depth() const -> std::uint64_t { return queued_; }
+
+    /// The counts at this time; the means of QoS and the queue's bound are the caller's to fill in.
+    [[nodiscard]] auto sample(std::int64_t now_ms) const -> Sample;
+
+    /// What the caller counts and writes itself.
+    [[nodiscard]] auto results() -> Results& { return results_; }
+
+    /// Closes the books.
+    [[nodiscard]] auto close(std::int64_t now_ms) -> Results;
+
+private:
+    void note_draw(Window& window, std::size_t kind_drawn) const;
+    [[nodiscard]] auto kind_of(std::uint32_t node) const -> std::size_t;
+    void summarise_waits();
+    void summarise_deciles(std::vector<std::vector<std::int64_t>> waits);
+    void summarise_nodes();
+    void summarise_windows();
+    void summarise_vanished();
+
+    const Trace& trace_;
+    const Scenario& scenario_;
+    std::vector<TaskEntry> tasks_;
+    std::vector<NodeEntry> nodes_;
+    Results results_{};
+    std::uint64_t open_ = 0;
+    std::uint64_t queued_ = 0;
+    std::vector<std::uint64_t> stake_weights_;                 ///< By node: its weight, were all scores those of a new node.
+    std::array<std::uint64_t, kind_count> free_weights_{};     ///< Sum of those of nodes without a task, removed ones included.
+    std::uint64_t busy_ = 0;
+    std::uint64_t present_ = 0;
+    std::uint64_t excluded_ = 0;
+    std::int64_t now_ms_ = 0;
+    Window early_{};
+    Window late_{};
+    std::uint64_t busy_ms_ = 0;     ///< Node time with a task, while tasks arrive.
+    std::uint64_t present_ms_ = 0;  ///< Node time in the network, while tasks arrive.
+};
+
+}  // namespace simulate

@@ -1,0 +1,67 @@
+// Plays a real GPU cluster trace against a dispatcher, prints a summary and writes a report.
+
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <filesystem>
+#include <fstream>
+#include <stdexcept>
+#include <string>
+
+#include <fmt/core.h>
+
+#include "csv.hpp"
+#include "options.hpp"
+#include "progress.hpp"
+#include "report.hpp"
+#include "scenario.hpp"
+#include "summary.hpp"
+#include "trace.hpp"
+#include "world.hpp"
+
+namespace {
+
+void write_file(const std::string& path, const std::string& content) {
+    auto stream = std::ofstream{path, std::ios::binary};
+    stream << content;
+    stream.close();
+    if (!stream) {
+        throw std::runtime_error{path + ": cannot be written"};
+    }
+}
+
+auto run(const simulate::Options& options) -> int {
+    const auto trace = simulate::load_trace(options.data_folder, options.trace);
+    const auto scenario = simulate::make_scenario(trace, options);
+    if (scenario.nodes.empty() || scenario.tasks.empty()) {
+        throw std::runtime_error{"nothing to simulate: at this scale no node or no task is left"};
+    }
+    const auto style = simulate::Progress::choose(options.show_progress, options.hide_progress);
+    const auto results = simulate::simulate(trace, scenario, options, style);
+    fmt::print("{}", simulate::to_text(results));
+    if (!options.json.empty()) {
+        write_file(options.json, simulate::to_json(results));
+    }
+    if (!options.report.empty()) {
+        write_file(options.report, simulate::to_html(results));
+        fmt::print("\nReport          {}\n", std::filesystem::absolute(options.report).string());
+    }
+    if (results.refused > 0) {
+        throw std::runtime_error{fmt::format("the dispatcher refused {} commands", results.refused)};
+    }
+    return EXIT_SUCCESS;
+}
+
+}  // namespace
+
+auto main(int argc, char** argv) -> int {
+    try {
+        const auto parsed = simulate::parse_options(argc, argv);
+        return parsed.exit_status >= 0 ? parsed.exit_status : run(parsed.options);
+    } catch (const simulate::InputError& error) {
+        fmt::print(stderr, "{}\n", error.what());
+    } catch (const std::exception& error) {
+        fmt::print(stderr, "simulate: {}\n", error.what());
+    }
+    return EXIT_FAILURE;
+}

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace simulate {
+
+/// What the command line asks for.
+struct Options {
+    std::uint32_t scale_milli = 1000;      ///< Nodes and tasks, in thousandths of the trace's network.
+    std::uint64_t seed = 2026;
+    std::uint32_t hours = 96;              ///< Length of the arrivals, in hours of the simulated network.
+    std::uint32_t load_percent = 75;       ///< Work offered, as a share of what all nodes can do.
+    std::string preset = "crynux_single";
+    std::string data_folder{};
+    std::string trace{};                   ///< Another pod list; empty: the bundled one.
+    std::string json{};                    ///< Where to write the results as JSON; empty: nowhere.
+    std::string report = "report.html";    ///< Where to write the report; empty: nowhere.
+    bool show_progress = false;            ///< A bar even where standard error is no terminal.
+    bool hide_progress = false;
+};
+
+/// Options of the command line, or the exit status with which to end at once.
+struct ParsedOptions {
+    Options options{};
+    int exit_status = -1;  ///< Negative: go on.
+};
+
+[[nodiscard]] auto parse_options(int argc, char** argv) -> ParsedOptions;
+
+}  // namespace simulate

@@ -1,0 +1,209 @@
+#include "report.hpp"
+
+#include <cmath>
+#include <cstddef>
+#include <stdexcept>
+#include <string_view>
+
+#include <fmt/core.h>
+#include <nlohmann/json.hpp>
+
+#include "embedded.hpp"
+
+namespace simulate {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr auto ms_per_hour = 3'600'000.0;
+
+/// Four significant digits: more than an eye sees, and a page half as large.
+auto rounded(double value) -> double {
+    if (value == 0.0 || !std::isfinite(value)) {
+        return 0.0;
+    }
+    const auto magnitude = std::pow(10.0, 3.0 - std::floor(std::log10(std::fabs(value))));
+    return std::round(value * magnitude) / magnitude;
+}
+
+auto share(std::uint64_t part, std::uint64_t whole) -> double {
+    return whole == 0 ? 0.0 : static_cast<double>(part) / static_cast<double>(whole);
+}
+
+auto run_of(const Results& results) -> Json {
+    const auto& rows = results.rows;
+    return {{"trace", results.trace},
+            {"preset", results.preset},
+            {"library_version", results.library_version},
+            {"seed", results.seed},
+            {"scale", results.scale_milli / 1000.0},
+            {"load_percent", results.load_percent},
+            {"machines", results.machines},
+            {"nodes", results.nodes},
+            {"groups", results.groups},
+            {"copies", static_cast<double>(results.copies_milli) / 1000.0},
+            {"compression", static_cast<double>(results.compression_milli) / 1000.0},
+            {"arrivals_end_hours", static_cast<double>(results.arrivals_end_ms) / ms_per_hour},
+            {"end_hours", rounded(static_cast<double>(results.end_ms) / ms_per_hour)},
+            {"rows",
+             {{"read", rows.read},
+              {"kept", rows.kept},
+              {"dropped_no_gpu", rows.dropped_no_gpu},
+              {"dropped_several_gpus", rows.dropped_several_gpus},
+              {"several_models", rows.several_models},
+              {"run_time_unknown", rows.run_time_unknown},
+              {"run_time_clamped", rows.run_time_clamped},
+              {"arrival_moved", rows.arrival_moved}}}};
+}
+
+auto totals_of(const Results& results) -> Json {
+    return {{"submitted", results.submitted},
+            {"started", results.started},
+            {"done", results.done},
+            {"failed", results.failed},
+            {"evicted", results.evicted},
+            {"timed_out_running", results.timed_out_running},
+            {"timed_out_queued", results.timed_out_queued},
+            {"cancelled", results.cancelled},
+            {"refused", results.refused},
+            {"groups_ranked", results.groups_ranked},
+            {"models_wanted", results.models_wanted},
+            {"models_downloaded", results.models_downloaded},
+            {"exclusions", results.exclusions},
+            {"commands", results.commands},
+            {"utilisation", rounded(results.utilisation)},
+            {"vanished", results.vanished},
+            {"vanished_kicked_out", results.vanished_kicked_out},
+            {"tasks_before_kick_min", results.tasks_before_kick_min},
+            {"tasks_before_kick_median", results.tasks_before_kick_median},
+            {"tasks_before_kick_max", results.tasks_before_kick_max},
+            {"tasks_after_vanishing_max", results.tasks_after_vanishing_max}};
+}
+
+auto series_of(const Results& results) -> Json {
+    auto series = Json{};
+    for (const auto& sample : results.samples) {
+        series["hours"].push_back(rounded(static_cast<double>(sample.time_ms) / ms_per_hour));
+        series["queued"].push_back(sample.queued);
+        series["queue_capacity"].push_back(sample.queue_capacity);
+        series["present"].push_back(sample.present);
+        series["busy_percent"].push_back(rounded(share(sample.busy, sample.present) * 100.0));
+        series["excluded_percent"].push_back(rounded(share(sample.excluded, sample.present) * 100.0));
+        for (std::size_t kind = 0; kind < kind_count; ++kind) {
+            const auto name = std::string{kind_names[kind]};
+            const auto& of_kind = sample.kinds[kind];
+            const auto value = [&](double number) { return of_kind.nodes > 0 ? Json(rounded(number)) : Json(nullptr); };
+            series["health"][name].push_back(value(of_kind.health));
+            series["long_score"][name].push_back(value(of_kind.long_score));
+            series["score"][name].push_back(value(of_kind.score));
+        }
+    }
+    return series;
+}
+
+auto deciles_of(const Results& results) -> Json {
+    auto deciles = Json::array();
+    for (const auto& decile : results.deciles) {
+        deciles.push_back({{"submitted", decile.submitted},
+                           {"started", decile.started},
+                           {"done", decile.done},
+                           {"evicted", decile.evicted},
+                           {"value_min", rounded(decile.value_min)},
+                           {"value_max", rounded(decile.value_max)},
+                           {"wait_mean_s", rounded(decile.wait_mean_s)},
+                           {"wait_p50_s", rounded(decile.wait_p50_s)},
+                           {"wait_p95_s", rounded(decile.wait_p95_s)}});
+    }
+    return deciles;
+}
+
+auto waits_of(const Results& results) -> Json {
+    auto points = Json::array();
+    for (const auto& point : results.waits) {
+        points.push_back(Json::array({rounded(point.value / 1000.0), rounded(point.wait_s)}));
+    }
+    return {{"at_once_share", rounded(share(results.started_at_once, results.started))},
+            {"p50_s", rounded(results.wait_p50_s)},
+            {"p95_s", rounded(results.wait_p95_s)},
+            {"points", std::move(points)}};
+}
+
+auto node_points_of(const Results& results) -> Json {
+    auto points = Json::object();
+    for (const auto name : kind_names) {
+        points[std::string{name}] = Json::array();
+    }
+    for (const auto& point : results.node_points) {
+        points[std::string{kind_names[static_cast<std::size_t>(point.kind)]}].push_back(
+            Json::array({rounded(point.stake_share), rounded(point.work_share)}));
+    }
+    return points;
+}
+
+auto kinds_of(const Results& results) -> Json {
+    auto kinds = Json::array();
+    for (std::size_t i = 0; i < kind_count; ++i) {
+        const auto& kind = results.kinds[i];
+        kinds.push_back({{"name", kind_names[i]},
+                         {"nodes", kind.nodes},
+                         {"stake_share", rounded(kind.stake_share)},
+                         {"work_share", rounded(kind.work_share)},
+                         {"drawn_early", rounded(kind.drawn_early)},
+                         {"drawn_late", rounded(kind.drawn_late)},
+                         {"started", kind.started},
+                         {"timed_out", kind.timed_out},
+                         {"kicked_out", kind.kicked_out},
+                         {"score", rounded(kind.score)}});
+    }
+    return kinds;
+}
+
+auto document_of(const Results& results) -> Json {
+    const auto per_second =
+        results.decide_seconds > 0 ? static_cast<double>(results.commands) / results.decide_seconds : 0.0;
+    return {{"run", run_of(results)},
+            {"totals", totals_of(results)},
+            {"wall_clock",
+             {{"decide_seconds", rounded(results.decide_seconds)}, {"decisions_per_second", std::round(per_second)}}},
+            {"deciles", deciles_of(results)},
+            {"kinds", kinds_of(results)},
+            {"series", series_of(results)},
+            {"waits", waits_of(results)},
+            {"node_points", node_points_of(results)}};
+}
+
+/// Names of files come from outside; bytes that are no UTF-8 become U+FFFD.
+auto dump(const Json& json, int indent) -> std::string {
+    return json.dump(indent, ' ', false, Json::error_handler_t::replace);
+}
+
+/// JSON inside a script element: no text of it may end the element.
+auto escaped(const std::string& json) -> std::string {
+    auto out = std::string{};
+    out.reserve(json.size());
+    for (const auto c : json) {
+        c == '<' ? out += "\\u003c" : out += c;
+    }
+    return out;
+}
+
+/// The page's text before and after `marker`.
+auto cut(std::string_view page, std::string_view marker) -> std::pair<std::string_view, std::string_view> {
+    const auto at = page.find(marker);
+    if (at == std::string_view::npos) {
+        throw std::logic_error{fmt::format("the report page has no \"{}\"", marker)};
+    }
+    return {page.substr(0, at), page.substr(at + marker.size())};
+}
+
+}  // namespace
+
+auto to_json(const Results& results) -> std::string { return dump(document_of(results), 1) + "\n"; }
+
+auto to_html(const Results& results) -> std::string {
+    const auto [head, rest] = cut(embedded::report_page, "/*{{chart.js}}*/");
+    const auto [middle, tail] = cut(rest, "{{data}}");
+    return fmt::format("{}{}{}{}{}", head, embedded::chart_library, middle, escaped(dump(document_of(results), -1)), tail);
+}
+
+}  // namespace simulate

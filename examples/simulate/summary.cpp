@@ -1,0 +1,112 @@
+#include "summary.hpp"
+
+#include <cstddef>
+#include <iterator>
+#include <string>
+
+#include <fmt/format.h>
+
+namespace simulate {
+namespace {
+
+auto percent(double part, double whole) -> double { return whole > 0 ? part / whole * 100.0 : 0.0; }
+
+/// A time as an operator says it.
+auto span(double seconds) -> std::string {
+    if (seconds < 100) {
+        return fmt::format("{:.{}f} s", seconds, seconds > 0 && seconds < 10 ? 1 : 0);
+    }
+    return seconds < 6000 ? fmt::format("{:.0f} min", seconds / 60) : fmt::format("{:.1f} h", seconds / 3600);
+}
+
+void add_run(std::string& text, const Results& r) {
+    auto out = std::back_inserter(text);
+    fmt::format_to(out, "\nallot {}, preset {}, seed {}\n\n", r.library_version, r.preset, r.seed);
+    fmt::format_to(out, "Trace           {}: {} rows read, {} kept; dropped {} that want no GPU, {} that want several\n",
+                   r.trace, r.rows.read, r.rows.kept, r.rows.dropped_no_gpu, r.rows.dropped_several_gpus);
+    fmt::format_to(out, "                {} rows name several GPU models; {} never ran, {} run times clamped\n",
+                   r.rows.several_models, r.rows.run_time_unknown, r.rows.run_time_clamped);
+    fmt::format_to(out, "Network         {} nodes on {} machines; {:.1f} h, load offered {} %\n", r.nodes, r.machines,
+                   static_cast<double>(r.end_ms) / 3'600'000.0, r.load_percent);
+    fmt::format_to(out, "Tasks           {} submitted, {} of them in {} validation groups ({} ranked)\n", r.submitted,
+                   r.groups * rule::group_size, r.groups, r.groups_ranked);
+}
+
+void add_totals(std::string& text, const Results& r) {
+    auto out = std::back_inserter(text);
+    const auto submitted = static_cast<double>(r.submitted);
+    const auto line = [&](const char* name, std::uint64_t count, const std::string& note) {
+        fmt::format_to(out, "  {:<14}{:>9}  {:5.1f} %{}\n", name, count, percent(static_cast<double>(count), submitted), note);
+    };
+    line("done", r.done, "");
+    line("evicted", r.evicted, "  the queue was full");
+    line("timed out", r.timed_out_running, "  running");
+    line("timed out", r.timed_out_queued, "  queued");
+    line("failed", r.failed, "");
+    if (r.cancelled > 0) {
+        line("cancelled", r.cancelled, "");
+    }
+    fmt::format_to(out, "Waiting         {:.1f} % start within a second, median {}, 95th percentile {}\n",
+                   percent(static_cast<double>(r.started_at_once), static_cast<double>(r.started)), span(r.wait_p50_s),
+                   span(r.wait_p95_s));
+    fmt::format_to(out, "Utilisation     {:.1f} %\n", r.utilisation * 100.0);
+    fmt::format_to(out, "Models          {} downloads asked for, {} done\n", r.models_wanted, r.models_downloaded);
+    fmt::format_to(out, "Exclusions      {}\n", r.exclusions);
+    if (r.decide_seconds > 0) {
+        fmt::format_to(out, "Decisions       {:.0f} a second of wall clock ({} commands in {:.2f} s, one core)\n",
+                       static_cast<double>(r.commands) / r.decide_seconds, r.commands, r.decide_seconds);
+    }
+    if (r.refused > 0) {
+        fmt::format_to(out, "Refused         {} commands; none was expected\n", r.refused);
+    }
+}
+
+void add_deciles(std::string& text, const Results& r) {
+    auto out = std::back_inserter(text);
+    fmt::format_to(out, "\nWaiting by task value (fee per second), cheapest tenth first\n");
+    fmt::format_to(out, "  {:>6}  {:>9}  {:>8}  {:>8}  {:>9}  {:>9}\n", "decile", "value", "started", "evicted", "mean",
+                   "95th pct.");
+    for (std::size_t i = 0; i < r.deciles.size(); ++i) {
+        const auto& d = r.deciles[i];
+        const auto submitted = static_cast<double>(d.submitted);
+        fmt::format_to(out, "  {:>6}  {:>8.1f}k  {:>6.1f} %  {:>6.1f} %  {:>9}  {:>9}\n", i + 1, d.value_max / 1000,
+                       percent(static_cast<double>(d.started), submitted),
+                       percent(static_cast<double>(d.evicted), submitted), span(d.wait_mean_s), span(d.wait_p95_s));
+    }
+}
+
+void add_kinds(std::string& text, const Results& r) {
+    auto out = std::back_inserter(text);
+    fmt::format_to(out, "\nWho gains and who loses: draws won by a free node for equal stake, an ordinary node = 100 %\n");
+    fmt::format_to(out, "  {:<9} {:>6}  {:>8}  {:>8}  {:>8}  {:>8}  {:>8}  {:>9}  {:>10}\n", "kind", "nodes", "of stake", "of work",
+                   "at first", "at last", "gain", "timed out", "kicked out");
+    for (std::size_t i = 0; i < kind_count; ++i) {
+        const auto& k = r.kinds[i];
+        if (k.nodes == 0) {
+            continue;
+        }
+        fmt::format_to(out, "  {:<9} {:>6}  {:>6.2f} %  {:>6.2f} %  {:>6.1f} %  {:>6.1f} %  {:>+6.1f} %  {:>7.2f} %  {:>10}\n",
+                       kind_names[i], k.nodes, k.stake_share * 100, k.work_share * 100, k.drawn_early * 100, k.drawn_late * 100,
+                       (k.drawn_late - 1) * 100,
+                       percent(static_cast<double>(k.timed_out), static_cast<double>(k.started)), k.kicked_out);
+    }
+    fmt::format_to(out, "\nVanished nodes  {} of {} kicked out", r.vanished_kicked_out, r.vanished);
+    if (r.vanished_kicked_out > 0) {
+        fmt::format_to(out, ", each after {} to {} tasks it never answered (median {})", r.tasks_before_kick_min,
+                       r.tasks_before_kick_max, r.tasks_before_kick_median);
+    }
+    fmt::format_to(out, "; none was given more than {}\n", r.tasks_after_vanishing_max);
+}
+
+}  // namespace
+
+auto to_text(const Results& results) -> std::string {
+    auto text = std::string{};
+    add_run(text, results);
+    add_totals(text, results);
+    add_deciles(text, results);
+    add_kinds(text, results);
+    return text;
+}
+
+}  // namespace simulate
