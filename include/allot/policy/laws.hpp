@@ -1,0 +1,20 @@
+#pragma once
+
+/// Checks of the laws that policies keep, to be called from the tests of whoever writes one:
+///
+/// | role | check |
+/// |---|---|
+/// | weight | `laws::monotone` |
+/// | pool | `laws::reversible` |
+/// | queue | `laws::ordered` |
+/// | qos | `laws::bounded` |
+/// | eligibility, placement | `laws::pure` |
+/// | valuation | `laws::rational` |
+/// | terms | `laws::positive` |
+
+#include <allot/policy/laws/bounded.hpp>     // IWYU pragma: export
+#include <allot/policy/laws/monotone.hpp>    // IWYU pragma: export
+#include <allot/policy/laws/ordered.hpp>     // IWYU pragma: export
+#include <allot/policy/laws/pure.hpp>        // IWYU pragma: export
+#include <allot/policy/laws/reversible.hpp>  // IWYU pragma: export
+#include <allot/policy/laws/sample.hpp>      // IWYU pragma: export
