@@ -20,7 +20,11 @@ public:
     LinearQueue() = default;
     explicit LinearQueue(const Parameters& parameters) : parameters_{parameters} {}
 
-    void push(const QueueEntry& entry) { entries_.push_back(entry); }
+    void push(const QueueEntry& entry) {
+        if (std::find(entries_.begin(), entries_.end(), entry) == entries_.end()) {
+            entries_.push_back(entry);
+        }
+    }
     void erase(const QueueEntry& entry) { std::erase(entries_, entry); }
 
     template <class Fits>
