@@ -42,43 +42,63 @@ struct Plays {
     using fn = std::is_same<role_of<P>, Role>;
 };
 
+template <class P>
+concept is_preset = std::same_as<role_of<P>, role::preset>;
+
+/// `p.policies() -> std::tuple<...>`.
+template <class P>
+concept has_policies = requires(const P& p) {
+    requires mp::mp_similar<std::tuple<>, decltype(p.policies())>::value;
+};
+
 /// A preset's policies as a list; an empty list for any other policy.
 template <class P>
 struct BundleOf {
     using type = std::tuple<>;
 };
 template <class P>
-    requires std::same_as<role_of<P>, role::preset>
+    requires is_preset<P> && has_policies<P>
 struct BundleOf<P> {
     using type = decltype(std::declval<const P&>().policies());
 };
 
 template <class P>
-auto bundle_of(const P& policy) {
-    if constexpr (std::same_as<role_of<P>, role::preset>) {
+auto bundle_of(const P& policy) -> typename BundleOf<P>::type {
+    if constexpr (is_preset<P>) {
         return policy.policies();
     } else {
-        return std::tuple<>{};
+        return {};
     }
 }
+
+/// Whether no role stands twice among the policies of a list.
+template <class List>
+using plays_once = mp::mp_is_set<mp::mp_transform<role_of, List>>;
 
 /// Policies in any order, found by their role: those given first, then those of a preset among them, then the default.
 template <class... Ps>
 struct PolicyPack {
     using Given = mp::mp_list<Ps...>;
     using All = mp::mp_append<std::tuple<Ps...>, typename BundleOf<Ps>::type...>;
-    using RolesGiven = mp::mp_list<role_of<Ps>...>;
+    template <class P>
+    using Named = std::bool_constant<names_role<P>>;
+    template <class P>
+    using Known = std::bool_constant<known_role<P>>;
 
-    static constexpr bool named = (names_role<Ps> && ...);
-    static constexpr bool known = (known_role<Ps> && ...);
-    static constexpr bool single = mp::mp_is_set<RolesGiven>::value;
+    static constexpr bool bundled = ((!is_preset<Ps> || has_policies<Ps>) && ...);
+    static constexpr bool named = mp::mp_all_of<All, Named>::value;
+    static constexpr bool known = mp::mp_all_of<All, Known>::value;
+    static constexpr bool flat = (mp::mp_none_of_q<typename BundleOf<Ps>::type, Plays<role::preset>>::value && ...);
+    static constexpr bool single = plays_once<Given>::value && (plays_once<typename BundleOf<Ps>::type>::value && ...);
 
+    static_assert(bundled, "allot: a preset needs `auto policies() const` that returns a std::tuple of policies");
     static_assert(named, "allot: a policy names its role; write `using role = allot::role::weight;` (or eligibility, pool, "
                   "queue, qos, valuation, placement, terms) in it");
     static_assert(!named || known, "allot: a policy's role must be one of allot::role: eligibility, weight, pool, queue, qos, "
                   "valuation, placement, terms, rules, id_key, preset");
+    static_assert(flat, "allot: a preset cannot stand in a preset; list its policies instead");
     static_assert(!named || !known || single, "allot: two policies of one role; give the Dispatcher only one of them");
-    static constexpr bool passed = named && known && single;
+    static constexpr bool passed = bundled && named && known && flat && single;
 
     template <class Role, class Default>
     struct Find {

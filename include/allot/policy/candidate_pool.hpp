@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <type_traits>
 
 #include <allot/core/handle.hpp>
 #include <allot/core/node.hpp>
@@ -44,17 +45,20 @@ struct Draw {
 namespace detail {
 
 /// Shape of the callable a draw asks for exact weights: (node, index in `Frame::models`) -> Weight, zero if not admitted.
-using WeighShape = Weight (*)(NodeHandle, std::uint32_t);
+/// An object, and no function pointer, because what the hub passes remembers the task.
+struct WeighShape {
+    auto operator()(NodeHandle, std::uint32_t) const -> Weight;
+};
 
 }  // namespace detail
 
-/// `p.changed(before, after)`: the one door; called backwards it undoes.
+/// `p.changed(before, after)`: the one door; called backwards it undoes, also a change that never came because something threw.
 template <class P>
 concept has_changed = requires(P& p, const NodePlace& place) { p.changed(place, place); };
 
 /// `p.draw(frame, weigh, random) -> std::optional<Draw>`: the canonical draw of policy/canonical_draw.hpp.
 template <class P>
-concept has_draw = requires(const P& p, const Frame& frame, detail::WeighShape weigh, Random& random) {
+concept has_draw = requires(const P& p, const Frame& frame, const detail::WeighShape& weigh, Random& random) {
     { p.draw(frame, weigh, random) } -> std::same_as<std::optional<Draw>>;
 };
 
@@ -64,13 +68,13 @@ concept has_count = requires(const P& p, const Frame& frame) {
     { p.count(frame) } -> std::same_as<std::uint32_t>;
 };
 
-/// Index of the candidates. Needs nothing of the dispatcher and can be used alone.
+/// Index of the candidates. Needs nothing of the dispatcher and can be used alone. `laws::reversible` checks it.
 template <class P>
 concept candidate_pool = has_changed<P> && has_draw<P> && has_count<P>;
 
 /// `static constexpr bool stores_bounds`: draws by stored bounds, and so needs a monotone weight.
 template <class P>
-concept stores_bounds = requires { requires bool(P::stores_bounds); };
+concept stores_bounds = requires { typename std::enable_if_t<bool(P::stores_bounds)>; };
 
 /// One sentence a requirement.
 template <class P>

@@ -30,6 +30,7 @@ concept has_admits = requires(const P& p, const Node& node, const Task& task, co
 };
 
 /// Decides which node may run which task. Both halves are pure: equal arguments, equal reasons. `none` means yes.
+/// `laws::pure` checks it.
 template <class P>
 concept eligibility = has_fits<P> && has_admits<P>;
 

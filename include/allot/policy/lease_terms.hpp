@@ -40,7 +40,7 @@ concept has_after = requires(const P& p, const Task& task) {
     { p.after(task, OutcomeKind::timeout) } -> std::same_as<Next>;
 };
 
-/// Deadlines, and what follows a failure. Pure.
+/// Deadlines, and what follows a failure. Pure. `laws::positive` checks it.
 template <class P>
 concept lease_terms = has_length<P> && has_length_max<P> && has_patience<P> && has_after<P>;
 

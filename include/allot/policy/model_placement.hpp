@@ -29,7 +29,7 @@ concept has_asked_for = requires(const P& p) {
     { p.asked_for() } -> std::same_as<Duration>;
 };
 
-/// Decides how many nodes should fetch a model. Pure; the hub counts before and draws after.
+/// Decides how many nodes should fetch a model. Pure; the hub counts before and draws after. `laws::pure` checks it.
 template <class P>
 concept model_placement = has_wanted<P> && has_asked_for<P>;
 

@@ -51,6 +51,7 @@ concept has_points_max = requires(const P& p) {
 };
 
 /// Measures the quality of service. The tracker itself holds parameters only; what it measures lives in the node's record.
+/// `laws::bounded` checks it.
 template <class P>
 concept qos_tracker = has_node_data<P> && has_joined<P> && has_record<P> && has_score<P> && has_score_max<P> &&
                       has_back_at<P> && has_points_max<P>;

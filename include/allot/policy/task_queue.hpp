@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <utility>
 
 #include <allot/core/handle.hpp>
 #include <allot/core/task.hpp>
@@ -28,23 +29,26 @@ struct QueueEntry {
 
 namespace detail {
 
-/// Shape of the callable `best` asks whether a node may take this very task.
-using FitsShape = bool (*)(TaskHandle);
+/// Shape of the callable `best` asks whether a node may take this very task. An object, and no function pointer, because what
+/// the hub passes remembers the node.
+struct FitsShape {
+    auto operator()(TaskHandle) const -> bool;
+};
 
 }  // namespace detail
 
-/// `p.push(entry)`.
+/// `p.push(entry)`; an entry that is there already changes nothing.
 template <class P>
 concept has_push = requires(P& p, const QueueEntry& entry) { p.push(entry); };
 
-/// `p.erase(entry)`, with the entry that was pushed.
+/// `p.erase(entry)`, with the entry that was pushed; one that is not there changes nothing.
 template <class P>
 concept has_erase = requires(P& p, const QueueEntry& entry) { p.erase(entry); };
 
 /// `p.best(groups, fits) -> std::optional<TaskHandle>`: the first in order among all tasks of these groups that `fits`.
 template <class P>
 concept has_best = requires(const P& p, std::span<const RequirementId> groups, detail::FitsShape fits) {
-    { p.best(groups, fits) } -> std::same_as<std::optional<TaskHandle>>;
+    { p.best(groups, std::move(fits)) } -> std::same_as<std::optional<TaskHandle>>;
 };
 
 /// `p.worst() -> std::optional<TaskHandle>`: the last in order of all.
@@ -60,7 +64,7 @@ concept has_capacity = requires(const P& p, std::uint32_t nodes) {
     { p.capacity(nodes) } -> std::same_as<std::uint32_t>;
 };
 
-/// Order of the waiting tasks, and its bound. Needs nothing of the dispatcher and can be used alone.
+/// Order of the waiting tasks, and its bound. Needs nothing of the dispatcher and can be used alone. `laws::ordered` checks it.
 template <class P>
 concept task_queue = has_push<P> && has_erase<P> && has_best<P> && has_worst<P> && has_capacity<P>;
 

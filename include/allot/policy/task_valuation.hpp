@@ -13,6 +13,7 @@ concept has_value = requires(const P& p, const Task& task, const Requirement& re
 };
 
 /// Worth of a task, asked once at admission. Pure; numerator below 2^96, denominator positive and below 2^32.
+/// `laws::rational` checks it.
 template <class P>
 concept task_valuation = has_value<P>;
 

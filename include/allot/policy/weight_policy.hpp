@@ -1,6 +1,7 @@
 #pragma once
 
 #include <concepts>
+#include <type_traits>
 
 #include <allot/core/node.hpp>
 #include <allot/core/task.hpp>
@@ -14,11 +15,13 @@ concept has_weight = requires(const P& p, const Node& node, const Task& task, Fa
     { p.weight(node, task, factors) } -> std::same_as<Weight>;
 };
 
+/// Something named `monotone`.
+template <class P>
+concept names_monotone = requires { &P::monotone; };
+
 /// `static constexpr bool monotone`: whether the weight keeps the law below.
 template <class P>
-concept says_monotone = requires {
-    { P::monotone } -> std::convertible_to<bool>;
-};
+concept says_monotone = requires { typename std::bool_constant<bool(P::monotone)>; };
 
 /// Selection weight of a candidate. Pure: equal arguments, equal weights.
 template <class P>
@@ -34,7 +37,9 @@ template <class P>
 struct WeightPolicyCheck {
     static_assert(has_weight<P>, "allot: a weight policy needs "
                   "`auto weight(const Node&, const Task&, Factors) const -> Weight`");
-    static constexpr bool passed = weight_policy<P>;
+    static_assert(!has_weight<P> || !names_monotone<P> || says_monotone<P>, "allot: a weight policy says that it is monotone "
+                  "with `static constexpr bool monotone = true;`");
+    static constexpr bool passed = weight_policy<P> && (!names_monotone<P> || says_monotone<P>);
 };
 
 }}  // namespace allot::v0
