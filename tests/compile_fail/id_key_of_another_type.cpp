@@ -1,0 +1,8 @@
+// error: allot: the role `id_key` is the hub.s own; give the Dispatcher an allot::IdKey
+#include <allot/dispatcher/dispatcher.hpp>
+
+struct Mine {
+    using role = allot::role::id_key;
+};
+
+auto dispatcher = allot::Dispatcher{Mine{}};

@@ -1,0 +1,10 @@
+// error: allot: a task queue needs `auto best.std::span<const RequirementId> groups, fits. const -> std::optional<TaskHandle>`
+#include <allot/dispatcher/dispatcher.hpp>
+#include <allot/policy/archetype.hpp>
+
+struct Mine : allot::archetype::Queue {
+    using Fits = bool (*)(allot::TaskHandle);
+    auto best(std::span<const allot::RequirementId>, Fits) const -> std::optional<allot::TaskHandle> { return {}; }
+};
+
+auto dispatcher = allot::Dispatcher{Mine{}};

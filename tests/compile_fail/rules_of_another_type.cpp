@@ -1,0 +1,8 @@
+// error: allot: the role `rules` is the hub.s own; give the Dispatcher an allot::Rules
+#include <allot/dispatcher/dispatcher.hpp>
+
+struct Mine {
+    using role = allot::role::rules;
+};
+
+auto dispatcher = allot::Dispatcher{Mine{}};

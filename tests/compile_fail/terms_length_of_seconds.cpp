@@ -1,0 +1,9 @@
+// error: allot: lease terms need `auto length.const Node&, const Task&. const -> Duration`
+#include <allot/dispatcher/dispatcher.hpp>
+#include <allot/policy/archetype.hpp>
+
+struct Mine : allot::archetype::Terms {
+    auto length(const allot::Node&, const allot::Task&) const -> std::chrono::seconds { return {}; }
+};
+
+auto dispatcher = allot::Dispatcher{Mine{}};
