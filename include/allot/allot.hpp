@@ -37,6 +37,7 @@
 #include <allot/pool/linear_pool.hpp>
 #include <allot/preset/crynux_single.hpp>
 #include <allot/qos/rolling_qos.hpp>
+#include <allot/queue/flat_queue.hpp>
 #include <allot/queue/linear_queue.hpp>
 #include <allot/queue/value_queue.hpp>
 #include <allot/terms/fixed_terms.hpp>

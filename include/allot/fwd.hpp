@@ -16,6 +16,7 @@ struct HarmonicWeight;
 class GpuGroupPool;
 class LinearPool;
 class ValueQueue;
+class FlatQueue;
 class LinearQueue;
 class RollingQos;
 struct FeePerSecond;
