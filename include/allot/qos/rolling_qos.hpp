@@ -17,6 +17,7 @@ struct RollingQosParameters {
     std::uint32_t window = 50;                                   ///< Verdicts that count; at most 50.
     std::uint32_t points_max = 10;                               ///< The best verdict; at most 255.
     Score score_new = Score::from_ratio(1, 2);                   ///< Score of a node without verdicts.
+    Score score_floor = Score::from_ratio(1, 100);               ///< Least long-term score until the window is full.
     bool timeout_scores_zero = true;                             ///< A timeout outside a group enters as 0 (rule 19).
     Score kick_out_below = Score::from_ratio(2, 10);             ///< Mean of a full window that removes a node.
     Score rejoin_floor = Score::from_ratio(3, 10);               ///< Mean a returning node is lifted to.
@@ -108,9 +109,14 @@ public:
     }
 
     [[nodiscard]] constexpr auto score(const node_data& data, TimePoint time) const noexcept -> Score {
-        return long_term(data) * health(data, time);
+        return score_max(data) * health(data, time);
     }
-    [[nodiscard]] constexpr auto score_max(const node_data& data) const noexcept -> Score { return long_term(data); }
+    /// The score in full health. A node that scored nothing yet but zeros would never be drawn again, so it could neither better
+    /// itself nor fill its window and be kicked out; until the window is full the floor keeps it in.
+    [[nodiscard]] constexpr auto score_max(const node_data& data) const noexcept -> Score {
+        const auto score = long_term(data);
+        return data.count < parameters_.window ? std::max(score, parameters_.score_floor) : score;
+    }
 
     [[nodiscard]] constexpr auto back_at(const node_data& data) const noexcept -> std::optional<TimePoint> {
         const auto tau = static_cast<std::uint64_t>(parameters_.recovery_tau.count());
