@@ -125,7 +125,7 @@ template <class... Ps>
 void Dispatcher<Ps...>::judge(Record& record, Outcome outcome, Step& step) {
     auto& node = record.node;
     const auto standing = qos_.record(record.qos, outcome, state_.counters().now);
-    node.kicked_out = standing == Standing::kicked_out;
+    node.kicked_out = standing == Standing::kicked_out && node.present();
     if (standing == Standing::excluded && !node.excluded) {
         node.excluded = true;
         if (node.present()) {
