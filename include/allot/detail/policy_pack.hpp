@@ -91,13 +91,6 @@ struct PolicyPack {
     static constexpr bool flat = (mp::mp_none_of_q<typename BundleOf<Ps>::type, Plays<role::preset>>::value && ...);
     static constexpr bool single = plays_once<Given>::value && (plays_once<typename BundleOf<Ps>::type>::value && ...);
 
-    static_assert(bundled, "allot: a preset needs `auto policies() const` that returns a std::tuple of policies");
-    static_assert(named, "allot: a policy names its role; write `using role = allot::role::weight;` (or eligibility, pool, "
-                  "queue, qos, valuation, placement, terms) in it");
-    static_assert(!named || known, "allot: a policy's role must be one of allot::role: eligibility, weight, pool, queue, qos, "
-                  "valuation, placement, terms, rules, id_key, preset");
-    static_assert(flat, "allot: a preset cannot stand in a preset; list its policies instead");
-    static_assert(!named || !known || single, "allot: two policies of one role; give the Dispatcher only one of them");
     static constexpr bool passed = bundled && named && known && flat && single;
 
     template <class Role, class Default>
@@ -122,6 +115,15 @@ struct PolicyPack {
         auto bundles = std::tuple_cat(bundle_of(given)...);
         return std::tuple_cat(std::tuple<Ps...>{std::move(given)...}, std::move(bundles));
     }
+
+    // Last, because clang 14 leaves out what stands behind the first that fails, and then complains of its absence.
+    static_assert(bundled, "allot: a preset needs `auto policies() const` that returns a std::tuple of policies");
+    static_assert(named, "allot: a policy names its role; write `using role = allot::role::weight;` (or eligibility, pool, "
+                  "queue, qos, valuation, placement, terms) in it");
+    static_assert(!named || known, "allot: a policy's role must be one of allot::role: eligibility, weight, pool, queue, qos, "
+                  "valuation, placement, terms, rules, id_key, preset");
+    static_assert(flat, "allot: a preset cannot stand in a preset; list its policies instead");
+    static_assert(!named || !known || single, "allot: two policies of one role; give the Dispatcher only one of them");
 };
 
 /// `P` if it passed its check, else the default: a wrong policy then yields its one sentence and no page behind it.
