@@ -1,0 +1,310 @@
+#include <cmath>
+
+#include "support/catch.hpp"
+#include "support/network.hpp"
+
+using namespace support;
+
+// What the network remembers of a node's service, and what follows from it (rules 19, 20; spec: golden numbers).
+
+namespace {
+
+using allot::OutcomeKind;
+
+auto number(allot::Score score) -> double { return double(score.raw()) / double(allot::Score::one().raw()); }
+
+template <class Dispatcher>
+auto health(const Dispatcher& d, allot::NodeId id, TimePoint time) -> double {
+    return number(d.qos().health(d.node(id)->qos, time));
+}
+template <class Dispatcher>
+auto long_term(const Dispatcher& d, allot::NodeId id) -> double {
+    return number(d.qos().long_term(d.node(id)->qos));
+}
+
+auto near(double value) { return Catch::Matchers::WithinAbs(value, 1e-7); }
+
+/// A node that runs one task after another without ever answering, until the network is rid of it; how many it was given.
+template <class Dispatcher>
+auto tasks_of_vanished_node(Dispatcher& d, int tasks_max) -> int {
+    auto time = d.now();
+    for (auto n = 1; n <= tasks_max; ++n) {
+        while (started(d.submit(plain_task(n), {time, allot::Entropy{n}})).empty()) {
+            ok(d.cancel(n, {time, std::nullopt}));
+            ok(d.advance({time += 2h, std::nullopt}));  // its id is forgotten, an exclusion ends
+        }
+        time += 200s;
+        const auto events = d.advance({time, std::nullopt});
+        if (events.template get<event::TaskTimedOut>() == nullptr) {
+            return -1;
+        }
+        if (events.template get<event::NodeKickedOut>() != nullptr) {
+            return n;
+        }
+    }
+    return tasks_max + 1;
+}
+
+}  // namespace
+
+TEST_CASE("the long-term score is the mean of the last fifty verdicts, and a half before the first") {
+    auto d = allot::Dispatcher<>{};
+    join_plain(d, 1);
+    CHECK(long_term(d, 1) == 0.5);
+    const auto expected = std::vector<std::pair<std::uint32_t, double>>{{10, 1.0}, {5, 0.75}, {2, 17.0 / 30.0}, {0, 17.0 / 40.0}};
+    for (const auto& [points, mean] : expected) {
+        const auto events = d.score(1, points, at(0s));
+        CHECK(events.get<event::NodeScored>()->outcome == allot::Outcome{OutcomeKind::scored, points});
+        CHECK_THAT(long_term(d, 1), near(mean));
+    }
+    for (auto i = 0; i < 49; ++i) {
+        ok(d.score(1, 10, at(0s)));
+    }
+    CHECK_THAT(long_term(d, 1), near(0.98));  // one zero is left
+    ok(d.score(1, 10, at(0s)));
+    CHECK(long_term(d, 1) == 1.0);
+}
+
+TEST_CASE("timeouts in a row leave 0.95, 0.285 and 0.0855 of health, and then exclude") {
+    auto d = allot::Dispatcher<>{};
+    join_plain(d, 1);
+    for (const auto expected : {0.95, 0.285}) {
+        CHECK(d.observe(1, OutcomeKind::timeout, at(0s)).get<event::NodeExcluded>() == nullptr);
+        CHECK_THAT(health(d, 1, TimePoint{0s}), near(expected));
+    }
+    const auto events = d.observe(1, OutcomeKind::timeout, at(0s));
+    CHECK_THAT(health(d, 1, TimePoint{0s}), near(0.0855));
+    const auto* excluded = events.get<event::NodeExcluded>();
+    REQUIRE(excluded != nullptr);
+    // Back after 30 ln(0.9145 / 0.2) minutes.
+    const auto minutes = 30.0 * std::log(0.9145 / 0.2);
+    CHECK(std::abs(double(excluded->until.time_since_epoch().count()) - minutes * 60'000.0) < 2.0);
+    CHECK(d.node(1)->node.excluded);
+    CHECK(d.next_deadline() == excluded->until);
+    CHECK(d.qos().health(d.node(1)->qos, excluded->until) >= d.qos().parameters().readmit_from);
+    CHECK(d.qos().health(d.node(1)->qos, excluded->until - 1ms) < d.qos().parameters().readmit_from);
+
+    CHECK(started(d.submit(plain_task(1), at(1s))).empty());
+    CHECK(d.advance(dark(excluded->until.time_since_epoch() - 1ms)).get<event::NodeReadmitted>() == nullptr);
+    CHECK(d.advance(dark(excluded->until.time_since_epoch())).get<event::NodeReadmitted>() != nullptr);
+    CHECK_FALSE(d.node(1)->node.excluded);
+}
+
+TEST_CASE("health recovers as 1 - (1 - H) exp(-t / 30 min), and a success adds 0.15") {
+    auto d = allot::Dispatcher<>{};
+    join_plain(d, 1);
+    ok(d.observe(1, OutcomeKind::timeout, at(0s)));
+    ok(d.observe(1, OutcomeKind::timeout, at(0s)));
+    CHECK_THAT(health(d, 1, TimePoint{30min}), near(1.0 - 0.715 * std::exp(-1.0)));
+    ok(d.observe(1, OutcomeKind::success, at(0s)));
+    CHECK_THAT(health(d, 1, TimePoint{0s}), near(0.435));
+    for (auto i = 0; i < 4; ++i) {
+        ok(d.observe(1, OutcomeKind::success, at(0s)));
+    }
+    CHECK(health(d, 1, TimePoint{0s}) == 1.0);  // never above
+}
+
+TEST_CASE("only success, timeouts and wrong results touch the score of a node") {
+    struct Case { OutcomeKind outcome; double health; double long_term; };
+    const auto c = GENERATE(values<Case>({
+        {OutcomeKind::success, 0.435, 1.0},
+        {OutcomeKind::timeout, 0.0855, 0.5},
+        {OutcomeKind::timeout_in_group, 0.0855, 1.0},
+        {OutcomeKind::out_of_memory, 0.285, 1.0},
+        {OutcomeKind::model_download, 0.285, 1.0},
+        {OutcomeKind::execution_error, 0.285, 1.0},
+        {OutcomeKind::incorrect_result, 0.285, 0.5},
+        {OutcomeKind::declined, 0.285, 1.0},
+        {OutcomeKind::cancelled, 0.285, 1.0},
+    }));
+    auto d = allot::Dispatcher<>{};
+    join_plain(d, 1);
+    ok(d.observe(1, OutcomeKind::timeout_in_group, at(0s)));
+    ok(d.observe(1, OutcomeKind::timeout_in_group, at(0s)));
+    ok(d.score(1, 10, at(0s)));
+    ok(d.observe(1, c.outcome, at(0s)));
+    CAPTURE(int(c.outcome));
+    CHECK_THAT(health(d, 1, TimePoint{0s}), near(c.health));
+    CHECK_THAT(long_term(d, 1), near(c.long_term));
+    CHECK_THAT(number(d.qos_score(*d.node(1))), near(c.health * c.long_term));
+}
+
+TEST_CASE("a lease that expires costs health, and a verdict of zero outside of validation groups") {
+    const auto grouped = GENERATE(false, true);
+    auto d = allot::Dispatcher<>{};
+    join_plain(d, 1);
+    ok(d.score(1, 10, at(0s)));
+    ok(d.submit(with(plain_task(1), [&](auto& t) { t.group = grouped ? std::optional{allot::GroupId{1}} : std::nullopt; }), at(0s)));
+    ok(d.advance(at(200s)));
+    CHECK_THAT(health(d, 1, TimePoint{200s}), near(0.95));
+    CHECK(long_term(d, 1) == (grouped ? 1.0 : 0.5));
+}
+
+TEST_CASE("a completed task raises health") {
+    auto d = allot::Dispatcher<>{};
+    join_plain(d, 1);
+    ok(d.observe(1, OutcomeKind::timeout_in_group, at(0s)));
+    ok(d.observe(1, OutcomeKind::timeout_in_group, at(0s)));
+    ok(d.complete(leased(d.submit(plain_task(1), at(0s))), at(0s)));
+    CHECK_THAT(health(d, 1, TimePoint{0s}), near(0.435));
+}
+
+TEST_CASE("a node of good record that vanishes is kicked out after a bounded number of tasks") {
+    auto d = allot::Dispatcher<>{};
+    join_plain(d, 1);
+    for (auto i = 0; i < 50; ++i) {
+        ok(d.score(1, 10, at(0s)));
+    }
+    // Fifty tens, each displaced by a zero: the mean falls below two with the 41st.
+    CHECK(tasks_of_vanished_node(d, 200) == 41);
+    CHECK(state_of(d, 1) == NodeState::left);
+}
+
+TEST_CASE("kick-out takes a full window with a mean below two, and returns the stake") {
+    auto d = allot::Dispatcher<>{};
+    join_plain(d, 1);
+    for (auto i = 0; i < 10; ++i) {
+        ok(d.score(1, 10, at(0s)));
+    }
+    for (auto i = 0; i < 40; ++i) {
+        CHECK(d.score(1, 0, at(0s)).get<event::NodeKickedOut>() == nullptr);  // 49 verdicts, then exactly 2.0
+    }
+    const auto events = d.score(1, 1, at(0s));
+    CHECK(events.get<event::NodeKickedOut>()->stake_returned == allot::Amount{400});
+    CHECK(state_of(d, 1) == NodeState::left);
+    CHECK(d.state().present() == 0);
+}
+
+TEST_CASE("a busy node is kicked out when its lease ends") {
+    auto d = allot::Dispatcher{allot::RollingQos{{.window = 2}}};
+    join_plain(d, 1);
+    const auto lease = leased(d.submit(plain_task(1), at(0s)));
+    ok(d.score(1, 0, at(0s)));
+    CHECK(d.score(1, 0, at(0s)).get<event::NodeKickedOut>() == nullptr);
+    CHECK(state_of(d, 1) == NodeState::busy);
+    const auto events = d.complete(lease, at(1s));
+    CHECK(events.get<event::TaskDone>()->fee == allot::Amount{100});  // what it did is paid
+    CHECK(events.get<event::NodeKickedOut>() != nullptr);
+    CHECK(state_of(d, 1) == NodeState::left);
+}
+
+TEST_CASE("a returning node is lifted to the floor of 0.3 and no further") {
+    struct Case { std::uint32_t points; double after; };
+    const auto c = GENERATE(values<Case>({{0, 0.3}, {2, 0.3}, {3, 0.3}, {4, 0.4}, {10, 1.0}}));
+    auto d = allot::Dispatcher<>{};
+    join_plain(d, 1);
+    ok(d.score(1, c.points, at(0s)));
+    ok(d.leave(1, at(0s)));
+    ok(d.join(plain_node(1), at(0s)));
+    CHECK_THAT(long_term(d, 1), near(c.after));
+    if (c.points < 3) {  // a full window at the floor, so that one good verdict moves it little
+        ok(d.score(1, 10, at(0s)));
+        CHECK_THAT(long_term(d, 1), near(0.314));
+    }
+}
+
+TEST_CASE("a node without verdicts comes back as it was: a half, not the floor") {
+    auto d = allot::Dispatcher<>{};
+    join_plain(d, 1);
+    ok(d.leave(1, at(0s)));
+    ok(d.join(plain_node(1), at(0s)));
+    CHECK(long_term(d, 1) == 0.5);
+}
+
+TEST_CASE("a node that comes back after a kick-out may be kicked out again, after a bounded number of zeros") {
+    auto d = allot::Dispatcher<>{};
+    join_plain(d, 1);
+    for (auto i = 0; i < 50; ++i) {
+        ok(d.score(1, 0, at(0s)));
+    }
+    CHECK(state_of(d, 1) == NodeState::left);
+    ok(d.join(plain_node(1), at(0s)));
+    CHECK_FALSE(d.node(1)->node.kicked_out);
+    CHECK_THAT(long_term(d, 1), near(0.3));
+    auto zeros = 0;
+    while (state_of(d, 1) != NodeState::left && zeros < 100) {
+        ok(d.score(1, 0, at(0s)));
+        ++zeros;
+    }
+    CHECK(zeros == 17);  // 150 - 3 * 17 < 100
+}
+
+TEST_CASE("leaving and joining again clears no exclusion and heals nothing") {
+    auto d = allot::Dispatcher<>{};
+    join_plain(d, 1);
+    ok(d.score(1, 10, at(0s)));
+    for (auto i = 0; i < 3; ++i) {
+        ok(d.observe(1, OutcomeKind::timeout_in_group, at(0s)));
+    }
+    const auto back = *d.next_deadline();
+    ok(d.leave(1, at(1min)));
+    ok(d.join(plain_node(1), at(2min)));
+    CHECK(d.node(1)->node.excluded);
+    CHECK(d.next_deadline() == back);
+    CHECK_THAT(health(d, 1, TimePoint{2min}), near(1.0 - 0.9145 * std::exp(-2.0 / 30.0)));
+    CHECK(started(d.submit(plain_task(1), at(2min))).empty());
+    CHECK(started(d.advance(at(back.time_since_epoch()))).size() == 1);
+}
+
+TEST_CASE("an exclusion that ended while the node was away does not come back with it") {
+    auto d = allot::Dispatcher<>{};
+    join_plain(d, 1);
+    for (auto i = 0; i < 3; ++i) {
+        ok(d.observe(1, OutcomeKind::timeout_in_group, at(0s)));
+    }
+    ok(d.leave(1, at(0s)));
+    ok(d.join(plain_node(1), at(1h)));
+    CHECK_FALSE(d.node(1)->node.excluded);
+    CHECK(started(d.submit(plain_task(1), at(1h))).size() == 1);
+}
+
+TEST_CASE("as an option, joining again clears health as the seeds do") {
+    auto d = allot::Dispatcher{allot::RollingQos{{.rejoin_clears_health = true}}};
+    join_plain(d, 1);
+    for (auto i = 0; i < 3; ++i) {
+        ok(d.observe(1, OutcomeKind::timeout_in_group, at(0s)));
+    }
+    ok(d.leave(1, at(0s)));
+    ok(d.join(plain_node(1), at(0s)));
+    CHECK(health(d, 1, TimePoint{0s}) == 1.0);
+    CHECK_FALSE(d.node(1)->node.excluded);
+}
+
+TEST_CASE("verdicts after departure count in the history of the node") {
+    auto d = allot::Dispatcher<>{};
+    join_plain(d, 1);
+    ok(d.leave(1, at(0s)));
+    CHECK(d.score(1, 4, at(1s)).get<event::NodeScored>() != nullptr);
+    for (auto i = 0; i < 3; ++i) {
+        CHECK(d.observe(1, OutcomeKind::timeout_in_group, at(1s)).size() == 1);  // nobody there to be excluded
+    }
+    ok(d.join(plain_node(1), at(1s)));
+    CHECK_THAT(long_term(d, 1), near(0.4));
+    CHECK(d.node(1)->node.excluded);
+}
+
+TEST_CASE("verdicts that would kick out a node that is gone leave no mark on its return but the floor") {
+    auto d = allot::Dispatcher<>{};
+    join_plain(d, 1);
+    ok(d.leave(1, at(0s)));
+    for (auto i = 0; i < 50; ++i) {
+        CHECK(d.score(1, 0, at(0s)).get<event::NodeKickedOut>() == nullptr);
+    }
+    ok(d.join(plain_node(1), at(0s)));
+    CHECK_FALSE(d.node(1)->node.kicked_out);
+    CHECK(state_of(d, 1) == NodeState::available);
+}
+
+TEST_CASE("timeouts that come while a node is excluded put its return off") {
+    auto d = allot::Dispatcher<>{};
+    join_plain(d, 1);
+    for (auto i = 0; i < 3; ++i) {
+        ok(d.observe(1, OutcomeKind::timeout_in_group, at(0s)));
+    }
+    const auto first = *d.next_deadline();
+    CHECK(d.observe(1, OutcomeKind::timeout_in_group, at(1min)).get<event::NodeExcluded>() == nullptr);
+    CHECK(*d.next_deadline() > first);
+    ok(d.observe(1, OutcomeKind::success, at(2min)));
+    ok(d.observe(1, OutcomeKind::success, at(2min)));
+    CHECK(*d.next_deadline() < first);
+}
