@@ -1,8 +1,13 @@
-// What a project that embeds the library compiles first.
-#include <allot/result.hpp>
-#include <allot/version.hpp>
+// What a project that embeds the library writes first: a node, a task, a lease.
+#include <allot/allot.hpp>
+
+using namespace std::chrono_literals;
+using namespace allot::literals;
 
 auto main() -> int {
-    const auto result = allot::Result<int>{ALLOT_VERSION_MAJOR};
-    return result.has_value() ? 0 : 1;
+    auto dispatcher = allot::Dispatcher{allot::ValueQueue{{.tasks_per_node = 2}}};
+    const auto now = allot::Moment{.time = allot::TimePoint{}, .entropy = 2026};
+    (void)dispatcher.join({.id = "relay-7", .gpu = "RTX 4090", .vram = 24_GiB, .stake = 400}, now).or_throw();
+    const auto placed = dispatcher.submit({.id = 7, .vram_min = 16_GiB, .fee = 10, .duration_estimate = 20s}, now);
+    return placed.accepted() && placed.lease() != nullptr ? 0 : 1;
 }

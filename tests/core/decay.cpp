@@ -106,7 +106,7 @@ TEST_CASE("recovery is within 2^-28 of the formula") {
 
 TEST_CASE("recovery starts at its base, never falls and ends at one") {
     auto random = std::mt19937_64{allot_test::seed()};
-    for (auto i = 0; i < 100; ++i) {
+    for (std::uint64_t i = 0; i < 100; ++i) {
         const auto base = any_score(random);
         const auto tau = 1 + random() % 300U;
         auto last = base;

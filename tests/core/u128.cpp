@@ -35,7 +35,7 @@ auto any(std::mt19937_64& random) -> u128 {
 static_assert(!std::is_convertible_v<u128, std::uint64_t> && !std::is_convertible_v<u128, bool>);
 static_assert(std::is_convertible_v<int, u128> && !std::is_convertible_v<double, u128>);
 static_assert(std::is_nothrow_copy_constructible_v<u128> && std::is_trivially_copyable_v<u128> && sizeof(u128) == 16);
-static_assert(u128{7} * 6 == 42 && 100 - u128{58} == 42 && u128{1} << 64 > u128{~std::uint64_t{0}});
+static_assert(u128{7} * 6 == 42 && 100 - u128{58} == 42 && (u128{1} << 64) > u128{~std::uint64_t{0}});
 static_assert(u128::max() / 3 * 3 == u128::max() && u128::max() % (u128{1} << 100) == (u128{1} << 100) - 1);
 static_assert(allot::parse_decimal("340282366920938463463374607431768211455") == u128::max());
 

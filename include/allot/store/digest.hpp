@@ -7,6 +7,7 @@
 #include <type_traits>
 #include <vector>
 
+#include <allot/core/score.hpp>
 #include <allot/core/siphash.hpp>
 #include <allot/store/network.hpp>
 
