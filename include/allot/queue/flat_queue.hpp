@@ -37,6 +37,9 @@ public:
         if (task >= places_.size()) {
             places_.resize(std::max(task + 1, places_.size() + places_.size() / 8));
         }
+        if (places_[task].in_group != absent) {
+            return;
+        }
         groups_[group].push(entry, places_);
         all_.push(entry, places_);
     }
