@@ -1,0 +1,10 @@
+// What all lease terms do. ALLOT_MODEL names them.
+#include <allot/policy/laws/pure.hpp>
+
+#include "conformance/name.hpp"
+#include "support/catch.hpp"
+#include "support/seed.hpp"
+
+static_assert(allot::lease_terms<ALLOT_MODEL>);
+
+ALLOT_CLAIM("are pure, and positive") { ALLOT_KEEPS(allot::laws::positive(ALLOT_MODEL{}, support::seed())); }

@@ -1,0 +1,16 @@
+// What every weight that says it is monotone does. ALLOT_MODEL names it.
+#include <cstdint>
+
+#include <allot/policy/laws/monotone.hpp>
+
+#include "conformance/name.hpp"
+#include "support/catch.hpp"
+#include "support/seed.hpp"
+
+static_assert(allot::monotone_weight<ALLOT_MODEL>);
+
+ALLOT_CLAIM("keeps the law of a monotone weight") {
+    for (std::uint64_t i = 0; i < 5; ++i) {
+        ALLOT_KEEPS(allot::laws::monotone(ALLOT_MODEL{}, support::seed() + i));
+    }
+}
