@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <span>
 #include <utility>
 #include <variant>
 
@@ -23,7 +24,18 @@ struct Dispatcher<Ps...>::Followers {
         const auto is = after != nullptr && is_candidate(*after);
         if (was || is) {
             const auto& models = hub.state_.holdings(h);
-            hub.pool_.changed(hub.place(h, was ? before : nullptr, models), hub.place(h, is ? after : nullptr, models));
+            hub.pool_.changed(was && hub.state_.undoing() ? taken_back(h, *before, models)
+                                                          : hub.place(h, was ? before : nullptr, models),
+                              hub.place(h, is ? after : nullptr, models));
+        }
+    }
+
+    /// The place of a record that a rollback removes. One whose weight cannot be computed never came into the pool.
+    [[nodiscard]] auto taken_back(NodeHandle h, const Record& record, std::span<const HeldModel> models) const -> NodePlace {
+        try {
+            return hub.place(h, &record, models);
+        } catch (...) {
+            return {h, record.node.node_class, record.node.slot, 0, 0, models};
         }
     }
 

@@ -62,6 +62,9 @@ public:
     /// The key of all id and name hashes. It never shows in a decision.
     [[nodiscard]] auto key() const noexcept -> SipKey { return key_; }
 
+    /// True during a rollback.
+    [[nodiscard]] auto undoing() const noexcept -> bool { return undoing_; }
+
     // ---- writing --------------------------------------------------------------------------------------------------
 
     template <class F>
@@ -143,11 +146,13 @@ public:
     /// Takes back everything since the mark, newest first.
     template <class F>
     void rollback(std::size_t mark, F& followers) {
+        undoing_ = true;
         while (notes_.size() > mark) {
             auto last = std::move(notes_.back());
             notes_.pop_back();
             std::visit([&](auto& n) { undo(n, followers); }, last);
         }
+        undoing_ = false;
     }
 
     /// Equal records, counters and interned values. Indices follow from these, and the hash key is nobody's business.
@@ -381,9 +386,7 @@ private:
     }
     template <class F>
     void undo(HoldingsNote& n, F& followers) {
-        undoing_ = true;
         change_holdings(n.handle, std::move(n.before), followers);
-        undoing_ = false;
     }
     template <class F>
     void undo(Counters& before, F& followers) {
