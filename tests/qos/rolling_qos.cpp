@@ -1,5 +1,6 @@
 #include <chrono>
 #include <cstdint>
+#include <vector>
 
 #include <allot/qos/rolling_qos.hpp>
 
@@ -236,4 +237,36 @@ TEST_CASE("parameters that make no sense together are not valid") {
     CHECK_FALSE(Parameters{.points_max = 256}.valid());
     CHECK_FALSE(Parameters{.recovery_tau = 0ms}.valid());
     CHECK_FALSE(Parameters{.exclude_below = Score::one(), .readmit_from = Score::one()}.valid());
+}
+
+TEST_CASE("a digest takes in all that is remembered") {
+    struct Taken {
+        std::vector<std::uint64_t> words{};
+        void add(std::uint64_t word) { words.push_back(word); }
+        void add(Score score) { words.push_back(score.raw()); }
+        void add(TimePoint time) { words.push_back(static_cast<std::uint64_t>(time.time_since_epoch().count())); }
+        template <class... Ts>
+        void all(const Ts&... values) {
+            (add(values), ...);
+        }
+    };
+    const auto digest = [](const Data& data) {
+        auto taken = Taken{};
+        data.absorbed(taken);
+        return taken.words;
+    };
+    const auto qos = RollingQos{};
+    for (std::uint32_t verdicts = 0; verdicts < 50; ++verdicts) {
+        auto data = with(verdicts, 7);
+        const auto before = digest(data);
+        (void)qos.record(data, scored(8), start);
+        CHECK(digest(data) != before);
+        for (auto& verdict : data.points) {  // each place counts
+            auto changed = digest(data);
+            ++verdict;
+            CHECK(digest(data) != changed);
+            --verdict;
+        }
+    }
+    CHECK(digest(with(3, 7)) == digest(with(3, 7)));
 }

@@ -58,6 +58,20 @@ public:
         Score health = Score::one();            ///< Health at `health_at`.
         TimePoint health_at{};
 
+        /// Feeds what is remembered to a digest, eight verdicts a word.
+        template <class Digest>
+        void absorbed(Digest& digest) const {
+            auto word = std::uint64_t{0};
+            for (std::size_t i = 0; i < points.size(); ++i) {
+                word = (word << 8U) | points[i];
+                if (i % 8 == 7 || i + 1 == points.size()) {
+                    digest.add(word);
+                    word = 0;
+                }
+            }
+            digest.all(next, count, sum, joined_before, health, health_at);
+        }
+
         friend auto operator==(const node_data&, const node_data&) noexcept -> bool = default;
     };
 
