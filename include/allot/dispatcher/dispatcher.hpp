@@ -162,7 +162,7 @@ public:
     /// Tasks that wait, and how many may.
     [[nodiscard]] auto queued() const -> std::uint32_t { return queue_.size(); }
     [[nodiscard]] auto queue_capacity() const -> std::uint32_t { return queue_.capacity(state_.present()); }
-    /// A hash of all that equality compares. The same on every machine.
+    /// A hash of all records and counters; of the parameters it knows the rules version alone. The same on every machine.
     [[nodiscard]] auto digest() const -> std::uint64_t;
 
     [[nodiscard]] auto rules() const noexcept -> const Rules& { return rules_; }
