@@ -1,0 +1,61 @@
+// labels: slow
+
+#include <string>
+#include <vector>
+
+#include "support/commands.hpp"
+#include "support/property.hpp"
+
+namespace {
+
+using support::any_script;
+using support::broken;
+using support::exact_text;
+using support::FastDispatcher;
+using support::NoWatch;
+using support::Op;
+using support::Runner;
+using support::Verb;
+
+auto without_sessions(std::vector<Op> ops) -> std::vector<Op> {
+    std::erase_if(ops, [](const Op& op) { return op.verb >= Verb::session_open; });
+    return ops;
+}
+
+}  // namespace
+
+TEST_CASE("a rollback gives back the state, and what follows is what would have followed") {
+    support::property(
+        "rollback is as if nothing had been",
+        [] {
+            const auto script = *any_script();
+            const auto ops = without_sessions(script.ops);
+            const auto cut = *rc::gen::inRange<std::size_t>(0, ops.size() + 1);
+            const auto resume = *rc::gen::inRange<std::size_t>(cut, ops.size() + 1);
+
+            auto runner = Runner<FastDispatcher, NoWatch>{script.setup.make<FastDispatcher>(), {}, script.setup};
+            const auto at = [&](std::size_t i) { return ops.begin() + static_cast<std::ptrdiff_t>(i); };
+            runner.run({at(0), at(cut)});
+            auto saved = runner.dispatcher();
+            runner.open();
+            runner.run({at(cut), at(resume)});
+            runner.rollback();  // compares with a copy of its own
+            // From here on both must do the same: the indices were rolled back, too.
+            for (auto i = cut; i < ops.size(); ++i) {
+                const auto command = support::interpret(ops[i], runner.memory());
+                const auto moment = support::moment_of(ops[i], script.setup, saved.now(), saved.next_deadline());
+                const auto events = runner.apply(*command, moment);
+                const auto theirs = saved.apply(*command, moment);
+                runner.guarded([&] {
+                    if (exact_text(events) != exact_text(theirs)) {
+                        broken("the copy that was never rolled back says\n{}", support::text(theirs));
+                    }
+                    if (!(runner.dispatcher() == saved) || runner.dispatcher().digest() != saved.digest()) {
+                        broken("the copy that was never rolled back is in another state");
+                    }
+                    return 0;
+                });
+            }
+        },
+        support::runs(1'500, 50'000));
+}

@@ -1,0 +1,738 @@
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <csignal>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <limits>
+#include <list>
+#include <optional>
+#include <ostream>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include <fmt/format.h>
+#include <rapidcheck.h>
+
+#include <allot/allot.hpp>
+#include <allot/format.hpp>
+#include "support/property.hpp"
+#include "support/seed.hpp"
+
+namespace support {
+
+using namespace std::chrono_literals;
+using namespace allot::literals;
+
+// ---- the world that scripts live in -----------------------------------------------------------------------------------
+
+/// What the policies are told at the start. Bits that are not set mean the defaults, so a failure shrinks towards them.
+struct Setup {
+    std::uint32_t bits = 0;
+
+    [[nodiscard]] auto has(unsigned bit) const -> bool { return ((bits >> bit) & 1U) != 0; }
+
+    /// Every command comes with entropy.
+    [[nodiscard]] auto entropy_always() const -> bool { return has(0); }
+
+    [[nodiscard]] auto rules() const -> allot::RulesParameters {
+        auto rules = allot::RulesParameters{};
+        rules.narrowing = has(1)   ? allot::Narrowing::all
+                          : has(2) ? allot::Narrowing::gate
+                                   : allot::Narrowing::any;
+        rules.due_max = has(3) ? 2 : rules.due_max;
+        rules.evictions_max = has(4) ? 1 : rules.evictions_max;
+        rules.avoided_max = has(5) ? 1 : rules.avoided_max;
+        rules.forget_nodes_after = has(6) ? allot::Duration{1h} : rules.forget_nodes_after;
+        if (has(7)) {  // tight limits on what strangers may fill the state with
+            rules.nodes_max = 8;
+            rules.tasks_max = 24;
+            rules.classes_max = 4;
+            rules.requirements_max = 5;
+            rules.models_max = 3;
+            rules.group_members_max = 3;
+        }
+        return rules;
+    }
+    [[nodiscard]] auto queue() const -> allot::ValueQueueParameters {
+        auto queue = allot::ValueQueueParameters{};
+        if (has(8)) {
+            queue = {{1, 2}, 2};
+        } else if (has(9)) {
+            queue = {2, 1};
+        }
+        return queue;
+    }
+    [[nodiscard]] auto qos() const -> allot::RollingQosParameters {
+        auto qos = allot::RollingQosParameters{};
+        qos.window = has(10) ? 3 : qos.window;
+        qos.timeout_scores_zero = !has(11);
+        return qos;
+    }
+    [[nodiscard]] auto placement() const -> allot::ThresholdPlacementParameters {
+        return has(12) ? allot::ThresholdPlacementParameters{1, 2, allot::Duration{60s}} : allot::ThresholdPlacementParameters{};
+    }
+    [[nodiscard]] auto terms() const -> allot::FixedTermsParameters {
+        auto terms = allot::FixedTermsParameters{};
+        terms.after_timeout = has(13) ? allot::Next::retry_elsewhere : allot::Next::end;
+        terms.after_failure = has(14) ? allot::Next::retry : has(15) ? allot::Next::retry_elsewhere : allot::Next::end;
+        return terms;
+    }
+
+    /// A dispatcher of these parameters.
+    template <class D>
+    [[nodiscard]] auto make(typename D::CandidatePool pool = {}, allot::IdKey key = {}) const -> D {
+        return D{allot::Rules{rules()},          std::move(pool),
+                 typename D::TaskQueue{queue()}, allot::RollingQos{qos()},
+                 allot::ThresholdPlacement{placement()}, allot::FixedTerms{terms()},
+                 key};
+    }
+};
+
+/// A dispatcher whose pool and queue are given, of default models otherwise.
+template <class Pool, class Queue>
+using DispatcherOf = allot::Dispatcher<allot::Rules, Pool, Queue, allot::RollingQos, allot::ThresholdPlacement,
+                                       allot::FixedTerms, allot::IdKey>;
+using FastDispatcher = DispatcherOf<allot::GpuGroupPool, allot::ValueQueue>;
+using LinearDispatcher = DispatcherOf<allot::LinearPool, allot::LinearQueue>;
+using Command = FastDispatcher::Command;
+using Configuration = FastDispatcher::Configuration;
+
+enum class Verb : std::uint8_t {
+    join, submit, complete, match, advance, fail, decline, renew, commit, disclose, cancel, update, pause, resume, leave,
+    report_model, observe, score, slash, configure, session_open, session_commit, session_rollback,
+};
+
+/// One step of a script: numbers that mean something only in the state they meet, so that what is left after shrinking
+/// still runs. All zero is the plainest step of its verb.
+struct Op {
+    Verb verb = Verb::advance;
+    std::uint8_t time = 0;     ///< Index of a step in time.
+    std::uint8_t chance = 1;   ///< The entropy; zero is none.
+    std::uint8_t odd = 0;      ///< Which fault it has; zero is none.
+    std::array<std::uint8_t, 10> x{};
+};
+
+struct Script {
+    Setup setup{};
+    std::vector<Op> ops{};
+
+    friend auto operator<<(std::ostream& out, const Script& script) -> std::ostream& {
+        return out << script.ops.size() << " steps, setup " << script.setup.bits;
+    }
+};
+
+namespace table {
+
+struct Card { const char* gpu; std::uint32_t vram; };
+inline constexpr auto cards = std::array{Card{"RTX 4090", 24}, Card{"A100", 40}, Card{"A100", 80}, Card{"RTX 4090", 48},
+                                         Card{"T4", 16}};
+inline constexpr auto platforms = std::array{"Linux", "Windows", ""};
+inline constexpr auto software = std::array{allot::SoftwareVersion{1, 2, 0}, allot::SoftwareVersion{1, 0, 7},
+                                            allot::SoftwareVersion{2, 0, 0}};
+inline constexpr auto models = std::array{"sdxl", "lora", "llama", "base"};
+inline constexpr auto durations = std::array<std::int64_t, 8>{20'000, 40'000, 10'000, 30'000, 1, 3'600'000, 0xFFFF'FFFF, 60'000};
+inline constexpr auto nodes = 10U;
+inline constexpr auto tasks = 48U;
+
+/// From nothing and one to 2^96 - 1, so that the largest moves through many powers of two.
+inline auto stake(std::uint8_t x) -> allot::Amount {
+    using allot::u128;
+    constexpr auto some = std::array<std::uint64_t, 8>{400, 1600, 100, 1, 0, 2, 3, 1'000'000};
+    if (x < 3 * some.size()) {
+        return some[x % some.size()];
+    }
+    const auto power = u128{1} << (x % 96);
+    return x % 3 == 0 ? power + (power - u128{1}) : power + u128{x / 96U};
+}
+inline auto fee(std::uint8_t x) -> allot::Amount {
+    using allot::u128;
+    constexpr auto some = std::array<std::uint64_t, 7>{10, 20, 5, 40, 0, 1, 15};
+    return x < 250 ? allot::Amount{some[x % some.size()]} : allot::Amount{(u128{1} << 96) - u128{x - 249U}};
+}
+
+}  // namespace table
+
+// ---- generating -------------------------------------------------------------------------------------------------------
+
+/// Steps of a random script that do not only differ in their numbers: how often a verb comes, and how far time moves.
+inline auto any_op(rc::Random words) -> Op {
+    static const auto verbs = [] {
+        auto list = std::vector<Verb>{};
+        const auto put = [&](Verb verb, int times) { list.insert(list.end(), static_cast<std::size_t>(times), verb); };
+        put(Verb::join, 12), put(Verb::submit, 30), put(Verb::complete, 12), put(Verb::match, 5), put(Verb::advance, 5);
+        put(Verb::fail, 6), put(Verb::decline, 4), put(Verb::renew, 2), put(Verb::commit, 3), put(Verb::disclose, 3);
+        put(Verb::cancel, 4), put(Verb::update, 7), put(Verb::pause, 3), put(Verb::resume, 4), put(Verb::leave, 4);
+        put(Verb::report_model, 6), put(Verb::observe, 5), put(Verb::score, 6), put(Verb::slash, 1);
+        put(Verb::configure, 1), put(Verb::session_open, 2), put(Verb::session_commit, 1), put(Verb::session_rollback, 2);
+        return list;
+    }();
+    // Index into the steps of `interpret`: mostly none or short, seldom one after which everything is due.
+    static const auto times = [] {
+        auto list = std::vector<std::uint8_t>(60, 0);
+        const auto put = [&](std::uint8_t time, int often) { list.insert(list.end(), static_cast<std::size_t>(often), time); };
+        put(1, 10), put(2, 12), put(3, 12), put(4, 10), put(5, 4), put(6, 3), put(7, 3), put(8, 2), put(9, 1), put(12, 1);
+        return list;
+    }();
+    const auto below = [&](std::size_t n) { return static_cast<std::size_t>(words.next() % n); };
+    auto op = Op{};
+    op.verb = verbs[below(verbs.size())];
+    op.time = times[below(times.size())];
+    if (below(400) == 0) {
+        op.time = static_cast<std::uint8_t>(10 + below(4));
+    }
+    op.chance = static_cast<std::uint8_t>(below(8) < 2 ? 0 : 1 + below(250));
+    op.odd = static_cast<std::uint8_t>(below(8) == 0 ? 1 + below(20) : 0);
+    for (auto& x : op.x) {
+        x = static_cast<std::uint8_t>(below(256));
+    }
+    return op;
+}
+
+/// The same step with one number smaller.
+inline auto plainer(const Op& op) -> std::vector<Op> {
+    auto all = std::vector<Op>{};
+    const auto shrink = [&](auto change, std::uint8_t is) {
+        for (const auto less : {0, is / 2, is - 1}) {
+            if (less >= 0 && less < is) {
+                auto other = op;
+                change(other) = static_cast<std::uint8_t>(less);
+                all.push_back(other);
+            }
+        }
+    };
+    shrink([](Op& o) -> auto& { return o.odd; }, op.odd);
+    shrink([](Op& o) -> auto& { return o.time; }, op.time);
+    for (std::size_t i = 0; i < op.x.size(); ++i) {
+        shrink([i](Op& o) -> auto& { return o.x[i]; }, op.x[i]);
+    }
+    if (op.chance > 1) {
+        shrink([](Op& o) -> auto& { return o.chance; }, op.chance);
+    }
+    return all;
+}
+
+/// Scripts of up to `length` steps. A setup shrinks bit by bit to the defaults.
+inline auto any_script(int length = 300) -> rc::Gen<Script> {
+    const auto op = rc::Gen<Op>{[](const rc::Random& random, int) {
+        return rc::shrinkable::shrinkRecur(any_op(random), [](const Op& o) { return rc::seq::fromContainer(plainer(o)); });
+    }};
+    const auto setup = rc::Gen<Setup>{[](const rc::Random& random, int) {
+        auto words = random;
+        const auto bits = static_cast<std::uint32_t>(words.next() & words.next() & 0xFFFFU);
+        const auto always = static_cast<std::uint32_t>(words.next() & 1U);
+        return rc::shrinkable::shrinkRecur(Setup{bits | always}, [](const Setup& s) {
+            auto fewer = std::vector<Setup>{};
+            for (auto bit = 0U; bit < 16U; ++bit) {
+                if (s.has(bit)) {
+                    fewer.push_back(Setup{s.bits & ~(1U << bit)});
+                }
+            }
+            return rc::seq::fromContainer(fewer);
+        });
+    }};
+    return rc::gen::withSize([=](int size) {
+        const auto ops = rc::gen::resize(std::max(1, size * length / rc::kNominalSize), rc::gen::container<std::vector<Op>>(op));
+        return rc::gen::map(rc::gen::pair(setup, ops), [](std::pair<Setup, std::vector<Op>> both) {
+            return Script{both.first, std::move(both.second)};
+        });
+    });
+}
+
+/// How often to try: the long form, ALLOT_LONG=1, is for campaigns.
+inline auto runs(int in_short, int in_long) -> int {
+    const auto* given = std::getenv("ALLOT_LONG");
+    return given != nullptr && *given != '\0' && *given != '0' ? in_long : in_short;
+}
+
+// ---- from numbers to commands -----------------------------------------------------------------------------------------
+
+/// What one who sends commands remembers: the nodes that are there, and the leases that were given.
+struct Memory {
+    std::vector<allot::NodeId> present{};               // in the order they joined
+    std::vector<allot::Lease> running{};                // in the order they began
+    std::vector<allot::Lease> given{};                  // all of them
+
+    void hear(const allot::Events& events) {
+        const auto gone = [this](const allot::NodeId& node) { std::erase(present, node); };
+        const auto over = [this](const allot::TaskId& task) {
+            std::erase_if(running, [&](const allot::Lease& lease) { return lease.task == task; });
+        };
+        events.each([&](const allot::event::NodeJoined& e) { present.push_back(e.node); },
+                    [&](const allot::event::NodeLeft& e) { gone(e.node); },
+                    [&](const allot::event::NodeKickedOut& e) { gone(e.node); },
+                    [&](const allot::event::NodeSlashed& e) { gone(e.node); },
+                    [&](const allot::event::TaskStarted& e) {
+                        running.push_back(e.lease);
+                        given.push_back(e.lease);
+                    },
+                    [&](const allot::event::LeaseDeclined& e) { over(e.lease.task); },
+                    [&](const allot::event::TaskRetried& e) { over(e.task); },
+                    [&](const allot::event::TaskDone& e) { over(e.task); },
+                    [&](const allot::event::TaskFailed& e) { over(e.task); },
+                    [&](const allot::event::TaskCancelled& e) { over(e.task); },
+                    [&](const allot::event::TaskTimedOut& e) { over(e.task); });
+    }
+};
+
+/// Where time goes by a step's index.
+inline auto time_after(const Op& op, allot::TimePoint now, std::optional<allot::TimePoint> deadline) -> allot::TimePoint {
+    constexpr auto steps = std::array<allot::Duration, 12>{0ms,    1ms,    1s,     20s,   0ms,  0ms,
+                                                           90s,    10min,  45min,  7h,    80h,  24h * 31};
+    switch (op.time) {
+        case 4: return deadline ? std::max(now, *deadline) : now;        // exactly when something is due
+        case 5: return deadline ? std::max(now, *deadline - 1ms) : now;  // just before
+        case 12: return now - 1ms;
+        case 13: return allot::time_point_max + 1ms;
+        default: return now + steps[op.time % steps.size()];
+    }
+}
+
+/// The command of a step, in the state it meets; nothing for a step of a session.
+[[nodiscard]] inline auto interpret(const Op& op, const Memory& memory) -> std::optional<Command> {
+    namespace c = allot::command;
+    const auto& x = op.x;
+    // Steps prefer nodes that are there.
+    const auto anybody = allot::NodeId{x[0] % table::nodes};
+    const auto node = op.odd == 1                                                                           ? allot::NodeId{""}
+                      : op.odd == 2                                                                         ? allot::NodeId{"nobody"}
+                      : op.odd >= 19 || op.verb == Verb::join || memory.present.empty() ? anybody
+                                                                                        : memory.present[x[0] % memory.present.size()];
+    const auto t = x[0] % table::tasks;
+    const auto task = op.odd == 1 ? allot::TaskId{""} : allot::TaskId{t};
+    const auto models = [](std::uint8_t mask) {
+        auto names = std::vector<std::string>{};
+        for (auto i = 0U; i < table::models.size(); ++i) {
+            if (((mask >> i) & 1U) != 0 && ((mask >> (i + 4U)) & 1U) == 0) {
+                names.emplace_back(table::models[i]);
+            }
+        }
+        return names;
+    };
+    const auto spoil = [&](std::vector<std::string>& names) {
+        if (op.odd == 3) { names.emplace_back(); }
+        if (op.odd == 4) { names.emplace_back(200, 'x'); }
+        if (op.odd == 5) { names.resize(5'000, "many"); }
+        if (op.odd == 6 && !names.empty()) { names.push_back(names.front()); }  // a duplicate is no fault
+    };
+    // A lease that is in force, if there is one; else one that was, or that nobody gave.
+    const auto lease = [&]() -> allot::Lease {
+        if (memory.given.empty() || op.odd == 7) {
+            return {task, node, x[1], 0, 1, {}};
+        }
+        const auto& some = memory.running.empty() || op.odd == 8 ? memory.given : memory.running;
+        auto given = some[x[0] % some.size()];
+        if (op.odd == 9) { given.token -= 1; }
+        if (op.odd == 10) { given.token += 1; }
+        if (op.odd == 11) { given.node = node; }
+        if (op.odd == 12) { given.task = task; }
+        return given;
+    };
+    switch (op.verb) {
+        case Verb::join: {
+            const auto& card = table::cards[x[1] % table::cards.size()];
+            auto spec = allot::NodeSpec{.id = node, .gpu = card.gpu, .vram = {card.vram}};
+            spec.platform = table::platforms[x[2] < 150 ? 0 : x[2] % 3];
+            spec.software = table::software[x[3] < 150 ? 0 : x[3] % 3];
+            spec.stake = table::stake(x[4]);
+            spec.models = models(x[5]);
+            if (x[6] % 3 == 1) { spec.operator_id = allot::OperatorId{x[6] % 4U}; }
+            spoil(spec.models);
+            if (op.odd == 13) { spec.vram = {}; }
+            if (op.odd == 14) { spec.gpu = ""; }
+            if (op.odd == 15) { spec.stake = allot::u128{1} << 96; }
+            if (op.odd == 16) { spec.operator_id = allot::OperatorId{""}; }
+            if (op.odd == 17) { spec.platform = std::string(200, 'p'); }
+            return c::Join{std::move(spec)};
+        }
+        case Verb::update: {
+            auto change = allot::NodeUpdate{.id = node};
+            const auto& card = table::cards[x[1] % table::cards.size()];
+            if (x[2] % 4 == 0 || x[2] > 200) { change.stake = table::stake(x[3]); }
+            if (x[2] % 4 == 1) { change.gpu = card.gpu; change.vram = allot::Gibibytes{card.vram}; }
+            if (x[2] % 4 == 2) { change.software = table::software[x[4] % 3]; }
+            if (x[2] % 16 == 3) { change.platform = table::platforms[x[4] % 3]; }
+            if (x[2] % 16 == 7) { change.operator_id = allot::OperatorId{x[4] % 4U}; }
+            if (op.odd == 13) { change.vram = allot::Gibibytes{}; }
+            if (op.odd == 14) { change.gpu = ""; }
+            if (op.odd == 15) { change.stake = allot::u128{1} << 100; }
+            return c::Update{std::move(change)};
+        }
+        case Verb::pause: return c::Pause{node};
+        case Verb::resume: return c::Resume{node};
+        case Verb::leave: return c::Leave{node};
+        case Verb::slash: return c::Slash{node};
+        case Verb::report_model: {
+            auto names = models(x[2]);
+            if (names.empty() && op.odd == 0) { names.emplace_back(table::models[x[2] % 4]); }
+            spoil(names);
+            return c::ReportModel{node, static_cast<c::Report>(x[1] % 5), std::move(names)};
+        }
+        case Verb::observe:
+            return c::Observe{node, op.odd == 18 ? allot::OutcomeKind::scored
+                                                 : static_cast<allot::OutcomeKind>(x[1] < 100 ? 1 : x[1] % 9)};
+        case Verb::score: return c::Score{node, op.odd == 18 ? 11U : x[1] < 100 ? 0U : x[1] % 11U};
+        case Verb::submit: {
+            auto spec = allot::TaskSpec{.id = task};
+            constexpr auto vrams = std::array{16U, 8U, 24U, 40U, 48U, 100U};
+            spec.vram_min = {vrams[x[1] < 128 ? 0 : x[1] % vrams.size()]};
+            switch (x[2] % 16) {
+                case 11: spec.gpus = {{"RTX 4090", {24}}}; break;
+                case 12: spec.gpus = {{"A100", {}}}; break;
+                case 13: spec.gpus = {{"RTX 4090", {48}}, {"A100", {40}}}; break;
+                case 14: spec.gpus = {{"A100", {80}}, {"RTX 4090", {}}}; break;
+                case 15: spec.gpus = {{"H100", {80}}}; break;
+                default: break;
+            }
+            if (x[3] % 8 == 7) { spec.platforms = {"Linux"}; }
+            if (x[3] % 8 == 6) { spec.platforms = {"Windows", "Linux", "Linux"}; }
+            if (x[4] % 8 == 7) { spec.software = allot::SoftwareVersion{1, 1, 0}; }
+            if (x[4] % 8 == 6) { spec.software = allot::SoftwareVersion{2, 0, 0}; }
+            spec.models = models(x[5]);
+            spec.fee = table::fee(x[6]);
+            spec.duration_estimate = allot::Duration{table::durations[x[7] % table::durations.size()]};
+            if (x[8] % 4 == 3) { spec.group = allot::GroupId{x[8] / 4U % 3U}; }
+            if (x[9] % 2 == 1) { spec.owner = allot::OwnerId{x[9] % 5U}; }
+            spoil(spec.models);
+            if (op.odd == 13) { spec.vram_min = {}; spec.gpus.clear(); }
+            if (op.odd == 14) { spec.gpus = {{"", {24}}}; }
+            if (op.odd == 15) { spec.fee = allot::u128{1} << 96; }
+            if (op.odd == 16) { spec.duration_estimate = allot::Duration{0}; }
+            if (op.odd == 17) { spec.duration_estimate = allot::Duration{std::int64_t{1} << 32}; }
+            if (op.odd == 18) { spec.duration_estimate = allot::Duration{-5}; }
+            if (op.odd == 19) { spec.group = allot::GroupId{""}; }
+            if (op.odd == 20) { spec.platforms = {""}; }
+            return c::Submit{std::move(spec)};
+        }
+        case Verb::cancel: return c::Cancel{x[1] % 2 == 0 || memory.given.empty() ? task : lease().task};
+        case Verb::commit: return c::Commit{lease()};
+        case Verb::disclose: return c::Disclose{lease()};
+        case Verb::complete: return c::Complete{lease()};
+        case Verb::fail: return c::Fail{lease(), static_cast<allot::FailCause>(x[2] % 4)};
+        case Verb::decline: return c::Decline{lease()};
+        case Verb::renew: return c::Renew{lease()};
+        case Verb::advance: return c::Advance{};
+        case Verb::match: return c::Match{};
+        case Verb::configure: {
+            auto other = Setup{};
+            other.bits = x[0] | (std::uint32_t{x[1]} << 8U);
+            auto parameters = Configuration{other.rules()};
+            switch (x[2] % 5) {
+                case 1: parameters = other.queue(); break;
+                case 2: parameters = other.qos(); break;
+                case 3: parameters = other.placement(); break;
+                case 4: parameters = other.terms(); break;
+                default: break;
+            }
+            if (op.odd != 0) {  // outside their range
+                auto rules = allot::RulesParameters{};
+                rules.due_max = 0;
+                parameters = rules;
+            }
+            return c::Configure<Configuration>{parameters, x[3]};
+        }
+        case Verb::session_open:
+        case Verb::session_commit:
+        case Verb::session_rollback: break;
+    }
+    return std::nullopt;
+}
+
+inline auto moment_of(const Op& op, const Setup& setup, allot::TimePoint now, std::optional<allot::TimePoint> deadline)
+    -> allot::Moment {
+    const auto chance = setup.entropy_always() && op.chance == 0 ? std::uint8_t{255} : op.chance;
+    auto moment = allot::Moment{time_after(op, now, deadline)};
+    if (chance != 0) {
+        moment.entropy = allot::Entropy{std::uint64_t{chance} * 0x9E37'79B9'7F4A'7C15U};
+    }
+    return moment;
+}
+
+// ---- as text ----------------------------------------------------------------------------------------------------------
+
+/// A command as a person would type it.
+struct CommandText {
+    using Text = std::string;
+
+    static auto names(const std::vector<std::string>& list) -> Text {
+        auto out = Text{};
+        for (std::size_t i = 0; i < list.size() && i < 6; ++i) {
+            out += fmt::format("{}{:.20}", i == 0 ? "" : " ", list[i].empty() ? "''" : list[i]);
+        }
+        return list.size() > 6 ? fmt::format("[{} ... {} names]", out, list.size()) : "[" + out + "]";
+    }
+    static auto of(const allot::Lease& l) -> Text { return fmt::format("task {} node {} token {}", l.task, l.node, l.token); }
+    static auto of(const allot::SoftwareVersion& v) -> Text { return fmt::format("{}.{}.{}", v.major, v.minor, v.patch); }
+
+    auto operator()(const allot::command::Join& c) const -> Text {
+        const auto& n = c.node;
+        return fmt::format("join {} '{:.20}' {} GiB stake {} {} '{:.20}' {} operator {}", n.id, n.gpu, n.vram.count, n.stake,
+                           names(n.models), n.platform, of(n.software), n.operator_id ? n.operator_id->text() : "own");
+    }
+    auto operator()(const allot::command::Update& c) const -> Text {
+        const auto& u = c.change;
+        auto out = fmt::format("update {}", u.id);
+        if (u.gpu) { out += fmt::format(" gpu '{}'", *u.gpu); }
+        if (u.vram) { out += fmt::format(" {} GiB", u.vram->count); }
+        if (u.stake) { out += fmt::format(" stake {}", *u.stake); }
+        if (u.platform) { out += fmt::format(" platform '{}'", *u.platform); }
+        if (u.software) { out += fmt::format(" software {}", of(*u.software)); }
+        if (u.operator_id) { out += fmt::format(" operator {}", *u.operator_id); }
+        return out;
+    }
+    auto operator()(const allot::command::Pause& c) const -> Text { return fmt::format("pause {}", c.node); }
+    auto operator()(const allot::command::Resume& c) const -> Text { return fmt::format("resume {}", c.node); }
+    auto operator()(const allot::command::Leave& c) const -> Text { return fmt::format("leave {}", c.node); }
+    auto operator()(const allot::command::ReportModel& c) const -> Text {
+        constexpr auto reports = std::array{"add", "remove", "load", "unload", "inventory"};
+        return fmt::format("report_model {} {} {}", c.node, reports[static_cast<std::size_t>(c.report)], names(c.models));
+    }
+    auto operator()(const allot::command::Observe& c) const -> Text {
+        return fmt::format("observe {} {}", c.node, allot::detail::name_of(c.outcome));
+    }
+    auto operator()(const allot::command::Slash& c) const -> Text { return fmt::format("slash {}", c.node); }
+    auto operator()(const allot::command::Submit& c) const -> Text {
+        const auto& t = c.task;
+        auto out = fmt::format("submit {} {} GiB fee {} for {} ms {}", t.id, t.vram_min.count, t.fee,
+                               t.duration_estimate.count(), names(t.models));
+        for (const auto& gpu : t.gpus) { out += fmt::format(" gpu '{}' {} GiB", gpu.name, gpu.vram.count); }
+        if (!t.platforms.empty()) { out += " platforms " + names(t.platforms); }
+        if (t.software) { out += " software " + of(*t.software); }
+        if (t.group) { out += fmt::format(" group {}", *t.group); }
+        if (t.owner) { out += fmt::format(" owner {}", *t.owner); }
+        return out;
+    }
+    auto operator()(const allot::command::Cancel& c) const -> Text { return fmt::format("cancel {}", c.task); }
+    auto operator()(const allot::command::Commit& c) const -> Text { return "commit " + of(c.lease); }
+    auto operator()(const allot::command::Disclose& c) const -> Text { return "disclose " + of(c.lease); }
+    auto operator()(const allot::command::Complete& c) const -> Text { return "complete " + of(c.lease); }
+    auto operator()(const allot::command::Fail& c) const -> Text {
+        return fmt::format("fail {}: {}", of(c.lease), allot::detail::name_of(outcome_of(c.cause)));
+    }
+    auto operator()(const allot::command::Decline& c) const -> Text { return "decline " + of(c.lease); }
+    auto operator()(const allot::command::Renew& c) const -> Text { return "renew " + of(c.lease); }
+    auto operator()(const allot::command::Score& c) const -> Text { return fmt::format("score {} {}", c.node, c.points); }
+    auto operator()(const allot::command::Advance&) const -> Text { return "advance"; }
+    auto operator()(const allot::command::Match&) const -> Text { return "match"; }
+    auto operator()(const allot::command::Configure<Configuration>& c) const -> Text {
+        constexpr auto policies = std::array{"rules", "queue", "qos", "placement", "terms"};
+        return fmt::format("configure {} (alternative {})", c.parameters.index() < policies.size() ? policies[c.parameters.index()] : "?",
+                           c.parameters.index());
+    }
+};
+
+[[nodiscard]] inline auto text(const Command& command) -> std::string { return std::visit(CommandText{}, command); }
+
+[[nodiscard]] inline auto text(const allot::Events& events) -> std::string {
+    auto out = std::string{};
+    for (std::size_t i = 0; i < events.size(); ++i) {
+        const auto* started = std::get_if<allot::event::TaskStarted>(&events[i]);
+        out += fmt::format("        {} {}{}\n", i < events.answer() ? "due:" : "  ->", events[i],
+                           started != nullptr ? fmt::format(" (token {})", started->lease.token) : "");
+    }
+    return out;
+}
+
+/// What happened so far, to be shown when a property fails.
+class Trace {
+public:
+    explicit Trace(const Setup& setup) : setup_{setup} {
+        current() = this;
+        static const auto armed = std::signal(SIGABRT, aborted);  // an assertion in the library ends the program
+        (void)armed;
+    }
+    Trace(const Trace&) = delete;
+    auto operator=(const Trace&) -> Trace& = delete;
+    ~Trace() { current() = nullptr; }
+
+    void note(std::string words) { entries_.push_back({std::move(words), {}, {}, {}}); }
+    void command(const Command& what, const allot::Moment& when) { entries_.push_back({{}, what, when, {}}); }
+    void events(const allot::Events& what) { entries_.back().events = what; }
+
+    [[nodiscard]] auto text() const -> std::string {
+        auto out = fmt::format("with setup {:#06x}\n", setup_.bits);
+        for (const auto& entry : entries_) {
+            if (!entry.command) {
+                out += fmt::format("    --- {}\n", entry.note);
+                continue;
+            }
+            out += fmt::format("    {} ms, {}: {}\n", entry.moment.time.time_since_epoch().count(),
+                               entry.moment.entropy ? fmt::format("entropy {:x}", entry.moment.entropy->words[0]) : "no entropy",
+                               support::text(*entry.command));
+            out += support::text(entry.events);
+        }
+        return out;
+    }
+
+private:
+    struct Entry { std::string note; std::optional<Command> command; allot::Moment moment; allot::Events events; };
+
+    static auto current() -> Trace*& {
+        static auto* trace = static_cast<Trace*>(nullptr);
+        return trace;
+    }
+    static void aborted(int number) {
+        if (current() != nullptr) {
+            std::fputs(current()->text().c_str(), stderr);
+        }
+        std::signal(number, SIG_DFL);
+        std::raise(number);
+    }
+
+    Setup setup_;
+    std::vector<Entry> entries_;
+};
+
+// ---- running ----------------------------------------------------------------------------------------------------------
+
+/// A property that does not hold, with what led to it.
+class Broken : public std::runtime_error {
+public:
+    using std::runtime_error::runtime_error;
+};
+
+template <class... Args>
+[[noreturn]] void broken(fmt::format_string<Args...> words, Args&&... args) {
+    throw Broken{fmt::format(words, std::forward<Args>(args)...)};
+}
+
+/// One command that was given, with its Moment and its events.
+struct Step {
+    Command command;
+    allot::Moment moment;
+};
+
+/// Runs a script on a dispatcher and tells a watch of every command: `before(d, command, moment)`, `after(d, command,
+/// moment, events)`. A watch is a value; where a session is rolled back, so is the watch.
+///
+/// What the watch throws leaves with the trace in its words.
+template <class D, class Watch>
+class Runner {
+public:
+    Runner(D dispatcher, Watch watch, const Setup& setup)
+        : d_{std::move(dispatcher)}, watch_{std::move(watch)}, setup_{setup}, trace_{setup} {}
+
+    void run(const std::vector<Op>& ops) {
+        for (const auto& op : ops) {
+            step(op);
+        }
+    }
+
+    void step(const Op& op) {
+        switch (op.verb) {
+            case Verb::session_open: open(); return;
+            case Verb::session_commit: commit(); return;
+            case Verb::session_rollback: rollback(); return;
+            default: (void)apply(*interpret(op, memory_), moment_of(op, setup_, d_.now(), d_.next_deadline())); return;
+        }
+    }
+
+    auto apply(const Command& command, const allot::Moment& moment) -> allot::Events {
+        trace_.command(command, moment);
+        return guarded([&] {
+            watch_.before(d_, command, moment);
+            auto events = d_.apply(command, moment);
+            trace_.events(events);
+            memory_.hear(events);
+            watch_.after(d_, command, moment, events);
+            return events;
+        });
+    }
+
+    void open() {
+        if (saved_.size() < 3) {
+            trace_.note("open session");
+            saved_.push_back({d_.session(), watch_, memory_, d_});
+        }
+    }
+    void commit() {
+        if (!saved_.empty()) {
+            trace_.note("commit session");
+            saved_.back().session.commit();
+            saved_.pop_back();
+        }
+    }
+    void rollback() {
+        if (saved_.empty()) {
+            return;
+        }
+        trace_.note("roll session back");
+        saved_.back().session.rollback();
+        guarded([&] {
+            if (!(d_ == saved_.back().copy) || d_.digest() != saved_.back().copy.digest()) {
+                broken("a rollback does not give back the state");
+            }
+            return 0;
+        });
+        watch_ = saved_.back().watch;
+        memory_ = saved_.back().memory;
+        saved_.pop_back();
+    }
+
+    [[nodiscard]] auto dispatcher() -> D& { return d_; }
+    [[nodiscard]] auto watch() -> Watch& { return watch_; }
+    [[nodiscard]] auto memory() -> Memory& { return memory_; }
+    [[nodiscard]] auto trace() -> Trace& { return trace_; }
+
+    /// What `f` throws leaves with the trace.
+    template <class F>
+    auto guarded(F f) -> decltype(f()) {
+        try {
+            return f();
+        } catch (const std::exception& error) {
+            throw Broken{fmt::format("{}\n{}", error.what(), trace_.text())};
+        }
+    }
+
+private:
+    struct Saved {
+        allot::Session<D> session;
+        Watch watch;
+        Memory memory;
+        D copy;
+    };
+
+    D d_;
+    Watch watch_;
+    Setup setup_;
+    Memory memory_;
+    Trace trace_;
+    std::list<Saved> saved_;  // sessions close before their dispatcher goes, newest first by `~Runner`
+
+public:
+    Runner(const Runner&) = delete;
+    auto operator=(const Runner&) -> Runner& = delete;
+    ~Runner() {
+        while (!saved_.empty()) {
+            saved_.pop_back();
+        }
+    }
+};
+
+/// Watches nothing.
+struct NoWatch {
+    template <class D>
+    void before(const D&, const Command&, const allot::Moment&) const {}
+    template <class D>
+    void after(const D&, const Command&, const allot::Moment&, const allot::Events&) const {}
+};
+
+/// Events as text that differs when they do.
+[[nodiscard]] inline auto exact_text(const allot::Events& events) -> std::string {
+    auto out = fmt::format("answer at {}\n", events.answer());
+    for (const auto& event : events) {
+        out += fmt::format("{} {}\n", event.index(), event);
+        if (const auto* e = std::get_if<allot::event::TaskStarted>(&event)) {
+            out += fmt::format("  {} {} {}\n", CommandText::of(e->lease), e->owner ? e->owner->text() : "", e->lease.deadline.time_since_epoch().count());
+        }
+    }
+    return out;
+}
+
+}  // namespace support

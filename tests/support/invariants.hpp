@@ -1,0 +1,961 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "support/commands.hpp"
+
+namespace support {
+
+/// A second set of books, kept from the commands and the events alone, and compared with the records after each command.
+///
+/// It shares no code with the dispatcher: what it knows of a node or a task is what was said of it. Throws `Broken` with the
+/// name of the invariant (D: dispatcher, Q: queue, S: QoS, L: leases).
+class Watch {
+public:
+    explicit Watch(const Setup& setup)
+        : rules_{setup.rules()}, queue_{setup.queue()}, qos_{setup.qos()}, terms_{setup.terms()} {}
+
+    template <class D>
+    void before(const D& d, const Command&, const allot::Moment&) {
+        now_before_ = d.now();
+        queued_before_ = d.queued();
+    }
+
+    template <class D>
+    void after(const D& d, const Command& command, const allot::Moment& moment, const allot::Events& events) {
+        if (!events.accepted() && (events.error() == allot::Error::time_went_back || events.error() == allot::Error::time_too_late)) {
+            ensure(d.now() == now_before_ && events.size() == 1, "a refused time changes nothing");
+            ensure(moment.time < now_before_ || moment.time > allot::time_point_max, "a time is refused for a reason");
+            return;
+        }
+        now_ = moment.time;
+        ensure(d.now() == now_, "time is that of the last command");
+        settled_ = !d.next_deadline() || *d.next_deadline() > now_;
+        freed_.clear();
+        started_.clear();
+        wanted_.clear();
+        judged_.clear();
+        shrunk_ = 0;
+        configured_ = false;
+        match_ = std::nullopt;
+        const auto accepted = events.accepted();
+        forget(d, events);
+        for (std::size_t i = 0; i < events.size(); ++i) {
+            if (i == events.answer() && accepted) {
+                begin(command);
+            }
+            if (i == events.answer()) {
+                verify_lease(command, events);
+            }
+            std::visit([&](const auto& e) { take(d, e, command, i >= events.answer()); }, events[i]);
+        }
+        ensure(events.size() > events.answer(), "every command is answered");
+        ensure(accepted || events.size() == events.answer() + 1, "a refusal stands alone");
+        compare_nodes(d);
+        compare_tasks(d);
+        compare_leases(d);
+        compare_queue(d, accepted);
+        compare_classes(d);
+        compare_models(d);
+        compare_deadline(d);
+        compare_service(d);
+        follow_starts(d, command);
+        conserve_work(d, moment, command, accepted);
+    }
+
+    /// Tasks that were ever submitted, and the ways they ended: once each (checked as they end).
+    [[nodiscard]] auto submitted() const -> std::uint64_t { return sequence_next_; }
+    [[nodiscard]] auto ended() const -> std::uint64_t { return ended_; }
+    [[nodiscard]] auto alive() const -> std::uint64_t {
+        return static_cast<std::uint64_t>(
+            std::count_if(tasks_.begin(), tasks_.end(), [](const auto& t) { return t.second.state != State::ended; }));
+    }
+
+private:
+    enum class State { pending, queued, running, ended };
+    struct NodeBook {
+        allot::NodeSpec spec;
+        allot::OperatorId operator_id;
+        allot::NodeState state = allot::NodeState::available;
+        bool excluded = false;
+        std::optional<allot::TaskId> task{};
+        allot::TimePoint forget_at{};
+        std::optional<allot::RollingQos::node_data> qos{};
+    };
+    struct TaskBook {
+        allot::TaskSpec spec;
+        std::uint64_t sequence = 0;
+        State state = State::pending;
+        std::optional<allot::NodeId> node{};
+        std::uint64_t token = 0;
+        std::uint32_t starts = 0;
+        std::vector<allot::NodeId> avoided{};
+        allot::TimePoint started_at{};
+        allot::TimePoint deadline{};
+        allot::TimePoint forget_at{};
+        allot::LeasePhase phase = allot::LeasePhase::started;
+    };
+    struct GroupBook {
+        std::uint32_t tasks = 0;
+        std::vector<std::pair<allot::NodeId, allot::OperatorId>> members{};
+    };
+    struct Started {
+        allot::NodeId node;
+        allot::TaskId task;
+    };
+
+    static void ensure(bool holds, const char* what) {
+        if (!holds) {
+            throw Broken{what};
+        }
+    }
+    static void ensure(bool holds, const char* what, const allot::NodeId& node) {
+        if (!holds) {
+            broken("{} (node {})", what, node);
+        }
+    }
+    static void ensure(bool holds, const char* what, const allot::TaskId& task) {
+        if (!holds) {
+            broken("{} (task {})", what, task);
+        }
+    }
+
+    // ---- the predicates, written once more --------------------------------------------------------------------------------
+
+    [[nodiscard]] static auto serves(const allot::NodeSpec& node, const allot::TaskSpec& task) -> bool {
+        auto card = task.gpus.empty() && node.vram.count >= task.vram_min.count;
+        for (const auto& choice : task.gpus) {
+            const auto enough = choice.vram.count == 0 ? node.vram.count >= task.vram_min.count : node.vram.count == choice.vram.count;
+            card = card || (choice.name == node.gpu && enough);
+        }
+        auto platform = task.platforms.empty();
+        for (const auto& name : task.platforms) {
+            platform = platform || name == node.platform;
+        }
+        const auto version = [&] {
+            if (!task.software) {
+                return true;
+            }
+            const auto& has = node.software;
+            const auto& needs = *task.software;
+            return has.major == needs.major && std::tie(has.minor, has.patch) >= std::tie(needs.minor, needs.patch);
+        }();
+        return card && platform && version;
+    }
+    /// a > b when the value of a is higher, or equal and it came earlier.
+    [[nodiscard]] static auto goes_first(const TaskBook& a, const TaskBook& b) -> bool {
+        const auto millis = [](const TaskBook& t) {
+            return allot::u128{static_cast<std::uint64_t>(t.spec.duration_estimate.count())};
+        };
+        const auto left = a.spec.fee.units * millis(b);
+        const auto right = b.spec.fee.units * millis(a);
+        return left == right ? a.sequence < b.sequence : left > right;
+    }
+    [[nodiscard]] auto capacity() const -> std::uint64_t {
+        const auto n = static_cast<std::uint64_t>(std::count_if(nodes_.begin(), nodes_.end(), [](const auto& entry) {
+            return entry.second.state != allot::NodeState::left;
+        }));
+        return std::max<std::uint64_t>(queue_.capacity_min, n * queue_.tasks_per_node.num / queue_.tasks_per_node.den);
+    }
+    /// Whether a free node of positive weight may run a task. What it holds is asked of the records.
+    template <class D>
+    [[nodiscard]] auto may_run(const D& d, const NodeBook& node, const TaskBook& task) const -> bool {
+        const auto& avoided = task.avoided;
+        if (!serves(node.spec, task.spec) || std::find(avoided.begin(), avoided.end(), node.spec.id) != avoided.end()) {
+            return false;
+        }
+        if (task.spec.group) {
+            for (const auto& [id, operator_id] : groups_.at(*task.spec.group).members) {
+                if (id == node.spec.id || operator_id == node.operator_id) {
+                    return false;
+                }
+            }
+        }
+        return rules_.narrowing != allot::Narrowing::gate || holds_all(d, node, task);
+    }
+    template <class D>
+    [[nodiscard]] static auto holds_all(const D& d, const NodeBook& node, const TaskBook& task) -> bool {
+        for (const auto& name : task.spec.models) {
+            auto found = false;
+            for (const auto& held : d.state().holdings(*d.state().nodes().find(node.spec.id))) {
+                found = found || (d.state().models().name(held.model) == name && held.holding != allot::Holding::wanted);
+            }
+            if (!found) {
+                return false;
+            }
+        }
+        return true;
+    }
+    template <class D>
+    [[nodiscard]] static auto has_weight(const D& d, const NodeBook& node) -> bool {
+        return node.spec.stake.units != allot::u128{0} && d.qos_score(*d.node(node.spec.id)).raw() > 0;
+    }
+    [[nodiscard]] static auto is_free(const NodeBook& node) -> bool {
+        return node.state == allot::NodeState::available && !node.excluded && !node.task;
+    }
+
+    // ---- what a command does to the books -----------------------------------------------------------------------------
+
+    void begin(const Command& command) {
+        if (const auto* submit = std::get_if<allot::command::Submit>(&command)) {
+            const auto& spec = submit->task;
+            ensure(!tasks_.contains(spec.id), "D4: a task id is not taken twice", spec.id);
+            auto task = TaskBook{spec};
+            task.sequence = sequence_next_++;
+            if (spec.group) {
+                ++groups_[*spec.group].tasks;
+            }
+            tasks_.emplace(spec.id, std::move(task));
+        }
+    }
+
+    void verify_lease(const Command& command, const allot::Events& events) const {
+        const auto* lease = std::visit(
+            [](const auto& c) -> const allot::Lease* {
+                if constexpr (requires { c.lease; }) {
+                    return &c.lease;
+                } else {
+                    return nullptr;
+                }
+            },
+            command);
+        if (lease == nullptr || (!events.accepted() && events.error() == allot::Error::advance_first)) {
+            return;
+        }
+        const auto task = tasks_.find(lease->task);
+        const auto current = task != tasks_.end() && task->second.state == State::running && task->second.token == lease->token &&
+                             task->second.node == lease->node;
+        if (events.accepted()) {
+            ensure(current, "L2: only the current lease is accepted", lease->task);
+        } else {
+            const auto error = events.error();
+            const auto about_the_lease = error == allot::Error::task_unknown || error == allot::Error::task_ended ||
+                                         error == allot::Error::task_not_leased || error == allot::Error::lease_stale;
+            ensure(current != about_the_lease, "L2: the current lease is not refused as stale", lease->task);
+        }
+    }
+
+    /// Books of what was forgotten before the command.
+    template <class D>
+    void forget(const D& d, const allot::Events& events) {
+        for (auto it = tasks_.begin(); it != tasks_.end();) {
+            const auto& [id, task] = *it;
+            const auto* record = d.task(id);
+            const auto gone = record == nullptr || record->sequence != task.sequence;
+            if (task.state != State::ended) {
+                ensure(record != nullptr && record->sequence == task.sequence, "D1: a task that lives is remembered", id);
+            } else {
+                ensure(!gone || task.forget_at <= now_, "an ended task is not forgotten early", id);
+                ensure(gone || task.forget_at > now_ || !settled_, "an ended task is forgotten in time", id);
+                if (gone) {
+                    if (task.spec.group && --groups_[*task.spec.group].tasks == 0) {
+                        groups_.erase(*task.spec.group);
+                    }
+                    it = tasks_.erase(it);
+                    continue;
+                }
+            }
+            ++it;
+        }
+        for (auto it = nodes_.begin(); it != nodes_.end();) {
+            const auto& [id, node] = *it;
+            const auto* joined = events.get<allot::event::NodeJoined>();
+            const auto fresh = joined != nullptr && joined->node == id && !joined->again;
+            const auto gone = d.node(id) == nullptr || fresh;
+            if (node.state != allot::NodeState::left) {
+                ensure(!gone, "a node that is present is remembered", id);
+            } else {
+                ensure(!gone || node.forget_at <= now_, "the history of a node is not forgotten early", id);
+                ensure(gone || node.forget_at > now_ || !settled_, "the history of a node is forgotten in time", id);
+                if (gone) {
+                    it = nodes_.erase(it);
+                    continue;
+                }
+            }
+            ++it;
+        }
+    }
+
+    // ---- events -----------------------------------------------------------------------------------------------------------
+
+    [[nodiscard]] auto node(const allot::NodeId& id) -> NodeBook& {
+        const auto found = nodes_.find(id);
+        ensure(found != nodes_.end() && found->second.state != allot::NodeState::left, "an event names a node that is present", id);
+        return found->second;
+    }
+    [[nodiscard]] auto task(const allot::TaskId& id) -> TaskBook& {
+        const auto found = tasks_.find(id);
+        ensure(found != tasks_.end() && found->second.state != State::ended, "L4: nothing happens to a task after its end", id);
+        return found->second;
+    }
+    void release(TaskBook& t) {
+        ensure(t.state == State::running && t.node.has_value(), "only a running task gives its node free", t.spec.id);
+        if (slashed_ == t.node) {
+            slashed_.reset();  // it is gone already
+        } else {
+            auto& n = node(*t.node);
+            ensure(n.task == t.spec.id, "D2: a node holds the task it ran", n.spec.id);
+            n.task.reset();
+            judged_.insert(n.spec.id);
+            if (n.state == allot::NodeState::busy) {
+                n.state = allot::NodeState::available;
+                freed_.insert(n.spec.id);
+            }
+        }
+        t.node.reset();
+        t.state = State::pending;
+    }
+    void end(TaskBook& t, const allot::Amount& fee, const allot::Amount& refund, const std::optional<allot::OwnerId>& owner) {
+        ensure(owner == t.spec.owner, "an ending names the owner", t.spec.id);
+        ensure(fee.units + refund.units == t.spec.fee.units, "D9: a fee is paid or refunded", t.spec.id);
+        t.state = State::ended;
+        t.forget_at = now_ + rules_.forget_tasks_after;
+        ++ended_;
+    }
+    void avoid(TaskBook& t, const allot::NodeId& id) const {
+        t.avoided.push_back(id);
+        if (t.avoided.size() > rules_.avoided_max) {
+            t.avoided.erase(t.avoided.begin());
+        }
+    }
+    void depart(const allot::NodeId& id) {
+        auto& n = node(id);
+        n.state = allot::NodeState::left;
+        n.forget_at = now_ + rules_.forget_nodes_after;
+        freed_.erase(id);
+    }
+    [[nodiscard]] auto length(const TaskBook& t) const -> allot::Duration {
+        const auto wanted = t.spec.duration_estimate * terms_.estimates;
+        return std::min(std::max(wanted, terms_.length_min), terms_.length_max);
+    }
+
+    template <class D>
+    void take(const D& d, const allot::event::NodeJoined& e, const Command& command, bool) {
+        const auto& spec = std::get<allot::command::Join>(command).node;
+        auto book = NodeBook{spec, spec.operator_id ? *spec.operator_id : allot::OperatorId{spec.id.bytes()}};
+        book.excluded = d.node(e.node)->node.excluded;
+        ensure(e.again == nodes_.contains(e.node), "a node joins again when its history is known", e.node);
+        if (e.again) {
+            auto& past = nodes_.at(e.node);
+            ensure(past.state == allot::NodeState::left, "a node joins when it is away", e.node);
+            // What staying would have given; the floor is for those below it.
+            const auto stayed = d.qos().score(*past.qos, now_);
+            const auto now = d.qos_score(*d.node(e.node));
+            ensure(now <= std::max(stayed, qos_.rejoin_floor) || qos_.rejoin_clears_health, "S5: joining again raises no score", e.node);
+            const auto back_at = d.qos().back_at(*past.qos);
+            ensure(!past.excluded || book.excluded || (back_at && *back_at <= now_), "S5: joining again ends no exclusion", e.node);
+            nodes_.erase(e.node);
+        }
+        nodes_.emplace(e.node, std::move(book));
+        judged_.insert(e.node);
+        freed_.insert(e.node);
+    }
+    template <class D>
+    void take(const D&, const allot::event::NodeUpdated& e, const Command& command, bool) {
+        const auto& change = std::get<allot::command::Update>(command).change;
+        auto& n = node(e.node);
+        const auto before = n.spec;
+        n.spec.gpu = change.gpu.value_or(n.spec.gpu);
+        n.spec.vram = change.vram.value_or(n.spec.vram);
+        n.spec.stake = change.stake.value_or(n.spec.stake);
+        n.spec.platform = change.platform.value_or(n.spec.platform);
+        n.spec.software = change.software.value_or(n.spec.software);
+        n.operator_id = change.operator_id.value_or(n.operator_id);
+        const auto& is = n.spec;
+        const auto same = std::tie(is.gpu, is.vram, is.platform, is.software) ==
+                          std::tie(before.gpu, before.vram, before.platform, before.software);
+        if (!same || change.operator_id || before.stake.units == allot::u128{0}) {
+            freed_.insert(e.node);
+        }
+    }
+    template <class D>
+    void take(const D&, const allot::event::NodePaused& e, const Command&, bool) {
+        auto& n = node(e.node);
+        ensure(!n.task && (n.state == allot::NodeState::available || n.state == allot::NodeState::pending_pause),
+               "a node pauses when it is free", e.node);
+        n.state = allot::NodeState::paused;
+        freed_.erase(e.node);
+    }
+    template <class D>
+    void take(const D&, const allot::event::NodePausePending& e, const Command&, bool) {
+        ensure(node(e.node).state == allot::NodeState::busy, "a pause is pending on a busy node", e.node);
+        node(e.node).state = allot::NodeState::pending_pause;
+    }
+    template <class D>
+    void take(const D&, const allot::event::NodeResumed& e, const Command&, bool) {
+        auto& n = node(e.node);
+        ensure(n.state == allot::NodeState::paused || n.state == allot::NodeState::pending_pause, "what resumes was paused", e.node);
+        n.state = n.task ? allot::NodeState::busy : allot::NodeState::available;
+        freed_.insert(e.node);
+    }
+    template <class D>
+    void take(const D&, const allot::event::NodeLeavePending& e, const Command&, bool) {
+        ensure(node(e.node).task.has_value(), "a leave is pending on a busy node", e.node);
+        node(e.node).state = allot::NodeState::pending_leave;
+    }
+    template <class D>
+    void take(const D&, const allot::event::NodeLeft& e, const Command&, bool) {
+        ensure(!node(e.node).task, "a node leaves when it is free", e.node);
+        ensure(node(e.node).spec.stake == e.stake_returned, "the stake goes back", e.node);
+        depart(e.node);
+    }
+    template <class D>
+    void take(const D& d, const allot::event::NodeKickedOut& e, const Command&, bool answer) {
+        ensure(!node(e.node).task, "a node is kicked out when it is free", e.node);
+        ensure(node(e.node).spec.stake == e.stake_returned, "the stake goes back", e.node);
+        const auto& data = d.node(e.node)->qos;
+        const auto low = data.count >= qos_.window && std::uint64_t{data.sum} * 5U < std::uint64_t{data.count} * qos_.points_max;
+        ensure(low || !answer,  // the answer to what was due may have changed it once more
+               "a node is kicked out for a full window below a fifth", e.node);
+        depart(e.node);
+    }
+    template <class D>
+    void take(const D&, const allot::event::NodeSlashed& e, const Command&, bool) {
+        ensure(node(e.node).spec.stake == e.stake_forfeited, "the stake is forfeited", e.node);
+        if (node(e.node).task) {
+            slashed_ = e.node;
+            node(e.node).task.reset();
+        }
+        depart(e.node);
+    }
+    template <class D>
+    void take(const D&, const allot::event::NodeExcluded& e, const Command&, bool) {
+        ensure(!node(e.node).excluded && e.until >= now_, "a node is excluded once", e.node);
+        node(e.node).excluded = true;
+    }
+    template <class D>
+    void take(const D& d, const allot::event::NodeReadmitted& e, const Command&, bool) {
+        ensure(node(e.node).excluded, "what is readmitted was excluded", e.node);
+        ensure(configured_ever_ || d.qos().health(*node(e.node).qos, now_) >= qos_.readmit_from, "S: readmission waits for health", e.node);
+        node(e.node).excluded = false;
+        freed_.insert(e.node);
+    }
+    template <class D>
+    void take(const D&, const allot::event::ModelWanted& e, const Command&, bool) {
+        const auto& models = task(e.task).spec.models;
+        ensure(task(e.task).state == State::running, "a model is wanted when a task starts", e.task);
+        ensure(std::find(models.begin(), models.end(), e.model) != models.end(), "a task's own model is wanted", e.task);
+        ensure(serves(node(e.node).spec, task(e.task).spec), "a model is wanted from a node that may run the task", e.node);
+        ensure(task(e.task).node == e.node || is_free(node(e.node)), "a model is wanted from a candidate", e.node);
+        ensure(wanted_.insert({e.node, e.model, e.task, task(e.task).token}).second, "a model is wanted once a start", e.node);
+    }
+    template <class D>
+    void take(const D&, const allot::event::ModelsReported& e, const Command&, bool) {
+        (void)node(e.node);
+        if (rules_.narrowing == allot::Narrowing::gate) {
+            freed_.insert(e.node);
+        }
+    }
+    template <class D>
+    void take(const D& d, const allot::event::NodeScored& e, const Command&, bool) {
+        const auto found = nodes_.find(e.node);
+        ensure(found != nodes_.end(), "a node that is scored is known", e.node);
+        judged_.insert(e.node);
+        const auto& n = found->second;
+        if (n.state != allot::NodeState::left && n.qos && d.qos().score(*n.qos, now_).raw() == 0) {
+            freed_.insert(e.node);  // from no weight to some
+        }
+    }
+
+    template <class D>
+    void take(const D&, const allot::event::TaskQueued& e, const Command&, bool) {
+        auto& t = task(e.task);
+        ensure(t.state == State::pending, "D1: a task is queued when it neither waits nor runs", e.task);
+        ensure(e.deadline == now_ + terms_.patience && e.owner == t.spec.owner, "a queued task has its deadline", e.task);
+        t.state = State::queued;
+        t.deadline = e.deadline;
+    }
+    template <class D>
+    void take(const D& d, const allot::event::TaskStarted& e, const Command& command, bool answer) {
+        auto& t = task(e.lease.task);
+        auto& n = node(e.lease.node);
+        ensure(t.state == State::queued || t.state == State::pending, "D1: a task starts when it does not run", e.lease.task);
+        ensure(n.state == allot::NodeState::available, "D6: a node that starts a task was available", n.spec.id);
+        ensure(!n.task, "D2: a node that starts a task held none", n.spec.id);
+        ensure(!n.excluded, "D6: a node that starts a task was not excluded", n.spec.id);
+        ensure(n.spec.stake.units != allot::u128{0}, "D6: a node that starts a task has weight", n.spec.id);
+        ensure(serves(n.spec, t.spec), "D3: a node that starts a task serves it", n.spec.id);
+        ensure(may_run(d, n, t), "D3, D8: a node that starts a task is not avoided and new to its group", n.spec.id);
+        ensure(e.lease.token > token_, "L1: tokens only grow", t.spec.id);
+        ensure(e.lease.deadline == now_ + length(t), "a lease has its deadline", t.spec.id);
+        ensure(e.lease.member == 0 && e.lease.of == 1 && e.owner == t.spec.owner, "a lease names its owner", t.spec.id);
+        const auto matched = answer && std::holds_alternative<allot::command::Match>(command);
+        if (matched) {
+            ensure(!match_ || goes_first(tasks_.at(*match_), t), "match walks tasks in their order", t.spec.id);
+            match_ = t.spec.id;
+        } else if (t.state == State::queued) {
+            ensure(freed_.contains(n.spec.id), "a queued task starts on a node that became free", n.spec.id);
+            for (const auto& [id, other] : tasks_) {
+                ensure(other.state != State::queued || !goes_first(other, t) || !may_run(d, n, other),
+                       "Q2: a free node takes the best task it can run", id);
+            }
+        }
+        token_ = e.lease.token;
+        n.state = allot::NodeState::busy;
+        n.task = t.spec.id;
+        t.state = State::running;
+        t.node = n.spec.id;
+        t.token = e.lease.token;
+        t.started_at = now_;
+        t.deadline = e.lease.deadline;
+        t.phase = allot::LeasePhase::started;
+        ++t.starts;
+        if (t.spec.group) {
+            groups_[*t.spec.group].members.emplace_back(n.spec.id, n.operator_id);
+        }
+        started_.push_back({n.spec.id, t.spec.id});
+    }
+    void same_lease(const allot::Lease& lease) {
+        auto& t = task(lease.task);
+        ensure(t.state == State::running && t.token == lease.token && t.node == lease.node, "L2: an event names the current lease", lease.task);
+    }
+    template <class D>
+    void take(const D&, const allot::event::TaskCommitted& e, const Command&, bool) {
+        same_lease(e.lease);
+        ensure(task(e.lease.task).phase == allot::LeasePhase::started, "a lease is committed once", e.lease.task);
+        task(e.lease.task).phase = allot::LeasePhase::committed;
+    }
+    template <class D>
+    void take(const D&, const allot::event::TaskDisclosed& e, const Command&, bool) {
+        same_lease(e.lease);
+        ensure(task(e.lease.task).phase == allot::LeasePhase::committed, "a lease is disclosed after it was committed", e.lease.task);
+        task(e.lease.task).phase = allot::LeasePhase::disclosed;
+    }
+    template <class D>
+    void take(const D&, const allot::event::LeaseRenewed& e, const Command&, bool) {
+        same_lease(e.lease);
+        auto& t = task(e.lease.task);
+        ensure(e.lease.deadline > t.deadline, "a renewal makes a lease longer", e.lease.task);
+        ensure(e.lease.deadline == std::min(now_ + length(t), t.started_at + terms_.renewed_max), "a renewal counts from now, up to the cap",
+               e.lease.task);
+        t.deadline = e.lease.deadline;
+    }
+    template <class D>
+    void take(const D&, const allot::event::LeaseDeclined& e, const Command&, bool) {
+        same_lease(e.lease);
+        release(task(e.lease.task));
+        avoid(task(e.lease.task), e.lease.node);
+    }
+    template <class D>
+    void take(const D&, const allot::event::TaskRetried& e, const Command& command, bool answer) {
+        auto& t = task(e.task);
+        const auto timeout = e.outcome == allot::OutcomeKind::timeout || e.outcome == allot::OutcomeKind::timeout_in_group;
+        ensure(!timeout || t.deadline <= now_, "L3: a lease expires at its deadline", e.task);
+        ensure(t.starts < terms_.attempts_max, "a task is not tried for ever", e.task);
+        const auto next = timeout ? terms_.after_timeout : terms_.after_failure;
+        ensure(next != allot::Next::end, "a task starts over when the terms say so", e.task);
+        const auto on = *t.node;
+        release(t);
+        if (next == allot::Next::retry_elsewhere && !(answer && std::holds_alternative<allot::command::Slash>(command))) {
+            avoid(t, on);
+        }
+    }
+    template <class D>
+    void take(const D&, const allot::event::TaskDone& e, const Command&, bool) {
+        auto& t = task(e.task);
+        ensure(t.node == e.node, "the fee goes to the node that ran the task", e.task);
+        release(t);
+        end(t, e.fee, e.refund, e.owner);
+    }
+    template <class D>
+    void take(const D&, const allot::event::TaskFailed& e, const Command&, bool) {
+        release(task(e.task));
+        end(task(e.task), {}, e.refund, e.owner);
+    }
+    template <class D>
+    void take(const D&, const allot::event::TaskCancelled& e, const Command&, bool) {
+        if (task(e.task).state == State::running) {
+            release(task(e.task));
+        }
+        end(task(e.task), {}, e.refund, e.owner);
+    }
+    template <class D>
+    void take(const D&, const allot::event::TaskEvicted& e, const Command&, bool) {
+        auto& t = task(e.task);
+        auto waiting = std::uint64_t{0};
+        ensure(t.state != State::running, "a running task is not evicted", e.task);
+        for (const auto& [id, other] : tasks_) {
+            if (other.state == State::queued || other.state == State::pending) {
+                ++waiting;
+                ensure(id == e.task || goes_first(other, t), "Q3: the evicted is the least of queue and newcomer", id);
+            }
+        }
+        ensure(waiting > capacity(), "a task is evicted when there is no room", e.task);
+        if (e.reason == allot::event::Eviction::queue_shrunk) {
+            ensure(++shrunk_ <= rules_.evictions_max, "a shrinking queue loses a few tasks a command", e.task);
+        }
+        end(t, {}, e.refund, e.owner);
+    }
+    template <class D>
+    void take(const D&, const allot::event::TaskTimedOut& e, const Command&, bool) {
+        auto& t = task(e.task);
+        ensure(t.deadline <= now_, "L3: nothing expires before its deadline", e.task);
+        if (e.expiry == allot::event::Expiry::execution) {
+            ensure(t.state == State::running, "L3: a lease expires while it lasts", e.task);
+            release(t);
+        } else {
+            ensure(t.state == State::queued, "a queue deadline passes in the queue", e.task);
+        }
+        end(t, {}, e.refund, e.owner);
+    }
+    template <class D>
+    void take(const D&, const allot::event::Advanced& e, const Command&, bool) {
+        ensure(e.now == now_, "advance tells the time");
+    }
+    template <class D>
+    void take(const D&, const allot::event::Matched& e, const Command&, bool) {
+        matched_ = e.started;
+        started_.clear();
+    }
+    template <class D>
+    void take(const D& d, const allot::event::Configured& e, const Command& command, bool) {
+        ensure(d.state().counters().rules_version == e.rules_version, "a configuration names its rules version");
+        configured_ = configured_ever_ = true;
+        std::visit(
+            [&](const auto& parameters) {
+                using P = std::remove_cvref_t<decltype(parameters)>;
+                if constexpr (std::is_same_v<P, allot::RulesParameters>) {
+                    rules_ = parameters;
+                } else if constexpr (std::is_same_v<P, allot::ValueQueueParameters>) {
+                    queue_ = parameters;
+                } else if constexpr (std::is_same_v<P, allot::RollingQosParameters>) {
+                    qos_ = parameters;
+                } else if constexpr (std::is_same_v<P, allot::FixedTermsParameters>) {
+                    terms_ = parameters;
+                }
+            },
+            std::get<allot::command::Configure<Configuration>>(command).parameters);
+    }
+    template <class D>
+    void take(const D&, const allot::event::Refused&, const Command&, bool answer) {
+        ensure(answer, "a refusal is an answer");
+    }
+
+    // ---- the records, against the books -----------------------------------------------------------------------------------
+
+    template <class D>
+    void compare_nodes(const D& d) {
+        ensure(d.state().nodes().size() == nodes_.size(), "every node is remembered once");
+        auto present = std::uint32_t{0};
+        auto largest = allot::StakeRoot{};
+        auto slots = std::set<std::pair<allot::ClassId, std::uint32_t>>{};
+        for (auto& [id, book] : nodes_) {
+            const auto* record = d.node(id);
+            const auto& node = record->node;
+            ensure(node.state == book.state, "the state of a node is what its events say", id);
+            if (book.state == allot::NodeState::left) {
+                book.excluded = node.excluded;
+                ensure(!node.leased(), "D2: a node that left holds nothing", id);
+                continue;
+            }
+            ensure(node.excluded == book.excluded, "a node is excluded as its events say", id);
+            ensure(node.stake == book.spec.stake && node.operator_id == book.operator_id, "a node has its stake and operator", id);
+            ensure(node.leased() == book.task.has_value(), "D2: a node holds what its events say", id);
+            ensure((node.state == allot::NodeState::busy) <= book.task.has_value(), "a busy node holds a task", id);
+            const auto pending = node.state == allot::NodeState::pending_pause || node.state == allot::NodeState::pending_leave;
+            ensure(!pending || book.task, "only a busy node waits to pause or leave", id);
+            const auto& c = d.state().fits().value(node.node_class);
+            ensure(c.gpu == book.spec.gpu && c.vram == book.spec.vram && c.platform == book.spec.platform && c.software == book.spec.software,
+                   "a node has its class", id);
+            ensure(slots.insert({node.node_class, node.slot}).second, "no two nodes of a class share a slot", id);
+            ++present;
+            largest = std::max(largest, allot::StakeRoot::from(book.spec.stake.units));
+        }
+        ensure(d.state().present() == present, "N counts those present");
+        ensure(d.state().stake_root_max() == largest, "the largest stake is that of a node that is present");
+    }
+
+    template <class D>
+    void compare_tasks(const D& d) const {
+        ensure(d.state().tasks().size() == tasks_.size(), "D4: every task is remembered once");
+        for (const auto& [id, book] : tasks_) {
+            const auto& task = *d.task(id);
+            ensure(book.state != State::pending, "D1: after a command a task waits, runs or has ended", id);
+            const auto state = book.state == State::queued    ? allot::TaskState::queued
+                               : book.state == State::running ? allot::TaskState::running
+                                                              : allot::TaskState::ended;
+            ensure(task.state == state, "D1: the state of a task is what its events say", id);
+            ensure(task.attempt == book.starts && task.sequence == book.sequence, "a task counts its starts", id);
+            if (state == allot::TaskState::ended) {
+                ensure(task.due_at == book.forget_at, "an ended task has its time to be forgotten", id);
+                continue;
+            }
+            ensure(task.avoided == book.avoided, "a task avoids whom it should", id);
+            ensure(state != allot::TaskState::queued || task.due_at == book.deadline, "a queued task has its deadline", id);
+            const auto ms = allot::u128{static_cast<std::uint64_t>(book.spec.duration_estimate.count())};
+            ensure(task.value.num * ms == book.spec.fee.units * allot::u128{task.value.den}, "a task is worth its fee per time", id);
+        }
+        ensure(d.state().groups().size() == groups_.size(), "every group is remembered once");
+        for (const auto& [id, book] : groups_) {
+            const auto g = d.state().groups().find(id);
+            ensure(g.has_value(), "a group is remembered");
+            const auto& group = d.state().groups()[*g];
+            auto nodes = std::set<allot::NodeId>{};
+            auto operators = std::set<allot::OperatorId>{};
+            for (const auto& member : group.members) {
+                ensure(nodes.insert(member.node).second && operators.insert(member.operator_id).second,
+                       "D8: members of a group share neither node nor operator", member.node);
+            }
+            ensure(group.members.size() == book.members.size() && group.tasks == book.tasks, "a group has its members");
+        }
+        ensure(sequence_next_ == ended_ + alive(), "D4: what was submitted waits, runs or has ended");
+    }
+
+    template <class D>
+    void compare_leases(const D& d) const {
+        auto running = std::uint32_t{0};
+        for (const auto& [id, book] : tasks_) {
+            if (book.state != State::running) {
+                continue;
+            }
+            ++running;
+            const auto& task = *d.task(id);
+            ensure(d.state().leases().contains(task.lease), "a running task has a lease", id);
+            const auto& lease = d.state().leases()[task.lease];
+            const auto& node = d.state().nodes()[lease.node].node;
+            ensure(lease.token == book.token && node.id == *book.node && node.lease == task.lease, "L2: a lease joins task and node", id);
+            ensure(lease.deadline == book.deadline && lease.started_at == book.started_at && lease.phase == book.phase,
+                   "a lease has its deadline and phase", id);
+            ensure(lease.deadline > now_ || !settled_, "L3: a lease ends at its deadline", id);
+            ensure(nodes_.at(*book.node).task == id, "D2: a node holds its task", *book.node);
+        }
+        ensure(d.state().leases().size() == running, "L: no lease without a running task");
+    }
+
+    template <class D>
+    void compare_queue(const D& d, bool accepted) const {
+        const TaskBook* best = nullptr;
+        const TaskBook* worst = nullptr;
+        auto queued = std::uint32_t{0};
+        for (const auto& [id, book] : tasks_) {
+            if (book.state == State::queued) {
+                ++queued;
+                best = best == nullptr || goes_first(book, *best) ? &book : best;
+                worst = worst == nullptr || goes_first(*worst, book) ? &book : worst;
+            }
+        }
+        ensure(d.queued() == queued, "Q4: the queue holds the queued tasks");
+        ensure(d.queue_capacity() == capacity(), "Q1: the bound follows the number of nodes");
+        ensure(!accepted || queued <= capacity() || shrunk_ == rules_.evictions_max, "Q1: the queue keeps its bound");
+        ensure(queued <= std::max<std::uint64_t>(capacity(), queued_before_), "Q1: a queue beyond its bound does not grow");
+        auto groups = std::vector<allot::RequirementId>{};
+        d.state().fits().requirements().for_each([&](std::uint32_t r, const auto&) { groups.push_back(allot::RequirementId{r}); });
+        const auto head = d.queue().best(groups, [](allot::TaskHandle) { return true; });
+        const auto tail = d.queue().worst();
+        ensure(head.has_value() == (best != nullptr) && tail.has_value() == (worst != nullptr), "Q4: the queue has an end");
+        if (best != nullptr) {
+            ensure(d.state().tasks()[*head].id == best->spec.id, "Q2: the head is the best task", best->spec.id);
+            ensure(d.state().tasks()[*tail].id == worst->spec.id, "Q3: the tail is the worst task", worst->spec.id);
+        }
+    }
+
+    template <class D>
+    void compare_classes(const D& d) const {
+        const auto& fits = d.state().fits();
+        auto requirements = std::vector<allot::RequirementId>{};
+        fits.requirements().for_each([&](std::uint32_t r, const auto&) { requirements.push_back(allot::RequirementId{r}); });
+        auto classes = std::vector<allot::ClassId>{};
+        fits.classes().for_each([&](std::uint32_t c, const auto&) { classes.push_back(allot::ClassId{c}); });
+        for (const auto r : requirements) {
+            const auto& is = fits.value(r);
+            const auto as_task = allot::TaskSpec{.id = 0, .vram_min = is.vram_min, .gpus = is.gpus, .platforms = is.platforms, .software = is.software};
+            auto expected = std::vector<allot::ClassId>{};
+            for (const auto c : classes) {
+                const auto& has = fits.value(c);
+                const auto as_node = allot::NodeSpec{.id = 0, .gpu = has.gpu, .vram = has.vram, .platform = has.platform, .software = has.software};
+                const auto back = fits.requirements_of(c);
+                const auto serving = serves(as_node, as_task);
+                ensure((std::find(back.begin(), back.end(), r) != back.end()) == serving, "the bits of a class are the predicate");
+                if (serving) {
+                    expected.push_back(c);
+                }
+            }
+            const auto row = fits.classes_of(r);
+            ensure(std::equal(row.begin(), row.end(), expected.begin(), expected.end()), "the bits of a requirement are the predicate");
+        }
+        auto users = std::map<allot::ClassId, std::uint32_t>{};
+        auto askers = std::map<allot::RequirementId, std::uint32_t>{};
+        for (const auto& [id, book] : nodes_) {
+            if (book.state != allot::NodeState::left) {
+                ++users[d.node(id)->node.node_class];
+            }
+        }
+        for (const auto& [id, book] : tasks_) {
+            if (book.state != State::ended) {
+                ++askers[d.task(id)->requirement];
+            }
+        }
+        ensure(users.size() == classes.size() && askers.size() == requirements.size(), "nothing is interned that nobody uses");
+        for (const auto& [c, count] : users) {
+            ensure(fits.count(c) == count, "the users of a class are counted");
+        }
+        for (const auto& [r, count] : askers) {
+            ensure(fits.count(r) == count, "the users of a requirement are counted");
+        }
+    }
+
+    template <class D>
+    void compare_models(const D& d) const {
+        auto places = std::set<std::tuple<allot::ModelId, allot::ClassId, std::uint32_t>>{};
+        auto users = std::map<allot::ModelId, std::uint32_t>{};
+        for (const auto& [id, book] : nodes_) {
+            const auto n = *d.state().nodes().find(id);
+            const auto& held = d.state().holdings(n);
+            ensure(book.state != allot::NodeState::left || held.empty(), "a node that left holds no models", id);
+            ensure(std::is_sorted(held.begin(), held.end(), [](const auto& a, const auto& b) { return a.model <= b.model; }),
+                   "a node's models ascend, each once", id);
+            for (const auto& model : held) {
+                ++users[model.model];
+                ensure(!model.on_disk() || places.insert({model.model, d.node(id)->node.node_class, model.place}).second,
+                       "no two holders of a model in a class share a place", id);
+            }
+        }
+        for (const auto& [id, book] : tasks_) {
+            auto names = std::set<std::string>{book.spec.models.begin(), book.spec.models.end()};
+            auto i = std::size_t{0};
+            const auto& models = d.task(id)->models;
+            ensure(models.size() == (book.state == State::ended ? 0U : names.size()), "a task has its models", id);
+            if (book.state != State::ended) {
+                for (const auto& name : names) {
+                    ++users[models[i]];
+                    ensure(d.state().models().name(models[i++]) == name, "a task's models stand in canonical order", id);
+                }
+            }
+        }
+        ensure(d.state().models().names().size() == users.size(), "no model is interned that nobody uses");
+        for (const auto& [model, count] : users) {
+            ensure(d.state().models().names().count(model.value) == count, "the users of a model are counted");
+        }
+    }
+
+    template <class D>
+    void compare_deadline(const D& d) const {
+        auto first = std::optional<allot::TimePoint>{};
+        const auto take = [&](allot::TimePoint at) { first = first ? std::min(*first, at) : at; };
+        d.state().leases().for_each([&](allot::LeaseHandle, const auto& lease) { take(lease.deadline); });
+        d.state().tasks().for_each([&](allot::TaskHandle, const auto& task) {
+            if (task.state != allot::TaskState::running) {
+                take(task.due_at);
+            }
+        });
+        d.state().nodes().for_each([&](allot::NodeHandle, const auto& record) {
+            if (record.node.due_at) {
+                take(*record.node.due_at);
+            }
+            ensure(record.node.due_at.has_value() == (record.node.excluded || !record.node.present()),
+                   "a node is due when it is excluded or left", record.node.id);
+        });
+        ensure(d.next_deadline() == first, "L6: the next deadline is the earliest of all");
+    }
+
+    template <class D>
+    void compare_service(const D& d) {
+        for (auto& [id, book] : nodes_) {
+            const auto& data = d.node(id)->qos;
+            auto sum = std::uint32_t{0};
+            for (const auto points : data.points) {
+                sum += points;
+            }
+            ensure(data.sum == sum && data.count <= data.points.size(), "S3: the window is what it sums to", id);
+            ensure(d.qos_score(*d.node(id)) <= allot::Score::one() && data.health <= allot::Score::one(), "S1: a score lies in [0, 1]", id);
+            ensure(d.qos().score(data, now_) <= d.qos().score_max(data), "S1: a score keeps below its bound", id);
+            ensure(!book.qos || judged_.contains(id) || *book.qos == data, "S4: a node is judged for its own deeds", id);
+            book.qos = data;
+        }
+    }
+
+    template <class D>
+    void follow_starts(const D& d, const Command& command) {
+        if (std::holds_alternative<allot::command::Match>(command)) {
+            ensure(!matched_ || *matched_ == started_.size(), "match counts what it started");
+        }
+        matched_.reset();
+        const auto disturbs = std::holds_alternative<allot::command::Score>(command) || std::holds_alternative<allot::command::Observe>(command) ||
+                              std::holds_alternative<allot::command::ReportModel>(command) || configured_;
+        for (const auto& [n, t] : started_) {
+            const auto book = nodes_.find(n);
+            if (disturbs || book == nodes_.end() || book->second.task != t) {
+                continue;
+            }
+            ensure(d.qos_score(*d.node(n)).raw() > 0, "D6: a node that starts a task has weight", n);
+            const auto& models = tasks_.at(t).spec.models;
+            for (const auto& held : d.state().holdings(*d.state().nodes().find(n))) {
+                const auto asked = std::find(models.begin(), models.end(), d.state().models().name(held.model)) != models.end();
+                ensure((held.holding == allot::Holding::in_use) == (asked && held.on_disk()), "a start loads the task's models", n);
+            }
+            for (const auto& name : models) {
+                const auto model = *d.state().models().find(name);
+                const auto& held = d.state().holdings(*d.state().nodes().find(n));
+                const auto found = std::find_if(held.begin(), held.end(), [&](const auto& h) { return h.model == model; });
+                ensure(found != held.end() && (found->on_disk() || wanted_.contains({n, name, t, tasks_.at(t).token})), "a node fetches what it lacks", n);
+            }
+        }
+    }
+
+    /// No queued task for whom a free node has been looked for in vain.
+    template <class D>
+    void conserve_work(const D& d, const allot::Moment& moment, const Command& command, bool accepted) {
+        const auto none_for = [&](const NodeBook& n, const char* what) {
+            if (!is_free(n) || !has_weight(d, n)) {
+                return;
+            }
+            for (const auto& [id, t] : tasks_) {
+                ensure(t.state != State::queued || !may_run(d, n, t), what, id);
+            }
+        };
+        if (configured_ || !moment.entropy) {
+            starved_ = true;
+        } else {
+            for (const auto& id : freed_) {
+                none_for(nodes_.at(id), "rule 17: a node that became free takes a task it can run");
+            }
+        }
+        if (std::holds_alternative<allot::command::Match>(command) && accepted) {
+            starved_ = false;
+        }
+        if (!starved_) {
+            for (const auto& [id, n] : nodes_) {
+                none_for(n, "D5: no queued task while a candidate for it is idle");
+            }
+        }
+    }
+
+    std::map<allot::NodeId, NodeBook> nodes_{};
+    std::map<allot::TaskId, TaskBook> tasks_{};
+    std::map<allot::GroupId, GroupBook> groups_{};
+    allot::RulesParameters rules_;
+    allot::ValueQueueParameters queue_;
+    allot::RollingQosParameters qos_;
+    allot::FixedTermsParameters terms_;
+    std::uint64_t token_ = 0;
+    std::uint64_t sequence_next_ = 0;
+    std::uint64_t ended_ = 0;
+    bool starved_ = false;          // a task may wait beside an idle node: somebody was without entropy, or the rules changed
+    bool configured_ever_ = false;
+
+    // of the command at hand
+    allot::TimePoint now_before_{};
+    std::uint32_t queued_before_ = 0;
+    allot::TimePoint now_{};
+    bool settled_ = true;
+    bool configured_ = false;
+    std::uint32_t shrunk_ = 0;
+    std::optional<allot::TaskId> match_{};
+    std::optional<std::uint32_t> matched_{};
+    std::optional<allot::NodeId> slashed_{};
+    std::set<allot::NodeId> freed_{};
+    std::set<allot::NodeId> judged_{};
+    std::set<std::tuple<allot::NodeId, std::string, allot::TaskId, std::uint64_t>> wanted_{};
+    std::vector<Started> started_{};
+};
+
+}  // namespace support

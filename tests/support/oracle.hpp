@@ -1,0 +1,354 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include <allot/allot.hpp>
+
+namespace support { namespace oracle {
+
+/// One place of a frame: whose it is, under which of the frame's models it stands, how long it is.
+struct Place {
+    allot::NodeHandle node{};
+    std::uint32_t model = 0;
+    std::uint32_t bound = 0;
+};
+
+struct Pick {
+    allot::NodeHandle node{};
+    std::uint32_t misses = 0;
+    bool scanned = false;
+};
+
+/// The draw as DESIGN section 4 tells it, place after place. `weigh(place)` is the weight in units of 2^-92; a bound is in
+/// units of 2^-28.
+///
+/// Throw a point into the sum of the bounds, take the first place whose prefix exceeds it, and accept it with the
+/// probability weight / bound: when the point lies in the first `weight` of the place. The point has 28 bits behind the
+/// binary point; where they do not decide, another 64 are drawn. After 32 misses one scan decides exactly.
+template <class Weigh>
+[[nodiscard]] auto pick(const std::vector<Place>& places, Weigh weigh, allot::Random& words, bool exact = false)
+    -> std::optional<Pick> {
+    auto length = std::uint64_t{0};
+    for (const auto& place : places) {
+        length += place.bound;
+    }
+    if (length == 0) {
+        return std::nullopt;
+    }
+    for (auto miss = 0U; miss < 32U && !exact; ++miss) {
+        const auto point = words.below(length);
+        auto begin = std::uint64_t{0};
+        for (const auto& place : places) {
+            if (point >= begin + place.bound) {
+                begin += place.bound;
+                continue;
+            }
+            const auto weight = allot::u128{weigh(place)};
+            auto fine = allot::u128{point - begin} << 64;
+            const auto edge = weight >> 64 == fine >> 64;
+            if (edge) {
+                fine = fine + allot::u128{words.next()};
+            }
+            if (fine < weight) {
+                return Pick{place.node, miss, false};
+            }
+            break;
+        }
+    }
+    auto sum = allot::u128{0};
+    for (const auto& place : places) {
+        sum = sum + weigh(place);
+    }
+    if (sum == allot::u128{0}) {
+        return std::nullopt;
+    }
+    const auto point = words.below(sum);
+    auto prefix = allot::u128{0};
+    for (const auto& place : places) {
+        prefix = prefix + weigh(place);
+        if (prefix > point) {
+            return Pick{place.node, exact ? 0U : 32U, true};
+        }
+    }
+    return std::nullopt;
+}
+
+/// What a pool that watches another one has found; empty when all is well. One for each thread would be more than needed.
+inline auto complaint() -> std::string& {
+    static auto text = std::string{};
+    return text;
+}
+
+/// How often the watched draws went which way.
+struct Ways {
+    std::uint64_t drawn = 0;
+    std::uint64_t missed = 0;
+    std::uint64_t scanned = 0;
+    std::uint64_t nobody = 0;
+    std::uint64_t narrowed = 0;
+};
+inline auto ways() -> Ways& {
+    static auto counts = Ways{};
+    return counts;
+}
+
+/// A candidate pool that asks another one and an oracle, complains when they differ, and checks at each draw that every
+/// weight is covered by its bound and that no two candidates stand at one place.
+template <class Inner>
+class WatchedPool {
+public:
+    using role = allot::role::pool;
+    static constexpr bool stores_bounds = true;
+
+    void changed(const allot::NodePlace& before, const allot::NodePlace& after) {
+        inner_.changed(before, after);
+        entries_.erase(before.node);
+        entries_.erase(after.node);
+        if (after.bound > 0 || after.bound_local > 0) {
+            entries_[after.node] = Entry{after, {after.models.begin(), after.models.end()}};
+        }
+    }
+
+    template <class Weigh>
+    [[nodiscard]] auto draw(const allot::Frame& frame, Weigh&& weigh, allot::Random& random) const -> std::optional<allot::Draw> {
+        auto words = random;
+        const auto line = places(frame);
+        for (const auto& place : line) {
+            const auto weight = allot::Weight{weigh(place.node, place.model)}.raw();
+            if (!frame.exact && weight > allot::u128{place.bound} << 64) {
+                complain(fmt::format("a weight exceeds its bound (node record {})", place.node.value));
+            }
+        }
+        const auto expected = pick(
+            line, [&](const Place& place) { return allot::Weight{weigh(place.node, place.model)}.raw(); }, words, frame.exact);
+        const auto drawn = inner_.draw(frame, weigh, random);
+        if (drawn.has_value() != expected.has_value() || (drawn && drawn->node != expected->node)) {
+            complain("the draw is not that of the oracle");
+        } else if (drawn && (drawn->scanned != expected->scanned || drawn->misses != expected->misses)) {
+            complain("the draw went another way than that of the oracle");
+        } else if (!(words == random)) {
+            complain("the draw used other words than that of the oracle");
+        }
+        if (inner_.count(frame) != line.size()) {
+            complain("a pool counts other candidates than the oracle");
+        }
+        auto& way = ways();
+        ++(drawn ? way.drawn : way.nobody);
+        way.missed += drawn && drawn->misses > 0 ? 1U : 0U;
+        way.scanned += drawn && drawn->scanned ? 1U : 0U;
+        way.narrowed += drawn && !frame.models.empty() ? 1U : 0U;
+        return drawn;
+    }
+
+    [[nodiscard]] auto count(const allot::Frame& frame) const -> std::uint32_t { return inner_.count(frame); }
+
+private:
+    struct Entry {
+        allot::NodePlace place;
+        std::vector<allot::HeldModel> models;
+    };
+
+    static void complain(std::string what) {
+        if (complaint().empty()) {
+            complaint() = std::move(what);
+        }
+    }
+
+    /// The frame: candidates by (class, slot), or each model's holders by (class, place among them).
+    [[nodiscard]] auto places(const allot::Frame& frame) const -> std::vector<Place> {
+        using Order = std::tuple<std::uint32_t, allot::ClassId, std::uint32_t>;
+        auto found = std::map<Order, Place>{};
+        const auto put = [&](const Order& order, const Place& place) {
+            if (place.bound > 0 && !found.emplace(order, place).second) {
+                complain("two candidates stand at one place");
+            }
+        };
+        for (const auto& [node, entry] : entries_) {
+            const auto& at = entry.place;
+            if (std::find(frame.classes.begin(), frame.classes.end(), at.node_class) == frame.classes.end()) {
+                continue;
+            }
+            if (frame.models.empty()) {
+                put({0, at.node_class, at.slot}, {node, 0, at.bound});
+            }
+            for (auto i = 0U; i < frame.models.size(); ++i) {
+                for (const auto& held : entry.models) {
+                    if (held.model == frame.models[i] && held.holding != allot::Holding::wanted) {
+                        put({i, at.node_class, held.place}, {node, i, at.bound_local});
+                    }
+                }
+            }
+        }
+        auto line = std::vector<Place>{};
+        for (const auto& [order, place] : found) {
+            line.push_back(place);
+        }
+        return line;
+    }
+
+    Inner inner_;
+    std::map<allot::NodeHandle, Entry> entries_;
+};
+
+// ---- a whole dispatch, from the records ---------------------------------------------------------------------------------
+
+/// The node that a new task must fall on, worked out from the records alone: who is eligible, how likely, and the draw.
+/// Nothing is taken from a pool or an index.
+/// @pre nothing is due; default weights.
+template <class D>
+[[nodiscard]] auto dispatch(const D& d, const allot::TaskSpec& spec, const allot::Entropy& entropy) -> std::optional<allot::NodeId> {
+    const auto& state = d.state();
+    const auto& rules = d.rules().parameters();
+    auto models = spec.models;
+    std::sort(models.begin(), models.end());
+    models.erase(std::unique(models.begin(), models.end()), models.end());
+
+    const auto fits = [&](const allot::NodeClass& has) {
+        auto card = spec.gpus.empty() && has.vram >= spec.vram_min;
+        for (const auto& choice : spec.gpus) {
+            card = card || (choice.name == has.gpu && (choice.vram.count == 0 ? has.vram >= spec.vram_min : has.vram == choice.vram));
+        }
+        const auto platform = spec.platforms.empty() ||
+                              std::find(spec.platforms.begin(), spec.platforms.end(), has.platform) != spec.platforms.end();
+        return card && platform && (!spec.software || (has.software.major == spec.software->major && !(has.software < *spec.software)));
+    };
+    struct Candidate {
+        allot::NodeHandle handle;
+        allot::ClassId node_class;
+        std::uint32_t slot;
+        std::vector<std::optional<std::uint32_t>> places;  // among the holders of each model
+        allot::u128 weight;                                 // of this task
+        std::uint32_t bound;
+        std::uint32_t bound_local;
+    };
+    // The largest stake, and the power of two that bounds are computed for: within [1, 4] times the largest.
+    auto largest = allot::StakeRoot{};
+    state.nodes().for_each([&](allot::NodeHandle, const auto& record) {
+        if (record.node.state != allot::NodeState::left) {
+            largest = std::max(largest, allot::StakeRoot::from(record.node.stake.units));
+        }
+    });
+    auto ceiling = state.counters().ceiling;
+    if (!largest.is_zero() && (largest > ceiling || ceiling.exponent() - largest.exponent() > 2)) {
+        ceiling = allot::ceil_power_of_two(largest);
+    }
+    auto candidates = std::vector<Candidate>{};
+    state.nodes().for_each([&](allot::NodeHandle handle, const auto& record) {
+        const auto& node = record.node;
+        if (node.state != allot::NodeState::available || node.excluded || !fits(state.fits().value(node.node_class))) {
+            return;
+        }
+        auto c = Candidate{handle, node.node_class, node.slot, {}, allot::u128{0}, 0, 0};
+        // M = 1 + 0.7 * on disk / all + 0.3 * loaded / all, with the numbers of the rules
+        auto tenths = std::uint64_t{rules.boost_unit} * models.size();
+        for (const auto& name : models) {
+            c.places.emplace_back();
+            for (const auto& held : state.holdings(handle)) {
+                if (state.models().name(held.model) == name && held.holding != allot::Holding::wanted) {
+                    tenths += rules.boost_on_disk + (held.holding == allot::Holding::in_use ? rules.boost_in_use : 0U);
+                    c.places.back() = held.place;
+                }
+            }
+        }
+        const auto root = allot::StakeRoot::from(node.stake.units);
+        const auto qos = d.qos().score(record.qos, d.now());
+        const auto most = rules.boost_unit + rules.boost_on_disk + rules.boost_in_use;
+        const auto weight = models.empty() ? allot::harmonic({root, largest, qos})
+                                           : allot::harmonic({root, largest, qos, tenths, rules.boost_unit * models.size()});
+        if (!weight.is_zero()) {
+            c.weight = allot::at_stake_root_ceiling(weight, largest, ceiling).raw();
+        }
+        auto refused = false;
+        if (spec.group) {
+            if (const auto g = state.groups().find(*spec.group)) {
+                for (const auto& member : state.groups()[*g].members) {
+                    refused = refused || member.node == node.id || member.operator_id == node.operator_id;
+                }
+            }
+        }
+        if (refused) {
+            c.weight = allot::u128{0};
+        }
+        const auto best = d.qos().score_max(record.qos);
+        c.bound_local = allot::bound_of(allot::harmonic({root, ceiling, best, most, rules.boost_unit}));
+        c.bound = rules.narrowing == allot::Narrowing::all ? c.bound_local : allot::bound_of(allot::harmonic({root, ceiling, best}));
+        candidates.push_back(std::move(c));
+    });
+
+    const auto by_handle = [&](allot::NodeHandle h) -> const Candidate& {
+        return *std::find_if(candidates.begin(), candidates.end(), [&](const Candidate& c) { return c.handle == h; });
+    };
+    // The holders of one model, in their order.
+    const auto holders = [&](std::uint32_t model) {
+        auto line = std::vector<std::pair<std::pair<allot::ClassId, std::uint32_t>, Place>>{};
+        for (const auto& c : candidates) {
+            if (c.places[model] && c.bound_local > 0) {
+                line.push_back({{c.node_class, *c.places[model]}, {c.handle, model, c.bound_local}});
+            }
+        }
+        std::sort(line.begin(), line.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+        auto places = std::vector<Place>{};
+        for (const auto& [order, place] : line) {
+            places.push_back(place);
+        }
+        return places;
+    };
+    auto words = allot::Random{entropy, allot::Purpose::dispatch, spec.id.bytes(), 0};
+    if (!models.empty()) {
+        auto frame = std::vector<Place>{};
+        if (rules.narrowing == allot::Narrowing::any) {
+            for (auto i = 0U; i < models.size(); ++i) {
+                const auto more = holders(i);
+                frame.insert(frame.end(), more.begin(), more.end());
+            }
+        } else {
+            auto rarest = 0U;
+            for (auto i = 1U; i < models.size(); ++i) {
+                rarest = holders(i).size() < holders(rarest).size() ? i : rarest;
+            }
+            frame = holders(rarest);
+        }
+        const auto weigh = [&](const Place& place) {
+            const auto& c = by_handle(place.node);
+            auto counts = true;
+            for (auto i = 0U; i < models.size(); ++i) {
+                if (rules.narrowing == allot::Narrowing::any) {
+                    counts = counts && !(i < place.model && c.places[i]);  // it counts under the first it holds
+                } else {
+                    counts = counts && c.places[i];
+                }
+            }
+            return counts ? c.weight : allot::u128{0};
+        };
+        if (const auto drawn = pick(frame, weigh, words)) {
+            return state.nodes()[drawn->node].node.id;
+        }
+        if (rules.narrowing == allot::Narrowing::gate) {
+            return std::nullopt;
+        }
+    }
+    auto frame = std::vector<std::pair<std::pair<allot::ClassId, std::uint32_t>, Place>>{};
+    for (const auto& c : candidates) {
+        frame.push_back({{c.node_class, c.slot}, {c.handle, 0, c.bound}});
+    }
+    std::sort(frame.begin(), frame.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+    auto places = std::vector<Place>{};
+    for (const auto& [order, place] : frame) {
+        if (place.bound > 0) {
+            places.push_back(place);
+        }
+    }
+    const auto drawn = pick(places, [&](const Place& place) { return by_handle(place.node).weight; }, words);
+    return drawn ? std::optional{state.nodes()[drawn->node].node.id} : std::nullopt;
+}
+
+}}  // namespace support::oracle
