@@ -38,10 +38,21 @@ auto with(std::uint32_t count, std::uint32_t points, const RollingQos& qos = Rol
 auto near(Score score, std::uint64_t num, std::uint64_t den) -> bool {
     const auto right = Score::from_ratio(num, den).raw();
     const auto is = score.raw();
-    INFO("score " << is << ", right " << right);
-    CHECK((is > right ? is - right : right - is) <= 4);
+    UNSCOPED_INFO("score " << is << ", right " << right);
     return (is > right ? is - right : right - is) <= 4;
 }
+
+/// Notes what is fed to it.
+struct Taken {
+    std::vector<std::uint64_t> words{};
+    void add(std::uint64_t word) { words.push_back(word); }
+    void add(Score score) { words.push_back(score.raw()); }
+    void add(TimePoint time) { words.push_back(static_cast<std::uint64_t>(time.time_since_epoch().count())); }
+    template <class... Ts>
+    void all(const Ts&... values) {
+        (add(values), ...);
+    }
+};
 
 }  // namespace
 
@@ -240,16 +251,6 @@ TEST_CASE("parameters that make no sense together are not valid") {
 }
 
 TEST_CASE("a digest takes in all that is remembered") {
-    struct Taken {
-        std::vector<std::uint64_t> words{};
-        void add(std::uint64_t word) { words.push_back(word); }
-        void add(Score score) { words.push_back(score.raw()); }
-        void add(TimePoint time) { words.push_back(static_cast<std::uint64_t>(time.time_since_epoch().count())); }
-        template <class... Ts>
-        void all(const Ts&... values) {
-            (add(values), ...);
-        }
-    };
     const auto digest = [](const Data& data) {
         auto taken = Taken{};
         data.absorbed(taken);
@@ -262,7 +263,7 @@ TEST_CASE("a digest takes in all that is remembered") {
         (void)qos.record(data, scored(8), start);
         CHECK(digest(data) != before);
         for (auto& verdict : data.points) {  // each place counts
-            auto changed = digest(data);
+            const auto changed = digest(data);
             ++verdict;
             CHECK(digest(data) != changed);
             --verdict;

@@ -1,0 +1,142 @@
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <vector>
+
+#include <allot/policy/canonical_draw.hpp>
+
+#include "support/catch.hpp"
+#include "support/seed.hpp"
+
+namespace {
+
+using allot::Draw;
+using allot::Frame;
+using allot::NodeHandle;
+using allot::Random;
+using allot::u128;
+using allot::Weight;
+
+/// Places as long as their bounds, in order; counts how often it was asked.
+struct Line {
+    struct Hit {
+        NodeHandle node;
+        std::uint32_t model;
+        std::uint64_t offset;
+    };
+    std::vector<std::uint32_t> bounds;
+    mutable std::uint32_t located = 0;
+    mutable std::uint32_t scans = 0;
+
+    auto total(const Frame&) const -> std::uint64_t {
+        auto sum = std::uint64_t{0};
+        for (const auto bound : bounds) {
+            sum += bound;
+        }
+        return sum;
+    }
+    auto locate(const Frame&, std::uint64_t point) const -> Hit {
+        ++located;
+        auto node = std::uint32_t{0};
+        for (; point >= bounds[node]; ++node) {
+            point -= bounds[node];
+        }
+        return {{node}, 0, point};
+    }
+    template <class F>
+    void for_each(const Frame&, F&& f) const {
+        ++scans;
+        for (std::uint32_t node = 0; node < bounds.size(); ++node) {
+            if (bounds[node] > 0) {
+                f(NodeHandle{node}, 0U);
+            }
+        }
+    }
+};
+
+auto chance(std::uint32_t index = 0) -> Random {
+    return {allot::Entropy{support::seed()}, allot::Purpose::dispatch, Random::Subject{}, 0, index};
+}
+auto bounded(std::uint32_t bound) -> Weight { return Weight::from_raw(u128{bound} << 64); }
+
+constexpr auto one = std::uint32_t{1} << 28U;
+
+}  // namespace
+
+TEST_CASE("an empty frame draws no one and no word") {
+    const auto line = Line{{0, 0}};
+    auto random = chance();
+    CHECK(!allot::canonical_draw(line, {}, [](NodeHandle, std::uint32_t) { return Weight::max(); }, random));
+    CHECK(random.words_drawn() == 0);
+    CHECK(line.scans == 0);
+}
+
+TEST_CASE("a weight that fills its bound is drawn at the first try") {
+    const auto line = Line{{one, one, one}};
+    for (std::uint32_t i = 0; i < 100; ++i) {
+        auto random = chance(i);
+        const auto drawn = allot::canonical_draw(line, {}, [](NodeHandle, std::uint32_t) { return bounded(one); }, random);
+        REQUIRE(drawn.has_value());
+        CHECK(drawn->misses == 0);
+        CHECK(drawn->weight == bounded(one));
+        CHECK_FALSE(drawn->scanned);
+    }
+}
+
+TEST_CASE("thirty-two misses, then one scan decides") {
+    const auto line = Line{{one, one, one}};
+    auto random = chance();
+    const auto last_unit = [](NodeHandle node, std::uint32_t) { return node.value == 2 ? Weight::from_raw(1) : Weight::zero(); };
+    const auto drawn = allot::canonical_draw(line, {}, last_unit, random);
+    REQUIRE(drawn.has_value());
+    CHECK(drawn->node == NodeHandle{2});
+    CHECK(drawn->misses == 32);
+    CHECK(drawn->scanned);
+    CHECK(line.located == 32);
+    CHECK(line.scans == 2);  // once for the sum, once for the choice
+}
+
+TEST_CASE("an exact frame is scanned at once") {
+    const auto line = Line{{1, 1}};
+    auto random = chance();
+    const auto drawn = allot::canonical_draw(line, {{}, {}, true}, [](NodeHandle, std::uint32_t) { return Weight::max(); }, random);
+    REQUIRE(drawn.has_value());
+    CHECK(drawn->misses == 0);
+    CHECK(drawn->scanned);
+    CHECK(line.located == 0);
+}
+
+TEST_CASE("the bits below a unit of the bound decide on the edge") {
+    // Half a unit in a bound of one: offset and whole part are both zero, so each try hits with probability 1/2.
+    const auto line = Line{{1}};
+    auto tries = std::map<std::uint32_t, std::uint32_t>{};
+    for (std::uint32_t i = 0; i < 4'000; ++i) {
+        auto random = chance(i);
+        const auto half = [](NodeHandle, std::uint32_t) { return Weight::from_raw(u128{1} << 63); };
+        ++tries[allot::canonical_draw(line, {}, half, random)->misses];
+    }
+    CHECK(tries[0] > 1'800);  // 2000 expected, six standard deviations are 190
+    CHECK(tries[0] < 2'200);
+    CHECK(tries[1] > 830);  // 1000 expected
+    CHECK(tries[1] < 1'170);
+}
+
+TEST_CASE("loose bounds and a scan leave the same shares") {
+    const auto bounds = GENERATE(std::vector<std::uint32_t>{one, 2 * one, one}, std::vector<std::uint32_t>{one, 15 * one, 3 * one});
+    const auto exact = GENERATE(false, true);
+    const auto line = Line{bounds};
+    auto counts = std::map<std::uint32_t, std::uint64_t>{};
+    const auto weigh = [](NodeHandle node, std::uint32_t) { return bounded((node.value + 1) * (one / 4)); };
+    for (std::uint32_t i = 0; i < 6'000; ++i) {
+        auto random = chance(i);
+        ++counts[allot::canonical_draw(line, {{}, {}, exact}, weigh, random)->node.value];
+    }
+    CAPTURE(counts[0], counts[1], counts[2]);
+    auto surplus = std::uint64_t{0};  // chi-square times 1000
+    for (std::uint32_t node = 0; node < 3; ++node) {
+        const auto expected = std::uint64_t{1'000} * (node + 1);
+        const auto difference = counts[node] > expected ? counts[node] - expected : expected - counts[node];
+        surplus += difference * difference / (node + 1);
+    }
+    CHECK(surplus < 28'000);  // two degrees of freedom: p = 1e-6
+}
