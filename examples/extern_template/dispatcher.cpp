@@ -1,0 +1,13 @@
+#include "dispatcher.hpp"
+
+namespace relay {
+
+// It keeps the law of a monotone weight: the square of a score rises with it, and the stake is left as it was.
+auto ServiceFirst::weight(const allot::Node& node, const allot::Task& task, allot::Factors factors) const -> allot::Weight {
+    factors.qos *= factors.qos;
+    return allot::HarmonicWeight{}.weight(node, task, factors);
+}
+
+}  // namespace relay
+
+template class allot::Dispatcher<relay::ServiceFirst, allot::ValueQueue>;
