@@ -1,0 +1,127 @@
+#include <algorithm>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include <allot/policy/laws/sample.hpp>
+#include <allot/store/fit_table.hpp>
+
+#include "support/catch.hpp"
+#include "support/seed.hpp"
+
+namespace {
+
+using allot::ClassId;
+using allot::FitTable;
+using allot::NodeClass;
+using allot::Requirement;
+using allot::RequirementId;
+
+constexpr auto enough = [](const NodeClass& c, const Requirement& r) { return c.vram >= r.vram_min; };
+auto card(std::uint32_t vram) -> NodeClass { return {"GPU", {vram}, "", {}}; }
+auto least(std::uint32_t vram) -> Requirement { return {{vram}}; }
+template <class H>
+auto list(std::span<const H> handles) -> std::vector<std::uint32_t> {
+    auto values = std::vector<std::uint32_t>{};
+    for (const auto h : handles) {
+        values.push_back(h.value);
+    }
+    return values;
+}
+using Numbers = std::vector<std::uint32_t>;
+
+}  // namespace
+
+TEST_CASE("a table of fits has a bit for each pair, whichever came first") {
+    auto table = FitTable{{1, 2}};
+    table.add(ClassId{0}, card(16), enough);
+    table.add(RequirementId{0}, least(8), enough);
+    table.add(RequirementId{1}, least(24), enough);
+    table.add(ClassId{1}, card(24), enough);
+    CHECK(list(table.classes_of(RequirementId{0})) == Numbers{0, 1});
+    CHECK(list(table.classes_of(RequirementId{1})) == Numbers{1});
+    CHECK(list(table.requirements_of(ClassId{0})) == Numbers{0});
+    CHECK(list(table.requirements_of(ClassId{1})) == Numbers{0, 1});
+    CHECK(list(table.all_classes()) == Numbers{0, 1});
+}
+
+TEST_CASE("what nobody uses any more goes, and its bits with it") {
+    auto table = FitTable{{1, 2}};
+    table.add(ClassId{0}, card(16), enough);
+    table.add(RequirementId{0}, least(8), enough);
+    table.acquire(ClassId{0});
+    CHECK_FALSE(table.erase_if_unused(ClassId{0}));
+    table.release(ClassId{0});
+    CHECK(table.count(ClassId{0}) == 0);
+    CHECK(table.erase_if_unused(ClassId{0}));
+    CHECK_FALSE(table.contains(ClassId{0}));
+    CHECK(table.classes_of(RequirementId{0}).empty());
+    CHECK(table.all_classes().empty());
+    CHECK(table.next_class() == ClassId{0});
+    table.add(ClassId{0}, card(4), enough);
+    CHECK(table.requirements_of(ClassId{0}).empty());
+    CHECK(table.erase_if_unused(RequirementId{0}));
+    CHECK(table.next_requirement() == RequirementId{0});
+}
+
+TEST_CASE("another predicate is asked anew about every pair") {
+    auto table = FitTable{{1, 2}};
+    table.add(ClassId{0}, card(16), enough);
+    table.add(ClassId{1}, card(24), enough);
+    table.add(RequirementId{0}, least(20), enough);
+    table.refit([](const NodeClass& c, const Requirement& r) { return c.vram < r.vram_min; });
+    CHECK(list(table.classes_of(RequirementId{0})) == Numbers{0});
+    CHECK(list(table.requirements_of(ClassId{0})) == Numbers{0});
+    CHECK(table.requirements_of(ClassId{1}).empty());
+}
+
+TEST_CASE("rows and columns agree after any history") {
+    auto sampler = allot::laws::Sampler{support::seed()};
+    auto table = FitTable{{3, 4}};
+    for (auto step = 0; step < 500; ++step) {
+        const auto c = sampler.node_class();
+        const auto r = sampler.requirement();
+        const auto class_known = table.classes().find(c);
+        const auto requirement_known = table.requirements().find(r);
+        if (!class_known) {
+            table.add(table.next_class(), c, enough);
+        } else if (sampler.once_in(2)) {
+            (void)table.erase_if_unused(ClassId{*class_known});
+        }
+        if (!requirement_known) {
+            table.add(table.next_requirement(), r, enough);
+        } else {
+            (void)table.erase_if_unused(RequirementId{*requirement_known});
+        }
+        if (step % 10 != 0) {
+            continue;
+        }
+        auto agrees = true;
+        table.requirements().for_each([&](std::uint32_t id, const Requirement& requirement) {
+            auto right = Numbers{};
+            table.classes().for_each([&](std::uint32_t class_id, const NodeClass& node_class) {
+                if (enough(node_class, requirement)) {
+                    right.push_back(class_id);
+                }
+                const auto column = table.requirements_of(ClassId{class_id});
+                const auto listed = std::find(column.begin(), column.end(), RequirementId{id}) != column.end();
+                agrees = agrees && listed == enough(node_class, requirement);
+            });
+            agrees = agrees && list(table.classes_of(RequirementId{id})) == right;
+        });
+        REQUIRE(agrees);
+    }
+}
+
+TEST_CASE("hashes of names tell neighbours apart, and need the key") {
+    const auto hash = allot::RequirementHash{{1, 2}};
+    auto a = Requirement{{8}, {{"ab", {}}}};
+    auto b = Requirement{{8}, {{"a", {}}}, {"b"}};
+    CHECK(hash(a) != hash(b));
+    CHECK(hash(a) != allot::RequirementHash{{1, 3}}(a));
+    b = a;
+    b.software = allot::SoftwareVersion{};
+    CHECK(hash(a) != hash(b));
+    CHECK(allot::NodeClassHash{{1, 2}}({"ab", {8}, "c", {}}) != allot::NodeClassHash{{1, 2}}({"a", {8}, "bc", {}}));
+    CHECK(allot::NameHash{{1, 2}}("a") != allot::NameHash{{1, 2}}("b"));
+}

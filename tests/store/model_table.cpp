@@ -1,0 +1,39 @@
+#include <allot/store/model_table.hpp>
+
+#include "support/catch.hpp"
+
+using allot::ClassId;
+using allot::ModelId;
+
+TEST_CASE("models are found by name, counted, and go when nobody needs them") {
+    auto table = allot::ModelTable{{1, 2}};
+    CHECK_FALSE(table.find("sdxl"));
+    const auto id = table.next();
+    table.add(id, "sdxl");
+    CHECK(table.find("sdxl") == id);
+    CHECK(table.name(id) == "sdxl");
+    table.acquire(id);
+    CHECK_FALSE(table.erase_if_unused(id));
+    table.release(id);
+    CHECK(table.erase_if_unused(id));
+    CHECK_FALSE(table.find("sdxl"));
+    CHECK(table.next() == id);
+}
+
+TEST_CASE("holders of a model take the lowest free place of their class") {
+    auto table = allot::ModelTable{{1, 2}};
+    const auto model = ModelId{0};
+    table.add(model, "sdxl");
+    CHECK(table.free_place(model, ClassId{5}) == 0);
+    table.take(model, ClassId{5}, 0);
+    table.take(model, ClassId{5}, 1);
+    table.take(model, ClassId{2}, 0);
+    CHECK(table.free_place(model, ClassId{5}) == 2);
+    CHECK(table.free_place(model, ClassId{2}) == 1);
+    CHECK(table.free_place(model, ClassId{3}) == 0);
+    table.free(model, ClassId{5}, 0);
+    CHECK(table.free_place(model, ClassId{5}) == 0);
+    table.free(model, ClassId{5}, 1);
+    table.free(model, ClassId{2}, 0);
+    CHECK(table.free_place(model, ClassId{2}) == 0);
+}

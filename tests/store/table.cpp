@@ -1,0 +1,76 @@
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include <allot/store/table.hpp>
+
+#include "support/catch.hpp"
+
+namespace {
+
+using allot::NodeHandle;
+using allot::NodeId;
+
+struct Record {
+    NodeId id = NodeId{0};
+    int value = 0;
+    friend auto operator==(const Record&, const Record&) -> bool = default;
+};
+using Plain = allot::Table<NodeHandle, Record>;
+using Named = allot::NamedTable<NodeHandle, Record>;
+
+auto handles(const Plain& table) {
+    auto list = std::vector<std::uint32_t>{};
+    table.for_each([&](NodeHandle h, const Record&) { list.push_back(h.value); });
+    return list;
+}
+
+}  // namespace
+
+TEST_CASE("a table gives the lowest free handle and gives back what it replaces") {
+    auto table = Plain{};
+    CHECK(table.next() == NodeHandle{0});
+    CHECK_FALSE(table.exchange({0}, Record{7, 1}));
+    CHECK_FALSE(table.exchange({1}, Record{8, 2}));
+    CHECK(table.size() == 2);
+    CHECK(table.exchange({0}, Record{7, 3}) == Record{7, 1});
+    CHECK(table[{0}].value == 3);
+    CHECK(table.exchange({0}, std::nullopt) == Record{7, 3});
+    CHECK_FALSE(table.exchange({0}, std::nullopt));
+    CHECK_FALSE(table.contains({0}));
+    CHECK(table.find_record({0}) == nullptr);
+    CHECK(table.find_record({1})->value == 2);
+    CHECK(table.next() == NodeHandle{0});
+    CHECK(handles(table) == std::vector<std::uint32_t>{1});
+}
+
+TEST_CASE("tables are equal when they hold equal records under equal handles") {
+    auto a = Plain{};
+    auto b = Plain{};
+    (void)a.exchange({3}, Record{7, 1});
+    CHECK_FALSE(a == b);
+    (void)b.exchange({3}, Record{7, 1});
+    CHECK(a == b);
+    (void)b.exchange({3}, Record{7, 2});
+    CHECK_FALSE(a == b);
+    (void)b.exchange({3}, Record{7, 1});
+    (void)b.exchange({9}, Record{8, 1});
+    (void)b.exchange({9}, std::nullopt);
+    CHECK(a == b);
+}
+
+TEST_CASE("a named table finds records by name, through every change") {
+    auto table = Named{{1, 2}};
+    (void)table.exchange({0}, Record{"alice", 1});
+    (void)table.exchange({1}, Record{"bob", 2});
+    CHECK(table.find("alice") == NodeHandle{0});
+    CHECK(table.find("bob") == NodeHandle{1});
+    (void)table.exchange({0}, Record{"alice", 5});  // same name
+    CHECK(table.find("alice") == NodeHandle{0});
+    (void)table.exchange({0}, Record{"carol", 5});  // another name
+    CHECK_FALSE(table.find("alice"));
+    CHECK(table.find("carol") == NodeHandle{0});
+    (void)table.exchange({0}, std::nullopt);
+    CHECK_FALSE(table.find("carol"));
+    CHECK(table.find("bob") == NodeHandle{1});
+}
