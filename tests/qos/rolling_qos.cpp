@@ -118,6 +118,17 @@ TEST_CASE("timeouts in a row leave health of 0.95, 0.285 and 0.0855, and the thi
     CHECK(near(qos.health(data, start), 855, 10'000));
 }
 
+TEST_CASE("a timeout counts as the first from a health of 0.99 on") {
+    const auto qos = RollingQos{};
+    auto data = joined();
+    data.health = Score::from_ratio(99, 100);
+    (void)qos.record(data, {OutcomeKind::timeout}, start);
+    CHECK(near(qos.health(data, start), 9'405, 10'000));
+    data.health = Score::from_raw(Score::from_ratio(99, 100).raw() - 1);
+    (void)qos.record(data, {OutcomeKind::timeout}, start);
+    CHECK(near(qos.health(data, start), 297, 1'000));
+}
+
 TEST_CASE("an excluded node is back when its health is 0.8 again: 45.6 minutes after 0.0855") {
     const auto qos = RollingQos{};
     auto data = joined();
