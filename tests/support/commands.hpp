@@ -73,6 +73,7 @@ struct Setup {
         auto qos = allot::RollingQosParameters{};
         qos.window = has(10) ? 3 : qos.window;
         qos.timeout_scores_zero = !has(11);
+        qos.score_floor = has(11) ? allot::Score::zero() : qos.score_floor;
         return qos;
     }
     [[nodiscard]] auto placement() const -> allot::ThresholdPlacementParameters {

@@ -27,7 +27,6 @@ public:
     template <class D>
     void before(const D& d, const Command&, const allot::Moment&) {
         now_before_ = d.now();
-        queued_before_ = d.queued();
     }
 
     template <class D>
@@ -56,8 +55,11 @@ public:
             if (i == events.answer()) {
                 verify_lease(command, events);
             }
+            ensure(!overfull_ || std::holds_alternative<allot::event::TaskEvicted>(events[i]), "Q1: what does not fit is evicted at once");
+            overfull_ = false;
             std::visit([&](const auto& e) { take(d, e, command, i >= events.answer()); }, events[i]);
         }
+        ensure(!overfull_, "Q1: what does not fit is evicted at once");
         ensure(events.size() > events.answer(), "every command is answered");
         ensure(accepted || events.size() == events.answer() + 1, "a refusal stands alone");
         compare_nodes(d);
@@ -165,6 +167,11 @@ private:
             return entry.second.state != allot::NodeState::left;
         }));
         return std::max<std::uint64_t>(queue_.capacity_min, n * queue_.tasks_per_node.num / queue_.tasks_per_node.den);
+    }
+    [[nodiscard]] auto waiting() const -> std::uint64_t {
+        return static_cast<std::uint64_t>(std::count_if(tasks_.begin(), tasks_.end(), [](const auto& entry) {
+            return entry.second.state == State::queued || entry.second.state == State::pending;
+        }));
     }
     /// Whether a free node of positive weight may run a task. What it holds is asked of the records.
     template <class D>
@@ -473,6 +480,7 @@ private:
         ensure(e.deadline == now_ + terms_.patience && e.owner == t.spec.owner, "a queued task has its deadline", e.task);
         t.state = State::queued;
         t.deadline = e.deadline;
+        overfull_ = waiting() > capacity();
     }
     template <class D>
     void take(const D& d, const allot::event::TaskStarted& e, const Command& command, bool answer) {
@@ -581,15 +589,13 @@ private:
     template <class D>
     void take(const D&, const allot::event::TaskEvicted& e, const Command&, bool) {
         auto& t = task(e.task);
-        auto waiting = std::uint64_t{0};
         ensure(t.state != State::running, "a running task is not evicted", e.task);
         for (const auto& [id, other] : tasks_) {
             if (other.state == State::queued || other.state == State::pending) {
-                ++waiting;
                 ensure(id == e.task || goes_first(other, t), "Q3: the evicted is the least of queue and newcomer", id);
             }
         }
-        ensure(waiting > capacity(), "a task is evicted when there is no room", e.task);
+        ensure(waiting() > capacity(), "a task is evicted when there is no room", e.task);
         if (e.reason == allot::event::Eviction::queue_shrunk) {
             ensure(++shrunk_ <= rules_.evictions_max, "a shrinking queue loses a few tasks a command", e.task);
         }
@@ -746,7 +752,6 @@ private:
         ensure(d.queued() == queued, "Q4: the queue holds the queued tasks");
         ensure(d.queue_capacity() == capacity(), "Q1: the bound follows the number of nodes");
         ensure(!accepted || queued <= capacity() || shrunk_ == rules_.evictions_max, "Q1: the queue keeps its bound");
-        ensure(queued <= std::max<std::uint64_t>(capacity(), queued_before_), "Q1: a queue beyond its bound does not grow");
         auto groups = std::vector<allot::RequirementId>{};
         d.state().fits().requirements().for_each([&](std::uint32_t r, const auto&) { groups.push_back(allot::RequirementId{r}); });
         const auto head = d.queue().best(groups, [](allot::TaskHandle) { return true; });
@@ -944,11 +949,11 @@ private:
 
     // of the command at hand
     allot::TimePoint now_before_{};
-    std::uint32_t queued_before_ = 0;
     allot::TimePoint now_{};
     bool settled_ = true;
     bool configured_ = false;
     std::uint32_t shrunk_ = 0;
+    bool overfull_ = false;
     std::optional<allot::TaskId> match_{};
     std::optional<std::uint32_t> matched_{};
     std::optional<allot::NodeId> slashed_{};
