@@ -76,6 +76,8 @@ TEST_CASE("new boosts leave every draw as a dispatcher would make it that had th
                 n.models = id % 3 == 0 ? Names{"a", "b"} : id % 3 == 1 ? Names{"a"} : Names{};
             }), at(0s)));
         }
+        ok(d->submit(plain_task("first"), at(0s)));  // the first draw settles what bounds are relative to
+        ok(d->cancel("first", at(0s)));
     }
     ok(late.configure(parameters, 1, at(0s)));
     for (auto id = 1; id <= 300; ++id) {

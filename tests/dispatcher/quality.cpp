@@ -134,7 +134,8 @@ TEST_CASE("a lease that expires costs health, and a verdict of zero outside of v
     auto d = allot::Dispatcher<>{};
     join_plain(d, 1);
     ok(d.score(1, 10, at(0s)));
-    ok(d.submit(with(plain_task(1), [&](auto& t) { t.group = grouped ? std::optional{allot::GroupId{1}} : std::nullopt; }), at(0s)));
+    const auto group = grouped ? std::optional{allot::GroupId{1}} : std::nullopt;
+    ok(d.submit(with(plain_task(1), [&](auto& t) { t.group = group; }), at(0s)));
     ok(d.advance(at(200s)));
     CHECK_THAT(health(d, 1, TimePoint{200s}), near(0.95));
     CHECK(long_term(d, 1) == (grouped ? 1.0 : 0.5));
@@ -157,6 +158,13 @@ TEST_CASE("a node of good record that vanishes is kicked out after a bounded num
     }
     // Fifty tens, each displaced by a zero: the mean falls below two with the 41st.
     CHECK(tasks_of_vanished_node(d, 200) == 41);
+    CHECK(state_of(d, 1) == NodeState::left);
+}
+
+TEST_CASE("a new node that vanishes is kicked out after as many tasks as the window has verdicts") {
+    auto d = allot::Dispatcher<>{};
+    join_plain(d, 1);
+    CHECK(tasks_of_vanished_node(d, 200) == 50);
     CHECK(state_of(d, 1) == NodeState::left);
 }
 

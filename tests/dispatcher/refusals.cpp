@@ -102,7 +102,11 @@ auto refusals() -> std::vector<Refusal> {
         {E::task_unknown, "cancel, null", always(command::Cancel{""})},
         {E::task_ended, "cancel", always(command::Cancel{4})},
         {E::task_not_leased, "complete a waiting task", always(command::Complete{Lease{3, 1, 1}})},
-        {E::lease_stale, "complete", [](const auto& d) { auto l = lease_of(d, 1); --l.token; return Command{command::Complete{l}}; }},
+        {E::lease_stale, "complete", [](const auto& d) {
+             auto lease = lease_of(d, 1);
+             --lease.token;
+             return Command{command::Complete{lease}};
+         }},
         {E::lease_not_committed, "disclose", [](const auto& d) { return Command{command::Disclose{lease_of(d, 1)}}; }},
         {E::lease_already_committed, "commit", [](const auto& d) { return Command{command::Commit{lease_of(d, 2)}}; }},
 
@@ -251,7 +255,11 @@ TEST_CASE("tasks are bounded, those remembered included, and so are their requir
 TEST_CASE("the largest input that is admitted is admitted") {
     auto d = network();
     const auto most = allot::Amount{(allot::u128{1} << 96) - 1};
-    CHECK(d.join(with(plain_node(5), [&](auto& n) { n.stake = most; n.models = {"a", "b", "d"}; n.labels = {std::string(20, 'x')}; }), at(0s)).accepted());
+    CHECK(d.join(with(plain_node(5), [&](auto& n) {
+        n.stake = most;
+        n.models = {"a", "b", "d"};
+        n.labels = {std::string(20, 'x')};
+    }), at(0s)).accepted());
     CHECK(d.submit(with(plain_task(9), [&](auto& t) {
         t.fee = most;
         t.duration_estimate = 4'294'967'295ms;

@@ -1,3 +1,5 @@
+#include <stdexcept>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -150,8 +152,12 @@ TEST_CASE("time goes back with a session, too") {
 TEST_CASE("what was forgotten and reused comes back under its old place") {
     auto d = allot::Dispatcher{allot::Rules{{.forget_tasks_after = 1s, .forget_nodes_after = 1s}}};
     for (auto id = 1; id <= 6; ++id) {
-        ok(d.join(with(plain_node(id), [&](auto& n) { n.gpu = "card " + std::to_string(id); n.models = {"m" + std::to_string(id)}; }), at(0s)));
-        ok(d.submit(with(plain_task(id), [&](auto& t) { t.gpus = {{"card " + std::to_string(id), 24_GiB}}; t.models = {"x" + std::to_string(id)}; }), dark(0s)));
+        const auto number = std::to_string(id);
+        ok(d.join(with(plain_node(id), [&](auto& n) { n.gpu = "card " + number; n.models = {"m" + number}; }), at(0s)));
+        ok(d.submit(with(plain_task(id), [&](auto& t) {
+            t.gpus = {{"card " + number, 24_GiB}};
+            t.models = {"x" + number};
+        }), dark(0s)));
     }
     const auto before = d;
     auto session = d.session();

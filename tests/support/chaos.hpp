@@ -125,7 +125,8 @@ private:
         auto leases = std::vector<Lease>{};
         const auto& state = dispatcher.state();
         state.leases().for_each([&](allot::LeaseHandle, const allot::LeaseRecord& record) {
-            leases.push_back({state.tasks()[record.task].id, state.nodes()[record.node].node.id, record.token, 0, 1, record.deadline});
+            const auto& task = state.tasks()[record.task];
+            leases.push_back({task.id, state.nodes()[record.node].node.id, record.token, 0, 1, record.deadline});
         });
         if (leases.empty()) {
             return {task_id(), node_id(), 1};
