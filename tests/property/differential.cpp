@@ -3,6 +3,7 @@
 #include <optional>
 #include <vector>
 
+#include <allot/queue/flat_queue.hpp>
 #include "support/commands.hpp"
 #include "support/property.hpp"
 
@@ -79,4 +80,8 @@ TEST_CASE("a linear pool gives the same events as the pool of groups") {
 
 TEST_CASE("a linear queue gives the same events as the ordered one") {
     agrees<DispatcherOf<allot::GpuGroupPool, allot::LinearQueue>>("the same events from a linear queue", support::runs(300, 10'000));
+}
+
+TEST_CASE("the flat queue gives the same events as the ordered one") {
+    agrees<DispatcherOf<allot::GpuGroupPool, allot::FlatQueue>>("the same events from a flat queue", support::runs(500, 20'000));
 }

@@ -90,6 +90,7 @@ private:
         allot::NodeState state = allot::NodeState::available;
         bool excluded = false;
         std::optional<allot::TaskId> task{};
+        std::set<std::string> disk{};
         allot::TimePoint forget_at{};
         std::optional<allot::RollingQos::node_data> qos{};
     };
@@ -173,9 +174,8 @@ private:
             return entry.second.state == State::queued || entry.second.state == State::pending;
         }));
     }
-    /// Whether a free node of positive weight may run a task. What it holds is asked of the records.
-    template <class D>
-    [[nodiscard]] auto may_run(const D& d, const NodeBook& node, const TaskBook& task) const -> bool {
+    /// Whether a free node of positive weight may run a task.
+    [[nodiscard]] auto may_run(const NodeBook& node, const TaskBook& task) const -> bool {
         const auto& avoided = task.avoided;
         if (!serves(node.spec, task.spec) || std::find(avoided.begin(), avoided.end(), node.spec.id) != avoided.end()) {
             return false;
@@ -187,20 +187,11 @@ private:
                 }
             }
         }
-        return rules_.narrowing != allot::Narrowing::gate || holds_all(d, node, task);
+        return rules_.narrowing != allot::Narrowing::gate || holds_all(node, task);
     }
-    template <class D>
-    [[nodiscard]] static auto holds_all(const D& d, const NodeBook& node, const TaskBook& task) -> bool {
-        for (const auto& name : task.spec.models) {
-            auto found = false;
-            for (const auto& held : d.state().holdings(*d.state().nodes().find(node.spec.id))) {
-                found = found || (d.state().models().name(held.model) == name && held.holding != allot::Holding::wanted);
-            }
-            if (!found) {
-                return false;
-            }
-        }
-        return true;
+    [[nodiscard]] static auto holds_all(const NodeBook& node, const TaskBook& task) -> bool {
+        const auto& models = task.spec.models;
+        return std::all_of(models.begin(), models.end(), [&](const auto& name) { return node.disk.contains(name); });
     }
     template <class D>
     [[nodiscard]] static auto has_weight(const D& d, const NodeBook& node) -> bool {
@@ -350,6 +341,7 @@ private:
         const auto& spec = std::get<allot::command::Join>(command).node;
         auto book = NodeBook{spec, spec.operator_id ? *spec.operator_id : allot::OperatorId{spec.id.bytes()}};
         book.excluded = d.node(e.node)->node.excluded;
+        book.disk.insert(spec.models.begin(), spec.models.end());
         ensure(e.again == nodes_.contains(e.node), "a node joins again when its history is known", e.node);
         if (e.again) {
             auto& past = nodes_.at(e.node);
@@ -456,8 +448,21 @@ private:
         ensure(wanted_.insert({e.node, e.model, e.task, task(e.task).token}).second, "a model is wanted once a start", e.node);
     }
     template <class D>
-    void take(const D&, const allot::event::ModelsReported& e, const Command&, bool) {
-        (void)node(e.node);
+    void take(const D&, const allot::event::ModelsReported& e, const Command& command, bool) {
+        const auto& report = std::get<allot::command::ReportModel>(command);
+        auto& disk = node(e.node).disk;
+        if (report.report == allot::command::Report::inventory) {
+            disk.clear();
+        }
+        for (const auto& name : report.models) {
+            switch (report.report) {
+                case allot::command::Report::add:
+                case allot::command::Report::inventory: disk.insert(name); break;
+                case allot::command::Report::remove: disk.erase(name); break;
+                case allot::command::Report::load: ensure(disk.contains(name), "only what is on disk is loaded", e.node); break;
+                case allot::command::Report::unload: break;
+            }
+        }
         if (rules_.narrowing == allot::Narrowing::gate) {
             freed_.insert(e.node);
         }
@@ -483,7 +488,7 @@ private:
         overfull_ = waiting() > capacity();
     }
     template <class D>
-    void take(const D& d, const allot::event::TaskStarted& e, const Command& command, bool answer) {
+    void take(const D&, const allot::event::TaskStarted& e, const Command& command, bool answer) {
         auto& t = task(e.lease.task);
         auto& n = node(e.lease.node);
         ensure(t.state == State::queued || t.state == State::pending, "D1: a task starts when it does not run", e.lease.task);
@@ -492,7 +497,7 @@ private:
         ensure(!n.excluded, "D6: a node that starts a task was not excluded", n.spec.id);
         ensure(n.spec.stake.units != allot::u128{0}, "D6: a node that starts a task has weight", n.spec.id);
         ensure(serves(n.spec, t.spec), "D3: a node that starts a task serves it", n.spec.id);
-        ensure(may_run(d, n, t), "D3, D8: a node that starts a task is not avoided and new to its group", n.spec.id);
+        ensure(may_run(n, t), "D3, D8: a node that starts a task is not avoided and new to its group", n.spec.id);
         ensure(e.lease.token > token_, "L1: tokens only grow", t.spec.id);
         ensure(e.lease.deadline == now_ + length(t), "a lease has its deadline", t.spec.id);
         ensure(e.lease.member == 0 && e.lease.of == 1 && e.owner == t.spec.owner, "a lease names its owner", t.spec.id);
@@ -503,7 +508,7 @@ private:
         } else if (t.state == State::queued) {
             ensure(freed_.contains(n.spec.id), "a queued task starts on a node that became free", n.spec.id);
             for (const auto& [id, other] : tasks_) {
-                ensure(other.state != State::queued || !goes_first(other, t) || !may_run(d, n, other),
+                ensure(other.state != State::queued || !goes_first(other, t) || !may_run(n, other),
                        "Q2: a free node takes the best task it can run", id);
             }
         }
@@ -571,6 +576,7 @@ private:
     void take(const D&, const allot::event::TaskDone& e, const Command&, bool) {
         auto& t = task(e.task);
         ensure(t.node == e.node, "the fee goes to the node that ran the task", e.task);
+        node(e.node).disk.insert(t.spec.models.begin(), t.spec.models.end());  // it has fetched them all
         release(t);
         end(t, e.fee, e.refund, e.owner);
     }
@@ -818,11 +824,16 @@ private:
             ensure(book.state != allot::NodeState::left || held.empty(), "a node that left holds no models", id);
             ensure(std::is_sorted(held.begin(), held.end(), [](const auto& a, const auto& b) { return a.model <= b.model; }),
                    "a node's models ascend, each once", id);
+            auto disk = std::set<std::string>{};
             for (const auto& model : held) {
                 ++users[model.model];
+                if (model.on_disk()) {
+                    disk.insert(d.state().models().name(model.model));
+                }
                 ensure(!model.on_disk() || places.insert({model.model, d.node(id)->node.node_class, model.place}).second,
                        "no two holders of a model in a class share a place", id);
             }
+            ensure(book.state == allot::NodeState::left || disk == book.disk, "a node holds what it reported and what it ran", id);
         }
         for (const auto& [id, book] : tasks_) {
             auto names = std::set<std::string>{book.spec.models.begin(), book.spec.models.end()};
@@ -914,7 +925,7 @@ private:
                 return;
             }
             for (const auto& [id, t] : tasks_) {
-                ensure(t.state != State::queued || !may_run(d, n, t), what, id);
+                ensure(t.state != State::queued || !may_run(n, t), what, id);
             }
         };
         if (configured_ || !moment.entropy) {
