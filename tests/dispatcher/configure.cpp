@@ -130,7 +130,7 @@ TEST_CASE("a smaller window forgets the oldest verdicts with the next one") {
     CHECK(d.qos_score(*d.node(1)) == allot::Score::from_ratio(15, 20));
 }
 
-namespace {
+namespace configure_test {
 
 /// Refuses a platform by an option; its bits must follow when that changes.
 class Fussy {
@@ -154,7 +154,9 @@ private:
     Parameters parameters_{};
 };
 
-}  // namespace
+}  // namespace configure_test
+
+using namespace configure_test;
 
 TEST_CASE("who fits whom is asked anew when eligibility is configured, and again when that is taken back") {
     auto d = allot::Dispatcher{Fussy{}};
@@ -217,7 +219,7 @@ TEST_CASE("leases go on under other policies, and a smaller queue sheds what doe
     CHECK(leased(events).deadline == TimePoint{902s});
 }
 
-namespace {
+namespace configure_test {
 
 /// A tracker that remembers something else.
 struct Counting {
@@ -237,7 +239,7 @@ struct Counting {
     auto points_max() const -> std::uint32_t { return 100; }
 };
 
-}  // namespace
+}  // namespace configure_test
 
 TEST_CASE("a tracker that remembers other data starts every node as new, exclusions included") {
     auto old = allot::Dispatcher<>{};

@@ -99,25 +99,25 @@ TEST_CASE("a busy node's leave waits until its lease ends, and then returns the 
 }
 
 TEST_CASE("what follows what on a busy node") {
-    enum Verb { pause, resume, leave };
+    enum Verb { pausing, resuming, leaving };
     struct Case { std::vector<Verb> before; Verb verb; std::optional<Error> refused; NodeState after; };
     const auto c = GENERATE(values<Case>({
-        {{}, pause, {}, NodeState::pending_pause},
-        {{}, resume, Error::not_paused, NodeState::busy},
-        {{}, leave, {}, NodeState::pending_leave},
-        {{pause}, pause, Error::already_paused, NodeState::pending_pause},
-        {{pause}, resume, {}, NodeState::busy},           // resume withdraws a pending pause
-        {{pause}, leave, {}, NodeState::pending_leave},   // leave overrides a pending pause
-        {{leave}, pause, Error::already_leaving, NodeState::pending_leave},
-        {{leave}, resume, Error::already_leaving, NodeState::pending_leave},
-        {{leave}, leave, Error::already_leaving, NodeState::pending_leave},
-        {{pause, leave}, resume, Error::already_leaving, NodeState::pending_leave},
+        {{}, pausing, {}, NodeState::pending_pause},
+        {{}, resuming, Error::not_paused, NodeState::busy},
+        {{}, leaving, {}, NodeState::pending_leave},
+        {{pausing}, pausing, Error::already_paused, NodeState::pending_pause},
+        {{pausing}, resuming, {}, NodeState::busy},           // resume withdraws a pending pause
+        {{pausing}, leaving, {}, NodeState::pending_leave},   // leave overrides a pending pause
+        {{leaving}, pausing, Error::already_leaving, NodeState::pending_leave},
+        {{leaving}, resuming, Error::already_leaving, NodeState::pending_leave},
+        {{leaving}, leaving, Error::already_leaving, NodeState::pending_leave},
+        {{pausing, leaving}, resuming, Error::already_leaving, NodeState::pending_leave},
     }));
     auto d = allot::Dispatcher<>{};
     join_plain(d, 1);
     const auto lease = leased(d.submit(plain_task(1), at(0s)));
     const auto apply = [&](Verb verb) {
-        return verb == pause ? d.pause(1, at(1s)) : verb == resume ? d.resume(1, at(1s)) : d.leave(1, at(1s));
+        return verb == pausing ? d.pause(1, at(1s)) : verb == resuming ? d.resume(1, at(1s)) : d.leave(1, at(1s));
     };
     for (const auto verb : c.before) {
         ok(apply(verb));
