@@ -69,7 +69,7 @@ enum class Error : std::uint16_t {
         case Error::lease_not_committed: return "the lease has no commitment yet; call commit before disclose";
         case Error::lease_already_committed: return "the lease has already been committed";
         case Error::lease_already_disclosed: return "the lease has already been disclosed";
-        case Error::lease_renewal_capped: return "the lease has reached its longest length; it cannot be renewed further";
+        case Error::lease_renewal_capped: return "renewing would not lengthen the lease: it is as long as it may be now";
         case Error::vram_zero: return "the VRAM is zero; give the card's nominal size in GiB";
         case Error::gpu_empty: return "the GPU has no name; give the model, such as \"RTX 4090\"";
         case Error::duration_invalid: return "the duration must be positive and below 2^32 ms (49 days)";
