@@ -1,0 +1,3 @@
+#include <allot/allot.hpp>
+
+template class allot::Dispatcher<>;

@@ -1,0 +1,48 @@
+// Runs one of the offered workloads so many operations long, for callgrind to count: `instructions NAME SIZE OPERATIONS`.
+// `instructions --key` says what the counts depend on besides the library.
+
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+
+#include <boost/version.hpp>
+
+#include "support/offer.hpp"
+
+namespace {
+
+auto key() -> std::string {
+#if defined(__clang__)
+    auto text = "clang-" + std::to_string(__clang_major__) + "." + std::to_string(__clang_minor__);
+#else
+    auto text = "gcc-" + std::to_string(__GNUC__) + "." + std::to_string(__GNUC_MINOR__);
+#endif
+#if defined(_LIBCPP_VERSION)
+    text += ",libc++-" + std::to_string(_LIBCPP_VERSION);
+#elif defined(_GLIBCXX_RELEASE)
+    text += ",libstdc++-" + std::to_string(_GLIBCXX_RELEASE);
+#endif
+    return text + ",boost-" + BOOST_LIB_VERSION;
+}
+
+}  // namespace
+
+auto main(int argc, char** argv) -> int {
+    if (argc == 2 && std::string{argv[1]} == "--key") {
+        std::puts(key().c_str());
+        return 0;
+    }
+    if (argc == 4) {
+        for (const auto& offer : bench::offers()) {
+            if (offer.name == argv[1]) {
+                (void)offer.build(std::strtoull(argv[2], nullptr, 10))(std::strtoull(argv[3], nullptr, 10));
+                return 0;
+            }
+        }
+    }
+    std::fprintf(stderr, "usage: instructions NAME SIZE OPERATIONS | --key\n");
+    for (const auto& offer : bench::offers()) {
+        std::fprintf(stderr, "  %s\n", offer.name.c_str());
+    }
+    return 2;
+}

@@ -1,0 +1,59 @@
+#!/bin/sh
+# Installs what is missing, builds, and prints each figure as `name  ratio  goal  ok|short`; writes benchmarks/ratios.json.
+#
+#     sh benchmarks/run.sh              everything, at a million nodes and tasks: half an hour and 8 GB
+#     sh benchmarks/run.sh --short      a tenth of that size, fewer turns: within three minutes
+#     sh benchmarks/run.sh --google [arguments of Google Benchmark]
+#
+# CXX chooses the compiler; ALLOT_JOBS how many at once. Further arguments go to `figures`.
+set -eu
+cd "$(dirname "$0")/.."
+. tests/support/debian.sh
+
+boost='libboost1.81-dev|libboost-dev'
+[ ! -e /usr/include/boost/multi_index_container.hpp ] || boost=
+# shellcheck disable=SC2086  # empty when there is a Boost
+need g++ cmake ninja-build pkg-config $boost libexpected-dev libbenchmark-dev libgsl-dev libsqlite3-dev valgrind
+
+build=${BUILD:-build/benchmarks-$(basename "${CXX:-g++}")}
+launcher=
+if command -v ccache > /dev/null; then
+    launcher=-DCMAKE_CXX_COMPILER_LAUNCHER=ccache
+fi
+# shellcheck disable=SC2086  # empty without ccache
+mkdir -p "$build"
+show cmake -S . -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DCMAKE_CXX_COMPILER="${CXX:-g++}" \
+    -DCMAKE_CXX_FLAGS_RELEASE='-O2 -DNDEBUG' -DALLOT_BUILD_TESTS=OFF -DALLOT_BUILD_EXAMPLES=OFF \
+    -DALLOT_BUILD_BENCHMARKS=ON $launcher > "$build.log" 2>&1 || { cat "$build.log"; exit 1; }
+
+if [ "${1:-}" = --google ]; then
+    shift
+    cmake --build "$build" --target benchmarks --parallel "$(cores)"
+    exec "$build/benchmarks/benchmarks" "$@"
+fi
+
+given=$(mktemp)
+trap 'rm -f "$given"' EXIT
+set_size=
+turns=3
+if [ "${1:-}" = --short ]; then
+    set_size='--size 100000'
+    turns=1
+fi
+cmake --build "$build" --target figures --parallel "$(cores)"
+sh benchmarks/compile_time/measure.sh "$turns" > "$given"
+if [ "${1:-}" != --short ]; then
+    BUILD=$build sh benchmarks/instructions.sh --growth >> "$given"
+    case $(uname -m) in
+        x86_64)
+            if grep -q avx2 /proc/cpuinfo; then
+                cmake --build "$build" --target figures_v3 --parallel "$(cores)"
+                "$build/benchmarks/figures_v3" --lines "$given.v3"
+                cat "$given.v3" >> "$given"
+                rm -f "$given.v3"
+            fi
+            ;;
+    esac
+fi
+# shellcheck disable=SC2086  # two words or none
+"$build/benchmarks/figures" $set_size --given "$given" --json benchmarks/ratios.json "$@"
