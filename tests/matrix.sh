@@ -10,7 +10,8 @@
 #     tsan     g++ with the thread sanitizer, the tests labelled `threads`
 #     release  g++ -O2 without assertions
 #
-# Without a name: all. --short leaves out the legs that repeat tests/run.sh (gcc, release) and the tests labelled `slow`.
+# Without a name: all. --short leaves out the legs that repeat tests/run.sh (gcc, release) and the tests labelled `slow`, and
+# sanitizes the rooms that random commands reach, which takes half the time of all.
 set -eu
 cd "$(dirname "$0")/.."
 . tests/support/debian.sh
@@ -28,6 +29,15 @@ if [ $# -eq 0 ]; then
     fi
 fi
 
+# prefixed <prefix> <word> ...: each word with the prefix
+prefixed() {
+    prefix=$1
+    shift
+    for word in "$@"; do
+        printf '%s%s ' "$prefix" "$word"
+    done
+}
+
 # leg <preset> [arguments of configuring]
 leg() {
     preset=$1
@@ -38,9 +48,11 @@ leg() {
         set -- "$@" -DCMAKE_CXX_COMPILER_LAUNCHER=ccache
     fi
     show cmake --preset "$preset" "$@"
-    show cmake --build --preset "$preset" --parallel "$(cores)"
+    # shellcheck disable=SC2086  # empty, or a list
+    show cmake --build --preset "$preset" --parallel "$(cores)" ${rooms:+--target} $(prefixed tests_ $rooms)
     # shellcheck disable=SC2086  # empty, or a command
-    show $around ctest --preset "$preset" --label-exclude "$without" --parallel "$(cores)"
+    show $around ctest --preset "$preset" --label-exclude "$without" --parallel "$(cores)" \
+        ${rooms:+--label-regex} ${rooms:+"^($(echo $rooms | tr ' ' '|'))\$"}
 }
 
 # g++ 12's thread sanitizer cannot place its memory where a recent kernel shuffles addresses too widely.
@@ -52,6 +64,7 @@ tsan_runs() {
 
 need_basics
 around=
+rooms=
 times=
 for name in "$@"; do
     echo "== $name"
@@ -66,7 +79,11 @@ for name in "$@"; do
             need clang-16 libc++-16-dev libc++abi-16-dev
             leg clang16-libcxx
             ;;
-        asan) leg asan-ubsan ;;
+        asan)
+            [ $short = no ] || rooms="core store queue pool qos property"
+            leg asan-ubsan
+            rooms=
+            ;;
         tsan)
             if ! grep -rq '^// labels:.*threads' tests --include='*.cpp'; then
                 echo "No test is labelled threads."
