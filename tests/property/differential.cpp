@@ -6,6 +6,8 @@
 #include <allot/queue/flat_queue.hpp>
 #include "support/commands.hpp"
 #include "support/property.hpp"
+#include "support/runner.hpp"
+#include "support/trace.hpp"
 
 namespace {
 

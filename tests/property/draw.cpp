@@ -9,6 +9,8 @@
 #include "support/commands.hpp"
 #include "support/oracle.hpp"
 #include "support/property.hpp"
+#include "support/runner.hpp"
+#include "support/trace.hpp"
 
 namespace {
 

@@ -7,6 +7,8 @@
 #include "support/catch.hpp"
 #include "support/commands.hpp"
 #include "support/invariants.hpp"
+#include "support/runner.hpp"
+#include "support/trace.hpp"
 
 namespace {
 

@@ -9,6 +9,7 @@
 #include "support/commands.hpp"
 #include "support/invariants.hpp"
 #include "support/property.hpp"
+#include "support/runner.hpp"
 
 namespace {
 

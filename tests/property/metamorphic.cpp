@@ -9,6 +9,8 @@
 
 #include "support/commands.hpp"
 #include "support/property.hpp"
+#include "support/runner.hpp"
+#include "support/trace.hpp"
 
 namespace {
 
@@ -59,7 +61,10 @@ auto with(Command command, const Fee& fee, const Stake& stake) -> Command {
 // The same script with amounts as they are, cut so that the others fit, and changed; what follows must not differ.
 template <class Fee, class Stake>
 void same_plot(const Script& script, unsigned spare_bits, const Fee& fee, const Stake& stake) {
-    const auto cut = [&](Amount amount) { return amount.admitted() ? Amount{amount.units >> static_cast<int>(spare_bits)} : amount; };
+    const auto cut = [&](Amount amount) {
+        const auto fits = !amount.admitted() || amount.units >> static_cast<int>(96 - spare_bits) == u128{0};
+        return fits ? amount : Amount{amount.units >> static_cast<int>(spare_bits)};
+    };
     auto plain = script.setup.make<FastDispatcher>();
     auto changed = script.setup.make<FastDispatcher>();
     auto trace = support::Trace{script.setup};

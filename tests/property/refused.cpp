@@ -5,6 +5,7 @@
 
 #include "support/commands.hpp"
 #include "support/property.hpp"
+#include "support/runner.hpp"
 
 namespace {
 

@@ -7,6 +7,8 @@
 
 #include "support/commands.hpp"
 #include "support/property.hpp"
+#include "support/runner.hpp"
+#include "support/trace.hpp"
 
 namespace {
 

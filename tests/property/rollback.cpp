@@ -1,21 +1,27 @@
 // labels: slow
 
-#include <string>
+#include <cstddef>
+#include <optional>
+#include <utility>
 #include <vector>
 
 #include "support/commands.hpp"
+#include "support/oracle.hpp"
 #include "support/property.hpp"
+#include "support/runner.hpp"
+#include "support/trace.hpp"
 
 namespace {
 
 using support::any_script;
 using support::broken;
 using support::exact_text;
-using support::FastDispatcher;
 using support::NoWatch;
 using support::Op;
 using support::Runner;
 using support::Verb;
+
+using D = support::DispatcherOf<support::oracle::WatchedPool<allot::GpuGroupPool>, allot::ValueQueue>;
 
 auto without_sessions(std::vector<Op> ops) -> std::vector<Op> {
     std::erase_if(ops, [](const Op& op) { return op.verb >= Verb::session_open; });
@@ -33,13 +39,25 @@ TEST_CASE("a rollback gives back the state, and what follows is what would have 
             const auto cut = *rc::gen::inRange<std::size_t>(0, ops.size() + 1);
             const auto resume = *rc::gen::inRange<std::size_t>(cut, ops.size() + 1);
 
-            auto runner = Runner<FastDispatcher, NoWatch>{script.setup.make<FastDispatcher>(), {}, script.setup};
+            auto runner = Runner<D, NoWatch>{script.setup.make<D>(), {}, script.setup};
             const auto at = [&](std::size_t i) { return ops.begin() + static_cast<std::ptrdiff_t>(i); };
             runner.run({at(0), at(cut)});
             auto saved = runner.dispatcher();
             runner.open();
             runner.run({at(cut), at(resume)});
             runner.rollback();  // compares with a copy of its own
+            const auto same_pool = [&] {
+                runner.guarded([&] {
+                    if (!runner.dispatcher().pool().same_places(saved.pool())) {
+                        broken("the candidates have other bounds or places than those of the copy");
+                    }
+                    if (!support::oracle::complaint().empty()) {
+                        broken("{}", std::exchange(support::oracle::complaint(), ""));
+                    }
+                    return 0;
+                });
+            };
+            same_pool();
             // From here on both must do the same: the indices were rolled back, too.
             for (auto i = cut; i < ops.size(); ++i) {
                 const auto command = support::interpret(ops[i], runner.memory());
@@ -55,6 +73,7 @@ TEST_CASE("a rollback gives back the state, and what follows is what would have 
                     }
                     return 0;
                 });
+                same_pool();
             }
         },
         support::runs(1'500, 50'000));

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "support/commands.hpp"
+#include "support/runner.hpp"
 
 namespace support {
 

@@ -151,6 +151,18 @@ public:
 
     [[nodiscard]] auto count(const allot::Frame& frame) const -> std::uint32_t { return inner_.count(frame); }
 
+    /// The same candidates with the same bounds at the same places.
+    [[nodiscard]] auto same_places(const WatchedPool& other) const -> bool {
+        return std::equal(entries_.begin(), entries_.end(), other.entries_.begin(), other.entries_.end(),
+                          [](const auto& a, const auto& b) {
+                              const auto facts = [](const Entry& e) {
+                                  return std::tuple{e.place.node_class, e.place.slot, e.place.bound, e.place.bound_local};
+                              };
+                              return a.first == b.first && facts(a.second) == facts(b.second) &&
+                                     a.second.models == b.second.models;
+                          });
+    }
+
 private:
     struct Entry {
         allot::NodePlace place;
