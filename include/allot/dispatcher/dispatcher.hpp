@@ -80,10 +80,11 @@ public:
     using Record = NodeRecord<NodeData>;
     using State = Network<NodeData, Configuration>;
 
-    /// All policies as their defaults make them.
-    Dispatcher()
+    /// All policies as their defaults make them. A template, because clang 14 instantiates a plain member whose constraint does
+    /// not hold when the class is instantiated explicitly.
+    template <class = void>
         requires(std::default_initializable<Policies> && ...)
-        : Dispatcher{FromChoices{}, Pack::unpack(Policies{}...)} {}
+    Dispatcher() : Dispatcher{FromChoices{}, Pack::unpack(Policies{}...)} {}
     explicit Dispatcher(Policies... policies)
         requires(sizeof...(Policies) > 0)
         : Dispatcher{FromChoices{}, Pack::unpack(std::move(policies)...)} {}
