@@ -1,5 +1,3 @@
-// labels: slow
-
 #include <cmath>
 #include <cstdint>
 #include <optional>

@@ -1,5 +1,3 @@
-// labels: slow
-
 #include <cstdint>
 #include <string>
 #include <vector>

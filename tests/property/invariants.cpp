@@ -1,5 +1,3 @@
-// labels: slow
-
 #include <algorithm>
 #include <array>
 #include <cstddef>

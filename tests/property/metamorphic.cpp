@@ -1,5 +1,3 @@
-// labels: slow
-
 #include <cstdint>
 #include <string>
 #include <type_traits>
@@ -62,7 +60,7 @@ auto with(Command command, const Fee& fee, const Stake& stake) -> Command {
 template <class Fee, class Stake>
 void same_plot(const Script& script, unsigned spare_bits, const Fee& fee, const Stake& stake) {
     const auto cut = [&](Amount amount) {
-        const auto fits = !amount.admitted() || amount.units >> static_cast<int>(96 - spare_bits) == u128{0};
+        const auto fits = !amount.admitted() || (amount.units >> static_cast<int>(96 - spare_bits)) == u128{0};
         return fits ? amount : Amount{amount.units >> static_cast<int>(spare_bits)};
     };
     auto plain = script.setup.make<FastDispatcher>();

@@ -1,5 +1,3 @@
-// labels: slow
-
 #include <array>
 #include <cstdint>
 

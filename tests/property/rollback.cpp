@@ -1,5 +1,3 @@
-// labels: slow
-
 #include <cstddef>
 #include <optional>
 #include <utility>

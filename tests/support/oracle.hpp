@@ -54,7 +54,7 @@ template <class Weigh>
             }
             const auto weight = allot::u128{weigh(place)};
             auto fine = allot::u128{point - begin} << 64;
-            const auto edge = weight >> 64 == fine >> 64;
+            const auto edge = (weight >> 64) == (fine >> 64);
             if (edge) {
                 fine = fine + allot::u128{words.next()};
             }
@@ -124,7 +124,7 @@ public:
         const auto line = places(frame);
         for (const auto& place : line) {
             const auto weight = allot::Weight{weigh(place.node, place.model)}.raw();
-            if (!frame.exact && weight > allot::u128{place.bound} << 64) {
+            if (!frame.exact && weight > (allot::u128{place.bound} << 64)) {
                 complain(fmt::format("a weight exceeds its bound (node record {})", place.node.value));
             }
         }
