@@ -98,7 +98,7 @@ auto main(int argc, char** argv) -> int try {
         const auto option = std::string{argv[i]};
         if (option == "--short") {
             figures.quick = true;
-            figures.rounds = 3;
+            figures.rounds = 2;
             continue;
         }
         if (i + 1 == argc) {

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Installs what is missing, builds, and prints each figure as `name  ratio  goal  ok|short`; writes benchmarks/ratios.json.
 #
-#     sh benchmarks/run.sh              everything, at a million nodes and tasks: half an hour and 8 GB
+#     sh benchmarks/run.sh              everything, at a million nodes and tasks: ten minutes and 6 GB
 #     sh benchmarks/run.sh --short      a tenth of that size, fewer turns: within three minutes
 #     sh benchmarks/run.sh --google [arguments of Google Benchmark]
 #

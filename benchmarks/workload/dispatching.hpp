@@ -134,7 +134,7 @@ private:
 
     auto fresh() -> allot::TaskSpec {
         auto task = allot::TaskSpec{.id = allot::TaskId{chance_.bytes()}};
-        task.vram_min = vram_of(chance_.geometric(rows));
+        task.vram_min = vram_of(regime_ == Regime::saturated ? waiting_row(chance_) : chance_.geometric(rows));
         if (regime_ == Regime::saturated && (chance_.next() >> 63U) != 0) {
             task.gpus = {{card_name(chance_.below(cards)), {}}};
         }
@@ -147,6 +147,9 @@ private:
         commands_.clear();
         events_.clear();
         const auto slice = running_.size() / count;
+        if (slice == 0 || (regime_ == Regime::saturated && running_.size() * 10 < nodes_.size() * 9)) {
+            throw std::logic_error{"the network is not as busy as it should be"};
+        }
         for (std::size_t i = 0; i < count; ++i) {
             const auto pick = i * slice + chance_.below(slice);
             completed_.push_back(pick);
@@ -160,7 +163,7 @@ private:
         auto next = std::size_t{0};
         for (const auto& event : events_) {
             if (std::holds_alternative<allot::event::Refused>(event)) {
-                throw std::logic_error{"a command was refused"};
+                throw std::logic_error{"a command was refused: " + std::string{message(std::get<allot::event::Refused>(event).error)}};
             }
             const auto* started = std::get_if<allot::event::TaskStarted>(&event);
             if (started == nullptr) {

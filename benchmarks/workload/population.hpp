@@ -56,6 +56,12 @@ inline auto population(std::size_t count) -> std::vector<Profile> {
     return nodes;
 }
 
+/// Size of a task that may have to wait: each a quarter as frequent as the one below. With the mix of the nodes the large tasks
+/// would pile up, for large nodes run small tasks too, and in the end no small node would find a task.
+inline auto waiting_row(Chance& chance) -> std::uint32_t {
+    return std::min(chance.geometric(rows), chance.geometric(rows));
+}
+
 /// For each node, models by Zipf's law, ascending and without duplicates.
 inline auto model_sets(std::size_t count) -> std::vector<std::array<std::uint32_t, models_held>> {
     auto chance = Chance{2};

@@ -24,7 +24,7 @@ inline auto group_of(std::uint32_t row, std::uint32_t card) -> allot::Requiremen
 enum class Takes { best, worst, random };
 
 /// The queue alone, by handles: no ids, no records. It always holds the same number of tasks; a cycle takes one out and puts one in.
-/// Sizes of VRAM are geometric, for tasks and for the nodes that ask; half of the tasks accept any card.
+/// Nodes ask in the mix of the network; tasks are smaller (`waiting_row`), and half of them accept any card.
 ///
 /// With `blocked`, all but a thousand tasks want the largest card and pay more than the rest, and small nodes ask: a queue that
 /// walks down by value steps over all of them.
@@ -78,7 +78,7 @@ private:
 
     /// Values are eighths of a token and more a millisecond, so that a `double` holds them and SQLite sorts them alike.
     auto fresh(std::uint32_t h, bool big) -> allot::QueueEntry {
-        const auto row = big ? rows - 1 : blocked_ ? 0 : chance_.geometric(rows);
+        const auto row = big ? rows - 1 : blocked_ ? 0 : waiting_row(chance_);
         const auto card = (chance_.next() >> 63U) != 0 ? any_card : chance_.below(cards);
         const auto fee = (chance_.next() >> 24U) + (big ? std::uint64_t{1} << 50U : 0U);
         return {allot::TaskHandle{h}, group_of(row, card), {fee, std::uint64_t{1024} << chance_.below(4)}, sequence_++};
