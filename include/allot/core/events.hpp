@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <exception>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -49,7 +50,10 @@ public:
     [[nodiscard]] auto empty() const noexcept -> bool { return events_.empty(); }
     [[nodiscard]] auto operator[](std::size_t i) const noexcept -> const Event& { return events_[i]; }
 
-    void push(Event event) { events_.push_back(std::move(event)); }
+    template <class E>
+    void push(E&& event) {
+        events_.emplace_back(std::forward<E>(event));
+    }
     void insert(std::size_t place, Event event) {
         events_.insert(events_.begin() + static_cast<std::ptrdiff_t>(place), std::move(event));
     }
@@ -105,7 +109,7 @@ public:
         }
     }
 
-    /// The events themselves, or `RefusedError` when the command was refused.
+    /// The events themselves, or `RefusedError` when the command was refused; a program without exceptions ends instead.
     auto or_throw() const& -> const Events& {
         throw_if_refused();
         return *this;
@@ -118,7 +122,11 @@ public:
 private:
     void throw_if_refused() const {
         if (!accepted()) {
+#ifdef __cpp_exceptions
             throw RefusedError{error()};
+#else
+            std::terminate();  // as an uncaught one would
+#endif
         }
     }
 

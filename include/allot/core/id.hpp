@@ -71,6 +71,9 @@ public:
 
     [[nodiscard]] constexpr auto bytes() const noexcept -> const Bytes& { return bytes_; }
 
+    /// The id that names nothing.
+    [[nodiscard]] static constexpr auto null() noexcept -> Id { return Id{Bytes{}}; }
+
     /// True for the id that names nothing; commands refuse it.
     [[nodiscard]] constexpr auto is_null() const noexcept -> bool { return bytes_ == Bytes{}; }
 

@@ -8,6 +8,7 @@
 
 #include <allot/core/handle.hpp>
 #include <allot/core/id.hpp>
+#include <allot/core/list.hpp>
 #include <allot/core/software_version.hpp>
 #include <allot/core/stake_root.hpp>
 #include <allot/core/time.hpp>
@@ -59,14 +60,14 @@ struct Node {
     OperatorId operator_id = OperatorId{0};
     Amount stake{};
     StakeRoot stake_root{};
-    NodeState state = NodeState::left;
-    bool excluded = false;                             ///< Kept out of candidate pools until its health recovers.
-    bool kicked_out = false;                           ///< Leaves for good when its lease ends.
+    TimePoint due_at = never;                          ///< When it is readmitted or, if it left, forgotten.
     ClassId node_class = no_handle<ClassId>;           ///< Interned (GPU, VRAM, platform, version).
     std::uint32_t slot = 0;                            ///< Place among the nodes of its class; decides the order of draws.
     LeaseHandle lease = no_handle<LeaseHandle>;        ///< The lease it holds, if any.
-    std::optional<TimePoint> due_at{};                 ///< When it is readmitted or, if it left, forgotten.
-    std::vector<std::string> labels{};
+    NodeState state = NodeState::left;
+    bool excluded = false;                             ///< Kept out of candidate pools until its health recovers.
+    bool kicked_out = false;                           ///< Leaves for good when its lease ends.
+    List<std::string> labels{};
 
     /// True for every state but `left`: these nodes count in N and in the largest stake.
     [[nodiscard]] auto present() const noexcept -> bool { return state != NodeState::left; }
@@ -86,14 +87,23 @@ enum class Holding : std::uint8_t {
 
 /// One model a node holds or was asked to fetch.
 struct HeldModel {
+    static constexpr auto place_max = (std::uint32_t{1} << 30U) - 1U;  ///< Far more than nodes may join.
+
     ModelId model{};
-    Holding holding = Holding::on_disk;
-    std::uint32_t place = 0;   ///< Place among the model's holders of the same class; meaningful when on disk.
-    TimePoint asked_at{};      ///< When it was asked for; meaningful when wanted.
+    Holding holding : 2 = Holding::on_disk;
+    std::uint32_t place : 30 = 0;            ///< Place among the model's holders of the same class; meaningful when on disk.
+    TimePoint asked_at{};                    ///< When it was asked for; meaningful when wanted.
+
+    constexpr HeldModel() noexcept = default;
+    constexpr HeldModel(ModelId m, Holding h, std::uint32_t p, TimePoint asked) noexcept
+        : model{m}, holding{h}, place{p & place_max}, asked_at{asked} {}
 
     [[nodiscard]] auto on_disk() const noexcept -> bool { return holding != Holding::wanted; }
 
     friend auto operator==(const HeldModel&, const HeldModel&) -> bool = default;
 };
+
+/// What one node holds, ascending by model.
+using HeldModels = List<HeldModel>;
 
 }}  // namespace allot::v0

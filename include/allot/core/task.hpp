@@ -1,15 +1,19 @@
 #pragma once
 
+#include <algorithm>
 #include <compare>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include <allot/core/handle.hpp>
 #include <allot/core/id.hpp>
+#include <allot/core/list.hpp>
 #include <allot/core/software_version.hpp>
 #include <allot/core/time.hpp>
+#include <allot/core/u128.hpp>
 #include <allot/core/units.hpp>
 
 namespace allot { inline namespace v0 {
@@ -50,17 +54,48 @@ struct Requirement {
     friend auto operator==(const Requirement&, const Requirement&) -> bool = default;
 };
 
+/// A requirement as it stands in a spec, to be looked up without a copy.
+struct RequirementView {
+    Gibibytes vram_min{};
+    std::span<const GpuChoice> gpus{};
+    std::span<const std::string> platforms{};
+    std::optional<SoftwareVersion> software{};
+
+    friend auto operator==(const Requirement& a, const RequirementView& b) -> bool {
+        return a.vram_min == b.vram_min && a.software == b.software && std::ranges::equal(a.gpus, b.gpus) &&
+               std::ranges::equal(a.platforms, b.platforms);
+    }
+};
+
 /// Worth of a task per unit of its time, as an exact rational.
-struct Value {
-    u128 num = 0;            ///< Below 2^96.
-    std::uint64_t den = 1;   ///< Positive, below 2^32.
+///
+/// Packed into 16 bytes, for a queue holds and moves millions: the numerator is below 2^96, the denominator positive and below
+/// 2^32, and what is not is cut to that.
+class Value {
+public:
+    /// Worth nothing.
+    constexpr Value() noexcept = default;
+    constexpr Value(u128 num, std::uint64_t den = 1) noexcept  // NOLINT: implicit, a policy may `return fee;`
+        : den_{static_cast<std::uint32_t>(std::clamp<std::uint64_t>(den, 1, 0xFFFF'FFFFU))} {
+        const auto cut = std::min(num, (u128{1} << 96) - u128{1});
+        num_low_ = cut.low();
+        num_high_ = static_cast<std::uint32_t>(cut.high());
+    }
+
+    [[nodiscard]] constexpr auto num() const noexcept -> u128 { return u128::from_parts(num_high_, num_low_); }
+    [[nodiscard]] constexpr auto den() const noexcept -> std::uint32_t { return den_; }
 
     friend constexpr auto operator==(const Value& a, const Value& b) noexcept -> bool {
-        return a.num * u128{b.den} == b.num * u128{a.den};
+        return a.num() * u128{b.den_} == b.num() * u128{a.den_};
     }
     friend constexpr auto operator<=>(const Value& a, const Value& b) noexcept -> std::strong_ordering {
-        return a.num * u128{b.den} <=> b.num * u128{a.den};
+        return a.num() * u128{b.den_} <=> b.num() * u128{a.den_};
     }
+
+private:
+    std::uint64_t num_low_ = 0;
+    std::uint32_t num_high_ = 0;
+    std::uint32_t den_ = 1;
 };
 
 /// Life of a task. `ended` keeps its id from being used again until it is forgotten.
@@ -69,22 +104,26 @@ enum class TaskState : std::uint8_t { queued, running, ended };
 /// Record of a task, as policies see it.
 struct Task {
     TaskId id = TaskId{0};
-    std::optional<OwnerId> owner{};
-    std::optional<GroupId> group_id{};
+    OwnerId owner = OwnerId::null();                       ///< Null when the spec named none.
     Amount fee{};
-    Duration duration_estimate{};
     Value value{};
     std::uint64_t sequence = 0;                          ///< Order of submission; decides among equal values.
-    std::uint32_t attempt = 0;                           ///< How often it was started; part of the key of its draws.
-    TaskState state = TaskState::ended;
+    Duration duration_estimate{};
+    TimePoint submitted_at{};
+    TimePoint due_at{};                                  ///< When it leaves the queue or, if ended, is forgotten.
     RequirementId requirement = no_handle<RequirementId>;
     LeaseHandle lease = no_handle<LeaseHandle>;
     GroupHandle group = no_handle<GroupHandle>;
-    TimePoint submitted_at{};
-    TimePoint due_at{};                                  ///< When it leaves the queue or, if ended, is forgotten.
-    std::vector<ModelId> models{};                       ///< In canonical order: by name.
-    std::vector<NodeId> avoided{};                       ///< Nodes that declined or failed it, oldest first.
-    std::vector<std::string> labels{};
+    std::uint32_t attempt = 0;                           ///< How often it was started; part of the key of its draws.
+    List<ModelId> models{};                              ///< In canonical order: by name.
+    List<NodeId> avoided{};                              ///< Nodes that declined or failed it, oldest first.
+    List<std::string> labels{};
+    TaskState state = TaskState::ended;
+
+    /// Who is told, if anybody.
+    [[nodiscard]] auto told() const -> std::optional<OwnerId> {
+        return owner.is_null() ? std::nullopt : std::optional{owner};
+    }
 
     friend auto operator==(const Task&, const Task&) -> bool = default;
 };

@@ -31,4 +31,7 @@ using TimePoint = NetworkTime::time_point;
 /// The latest instant commands admit: 2^48 ms (8,900 years), so that deadlines never overflow.
 inline constexpr auto time_point_max = TimePoint{Duration{std::int64_t{1} << 48}};
 
+/// The instant that does not come: nothing is due then.
+inline constexpr auto never = TimePoint::max();
+
 }}  // namespace allot::v0

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <string_view>
 #include <tuple>
 #include <utility>
 
@@ -13,6 +14,7 @@ template <eligibility... Policies>
 class AllOf {
 public:
     using role = role::eligibility;
+    static constexpr std::string_view name = "AllOf";
 
     constexpr AllOf() = default;
     constexpr explicit AllOf(Policies... policies)
@@ -25,6 +27,12 @@ public:
 
     [[nodiscard]] auto admits(const Node& node, const Task& task, const Situation& situation) const -> Reason {
         return first([&](const auto& policy) { return policy.admits(node, task, situation); });
+    }
+
+    /// Calls `f(policy)` for each.
+    template <class F>
+    void each_part(F&& f) const {
+        std::apply([&](const auto&... policy) { (f(policy), ...); }, policies_);
     }
 
 private:

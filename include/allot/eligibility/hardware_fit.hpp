@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <string_view>
 
 #include <allot/policy/eligibility.hpp>
 #include <allot/policy/role.hpp>
@@ -14,6 +15,7 @@ namespace allot { inline namespace v0 {
 /// Otherwise every card with at least `vram_min` fits (seed 001, "Candidate Pool").
 struct HardwareFit {
     using role = role::eligibility;
+    static constexpr std::string_view name = "HardwareFit";
 
     [[nodiscard]] auto fits(const NodeClass& node_class, const Requirement& requirement) const -> Reason {
         if (const auto reason = card(node_class, requirement); reason != Reason::none) {

@@ -23,15 +23,20 @@ struct NodePlace {
     std::span<const HeldModel> models{};  ///< Those on disk have a place among the holders of (model, class).
 };
 
+/// Tries before the exact scan where bounds are as tight as usual. Part of the rules version.
+inline constexpr std::uint32_t draw_misses_max = 32;
+
 /// The candidates an index can sum, in the order that gives a draw its meaning.
 ///
 /// Without models: the slots of all classes, by (class, slot), as long as `bound`. With models: each model's holders, models in
 /// the order given, holders by (class, place), as long as `bound_local`; a node then stands once under each model it holds,
-/// and counts under the first alone.
+/// and counts under the first alone. That is their union. Who holds all of several models is drawn in the frame of the rarest
+/// with zero weight for the others: just as exact, but tries miss as often as a holder of that one lacks another. Whatever
+/// `misses_max`, the shares are the same, so for a short frame a few tries are enough.
 struct Frame {
-    std::span<const ClassId> classes;        ///< Fitting classes, ascending.
-    std::span<const ModelId> models{};       ///< Narrowed to holders of these, in canonical order.
-    bool exact = false;                      ///< Weights have no bounds: draw by one exact scan.
+    std::span<const ClassId> classes;              ///< Fitting classes, ascending.
+    std::span<const ModelId> models{};             ///< Narrowed to holders of these, in canonical order.
+    std::uint32_t misses_max = draw_misses_max;    ///< Tries before the exact scan. 0: weights have no bounds, so scan at once.
 };
 
 /// Outcome of a draw.

@@ -8,20 +8,19 @@
 
 namespace allot { inline namespace v0 {
 
-/// Tries before the exact scan. Part of the rules version.
-inline constexpr std::uint32_t draw_misses_max = 32;
-
 /// The one meaning of a draw, which a linear scan and a fast index both compute, bit for bit.
 ///
 /// Picture the frame as a line on which every place takes up an interval as long as its bound, and lives on the first part of
 /// it, as long as its weight now. Throw a dart: whoever lives where it lands is drawn; where nobody lives, throw again. That is
-/// exactly proportional to the weights, however loose the bounds. After `draw_misses_max` misses one scan adds up the weights
-/// and decides; it alone may say that there is no candidate, so a zero weight is never drawn and never hides another.
+/// exactly proportional to the weights, however loose the bounds. After `misses_max` misses one scan adds up the weights and
+/// decides; it alone may say that there is no candidate, so a zero weight is never drawn and never hides another.
 ///
 /// `index` offers `total(frame)`, `locate(frame, r)` (the first place whose prefix exceeds r: node, model index, offset) and
 /// `for_each(frame, f(node, model index))` in frame order.
 ///
-/// @pre every weight is at most its bound. @complexity one `locate` and one `weigh` a try.
+/// @pre every weight is at most its bound.
+/// @complexity one `locate` and one `weigh` a try; two tries or fewer on average where bounds are at most twice the weights. At
+/// worst, when next to no one is admitted, `misses_max` tries and two looks at each place of the frame.
 template <class Index, class Weigh>
 [[nodiscard]] auto canonical_draw(const Index& index, const Frame& frame, Weigh&& weigh, Random& random)
     -> std::optional<Draw> {
@@ -29,8 +28,7 @@ template <class Index, class Weigh>
     if (total == 0) {
         return std::nullopt;
     }
-    const auto misses_max = frame.exact ? 0U : draw_misses_max;
-    for (std::uint32_t misses = 0; misses < misses_max; ++misses) {
+    for (std::uint32_t misses = 0; misses < frame.misses_max; ++misses) {
         const auto hit = index.locate(frame, random.below(total));
         const auto weight = Weight{weigh(hit.node, hit.model)};
         const auto whole = weight.raw().high();  // the same units as bounds and offsets
@@ -52,7 +50,7 @@ template <class Index, class Weigh>
         }
         const auto weight = Weight{weigh(node, model)};
         if (rest < weight.raw()) {
-            drawn = Draw{node, weight, misses_max, true};
+            drawn = Draw{node, weight, frame.misses_max, true};
         } else {
             rest -= weight.raw();
         }

@@ -3,6 +3,7 @@
 #include <concepts>
 #include <cstdint>
 
+#include <allot/core/fields.hpp>
 #include <allot/core/node.hpp>
 #include <allot/core/outcome.hpp>
 #include <allot/core/task.hpp>
@@ -15,6 +16,7 @@ enum class Next : std::uint8_t {
     retry,            ///< The task starts over, anywhere.
     retry_elsewhere,  ///< The task starts over and avoids the node.
 };
+ALLOT_ENUMERATORS(Next, end, retry, retry_elsewhere)
 
 /// `p.length(node, task) -> Duration`: how long a lease lasts, positive.
 template <class P>

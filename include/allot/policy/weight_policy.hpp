@@ -27,8 +27,9 @@ concept says_monotone = requires { typename std::bool_constant<bool(P::monotone)
 template <class P>
 concept weight_policy = has_weight<P>;
 
-/// A weight that never falls when a factor rises, grows at most in proportion to the staking score, and knows the task
-/// through the factors alone. Then a bound per node can be stored, and draws cost O(log n). `laws::monotone` checks it.
+/// A weight that never falls when stake, QoS score or boost rises, grows at most in proportion to the staking score, never rises
+/// with the largest stake, and knows the task through the factors alone. Then a bound per node can be stored, and draws cost
+/// O(log n). `laws::monotone` checks it.
 template <class P>
 concept monotone_weight = weight_policy<P> && says_monotone<P> && bool(P::monotone);
 

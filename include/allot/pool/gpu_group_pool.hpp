@@ -1,13 +1,17 @@
 #pragma once
 
-#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include <allot/policy/canonical_draw.hpp>
 #include <allot/policy/role.hpp>
+#include <allot/pool/class_trees.hpp>
+#include <allot/store/grow.hpp>
+#include <allot/store/holder_tree.hpp>
 #include <allot/store/sum_tree.hpp>
 
 namespace allot { inline namespace v0 {
@@ -22,6 +26,7 @@ namespace allot { inline namespace v0 {
 class GpuGroupPool {
 public:
     using role = role::pool;
+    static constexpr std::string_view name = "CanonicalDraw";
     static constexpr bool stores_bounds = true;
 
     void changed(const NodePlace& before, const NodePlace& after) {
@@ -29,9 +34,12 @@ public:
         const auto stays = before.node == after.node && before.node_class == after.node_class &&
                            before.slot == after.slot && same_models(before, after);
         if (!stays) {
-            set(before, 0, 0);
+            set(before, 0);
         }
-        set(after, after.bound, after.bound_local);
+        set(after, after.bound);
+        if (!before.models.empty() || !after.models.empty()) {
+            set_local(before, after, stays);
+        }
     }
 
     template <class Weigh>
@@ -41,20 +49,18 @@ public:
 
     [[nodiscard]] auto count(const Frame& frame) const -> std::uint32_t {
         auto count = std::uint32_t{0};
-        for_each_tree(frame, [&](const SumTree& tree, std::uint32_t) { count += tree.positive(); return true; });
+        const auto add = [&](const auto& tree) { count += tree.positive(); };
+        if (frame.models.empty()) {
+            candidates_.for_each(frame.classes, add);
+        }
+        for_each_model(frame, [&](const Holders& holders, std::uint32_t) { holders.for_each(frame.classes, add); return true; });
         return count;
     }
 
     /// Sum of the bounds of the frame.
     [[nodiscard]] auto total(const Frame& frame) const -> std::uint64_t {
-        auto sum = std::uint64_t{0};
-        if (frame.models.empty()) {
-            for (const auto node_class : frame.classes) {
-                sum += total_of(node_class);
-            }
-            return sum;
-        }
-        for_each_tree(frame, [&](const SumTree& tree, std::uint32_t) { sum += tree.total(); return true; });
+        auto sum = frame.models.empty() ? candidates_.total(frame.classes) : 0;
+        for_each_model(frame, [&](const Holders& holders, std::uint32_t) { sum += holders.total(frame.classes); return true; });
         return sum;
     }
 
@@ -69,20 +75,16 @@ public:
     [[nodiscard]] auto locate(const Frame& frame, std::uint64_t point) const -> Hit {
         auto hit = Hit{};
         if (frame.models.empty()) {
-            auto node_class = frame.classes.begin();
-            for (; point >= total_of(*node_class); ++node_class) {
-                point -= total_of(*node_class);
-            }
-            const auto found = classes_[node_class->value].find(point);
+            const auto found = candidates_[candidates_.locate(frame.classes, point)].find(point);
             return {NodeHandle{found.item}, 0, found.offset};
         }
-        for_each_tree(frame, [&](const SumTree& tree, std::uint32_t model) {
-            if (point >= tree.total()) {
-                point -= tree.total();
+        for_each_model(frame, [&](const Holders& holders, std::uint32_t model) {
+            const auto i = holders.locate(frame.classes, point);
+            if (i == Holders::none) {
                 return true;
             }
-            const auto found = tree.find(point);
-            hit = {NodeHandle{found.item}, model, found.offset};
+            const auto found = holders[i].find(point, locals_);
+            hit = {NodeHandle{found.item - 1}, model, found.offset};
             return false;
         });
         return hit;
@@ -91,99 +93,128 @@ public:
     /// Calls `f(node, model index)` for each place of the frame, in its order.
     template <class F>
     void for_each(const Frame& frame, F&& f) const {
-        for_each_tree(frame, [&](const SumTree& tree, std::uint32_t model) {
-            tree.for_each([&](std::uint32_t, std::uint32_t item, std::uint32_t) { f(NodeHandle{item}, model); });
+        if (frame.models.empty()) {
+            candidates_.for_each(frame.classes, [&](const SumTree& tree) {
+                tree.for_each([&](std::uint32_t, std::uint32_t item, std::uint32_t) { f(NodeHandle{item}, 0U); });
+            });
+        }
+        for_each_model(frame, [&](const Holders& holders, std::uint32_t model) {
+            holders.for_each(frame.classes, [&](const HolderTree& tree) {
+                tree.for_each([&](std::uint32_t item) { f(NodeHandle{item - 1}, model); });
+            });
             return true;
         });
     }
 
 private:
-    struct Holders {
-        ClassId node_class{};
-        SumTree tree;
-    };
+    using Candidates = detail::ClassTrees<SumTree>;
+    using Holders = detail::ClassTrees<HolderTree>;
 
     static auto same_models(const NodePlace& a, const NodePlace& b) -> bool {
         return a.models.data() == b.models.data() && a.models.size() == b.models.size();
     }
 
-    void set(const NodePlace& place, std::uint32_t bound, std::uint32_t bound_local) {
+    void set(const NodePlace& place, std::uint32_t bound) {
         if (place.node_class == no_handle<ClassId>) {
             return;
         }
-        auto& tree = tree_of(place.node_class);
-        put(tree, place.slot, bound, place.node);
-        totals_[place.node_class.value] = tree.total();
+        const auto i = bound > 0 ? candidates_.made(place.node_class) : candidates_.index(place.node_class);
+        if (i != Candidates::none && (bound > 0 || candidates_[i].weight(place.slot) > 0)) {
+            candidates_[i].set(place.slot, bound, place.node.value);
+            candidates_.add(i, candidates_[i].total() - candidates_.total_of(i));
+        }
+    }
+
+    /// Brings a node from where it stood among the holders of its models to where it stands now.
+    ///
+    /// The bound is written before a place is taken: whatever allocation fails there, the places that have the node agree with
+    /// it. Only places that have the node are taken from it, so that a change that never came can be taken back.
+    void set_local(const NodePlace& before, const NodePlace& after, bool stays) {
+        const auto was = local(after.node);
+        const auto is = after.bound_local;
+        if (stays && was == is) {
+            return;
+        }
+        if (is > 0) {
+            detail::grow_to(locals_, std::size_t{after.node.value} + 2);
+        }
+        if (!stays) {
+            leave(before, local(before.node));
+        }
+        if (is == 0) {
+            leave(after, was);
+        }
+        if (was > 0 || is > 0) {
+            locals_[after.node.value + std::size_t{1}] = is;
+        }
+        if (is > 0) {
+            enter(after, was);
+        }
+    }
+
+    void enter(const NodePlace& place, std::uint32_t was) {
+        const auto item = place.node.value + 1;
         for (const auto& held : place.models) {
-            if (held.on_disk()) {
-                put(holders_of(held.model, place.node_class), held.place, bound_local, place.node);
-            }
-        }
-    }
-
-    static void put(SumTree& tree, std::uint32_t slot, std::uint32_t bound, NodeHandle node) {
-        if (bound > 0 || tree.weight(slot) > 0) {
-            tree.set(slot, bound, node.value);
-        }
-    }
-
-    auto tree_of(ClassId node_class) -> SumTree& {
-        if (node_class.value >= classes_.size()) {
-            classes_.resize(node_class.value + std::size_t{1});
-            totals_.resize(classes_.size());
-        }
-        return classes_[node_class.value];
-    }
-
-    [[nodiscard]] auto total_of(ClassId node_class) const -> std::uint64_t {
-        return node_class.value < totals_.size() ? totals_[node_class.value] : 0;
-    }
-
-    auto holders_of(ModelId model, ClassId node_class) -> SumTree& {
-        if (model.value >= models_.size()) {
-            models_.resize(model.value + std::size_t{1});
-        }
-        auto& rows = models_[model.value];
-        auto row = std::lower_bound(rows.begin(), rows.end(), node_class, before_class);
-        if (row == rows.end() || row->node_class != node_class) {
-            row = rows.insert(row, Holders{node_class, SumTree{}});
-        }
-        return row->tree;
-    }
-
-    static auto before_class(const Holders& row, ClassId node_class) -> bool { return row.node_class < node_class; }
-
-    /// Calls `f(tree, model index)` for the trees of the frame in order, until one answers false.
-    template <class F>
-    void for_each_tree(const Frame& frame, F&& f) const {
-        if (frame.models.empty()) {
-            for (const auto node_class : frame.classes) {
-                if (node_class.value < classes_.size() && !f(classes_[node_class.value], 0U)) {
-                    return;
-                }
-            }
-        }
-        for (std::uint32_t i = 0; i < frame.models.size(); ++i) {
-            if (frame.models[i].value >= models_.size()) {
+            if (!held.on_disk()) {
                 continue;
             }
-            // Both lists ascend by class: walk them side by side.
-            auto fitting = frame.classes.begin();
-            for (const auto& row : models_[frame.models[i].value]) {
-                fitting = std::lower_bound(fitting, frame.classes.end(), row.node_class);
-                if (fitting == frame.classes.end()) {
-                    break;
-                }
-                if (*fitting == row.node_class && !f(row.tree, i)) {
-                    return;
-                }
+            if (held.model.value >= models_.size()) {
+                models_.resize(held.model.value + std::size_t{1});
+            }
+            auto& holders = models_[held.model.value];
+            const auto i = holders.made(place.node_class);
+            const auto there = holders[i].item(held.place);
+            if (there == item) {
+                const auto difference = std::uint64_t{place.bound_local} - std::uint64_t{was};
+                holders[i].add(held.place, difference);
+                holders.add(i, difference);
+                continue;
+            }
+            if (there != 0) {
+                erase(holders, i, held.place, locals_[there]);
+            }
+            holders[i].put(held.place, item, place.bound_local, holders.total_of(i));
+            holders.add(i, place.bound_local);
+        }
+    }
+
+    void leave(const NodePlace& place, std::uint32_t was) {
+        for (const auto& held : place.models) {
+            if (!held.on_disk() || held.model.value >= models_.size()) {
+                continue;
+            }
+            auto& holders = models_[held.model.value];
+            const auto i = holders.index(place.node_class);
+            if (i != Holders::none && holders[i].item(held.place) == place.node.value + 1) {
+                erase(holders, i, held.place, was);
             }
         }
     }
 
-    std::vector<SumTree> classes_;              // by class
-    std::vector<std::uint64_t> totals_;         // of these, side by side: a draw over many classes reads few cache lines
-    std::vector<std::vector<Holders>> models_;  // by model, then ascending by class
+    static void erase(Holders& holders, std::size_t i, std::uint32_t place, std::uint32_t weight) {
+        holders[i].erase(place, weight);
+        holders.add(i, 0 - std::uint64_t{weight});
+    }
+
+    /// The bound with which a node stands among the holders of its models.
+    [[nodiscard]] auto local(NodeHandle node) const -> std::uint32_t {
+        const auto item = node.value + std::size_t{1};
+        return item < locals_.size() ? locals_[item] : 0;
+    }
+
+    /// Calls `f(holders, model index)` for the models of the frame in order, until one answers false.
+    template <class F>
+    void for_each_model(const Frame& frame, F&& f) const {
+        for (std::uint32_t i = 0; i < frame.models.size(); ++i) {
+            if (frame.models[i].value < models_.size() && !f(models_[frame.models[i].value], i)) {
+                return;
+            }
+        }
+    }
+
+    Candidates candidates_;
+    std::vector<Holders> models_;        // by model: the holders' trees
+    std::vector<std::uint32_t> locals_;  // by node + 1: its bound in these; 0 when it stands in none
 };
 
 }}  // namespace allot::v0

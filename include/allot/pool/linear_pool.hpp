@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <optional>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -18,6 +19,7 @@ namespace allot { inline namespace v0 {
 class LinearPool {
 public:
     using role = role::pool;
+    static constexpr std::string_view name = "CanonicalDraw";
 
     void changed(const NodePlace& before, const NodePlace& after) {
         std::erase_if(entries_, [&](const Entry& entry) { return entry.node == before.node || entry.node == after.node; });

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include <allot/core/decay.hpp>
+#include <allot/core/fields.hpp>
 #include <allot/policy/qos_tracker.hpp>
 #include <allot/policy/role.hpp>
 
@@ -37,6 +38,8 @@ struct RollingQosParameters {
     }
     friend constexpr auto operator==(const RollingQosParameters&, const RollingQosParameters&) noexcept -> bool = default;
 };
+ALLOT_FIELDS(RollingQosParameters, window, points_max, score_new, score_floor, timeout_scores_zero, kick_out_below, rejoin_floor,
+             penalty, penalty_first, first_from, boost, recovery_tau, exclude_below, readmit_from, rejoin_clears_health)
 
 /// The default tracker: QoS = long-term score × short-term health.
 ///
@@ -58,18 +61,18 @@ public:
         Score health = Score::one();            ///< Health at `health_at`.
         TimePoint health_at{};
 
-        /// Feeds what is remembered to a digest, eight verdicts a word.
-        template <class Digest>
-        void absorbed(Digest& digest) const {
-            auto word = std::uint64_t{0};
+        /// True for what this tracker can have written; a snapshot that says otherwise is refused.
+        [[nodiscard]] constexpr auto valid() const noexcept -> bool {
+            auto total = std::uint32_t{0};
             for (std::size_t i = 0; i < points.size(); ++i) {
-                word = (word << 8U) | points[i];
-                if (i % 8 == 7 || i + 1 == points.size()) {
-                    digest.add(word);
-                    word = 0;
+                const auto age = (points.size() + next - i - 1U) % points.size();  // 0 is the last verdict
+                if (age >= count && points[i] != 0) {
+                    return false;
                 }
+                total += points[i];
             }
-            digest.all(next, count, sum, joined_before, health, health_at);
+            return next < points.size() && count <= points.size() && total == sum && health <= Score::one() &&
+                   TimePoint{} <= health_at && health_at <= time_point_max;
         }
 
         friend auto operator==(const node_data&, const node_data&) noexcept -> bool = default;
@@ -203,5 +206,6 @@ private:
 
     Parameters parameters_{};
 };
+ALLOT_FIELDS(RollingQos::node_data, points, next, count, sum, joined_before, health, health_at)
 
 }}  // namespace allot::v0

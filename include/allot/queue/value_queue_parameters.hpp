@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include <allot/core/fields.hpp>
 #include <allot/core/units.hpp>
 
 namespace allot { inline namespace v0 {
@@ -22,5 +23,6 @@ struct ValueQueueParameters {
     }
     friend constexpr auto operator==(const ValueQueueParameters&, const ValueQueueParameters&) noexcept -> bool = default;
 };
+ALLOT_FIELDS(ValueQueueParameters, tasks_per_node, capacity_min)
 
 }}  // namespace allot::v0

@@ -1,15 +1,19 @@
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <type_traits>
 #include <vector>
 
 #include <allot/core/score.hpp>
 #include <allot/core/siphash.hpp>
 #include <allot/store/network.hpp>
+#include <allot/store/record_fields.hpp>
 
 namespace allot { inline namespace v0 {
 
@@ -25,8 +29,6 @@ public:
         hasher_.word(value.high());
         hasher_.word(value.low());
     }
-    void add(Amount value) { add(value.units); }
-    void add(Gibibytes value) { add(value.count); }
     void add(Score value) { add(value.raw()); }
     void add(StakeRoot value) { add(value.packed()); }
     void add(Duration value) { add(value.count()); }
@@ -49,39 +51,41 @@ public:
     }
     template <class T>
     void add(const std::vector<T>& values) {
-        add(values.size());
-        for (const auto& value : values) {
-            add(value);
-        }
+        list(values);
     }
-    void add(const SoftwareVersion& v) { all(v.major, v.minor, v.patch); }
-    void add(const GpuChoice& v) { all(v.name, v.vram); }
-    void add(const NodeClass& v) { all(v.gpu, v.vram, v.platform, v.software); }
-    void add(const Requirement& v) { all(v.vram_min, v.gpus, v.platforms, v.software); }
-    void add(const Value& v) { all(v.num, v.den); }
+    template <class T>
+    void add(const List<T>& values) {
+        list(values);
+    }
+    template <std::size_t N>
+    void add(const std::array<std::uint8_t, N>& values) {
+        hasher_.bytes(std::as_bytes(std::span{values}));
+    }
+    void add(const Value& v) { all(v.num(), v.den()); }
     void add(const HeldModel& v) { all(v.model, v.holding, v.place, v.asked_at); }
-    void add(const GroupRecord::Member& v) { all(v.node, v.operator_id); }
-    void add(const GroupRecord& v) { all(v.id, v.tasks, v.members); }
-    void add(const LeaseRecord& v) { all(v.token, v.task, v.node, v.started_at, v.deadline, v.phase); }
-    void add(const Counters& v) { all(v.now, v.token_next, v.sequence_next, v.ceiling, v.rules_version); }
-    void add(const Node& v) {
-        all(v.id, v.operator_id, v.stake, v.state, v.excluded, v.kicked_out, v.node_class, v.slot, v.lease, v.due_at, v.labels);
+    template <has_fields T>
+    void add(const T& value) {
+        each_field(value, [this](std::string_view, const auto& field) { this->add(field); });
     }
-    void add(const Task& v) {
-        all(v.id, v.owner, v.group_id, v.fee, v.duration_estimate, v.value, v.sequence, v.attempt, v.state, v.requirement);
-        all(v.lease, v.group, v.submitted_at, v.due_at, v.models, v.avoided, v.labels);
-    }
+    /// The data of a tracker counts when it has a list of fields.
     template <class NodeData>
     void add(const NodeRecord<NodeData>& v) {
         add(v.node);
-        if constexpr (requires { v.qos.absorbed(*this); }) {
-            v.qos.absorbed(*this);  // a tracker's data that is to count has `void absorbed(auto& digest) const`
+        if constexpr (has_fields<NodeData>) {
+            add(v.qos);
         }
     }
 
     template <class... Ts>
     void all(const Ts&... values) {
         (add(values), ...);
+    }
+    template <class Values>
+    void list(const Values& values) {
+        add(std::uint64_t{values.size()});
+        for (const auto& value : values) {
+            add(value);
+        }
     }
     [[nodiscard]] auto finish() const -> std::uint64_t { return hasher_.finish(); }
 

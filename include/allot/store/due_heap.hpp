@@ -45,16 +45,22 @@ public:
     /// @complexity O(log4 n), usually O(1) when the time is late.
     template <class Ties>
     auto set(Due due, const Ties& ties) -> void {
-        ALLOT_ASSERT(due.kind < kinds, "DueHeap::set: no such kind");
-        auto& places = places_[due.kind];
-        detail::grow_to(places, std::size_t{due.handle} + 1, absent);
+        reserve(due.kind, due.handle);
+        const auto& places = places_[due.kind];
         auto place = std::size_t{places[due.handle]};
         if (places[due.handle] == absent) {
-            detail::make_room(heap_, heap_.size() + 1);
             place = heap_.size();
             heap_.push_back(due);
         }
         settle(place, due, ties);
+    }
+
+    /// Makes room, so that `set` of this kind and handle does not allocate.
+    /// @pre `kind < kinds`.
+    auto reserve(std::uint8_t kind, std::uint32_t handle) -> void {
+        ALLOT_ASSERT(kind < kinds, "DueHeap::reserve: no such kind");
+        detail::grow_to(places_[kind], std::size_t{handle} + 1, absent);
+        detail::make_room(heap_, heap_.size() + 1);
     }
 
     /// Removes the entry of `kind` and `handle`; says whether there was one.

@@ -11,6 +11,7 @@
 #include <allot/core/node.hpp>
 #include <allot/core/siphash.hpp>
 #include <allot/core/task.hpp>
+#include <allot/store/grow.hpp>
 #include <allot/store/interner.hpp>
 #include <allot/store/pages.hpp>
 #include <allot/store/slot_set.hpp>
@@ -47,10 +48,11 @@ struct NodeClassHash {
     }
 };
 
-/// Keyed hash of a requirement.
+/// Keyed hash of a requirement, or of the view of one.
 struct RequirementHash {
     SipKey key{};
-    [[nodiscard]] auto operator()(const Requirement& value) const -> std::uint64_t {
+    template <class Like>
+    [[nodiscard]] auto operator()(const Like& value) const -> std::uint64_t {
         auto hasher = SipHasher<1, 3>{key};
         hasher.word((std::uint64_t{value.vram_min.count} << 32U) | value.gpus.size());
         for (const auto& gpu : value.gpus) {
@@ -94,6 +96,10 @@ public:
     [[nodiscard]] auto requirements_of(ClassId id) const -> std::span<const RequirementId> {
         return columns_[id.value].requirements;
     }
+    [[nodiscard]] auto fit(ClassId node_class, RequirementId requirement) const -> bool {
+        const auto row = classes_of(requirement);
+        return std::binary_search(row.begin(), row.end(), node_class);
+    }
     /// The slots that nodes of this class take up.
     [[nodiscard]] auto slots(ClassId id) -> SlotSet& { return columns_[id.value].slots; }
     [[nodiscard]] auto slots(ClassId id) const -> const SlotSet& { return columns_[id.value].slots; }
@@ -118,11 +124,15 @@ public:
         });
         columns_.ensure(id.value);
         for (const auto r : requirements) {
+            detail::make_room(rows_[r.value], rows_[r.value].size() + 1);
+        }
+        detail::make_room(all_, all_.size() + 1);
+        classes_.put(id.value, std::move(value));  // the last that may throw
+        for (const auto r : requirements) {
             insert(rows_[r.value], id);
         }
         columns_[id.value].requirements = std::move(requirements);
         insert(all_, id);
-        classes_.put(id.value, std::move(value));
     }
 
     /// Adds a requirement at a free id. @complexity O(classes).
@@ -136,10 +146,13 @@ public:
         });
         rows_.ensure(id.value);
         for (const auto c : fitting) {
+            detail::make_room(columns_[c.value].requirements, columns_[c.value].requirements.size() + 1);
+        }
+        requirements_.put(id.value, std::move(value));  // the last that may throw
+        for (const auto c : fitting) {
             insert(columns_[c.value].requirements, id);
         }
         rows_[id.value] = std::move(fitting);
-        requirements_.put(id.value, std::move(value));
     }
 
     /// Removes a value nobody refers to and returns true, else returns false.

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include <allot/assert.hpp>
+#include <allot/store/touch.hpp>
 
 namespace allot { inline namespace v0 {
 
@@ -37,6 +38,11 @@ public:
         const auto place = locate(high(hash), std::forward<Equal>(equal));
         if (!place) { return std::nullopt; }
         return places_[*place].handle;
+    }
+
+    /// Fetches the home place of `hash` from memory. Changes nothing.
+    void touch(std::uint64_t hash) const noexcept {
+        if (!places_.empty()) { allot::touch(places_[home(high(hash))]); }
     }
 
     /// Stores `handle` under `hash`. Throws what an allocation throws, and then changes nothing.

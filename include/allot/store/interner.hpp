@@ -27,9 +27,10 @@ public:
     /// No values; `hash` may carry a key.
     explicit Interner(Hash hash = Hash{}) : hash_{std::move(hash)} {}
 
-    /// The id of a value equal to `value`, if there is one.
+    /// The id of a value equal to `value`, if there is one. `Like` is `T`, or hashes and compares as one.
     /// @complexity O(1) expected.
-    [[nodiscard]] auto find(const T& value) const -> std::optional<std::uint32_t> {
+    template <class Like>
+    [[nodiscard]] auto find(const Like& value) const -> std::optional<std::uint32_t> {
         return find(value, std::uint64_t{hash_(value)});
     }
 
@@ -134,7 +135,8 @@ private:
         std::uint32_t count = 0;
     };
 
-    [[nodiscard]] auto find(const T& value, std::uint64_t hash) const -> std::optional<std::uint32_t> {
+    template <class Like>
+    [[nodiscard]] auto find(const Like& value, std::uint64_t hash) const -> std::optional<std::uint32_t> {
         return map_.find(hash, [&](std::uint32_t id) { return *entries_[id].value == value; });
     }
 

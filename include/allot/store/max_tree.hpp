@@ -38,6 +38,11 @@ public:
         max_ = key;
     }
 
+    /// Makes room, so that `set(slot, ...)` does not allocate. Changes no answer.
+    auto reserve(std::uint32_t slot) -> void {
+        if (levels_.empty() || slot / fan_out >= levels_.front().size()) { grow(slot); }
+    }
+
     /// The key of `slot`; 0 if it was never set.
     /// @complexity O(1).
     [[nodiscard]] auto key(std::uint32_t slot) const noexcept -> std::uint64_t {

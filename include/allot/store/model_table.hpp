@@ -10,6 +10,7 @@
 
 #include <allot/core/node.hpp>
 #include <allot/store/fit_table.hpp>
+#include <allot/store/grow.hpp>
 #include <allot/store/interner.hpp>
 #include <allot/store/pages.hpp>
 #include <allot/store/slot_set.hpp>
@@ -43,14 +44,15 @@ public:
         const auto row = std::lower_bound(rows.begin(), rows.end(), node_class, before);
         return row == rows.end() || row->first != node_class ? 0U : row->second.lowest_free();
     }
-    void take(ModelId id, ClassId node_class, std::uint32_t place) {
-        auto& rows = places_[id.value];
-        auto row = std::lower_bound(rows.begin(), rows.end(), node_class, before);
-        if (row == rows.end() || row->first != node_class) {
-            row = rows.insert(row, Row{node_class, SlotSet{}});
-        }
-        row->second.take(place);
+    /// Whether a holder has this place.
+    [[nodiscard]] auto taken(ModelId id, ClassId node_class, std::uint32_t place) const -> bool {
+        const auto& rows = places_[id.value];
+        const auto row = std::lower_bound(rows.begin(), rows.end(), node_class, before);
+        return row != rows.end() && row->first == node_class && row->second.taken(place);
     }
+    /// Makes room, so that `take` of this place does not allocate.
+    void reserve(ModelId id, ClassId node_class, std::uint32_t place) { row(id, node_class).reserve(place); }
+    void take(ModelId id, ClassId node_class, std::uint32_t place) { row(id, node_class).take(place); }
     void free(ModelId id, ClassId node_class, std::uint32_t place) {
         auto& rows = places_[id.value];
         const auto row = std::lower_bound(rows.begin(), rows.end(), node_class, before);
@@ -63,6 +65,18 @@ public:
 private:
     using Row = std::pair<ClassId, SlotSet>;
     static auto before(const Row& row, ClassId node_class) -> bool { return row.first < node_class; }
+
+    /// The places of a model's holders in a class, none taken when there are none yet.
+    auto row(ModelId id, ClassId node_class) -> SlotSet& {
+        auto& rows = places_[id.value];
+        auto found = std::lower_bound(rows.begin(), rows.end(), node_class, before);
+        if (found == rows.end() || found->first != node_class) {
+            const auto at = found - rows.begin();
+            detail::make_room(rows, rows.size() + 1);
+            found = rows.insert(rows.begin() + at, Row{node_class, SlotSet{}});
+        }
+        return found->second;
+    }
 
     Interner<std::string, NameHash> names_;
     Pages<std::vector<Row>> places_;  // by model, then ascending by class

@@ -16,6 +16,7 @@
 #include <allot/store/handle_map.hpp>
 #include <allot/store/max_tree.hpp>
 #include <allot/store/model_table.hpp>
+#include <allot/store/notes.hpp>
 #include <allot/store/pages.hpp>
 #include <allot/store/records.hpp>
 #include <allot/store/slot_set.hpp>
@@ -28,9 +29,9 @@ enum class DueKind : std::uint8_t { lease, task, node };
 
 /// The single source of truth: every record once, and the indices that follow from records alone.
 ///
-/// All changes go through `put`, `remove` and `set`: they note the record as it was, write the new one and move the indices from
-/// the one to the other. `rollback` walks the notes backwards through the very same doors. That one mechanism is the strong
-/// guarantee when a policy throws, what-if, a block executed twice, and the undo of a fork.
+/// All changes go through `put`, `edit`, `remove`, `hold` and `set`: they note what was there, write what is to be there and move
+/// the indices from the one to the other. `rollback` walks the notes backwards through the very same moves. That one mechanism is
+/// the strong guarantee when a policy throws, what-if, a block executed twice, and the undo of a fork.
 ///
 /// `Followers` are the indices kept elsewhere (pool and queue). They hear `node_changed(handle, before, after)`,
 /// `models_changed(handle, before, after)`, `task_changed(handle, before, after)` with null for an absent record,
@@ -59,7 +60,7 @@ public:
     /// What is due first, or null.
     [[nodiscard]] auto due_first() const noexcept -> const Due* { return due_.top(); }
     /// Models a node holds or was asked to fetch, ascending by model.
-    [[nodiscard]] auto holdings(NodeHandle h) const -> const std::vector<HeldModel>& { return holdings_[h.value]; }
+    [[nodiscard]] auto holdings(NodeHandle h) const -> const HeldModels& { return holdings_[h.value]; }
     /// The key of all id and name hashes. It never shows in a decision.
     [[nodiscard]] auto key() const noexcept -> SipKey { return key_; }
 
@@ -68,36 +69,46 @@ public:
 
     // ---- writing --------------------------------------------------------------------------------------------------
 
-    template <class F>
-    void put(NodeHandle h, NodeRecordType after, F& followers) {
-        holdings_.ensure(h.value);
-        change(h, std::optional{std::move(after)}, followers);
+    /// Writes a whole record, new or in place of another of the same name.
+    template <class H, class Record, class F>
+        requires(!std::is_reference_v<Record>)
+    void put(H h, Record&& after, F& followers) {
+        prepare(h, after);
+        auto& before = note_of(h);
+        if (table(h).contains(h)) {
+            before.emplace(std::exchange(table(h).at(h), std::move(after)));
+        } else {
+            table(h).create(h, std::move(after));
+        }
+        moved_on(h, before, &table(h)[h], followers);
     }
-    template <class F>
-    void put(TaskHandle h, Task after, F& followers) {
-        change(h, std::optional{std::move(after)}, followers);
-    }
-    template <class F>
-    void put(LeaseHandle h, const LeaseRecord& after, F& followers) {
-        change(h, std::optional{after}, followers);
-    }
-    template <class F>
-    void put(GroupHandle h, GroupRecord after, F& followers) {
-        change(h, std::optional{std::move(after)}, followers);
+    /// Changes a record where it lies. @pre `change(record)` does not throw, and of a node or a lease changes nothing that needs
+    /// room in an index: neither class nor slot nor stake, nor a due time that was `never`.
+    template <class H, class Change, class F>
+    void edit(H h, const Change& change, F& followers) {
+        if constexpr (std::is_same_v<H, TaskHandle>) {
+            due_.reserve(static_cast<std::uint8_t>(DueKind::task), h.value);
+        }
+        auto& record = table(h).at(h);
+        auto& before = note_of(h, std::as_const(record));
+        change(record);
+        moved_on(h, before, &record, followers);
     }
     template <class H, class F>
     void remove(H h, F& followers) {
-        change(h, std::optional<typename std::remove_reference_t<decltype(table(h))>::record_type>{}, followers);
+        auto& before = note_of(h);
+        table(h).destroy(h, before);
+        moved_on(h, before, nullptr, followers);
     }
     /// Replaces what a node holds. Entries on disk need a place of `free_place`. @pre ascending by model.
     template <class F>
-    void hold(NodeHandle h, std::vector<HeldModel> after, F& followers) {
-        note(HoldingsNote{h, holdings_[h.value]});
+    void hold(NodeHandle h, HeldModels after, F& followers) {
+        notes_.add(HoldingsNote{h, holdings_[h.value]});
         change_holdings(h, std::move(after), followers);
     }
     template <class F>
     void set(const Counters& after, F& followers) {
-        note(counters_);
+        notes_.add(counters_);
         const auto before = std::exchange(counters_, after);
         followers.counters_changed(before, after);
     }
@@ -107,7 +118,7 @@ public:
         fits_.refit([&](const auto& c, const auto& r) { return followers.fits(c, r); });
     }
     /// Notes a configuration as it was, for `rollback` to give back through `configured`.
-    void note_configuration(Configuration before) { note(ConfigurationNote{std::move(before)}); }
+    void note_configuration(Configuration before) { notes_.add(ConfigurationNote<Configuration>{std::move(before)}); }
 
     /// The id of a class, which is added if it is new. Unless a record takes it up, `sweep` it.
     template <class F>
@@ -142,6 +153,8 @@ public:
 
     /// Where the notes stand; `rollback` takes it.
     [[nodiscard]] auto mark() const noexcept -> std::size_t { return notes_.size(); }
+    /// The entries that changed since the mark.
+    [[nodiscard]] auto touched(std::size_t mark) const -> Touched { return notes_.touched(mark); }
     /// Forgets all notes: what happened stays.
     void forget_notes() noexcept { notes_.clear(); }
     /// Takes back everything since the mark, newest first.
@@ -149,8 +162,7 @@ public:
     void rollback(std::size_t mark, F& followers) {
         undoing_ = true;
         while (notes_.size() > mark) {
-            auto last = std::move(notes_.back());
-            notes_.pop_back();
+            auto last = notes_.take();
             std::visit([&](auto& n) { undo(n, followers); }, last);
         }
         undoing_ = false;
@@ -168,34 +180,29 @@ public:
     }
 
 private:
-    template <class H, class Record>
-    struct RecordNote {
-        RecordNote(H h, std::optional<Record>&& b) noexcept : handle{h}, before{std::move(b)} {}
-        H handle;
-        std::optional<Record> before;
-    };
-    using NodeNote = RecordNote<NodeHandle, NodeRecordType>;
-    using TaskNote = RecordNote<TaskHandle, Task>;
-    using LeaseNote = RecordNote<LeaseHandle, LeaseRecord>;
-    using GroupNote = RecordNote<GroupHandle, GroupRecord>;
-    struct HoldingsNote { NodeHandle handle; std::vector<HeldModel> before; };
-    struct ConfigurationNote { Configuration before; };
-    template <class Id>
-    struct Added { Id id; };
-    template <class Id, class Value>
-    struct Erased { Id id; Value value; };
-    using Note = std::variant<NodeNote, TaskNote, LeaseNote, GroupNote, HoldingsNote, Counters, ConfigurationNote,
-                              Added<ClassId>, Added<RequirementId>, Added<ModelId>, Erased<ClassId, NodeClass>,
-                              Erased<RequirementId, Requirement>, Erased<ModelId, std::string>>;
-
-    template <class N>
-    void note(N what) {
-        notes_.emplace_back(std::in_place_type<N>, std::move(what));
+    /// A new note for a record, to be filled with what was there. It comes first, so that noting cannot fail after a change.
+    template <class H, class... Record>
+    auto note_of(H h, const Record&... before) -> auto& {
+        using N = RecordNote<H, typename std::remove_reference_t<decltype(table(h))>::record_type>;
+        return notes_.template add<N>(std::in_place, h, before...).before;
     }
-    /// Room for one more note, so that noting cannot fail after something changed.
-    void make_room() {
-        if (notes_.size() == notes_.capacity()) {
-            notes_.reserve(2 * notes_.size() + 16);
+
+    // `prepare` makes room in the indices for a record, so that no index can fail half moved.
+
+    void prepare(NodeHandle h, const NodeRecordType& record) {
+        holdings_.ensure(h.value);
+        if (const auto id = class_of(&record); id != no_handle<ClassId>) {
+            fits_.slots(id).reserve(record.node.slot);
+            stakes_.reserve(h.value);
+        }
+        prepare(DueKind::node, h.value, record.node.due_at);
+    }
+    void prepare(TaskHandle h, const Task& record) { prepare(DueKind::task, h.value, due_of(&record)); }
+    void prepare(LeaseHandle h, const LeaseRecord& record) { prepare(DueKind::lease, h.value, record.deadline); }
+    void prepare(GroupHandle, const GroupRecord&) {}
+    void prepare(DueKind kind, std::uint32_t handle, TimePoint due) {
+        if (due != never) {
+            due_.reserve(static_cast<std::uint8_t>(kind), handle);
         }
     }
 
@@ -204,14 +211,10 @@ private:
     auto table(LeaseHandle) -> auto& { return leases_; }
     auto table(GroupHandle) -> auto& { return groups_; }
 
-    /// The one door of all records: writes the record, notes what was there, and moves the indices from the one to the other.
+    /// The end of each door: a record was written, and `before` notes what was there.
     template <class H, class Record, class F>
-    void change(H h, std::optional<Record>&& after, F& followers) {
-        make_room();
-        using N = RecordNote<H, Record>;
-        auto& n = std::get<N>(notes_.emplace_back(std::in_place_type<N>, h, table(h).exchange(h, std::move(after))));
-        const auto* was = n.before ? &*n.before : nullptr;
-        drop(moved(h, was, table(h).find_record(h), followers));  // `drop` makes notes, and `n` may move
+    void moved_on(H h, const std::optional<Record>& before, std::type_identity_t<const Record*> is, F& followers) {
+        drop(moved(h, before ? &*before : nullptr, is, followers));
     }
 
     // `moved` brings indices and followers from the record as it was to the record as it is, and says which interned values may
@@ -220,7 +223,7 @@ private:
     struct Orphans {
         ClassId node_class = no_handle<ClassId>;
         RequirementId requirement = no_handle<RequirementId>;
-        std::vector<ModelId> models{};
+        std::span<const ModelId> models{};  // of the note, whose list stays where it is while notes are added
     };
 
     template <class F>
@@ -238,11 +241,12 @@ private:
         if (moves && class_is != no_handle<ClassId>) {
             fits_.slots(class_is).take(is->node.slot);
         }
-        const auto there = is != nullptr && is->node.present();
-        present_ += there ? 1U : 0U;
+        present_ += is != nullptr && is->node.present() ? 1U : 0U;
         present_ -= was != nullptr && was->node.present() ? 1U : 0U;
-        stakes_.set(h.value, there ? is->node.stake_root.packed() : 0U);
-        set_due(DueKind::node, h.value, is != nullptr ? is->node.due_at : std::nullopt);
+        if (const auto root = root_of(is); root != root_of(was)) {
+            stakes_.set(h.value, root.packed());
+        }
+        set_due(DueKind::node, h.value, was != nullptr ? was->node.due_at : never, is != nullptr ? is->node.due_at : never);
         followers.node_changed(h, was, is);
         return {moves ? class_was : no_handle<ClassId>};
     }
@@ -264,15 +268,15 @@ private:
                 models_.release(model);
             }
         }
-        const auto waits = is != nullptr && is->state != TaskState::running;
-        set_due(DueKind::task, h.value, waits ? std::optional{is->due_at} : std::nullopt);
+        set_due(DueKind::task, h.value, due_of(was), due_of(is));
         followers.task_changed(h, was, is);
-        return wanted && !same ? Orphans{no_handle<ClassId>, was->requirement, was->models} : Orphans{};
+        return wanted && !same ? Orphans{no_handle<ClassId>, was->requirement, {was->models.data(), was->models.size()}}
+                               : Orphans{};
     }
 
     template <class F>
-    auto moved(LeaseHandle h, const LeaseRecord*, const LeaseRecord* is, F&) -> Orphans {
-        set_due(DueKind::lease, h.value, is != nullptr ? std::optional{is->deadline} : std::nullopt);
+    auto moved(LeaseHandle h, const LeaseRecord* was, const LeaseRecord* is, F&) -> Orphans {
+        set_due(DueKind::lease, h.value, was != nullptr ? was->deadline : never, is != nullptr ? is->deadline : never);
         return {};
     }
 
@@ -282,20 +286,31 @@ private:
     }
 
     template <class F>
-    void change_holdings(NodeHandle h, std::vector<HeldModel> after, F& followers) {
+    void change_holdings(NodeHandle h, HeldModels after, F& followers) {
         const auto node_class = nodes_[h].node.node_class;
+        for (const auto& held : after) {
+            if (held.on_disk()) {
+                models_.reserve(held.model, node_class, held.place);
+            }
+        }
         for (const auto& held : after) {
             models_.acquire(held.model);
         }
         const auto before = std::exchange(holdings_[h.value], std::move(after));
+        // Whoever keeps a place is not moved: the last holder's place would be given up with all that was reserved.
+        const auto keeps = [](const HeldModels& list, const HeldModel& held) {
+            const auto at = std::lower_bound(list.begin(), list.end(), held.model,
+                                             [](const HeldModel& a, ModelId b) { return a.model < b; });
+            return at != list.end() && at->model == held.model && at->on_disk() && at->place == held.place;
+        };
         for (const auto& held : before) {
             models_.release(held.model);
-            if (held.on_disk()) {
+            if (held.on_disk() && !keeps(holdings_[h.value], held)) {
                 models_.free(held.model, node_class, held.place);
             }
         }
         for (const auto& held : holdings_[h.value]) {
-            if (held.on_disk()) {
+            if (held.on_disk() && !keeps(before, held)) {
                 models_.take(held.model, node_class, held.place);
             }
         }
@@ -311,16 +326,27 @@ private:
         return record != nullptr && record->node.present() ? record->node.node_class : no_handle<ClassId>;
     }
 
+    [[nodiscard]] static auto root_of(const NodeRecordType* record) -> StakeRoot {
+        return record != nullptr && record->node.present() ? record->node.stake_root : StakeRoot{};
+    }
+    /// A task that runs is due by its lease.
+    [[nodiscard]] static auto due_of(const Task* task) -> TimePoint {
+        return task != nullptr && task->state != TaskState::running ? task->due_at : never;
+    }
+
     /// Ties of equal due times go by the id of what is due, then by kind and handle.
-    void set_due(DueKind kind, std::uint32_t handle, std::optional<TimePoint> at) {
+    void set_due(DueKind kind, std::uint32_t handle, TimePoint was, TimePoint is) {
+        if (was == is) {
+            return;
+        }
         const auto ties = [this](const Due& a, const Due& b) {
             const auto& x = id_of(a);
             const auto& y = id_of(b);
             return x != y ? x < y : std::pair{a.kind, a.handle} < std::pair{b.kind, b.handle};
         };
         const auto k = static_cast<std::uint8_t>(kind);
-        if (at) {
-            due_.set({at->time_since_epoch().count(), k, handle}, ties);
+        if (is != never) {
+            due_.set({is.time_since_epoch().count(), k, handle}, ties);
         } else {
             due_.erase(k, handle, ties);
         }
@@ -338,7 +364,7 @@ private:
 
     template <class Id, class Value, class F>
     auto add(Id id, Value value, F& followers) -> Id {
-        note(Added<Id>{id});
+        notes_.add(AddedNote<Id>{id});
         restore(id, std::move(value), followers);
         return id;
     }
@@ -356,22 +382,26 @@ private:
     }
 
     void drop(const Orphans& orphans) {
-        drop(orphans.node_class);
-        drop(orphans.requirement);
+        if (orphans.node_class != no_handle<ClassId>) {
+            drop(orphans.node_class);
+        }
+        if (orphans.requirement != no_handle<RequirementId>) {
+            drop(orphans.requirement);
+        }
         for (const auto model : orphans.models) {
             drop(model);
         }
     }
     template <class Id>
     void drop(Id id) {
-        if (id != no_handle<Id> && fits_.count(id) == 0) {
-            note(Erased<Id, std::remove_cvref_t<decltype(fits_.value(id))>>{id, fits_.value(id)});
+        if (fits_.count(id) == 0) {
+            notes_.add(ErasedNote<Id, std::remove_cvref_t<decltype(fits_.value(id))>>{id, fits_.value(id)});
             fits_.erase_if_unused(id);
         }
     }
     void drop(ModelId id) {
         if (models_.names().contains(id.value) && models_.names().count(id.value) == 0) {
-            note(Erased<ModelId, std::string>{id, models_.name(id)});
+            notes_.add(ErasedNote<ModelId, std::string>{id, models_.name(id)});
             models_.erase_if_unused(id);
         }
     }
@@ -382,7 +412,13 @@ private:
 
     template <class H, class Record, class F>
     void undo(RecordNote<H, Record>& n, F& followers) {
-        const auto is = table(n.handle).exchange(n.handle, std::move(n.before));
+        auto is = std::optional<Record>{};
+        if (table(n.handle).contains(n.handle)) {
+            table(n.handle).destroy(n.handle, is);
+        }
+        if (n.before) {
+            table(n.handle).create(n.handle, std::move(*n.before));
+        }
         (void)moved(n.handle, is ? &*is : nullptr, table(n.handle).find_record(n.handle), followers);
     }
     template <class F>
@@ -395,11 +431,11 @@ private:
         followers.counters_changed(after, before);
     }
     template <class F>
-    void undo(ConfigurationNote& n, F& followers) {
+    void undo(ConfigurationNote<Configuration>& n, F& followers) {
         followers.configured(n.before);
     }
     template <class Id, class F>
-    void undo(Added<Id>& n, F&) {
+    void undo(AddedNote<Id>& n, F&) {
         if constexpr (std::is_same_v<Id, ModelId>) {
             if (models_.names().contains(n.id.value)) {
                 models_.erase_if_unused(n.id);
@@ -409,7 +445,7 @@ private:
         }
     }
     template <class Id, class Value, class F>
-    void undo(Erased<Id, Value>& n, F& followers) {
+    void undo(ErasedNote<Id, Value>& n, F& followers) {
         restore(n.id, std::move(n.value), followers);
     }
 
@@ -419,14 +455,14 @@ private:
     NamedTable<TaskHandle, Task> tasks_;
     NamedTable<GroupHandle, GroupRecord> groups_;
     Table<LeaseHandle, LeaseRecord> leases_;
-    Pages<std::vector<HeldModel>> holdings_;  // by node handle
+    Pages<HeldModels> holdings_;  // by node handle
     FitTable fits_;
     ModelTable models_;
     MaxTree stakes_;  // by node handle
     DueHeap<3> due_;
     std::uint32_t present_ = 0;
     bool undoing_ = false;  // then nothing is dropped
-    std::vector<Note> notes_;
+    Notes<NodeData, Configuration> notes_;
 };
 
 }}  // namespace allot::v0

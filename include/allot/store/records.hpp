@@ -5,6 +5,7 @@
 #include <variant>
 #include <vector>
 
+#include <allot/core/ceilings.hpp>
 #include <allot/core/lease.hpp>
 #include <allot/core/node.hpp>
 #include <allot/core/task.hpp>
@@ -41,7 +42,7 @@ struct Counters {
     TimePoint now{};
     std::uint64_t token_next = 1;      ///< Fencing token of the next lease.
     std::uint64_t sequence_next = 0;   ///< Submission number of the next task.
-    StakeRoot ceiling{};               ///< The stake root that stored bounds are computed for; a power of two.
+    Ceilings ceilings{};               ///< What stored bounds are made for.
     std::uint32_t rules_version = 1;
 
     friend auto operator==(const Counters&, const Counters&) -> bool = default;

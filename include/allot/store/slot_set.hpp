@@ -4,6 +4,7 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include <allot/assert.hpp>
@@ -19,7 +20,8 @@ namespace allot { inline namespace v0 {
 /// leads back to the very same answers.
 ///
 /// A bitmap of 64-ary levels: a bit of the lowest level says "taken", a bit above says "that whole word
-/// is full". Memory is one bit and a little for each slot below the highest ever taken.
+/// is full". Memory is one bit and a little for each slot below the highest ever taken; a set that stays below 64
+/// allocates nothing, for most sets are the holders of one model in one class.
 /// A value; moved from, it may only be assigned to or destroyed.
 class SlotSet {
 public:
@@ -27,6 +29,7 @@ public:
     /// @pre fewer than 2^32 are taken.
     /// @complexity O(log64 n).
     [[nodiscard]] auto lowest_free() const noexcept -> std::uint32_t {
+        if (levels_.empty()) { return static_cast<std::uint32_t>(std::countr_one(first_word_)); }
         auto word = std::uint64_t{0};
         for (auto level = levels_.size(); level > 0; --level) {
             const auto& words = levels_[level - 1];
@@ -48,6 +51,11 @@ public:
     auto take(std::uint32_t slot) -> void {
         ALLOT_ASSERT(!taken(slot), "SlotSet::take: the slot is taken already");
         reserve(slot);
+        ++size_;
+        if (levels_.empty()) {
+            first_word_ |= std::uint64_t{1} << slot;
+            return;
+        }
         auto index = std::uint64_t{slot};
         for (auto& words : levels_) {
             auto& word = words[static_cast<std::size_t>(index >> 6)];
@@ -55,7 +63,6 @@ public:
             if (word != full_word) { break; }
             index >>= 6;
         }
-        ++size_;
     }
 
     /// Frees `slot`.
@@ -63,6 +70,11 @@ public:
     /// @complexity O(log64 n).
     auto free(std::uint32_t slot) noexcept -> void {
         ALLOT_ASSERT(taken(slot), "SlotSet::free: the slot is not taken");
+        --size_;
+        if (levels_.empty()) {
+            first_word_ &= ~(std::uint64_t{1} << slot);
+            return;
+        }
         auto index = std::uint64_t{slot};
         for (auto& words : levels_) {
             auto& word = words[static_cast<std::size_t>(index >> 6)];
@@ -71,15 +83,14 @@ public:
             if (!was_full) { break; }
             index >>= 6;
         }
-        --size_;
     }
 
     /// Whether `slot` is taken.
     /// @complexity O(1).
     [[nodiscard]] auto taken(std::uint32_t slot) const noexcept -> bool {
         const auto word = std::size_t{slot >> 6};
-        return !levels_.empty() && word < levels_.front().size() &&
-               ((levels_.front()[word] >> (slot & 63)) & 1U) != 0;
+        const auto words = lowest();
+        return word < words.size() && ((words[word] >> (slot & 63)) & 1U) != 0;
     }
 
     /// How many are taken.
@@ -88,16 +99,28 @@ public:
     /// Whether none is taken.
     [[nodiscard]] auto empty() const noexcept -> bool { return size_ == 0; }
 
+    /// One past the highest that is taken; zero if none is.
+    /// @complexity O(1 + room above it / 64).
+    [[nodiscard]] auto reach() const noexcept -> std::uint32_t {
+        const auto words = lowest();
+        for (auto word = words.size(); word > 0; --word) {
+            if (const auto bits = words[word - 1]; bits != 0) {
+                return static_cast<std::uint32_t>(word * 64 - static_cast<unsigned>(std::countl_zero(bits)));
+            }
+        }
+        return 0;
+    }
+
     /// Makes room, so that `take(slot)` does not allocate. Changes no answer.
     /// @complexity amortised O(1) for each slot below `slot`.
     auto reserve(std::uint32_t slot) -> void {
-        if (!levels_.empty() && (slot >> 6) < levels_.front().size()) { return; }
+        if ((slot >> 6) < lowest().size()) { return; }
         auto height = std::size_t{1};
         while ((std::uint64_t{slot} >> (6 * height)) != 0) { ++height; }
         while (levels_.size() < height) {
-            // The new top word summarises the old one, if there is one.
-            const auto full = !levels_.empty() && !levels_.back().empty() && levels_.back().front() == full_word;
-            levels_.push_back(levels_.empty() ? Words{} : Words{std::uint64_t{full ? 1U : 0U}});
+            // The new top word summarises the old one.
+            const auto full = !levels_.empty() && levels_.back().front() == full_word;
+            levels_.push_back(levels_.empty() ? Words{first_word_} : Words{std::uint64_t{full ? 1U : 0U}});
         }
         // From the top down, so that a failing allocation leaves no word without the one above it.
         for (auto level = levels_.size(); level > 0; --level) {
@@ -110,8 +133,7 @@ public:
     /// @complexity O(size + highest ever taken / 64).
     template <class F>
     auto for_each(F&& f) const -> void {
-        if (levels_.empty()) { return; }
-        const auto& words = levels_.front();
+        const auto words = lowest();
         for (std::size_t i = 0; i < words.size(); ++i) {
             for (auto rest = words[i]; rest != 0; rest &= rest - 1) {
                 f(static_cast<std::uint32_t>(i * 64 + static_cast<unsigned>(std::countr_zero(rest))));
@@ -123,10 +145,9 @@ public:
     /// @complexity O(highest ever taken / 64).
     [[nodiscard]] friend auto operator==(const SlotSet& a, const SlotSet& b) noexcept -> bool {
         if (a.size_ != b.size_) { return false; }
-        if (a.size_ == 0) { return true; }
         // As many are taken in both, so where the words that both have agree, nothing can stand behind them.
-        const auto& x = a.levels_.front();
-        const auto& y = b.levels_.front();
+        const auto x = a.lowest();
+        const auto y = b.lowest();
         const auto common = static_cast<std::ptrdiff_t>(std::min(x.size(), y.size()));
         return std::equal(x.begin(), x.begin() + common, y.begin());
     }
@@ -135,7 +156,12 @@ private:
     using Words = std::vector<std::uint64_t>;
     static constexpr auto full_word = ~std::uint64_t{0};
 
-    std::vector<Words> levels_;  // [0]: taken; above: full. The top level has one word.
+    [[nodiscard]] auto lowest() const noexcept -> std::span<const std::uint64_t> {
+        return levels_.empty() ? std::span{&first_word_, 1} : std::span{levels_.front()};
+    }
+
+    std::uint64_t first_word_ = 0;  // all there is as long as there are no levels
+    std::vector<Words> levels_;     // [0]: taken; above: full. The top level has one word.
     std::uint32_t size_ = 0;
 };
 

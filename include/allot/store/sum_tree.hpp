@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <allot/assert.hpp>
+#include <allot/store/sum_levels.hpp>
 
 namespace allot { inline namespace v0 {
 
@@ -14,9 +15,9 @@ namespace allot { inline namespace v0 {
 ///
 /// The index of every weighted draw. Leaves are blocks of 16 weights next to the 16 items they stand
 /// for (128 bytes, so the item is a neighbour of the weight that was drawn); above them stand plain sums,
-/// eight to a 64-byte line. Plain sums rather than prefix sums, because a change then touches one number
-/// a level, and changes are twice as frequent as draws. Integers, so sums are exact and their order
-/// does not matter: the answers depend on the contents, never on how they came about.
+/// eight to a 64-byte line.
+/// Integers, so sums are exact and their order does not matter: the answers depend on the contents, never on
+/// how they came about.
 /// A weight is 32 bits, there are at most 2^32 slots, so no sum exceeds 64 bits. Spare memory stays below a
 /// sixteenth: 8.6 to 9.1 bytes a slot in all.
 /// A value; moved from, it may only be assigned to or destroyed.
@@ -85,14 +86,11 @@ public:
     /// @complexity O(log8 n).
     [[nodiscard]] auto find(std::uint64_t point) const noexcept -> Found {
         ALLOT_ASSERT(point < total_, "SumTree::find: the point must be below total()");
-        auto index = std::size_t{0};
-        for (auto level = height_; level > 0; --level) {
-            const auto& node = nodes_[first_[level - 1] + index];
-            index = index * fan_out + step(node.sum, point);
-        }
-        const auto& leaf = blocks_[index];
-        const auto lane = step(leaf.weight, point);
-        return Found{static_cast<std::uint32_t>(index * block_slots + lane), leaf.item[lane], point};
+        const auto line = [this](std::size_t i) { return lines_[i].sum.data(); };
+        const auto block = detail::sums_descend(line, lines_.size(), room_, point);
+        const auto& leaf = blocks_[block];
+        const auto lane = detail::step<block_slots>(leaf.weight.data(), point);
+        return Found{static_cast<std::uint32_t>(block * block_slots + lane), leaf.item[lane], point};
     }
 
     /// Calls `f(slot, item, weight)` for each slot of positive weight, in ascending order.
@@ -125,9 +123,6 @@ public:
 
 private:
     static constexpr std::uint32_t block_slots = 16;
-    static constexpr std::uint32_t fan_out = 8;
-    /// 16 * 8^10 > 2^32: enough for every slot there can be.
-    static constexpr std::size_t height_max = 10;
 
     struct alignas(64) Block {
         std::array<std::uint32_t, block_slots> weight{};
@@ -136,53 +131,22 @@ private:
         friend auto operator==(const Block&, const Block&) noexcept -> bool = default;
     };
 
-    struct alignas(64) Node {
-        std::array<std::uint64_t, fan_out> sum{};
+    struct alignas(64) Line {
+        std::array<std::uint64_t, detail::sums_fan_out> sum{};
     };
 
-    /// The child in which `point` falls; takes what lies before it off `point`.
-    /// Walks all children without a branch on the data: where a draw falls is unpredictable, and one
-    /// mispredicted branch a level costs more than the additions.
-    template <class Number, std::size_t count>
-    static auto step(const std::array<Number, count>& child, std::uint64_t& point) noexcept -> std::size_t {
-        auto prefix = std::uint64_t{0};
-        auto before = std::uint64_t{0};
-        auto passed = std::size_t{0};
-        for (std::size_t i = 0; i + 1 < count; ++i) {
-            prefix += child[i];
-            const auto behind = std::uint64_t{prefix <= point};
-            passed += static_cast<std::size_t>(behind);
-            before += child[i] & (0 - behind);  // a mask: g++ 12 at -O2 makes a branch of a conditional
-        }
-        point -= before;
-        return passed;
-    }
-
-    auto add(std::size_t index, std::uint64_t difference) noexcept -> void {
-        for (std::size_t level = 0; level < height_; ++level) {
-            nodes_[first_[level] + index / fan_out].sum[index % fan_out] += difference;
-            index /= fan_out;
-        }
+    auto add(std::size_t block, std::uint64_t difference) noexcept -> void {
+        detail::sums_add([this](std::size_t i) { return lines_[i].sum.data(); }, room_, block, difference);
     }
 
     /// Makes `count` blocks. All allocations come first, so that a failure changes nothing.
     auto grow(std::size_t count) -> void {
         if (count > room_) {
-            const auto room = std::max(count, std::size_t{room_} + room_ / 16);
+            const auto room = std::max(count, room_ + room_ / 16);
             blocks_.reserve(room);
             // One array holds all levels of sums, so it is laid out anew; the leaves say what belongs there.
-            auto first = std::array<std::uint32_t, height_max>{};
-            auto height = std::size_t{0};
-            auto nodes = std::size_t{0};
-            for (auto width = room; width > 1; ++height) {
-                width = (width + fan_out - 1) / fan_out;
-                first[height] = static_cast<std::uint32_t>(nodes);
-                nodes += width;
-            }
-            nodes_ = std::vector<Node>(nodes);
-            first_ = first;
-            height_ = static_cast<std::uint32_t>(height);
-            room_ = static_cast<std::uint32_t>(room);
+            lines_ = std::vector<Line>(detail::sums_lines(room));
+            room_ = room;
             for (std::size_t block = 0; block < blocks_.size(); ++block) {
                 auto sum = std::uint64_t{0};
                 for (const auto weight : blocks_[block].weight) { sum += weight; }
@@ -193,13 +157,11 @@ private:
     }
 
     std::vector<Block> blocks_;
-    std::vector<Node> nodes_;  // the lowest level of sums first
+    std::vector<Line> lines_;
+    std::size_t room_ = 0;  // blocks that there are sums for
     std::uint64_t total_ = 0;
     std::uint64_t slots_ = 0;
     std::uint32_t positive_ = 0;
-    std::uint32_t room_ = 0;                         // blocks that nodes_ is laid out for
-    std::uint32_t height_ = 0;                       // levels of sums above the blocks
-    std::array<std::uint32_t, height_max> first_{};  // where each level starts in nodes_
 };
 
 }}  // namespace allot::v0

@@ -20,6 +20,7 @@ namespace allot { inline namespace v0 {
 template <class H, class Record>
 class Table {
 public:
+    using handle_type = H;
     using record_type = Record;
 
     [[nodiscard]] auto operator[](H h) const -> const Record& { return records_[h.value]; }
@@ -27,25 +28,26 @@ public:
     [[nodiscard]] auto size() const noexcept -> std::uint32_t { return taken_.size(); }
     /// The handle that the next record gets.
     [[nodiscard]] auto next() const -> H { return H{taken_.lowest_free()}; }
+    /// Every handle in use is below.
+    [[nodiscard]] auto reach() const noexcept -> std::uint32_t { return taken_.reach(); }
     /// The record, or null.
     [[nodiscard]] auto find_record(H h) const -> const Record* { return contains(h) ? &records_[h.value] : nullptr; }
 
-    /// Writes a record, or with nothing removes it, and gives back what was there. Strong guarantee.
-    auto exchange(H h, std::optional<Record>&& after) -> std::optional<Record> {
-        auto before = std::optional<Record>{};
-        if (contains(h)) {
-            before.emplace(std::move(records_[h.value]));
-        } else if (after) {
-            records_.ensure(h.value);
-            taken_.take(h.value);
-        }
-        if (after) {
-            records_[h.value] = std::move(*after);
-        } else if (before) {
-            records_[h.value] = Record{};
-            taken_.free(h.value);
-        }
-        return before;
+    /// The record, to be changed by the door alone (`Network`): indices follow it.
+    [[nodiscard]] auto at(H h) -> Record& { return records_[h.value]; }
+
+    /// Adds a record under a free handle. Strong guarantee.
+    void create(H h, Record&& record) {
+        records_.ensure(h.value);
+        taken_.take(h.value);
+        records_[h.value] = std::move(record);
+    }
+
+    /// Moves a record out.
+    void destroy(H h, std::optional<Record>& out) {
+        out.emplace(std::move(records_[h.value]));
+        records_[h.value] = Record{};
+        taken_.free(h.value);
     }
 
     /// Calls `f(handle, record)`, ascending.
@@ -89,32 +91,30 @@ public:
         return found ? std::optional{H{*found}} : std::nullopt;
     }
 
-    auto exchange(H h, std::optional<Record>&& after) -> std::optional<Record> {
-        const auto known = this->contains(h);
-        if (known && after && name_of((*this)[h]) == name_of(*after)) {
-            return Table<H, Record>::exchange(h, std::move(after));
-        }
-        const auto arrives = after ? std::optional{hash(name_of(*after))} : std::nullopt;
-        if (arrives) {
-            names_.reserve(names_.size() + 1);
-        }
-        if (known) {
-            names_.erase(hash(name_of((*this)[h])), h.value);
-        }
-        auto before = Table<H, Record>::exchange(h, std::move(after));
-        if (arrives) {
-            names_.insert(*arrives, h.value);
-        }
-        return before;
+    /// Keyed hash of a name, for `touch` and `guess`.
+    [[nodiscard]] auto hash(const Name& name) const -> std::uint64_t {
+        return SipHasher<1, 3>{key_}.bytes(std::as_bytes(std::span{name.bytes()})).finish();
+    }
+    /// Fetches the place where a name of this hash is to be found.
+    void touch(std::uint64_t key) const { names_.touch(key); }
+    /// A handle of a name with about this hash: nearly always the right one.
+    [[nodiscard]] auto guess(std::uint64_t key) const -> std::optional<std::uint32_t> {
+        return names_.find(key, [](std::uint32_t) { return true; });
+    }
+
+    void create(H h, Record&& record) {
+        const auto key = hash(name_of(record));
+        names_.reserve(names_.size() + 1);
+        Table<H, Record>::create(h, std::move(record));
+        names_.insert(key, h.value);
+    }
+
+    void destroy(H h, std::optional<Record>& out) {
+        names_.erase(hash(name_of((*this)[h])), h.value);
+        Table<H, Record>::destroy(h, out);
     }
 
 private:
-    [[nodiscard]] auto hash(const Name& name) const -> std::uint64_t {
-        auto hasher = SipHasher<1, 3>{key_};
-        hasher.bytes(std::as_bytes(std::span{name.bytes()}));
-        return hasher.finish();
-    }
-
     SipKey key_;
     HandleMap names_;
 };

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <string_view>
+
 #include <allot/policy/role.hpp>
 #include <allot/policy/weight_policy.hpp>
 
@@ -11,6 +13,7 @@ namespace allot { inline namespace v0 {
 /// score is zero. Its roundings are stated once, at `harmonic` in core/weight.hpp.
 struct HarmonicWeight {
     using role = role::weight;
+    static constexpr std::string_view name = "HarmonicWeight";
     static constexpr bool monotone = true;
 
     [[nodiscard]] constexpr auto weight(const Node&, const Task&, Factors factors) const -> Weight {

@@ -66,16 +66,18 @@ struct MonotoneCheck {
         return {};
     }
 
-    /// What an index relies on: the bound stored for the best factors covers the weight under any others.
+    /// What an index relies on: the bound stored for the best factors, at a ceiling of the largest stake that may lie above it or
+    /// below, covers the weight under any others.
     [[nodiscard]] auto covered(const Factors& now, const Factors& best) const -> Finding {
-        if (now.stake_root_max.is_zero()) {
+        if (now.stake_root_max.is_zero() || best.stake_root_max.is_zero()) {
             return {};
         }
         const auto bound = bound_of(weigh(best));
-        const auto weight = at_stake_root_ceiling(weigh(now), now.stake_root_max, best.stake_root_max);
+        const auto unit = std::max(best.stake_root_max, ceil_power_of_two(now.stake_root_max));
+        const auto weight = at_stake_root_ceiling(weigh(now), now.stake_root_max, unit);
         if (weight.raw() > (u128{bound} << 64)) {
             return sentence("the bound ", bound, "/2^28 of the best weight (", best, ") does not cover the weight ", weight,
-                            " (", now, ", rescaled to the best one's largest stake)");
+                            " (", now, ", rescaled to the larger of both largest stakes)");
         }
         return {};
     }
@@ -84,7 +86,8 @@ struct MonotoneCheck {
 }  // namespace detail
 
 /// Whether a weight keeps the law of `monotone_weight`: pure; knowing the task through the factors alone; never falling when
-/// stake, QoS score or boost rises; growing at most in proportion to the staking score; and so never above its stored bound.
+/// stake, QoS score or boost rises; growing at most in proportion to the staking score; never rising with the largest stake; and
+/// so never above its stored bound.
 ///
 /// @complexity `tries` times a dozen weights.
 template <weight_policy P>
@@ -113,6 +116,9 @@ template <weight_policy P>
             best.stake_root_max = StakeRoot::from_parts(root.mantissa(), root.exponent() + static_cast<int>(sampler.below(3)));
         }
 
+        auto crowded = best;  // the bound was made before a richer node came
+        crowded.stake_root_max = ceil_power_of_two(f.stake_root);
+
         auto finding = check.pure(f, sampler.task());
         const auto then = [&](auto ask) { finding = finding ? finding : ask(); };
         then([&] { return check.rises(f, staked, "stake"); });
@@ -120,6 +126,7 @@ template <weight_policy P>
         then([&] { return check.rises(f, boosted, "boost"); });
         then([&] { return check.in_proportion(f, staked); });
         then([&] { return check.covered(f, best); });
+        then([&] { return check.covered(f, crowded); });
         if (finding) {
             return finding;
         }

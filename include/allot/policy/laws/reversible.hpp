@@ -191,7 +191,7 @@ private:
             held.place = vacant(node.place.node, [&](const OwnedPlace& other, std::uint32_t number) {
                 const auto* theirs = other.holds(held.model);
                 return theirs != nullptr && other.place.node_class == node.place.node_class && theirs->place == number;
-            });
+            }) & HeldModel::place_max;
             node.models.push_back(held);
         }
     }
@@ -210,7 +210,8 @@ template <class P>
 [[nodiscard]] auto pool_differs(const P& pool, PoolWorld& world) -> Finding {
     const auto classes = world.classes();
     const auto models = world.models();
-    const auto frame = Frame{classes, models, world.sampler().once_in(4)};
+    const auto misses_max = world.sampler().once_in(2) ? draw_misses_max : world.sampler().small(2 * draw_misses_max);
+    const auto frame = Frame{classes, models, world.sampler().once_in(4) ? 0 : misses_max};
     const auto line = Line{world.nodes(), frame};
     const auto weights = world.weights(!models.empty());
     const auto weigh = [&](NodeHandle node, std::uint32_t model) -> Weight {

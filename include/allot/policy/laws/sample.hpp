@@ -35,7 +35,7 @@ using Finding = std::optional<std::string>;
 [[nodiscard]] inline auto text(Weight value) -> std::string { return text(value.raw()) + "/2^92"; }
 [[nodiscard]] inline auto text(Duration value) -> std::string { return text(value.count()) + " ms"; }
 [[nodiscard]] inline auto text(TimePoint value) -> std::string { return text(value.time_since_epoch()); }
-[[nodiscard]] inline auto text(const Value& value) -> std::string { return text(value.num) + "/" + text(value.den); }
+[[nodiscard]] inline auto text(const Value& value) -> std::string { return text(value.num()) + "/" + text(std::uint64_t{value.den()}); }
 [[nodiscard]] inline auto text(StakeRoot value) -> std::string {
     return value.is_zero() ? "0" : text(value.mantissa()) + "*2^" + text(value.exponent());
 }
@@ -128,7 +128,8 @@ public:
         node.state = NodeState::available;
         node.node_class = ClassId{small(16)};
         node.slot = small(1'000);
-        node.labels = names("label ");
+        const auto labels = names("label ");
+        node.labels.assign(labels.begin(), labels.end());
         return node;
     }
     /// A task record.
@@ -142,7 +143,8 @@ public:
         task.attempt = small(4);
         task.state = TaskState::queued;
         task.requirement = RequirementId{small(16)};
-        task.labels = names("label ");
+        const auto labels = names("label ");
+        task.labels.assign(labels.begin(), labels.end());
         while (task.models.size() < 3 && !once_in(2)) {
             task.models.push_back(ModelId{4 * static_cast<std::uint32_t>(task.models.size()) + small(4)});
         }

@@ -1,0 +1,146 @@
+#pragma once
+
+#include <array>
+#include <concepts>
+#include <cstddef>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <variant>
+
+#include <boost/preprocessor/seq/for_each.hpp>
+#include <boost/preprocessor/stringize.hpp>
+#include <boost/preprocessor/variadic/to_seq.hpp>
+
+#include <allot/version.hpp>
+
+// The one list of a type's fields, and of an enum's names. Whatever has to walk over them (the canonical encoding, its
+// decoder, the JSON form, a hash) walks over this list, so that none can forget a field that another knows.
+//
+// The lists of what the library brings stand beside the types or in core/*_fields.hpp. An embedder's own type, such as the
+// parameters of a policy, gets one line in its own namespace:
+//
+//     struct LotteryParameters { std::uint32_t tickets = 1; Mode mode = Mode::fair; };
+//     ALLOT_FIELDS(LotteryParameters, tickets, mode)
+//     ALLOT_ENUMERATORS(Mode, fair, rigged)
+
+#define ALLOT_DETAIL_FIELD(r, data, field) allot_visit(std::string_view{BOOST_PP_STRINGIZE(field)}, allot_value.field);
+#define ALLOT_DETAIL_CASE(r, Type, name) \
+    case Type::name: return BOOST_PP_STRINGIZE(name);
+
+#define ALLOT_DETAIL_VISIT(Type, ...)                                                                                       \
+    static_assert(std::is_empty_v<Type> __VA_OPT__(|| true), "allot: ALLOT_FIELDS names the members of the type");          \
+    __VA_OPT__([[maybe_unused]] const auto& [__VA_ARGS__] = allot_value; /* that is all of them */                          \
+               BOOST_PP_SEQ_FOR_EACH(ALLOT_DETAIL_FIELD, _, BOOST_PP_VARIADIC_TO_SEQ(__VA_ARGS__)))
+
+/// Lists all members of an aggregate, in the order in which they are encoded for ever; none for an empty one. At the left
+/// margin of the type's own namespace. A member that is missing, twice or misspelt does not compile once the list is used.
+#define ALLOT_FIELDS(Type, ...)                                                                                             \
+    [[nodiscard]] constexpr auto allot_type_name(std::type_identity<Type>) noexcept -> std::string_view { return #Type; }   \
+    template <class V, class Visit>                                                                                         \
+    constexpr void allot_fields(std::type_identity<Type>, [[maybe_unused]] V& allot_value,                                  \
+                                [[maybe_unused]] Visit&& allot_visit) {                                                     \
+        ALLOT_DETAIL_VISIT(Type, __VA_ARGS__)                                                                               \
+    }
+
+/// The same for a class template of one type.
+#define ALLOT_FIELDS_OF_TEMPLATE(Template, ...)                                                                             \
+    template <class P>                                                                                                      \
+    [[nodiscard]] constexpr auto allot_type_name(std::type_identity<Template<P>>) noexcept -> std::string_view {            \
+        return #Template;                                                                                                   \
+    }                                                                                                                       \
+    template <class P, class V, class Visit>                                                                                \
+    constexpr void allot_fields(std::type_identity<Template<P>>, V& allot_value, Visit&& allot_visit) {                     \
+        ALLOT_DETAIL_VISIT(Template<P>, __VA_ARGS__)                                                                        \
+    }
+
+/// Lists all enumerators of a scoped enum; with -Wswitch the compiler says which is missing. As `ALLOT_FIELDS`.
+#define ALLOT_ENUMERATORS(Type, ...)                                                                                        \
+    [[nodiscard]] constexpr auto allot_enumerators(std::type_identity<Type>) noexcept {                                     \
+        using enum Type;                                                                                                    \
+        return std::array{__VA_ARGS__};                                                                                     \
+    }                                                                                                                       \
+    [[nodiscard]] constexpr auto allot_enumerator_name(Type value) noexcept -> std::string_view {                           \
+        switch (value) { BOOST_PP_SEQ_FOR_EACH(ALLOT_DETAIL_CASE, Type, BOOST_PP_VARIADIC_TO_SEQ(__VA_ARGS__)) }            \
+        return {};                                                                                                          \
+    }
+
+namespace allot { inline namespace v0 {
+
+/// Types with a list of fields.
+template <class T>
+concept has_fields = requires { allot_type_name(std::type_identity<T>{}); };
+
+/// Enums with a list of enumerators.
+template <class E>
+concept has_enumerators = std::is_enum_v<E> && requires { allot_enumerators(std::type_identity<E>{}); };
+
+/// The name of a type with a list of fields, as it stands there.
+template <has_fields T>
+[[nodiscard]] constexpr auto type_name() noexcept -> std::string_view {
+    return allot_type_name(std::type_identity<T>{});
+}
+
+/// Calls `visit(name, member)` for each field, in the order of the list.
+template <class V, class Visit>
+    requires has_fields<std::remove_const_t<V>>
+constexpr void each_field(V& value, Visit&& visit) {
+    allot_fields(std::type_identity<std::remove_const_t<V>>{}, value, visit);
+}
+
+/// The name of an enumerator; empty for a number that is none.
+template <has_enumerators E>
+[[nodiscard]] constexpr auto enumerator_name(E value) noexcept -> std::string_view {
+    return allot_enumerator_name(value);
+}
+
+/// All enumerators, in the order of the list.
+template <has_enumerators E>
+[[nodiscard]] constexpr auto enumerators() noexcept {
+    return allot_enumerators(std::type_identity<E>{});
+}
+
+namespace detail {
+
+template <class T>
+struct Blank;
+
+/// Converts to what has no default.
+struct Filler {
+    template <class T>
+        requires(!std::default_initializable<T>)
+    constexpr operator T() const {  // NOLINT: implicit, it stands for a member
+        return Blank<T>::make();
+    }
+};
+
+template <class T>
+struct Blank {
+    static constexpr auto make() -> T {
+        if constexpr (std::default_initializable<T>) {
+            return T{};
+        } else if constexpr (requires { typename T::Bytes; }) {
+            return T{typename T::Bytes{}};
+        } else if constexpr (requires { T{Filler{}}; }) {
+            return T{Filler{}};
+        } else if constexpr (requires { T{Filler{}, Filler{}}; }) {
+            return T{Filler{}, Filler{}};
+        } else {
+            return T{Filler{}, {}, Filler{}};  // event::ModelWanted, event::TaskDone
+        }
+    }
+};
+template <class First, class... Others>
+struct Blank<std::variant<First, Others...>> {
+    static constexpr auto make() -> std::variant<First, Others...> { return Blank<First>::make(); }
+};
+
+}  // namespace detail
+
+/// A value to be filled in: the null id where there is no default, otherwise what the type says.
+template <class T>
+[[nodiscard]] constexpr auto blank() -> T {
+    return detail::Blank<T>::make();
+}
+
+}}  // namespace allot::v0

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <allot/core/error.hpp>
+#include <allot/core/fields.hpp>
+#include <allot/core/lease.hpp>
+#include <allot/core/moment.hpp>
+#include <allot/core/node.hpp>
+#include <allot/core/outcome.hpp>
+#include <allot/core/random.hpp>
+#include <allot/core/task.hpp>
+#include <allot/core/units.hpp>
+
+namespace allot { inline namespace v0 {
+
+/// The fields of what commands and events are made of. An order is never changed: it is the order of the bytes.
+
+ALLOT_FIELDS(Gibibytes, count)
+ALLOT_FIELDS(Amount, units)
+ALLOT_FIELDS(Ratio, num, den)
+ALLOT_FIELDS(Entropy, words)
+ALLOT_FIELDS(Moment, time, entropy)
+ALLOT_FIELDS(SoftwareVersion, major, minor, patch)
+ALLOT_FIELDS(GpuChoice, name, vram)
+ALLOT_FIELDS(NodeSpec, id, gpu, vram, stake, models, platform, software, operator_id, labels)
+ALLOT_FIELDS(NodeUpdate, id, gpu, vram, stake, platform, software, operator_id, labels)
+ALLOT_FIELDS(TaskSpec, id, vram_min, gpus, platforms, software, models, fee, duration_estimate, owner, group, labels)
+ALLOT_FIELDS(Lease, task, node, token, member, of, deadline)
+ALLOT_FIELDS(Outcome, kind, points)
+
+ALLOT_ENUMERATORS(OutcomeKind, success, timeout, timeout_in_group, out_of_memory, model_download, execution_error,
+                  incorrect_result, declined, cancelled, scored)
+ALLOT_ENUMERATORS(FailCause, out_of_memory, model_download, execution_error, incorrect_result)
+ALLOT_ENUMERATORS(Error, time_went_back, time_too_late, advance_first, id_invalid, node_unknown, node_duplicate, task_unknown,
+                  task_duplicate, task_ended, task_not_leased, lease_stale, lease_not_committed, lease_already_committed,
+                  lease_already_disclosed, lease_renewal_capped, vram_zero, gpu_empty, duration_invalid, amount_overflow,
+                  name_empty, name_too_long, too_many_names, too_many_nodes, too_many_tasks, too_many_requirements,
+                  too_many_models, points_out_of_range, parameter_invalid, update_empty, too_many_classes, group_full,
+                  already_paused, already_leaving, not_paused, model_unknown, model_not_on_disk, entropy_missing)
+
+}}  // namespace allot::v0

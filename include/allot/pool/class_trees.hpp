@@ -1,0 +1,136 @@
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include <allot/core/handle.hpp>
+#include <allot/store/grow.hpp>
+#include <allot/store/sum_levels.hpp>
+
+namespace allot { inline namespace v0 { namespace detail {
+
+/// Trees of sums by class, with the totals that a draw over many classes adds up.
+///
+/// Totals lie side by side, and each sixteen have a sum: classes that fit a task mostly stand in long rows, of which a draw
+/// then reads one number in sixteen. Sixteen classes that no tree was asked for take no room.
+template <class Tree>
+class ClassTrees {
+public:
+    static constexpr auto none = ~std::size_t{0};
+
+    /// Index of the tree of a class, which is made if need be. Throws what an allocation throws, and then changes nothing.
+    auto made(ClassId node_class) -> std::size_t {
+        const auto block = block_of(node_class);
+        if (!has(block, node_class)) {
+            make_room(blocks_, blocks_.size() + 1);
+            make_room(totals_, totals_.size() + width);
+            make_room(trees_, trees_.size() + width);
+            trees_.resize(trees_.size() + width);
+            const auto at = static_cast<std::ptrdiff_t>(block);
+            blocks_.insert(blocks_.begin() + at, Block{node_class.value / width * width, 0});
+            totals_.insert(totals_.begin() + at * width, width, 0);
+            std::rotate(trees_.begin() + at * width, trees_.end() - width, trees_.end());
+        }
+        return block * width + node_class.value % width;
+    }
+
+    /// Index of the tree of a class, or `none`.
+    [[nodiscard]] auto index(ClassId node_class) const -> std::size_t {
+        const auto block = block_of(node_class);
+        return has(block, node_class) ? block * width + node_class.value % width : none;
+    }
+
+    [[nodiscard]] auto operator[](std::size_t index) -> Tree& { return trees_[index]; }
+    [[nodiscard]] auto operator[](std::size_t index) const -> const Tree& { return trees_[index]; }
+
+    /// The total of a tree.
+    [[nodiscard]] auto total_of(std::size_t index) const -> std::uint64_t { return totals_[index]; }
+
+    /// Takes note that the total of a tree changed; unsigned numbers wrap, so it may have fallen.
+    void add(std::size_t index, std::uint64_t difference) {
+        totals_[index] += difference;
+        blocks_[index / width].sum += difference;
+    }
+
+    /// Sum of the totals. @param classes ascending.
+    [[nodiscard]] auto total(std::span<const ClassId> classes) const -> std::uint64_t {
+        auto rest = ~std::uint64_t{0};  // no sum is as large
+        (void)locate(classes, rest);
+        return ~rest;
+    }
+
+    /// Index of the tree in which `point` falls, or `none` when it lies behind all; takes what lies before it off `point`.
+    /// @param classes ascending.
+    [[nodiscard]] auto locate(std::span<const ClassId> classes, std::uint64_t& point) const -> std::size_t {
+        auto rest = point;
+        auto found = none;
+        const auto* at = classes.data();
+        const auto* const end = at + classes.size();
+        const auto* const end_of_rows = classes.size() < width ? at : end - (width - 1);
+        for (std::size_t block = 0; at != end && block < blocks_.size(); ++block) {
+            const auto first = blocks_[block].first;
+            while (at->value < first && ++at != end) {
+            }
+            // Ascending and different, so if the sixteenth is the last of the block, they all are there.
+            if (at < end_of_rows && at[width - 1].value == first + (width - 1)) {
+                if (rest < blocks_[block].sum) {
+                    found = block * width + step<width>(&totals_[block * width], rest);
+                    break;
+                }
+                rest -= blocks_[block].sum;
+                at += width;
+                continue;
+            }
+            for (; at != end && at->value - first < width; ++at) {
+                const auto i = block * width + (at->value - first);
+                if (rest < totals_[i]) {
+                    point = rest;
+                    return i;
+                }
+                rest -= totals_[i];
+            }
+        }
+        point = rest;
+        return found;
+    }
+
+    /// Calls `f(tree)` for each of the classes that has a tree. @param classes ascending.
+    template <class F>
+    void for_each(std::span<const ClassId> classes, F&& f) const {
+        for (const auto node_class : classes) {
+            if (const auto i = index(node_class); i != none) {
+                f(trees_[i]);
+            }
+        }
+    }
+
+private:
+    static constexpr std::uint32_t width = 16;
+    struct Block {
+        std::uint32_t first;  // of its classes; a multiple of sixteen
+        std::uint64_t sum;
+    };
+
+    /// Where the block of a class stands or would stand.
+    [[nodiscard]] auto block_of(ClassId node_class) const -> std::size_t {
+        const auto first = node_class.value / width * width;
+        if (const auto block = std::size_t{first / width}; block < blocks_.size() && blocks_[block].first == first) {
+            return block;  // as long as none is missing
+        }
+        const auto before = [](const Block& block, std::uint32_t f) { return block.first < f; };
+        return static_cast<std::size_t>(std::lower_bound(blocks_.begin(), blocks_.end(), first, before) - blocks_.begin());
+    }
+
+    [[nodiscard]] auto has(std::size_t block, ClassId node_class) const -> bool {
+        return block < blocks_.size() && blocks_[block].first == node_class.value / width * width;
+    }
+
+    std::vector<Block> blocks_;          // ascending by class
+    std::vector<std::uint64_t> totals_;  // sixteen a block
+    std::vector<Tree> trees_;            // the same
+};
+
+}}}  // namespace allot::v0::detail

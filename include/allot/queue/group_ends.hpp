@@ -1,0 +1,101 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include <allot/core/handle.hpp>
+#include <allot/policy/task_queue.hpp>
+#include <allot/store/grow.hpp>
+#include <allot/store/tournament.hpp>
+
+namespace allot { inline namespace v0 { namespace detail {
+
+/// The first and the last task of each group, flat: which is the best of some groups, and which the worst of all.
+///
+/// A node asks for the best of dozens of groups, so the heads lie by themselves, one half of a cache line each, and an empty
+/// group is told by its head. The last of all is the winner of a tournament between the tails.
+class GroupEnds {
+public:
+    /// Makes room for a group. Throws what an allocation throws; what it made until then stays and changes no answer.
+    /// @complexity amortised O(1) for each group below.
+    void reserve(RequirementId group) {
+        last_.reserve(group.value + 1);
+        grow_to(tails_, std::size_t{group.value} + 1, nothing);
+        grow_to(heads_, std::size_t{group.value} + 1, nothing);
+    }
+
+    /// Takes note of a new task.
+    /// @pre there is room for its group.
+    /// @complexity O(1), O(log groups) if it is the last of its group.
+    void pushed(const QueueEntry& entry) noexcept {
+        auto& head = heads_[entry.group.value];
+        auto& tail = tails_[entry.group.value];
+        const auto alone = head.task == nothing.task;
+        if (alone || goes_before(entry, head)) {
+            head = entry;
+        }
+        if (alone || goes_before(tail, entry)) {
+            tail = entry;
+            play(entry.group);
+        }
+    }
+
+    /// Takes note that a task went. `first()` and `last()` say who is first and last in its group now; they are only asked when
+    /// an end changed and another task is there.
+    /// @complexity O(1), O(log groups) if it was the last of its group.
+    template <class First, class Last>
+    void erased(const QueueEntry& entry, const First& first, const Last& last) {
+        auto& head = heads_[entry.group.value];
+        auto& tail = tails_[entry.group.value];
+        const auto was_first = head.task == entry.task;
+        const auto was_last = tail.task == entry.task;
+        if (was_first) {
+            head = was_last ? nothing : first();
+        }
+        if (was_last) {
+            tail = was_first ? nothing : last();
+            play(entry.group);
+        }
+    }
+
+    /// Whether a group has a task.
+    [[nodiscard]] auto filled(RequirementId group) const noexcept -> bool {
+        return group.value < heads_.size() && heads_[group.value].task != nothing.task;
+    }
+
+    /// The first task of all these groups, or null. The pointer holds until the next change.
+    /// @complexity O(groups).
+    [[nodiscard]] auto first(std::span<const RequirementId> groups) const noexcept -> const QueueEntry* {
+        const QueueEntry* found = nullptr;
+        for (const auto group : groups) {
+            if (filled(group) && (found == nullptr || goes_before(heads_[group.value], *found))) {
+                found = &heads_[group.value];
+            }
+        }
+        return found;
+    }
+
+    /// The last task of all.
+    /// @complexity O(1).
+    [[nodiscard]] auto last() const noexcept -> std::optional<TaskHandle> {
+        const auto group = last_.winner();
+        return group == Tournament::nobody ? std::nullopt : std::optional{tails_[group].task};
+    }
+
+private:
+    static constexpr auto nothing = QueueEntry{no_handle<TaskHandle>, {}, {}, 0};
+
+    void play(RequirementId group) noexcept {
+        last_.changed(group.value, filled(group),
+                      [&](std::uint32_t a, std::uint32_t b) { return goes_before(tails_[b], tails_[a]); });
+    }
+
+    std::vector<QueueEntry> heads_;  // by group
+    std::vector<QueueEntry> tails_;
+    Tournament last_;
+};
+
+}}}  // namespace allot::v0::detail

@@ -1,0 +1,75 @@
+#pragma once
+
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+
+namespace allot { inline namespace v0 { namespace detail {
+
+// What stands above the blocks of a tree of sums: plain sums of the blocks, of these, and so on, eight to a line, the lowest
+// level first. Plain sums rather than prefix sums, because a change then touches one number a level, and changes are twice as
+// frequent as draws. Where each level begins follows from the number of blocks. A single block needs no sums.
+
+/// Children of a sum.
+inline constexpr std::size_t sums_fan_out = 8;
+
+/// The child in which `point` falls, of `count`; takes what lies before it off `point`.
+/// Walks all children without a branch on the data: where a draw falls is unpredictable, and one
+/// mispredicted branch a level costs more than the additions.
+/// @pre `point` is below the sum of all children.
+template <std::size_t count, class Number>
+auto step(const Number* child, std::uint64_t& point) noexcept -> std::size_t {
+    static_assert(count % 4 == 0);
+    std::array<std::uint64_t, count> before;  // NOLINT: of what lies before each child; written before it is read
+    auto end = std::uint64_t{0};
+    auto behind = std::size_t{0};
+    for (std::size_t i = 0; i < count; i += 4) {  // by four: g++ 12 at -O2 unrolls nothing by itself
+        before[i] = end;
+        behind += point < (end += child[i]) ? 1U : 0U;
+        before[i + 1] = end;
+        behind += point < (end += child[i + 1]) ? 1U : 0U;
+        before[i + 2] = end;
+        behind += point < (end += child[i + 2]) ? 1U : 0U;
+        before[i + 3] = end;
+        behind += point < (end += child[i + 3]) ? 1U : 0U;
+    }
+    point -= before[count - behind];
+    return count - behind;
+}
+
+/// How many lines of sums stand above so many blocks.
+[[nodiscard]] constexpr auto sums_lines(std::size_t blocks) noexcept -> std::size_t {
+    auto lines = std::size_t{0};
+    while (blocks > 1) {
+        blocks = (blocks + sums_fan_out - 1) / sums_fan_out;
+        lines += blocks;
+    }
+    return lines;
+}
+
+/// Adds to the sums above a block; unsigned numbers wrap, so it takes off as well.
+/// @param line `line(i)` points to the eight sums of line i. @pre `block < blocks`. @complexity O(log8 blocks).
+template <class Line>
+auto sums_add(Line&& line, std::size_t blocks, std::size_t block, std::uint64_t difference) noexcept -> void {
+    for (auto first = std::size_t{0}; blocks > 1; first += blocks) {
+        line(first + block / sums_fan_out)[block % sums_fan_out] += difference;
+        block /= sums_fan_out;
+        blocks = (blocks + sums_fan_out - 1) / sums_fan_out;
+    }
+}
+
+/// The block in which `point` falls; takes what lies before it off `point`. @pre `point` is below the sum of all blocks.
+/// @param lines `sums_lines(blocks)`. @complexity O(log8 blocks).
+template <class Line>
+auto sums_descend(Line&& line, std::size_t lines, std::size_t blocks, std::uint64_t& point) noexcept -> std::size_t {
+    auto block = std::size_t{0};
+    // As many levels as the number of the last block has digits to the base of eight.
+    for (auto shift = (static_cast<std::size_t>(std::bit_width(blocks - 1)) + 2) / 3 * 3; shift > 0; shift -= 3) {
+        lines -= ((blocks - 1) >> shift) + 1;
+        block = block * sums_fan_out + step<sums_fan_out>(line(lines + block), point);
+    }
+    return block;
+}
+
+}}}  // namespace allot::v0::detail
