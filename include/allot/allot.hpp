@@ -23,6 +23,7 @@
 #include <allot/eligibility/all_of.hpp>
 #include <allot/eligibility/hardware_fit.hpp>
 #include <allot/fwd.hpp>
+#include <allot/placement/demand_control.hpp>
 #include <allot/placement/threshold_placement.hpp>
 #include <allot/policy/candidate_pool.hpp>
 #include <allot/policy/eligibility.hpp>
@@ -36,12 +37,21 @@
 #include <allot/pool/gpu_group_pool.hpp>
 #include <allot/pool/linear_pool.hpp>
 #include <allot/preset/crynux_single.hpp>
+#include <allot/qos/contract_qos.hpp>
+#include <allot/qos/monthly_qos.hpp>
 #include <allot/qos/rolling_qos.hpp>
+#include <allot/qos/test_schedule.hpp>
+#include <allot/qos/timeout_bound.hpp>
 #include <allot/queue/flat_queue.hpp>
 #include <allot/queue/linear_queue.hpp>
 #include <allot/queue/value_queue.hpp>
 #include <allot/terms/fixed_terms.hpp>
 #include <allot/valuation/fee_per_second.hpp>
+#include <allot/valuation/fee_per_size.hpp>
+#include <allot/valuation/fee_per_weighted_second.hpp>
+#include <allot/valuation/overhead_estimate.hpp>
+#include <allot/valuation/workload_estimate.hpp>
 #include <allot/version.hpp>
+#include <allot/weight/contract_weight.hpp>
 #include <allot/weight/harmonic_weight.hpp>
 // IWYU pragma: end_exports

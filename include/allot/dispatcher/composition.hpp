@@ -28,21 +28,34 @@ template <class... Ps>
 template <class... Old>
 Dispatcher<Ps...>::Dispatcher(Dispatcher<Old...>&& old, Ps... policies)
     : Dispatcher{FromChoices{}, Pack::unpack(std::move(policies)...)} {
-    adopt(old);
+    adopt(old.state_);
 }
 
 template <class... Ps>
 template <class F>
-void Dispatcher<Ps...>::each_policy(F&& f) {
-    f(rules_);
-    f(eligibility_);
-    f(weight_);
-    f(pool_);
-    f(queue_);
-    f(qos_);
-    f(valuation_);
-    f(placement_);
-    f(terms_);
+void Dispatcher<Ps...>::configure_each(F&& f) {
+    each_of(*this, f);
+}
+
+template <class... Ps>
+template <class F>
+void Dispatcher<Ps...>::each_policy(F&& f) const {
+    each_of(*this, f);
+}
+
+/// The one list of all policies.
+template <class... Ps>
+template <class Self, class F>
+void Dispatcher<Ps...>::each_of(Self& self, F&& f) {
+    f(self.rules_);
+    f(self.eligibility_);
+    f(self.weight_);
+    f(self.pool_);
+    f(self.queue_);
+    f(self.qos_);
+    f(self.valuation_);
+    f(self.placement_);
+    f(self.terms_);
 }
 
 /// Gives the parameters to the policies that take this type, then brings every index in step with the new rules.
@@ -50,7 +63,7 @@ template <class... Ps>
 void Dispatcher<Ps...>::configured(const Configuration& configuration) {
     std::visit(
         [&]<class Parameters>(const Parameters& parameters) {
-            each_policy([&](auto& policy) {
+            configure_each([&](auto& policy) {
                 if constexpr (detail::configured_by<std::remove_cvref_t<decltype(policy)>, Parameters>) {
                     policy.configure(parameters);
                 }
@@ -59,7 +72,7 @@ void Dispatcher<Ps...>::configured(const Configuration& configuration) {
         configuration);
     auto followers = Followers{*this};
     state_.refit(followers);
-    rebuild();
+    rebuild(0, state_.nodes().reach());
 }
 
 /// The parameters in force, of the same policy that the given ones are for.
@@ -68,7 +81,7 @@ auto Dispatcher<Ps...>::configuration_like(const Configuration& configuration) -
     auto current = configuration;
     std::visit(
         [&]<class Parameters>(Parameters& parameters) {
-            each_policy([&](const auto& policy) {
+            configure_each([&](const auto& policy) {
                 if constexpr (detail::configured_by<std::remove_cvref_t<decltype(policy)>, Parameters>) {
                     parameters = policy.parameters();
                 }
@@ -78,24 +91,24 @@ auto Dispatcher<Ps...>::configuration_like(const Configuration& configuration) -
     return current;
 }
 
-/// Computes every candidate's bounds anew. @complexity O(n), rare: see `refresh_ceiling`.
+/// Makes the bounds of a stretch of handles anew.
 template <class... Ps>
-void Dispatcher<Ps...>::rebuild() {
-    state_.nodes().for_each([&](NodeHandle h, const Record& record) {
-        if (is_candidate(record)) {
-            const auto place_now = place(h, &record, state_.holdings(h));
+void Dispatcher<Ps...>::rebuild(std::uint32_t first, std::uint32_t end) {
+    for (auto h = NodeHandle{first}; h.value < end; ++h.value) {
+        const auto* record = state_.nodes().find_record(h);
+        if (record != nullptr && is_candidate(*record)) {
+            const auto place_now = place(h, record, state_.holdings(h));
             pool_.changed(place_now, place_now);
         }
-    });
+    }
 }
 
-/// Writes another dispatcher's records under the same handles and ids through the ordinary doors, so that every index of the new
-/// policies is built as if it had been there from the start.
+/// Writes the records under the same handles and ids through the ordinary doors, so that every index is built as if it had been
+/// there from the start.
 template <class... Ps>
-template <class... Old>
-void Dispatcher<Ps...>::adopt(const Dispatcher<Old...>& old) {
+template <class OtherData, class OtherConfiguration>
+void Dispatcher<Ps...>::adopt(const Network<OtherData, OtherConfiguration>& from) {
     auto followers = Followers{*this};
-    const auto& from = old.state_;
     auto counters = from.counters();
     state_.set(counters, followers);
     from.fits().classes().for_each([&](std::uint32_t id, const NodeClass& v) { state_.intern_at(ClassId{id}, v, followers); });
@@ -104,19 +117,20 @@ void Dispatcher<Ps...>::adopt(const Dispatcher<Old...>& old) {
     from.models().names().for_each([&](std::uint32_t id, const std::string& v) { state_.intern_at(ModelId{id}, v, followers); });
     from.nodes().for_each([&](NodeHandle h, const auto& other) {
         auto record = Record{other.node, {}};
-        if constexpr (std::is_same_v<NodeData, typename Dispatcher<Old...>::NodeData>) {
+        if constexpr (std::is_same_v<NodeData, OtherData>) {
             record.qos = other.qos;
         } else {
             qos_.joined(record.qos, counters.now);
             record.node.excluded = false;
-            record.node.due_at = record.node.present() ? std::nullopt : record.node.due_at;
+            record.node.due_at = record.node.present() ? never : record.node.due_at;
         }
         state_.put(h, std::move(record), followers);
         state_.hold(h, from.holdings(h), followers);
+        state_.forget_notes();
     });
-    from.groups().for_each([&](GroupHandle h, const GroupRecord& record) { state_.put(h, record, followers); });
-    from.tasks().for_each([&](TaskHandle h, const Task& record) { state_.put(h, record, followers); });
-    from.leases().for_each([&](LeaseHandle h, const LeaseRecord& record) { state_.put(h, record, followers); });
+    from.groups().for_each([&](GroupHandle h, const GroupRecord& record) { state_.put(h, GroupRecord{record}, followers); });
+    from.tasks().for_each([&](TaskHandle h, const Task& record) { state_.put(h, Task{record}, followers); });
+    from.leases().for_each([&](LeaseHandle h, const LeaseRecord& record) { state_.put(h, LeaseRecord{record}, followers); });
     state_.forget_notes();
 }
 

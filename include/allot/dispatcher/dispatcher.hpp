@@ -17,6 +17,7 @@
 #include <allot/detail/policy_pack.hpp>
 #include <allot/dispatcher/rules.hpp>
 #include <allot/dispatcher/session.hpp>
+#include <allot/dispatcher/witness.hpp>
 #include <allot/eligibility/hardware_fit.hpp>
 #include <allot/fwd.hpp>
 #include <allot/placement/threshold_placement.hpp>
@@ -103,13 +104,11 @@ public:
         return events;
     }
     /// The same, appending to the caller's buffer.
-    void apply(const Command& command, const Moment& moment, Events& events);
-    /// Applies commands in order at one Moment; the same events as one by one.
-    void apply(std::span<const Command> commands, const Moment& moment, Events& events) {
-        for (const auto& command : commands) {
-            apply(command, moment, events);
-        }
-    }
+    void apply(const Command& command, const Moment& moment, Events& events) { apply(command, moment, events, {}); }
+    /// The same before a witness, who sees every choice as it falls. What it throws is as what a policy throws.
+    void apply(const Command& command, const Moment& moment, Events& events, const Witness<Dispatcher>& witness);
+    /// Applies commands in order at one Moment; the same events as one by one, in less time where the network is large.
+    void apply(std::span<const Command> commands, const Moment& moment, Events& events);
 
     auto join(NodeSpec node, const Moment& m) -> Events { return apply(command::Join{std::move(node)}, m); }
     auto update(NodeUpdate change, const Moment& m) -> Events { return apply(command::Update{std::move(change)}, m); }
@@ -167,10 +166,46 @@ public:
     [[nodiscard]] auto digest() const -> std::uint64_t;
 
     [[nodiscard]] auto rules() const noexcept -> const Rules& { return rules_; }
+    [[nodiscard]] auto eligibility() const noexcept -> const Eligibility& { return eligibility_; }
     [[nodiscard]] auto weight_policy() const noexcept -> const WeightPolicy& { return weight_; }
     [[nodiscard]] auto pool() const noexcept -> const CandidatePool& { return pool_; }
     [[nodiscard]] auto queue() const noexcept -> const TaskQueue& { return queue_; }
     [[nodiscard]] auto qos() const noexcept -> const QoSTracker& { return qos_; }
+
+    /// Calls `f(policy)` for each policy, in the order of the roles.
+    template <class F>
+    void each_policy(F&& f) const;
+    /// Calls `f(node, weight)` for each candidate of a task that has a positive weight, in the order of the records; narrowed to
+    /// holders of its models as a draw would be. Weights are in the unit of `Draw::weight`. @complexity linear in the nodes.
+    template <class F>
+    void each_candidate(const Task& task, F&& f) const;
+    /// The weight of a node that has not left in a draw for a task, were its QoS score this one; nothing else is asked of it.
+    [[nodiscard]] auto weight(NodeHandle node, const Task& task, Score score) const -> Weight;
+    /// What eligibility says of this very pair, its class aside. `requirement` is the task's.
+    [[nodiscard]] auto admission(NodeHandle node, const Task& task, const Requirement& requirement) const -> Reason;
+    /// Whether a task's candidates can be narrowed to this node: it holds one of its models, or all, as the rules say. False for a
+    /// task without models.
+    [[nodiscard]] auto narrows_to(NodeHandle node, const Task& task) const -> bool;
+    /// The record that a task would have were it queued now. What nobody knows yet has no number: its models, its requirement.
+    /// @pre `check` does not refuse it.
+    [[nodiscard]] auto record_of(const TaskSpec& spec) const -> Task;
+    /// What a task asks of a node's class, in canonical form.
+    [[nodiscard]] auto requirement_of(const TaskSpec& spec) const -> Requirement;
+
+    /// Calls `f(node, weight)` for each node that may be asked to fetch a model for a task. @complexity as above.
+    template <class F>
+    void each_fetcher(const Task& task, ModelId model, F&& f) const;
+    /// Calls `f(handle, task)` for each waiting task that a node can run. @complexity linear in the tasks.
+    template <class F>
+    void each_runnable(NodeHandle node, F&& f) const;
+
+    /// The same with policies that `f` may configure. @pre Nothing is remembered yet: indices do not hear of it.
+    template <class F>
+    void configure_each(F&& f);
+    /// Takes over records, under the same handles, and builds every index. What QoS measured is kept when it is of this tracker's
+    /// type, else each node starts as new. @pre Nothing is remembered yet. @complexity O(n log n).
+    template <class OtherData, class OtherConfiguration>
+    void adopt(const Network<OtherData, OtherConfiguration>& records);
 
     /// Opens a session: what follows can be taken back as a whole.
     [[nodiscard]] auto session() -> Session<Dispatcher> { return Session<Dispatcher>{*this}; }
@@ -205,11 +240,12 @@ private:
     struct Step {
         const Moment& moment;
         Events& events;
+        const Witness<Dispatcher>& witness;
         boost::container::small_vector<NodeHandle, 4> freed{};
 
         template <class E>
-        void tell(E event) {
-            events.push(std::move(event));
+        void tell(E&& event) {
+            events.push(std::forward<E>(event));
         }
     };
 
@@ -217,37 +253,50 @@ private:
     Dispatcher(FromChoices, const Choices& all);
 
     // facts.hpp: what follows from the records; changes nothing
-    [[nodiscard]] auto bounds(const Record& record) const -> Bounds;
+    [[nodiscard]] auto bounds(NodeHandle h, const Record& record, bool holds_models) const -> Bounds;
     [[nodiscard]] auto place(NodeHandle h, const Record* record, std::span<const HeldModel> models) const -> NodePlace;
+    [[nodiscard]] auto place_before(NodeHandle h, const Record* record, std::span<const HeldModel> models) const -> NodePlace;
     [[nodiscard]] auto boost(NodeHandle h, const Task& task) const -> Boost;
     [[nodiscard]] auto best_boost() const -> Boost;
     [[nodiscard]] auto weight_now(const Record& record, const Task& task, Boost boost) const -> Weight;
+    [[nodiscard]] auto weight_with(const Record& record, const Task& task, Boost boost, Score score) const -> Weight;
     [[nodiscard]] auto admits(const Record& record, const Task& task) const -> Reason;
+    [[nodiscard]] auto admits(const Record& record, const Task& task, const Requirement& requirement) const -> Reason;
     [[nodiscard]] auto holds(NodeHandle h, ModelId model) const -> const HeldModel*;
     [[nodiscard]] auto holds_all(NodeHandle h, const Task& task) const -> bool;
     [[nodiscard]] static auto is_candidate(const Record& record) -> bool;
     [[nodiscard]] auto entry_of(TaskHandle h, const Task& task) const -> QueueEntry;
-    [[nodiscard]] auto requirement_of(const TaskSpec& spec) const -> Requirement;
+    [[nodiscard]] auto task_of(const TaskSpec& spec) const -> Task;
+    [[nodiscard]] auto requirement_known(const TaskSpec& spec) const -> std::optional<RequirementId>;
+    [[nodiscard]] static auto vram_asked(const TaskSpec& spec) -> Gibibytes;
     [[nodiscard]] auto lease_value(LeaseHandle h) const -> Lease;
     [[nodiscard]] auto renewed_until(LeaseHandle h) const -> TimePoint;
     [[nodiscard]] auto present_node(NodeId id) const -> std::optional<NodeHandle>;
     [[nodiscard]] auto equals(const Dispatcher& other) const -> bool;
 
+    // batch.hpp: many commands at once
+    static constexpr std::size_t stretch = 32;
+    void look_ahead(std::span<const Command> commands) const;
+
     // match.hpp: who gets what
-    void refresh_ceiling();
-    [[nodiscard]] auto draw(const Task& task, const Entropy& entropy) const -> std::optional<NodeHandle>;
+    void follow_stakes();
+    void renew_bounds();
+    [[nodiscard]] auto frame_of(const Task& task) const -> Frame;
+    [[nodiscard]] auto draw(const Task& task, const Entropy& entropy) const -> std::optional<Draw>;
+    [[nodiscard]] auto fetch_weight(NodeHandle n, const Task& task, ModelId model) const -> Weight;
+    void witnessed(const Choice& choice, const Step& step) const;
     [[nodiscard]] auto draw_in(const Task& task, const Frame& frame, Random& random) const -> std::optional<Draw>;
     void pull(NodeHandle h, Step& step);
     void pull_freed(Step& step);
     auto match_all(Step& step) -> std::uint32_t;
     [[nodiscard]] auto can_run(NodeHandle n, const Task& task) const -> bool;
-    void start(TaskHandle t, Task task, NodeHandle n, Step& step);
+    void start(TaskHandle t, Task&& task, NodeHandle n, Step& step);
     void place_models(const Task& task, NodeHandle chosen, Step& step);
     void want(NodeHandle n, ModelId model, TaskId task, Step& step);
 
     // lifecycle.hpp: how nodes and tasks live and end
-    void dispatch(TaskHandle t, Task task, Step& step);
-    void enqueue(TaskHandle t, Task task, Step& step);
+    void dispatch(TaskHandle t, Task&& task, Step& step);
+    void enqueue(TaskHandle t, Task&& task, Step& step);
     void evict(TaskHandle t, event::Eviction reason, Step& step);
     void shrink_queue(Step& step);
     void end(TaskHandle t);
@@ -258,19 +307,16 @@ private:
     void lapse(LeaseHandle l, OutcomeKind outcome, const Event& ending, Step& step);
     void start_over(TaskHandle t, std::optional<NodeId> avoided, Step& step);
     void models_used(NodeHandle n, const Task& task, bool fetched);
-    void hold(NodeHandle n, std::vector<HeldModel> held);
+    void hold(NodeHandle n, HeldModels held);
     [[nodiscard]] auto settle_due(Step& step) -> bool;
     void settle_one(const Due& due, Step& step);
 
     // composition.hpp: policies, their parameters, and the move to other ones
-    template <class F>
-    void each_policy(F&& f);
+    template <class Self, class F>
+    static void each_of(Self& self, F&& f);
     void configured(const Configuration& configuration);
     [[nodiscard]] auto configuration_like(const Configuration& configuration) -> Configuration;
-    void rebuild();
-    template <class... Old>
-    void adopt(const Dispatcher<Old...>& old);
-
+    void rebuild(std::uint32_t first, std::uint32_t end);
     State state_;
     [[no_unique_address]] Rules rules_;
     [[no_unique_address]] Eligibility eligibility_;
@@ -297,3 +343,5 @@ Dispatcher(Policies...) -> Dispatcher<Policies...>;
 #include <allot/dispatcher/lifecycle.hpp>    // IWYU pragma: export
 #include <allot/dispatcher/checks.hpp>       // IWYU pragma: export
 #include <allot/dispatcher/verbs.hpp>        // IWYU pragma: export
+#include <allot/dispatcher/batch.hpp>        // IWYU pragma: export
+#include <allot/dispatcher/candidates.hpp>   // IWYU pragma: export

@@ -24,25 +24,14 @@ struct Dispatcher<Ps...>::Followers {
         const auto is = after != nullptr && is_candidate(*after);
         if (was || is) {
             const auto& models = hub.state_.holdings(h);
-            hub.pool_.changed(was && hub.state_.undoing() ? taken_back(h, *before, models)
-                                                          : hub.place(h, was ? before : nullptr, models),
-                              hub.place(h, is ? after : nullptr, models));
+            hub.pool_.changed(hub.place_before(h, was ? before : nullptr, models), hub.place(h, is ? after : nullptr, models));
         }
     }
 
-    /// The place of a record that a rollback removes. One whose weight cannot be computed never came into the pool.
-    [[nodiscard]] auto taken_back(NodeHandle h, const Record& record, std::span<const HeldModel> models) const -> NodePlace {
-        try {
-            return hub.place(h, &record, models);
-        } catch (...) {
-            return {h, record.node.node_class, record.node.slot, 0, 0, models};
-        }
-    }
-
-    void models_changed(NodeHandle h, const std::vector<HeldModel>& before, const std::vector<HeldModel>& after) {
+    void models_changed(NodeHandle h, const HeldModels& before, const HeldModels& after) {
         const auto& record = hub.state_.nodes()[h];
         if (is_candidate(record)) {
-            hub.pool_.changed(hub.place(h, &record, before), hub.place(h, &record, after));
+            hub.pool_.changed(hub.place_before(h, &record, before), hub.place(h, &record, after));
         }
     }
 
@@ -58,9 +47,11 @@ struct Dispatcher<Ps...>::Followers {
     }
 
     void counters_changed(const Counters& before, const Counters& after) {
-        if (before.ceiling != after.ceiling) {
-            hub.rebuild();
-        }
+        const auto& was = before.ceilings;
+        const auto& is = after.ceilings;
+        if (was.renewed != is.renewed && was.from == is.from && was.to == is.to) {
+            hub.rebuild(std::min(was.renewed, is.renewed), std::max(was.renewed, is.renewed));
+        }  // else a renewal begins or is complete, and no bound changes by that
     }
 
     void configured(const Configuration& configuration) { hub.configured(configuration); }
@@ -72,18 +63,22 @@ auto Dispatcher<Ps...>::is_candidate(const Record& record) -> bool {
 }
 
 /// Upper bounds of a candidate's weight: the best score it can reach before the next verdict, and the best locality the frame
-/// allows. Stored for the ceiling of the largest stake, and so they stay right while that moves below it (DESIGN: T(A) = W·A is
-/// monotone in A).
+/// allows, made for a ceiling of the largest stake (`Ceilings`).
 template <class... Ps>
-auto Dispatcher<Ps...>::bounds(const Record& record) const -> Bounds {
+auto Dispatcher<Ps...>::bounds(NodeHandle h, const Record& record, bool holds_models) const -> Bounds {
     if constexpr (!monotone_weight<WeightPolicy>) {
         return {1, 1};  // only says "a candidate": without bounds every draw is an exact scan
     } else {
-        const auto ceiling = std::max(state_.counters().ceiling, ceil_power_of_two(record.node.stake_root));
+        const auto ceiling = state_.counters().ceilings.of(h, record.node.stake_root);
+        const auto score = qos_.score_max(record.qos);
         const auto bound = [&](Boost boost) {
-            const auto factors = Factors{record.node.stake_root, ceiling, qos_.score_max(record.qos), boost.num, boost.den};
+            const auto factors = Factors{record.node.stake_root, ceiling, score, boost.num, boost.den};
             return bound_of(weight_.weight(record.node, blank_, factors));
         };
+        if (!holds_models) {
+            const auto plain = bound({});
+            return {plain, plain};
+        }
         const auto local = bound(best_boost());
         // Whoever holds a model stands in the narrowed frame; beside it M = 1, unless only holders of all models count there.
         const auto plain = rules_->narrowing == Narrowing::all ? local : bound({});
@@ -91,14 +86,24 @@ auto Dispatcher<Ps...>::bounds(const Record& record) const -> Bounds {
     }
 }
 
+/// Where a node stands, and its bounds if it is a candidate.
 template <class... Ps>
 auto Dispatcher<Ps...>::place(NodeHandle h, const Record* record, std::span<const HeldModel> models) const -> NodePlace {
-    const auto& where = state_.nodes()[h].node;
-    if (record == nullptr) {
-        return {h, where.node_class, where.slot, 0, 0, models};
+    auto place = place_before(h, record, models);
+    if (record != nullptr) {
+        const auto bound = bounds(h, *record, !models.empty());
+        place.bound = bound.plain;
+        place.bound_local = bound.local;
     }
-    const auto bound = bounds(*record);
-    return {h, record->node.node_class, record->node.slot, bound.plain, bound.local, models};
+    return place;
+}
+
+/// Where a node stood. What it weighed there is nobody's business any more.
+template <class... Ps>
+auto Dispatcher<Ps...>::place_before(NodeHandle h, const Record* record, std::span<const HeldModel> models) const -> NodePlace {
+    const auto& node = record != nullptr ? record->node : state_.nodes()[h].node;
+    const auto bound = record != nullptr ? 1U : 0U;
+    return {h, node.node_class, node.slot, bound, bound, models};
 }
 
 template <class... Ps>
@@ -123,15 +128,20 @@ auto Dispatcher<Ps...>::boost(NodeHandle h, const Task& task) const -> Boost {
     return {unit + extra, unit};
 }
 
-/// The weight now, rescaled to the ceiling that bounds are stored for.
+/// The weight now, rescaled to the unit of the stored bounds.
 template <class... Ps>
 auto Dispatcher<Ps...>::weight_now(const Record& record, const Task& task, Boost boost) const -> Weight {
+    return weight_with(record, task, boost, qos_.score(record.qos, state_.counters().now));
+}
+
+/// The same for a node that has some other score.
+template <class... Ps>
+auto Dispatcher<Ps...>::weight_with(const Record& record, const Task& task, Boost boost, Score score) const -> Weight {
     const auto stake_root_max = state_.stake_root_max();
-    const auto score = qos_.score(record.qos, state_.counters().now);
     const auto factors = Factors{record.node.stake_root, stake_root_max, score, boost.num, boost.den};
     const auto weight = weight_.weight(record.node, task, factors);
     if constexpr (monotone_weight<WeightPolicy>) {
-        return weight.is_zero() ? weight : at_stake_root_ceiling(weight, stake_root_max, state_.counters().ceiling);
+        return weight.is_zero() ? weight : at_stake_root_ceiling(weight, stake_root_max, state_.counters().ceilings.unit);
     } else {
         return weight;
     }
@@ -139,6 +149,11 @@ auto Dispatcher<Ps...>::weight_now(const Record& record, const Task& task, Boost
 
 template <class... Ps>
 auto Dispatcher<Ps...>::admits(const Record& record, const Task& task) const -> Reason {
+    return admits(record, task, state_.fits().value(task.requirement));
+}
+
+template <class... Ps>
+auto Dispatcher<Ps...>::admits(const Record& record, const Task& task, const Requirement& requirement) const -> Reason {
     const auto& node = record.node;
     auto same_operator = false;
     if (task.group != no_handle<GroupHandle>) {
@@ -147,8 +162,8 @@ auto Dispatcher<Ps...>::admits(const Record& record, const Task& task) const -> 
         }
     }
     const auto avoided = std::find(task.avoided.begin(), task.avoided.end(), node.id) != task.avoided.end();
-    return eligibility_.admits(node, task, Situation{state_.counters().now, state_.fits().value(node.node_class),
-                                                     state_.fits().value(task.requirement), avoided, same_operator});
+    return eligibility_.admits(node, task, Situation{state_.counters().now, state_.fits().value(node.node_class), requirement,
+                                                     avoided, same_operator});
 }
 
 template <class... Ps>
@@ -172,20 +187,52 @@ auto Dispatcher<Ps...>::entry_of(TaskHandle h, const Task& task) const -> QueueE
     return {h, task.requirement, task.value, task.sequence};
 }
 
+/// What a new task's record takes over from its spec.
+template <class... Ps>
+auto Dispatcher<Ps...>::task_of(const TaskSpec& spec) const -> Task {
+    auto task = Task{};
+    task.id = spec.id;
+    task.owner = spec.owner.value_or(OwnerId::null());
+    task.fee = spec.fee;
+    task.duration_estimate = spec.duration_estimate;
+    task.labels.assign(spec.labels.begin(), spec.labels.end());
+    task.submitted_at = state_.counters().now;
+    task.sequence = state_.counters().sequence_next;
+    return task;
+}
+
 template <class... Ps>
 auto Dispatcher<Ps...>::requirement_of(const TaskSpec& spec) const -> Requirement {
-    auto requirement = Requirement{spec.vram_min, spec.gpus, spec.platforms, spec.software};
+    auto requirement = Requirement{vram_asked(spec), spec.gpus, spec.platforms, spec.software};
     const auto canonical = [](auto& list) {
         std::sort(list.begin(), list.end());
         list.erase(std::unique(list.begin(), list.end()), list.end());
     };
     canonical(requirement.gpus);
     canonical(requirement.platforms);
-    const auto by_name_only = [](const GpuChoice& choice) { return choice.vram == Gibibytes{}; };
-    if (!requirement.gpus.empty() && std::none_of(requirement.gpus.begin(), requirement.gpus.end(), by_name_only)) {
-        requirement.vram_min = {};  // exact cards overrule it, so it must not split the group
-    }
     return requirement;
+}
+
+/// The same, if it is known already and the spec has it in canonical form: then nothing is copied.
+template <class... Ps>
+auto Dispatcher<Ps...>::requirement_known(const TaskSpec& spec) const -> std::optional<RequirementId> {
+    const auto canonical = [](const auto& list) {
+        return std::adjacent_find(list.begin(), list.end(), [](const auto& a, const auto& b) { return !(a < b); }) == list.end();
+    };
+    if (!canonical(spec.gpus) || !canonical(spec.platforms)) {
+        return std::nullopt;
+    }
+    const auto id = state_.fits().requirements().find(
+        RequirementView{vram_asked(spec), spec.gpus, spec.platforms, spec.software});
+    return id ? std::optional{RequirementId{*id}} : std::nullopt;
+}
+
+/// Exact cards overrule the least VRAM, so it must not split their group.
+template <class... Ps>
+auto Dispatcher<Ps...>::vram_asked(const TaskSpec& spec) -> Gibibytes {
+    const auto by_name_only = [](const GpuChoice& choice) { return choice.vram == Gibibytes{}; };
+    const auto exact = !spec.gpus.empty() && std::none_of(spec.gpus.begin(), spec.gpus.end(), by_name_only);
+    return exact ? Gibibytes{} : spec.vram_min;
 }
 
 template <class... Ps>

@@ -11,11 +11,12 @@ namespace allot { inline namespace v0 {
 
 /// A new task is tried at once whatever is queued (seed 001); without a candidate or without entropy it waits.
 template <class... Ps>
-void Dispatcher<Ps...>::dispatch(TaskHandle t, Task task, Step& step) {
+void Dispatcher<Ps...>::dispatch(TaskHandle t, Task&& task, Step& step) {
     if (step.moment.entropy) {
-        refresh_ceiling();
-        if (const auto n = draw(task, *step.moment.entropy)) {
-            start(t, std::move(task), *n, step);
+        follow_stakes();
+        if (const auto drawn = draw(task, *step.moment.entropy)) {
+            witnessed({ChoiceKind::draw, task, *drawn, &*step.moment.entropy}, step);
+            start(t, std::move(task), drawn->node, step);
             return;
         }
     }
@@ -24,12 +25,12 @@ void Dispatcher<Ps...>::dispatch(TaskHandle t, Task task, Step& step) {
 
 /// The lowest among queue and newcomer goes when there is no room; that may be the newcomer (rule 15).
 template <class... Ps>
-void Dispatcher<Ps...>::enqueue(TaskHandle t, Task task, Step& step) {
+void Dispatcher<Ps...>::enqueue(TaskHandle t, Task&& task, Step& step) {
     auto followers = Followers{*this};
     task.state = TaskState::queued;
     task.lease = no_handle<LeaseHandle>;
     task.due_at = state_.counters().now + std::max(Duration{1}, terms_.patience(task));
-    const auto queued = event::TaskQueued{task.id, task.owner, task.due_at};
+    const auto queued = event::TaskQueued{task.id, task.told(), task.due_at};
     const auto full = queue_.size() >= queue_.capacity(state_.present());
     state_.put(t, std::move(task), followers);
     const auto victim = full ? queue_.worst() : std::nullopt;
@@ -44,7 +45,8 @@ void Dispatcher<Ps...>::enqueue(TaskHandle t, Task task, Step& step) {
 template <class... Ps>
 void Dispatcher<Ps...>::evict(TaskHandle t, event::Eviction reason, Step& step) {
     const auto& task = state_.tasks()[t];
-    step.tell(event::TaskEvicted{task.id, task.owner, task.fee, reason});
+    witnessed({ChoiceKind::eviction, task}, step);
+    step.tell(event::TaskEvicted{task.id, task.told(), task.fee, reason});
     end(t);
 }
 
@@ -60,16 +62,20 @@ void Dispatcher<Ps...>::shrink_queue(Step& step) {
 /// Ends a task: its id stays taken until it is forgotten, and nothing else of it stays.
 template <class... Ps>
 void Dispatcher<Ps...>::end(TaskHandle t) {
-    auto task = state_.tasks()[t];
-    task.state = TaskState::ended;
-    task.lease = no_handle<LeaseHandle>;
-    task.requirement = no_handle<RequirementId>;
-    task.due_at = state_.counters().now + rules_->forget_tasks_after;
-    task.models.clear();
-    task.avoided.clear();
-    task.labels.clear();
+    if (rules_->forget_tasks_after == Duration{0}) {
+        forget(t);
+        return;
+    }
     auto followers = Followers{*this};
-    state_.put(t, std::move(task), followers);
+    state_.edit(t, [&](Task& task) {
+        task.state = TaskState::ended;
+        task.lease = no_handle<LeaseHandle>;
+        task.requirement = no_handle<RequirementId>;
+        task.due_at = state_.counters().now + rules_->forget_tasks_after;
+        task.models = {};
+        task.avoided = {};
+        task.labels = {};
+    }, followers);
 }
 
 template <class... Ps>
@@ -84,7 +90,7 @@ void Dispatcher<Ps...>::forget(TaskHandle t) {
     if (--group.tasks == 0) {
         state_.remove(g, followers);
     } else {
-        state_.put(g, group, followers);
+        state_.put(g, std::move(group), followers);
     }
 }
 
@@ -100,7 +106,7 @@ void Dispatcher<Ps...>::lapse(LeaseHandle l, OutcomeKind outcome, const Event& e
         end(t);
         return;
     }
-    step.tell(event::TaskRetried{state_.tasks()[t].id, state_.tasks()[t].owner, outcome});
+    step.tell(event::TaskRetried{state_.tasks()[t].id, state_.tasks()[t].told(), outcome});
     release(l, {outcome}, step);
     start_over(t, next == Next::retry_elsewhere ? std::optional{node} : std::nullopt, step);
 }
@@ -120,7 +126,7 @@ void Dispatcher<Ps...>::start_over(TaskHandle t, std::optional<NodeId> avoided, 
 
 // ---- nodes ------------------------------------------------------------------------------------------------------------
 
-/// Tells the tracker what happened and notes what it concludes.
+/// Tells the tracker what happened and writes into the record what it concludes.
 template <class... Ps>
 void Dispatcher<Ps...>::judge(Record& record, Outcome outcome, Step& step) {
     auto& node = record.node;
@@ -133,7 +139,7 @@ void Dispatcher<Ps...>::judge(Record& record, Outcome outcome, Step& step) {
         }
     }
     if (node.excluded && node.present()) {
-        node.due_at = qos_.back_at(record.qos);
+        node.due_at = qos_.back_at(record.qos).value_or(never);
     }
 }
 
@@ -174,7 +180,7 @@ void Dispatcher<Ps...>::depart(NodeHandle n, Record record) {
     node.slot = 0;
     node.lease = no_handle<LeaseHandle>;
     node.kicked_out = false;
-    node.labels.clear();
+    node.labels = {};
     node.due_at = state_.counters().now + rules_->forget_nodes_after;
     auto followers = Followers{*this};
     state_.put(n, std::move(record), followers);
@@ -182,7 +188,7 @@ void Dispatcher<Ps...>::depart(NodeHandle n, Record record) {
 
 /// Writes a node's models: gives those newly on disk a place among the holders, and writes nothing when nothing changed.
 template <class... Ps>
-void Dispatcher<Ps...>::hold(NodeHandle n, std::vector<HeldModel> held) {
+void Dispatcher<Ps...>::hold(NodeHandle n, HeldModels held) {
     const auto node_class = state_.nodes()[n].node.node_class;
     for (auto& model : held) {
         const auto* was = holds(n, model.model);
@@ -191,7 +197,7 @@ void Dispatcher<Ps...>::hold(NodeHandle n, std::vector<HeldModel> held) {
         } else if (was != nullptr && was->on_disk()) {
             model.place = was->place;
         } else {
-            model.place = state_.models().free_place(model.model, node_class);
+            model.place = state_.models().free_place(model.model, node_class) & HeldModel::place_max;
             model.asked_at = {};
         }
     }
@@ -204,7 +210,12 @@ void Dispatcher<Ps...>::hold(NodeHandle n, std::vector<HeldModel> held) {
 /// A start makes the task's models the node's models in use, as far as they are on disk; a success has fetched them all (rule 11).
 template <class... Ps>
 void Dispatcher<Ps...>::models_used(NodeHandle n, const Task& task, bool fetched) {
-    auto held = state_.holdings(n);
+    const auto& holds_now = state_.holdings(n);
+    const auto in_use = [](const HeldModel& model) { return model.holding == Holding::in_use; };
+    if (task.models.empty() && std::none_of(holds_now.begin(), holds_now.end(), in_use)) {
+        return;
+    }
+    auto held = holds_now;
     for (auto& model : held) {
         model.holding = model.on_disk() ? Holding::on_disk : Holding::wanted;
     }
@@ -244,7 +255,7 @@ void Dispatcher<Ps...>::settle_one(const Due& due, Step& step) {
         const auto l = LeaseHandle{due.handle};
         const auto& task = state_.tasks()[state_.leases()[l].task];
         const auto in_group = task.group != no_handle<GroupHandle>;
-        const auto ending = event::TaskTimedOut{task.id, task.owner, task.fee, event::Expiry::execution};
+        const auto ending = event::TaskTimedOut{task.id, task.told(), task.fee, event::Expiry::execution};
         lapse(l, in_group ? OutcomeKind::timeout_in_group : OutcomeKind::timeout, ending, step);
         return;
     }
@@ -255,7 +266,7 @@ void Dispatcher<Ps...>::settle_one(const Due& due, Step& step) {
             forget(t);
             return;
         }
-        step.tell(event::TaskTimedOut{task.id, task.owner, task.fee, event::Expiry::queue});
+        step.tell(event::TaskTimedOut{task.id, task.told(), task.fee, event::Expiry::queue});
         end(t);
         return;
     }
@@ -266,7 +277,7 @@ void Dispatcher<Ps...>::settle_one(const Due& due, Step& step) {
         return;
     }
     record.node.excluded = false;
-    record.node.due_at = std::nullopt;
+    record.node.due_at = never;
     step.tell(event::NodeReadmitted{record.node.id});
     if (record.node.state == NodeState::available) {
         step.freed.push_back(n);

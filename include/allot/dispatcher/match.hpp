@@ -7,19 +7,42 @@
 
 namespace allot { inline namespace v0 {
 
-/// Keeps the ceiling of stored bounds within [1, 4] times the largest stake root. Bounds below it stay right however that
-/// moves, so a change of the largest stake costs nothing until it leaves this range.
+/// Keeps the ceilings of stored bounds in step with the largest stake, before anything is weighed. Touches no bound.
 template <class... Ps>
-void Dispatcher<Ps...>::refresh_ceiling() {
-    const auto largest = state_.stake_root_max();
-    const auto ceiling = state_.counters().ceiling;
-    if (largest.is_zero() || (largest <= ceiling && exponent_gap(largest, ceiling) <= 2)) {
-        return;
+void Dispatcher<Ps...>::follow_stakes() {
+    if constexpr (monotone_weight<WeightPolicy>) {
+        const auto largest = state_.stake_root_max();
+        if (state_.counters().ceilings.follows(largest)) {
+            return;
+        }
+        auto counters = state_.counters();
+        counters.ceilings = counters.ceilings.following(largest);
+        auto followers = Followers{*this};
+        state_.set(counters, followers);
     }
-    auto counters = state_.counters();
-    counters.ceiling = ceil_power_of_two(largest);
-    auto followers = Followers{*this};
-    state_.set(counters, followers);
+}
+
+/// One stretch of the renewal of stored bounds, at the end of every command while the ceilings move.
+template <class... Ps>
+void Dispatcher<Ps...>::renew_bounds() {
+    follow_stakes();
+    while (state_.counters().ceilings.moving()) {
+        auto counters = state_.counters();
+        counters.ceilings = counters.ceilings.renewed_by(rules_->renewals_max, state_.nodes().reach(), state_.stake_root_max());
+        auto followers = Followers{*this};
+        state_.set(counters, followers);
+        if (counters.ceilings.renewed < state_.nodes().reach()) {
+            return;
+        }
+    }
+}
+
+/// All candidates of a task: its fitting classes.
+template <class... Ps>
+auto Dispatcher<Ps...>::frame_of(const Task& task) const -> Frame {
+    auto frame = Frame{state_.fits().classes_of(task.requirement)};
+    frame.misses_max = monotone_weight<WeightPolicy> ? draw_misses_max << state_.counters().ceilings.slack() : 0;
+    return frame;
 }
 
 /// The node that a task's draw falls on, or nothing when no eligible node has a positive weight.
@@ -27,10 +50,9 @@ void Dispatcher<Ps...>::refresh_ceiling() {
 /// Candidates are narrowed to holders of the task's models as the rules say; only when not one of those is eligible does the
 /// draw go on, with the same stream, among all (rule 8: first eligible, then narrowed).
 template <class... Ps>
-auto Dispatcher<Ps...>::draw(const Task& task, const Entropy& entropy) const -> std::optional<NodeHandle> {
+auto Dispatcher<Ps...>::draw(const Task& task, const Entropy& entropy) const -> std::optional<Draw> {
     auto random = Random{entropy, Purpose::dispatch, task.id.bytes(), task.attempt};
-    auto frame = Frame{state_.fits().classes_of(task.requirement)};
-    frame.exact = !monotone_weight<WeightPolicy>;
+    const auto frame = frame_of(task);
     if (!task.models.empty()) {
         auto narrowed = frame;
         narrowed.models = task.models;
@@ -50,14 +72,13 @@ auto Dispatcher<Ps...>::draw(const Task& task, const Entropy& entropy) const -> 
             narrowed.models = {&*rarest, 1};
         }
         if (const auto drawn = draw_in(task, narrowed, random)) {
-            return drawn->node;
+            return drawn;
         }
         if (rules_->narrowing == Narrowing::gate) {
             return std::nullopt;
         }
     }
-    const auto drawn = draw_in(task, frame, random);
-    return drawn ? std::optional{drawn->node} : std::nullopt;
+    return draw_in(task, frame, random);
 }
 
 template <class... Ps>
@@ -94,16 +115,20 @@ void Dispatcher<Ps...>::pull(NodeHandle n, Step& step) {
     if (!step.moment.entropy || queue_.size() == 0 || !state_.nodes().contains(n) || !is_candidate(state_.nodes()[n])) {
         return;
     }
-    refresh_ceiling();
+    follow_stakes();
     const auto groups = state_.fits().requirements_of(state_.nodes()[n].node.node_class);
     const auto best = queue_.best(groups, [&](TaskHandle t) { return can_run(n, state_.tasks()[t]); });
     if (best) {
-        start(*best, state_.tasks()[*best], n, step);
+        witnessed({ChoiceKind::pull, state_.tasks()[*best], {n}}, step);
+        start(*best, Task{state_.tasks()[*best]}, n, step);
     }
 }
 
 template <class... Ps>
 void Dispatcher<Ps...>::pull_freed(Step& step) {
+    if (step.freed.empty()) {
+        return;
+    }
     std::sort(step.freed.begin(), step.freed.end());
     step.freed.erase(std::unique(step.freed.begin(), step.freed.end()), step.freed.end());
     for (const auto n : step.freed) {
@@ -116,7 +141,7 @@ void Dispatcher<Ps...>::pull_freed(Step& step) {
 /// candidate holds up no other (rule 28). Groups without a candidate are passed over as a whole.
 template <class... Ps>
 auto Dispatcher<Ps...>::match_all(Step& step) -> std::uint32_t {
-    refresh_ceiling();
+    follow_stakes();
     auto started = std::uint32_t{0};
     auto groups = std::vector<RequirementId>{};
     for (;;) {
@@ -126,7 +151,7 @@ auto Dispatcher<Ps...>::match_all(Step& step) -> std::uint32_t {
                 groups.push_back(RequirementId{r});
             }
         });
-        auto drawn = std::optional<NodeHandle>{};
+        auto drawn = std::optional<Draw>{};
         const auto best = queue_.best(groups, [&](TaskHandle t) {
             drawn = draw(state_.tasks()[t], *step.moment.entropy);
             return drawn.has_value();
@@ -136,15 +161,16 @@ auto Dispatcher<Ps...>::match_all(Step& step) -> std::uint32_t {
         }
         // A linear queue may ask about tasks behind the best one; the draw of the best is what counts.
         drawn = draw(state_.tasks()[*best], *step.moment.entropy);
-        start(*best, state_.tasks()[*best], *drawn, step);
+        witnessed({ChoiceKind::draw, state_.tasks()[*best], *drawn, &*step.moment.entropy}, step);
+        start(*best, Task{state_.tasks()[*best]}, drawn->node, step);
         ++started;
     }
 }
 
 template <class... Ps>
-void Dispatcher<Ps...>::start(TaskHandle t, Task task, NodeHandle n, Step& step) {
+void Dispatcher<Ps...>::start(TaskHandle t, Task&& task, NodeHandle n, Step& step) {
     auto followers = Followers{*this};
-    auto record = state_.nodes()[n];
+    const auto& node = state_.nodes()[n].node;
     const auto l = state_.leases().next();
     auto counters = state_.counters();
     const auto token = counters.token_next++;
@@ -153,20 +179,21 @@ void Dispatcher<Ps...>::start(TaskHandle t, Task task, NodeHandle n, Step& step)
     task.state = TaskState::running;
     task.lease = l;
     ++task.attempt;
-    const auto length = std::max(Duration{1}, terms_.length(record.node, task));
+    const auto length = std::max(Duration{1}, terms_.length(node, task));
     state_.put(t, std::move(task), followers);
     const auto& placed = state_.tasks()[t];
     state_.put(l, LeaseRecord{token, t, n, counters.now, counters.now + length, LeasePhase::started}, followers);
     if (placed.group != no_handle<GroupHandle>) {
         auto group = state_.groups()[placed.group];
-        group.members.push_back({record.node.id, record.node.operator_id});
-        state_.put(placed.group, group, followers);
+        group.members.push_back({node.id, node.operator_id});
+        state_.put(placed.group, std::move(group), followers);
     }
-    record.node.state = NodeState::busy;
-    record.node.lease = l;
-    state_.put(n, std::move(record), followers);
+    state_.edit(n, [&](Record& record) {
+        record.node.state = NodeState::busy;
+        record.node.lease = l;
+    }, followers);
     models_used(n, placed, false);
-    step.tell(event::TaskStarted{lease_value(l), placed.owner});
+    step.tell(event::TaskStarted{lease_value(l), placed.told()});
     place_models(placed, n, step);
 }
 
@@ -174,7 +201,6 @@ void Dispatcher<Ps...>::start(TaskHandle t, Task task, NodeHandle n, Step& step)
 /// drawn by weight without replacement among those that neither hold the model nor were asked a short time ago.
 template <class... Ps>
 void Dispatcher<Ps...>::place_models(const Task& task, NodeHandle chosen, Step& step) {
-    const auto lapsed = [&](const HeldModel& held) { return held.asked_at + placement_.asked_for() <= state_.counters().now; };
     for (std::uint32_t i = 0; i < task.models.size(); ++i) {
         const auto model = task.models[i];
         if (const auto* held = holds(chosen, model); held == nullptr || !held->on_disk()) {
@@ -182,22 +208,27 @@ void Dispatcher<Ps...>::place_models(const Task& task, NodeHandle chosen, Step& 
         }
         const auto demand = ModelDemand{pool_.count(Frame{state_.fits().all_classes(), {&model, 1}})};
         auto random = Random{*step.moment.entropy, Purpose::placement, task.id.bytes(), task.attempt, i};
-        auto frame = Frame{state_.fits().classes_of(task.requirement)};
-        frame.exact = !monotone_weight<WeightPolicy>;
+        const auto frame = frame_of(task);
         for (auto copies = placement_.wanted(demand).copies; copies > 0; --copies) {
-            const auto weigh = [&](NodeHandle n, std::uint32_t) -> Weight {
-                const auto* held = holds(n, model);
-                const auto free = held == nullptr || (!held->on_disk() && lapsed(*held));
-                const auto& record = state_.nodes()[n];
-                return free && admits(record, task) == Reason::none ? weight_now(record, task, {}) : Weight::zero();
-            };
-            const auto drawn = pool_.draw(frame, weigh, random);
+            const auto drawn = pool_.draw(
+                frame, [&](NodeHandle n, std::uint32_t) { return fetch_weight(n, task, model); }, random);
             if (!drawn) {
                 break;
             }
+            witnessed({ChoiceKind::copy, task, *drawn, &*step.moment.entropy, model}, step);
             want(drawn->node, model, task.id, step);
         }
     }
+}
+
+/// The weight of a node that may be asked for a copy: it neither holds the model nor was asked a short time ago.
+template <class... Ps>
+auto Dispatcher<Ps...>::fetch_weight(NodeHandle n, const Task& task, ModelId model) const -> Weight {
+    const auto* held = holds(n, model);
+    const auto lapsed = held != nullptr && held->asked_at + placement_.asked_for() <= state_.counters().now;
+    const auto free = held == nullptr || (!held->on_disk() && lapsed);
+    const auto& record = state_.nodes()[n];
+    return free && admits(record, task) == Reason::none ? weight_now(record, task, {}) : Weight::zero();
 }
 
 template <class... Ps>

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 
+#include <allot/core/fields.hpp>
 #include <allot/core/time.hpp>
 #include <allot/policy/role.hpp>
 
@@ -13,11 +14,13 @@ enum class Narrowing : std::uint8_t {
     all,   ///< To holders of all models; to all eligible nodes when there is none.
     gate,  ///< To holders of all models, without fallback.
 };
+ALLOT_ENUMERATORS(Narrowing, any, all, gate)
 
 /// Parameters of the hub itself.
 struct RulesParameters {
-    std::uint32_t due_max = 1'024;     ///< Due work settled within one command.
-    std::uint32_t evictions_max = 16;  ///< Surplus tasks evicted within one command when the network shrinks.
+    std::uint32_t due_max = 1'024;       ///< Due work settled within one command.
+    std::uint32_t renewals_max = 1'024;  ///< Stored bounds renewed within one command after a jump of the largest stake.
+    std::uint32_t evictions_max = 16;    ///< Surplus tasks evicted within one command when the network shrinks.
     Duration forget_tasks_after = std::chrono::hours{1};        ///< Ids of ended tasks are kept so long.
     Duration forget_nodes_after = std::chrono::hours{24 * 30};  ///< History of departed nodes is kept so long.
 
@@ -44,7 +47,7 @@ struct RulesParameters {
     [[nodiscard]] constexpr auto valid() const noexcept -> bool {
         constexpr auto longest = Duration{std::int64_t{1} << 40};
         constexpr auto small = [](std::uint32_t n, std::uint32_t max) { return n >= 1 && n <= max; };
-        return due_max >= 1 && forget_tasks_after >= Duration{0} && forget_tasks_after <= longest &&
+        return due_max >= 1 && renewals_max >= 1 && forget_tasks_after >= Duration{0} && forget_tasks_after <= longest &&
                forget_nodes_after >= Duration{0} && forget_nodes_after <= longest && small(boost_unit, 1'000) &&
                boost_on_disk <= 1'000 && boost_in_use <= 1'000 && small(nodes_max, 1U << 24U) &&
                small(tasks_max, 1U << 28U) && small(classes_max, 1U << 16U) && small(requirements_max, 1U << 16U) &&
@@ -53,6 +56,9 @@ struct RulesParameters {
     }
     friend constexpr auto operator==(const RulesParameters&, const RulesParameters&) noexcept -> bool = default;
 };
+ALLOT_FIELDS(RulesParameters, due_max, renewals_max, evictions_max, forget_tasks_after, forget_nodes_after, narrowing, boost_on_disk,
+             boost_in_use, boost_unit, nodes_max, tasks_max, classes_max, requirements_max, models_max, models_per_task_max,
+             models_per_node_max, choices_max, labels_max, name_bytes_max, avoided_max, group_members_max)
 
 /// The hub's own rules; stands among the policies. `Dispatcher{Rules{{.narrowing = Narrowing::gate}}}`.
 class Rules {

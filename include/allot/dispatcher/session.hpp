@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include <allot/store/notes.hpp>
 #include <allot/version.hpp>
 
 namespace allot { inline namespace v0 {
@@ -29,6 +30,9 @@ private:
 /// that is executed twice, and the undo of a fork. Sessions nest: close the inner one first. A session neither committed nor
 /// rolled back is rolled back when it ends. The dispatcher must stay where it is meanwhile.
 ///
+/// Taking back may need memory, where a name comes back that nobody used any more; should that fail as well, the program ends
+/// (a destructor takes back) and the journal has the state.
+///
 /// @complexity `rollback` costs what the commands changed; `commit` nothing.
 template <class Dispatcher>
 class [[nodiscard]] Session {
@@ -41,6 +45,11 @@ public:
     auto operator=(const Session&) -> Session& = delete;
     auto operator=(Session&&) -> Session& = delete;
     ~Session() { rollback(); }
+
+    /// The entries that changed in this session so far, for a `StateTree` to follow. @complexity linear in the changes.
+    [[nodiscard]] auto touched() const -> Touched {
+        return dispatcher_ == nullptr ? Touched{} : dispatcher_->state_.touched(mark_);
+    }
 
     /// What happened stays (as far as outer sessions allow).
     void commit() noexcept {

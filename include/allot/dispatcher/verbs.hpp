@@ -26,13 +26,13 @@ struct Dispatcher<Ps...>::Applier {
         node.operator_id = spec.operator_id ? *spec.operator_id : OperatorId{spec.id.bytes()};
         node.stake = spec.stake;
         node.stake_root = StakeRoot::from(spec.stake.units);
-        node.labels = spec.labels;
+        node.labels.assign(spec.labels.begin(), spec.labels.end());
         node.state = NodeState::available;
         set_class(node, NodeClass{spec.gpu, spec.vram, spec.platform, spec.software});
         hub.qos_.joined(record.qos, now());
-        node.due_at = node.excluded ? hub.qos_.back_at(record.qos) : std::nullopt;
-        node.excluded = node.due_at && *node.due_at > now();
-        node.due_at = node.excluded ? node.due_at : std::nullopt;
+        const auto back_at = node.excluded ? hub.qos_.back_at(record.qos).value_or(never) : now();
+        node.excluded = back_at > now();
+        node.due_at = node.excluded ? back_at : never;
         hub.state_.put(n, std::move(record), followers);
         report(n, command::Report::add, spec.models);
         step.tell(event::NodeJoined{spec.id, known.has_value()});
@@ -50,7 +50,9 @@ struct Dispatcher<Ps...>::Applier {
             node.stake_root = StakeRoot::from(change.stake->units);
         }
         node.operator_id = change.operator_id.value_or(node.operator_id);
-        node.labels = change.labels.value_or(node.labels);
+        if (change.labels) {
+            node.labels.assign(change.labels->begin(), change.labels->end());
+        }
         const auto& was = hub.state_.fits().value(node.node_class);
         const auto is = Checker::changed_class(was, change);
         const auto moves = !(was == is);
@@ -132,10 +134,10 @@ struct Dispatcher<Ps...>::Applier {
         hub.depart(n, std::move(record));
         const auto& task = hub.state_.tasks()[t];
         if (next == Next::end) {
-            step.tell(event::TaskFailed{task.id, task.owner, task.fee, FailCause::incorrect_result});
+            step.tell(event::TaskFailed{task.id, task.told(), task.fee, FailCause::incorrect_result});
             hub.end(t);
         } else {
-            step.tell(event::TaskRetried{task.id, task.owner, OutcomeKind::incorrect_result});
+            step.tell(event::TaskRetried{task.id, task.told(), OutcomeKind::incorrect_result});
             hub.start_over(t, std::nullopt, step);
         }
     }
@@ -144,17 +146,11 @@ struct Dispatcher<Ps...>::Applier {
         const auto& spec = c.task;
         const auto t = hub.state_.tasks().next();
         auto counters = hub.state_.counters();
-        auto task = Task{};
-        task.id = spec.id;
-        task.owner = spec.owner;
-        task.group_id = spec.group;
-        task.fee = spec.fee;
-        task.duration_estimate = spec.duration_estimate;
-        task.labels = spec.labels;
-        task.submitted_at = counters.now;
-        task.sequence = counters.sequence_next++;
+        auto task = hub.task_of(spec);
+        ++counters.sequence_next;
         hub.state_.set(counters, followers);
-        task.requirement = hub.state_.intern(hub.requirement_of(spec), followers);
+        const auto known = hub.requirement_known(spec);
+        task.requirement = known ? *known : hub.state_.intern(hub.requirement_of(spec), followers);
         task.models = interned(spec.models);
         task.value = hub.valuation_.value(task, hub.state_.fits().value(task.requirement));
         if (spec.group) {
@@ -165,8 +161,8 @@ struct Dispatcher<Ps...>::Applier {
 
     void operator()(const command::Cancel&) {
         const auto t = *found.task;
-        const auto task = hub.state_.tasks()[t];
-        step.tell(event::TaskCancelled{task.id, task.owner, task.fee});
+        const auto& task = hub.state_.tasks()[t];
+        step.tell(event::TaskCancelled{task.id, task.told(), task.fee});
         if (task.state == TaskState::running) {
             hub.release(task.lease, {OutcomeKind::cancelled}, step);
         }
@@ -184,7 +180,7 @@ struct Dispatcher<Ps...>::Applier {
         const auto l = *found.lease;
         const auto t = hub.state_.leases()[l].task;
         const auto& task = hub.state_.tasks()[t];
-        step.tell(event::TaskDone{task.id, task.owner, c.lease.node, task.fee, {}});
+        step.tell(event::TaskDone{task.id, task.told(), c.lease.node, task.fee, {}});
         hub.models_used(hub.state_.leases()[l].node, task, true);
         hub.release(l, {OutcomeKind::success}, step);
         hub.end(t);
@@ -193,7 +189,7 @@ struct Dispatcher<Ps...>::Applier {
     void operator()(const command::Fail& c) {
         const auto l = *found.lease;
         const auto& task = hub.state_.tasks()[hub.state_.leases()[l].task];
-        hub.lapse(l, outcome_of(c.cause), event::TaskFailed{task.id, task.owner, task.fee, c.cause}, step);
+        hub.lapse(l, outcome_of(c.cause), event::TaskFailed{task.id, task.told(), task.fee, c.cause}, step);
     }
 
     void operator()(const command::Decline& c) {
@@ -206,9 +202,8 @@ struct Dispatcher<Ps...>::Applier {
 
     void operator()(const command::Renew&) {
         const auto l = *found.lease;
-        auto lease = hub.state_.leases()[l];
-        lease.deadline = hub.renewed_until(l);
-        hub.state_.put(l, lease, followers);
+        const auto deadline = hub.renewed_until(l);
+        hub.state_.edit(l, [&](LeaseRecord& lease) { lease.deadline = deadline; }, followers);
         step.tell(event::LeaseRenewed{hub.lease_value(l)});
     }
 
@@ -232,9 +227,7 @@ private:
     [[nodiscard]] auto now() const -> TimePoint { return hub.state_.counters().now; }
 
     void set_state(NodeHandle n, NodeState state) {
-        auto record = hub.state_.nodes()[n];
-        record.node.state = state;
-        hub.state_.put(n, std::move(record), followers);
+        hub.state_.edit(n, [&](Record& record) { record.node.state = state; }, followers);
     }
 
     void set_class(Node& node, const NodeClass& value) {
@@ -244,7 +237,7 @@ private:
     }
 
     [[nodiscard]] auto weightless_now(const Record& record) const -> bool {
-        hub.refresh_ceiling();
+        hub.follow_stakes();
         return hub.weight_now(record, hub.blank_, {}).is_zero();
     }
 
@@ -268,17 +261,15 @@ private:
 
     [[nodiscard]] auto enter(LeasePhase phase) -> Lease {
         const auto l = *found.lease;
-        auto record = hub.state_.leases()[l];
-        record.phase = phase;
-        hub.state_.put(l, record, followers);
+        hub.state_.edit(l, [&](LeaseRecord& record) { record.phase = phase; }, followers);
         return hub.lease_value(l);
     }
 
     /// Model ids in canonical order, by name, without duplicates.
-    [[nodiscard]] auto interned(std::vector<std::string> names) -> std::vector<ModelId> {
+    [[nodiscard]] auto interned(std::vector<std::string> names) -> List<ModelId> {
         std::sort(names.begin(), names.end());
         names.erase(std::unique(names.begin(), names.end()), names.end());
-        auto ids = std::vector<ModelId>{};
+        auto ids = List<ModelId>{};
         for (const auto& name : names) {
             ids.push_back(hub.state_.intern_model(name, followers));
         }
@@ -290,13 +281,13 @@ private:
         const auto g = known ? *known : hub.state_.groups().next();
         auto group = known ? hub.state_.groups()[g] : GroupRecord{id, 0, {}};
         ++group.tasks;
-        hub.state_.put(g, group, followers);
+        hub.state_.put(g, std::move(group), followers);
         return g;
     }
 
     void report(NodeHandle n, command::Report report, const std::vector<std::string>& names) {
         const auto by_model = [](const HeldModel& a, ModelId b) { return a.model < b; };
-        auto held = std::vector<HeldModel>{};
+        auto held = HeldModels{};
         const auto old = hub.state_.holdings(n);
         if (report != command::Report::inventory) {
             held = old;
@@ -323,7 +314,8 @@ private:
 };
 
 template <class... Ps>
-void Dispatcher<Ps...>::apply(const Command& command, const Moment& moment, Events& events) {
+void Dispatcher<Ps...>::apply(const Command& command, const Moment& moment, Events& events,
+                              const Witness<Dispatcher>& witness) {
     const auto reach = events.size();
     if (moment.time < state_.counters().now || moment.time > time_point_max) {
         events.begin_answer();
@@ -338,7 +330,7 @@ void Dispatcher<Ps...>::apply(const Command& command, const Moment& moment, Even
         counters.now = moment.time;
         state_.set(counters, followers);
     }
-    auto step = Step{moment, events};
+    auto step = Step{moment, events, witness};
     const auto settled = settle_due(step);
     pull_freed(step);
 
@@ -354,6 +346,7 @@ void Dispatcher<Ps...>::apply(const Command& command, const Moment& moment, Even
         std::visit(Applier{*this, step, found}, command);
         pull_freed(step);
         shrink_queue(step);
+        renew_bounds();
     }
     guard.commit();
     whole.keep();

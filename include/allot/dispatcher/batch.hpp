@@ -1,0 +1,106 @@
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <variant>
+
+#include <allot/dispatcher/dispatcher.hpp>
+#include <allot/store/touch.hpp>
+
+namespace allot { inline namespace v0 {
+
+/// In a large network most of a command's time goes to waiting for records far away. So before a stretch of commands is applied,
+/// one by one, all its records are fetched: first all places in the id maps, then all tasks, then their leases, then their nodes.
+/// Within a step no read waits for another.
+template <class... Ps>
+void Dispatcher<Ps...>::apply(std::span<const Command> commands, const Moment& moment, Events& events) {
+    for (; !commands.empty(); commands = commands.subspan(std::min(commands.size(), stretch))) {
+        const auto next = commands.first(std::min(commands.size(), stretch));
+        look_ahead(next);
+        for (const auto& command : next) {
+            apply(command, moment, events);
+        }
+    }
+}
+
+/// Touches what these commands will read. Guesses by hash: a wrong guess costs a read and nothing else.
+template <class... Ps>
+void Dispatcher<Ps...>::look_ahead(std::span<const Command> commands) const {
+    struct Subject {
+        const TaskId* task = nullptr;
+        const NodeId* node = nullptr;
+        std::uint64_t hash = 0;
+        std::uint32_t handle = 0;
+        bool known = false;
+    };
+    auto subjects = std::array<Subject, stretch>{};
+    auto end = subjects.begin();
+    for (const auto& command : commands) {
+        auto& subject = *end++;
+        std::visit([&](const auto& c) {
+            if constexpr (requires { c.lease.task; }) {
+                subject.task = &c.lease.task;
+            } else if constexpr (requires { c.task.id; }) {
+                subject.task = &c.task.id;
+            } else if constexpr (requires { TaskId{c.task}; }) {
+                subject.task = &c.task;
+            } else if constexpr (requires { c.node.id; }) {
+                subject.node = &c.node.id;
+            } else if constexpr (requires { NodeId{c.node}; }) {
+                subject.node = &c.node;
+            } else if constexpr (requires { c.change.id; }) {
+                subject.node = &c.change.id;
+            }
+        }, command);
+        if (subject.task != nullptr) {
+            subject.hash = state_.tasks().hash(*subject.task);
+        } else if (subject.node != nullptr) {
+            subject.hash = state_.nodes().hash(*subject.node);
+        }
+    }
+    const auto seen = std::span{subjects.begin(), end};
+    for (auto& s : seen) {
+        if (s.task != nullptr) {
+            state_.tasks().touch(s.hash);
+        } else if (s.node != nullptr) {
+            state_.nodes().touch(s.hash);
+        }
+    }
+    for (auto& s : seen) {
+        const auto guess = s.task != nullptr   ? state_.tasks().guess(s.hash)
+                           : s.node != nullptr ? state_.nodes().guess(s.hash)
+                                               : std::nullopt;
+        s.known = guess.has_value();
+        s.handle = guess.value_or(0);
+    }
+    for (auto& s : seen) {
+        if (s.known && s.task != nullptr) {
+            touch(state_.tasks()[TaskHandle{s.handle}]);
+        }
+    }
+    for (auto& s : seen) {
+        if (!s.known || s.task == nullptr) {
+            continue;
+        }
+        const auto l = state_.tasks()[TaskHandle{s.handle}].lease;
+        s.known = l != no_handle<LeaseHandle>;
+        s.handle = l.value;
+        if (s.known) {
+            touch(state_.leases()[l]);
+        }
+    }
+    for (auto& s : seen) {
+        if (s.known && s.task != nullptr) {
+            s.handle = state_.leases()[LeaseHandle{s.handle}].node.value;
+        }
+        if (s.known) {
+            touch(state_.nodes()[NodeHandle{s.handle}]);
+            touch(state_.holdings(NodeHandle{s.handle}));
+        }
+    }
+}
+
+}}  // namespace allot::v0

@@ -1,0 +1,210 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <allot/core/sha256.hpp>
+#include <allot/dispatcher/dispatcher.hpp>
+#include <allot/dispatcher/witness.hpp>
+#include <allot/journal/encode.hpp>
+#include <allot/journal/snapshot.hpp>
+
+namespace allot { inline namespace v0 {
+
+/// One choice, so stated that anybody who has the state before it can make it again.
+///
+/// Candidates of a draw or a copy are nodes with their weights, in the order of the records; those of a pull are the waiting tasks
+/// that the node can run, those of an eviction all waiting tasks, with their values. Their digest is the SHA-256 of these pairs in
+/// canonical form.
+struct Receipt {
+    ChoiceKind kind = ChoiceKind::draw;
+    std::uint32_t rules_version = 0;
+    std::uint64_t position = 0;                ///< Of the command in the log.
+    std::uint32_t ordinal = 0;                 ///< Which choice of this command, from 0.
+    TimePoint time{};
+    TaskId task = TaskId::null();              ///< Drawn for, pulled, evicted, or the one that wants the model.
+    std::uint32_t attempt = 0;                 ///< How often the task had been started before.
+    std::string model{};                       ///< The model to be fetched; else empty.
+    std::optional<Entropy> entropy{};          ///< Where chance had a part.
+    std::uint32_t candidates = 0;
+    Hash256 candidates_digest{};
+    u128 weight_total{};                       ///< Of all candidates, in units of 2^-92; zero where nothing was weighed.
+    std::uint32_t rejections = 0;              ///< Tries that hit no one. A draw took one more, or the exact scan.
+    bool scanned = false;                      ///< Whether the exact scan decided.
+    NodeId node = NodeId::null();              ///< Chosen, or the one that pulled; null for an eviction.
+    u128 weight{};                             ///< Of the node chosen, in the same units.
+
+    friend auto operator==(const Receipt&, const Receipt&) -> bool = default;
+};
+ALLOT_FIELDS(Receipt, kind, rules_version, position, ordinal, time, task, attempt, model, entropy, candidates, candidates_digest,
+             weight_total, rejections, scanned, node, weight)
+
+/// Collects the receipts of one command.
+///
+///     auto receipts = allot::Receipts<decltype(dispatcher)>{position};
+///     dispatcher.apply(command, moment, events, receipts.witness());
+///
+/// @complexity linear in the nodes and tasks for each choice, for it counts the candidates one by one: record what you may have
+/// to prove, not everything at all times.
+template <class Dispatcher>
+class Receipts {
+public:
+    explicit Receipts(std::uint64_t position) noexcept : position_{position} {}
+
+    /// Whom to pass to `apply`. Neither may outlive the receipts.
+    [[nodiscard]] auto witness() noexcept -> Witness<Dispatcher> {
+        return {this, [](void* self, const Dispatcher& dispatcher, const Choice& choice) {
+                    static_cast<Receipts*>(self)->add(dispatcher, choice);
+                }};
+    }
+    /// The receipts, in the order of the choices.
+    [[nodiscard]] auto all() const noexcept -> const std::vector<Receipt>& { return all_; }
+
+private:
+    void add(const Dispatcher& d, const Choice& choice) {
+        const auto& state = d.state();
+        auto receipt = Receipt{};
+        receipt.kind = choice.kind;
+        receipt.rules_version = state.counters().rules_version;
+        receipt.position = position_;
+        receipt.ordinal = static_cast<std::uint32_t>(all_.size());
+        receipt.time = state.counters().now;
+        receipt.task = choice.task.id;
+        receipt.attempt = choice.task.attempt;
+        receipt.rejections = choice.drawn.misses;
+        receipt.scanned = choice.drawn.scanned;
+        receipt.weight = choice.drawn.weight.raw();
+        if (choice.entropy != nullptr) {
+            receipt.entropy = *choice.entropy;
+        }
+        if (choice.kind != ChoiceKind::eviction) {
+            receipt.node = state.nodes()[choice.drawn.node].node.id;
+        }
+        auto hash = Sha256{};
+        const auto candidate = [&](const auto& id, const auto& weight) {
+            ++receipt.candidates;
+            buffer_.clear();
+            auto out = Encoder{buffer_};
+            out.put(id);
+            out.put(weight);
+            hash.bytes(buffer_);
+        };
+        const auto node = [&](NodeHandle h, Weight weight) {
+            candidate(state.nodes()[h].node.id, weight.raw());
+            receipt.weight_total += weight.raw();
+        };
+        const auto task = [&](TaskHandle, const Task& waiting) { candidate(waiting.id, waiting.value); };
+        switch (choice.kind) {
+            case ChoiceKind::draw: d.each_candidate(choice.task, node); break;
+            case ChoiceKind::copy:
+                receipt.model = state.models().name(choice.model);
+                d.each_fetcher(choice.task, choice.model, node);
+                break;
+            case ChoiceKind::pull: d.each_runnable(choice.drawn.node, task); break;
+            case ChoiceKind::eviction:
+                state.tasks().for_each([&](TaskHandle h, const Task& waiting) {
+                    if (waiting.state == TaskState::queued) {
+                        task(h, waiting);
+                    }
+                });
+                break;
+        }
+        receipt.candidates_digest = hash.finish();
+        all_.push_back(std::move(receipt));
+    }
+
+    std::uint64_t position_;
+    std::vector<Receipt> all_{};
+    std::vector<std::uint8_t> buffer_{};
+};
+
+/// Why a receipt is not to be believed. The numbers are stable.
+enum class ReceiptError : std::uint8_t {
+    malformed = 1,
+    snapshot_refused = 2,
+    log_incomplete = 3,
+    no_such_choice = 4,
+    differs = 5,
+};
+
+/// What was wrong and what to do about it, in one sentence.
+[[nodiscard]] constexpr auto message(ReceiptError error) noexcept -> std::string_view {
+    switch (error) {
+        case ReceiptError::malformed: return "the receipt's bytes are not in canonical form";
+        case ReceiptError::snapshot_refused: return "the snapshot cannot be loaded; see the snapshot fault";
+        case ReceiptError::log_incomplete: return "the snapshot and the log do not lead to the receipt's position; pass an earlier "
+                                                  "snapshot or a longer log";
+        case ReceiptError::no_such_choice: return "the command at the receipt's position made fewer choices";
+        case ReceiptError::differs: return "the choice was another one than the receipt states";
+    }
+    return "unknown error";
+}
+
+/// What is wrong with a receipt.
+struct ReceiptFault {
+    ReceiptError error = ReceiptError::malformed;
+    std::string_view field{};                  ///< The first field that differs.
+    std::optional<SnapshotFault> snapshot{};   ///< Why the snapshot was refused.
+
+    friend auto operator==(const ReceiptFault&, const ReceiptFault&) noexcept -> bool = default;
+};
+
+/// Makes a receipt's choice again, from a snapshot at or before its position and the log from there on: every candidate, weight
+/// and lot, and compares. Null when the receipt is true.
+///
+/// `receipt` is `encode` of one. `composed` is a dispatcher of the policies that decided; one with `LinearPool` and
+/// `LinearQueue` decides alike and shares no index with the one that is checked.
+template <class Dispatcher>
+[[nodiscard]] auto verify(std::span<const std::uint8_t> receipt, std::span<const std::uint8_t> snapshot,
+                          std::span<const LogEntry<typename Dispatcher::Command>> log, Dispatcher composed)
+    -> std::optional<ReceiptFault> {
+    const auto stated = decode<Receipt>(receipt);
+    if (!stated) {
+        return ReceiptFault{ReceiptError::malformed};
+    }
+    auto loaded = load_snapshot(snapshot, std::move(composed), {SnapshotParameters::taken_over});
+    if (!loaded) {
+        return ReceiptFault{ReceiptError::snapshot_refused, {}, loaded.error()};
+    }
+    if (stated->position < loaded->position || stated->position - loaded->position >= log.size()) {
+        return ReceiptFault{ReceiptError::log_incomplete};
+    }
+    const auto steps = static_cast<std::size_t>(stated->position - loaded->position);
+    auto events = Events{};
+    for (const auto& entry : log.first(steps)) {
+        events.clear();
+        loaded->dispatcher.apply(entry.command, entry.moment, events);
+    }
+    auto receipts = Receipts<Dispatcher>{stated->position};
+    events.clear();
+    loaded->dispatcher.apply(log[steps].command, log[steps].moment, events, receipts.witness());
+    if (stated->ordinal >= receipts.all().size()) {
+        return ReceiptFault{ReceiptError::no_such_choice};
+    }
+    const auto& made = receipts.all()[stated->ordinal];
+    if (made == *stated) {
+        return std::nullopt;
+    }
+    auto fault = ReceiptFault{ReceiptError::differs};
+    const auto bytes_of = [](const Receipt& of) {
+        auto fields = std::vector<std::pair<std::string_view, std::vector<std::uint8_t>>>{};
+        each_field(of, [&](std::string_view name, const auto& value) {
+            auto out = Encoder{fields.emplace_back(name, std::vector<std::uint8_t>{}).second};
+            out.put(value);
+        });
+        return fields;
+    };
+    const auto ours = bytes_of(made);
+    const auto theirs = bytes_of(*stated);
+    for (std::size_t i = 0; i < ours.size() && fault.field.empty(); ++i) {
+        fault.field = ours[i] == theirs[i] ? std::string_view{} : ours[i].first;
+    }
+    return fault;
+}
+
+}}  // namespace allot::v0

@@ -1,0 +1,125 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <allot/dispatcher/dispatcher.hpp>
+#include <allot/journal/encode.hpp>
+#include <allot/policy/name.hpp>
+
+namespace allot { inline namespace v0 {
+
+// The canonical bytes of all that a dispatcher is, in sections. Snapshots write them, state roots hash them.
+//
+// An entry is its handle or id, 32 bits, and its value; a node's is followed by the models it holds. The pool, the queue and every
+// other index follow from these, so no byte tells of them.
+
+/// What a section is called in faults.
+[[nodiscard]] constexpr auto section_name(Section section) noexcept -> std::string_view {
+    constexpr auto names = std::array<std::string_view, section_count>{"classes", "requirements", "models", "nodes",
+                                                                       "groups",  "tasks",        "leases"};
+    return names[static_cast<std::size_t>(section)];
+}
+
+namespace detail {
+
+/// The table of a section: something with `for_each(f(handle or id, value))`.
+template <Section section, class State>
+[[nodiscard]] auto table_of(const State& state) -> const auto& {
+    if constexpr (section == Section::classes) {
+        return state.fits().classes();
+    } else if constexpr (section == Section::requirements) {
+        return state.fits().requirements();
+    } else if constexpr (section == Section::models) {
+        return state.models().names();
+    } else if constexpr (section == Section::nodes) {
+        return state.nodes();
+    } else if constexpr (section == Section::groups) {
+        return state.groups();
+    } else if constexpr (section == Section::tasks) {
+        return state.tasks();
+    } else {
+        return state.leases();
+    }
+}
+
+/// Calls `f.template operator()<section>()` for each section, in order.
+template <class F>
+void each_section(F&& f) {
+    [&]<std::size_t... I>(std::index_sequence<I...>) {
+        (f.template operator()<static_cast<Section>(I)>(), ...);
+    }(std::make_index_sequence<section_count>{});
+}
+
+[[nodiscard]] constexpr auto number_of(std::uint32_t id) noexcept -> std::uint32_t { return id; }
+template <class Tag>
+[[nodiscard]] constexpr auto number_of(Handle<Tag> handle) noexcept -> std::uint32_t {
+    return handle.value;
+}
+
+/// Appends an entry.
+template <class State, class H, class Value>
+void put_entry(Encoder& out, const State& state, H handle, const Value& value) {
+    out.put(number_of(handle));
+    out.put(value);
+    if constexpr (std::is_same_v<H, NodeHandle>) {
+        out.put(state.holdings(handle));
+    }
+}
+
+/// Calls `f(number)` with the bytes of each entry of a section in `buffer`.
+template <Section section, class State, class F>
+void each_entry(const State& state, std::vector<std::uint8_t>& buffer, F&& f) {
+    table_of<section>(state).for_each([&](auto handle, const auto& value) {
+        buffer.clear();
+        auto out = Encoder{buffer};
+        put_entry(out, state, handle, value);
+        f(number_of(handle));
+    });
+}
+
+/// Puts the bytes of one entry in `buffer`; nothing when it is not there.
+template <Section section, class State>
+void entry_of(const State& state, std::uint32_t number, std::vector<std::uint8_t>& buffer) {
+    buffer.clear();
+    auto out = Encoder{buffer};
+    const auto& table = table_of<section>(state);
+    if constexpr (requires { table.find_record(typename std::remove_cvref_t<decltype(table)>::handle_type{}); }) {
+        const auto handle = typename std::remove_cvref_t<decltype(table)>::handle_type{number};
+        if (const auto* record = table.find_record(handle)) {
+            put_entry(out, state, handle, *record);
+        }
+    } else if (table.contains(number)) {
+        put_entry(out, state, number, table.value(number));
+    }
+}
+
+/// Appends what a policy is called and how it is set.
+template <class P>
+void put_policy(Encoder& out, const P& policy) {
+    out.put(std::string{policy_name<P>()});
+    if constexpr (configurable<P>) {
+        out.put(policy.parameters());
+    } else if constexpr (requires { policy.each_part([](const auto&) {}); }) {
+        policy.each_part([&](const auto& part) { put_policy(out, part); });
+    }
+}
+
+}  // namespace detail
+
+/// The policies of a dispatcher and their parameters, in canonical form, one entry a role in the order of the roles.
+template <class Dispatcher>
+[[nodiscard]] auto encode_policies(const Dispatcher& dispatcher) -> std::vector<std::vector<std::uint8_t>> {
+    auto all = std::vector<std::vector<std::uint8_t>>{};
+    dispatcher.each_policy([&](const auto& policy) {
+        auto out = Encoder{all.emplace_back()};
+        detail::put_policy(out, policy);
+    });
+    return all;
+}
+
+}}  // namespace allot::v0

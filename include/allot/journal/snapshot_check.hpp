@@ -1,0 +1,360 @@
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include <allot/core/bytes.hpp>
+#include <allot/journal/encode.hpp>
+#include <allot/journal/sections.hpp>
+#include <allot/journal/snapshot_fault.hpp>
+#include <allot/store/network.hpp>
+
+namespace allot { inline namespace v0 { namespace detail {
+
+inline constexpr auto snapshot_magic = std::array<std::uint8_t, 8>{'a', 'l', 'l', 'o', 't', 's', 'n', 'p'};
+
+/// Reads the parameters of a policy, or of its parts, into it; a fault when they are not as they may be.
+template <class P>
+[[nodiscard]] auto read_policy(ByteReader& in, P& policy, SnapshotParameters mode) -> std::optional<SnapshotFault> {
+    auto decoder = Decoder{in};
+    auto name = std::string{};
+    decoder.get(name);
+    if (name != policy_name<P>()) {
+        return SnapshotFault{SnapshotError::policy_differs, policy_name<P>()};
+    }
+    if constexpr (configurable<P>) {
+        auto parameters = policy.parameters();
+        decoder.get(parameters);
+        if (in.fault()) {
+            return SnapshotFault{SnapshotError::malformed, policy_name<P>(), 0, in.fault()};
+        }
+        if (!(parameters == policy.parameters())) {
+            if (mode == SnapshotParameters::must_match) {
+                return SnapshotFault{SnapshotError::parameters_differ, policy_name<P>()};
+            }
+            if constexpr (requires { parameters.valid(); }) {
+                if (!parameters.valid()) {
+                    return SnapshotFault{SnapshotError::parameters_invalid, policy_name<P>()};
+                }
+            }
+            policy.configure(parameters);
+        }
+    } else if constexpr (requires { policy.each_part([](auto&) {}); }) {
+        auto fault = std::optional<SnapshotFault>{};
+        policy.each_part([&](auto& part) {
+            if (!fault) {
+                fault = read_policy(in, part, mode);
+            }
+        });
+        return fault;
+    }
+    return std::nullopt;
+}
+
+/// Reads all policies, in the order of the roles.
+template <class Dispatcher>
+[[nodiscard]] auto read_policies(ByteReader& in, Dispatcher& dispatcher, SnapshotParameters mode)
+    -> std::optional<SnapshotFault> {
+    auto fault = std::optional<SnapshotFault>{};
+    auto left = in.count();
+    dispatcher.configure_each([&](auto& policy) {
+        if (fault) {
+            return;
+        }
+        auto entry = ByteReader{left == 0 ? std::span<const std::uint8_t>{} : in.bytes(in.count())};
+        left -= left == 0 ? 0U : 1U;
+        fault = read_policy(entry, policy, mode);
+        entry.end();
+        if (!fault && entry.fault()) {
+            fault = SnapshotFault{SnapshotError::malformed, "policies", 0, entry.fault()};
+        }
+    });
+    if (!fault && (left != 0 || in.fault())) {
+        fault = SnapshotFault{SnapshotError::malformed, "policies", 0, in.fault()};
+    }
+    return fault;
+}
+
+/// Reads the records of a snapshot into a network of their own, and checks what they say of each other.
+///
+/// Entries come in an order in which each refers back; what refers forward (a node to its lease, a task to its lease) is checked
+/// at the end.
+template <class Dispatcher>
+class SnapshotLoader {
+    using State = typename Dispatcher::State;
+    using Record = typename Dispatcher::Record;
+
+    /// Nobody follows these records.
+    struct Nobody {
+        [[nodiscard]] static auto fits(const NodeClass&, const Requirement&) -> bool { return false; }
+        template <class Before, class After>
+        static void node_changed(NodeHandle, Before, After) {}
+        static void models_changed(NodeHandle, const HeldModels&, const HeldModels&) {}
+        static void task_changed(TaskHandle, const Task*, const Task*) {}
+        static void counters_changed(const Counters&, const Counters&) {}
+        static void configured(const typename Dispatcher::Configuration&) {}
+    };
+
+public:
+    SnapshotLoader(ByteReader& in, SipKey key, std::uint64_t reach_left)
+        : in_{&in}, decoder_{in}, state_{key}, reach_left_{reach_left} {}
+
+    [[nodiscard]] auto load() -> std::optional<SnapshotFault> {
+        counters();
+        each_section([&]<Section section>() {
+            auto next = std::uint64_t{0};
+            for (auto left = fault_ ? 0U : in_->template integer<std::uint32_t>(); left > 0 && !fault_; --left) {
+                const auto number = in_->template integer<std::uint32_t>();
+                what_ = section_name(section);
+                entry_ = number;
+                demand(number >= next, SnapshotError::not_canonical);
+                reach(number - next);  // entries ascend, so gaps are what they reach beyond their number
+                next = std::uint64_t{number} + 1;
+                read<section>(number);
+                state_.forget_notes();
+            }
+        });
+        in_->end();
+        decoded();
+        if (!fault_) {
+            references();
+        }
+        return fault_;
+    }
+
+    [[nodiscard]] auto state() const -> const State& { return state_; }
+
+private:
+    void demand(bool good, SnapshotError otherwise = SnapshotError::contradiction) {
+        if (!good && !fault_) {
+            fault_ = SnapshotFault{otherwise, what_, entry_};
+        }
+    }
+    /// True while all that was read had canonical form, and nothing else was wrong.
+    auto decoded() -> bool {
+        if (in_->fault() && !fault_) {
+            fault_ = SnapshotFault{SnapshotError::malformed, what_, entry_, in_->fault()};
+        }
+        return !fault_;
+    }
+    template <class T>
+    [[nodiscard]] auto value() -> T {
+        auto value = blank<T>();
+        decoder_.get(value);
+        (void)decoded();
+        return value;
+    }
+    /// Takes from what handles, slots and places may reach in all.
+    void reach(std::uint64_t further) {
+        demand(further <= reach_left_, SnapshotError::too_sparse);
+        reach_left_ -= fault_ ? 0U : further;
+    }
+    static auto in_time(TimePoint time) -> bool { return time == never || (TimePoint{} <= time && time <= time_point_max); }
+    template <class Values>
+    static auto ascends(const Values& values) -> bool {
+        return std::adjacent_find(values.begin(), values.end(), [](const auto& a, const auto& b) { return !(a < b); }) ==
+               values.end();
+    }
+
+    void counters() {
+        what_ = "counters";
+        const auto counters = value<Counters>();
+        const auto& c = counters.ceilings;
+        const auto power = [](StakeRoot root) { return root.is_zero() || ceil_power_of_two(root) == root; };
+        demand(TimePoint{} <= counters.now && counters.now <= time_point_max && power(c.unit) && power(c.from) && power(c.to) &&
+               c.unit >= c.from && c.unit >= c.to && (c.moving() || c.renewed == 0) && counters.token_next > 0);
+        if (!fault_) {
+            state_.set(counters, nobody_);
+        }
+    }
+
+    template <Section section>
+    void read(std::uint32_t number) {
+        if constexpr (section == Section::classes) {
+            interned(ClassId{number}, value<NodeClass>(), state_.fits().classes());
+        } else if constexpr (section == Section::requirements) {
+            const auto requirement = value<Requirement>();
+            demand(ascends(requirement.gpus) && ascends(requirement.platforms), SnapshotError::not_canonical);
+            interned(RequirementId{number}, requirement, state_.fits().requirements());
+        } else if constexpr (section == Section::models) {
+            interned(ModelId{number}, value<std::string>(), state_.models().names());
+        } else if constexpr (section == Section::nodes) {
+            node(NodeHandle{number});
+        } else if constexpr (section == Section::groups) {
+            group(GroupHandle{number});
+        } else if constexpr (section == Section::tasks) {
+            task(TaskHandle{number});
+        } else {
+            lease(LeaseHandle{number});
+        }
+    }
+
+    template <class Id, class Value, class Table>
+    void interned(Id id, const Value& value, const Table& table) {
+        demand(!table.find(value), SnapshotError::not_canonical);
+        if (!fault_) {
+            state_.intern_at(id, value, nobody_);
+        }
+    }
+
+    void node(NodeHandle h) {
+        auto record = value<Record>();
+        auto held = value<HeldModels>();
+        if (fault_) {
+            return;
+        }
+        const auto& node = record.node;
+        demand(!node.id.is_null() && !state_.nodes().find(node.id), SnapshotError::not_canonical);
+        demand(node.stake_root == StakeRoot::from(node.stake.units) && in_time(node.due_at));
+        if (!node.present()) {
+            demand(node.node_class == no_handle<ClassId> && node.slot == 0 && !node.leased() && held.empty());
+        } else {
+            const auto waits = node.state == NodeState::available || node.state == NodeState::paused;
+            demand(node.leased() != waits && state_.fits().contains(node.node_class));
+            if (!fault_) {
+                grows(slots_, node.node_class.value, node.slot);
+                demand(!state_.fits().slots(node.node_class).taken(node.slot), SnapshotError::not_canonical);
+            }
+        }
+        if constexpr (requires { record.qos.valid(); }) {
+            demand(record.qos.valid());
+        }
+        demand(std::adjacent_find(held.begin(), held.end(), [](const auto& a, const auto& b) { return !(a.model < b.model); }) ==
+                   held.end(), SnapshotError::not_canonical);
+        for (const auto& model : held) {
+            demand(state_.models().names().contains(model.model.value) && in_time(model.asked_at));
+            if (!fault_ && model.on_disk()) {
+                grows(places_, (std::uint64_t{model.model.value} << 32U) | node.node_class.value, model.place);
+                demand(!fault_ && !state_.models().taken(model.model, node.node_class, model.place), SnapshotError::not_canonical);
+            } else {
+                demand(model.on_disk() || model.place == 0);
+            }
+        }
+        if (!fault_) {
+            state_.put(h, std::move(record), nobody_);
+            state_.hold(h, std::move(held), nobody_);
+        }
+    }
+
+    void group(GroupHandle h) {
+        auto group = value<GroupRecord>();
+        demand(!group.id.is_null() && !state_.groups().find(group.id), SnapshotError::not_canonical);
+        demand(group.tasks > 0);
+        if (!fault_) {
+            members_left_.push_back({h, group.tasks});
+            state_.put(h, std::move(group), nobody_);
+        }
+    }
+
+    void task(TaskHandle h) {
+        auto task = value<Task>();
+        if (fault_) {
+            return;
+        }
+        demand(!task.id.is_null() && !state_.tasks().find(task.id), SnapshotError::not_canonical);
+        demand(in_time(task.due_at) && in_time(task.submitted_at) && task.sequence < state_.counters().sequence_next);
+        demand((task.state == TaskState::running) == (task.lease != no_handle<LeaseHandle>));
+        if (task.state == TaskState::ended) {
+            demand(task.requirement == no_handle<RequirementId> && task.models.empty());
+        } else {
+            demand(state_.fits().contains(task.requirement) && task.duration_estimate > Duration{0});
+            sequences_.push_back(task.sequence);
+        }
+        for (const auto model : task.models) {
+            demand(state_.models().names().contains(model.value));
+        }
+        if (task.group != no_handle<GroupHandle>) {
+            const auto at = std::lower_bound(members_left_.begin(), members_left_.end(), task.group,
+                                             [](const auto& entry, GroupHandle g) { return entry.first < g; });
+            const auto known = at != members_left_.end() && at->first == task.group && at->second > 0;
+            demand(known);
+            if (known) {
+                --at->second;
+            }
+        }
+        if (!fault_) {
+            state_.put(h, std::move(task), nobody_);
+        }
+    }
+
+    void lease(LeaseHandle h) {
+        const auto lease = value<LeaseRecord>();
+        demand(lease.token < state_.counters().token_next && in_time(lease.started_at) && in_time(lease.deadline) &&
+               lease.deadline != never);
+        const auto* task = state_.tasks().find_record(lease.task);
+        const auto* node = state_.nodes().find_record(lease.node);
+        demand(task != nullptr && task->lease == h && node != nullptr && node->node.lease == h);
+        tokens_.push_back(lease.token);
+        if (!fault_) {
+            state_.put(h, LeaseRecord{lease}, nobody_);
+        }
+    }
+
+    /// Forward references, and what is counted.
+    void references() {
+        const auto distinct = [](std::vector<std::uint64_t>& values) {
+            std::sort(values.begin(), values.end());
+            return std::adjacent_find(values.begin(), values.end()) == values.end();
+        };
+        const auto about = [&](std::string_view what, std::uint32_t entry, bool good) {
+            what_ = what;
+            entry_ = entry;
+            demand(good);
+        };
+        about("tasks", 0, distinct(sequences_));
+        about("leases", 0, distinct(tokens_));
+        for (const auto& [g, left] : members_left_) {
+            about("groups", g.value, left == 0);
+        }
+        state_.nodes().for_each([&](NodeHandle h, const Record& record) {
+            const auto* lease = record.node.leased() ? state_.leases().find_record(record.node.lease) : nullptr;
+            about("nodes", h.value, !record.node.leased() || (lease != nullptr && lease->node == h));
+        });
+        state_.tasks().for_each([&](TaskHandle h, const Task& task) {
+            const auto running = task.state == TaskState::running;
+            const auto* lease = running ? state_.leases().find_record(task.lease) : nullptr;
+            about("tasks", h.value, !running || (lease != nullptr && lease->task == h));
+        });
+        const auto used = [&](std::string_view what, const auto& table) {
+            table.for_each([&](std::uint32_t id, const auto&) { about(what, id, table.count(id) > 0); });
+        };
+        used("classes", state_.fits().classes());
+        used("requirements", state_.fits().requirements());
+        used("models", state_.models().names());
+    }
+
+    /// The places of one class, or of one model's holders in it, reach as far as the highest one.
+    using Reaches = std::map<std::uint64_t, std::uint32_t>;
+    void grows(Reaches& reaches, std::uint64_t key, std::uint32_t place) {
+        auto& farthest = reaches[key];
+        if (place > farthest) {
+            reach(place - farthest);
+            farthest = place;
+        }
+    }
+
+    ByteReader* in_;
+    Decoder decoder_;
+    State state_;
+    Nobody nobody_{};
+    std::uint64_t reach_left_;
+    Reaches slots_{};
+    Reaches places_{};
+    std::vector<std::pair<GroupHandle, std::uint32_t>> members_left_{};
+    std::vector<std::uint64_t> sequences_{};
+    std::vector<std::uint64_t> tokens_{};
+    std::string_view what_{};
+    std::uint32_t entry_ = 0;
+    std::optional<SnapshotFault> fault_{};
+};
+
+}}}  // namespace allot::v0::detail
