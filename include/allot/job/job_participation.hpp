@@ -1,0 +1,281 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include <allot/assert.hpp>
+#include <allot/job/claim_arbiter.hpp>
+#include <allot/job/finaliser.hpp>
+#include <allot/job/job_parameters.hpp>
+#include <allot/job/job_tracker.hpp>
+#include <allot/job/micro_queue_replica.hpp>
+
+namespace allot { inline namespace v0 {
+
+/// One node's part in one job: its replicas of the MacroJobs' queues, what it knows of the others, and how the job ends.
+///
+/// It looks after every queue it ever joined until the job has ended, because an owner may vanish at any time. Which queue
+/// to join, and when, is `JobProcessor`'s to say; so is who wins the claims among its effects.
+class JobParticipation {
+public:
+    using Replicas = std::map<std::uint32_t, MicroQueueReplica>;
+
+    /// @pre the parameters are valid.
+    JobParticipation(JobPlan plan, JobNode self, const JobParameters& parameters, TimePoint now)
+        : self_{std::move(self)}, parameters_{parameters}, tracker_{std::move(plan), parameters.claim},
+          finaliser_{tracker_.plan().job(), self_.node}, announce_at_{now + parameters.claim / 3} {
+        ALLOT_ASSERT(parameters.valid(), "JobParticipation: a parameter is outside its documented range");
+    }
+
+    [[nodiscard]] auto tracker() const noexcept -> const JobTracker& { return tracker_; }
+    [[nodiscard]] auto plan() const noexcept -> const JobPlan& { return tracker_.plan(); }
+    [[nodiscard]] auto replicas() const noexcept -> const Replicas& { return replicas_; }
+    /// How the job ended, once that is known.
+    [[nodiscard]] auto final_record() const noexcept -> const std::optional<FinalRecord>& { return finaliser_.final_record(); }
+    [[nodiscard]] auto next_deadline() const -> TimePoint {
+        auto deadline = owed_ ? std::min(announce_at_, answer_at_) : announce_at_;
+        for (const auto& [m, replica] : replicas_) {
+            deadline = std::min(deadline, replica.next_deadline().value_or(deadline));
+        }
+        return deadline;
+    }
+    /// The replica of a MacroJob's queue; what it does has consequences, so hand its effects to `absorb`.
+    /// @pre the queue was joined.
+    [[nodiscard]] auto replica(std::uint32_t macro) -> MicroQueueReplica& { return replicas_.at(macro); }
+
+    /// Joins the queue of a MacroJob, unless that was done before.
+    auto join(std::uint32_t macro, TimePoint now, JobEffects& out) -> MicroQueueReplica& {
+        const auto [at, fresh] = replicas_.try_emplace(macro, plan().macro(macro), self_, parameters_.queue, now);
+        if (fresh) {
+            out.joined.push_back(at->second.state().plan().channel());
+            out.events.push_back(job_event::MacroOpened{plan().job(), macro});
+            for (const auto& culprit : culprits_) { at->second.bar(culprit); }
+            tell_replica(macro, now, out);
+        }
+        return at->second;
+    }
+
+    /// Lets what a replica did have its consequences: a MacroJob that was created or has ended is announced.
+    auto absorb(std::uint32_t macro, JobEffects&& effects, TimePoint now, JobEffects& out) -> std::optional<JobError> {
+        if (effects.error) { return effects.error; }
+        for (const auto& claim : effects.claims) { reign_claims_[claim.claim] = macro; }
+        const auto created = effects.get<job_event::QueueCreated>() != nullptr;
+        const auto* ended = effects.get<job_event::MacroEnded>();
+        if (ended != nullptr) { (void)tracker_.hear(news_of(macro, {ended->record}, {}), now); }
+        const auto announced = created || ended != nullptr;
+        const auto* final = effects.get<job_event::JobEnded>();
+        const auto record = final == nullptr ? std::nullopt : std::optional{final->record};
+        std::erase_if(effects.events, is_end);
+        out.append(std::move(effects));
+        if (announced) { announce(macro, now, out); }
+        if (record) { (void)finish(*record, out); }
+        return std::nullopt;
+    }
+
+    /// What another node said. Errors: `queue_missing` for a queue that was not joined, and those of the machine concerned.
+    [[nodiscard]] auto hear(const job_message::MacrosQuery& m, TimePoint now, JobEffects& out) -> std::optional<JobError> {
+        if (m.node.is_null()) { return JobError::node_invalid; }
+        owed_ = owed_ || m.node != self_.node;
+        answer(now, out);
+        return std::nullopt;
+    }
+    [[nodiscard]] auto hear(const job_message::MacroNews& m, TimePoint now, JobEffects& out) -> std::optional<JobError> {
+        if (const auto fault = tracker_.hear(m, now)) { return fault; }
+        bar(m.rejected);
+        if (replicas_.contains(m.macro)) { tell_replica(m.macro, now, out); }
+        return std::nullopt;
+    }
+    [[nodiscard]] auto hear(const job_message::MicroDone& m, TimePoint /*now*/, JobEffects& /*out*/)
+        -> std::optional<JobError> {
+        return tracker_.hear(m);
+    }
+    template <class M>
+    [[nodiscard]] auto hear(const M& m, TimePoint now, JobEffects& out) -> std::optional<JobError> {
+        const auto at = replicas_.find(macro_of(m));
+        if (at == replicas_.end()) { return JobError::queue_missing; }
+        const auto fault = absorb(at->first, at->second.on_message(m, now), now, out);
+        if constexpr (requires { m.rejected; }) {
+            if (!fault) { bar(m.rejected); }
+        }
+        return fault;
+    }
+
+    /// Says that this node has completed a MicroJob.
+    auto announce_done(const ResultRecord& record, JobEffects& out) -> void {
+        const auto done = job_message::MicroDone{plan().job(), record.key, record.digest};
+        (void)tracker_.hear(done);
+        say(done, out);
+    }
+
+    /// Takes in that a node is gone. @pre its id is not null.
+    auto on_gone(const NodeId& node, TimePoint now, JobEffects& out) -> void {
+        for (auto& [m, replica] : replicas_) { (void)absorb(m, replica.on_gone(node, now), now, out); }
+    }
+
+    /// Rejects a result, here and, by telling all, everywhere. Errors: `macro_unknown` and those of `fault_of`.
+    [[nodiscard]] auto reject(const Rejection& rejection, TimePoint now, JobEffects& out) -> std::optional<JobError> {
+        if (const auto fault = check(rejection)) { return fault; }
+        spread(rejection, now, out);
+        return std::nullopt;
+    }
+
+    /// What the contract said. Errors: those of `Finaliser`, and of the culprits.
+    [[nodiscard]] auto on_settlement(const Settlement& settlement, TimePoint now, JobEffects& out) -> std::optional<JobError> {
+        for (const auto& culprit : settlement.culprits) {
+            if (const auto fault = check(culprit)) { return fault; }
+        }
+        auto settled = finaliser_.on_settlement(settlement);
+        if (settled.error) { return settled.error; }
+        out.append(std::move(settled));
+        settle_at_ = now;
+        for (const auto& culprit : settlement.culprits) { spread(culprit, now, out); }
+        return std::nullopt;
+    }
+
+    /// How the job ended, as another node knows. Error: `record_invalid`.
+    [[nodiscard]] auto finish(const FinalRecord& record, JobEffects& out) -> std::optional<JobError> {
+        auto finished = finaliser_.finish(record);
+        if (finished.error) { return finished.error; }
+        out.append(std::move(finished));
+        return std::nullopt;
+    }
+
+    /// A claim of this job was decided. False when it is none of those that are under way.
+    auto decided(const ClaimDecision& decision, TimePoint now, JobEffects& out) -> bool {
+        if (settle_claim_ == decision.claim) {
+            settle_claim_.reset();
+            settle_at_ = now + parameters_.settle_patience;
+            if (decision.won) { settle(out); }
+            return true;
+        }
+        const auto at = reign_claims_.find(decision.claim);
+        if (at == reign_claims_.end()) { return false; }
+        const auto macro = at->second;
+        reign_claims_.erase(at);
+        (void)absorb(macro, replica(macro).on_claim(decision.claim, decision.won, now), now, out);
+        return true;
+    }
+
+    /// Does what is due.
+    auto tick(TimePoint now, JobEffects& out) -> void {
+        for (auto& [m, replica] : replicas_) { (void)absorb(m, replica.tick(now), now, out); }
+        answer(now, out);
+        if (now >= announce_at_) {
+            announce_at_ = now + parameters_.claim / 3;
+            for (const auto& [m, replica] : replicas_) {
+                if (replica.state().owns()) { announce(m, now, out); }
+            }
+        }
+        conclude(now, out);
+    }
+
+private:
+    [[nodiscard]] static auto is_end(const JobEvent& event) -> bool {
+        return std::holds_alternative<job_event::JobEnded>(event);
+    }
+
+    auto say(JobMessage message, JobEffects& out) const -> void {
+        out.sends.push_back({job_channel(plan().job()), std::move(message)});
+    }
+    [[nodiscard]] auto news_of(std::uint32_t macro, std::vector<MacroRecord> records, std::vector<Rejection> rejected) const
+        -> job_message::MacroNews {
+        return {plan().job(), macro, self_.node, 0, 0, std::move(records), std::move(rejected)};
+    }
+    template <class M>
+    [[nodiscard]] static auto macro_of(const M& m) noexcept -> std::uint32_t {
+        if constexpr (requires { m.macro; }) {
+            return m.macro;
+        } else if constexpr (requires { m.record; }) {
+            return m.record.key.macro;
+        } else {
+            return m.key.macro;
+        }
+    }
+    [[nodiscard]] auto check(const Rejection& rejection) const -> std::optional<JobError> {
+        if (!plan().contains({rejection.key.macro, 0})) { return JobError::macro_unknown; }
+        return fault_of(plan().macro(rejection.key.macro), rejection);
+    }
+
+    /// Lets a replica know what the tracker does.
+    auto tell_replica(std::uint32_t macro, TimePoint now, JobEffects& out) -> void {
+        const auto& known = tracker_.verdicts(macro);
+        auto message = job_message::QueueSnapshot{plan().job(), macro, false, {}, {}, {}, {}, {}};
+        for (const auto& [digest, rejection] : known.rejected()) { message.rejected.push_back(rejection); }
+        for (const auto& [digest, record] : known.records()) { message.records.push_back(record); }
+        (void)absorb(macro, replica(macro).on_message(message, now), now, out);
+    }
+    /// Says what is known of a MacroJob, if it is this node's to say: it owns the queue, or knows how it ended.
+    auto announce(std::uint32_t macro, TimePoint now, JobEffects& out) -> void {
+        auto news = news_of(macro, {}, {});
+        for (const auto& [digest, record] : tracker_.verdicts(macro).records()) { news.records.push_back(record); }
+        for (const auto& [digest, rejection] : tracker_.verdicts(macro).rejected()) { news.rejected.push_back(rejection); }
+        if (const auto at = replicas_.find(macro); at != replicas_.end() && at->second.state().owns()) {
+            news.epoch = at->second.state().reign().epoch;
+            news.open = at->second.open_count(now);
+            (void)tracker_.hear(news, now);
+        }
+        if (news.epoch > 0 || !news.records.empty() || !news.rejected.empty()) { say(std::move(news), out); }
+    }
+    /// Says what is known of all MacroJobs to whoever asked; several who ask at about the same time get one answer.
+    auto answer(TimePoint now, JobEffects& out) -> void {
+        if (!owed_ || now < answer_at_) { return; }
+        owed_ = false;
+        answer_at_ = now + parameters_.answer_wait / 2;
+        for (std::uint32_t macro = 0; macro < plan().slicing().macro_count; ++macro) { announce(macro, now, out); }
+    }
+    /// A culprit gets no further MicroJob of the whole job (rule 32).
+    auto bar(const std::vector<Rejection>& rejected) -> void {
+        for (const auto& rejection : rejected) {
+            if (rejection.reason != RejectReason::culprit) { continue; }
+            const auto known = [&](const auto& c) { return c.node == rejection.node && c.wallet == rejection.wallet; };
+            if (std::any_of(culprits_.begin(), culprits_.end(), known)) { continue; }
+            culprits_.push_back(rejection);
+            for (auto& [m, replica] : replicas_) { replica.bar(rejection); }
+        }
+    }
+    auto spread(const Rejection& rejection, TimePoint now, JobEffects& out) -> void {
+        const auto macro = rejection.key.macro;
+        (void)tracker_.hear(news_of(macro, {}, {rejection}), now);
+        bar({rejection});
+        if (replicas_.contains(macro)) { tell_replica(macro, now, out); }
+        announce(macro, now, out);
+    }
+
+    /// Ends the job when its plan is covered, if it is this node's to do so: it owns the last MacroJob's queue.
+    auto conclude(TimePoint now, JobEffects& out) -> void {
+        const auto last = replicas_.find(plan().slicing().macro_count - 1);
+        if (last == replicas_.end() || !last->second.state().owns() || finaliser_.asking() || finaliser_.final_record() ||
+            settle_claim_ || now < settle_at_ || !tracker_.records()) {
+            return;
+        }
+        if (!parameters_.queue.arbitrate_epochs) { return settle(out); }
+        settle_claim_ = RecordHasher{"settle"}.id(plan().job()).word(settle_tries_++).finish();
+        out.claims.push_back({*settle_claim_, {self_.node, self_.boot}});
+    }
+    auto settle(JobEffects& out) -> void {
+        const auto last = replicas_.find(plan().slicing().macro_count - 1);
+        auto settled = finaliser_.conclude(tracker_.records(), last->second.state().reign().epoch);
+        if (!settled.error) { out.append(std::move(settled)); }
+    }
+
+    JobNode self_;
+    JobParameters parameters_;
+    JobTracker tracker_;
+    Finaliser finaliser_;
+    Replicas replicas_;
+    std::vector<Rejection> culprits_;                 // one of each
+    std::map<Hash256, std::uint32_t> reign_claims_;   // of which MacroJob
+    std::optional<Hash256> settle_claim_{};
+    std::uint32_t settle_tries_ = 0;
+    TimePoint settle_at_{};
+    TimePoint announce_at_;
+    TimePoint answer_at_{};
+    bool owed_ = false;                               // an answer, as soon as it may be given
+};
+
+}}  // namespace allot::v0

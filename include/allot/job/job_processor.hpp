@@ -1,0 +1,422 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include <allot/job/claim_arbiter.hpp>
+#include <allot/job/job_participation.hpp>
+
+namespace allot { inline namespace v0 {
+
+/// Where a `JobProcessor` stands in the seed's loop.
+enum class JobPhase : std::uint8_t {
+    jobs,    ///< Looks for an open job.
+    macro,   ///< Looks for an open MacroJob.
+    create,  ///< Waits whether it may create a MacroJob's queue.
+    micro,   ///< Works on a MacroJob's MicroJobs.
+    final,   ///< All MacroJobs have ended; waits for how the job does.
+};
+
+/// The worker's side of the seed: finds jobs, joins or creates the queues of their MacroJobs, works on MicroJobs one at a
+/// time, and sees to it that the job ends.
+///
+///     JOBS -> MACRO -> CREATE or join -> MICRO -> MACRO ... -> FINAL -> JOBS
+///
+/// Every state has a deadline. What it has to say, and what the embedder has to do, comes back as effects: publish
+/// `sends`, listen to `joined`, write `writes`, put `claims` into the store, compute on `MicroLeased`, pay on
+/// `EscrowReleaseRequested` (or refund). A value. All inputs refuse a time that goes back.
+class JobProcessor {
+public:
+    /// What is done just now: which MicroJob, under which lease, and when to call `renew`. What is done with it names it,
+    /// because it may be over by then and something else begun; a token alone tells neither jobs nor MacroJobs apart.
+    struct Work {
+        JobId job;
+        MicroKey key{};
+        FencingToken token{};
+        TimePoint renew_at{};
+    };
+
+    /// @pre the parameters are valid.
+    JobProcessor(JobNode self, const JobParameters& parameters, ClaimArbiter arbiter, TimePoint now)
+        : self_{std::move(self)}, parameters_{parameters}, arbiter_{std::move(arbiter)}, now_{now}, at_{now} {
+        ALLOT_ASSERT(parameters_.valid(), "JobProcessor: a parameter is outside its documented range");
+        parameters_.queue.arbitrate_epochs = !std::holds_alternative<Intent>(arbiter_);
+    }
+
+    [[nodiscard]] auto phase() const noexcept -> JobPhase { return phase_; }
+    [[nodiscard]] auto self() const noexcept -> const JobNode& { return self_; }
+    /// Keep a `Quorum` over a restart.
+    [[nodiscard]] auto arbiter() const noexcept -> const ClaimArbiter& { return arbiter_; }
+    /// The job it takes part in; null while there is none.
+    [[nodiscard]] auto current() const noexcept -> const JobParticipation* { return current_ ? &*current_ : nullptr; }
+    /// How a job ended, if that is known here; else null.
+    [[nodiscard]] auto final_record(const JobId& job) const -> const FinalRecord* {
+        const auto at = jobs_.find(job);
+        return at == jobs_.end() || !at->second.final ? nullptr : &*at->second.final;
+    }
+    [[nodiscard]] auto work() const -> std::optional<Work> {
+        if (!current_) { return std::nullopt; }
+        for (const auto& [m, replica] : current_->replicas()) {
+            if (const auto& w = replica.work()) { return Work{current_->plan().job(), {m, w->micro}, w->token, w->renew_at}; }
+        }
+        return std::nullopt;
+    }
+    /// When `tick` has something to do.
+    [[nodiscard]] auto next_deadline() const -> TimePoint {
+        auto deadline = at_;
+        if (const auto time = std::visit([](const auto& a) { return a.next_deadline(); }, arbiter_)) {
+            deadline = std::min(deadline, *time);
+        }
+        if (current_) { deadline = std::min(deadline, current_->next_deadline()); }
+        return std::max(deadline, now_);
+    }
+
+    // ---- inputs ---------------------------------------------------------------------------------------------------
+
+    /// Begins to look for jobs.
+    [[nodiscard]] auto start(TimePoint now) -> JobEffects {
+        return input(now, [](JobEffects& out) -> std::optional<JobError> {
+            out.joined.push_back(jobs_channel());
+            return std::nullopt;
+        });
+    }
+    /// Posts a job. Error: `job_duplicate`.
+    [[nodiscard]] auto post(const JobPlan& plan, TimePoint now) -> JobEffects {
+        return input(now, [&](JobEffects& out) -> std::optional<JobError> {
+            if (jobs_.contains(plan.job())) { return JobError::job_duplicate; }
+            const auto posted = job_message::JobPosted{plan, {}};
+            out.sends.push_back({jobs_channel(), posted});
+            return take(posted, now, out);
+        });
+    }
+    /// Takes up a job where an earlier life left it: `snapshots` are what its replicas' `snapshot()` gave. Errors:
+    /// `job_duplicate`, `macro_unknown`, and those of the snapshots.
+    [[nodiscard]] auto resume(const JobPlan& plan, const std::vector<job_message::QueueSnapshot>& snapshots, TimePoint now)
+        -> JobEffects {
+        return input(now, [&](JobEffects& out) -> std::optional<JobError> {
+            if (jobs_.contains(plan.job()) || current_) { return JobError::job_duplicate; }
+            for (const auto& snapshot : snapshots) {
+                if (snapshot.macro >= plan.slicing().macro_count) { return JobError::macro_unknown; }
+                if (const auto fault = fault_of(plan.macro(snapshot.macro), snapshot, parameters_.queue.attempts_max)) {
+                    return fault;
+                }
+            }
+            (void)take(job_message::JobPosted{plan, {}}, now, out);
+            open_job(plan, now, out);
+            for (const auto& snapshot : snapshots) {
+                current_->join(snapshot.macro, now, out);
+                (void)current_->hear(snapshot, now, out);
+            }
+            return std::nullopt;
+        });
+    }
+    /// Takes in what was said on any channel. Errors: `job_unknown`, `queue_missing` for a queue not joined here, and those of
+    /// the machine concerned.
+    [[nodiscard]] auto on_message(const JobMessage& message, TimePoint now) -> JobEffects {
+        return input(now, [&](JobEffects& out) {
+            return std::visit([&](const auto& m) { return take(m, now, out); }, message);
+        });
+    }
+    /// Does what is due.
+    [[nodiscard]] auto tick(TimePoint now) -> JobEffects {
+        return input(now, [](JobEffects&) -> std::optional<JobError> { return std::nullopt; });
+    }
+    /// Hands in the result of `work`. Errors: `lease_missing` when this node works on nothing any more, `lease_foreign` when
+    /// on another MicroJob, `lease_stale` when on the same under another lease; and those of `MicroQueueReplica::complete`.
+    [[nodiscard]] auto complete(const Work& work, std::vector<Hash256> block_hashes, std::string output_uri, TimePoint now)
+        -> JobEffects {
+        return at_work(work, now, [&](MicroQueueReplica& replica, JobEffects& out) {
+            auto done = replica.complete(std::move(block_hashes), std::move(output_uri), now);
+            if (!done.writes.empty()) { current_->announce_done(done.writes.front().record, out); }
+            return done;
+        });
+    }
+    /// Gives `work` back undone. Errors: `lease_missing`, `lease_foreign`, `lease_stale`, as for `complete`.
+    [[nodiscard]] auto fail(const Work& work, TimePoint now) -> JobEffects {
+        return at_work(work, now, [&](MicroQueueReplica& replica, JobEffects& /*out*/) { return replica.fail(now); });
+    }
+    /// Keeps the lease of `work` alive. Errors: those of `fail`, and `lease_capped`.
+    [[nodiscard]] auto renew(const Work& work, TimePoint now) -> JobEffects {
+        return at_work(work, now, [&](MicroQueueReplica& replica, JobEffects& /*out*/) { return replica.renew(now); });
+    }
+    /// The contract's answer to `EscrowReleaseRequested`. Errors: `job_unknown`, those of `Finaliser`, and of the culprits.
+    [[nodiscard]] auto on_settlement(const Settlement& settlement, TimePoint now) -> JobEffects {
+        return input(now, [&](JobEffects& out) {
+            return current_ ? current_->on_settlement(settlement, now, out) : std::optional{JobError::job_unknown};
+        });
+    }
+    /// Rejects a result, for the holder of the secret. Errors: `job_unknown`, `macro_unknown`, `micro_unknown`, `node_invalid`.
+    [[nodiscard]] auto reject(const Rejection& rejection, TimePoint now) -> JobEffects {
+        return input(now, [&](JobEffects& out) {
+            return current_ ? current_->reject(rejection, now, out) : std::optional{JobError::job_unknown};
+        });
+    }
+    /// Takes in that a node is gone, as `MicroQueueReplica::on_gone` does. Error: `node_invalid`.
+    [[nodiscard]] auto on_gone(const NodeId& node, TimePoint now) -> JobEffects {
+        return input(now, [&](JobEffects& out) -> std::optional<JobError> {
+            if (node.is_null()) { return JobError::node_invalid; }
+            if (current_) { current_->on_gone(node, now, out); }
+            return std::nullopt;
+        });
+    }
+    /// The store's answer to a claim of `JobEffects::claims`: whose bid stands there. Error: `claim_unknown`.
+    [[nodiscard]] auto on_store(const Hash256& claim, const ClaimBid& holder, TimePoint now) -> JobEffects {
+        return input(now, [&](JobEffects& out) {
+            return follow(std::visit([&](auto& a) { return a.on_store(claim, holder, now); }, arbiter_), now, out);
+        });
+    }
+
+private:
+    struct Known {
+        JobPlan plan;
+        std::uint64_t order = 0;  // first heard, first served
+        std::optional<FinalRecord> final{};
+    };
+
+    template <class F>
+    [[nodiscard]] auto input(TimePoint now, F&& f) -> JobEffects {
+        if (now < now_) { return refused(JobError::time_went_back); }
+        auto out = JobEffects{};
+        if (const std::optional<JobError> fault = f(out)) { return refused(*fault); }
+        now_ = now;
+        (void)follow(std::visit([&](auto& a) { return a.tick(now); }, arbiter_), now, out);
+        if (current_) { current_->tick(now, out); }
+        begin_claims(now, out);
+        if (current_ && current_->final_record()) {
+            (void)end(jobs_.at(current_->plan().job()), *current_->final_record());
+            current_.reset();
+            phase_ = JobPhase::jobs;
+            at_ = now;
+        }
+        step(now, out);
+        begin_claims(now, out);
+        out.claims = std::exchange(stores_, {});
+        return out;
+    }
+    template <class F>
+    [[nodiscard]] auto at_work(const Work& work, TimePoint now, F&& f) -> JobEffects {
+        return input(now, [&](JobEffects& out) -> std::optional<JobError> {
+            const auto doing = this->work();
+            if (!doing) { return JobError::lease_missing; }
+            if (doing->job != work.job || doing->key != work.key) { return JobError::lease_foreign; }
+            if (doing->token != work.token) { return JobError::lease_stale; }
+            return current_->absorb(doing->key.macro, f(current_->replica(doing->key.macro), out), now, out);
+        });
+    }
+
+    // ---- what others said -----------------------------------------------------------------------------------------
+
+    [[nodiscard]] auto take(const job_message::JobsQuery& m, TimePoint now, JobEffects& out) -> std::optional<JobError> {
+        if (m.node.is_null()) { return JobError::node_invalid; }
+        if (m.node == self_.node || now < answer_at_) { return std::nullopt; }
+        answer_at_ = now + parameters_.queue.reply_every;
+        for (const auto& [job, known] : jobs_) {
+            out.sends.push_back({jobs_channel(), job_message::JobPosted{known.plan, known.final}});
+        }
+        return std::nullopt;
+    }
+    [[nodiscard]] auto take(const job_message::JobPosted& m, TimePoint now, JobEffects& out) -> std::optional<JobError> {
+        const auto& job = m.plan.job();
+        if (m.final) {
+            if (const auto fault = fault_of(job, m.plan.slicing().macro_count, *m.final)) { return fault; }
+        }
+        const auto at = jobs_.find(job);
+        if (at != jobs_.end() && at->second.plan.digest() != m.plan.digest()) { return JobError::job_duplicate; }
+        if (at == jobs_.end()) { out.events.push_back(job_event::JobAccepted{job}); }
+        auto& known = jobs_.try_emplace(job, Known{m.plan, jobs_.size(), {}}).first->second;
+        return m.final ? hear_end(known, *m.final, now, out) : std::nullopt;
+    }
+    [[nodiscard]] auto take(const job_message::JobEnded& m, TimePoint now, JobEffects& out) -> std::optional<JobError> {
+        const auto at = jobs_.find(m.record.job);
+        if (at == jobs_.end()) { return JobError::job_unknown; }
+        if (const auto fault = fault_of(m.record.job, at->second.plan.slicing().macro_count, m.record)) { return fault; }
+        return hear_end(at->second, m.record, now, out);
+    }
+    /// What concerns a claim.
+    template <class M>
+        requires requires(const M& m) { m.claim; }
+    [[nodiscard]] auto take(const M& m, TimePoint now, JobEffects& out) -> std::optional<JobError> {
+        return follow(std::visit([&](auto& a) { return a.on_message(m, now); }, arbiter_), now, out);
+    }
+    /// What concerns one job: of one that has ended, the end is the answer.
+    template <class M>
+    [[nodiscard]] auto take(const M& m, TimePoint now, JobEffects& out) -> std::optional<JobError> {
+        const auto known = jobs_.find(m.job);
+        if (known == jobs_.end()) { return JobError::job_unknown; }
+        if (const auto& final = known->second.final) {
+            answer_end(*final, now, out);
+            return std::nullopt;
+        }
+        if (!current_ || current_->plan().job() != m.job) { return JobError::queue_missing; }
+        return current_->hear(m, now, out);
+    }
+
+    [[nodiscard]] auto hear_end(Known& known, const FinalRecord& record, TimePoint now, JobEffects& out)
+        -> std::optional<JobError> {
+        if (current_ && current_->plan().job() == record.job) { return current_->finish(record, out); }
+        if (end(known, record)) {
+            out.events.push_back(job_event::JobEnded{record});
+        } else if (record != *known.final) {
+            answer_end(*known.final, now, out);
+        }
+        return std::nullopt;
+    }
+    auto answer_end(const FinalRecord& record, TimePoint now, JobEffects& out) -> void {
+        if (now < answer_at_) { return; }
+        answer_at_ = now + parameters_.queue.reply_every;
+        out.sends.push_back({job_channel(record.job), job_message::JobEnded{record}});
+    }
+    auto end(Known& known, const FinalRecord& record) -> bool {
+        if (known.final && !before(record, *known.final)) { return false; }
+        known.final = record;
+        return true;
+    }
+
+    // ---- claims ---------------------------------------------------------------------------------------------------
+
+    /// Hands the claims that were made to the arbiter, until none is left; what the store has to do is kept aside.
+    auto begin_claims(TimePoint now, JobEffects& out) -> void {
+        while (!out.claims.empty()) {
+            for (const auto& claim : std::exchange(out.claims, {})) {
+                (void)follow(std::visit([&](auto& a) { return a.begin(claim.claim, claim.bid, now); }, arbiter_), now, out);
+            }
+        }
+    }
+    auto follow(ClaimStep&& step, TimePoint now, JobEffects& out) -> std::optional<JobError> {
+        for (auto& message : step.messages) {
+            out.sends.push_back({current_ ? job_channel(current_->plan().job()) : jobs_channel(), std::move(message)});
+        }
+        stores_.insert(stores_.end(), step.stores.begin(), step.stores.end());
+        for (const auto& decision : step.decided) {
+            if (current_ && !current_->decided(decision, now, out) && create_claim_ == decision.claim) {
+                created(decision.won, now, out);
+            }
+        }
+        return step.error;
+    }
+    auto created(bool won, TimePoint now, JobEffects& out) -> void {
+        create_claim_.reset();
+        if (phase_ != JobPhase::create) { return; }
+        const auto open = current_->tracker().open_macros(now);  // somebody may have created it in the meantime
+        if (!won || std::find(open.begin(), open.end(), macro_) == open.end()) { return look_around(now, out); }
+        auto& replica = current_->join(macro_, now, out);
+        if (!replica.state().known()) { (void)current_->absorb(macro_, replica.create(now), now, out); }
+        enter(macro_, now, out);
+    }
+
+    // ---- the loop -------------------------------------------------------------------------------------------------
+
+    auto step(TimePoint now, JobEffects& out) -> void {
+        switch (phase_) {
+            case JobPhase::jobs: return find_job(now, out);
+            case JobPhase::macro: return find_macro(now, out);
+            case JobPhase::create:
+                if (now >= at_) { look_around(now, out); }
+                return;
+            case JobPhase::micro: return work_on(now, out);
+            case JobPhase::final: break;
+        }
+        if (!current_->tracker().records()) { return look_around(now, out); }
+        if (now >= at_) {
+            at_ = now + parameters_.ask_retry;
+            ask(out);
+        }
+    }
+    auto ask(JobEffects& out) const -> void {
+        const auto& job = current_->plan().job();
+        out.sends.push_back({job_channel(job), job_message::MacrosQuery{job, self_.node}});
+    }
+    /// Asks which MacroJobs are open, and decides when the answers are in.
+    auto look_around(TimePoint now, JobEffects& out) -> void {
+        phase_ = JobPhase::macro;
+        at_ = now + parameters_.answer_wait;
+        ask(out);
+    }
+    auto open_job(const JobPlan& plan, TimePoint now, JobEffects& out) -> void {
+        current_.emplace(plan, self_, parameters_, now);
+        out.joined.push_back(job_channel(plan.job()));
+        look_around(now, out);
+    }
+
+    auto find_job(TimePoint now, JobEffects& out) -> void {
+        const auto* next = static_cast<const Known*>(nullptr);
+        for (const auto& [job, known] : jobs_) {
+            if (!known.final && (next == nullptr || known.order < next->order)) { next = &known; }
+        }
+        if (next != nullptr) { return open_job(next->plan, now, out); }
+        if (now < at_) { return; }
+        at_ = now + parameters_.ask_retry;
+        out.sends.push_back({jobs_channel(), job_message::JobsQuery{self_.node}});
+    }
+
+    auto find_macro(TimePoint now, JobEffects& out) -> void {
+        const auto& tracker = current_->tracker();
+        for (const auto& [m, replica] : current_->replicas()) {
+            if (useful(replica, now)) { return enter(m, now, out); }
+        }
+        if (now < at_) { return; }
+        const auto joined = [&](std::uint32_t m) { return current_->replicas().contains(m); };
+        for (const auto m : tracker.joinable_macros(now)) {
+            if (!joined(m)) { return enter(m, now, out); }
+        }
+        for (const auto m : tracker.open_macros(now)) {
+            if (!joined(m)) { return parameters_.queue.arbitrate_epochs ? enter(m, now, out) : claim(m, now, out); }
+        }
+        if (!tracker.records()) {
+            at_ = now + parameters_.ask_retry;
+            return ask(out);
+        }
+        phase_ = JobPhase::final;
+        at_ = now;
+        current_->join(current_->plan().slicing().macro_count - 1, now, out);
+        step(now, out);
+    }
+    /// Asks whether it may create the queue of a MacroJob.
+    auto claim(std::uint32_t macro, TimePoint now, JobEffects& out) -> void {
+        macro_ = macro;
+        phase_ = JobPhase::create;
+        at_ = now + parameters_.ask_retry;
+        create_claim_ = RecordHasher{"create"}.id(current_->plan().job()).word(macro).finish();
+        out.claims.push_back({*create_claim_, {self_.node, self_.boot}});
+    }
+    /// Whether this node has work in a queue, or may find some when it hears of it.
+    [[nodiscard]] auto useful(const MicroQueueReplica& replica, TimePoint now) const -> bool {
+        if (replica.work() || replica.record() != nullptr) { return replica.work().has_value(); }
+        return !replica.state().known() || replica.state().first_for(self_.node, self_.wallet, now) != nullptr;
+    }
+    auto enter(std::uint32_t macro, TimePoint now, JobEffects& out) -> void {
+        auto& replica = current_->join(macro, now, out);
+        macro_ = macro;
+        phase_ = JobPhase::micro;
+        at_ = now + parameters_.ask_retry;
+        (void)current_->absorb(macro, replica.want_work(true, now), now, out);
+    }
+    auto work_on(TimePoint now, JobEffects& out) -> void {
+        auto& replica = current_->replica(macro_);
+        at_ = now + parameters_.ask_retry;
+        if (useful(replica, now)) { return; }
+        (void)current_->absorb(macro_, replica.want_work(false, now), now, out);
+        look_around(now, out);
+    }
+
+    JobNode self_;
+    JobParameters parameters_;
+    ClaimArbiter arbiter_;
+    JobPhase phase_ = JobPhase::jobs;
+    std::map<JobId, Known> jobs_;
+    std::optional<JobParticipation> current_{};
+    std::vector<JobClaim> stores_;
+    std::optional<Hash256> create_claim_{};
+    std::uint32_t macro_ = 0;  // in the phases create and micro
+    TimePoint now_;
+    TimePoint at_;             // when the phase has something to do
+    TimePoint answer_at_{};
+};
+
+}}  // namespace allot::v0

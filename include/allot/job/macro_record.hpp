@@ -1,0 +1,113 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <tuple>
+#include <vector>
+
+#include <allot/job/job_error.hpp>
+#include <allot/job/names.hpp>
+#include <allot/job/plan.hpp>
+
+namespace allot { inline namespace v0 {
+
+/// How a MacroJob or a job ended.
+enum class JobOutcome : std::uint8_t {
+    complete,  ///< Every MicroJob has an accepted result.
+    failed,    ///< Some MicroJob is dead: it was tried as often as may be, or nobody took it.
+};
+
+/// The result that counts for a MicroJob, and who is paid for it.
+struct AcceptedResult {
+    Hash256 digest{};  ///< Null when the MicroJob is dead.
+    NodeId node = NodeId{Hash256{}};
+    WalletId wallet = WalletId{Hash256{}};
+
+    friend auto operator==(const AcceptedResult&, const AcceptedResult&) -> bool = default;
+};
+
+/// What a MacroJob's queue came to. It freezes which results count; it is void once one of these is rejected.
+struct MacroRecord {
+    JobId job;
+    std::uint32_t macro = 0;
+    std::uint64_t epoch = 0;  ///< Of the owner who made it.
+    NodeId owner;
+    JobOutcome outcome = JobOutcome::complete;
+    std::vector<AcceptedResult> accepted{};     ///< By MicroJob.
+    std::vector<std::uint32_t> verifiers{};     ///< The MicroJobs that verify; none when the hashes alone could not tell.
+    bool self_verified = false;                 ///< One wallet has several of its MicroJobs (rule 32).
+    Hash256 digest{};                           ///< `digest_of` all of this.
+
+    friend auto operator==(const MacroRecord&, const MacroRecord&) -> bool = default;
+};
+
+/// The hash of all fields but the digest itself.
+[[nodiscard]] inline auto digest_of(const MacroRecord& record) -> Hash256 {
+    auto hasher = RecordHasher{"macro record"};
+    hasher.id(record.job).word(record.macro).word(record.epoch).id(record.owner);
+    hasher.word(static_cast<std::uint64_t>(record.outcome)).word(record.self_verified ? 1U : 0U);
+    hasher.word(record.verifiers.size());
+    for (const auto verifier : record.verifiers) { hasher.word(verifier); }
+    for (const auto& result : record.accepted) { hasher.hash(result.digest).id(result.node).id(result.wallet); }
+    return hasher.finish();
+}
+
+/// What is wrong with a record that claims to be of this MacroJob, if anything.
+[[nodiscard]] inline auto fault_of(const MacroPlan& plan, const MacroRecord& record) -> std::optional<JobError> {
+    const auto dead = [](const AcceptedResult& result) { return result.digest == Hash256{}; };
+    const auto nobody = [&](const AcceptedResult& result) {
+        return !dead(result) && (result.node.is_null() || result.wallet.is_null());
+    };
+    const auto absent = [&](std::uint32_t micro) { return micro >= plan.items(); };
+    const auto failed = std::any_of(record.accepted.begin(), record.accepted.end(), dead);
+    if (record.job != plan.job || record.macro != plan.macro || record.owner.is_null() ||
+        record.accepted.size() != plan.items() || failed != (record.outcome == JobOutcome::failed) ||
+        record.verifiers.size() > plan.verifiers ||
+        std::any_of(record.verifiers.begin(), record.verifiers.end(), absent) ||
+        std::any_of(record.accepted.begin(), record.accepted.end(), nobody) || record.digest != digest_of(record)) {
+        return JobError::record_invalid;
+    }
+    return std::nullopt;
+}
+
+/// Which of two records of one MacroJob counts where both are known: complete before failed, then the lower epoch, owner
+/// and digest. All nodes that know both agree.
+[[nodiscard]] inline auto before(const MacroRecord& a, const MacroRecord& b) -> bool {
+    return std::tie(a.outcome, a.epoch, a.owner, a.digest) < std::tie(b.outcome, b.epoch, b.owner, b.digest);
+}
+
+/// How a job ended. There is one, everywhere, once all have heard of it.
+struct FinalRecord {
+    JobId job;
+    std::uint64_t epoch = 0;
+    NodeId owner;
+    JobOutcome outcome = JobOutcome::complete;
+    std::vector<Hash256> macros{};  ///< The digests of the MacroJobs' records.
+    Hash256 digest{};               ///< `digest_of` all of this.
+
+    friend auto operator==(const FinalRecord&, const FinalRecord&) -> bool = default;
+};
+
+/// The hash of all fields but the digest itself.
+[[nodiscard]] inline auto digest_of(const FinalRecord& record) -> Hash256 {
+    auto hasher = RecordHasher{"final record"};
+    hasher.id(record.job).word(record.epoch).id(record.owner).word(static_cast<std::uint64_t>(record.outcome));
+    for (const auto& macro : record.macros) { hasher.hash(macro); }
+    return hasher.finish();
+}
+
+/// What is wrong with a record that claims to end a job of so many MacroJobs, if anything.
+[[nodiscard]] inline auto fault_of(const JobId& job, std::size_t macro_count, const FinalRecord& record)
+    -> std::optional<JobError> {
+    const auto right = record.job == job && !record.owner.is_null() && record.macros.size() == macro_count &&
+                       record.digest == digest_of(record);
+    return right ? std::nullopt : std::optional{JobError::record_invalid};
+}
+
+/// Which of two final records counts. What was paid cannot be taken back, so complete goes first.
+[[nodiscard]] inline auto before(const FinalRecord& a, const FinalRecord& b) -> bool {
+    return std::tie(a.outcome, a.epoch, a.owner, a.digest) < std::tie(b.outcome, b.epoch, b.owner, b.digest);
+}
+
+}}  // namespace allot::v0

@@ -1,0 +1,406 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include <allot/job/job_effects.hpp>
+#include <allot/job/message_check.hpp>
+#include <allot/job/queue_succession.hpp>
+
+namespace allot { inline namespace v0 {
+
+/// One node's replica of a MacroJob's queue, the queue that travels: everybody has it, one node at a time owns it.
+///
+/// Who wants work asks for the queue; the owner passes it on, first come, first served; the new owner leases itself a
+/// MicroJob. An owner that is not heard for `owner_timeout` is replaced, those who owned the queue last being first in
+/// line. Results are said again until an owner has noted them.
+///
+/// Over a network that loses messages two nodes can believe to own the queue, unless each change of owner is arbitrated
+/// by a store with compare-and-set or a quorum. Then a MicroJob may run twice; all replicas still come to the same
+/// results, each MicroJob counts once, and there is one record of the end.
+///
+/// A value and a state machine: inputs give effects, nothing calls back; `next_deadline()` says when to call `tick`. The
+/// state to be kept over a restart is `snapshot()`; a new replica, with a new `boot`, takes it in as a message.
+/// All inputs refuse a time that goes back. @complexity linear in the MacroJob, for each input.
+class MicroQueueReplica : private QueueSuccession {
+public:
+    using QueueSuccession::final_record;
+    using QueueSuccession::record;
+    using QueueSuccession::snapshot;
+    using QueueSuccession::state;
+
+    /// What this node works on.
+    struct Work {
+        std::uint32_t micro = 0;
+        FencingToken token{};
+        TimePoint renew_at{};  ///< Call `renew` then, if it still works.
+
+        friend auto operator==(const Work&, const Work&) -> bool = default;
+    };
+
+    MicroQueueReplica(MacroPlan plan, JobNode self, const QueueParameters& parameters, TimePoint now)
+        : QueueSuccession{std::move(plan), std::move(self), parameters, now}, now_{now},
+          resend_wait_{parameters.request_retry}, resend_at_{now} {}
+
+    [[nodiscard]] auto work() const noexcept -> const std::optional<Work>& { return work_; }
+    [[nodiscard]] auto wants_work() const noexcept -> bool { return wanting_; }
+    /// MicroJobs this node could lease.
+    [[nodiscard]] auto open_count(TimePoint now) const -> std::uint32_t {
+        if (!state_.known() || record() != nullptr) { return 0; }
+        return state_.leases().open_count(state_.clock(now));
+    }
+    /// When `tick` has something to do; nothing once the job has ended.
+    [[nodiscard]] auto next_deadline() const -> std::optional<TimePoint> {
+        if (final_ || leaving_) { return std::nullopt; }
+        auto deadline = claim_ ? claim_->again_at : state_.owns() ? beat_at_ : takeover_at();
+        const auto sooner = [&](std::optional<TimePoint> time) { deadline = time ? std::min(deadline, *time) : deadline; };
+        if (unheard()) { sooner(resend_at_); }
+        if (record() == nullptr) {
+            if (const auto due = state_.known() ? state_.next_due(now_) : std::nullopt) { sooner(due); }
+            if (asks(std::max(request_at_, now_))) { sooner(request_at_); }
+        }
+        return std::max(deadline, now_);
+    }
+
+    // ---- inputs ---------------------------------------------------------------------------------------------------
+
+    /// Creates the queue: this node owns it. Error: `queue_exists`.
+    [[nodiscard]] auto create(TimePoint now) -> JobEffects {
+        return input(now, [&](JobEffects& out) -> std::optional<JobError> {
+            if (state_.known()) { return JobError::queue_exists; }
+            take_over(now, out);
+            return std::nullopt;
+        });
+    }
+    /// Does what is due.
+    [[nodiscard]] auto tick(TimePoint now) -> JobEffects {
+        return input(now, [](JobEffects&) { return std::nullopt; });
+    }
+    /// Says whether this node wants a MicroJob whenever it has none.
+    [[nodiscard]] auto want_work(bool wanting, TimePoint now) -> JobEffects {
+        return input(now, [&](JobEffects&) {
+            if (wanting && !wanting_) { ask_anew(now); }
+            wanting_ = wanting;
+            return std::nullopt;
+        });
+    }
+    /// Hands in the result of `work()`. Errors: `lease_missing`, those of `fault_of`, `result_rejected` when it is the very
+    /// result that was rejected, `result_late` when the MacroJob has ended without it, which also ends the work.
+    [[nodiscard]] auto complete(std::vector<Hash256> block_hashes, std::string output_uri, TimePoint now) -> JobEffects {
+        return input(now, [&](JobEffects& out) -> std::optional<JobError> {
+            if (!work_) { return record() != nullptr || final_ ? JobError::result_late : JobError::lease_missing; }
+            const auto& plan = state_.plan();
+            const auto& self = state_.self();
+            auto result = ResultRecord{{plan.macro, work_->micro}, plan.micros[work_->micro], self.node, self.wallet,
+                                       std::move(block_hashes), std::move(output_uri), work_->token, {}};
+            result.digest = digest_of(plan.job, result);
+            if (const auto fault = fault_of(plan, result)) { return fault; }
+            if (const auto fault = state_.results().add(result)) { return fault; }
+            fresh_.insert(result.digest);
+            out.writes.push_back({result_path(plan.job, plan.id, result.micro), result});
+            if (!state_.owns()) { say(job_message::ResultFound{plan.job, result}, out); }
+            work_.reset();
+            resend_wait_ = state_.parameters().request_retry;
+            resend_at_ = now + resend_wait_;
+            ask_anew(now);
+            return std::nullopt;
+        });
+    }
+    /// Gives `work()` back undone. Error: `lease_missing`.
+    [[nodiscard]] auto fail(TimePoint now) -> JobEffects {
+        return input(now, [&](JobEffects& out) -> std::optional<JobError> {
+            if (!work_) { return JobError::lease_missing; }
+            return_work(now, out);
+            return std::nullopt;
+        });
+    }
+    /// Keeps the lease of `work()` alive. Errors: `lease_missing`; from an owner also `lease_stale`, `lease_capped`.
+    [[nodiscard]] auto renew(TimePoint now) -> JobEffects {
+        return input(now, [&](JobEffects& out) -> std::optional<JobError> {
+            if (!work_) { return JobError::lease_missing; }
+            const auto& plan = state_.plan();
+            if (state_.owns()) {
+                if (const auto fault = renewed(work_->micro, work_->token, now, out)) { return fault; }
+            } else {
+                say(job_message::RenewalRequest{plan.job, {plan.macro, work_->micro}, state_.self().node, work_->token}, out);
+            }
+            work_->renew_at = now + state_.parameters().lock / 2;
+            return std::nullopt;
+        });
+    }
+    /// Rejects a result, for whoever may say so: the holder of the secret, or the contract. Errors: `micro_unknown`,
+    /// `node_invalid`.
+    [[nodiscard]] auto reject(const Rejection& rejection, TimePoint now) -> JobEffects {
+        auto message = verdicts();
+        message.rejected = {rejection};
+        return on_message(message, now);
+    }
+    /// Bars the author of a result that was rejected in another MacroJob of the job (rule 32), from the next input on.
+    auto bar(const Rejection& rejection) -> void { state_.bar(rejection.node, rejection.wallet); }
+    /// Stops taking part: gives the work back, passes the queue on, and asks for nothing any more.
+    [[nodiscard]] auto leave(TimePoint now) -> JobEffects {
+        return input(now, [&](JobEffects& out) {
+            if (work_) { return_work(now, out); }
+            wanting_ = false;
+            leaving_ = true;
+            return std::nullopt;
+        });
+    }
+    /// Takes in that a node is gone, where the transport can tell: an owner ends its leases now and not at their time. Should
+    /// it live after all, its MicroJob may run twice, and counts once. Of an owner only silence tells. Error: `node_invalid`.
+    [[nodiscard]] auto on_gone(const NodeId& node, TimePoint now) -> JobEffects {
+        return input(now, [&](JobEffects& out) -> std::optional<JobError> {
+            if (node.is_null()) { return JobError::node_invalid; }
+            if (state_.owns() && node != state_.self().node) { changed_ = state_.drop(node, now, out) || changed_; }
+            return std::nullopt;
+        });
+    }
+    /// The answer to a `JobClaim`. Error: `claim_unknown`.
+    [[nodiscard]] auto on_claim(const Hash256& claim, bool won, TimePoint now) -> JobEffects {
+        return input(now, [&](JobEffects& out) -> std::optional<JobError> {
+            if (!claim_ || claim_->name != claim) { return JobError::claim_unknown; }
+            decide_claim(won, now, out);
+            return std::nullopt;
+        });
+    }
+    /// Takes in what another node said on the MacroJob's channel. Errors: those of `fault_of` for its parts, `job_unknown` and
+    /// `macro_unknown` for another MacroJob's, `message_too_large`, `message_shape_wrong` for one that is not a queue's;
+    /// and when this node owns the queue, `lease_stale` and the like.
+    [[nodiscard]] auto on_message(const JobMessage& message, TimePoint now) -> JobEffects {
+        return input(now, [&](JobEffects& out) {
+            return std::visit([&](const auto& m) { return take(m, now, out); }, message);
+        });
+    }
+
+    friend auto operator==(const MicroQueueReplica& a, const MicroQueueReplica& b) -> bool {
+        return a.snapshot() == b.snapshot();
+    }
+
+private:
+    template <class F>
+    [[nodiscard]] auto input(TimePoint now, F&& f) -> JobEffects {
+        if (now < now_) { return refused(JobError::time_went_back); }
+        auto out = JobEffects{};
+        if (const std::optional<JobError> fault = f(out)) { return refused(*fault); }
+        now_ = now;
+        if (!final_) { proceed(now, out); }
+        if (record() != nullptr || final_) { work_.reset(); }
+        return out;
+    }
+
+    // ---- what others said -----------------------------------------------------------------------------------------
+
+    [[nodiscard]] auto foreign(const JobId& job, std::uint32_t macro) const -> std::optional<JobError> {
+        if (job != state_.plan().job) { return JobError::job_unknown; }
+        return macro == state_.plan().macro ? std::nullopt : std::optional{JobError::macro_unknown};
+    }
+    [[nodiscard]] auto take(const job_message::QueueSnapshot& m, TimePoint now, JobEffects& out) -> std::optional<JobError> {
+        if (const auto fault = fault_of(state_.plan(), m, parameters().attempts_max)) { return fault; }
+        const auto behind = m.whole && lacks(m);
+        for (const auto& r : m.rejected) { changed_ = state_.results().reject(r) || changed_; }
+        for (const auto& r : m.results) {
+            if (!state_.results().add(r)) { fresh_.insert(r.digest); }
+        }
+        const auto ended = record() != nullptr;
+        for (const auto& r : m.records) { changed_ = state_.results().add(r) || changed_; }
+        if (!ended && record() != nullptr) { out.events.push_back(job_event::MacroEnded{*record()}); }
+        if (m.final && (!final_ || before(*m.final, *final_))) {
+            final_ = m.final;
+            claim_.reset();
+            out.events.push_back(job_event::JobEnded{*final_});
+        }
+        if (m.control && (!state_.known() || m.control->newer_than(state_.control()))) { adopt(*m.control, now, out); }
+        if (behind) { reply(verdicts(), now, out); }
+        return std::nullopt;
+    }
+    /// Whether the sender of a whole snapshot does not know of something that was decided.
+    [[nodiscard]] auto lacks(const job_message::QueueSnapshot& m) const -> bool {
+        const auto missing = [](const auto& mine, const auto& theirs) {
+            return std::any_of(mine.begin(), mine.end(), [&](const auto& entry) {
+                return std::none_of(theirs.begin(), theirs.end(), [&](const auto& t) { return t.digest == entry.first; });
+            });
+        };
+        return (final_ && !m.final) || missing(state_.results().records(), m.records) ||
+               missing(state_.results().rejected(), m.rejected);
+    }
+
+    [[nodiscard]] auto take(const job_message::OwnershipRequest& m, TimePoint now, JobEffects& out) -> std::optional<JobError> {
+        if (const auto fault = foreign(m.job, m.macro)) { return fault; }
+        if (m.node.is_null()) { return JobError::node_invalid; }
+        if (m.wallet.is_null()) { return JobError::wallet_invalid; }
+        if (m.node == state_.self().node) { return std::nullopt; }
+        // Somebody who asks after the end, or for what it was given already, did not hear of it.
+        const auto given = state_.known() && !state_.owns() && state_.reign().owner == m.node && gave_ == state_.reign();
+        if (final_ || given) {
+            reply(snapshot(), now, out);
+        } else if (record() == nullptr) {
+            note_request(m, now);
+        }
+        return std::nullopt;
+    }
+
+    [[nodiscard]] auto take(const job_message::ResultFound& m, TimePoint now, JobEffects& out) -> std::optional<JobError> {
+        if (const auto fault = foreign(m.job, m.record.key.macro)) { return fault; }
+        if (const auto fault = fault_of(state_.plan(), m.record)) { return fault; }
+        if (record() != nullptr || final_) { return JobError::result_late; }
+        if (state_.owns() && parameters().fence_completions) {
+            const auto* item = state_.leases().find(m.record.key.micro);
+            if (!item->is_held(state_.clock(now)) || item->hold->token != m.record.token) { return JobError::lease_stale; }
+        }
+        if (const auto* other = state_.results().of(m.record.node, m.record.key.micro);
+            other != nullptr && other->token == m.record.token && other->digest != m.record.digest) {
+            return JobError::result_twice;
+        }
+        if (const auto fault = state_.results().add(m.record)) { return fault; }
+        fresh_.insert(m.record.digest);
+        if (state_.owns() && state_.accepted()[m.record.key.micro]) {
+            out.events.push_back(job_event::DuplicateResult{m.job, m.record.key, m.record.node});
+        }
+        return std::nullopt;
+    }
+
+    [[nodiscard]] auto take(const job_message::RenewalRequest& m, TimePoint now, JobEffects& out) -> std::optional<JobError> {
+        if (const auto fault = foreign(m.job, m.key.macro)) { return fault; }
+        return state_.owns() ? renewed(m.key.micro, m.token, now, out) : std::nullopt;
+    }
+    [[nodiscard]] auto take(const job_message::LeaseReturned& m, TimePoint now, JobEffects& out) -> std::optional<JobError> {
+        if (const auto fault = foreign(m.job, m.key.macro)) { return fault; }
+        return state_.owns() ? returned(m.key.micro, m.token, m.node, now, out) : std::nullopt;
+    }
+    [[nodiscard]] auto take(const job_message::JobEnded& m, TimePoint now, JobEffects& out) -> std::optional<JobError> {
+        auto message = verdicts();
+        message.final = m.record;
+        return take(message, now, out);
+    }
+    /// What concerns whole jobs is no business of a queue.
+    template <class Other>
+    [[nodiscard]] auto take(const Other& /*message*/, TimePoint /*now*/, JobEffects& /*out*/) const -> std::optional<JobError> {
+        return JobError::message_shape_wrong;
+    }
+
+    // ---- leases ---------------------------------------------------------------------------------------------------
+
+    [[nodiscard]] static auto error_of(LeaseFault fault) noexcept -> std::optional<JobError> {
+        switch (fault) {
+            case LeaseFault::none: return std::nullopt;
+            case LeaseFault::unknown: return JobError::micro_unknown;
+            case LeaseFault::closed: return JobError::item_ended;
+            case LeaseFault::held: return JobError::lease_held;
+            case LeaseFault::not_yet: return JobError::item_barred;
+            case LeaseFault::not_held: return JobError::lease_missing;
+            case LeaseFault::stale: return JobError::lease_stale;
+            case LeaseFault::capped: break;
+        }
+        return JobError::lease_capped;
+    }
+    [[nodiscard]] auto renewed(std::uint32_t micro, const FencingToken& token, TimePoint now, JobEffects& out)
+        -> std::optional<JobError> {
+        if (const auto fault = error_of(state_.renew(micro, token, now))) { return fault; }
+        out.events.push_back(job_event::LeaseLengthened{state_.plan().job, {state_.plan().macro, micro},
+                                                        state_.leases().find(micro)->hold->holder});
+        changed_ = true;
+        return std::nullopt;
+    }
+    [[nodiscard]] auto returned(std::uint32_t micro, const FencingToken& token, const NodeId& node, TimePoint now,
+                                JobEffects& out) -> std::optional<JobError> {
+        if (const auto fault = error_of(state_.give_back(micro, token, now))) { return fault; }
+        out.events.push_back(job_event::LeaseGivenBack{state_.plan().job, {state_.plan().macro, micro}, node});
+        changed_ = true;
+        return std::nullopt;
+    }
+    auto return_work(TimePoint now, JobEffects& out) -> void {
+        const auto work = *std::exchange(work_, std::nullopt);
+        const auto& plan = state_.plan();
+        if (state_.owns()) {
+            (void)returned(work.micro, work.token, state_.self().node, now, out);
+        } else {
+            say(job_message::LeaseReturned{plan.job, {plan.macro, work.micro}, state_.self().node, work.token}, out);
+        }
+        ask_anew(now);
+    }
+
+    // ---- what follows ---------------------------------------------------------------------------------------------
+
+    [[nodiscard]] auto hungry() const -> bool { return wanting_ && !work_ && !leaving_ && record() == nullptr; }
+    /// Whether this node is going to ask for the queue at `time`: it wants work, and there may be some for it.
+    [[nodiscard]] auto asks(TimePoint time) const -> bool {
+        const auto& self = state_.self();
+        if (!hungry() || state_.owns() || state_.is_barred(self.node, self.wallet)) { return false; }
+        return !state_.known() || state_.first_for(self.node, self.wallet, time) != nullptr;
+    }
+    /// A result of this node that no owner has noted yet; null if there is none.
+    [[nodiscard]] auto unheard() const -> const ResultRecord* {
+        if (state_.owns() || record() != nullptr) { return nullptr; }
+        for (const auto& [digest, result] : state_.results().results()) {
+            if (result.node == state_.self().node && (!state_.known() || !state_.accepted()[result.key.micro])) {
+                return &result;
+            }
+        }
+        return nullptr;
+    }
+    auto proceed(TimePoint now, JobEffects& out) -> void {
+        if (claim_ && now >= claim_->again_at) { ask_claim(now, out); }
+        if (!claim_ && !state_.owns() && !leaving_ && now >= takeover_at()) { take_over(now, out); }
+        if (state_.owns()) { rule(now, out); }
+        if (!state_.owns()) { take_part(now, out); }
+        if (state_.owns() && (changed_ || now >= beat_at_)) { publish(now, out); }
+    }
+
+    auto take_part(TimePoint now, JobEffects& out) -> void {
+        const auto& self = state_.self();
+        const auto& plan = state_.plan();
+        if (now >= request_at_ && asks(now)) {
+            say(job_message::OwnershipRequest{plan.job, plan.macro, self.node, self.wallet, self.boot}, out);
+            out.events.push_back(job_event::OwnershipRequested{plan.job, plan.macro});
+            request_at_ = now + request_wait_;
+            request_wait_ = std::min(request_wait_ * 2, parameters().request_retry_max);
+        }
+        if (now >= resend_at_) {
+            if (const auto* result = unheard()) {
+                say(job_message::ResultFound{plan.job, *result}, out);
+                resend_at_ = now + resend_wait_;
+                resend_wait_ = std::min(resend_wait_ * 2, parameters().request_retry_max);
+            }
+        }
+    }
+
+    auto rule(TimePoint now, JobEffects& out) -> void {
+        if (record() != nullptr) { return; }
+        changed_ = state_.settle(now, out) || changed_;
+        if (state_.ended()) {
+            const auto record = state_.conclude();
+            state_.results().add(record);
+            out.events.push_back(job_event::MacroEnded{record});
+            changed_ = whole_ = true;
+            return;
+        }
+        const auto& self = state_.self();
+        const auto* next = claim_ ? nullptr : state_.next_in_line(now);
+        if (hungry() && (taken_ < parameters().quota || next == nullptr)) {
+            if (const auto* item = state_.first_for(self.node, self.wallet, now)) {
+                const auto micro = item->key;
+                work_ = Work{micro, state_.lease(micro, now), now + parameters().lock / 2};
+                out.events.push_back(
+                    job_event::MicroLeased{state_.plan().job, {state_.plan().macro, micro}, self.node, work_->token});
+                ++taken_;
+                changed_ = true;
+                next = claim_ ? nullptr : state_.next_in_line(now);
+            }
+        }
+        if (next != nullptr) { pass_on(QueueRequest{*next}, now, out); }
+    }
+
+    std::optional<Work> work_{};
+    TimePoint now_;
+    Duration resend_wait_;
+    TimePoint resend_at_;
+    bool wanting_ = false;
+    bool leaving_ = false;
+};
+
+}}  // namespace allot::v0

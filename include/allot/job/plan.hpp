@@ -1,0 +1,168 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <allot/job/job_error.hpp>
+#include <allot/job/names.hpp>
+#include <allot/result.hpp>
+
+namespace allot { inline namespace v0 {
+
+/// How a job is cut. The defaults are the seed's: ten workers and one verifier a MacroJob.
+struct Slicing {
+    std::uint32_t macro_count = 1;
+    std::uint32_t workers_per_macro = 10;
+    std::uint32_t verifiers_per_macro = 1;         ///< 0 posts a job that nobody verifies.
+    std::uint32_t blocks_per_micro = 10;           ///< As long as every list of a verifier, too, so that length tells nothing.
+    std::uint32_t checked_blocks_per_worker = 1;   ///< A verifier recomputes at least so many blocks of each worker.
+
+    /// MicroJobs in a MacroJob. @pre sliced without an error.
+    [[nodiscard]] constexpr auto items() const noexcept -> std::uint32_t { return workers_per_macro + verifiers_per_macro; }
+    /// Blocks of data in a MacroJob. @pre sliced without an error.
+    [[nodiscard]] constexpr auto blocks_per_macro() const noexcept -> std::uint64_t {
+        return std::uint64_t{workers_per_macro} * blocks_per_micro;
+    }
+
+    /// What is wrong with it, if anything.
+    [[nodiscard]] constexpr auto fault() const noexcept -> std::optional<JobError> {
+        if (macro_count == 0) { return JobError::no_macros; }
+        if (workers_per_macro == 0) { return JobError::no_workers; }
+        if (blocks_per_micro == 0) { return JobError::no_blocks; }
+        if (checked_blocks_per_worker == 0 && verifiers_per_macro > 0) { return JobError::no_checks; }
+        const auto items = std::uint64_t{workers_per_macro} + verifiers_per_macro;
+        if (items > items_per_macro_max || items * macro_count > items_max) { return JobError::too_many_items; }
+        if (blocks_per_micro > blocks_per_micro_max || blocks_per_macro() > blocks_max / macro_count) {
+            return JobError::too_many_blocks;
+        }
+        if (verifiers_per_macro > 0 && std::uint64_t{workers_per_macro} * checked_blocks_per_worker > blocks_per_micro) {
+            return JobError::checks_do_not_fit;
+        }
+        return std::nullopt;
+    }
+
+    static constexpr std::uint64_t items_per_macro_max = 4096;
+    static constexpr std::uint64_t items_max = std::uint64_t{1} << 20;
+    static constexpr std::uint64_t blocks_per_micro_max = std::uint64_t{1} << 16;
+    static constexpr std::uint64_t blocks_max = std::uint64_t{1} << 48;
+
+    friend constexpr auto operator==(const Slicing&, const Slicing&) noexcept -> bool = default;
+};
+
+/// What whoever posts a job says of it. The seed stays with them: it says who verifies.
+struct JobSpec {
+    JobId job;
+    Entropy seed{};
+    Slicing slicing{};
+    std::string code_uri{};
+    std::string data_uri{};
+};
+
+/// One MacroJob, as everybody may know it.
+struct MacroPlan {
+    JobId job;
+    std::uint32_t macro = 0;
+    Hash256 id{};
+    std::vector<Hash256> micros{};           ///< The ids of its MicroJobs; which of them verifies cannot be told.
+    std::uint32_t blocks_per_micro = 0;      ///< So many hashes make a result.
+    std::uint32_t verifiers = 0;
+    std::uint32_t checked_blocks = 0;
+
+    [[nodiscard]] auto items() const noexcept -> std::uint32_t { return static_cast<std::uint32_t>(micros.size()); }
+    [[nodiscard]] auto channel() const -> std::string { return macro_channel(job, id); }
+    friend auto operator==(const MacroPlan&, const MacroPlan&) -> bool = default;
+};
+
+/// The public plan of a job: ids and sizes. It says nothing of who verifies, and which data block lies where (rule 31).
+class JobPlan {
+public:
+    /// Cuts a job. The ids follow from the seed alone, so that whoever learns the seed later can check them:
+    /// H("macro" | job | seed | macro) and H("micro" | job | seed | macro | micro).
+    /// @complexity linear in the number of MicroJobs.
+    [[nodiscard]] static auto slice(const JobSpec& spec) -> Result<JobPlan, JobError> {
+        if (spec.job.is_null()) { return FailureOf<JobError>{JobError::job_invalid}; }
+        if (const auto fault = spec.slicing.fault()) { return FailureOf<JobError>{*fault}; }
+        auto plan = JobPlan{spec};
+        const auto derived = [&](std::string_view what, std::uint32_t macro) {
+            auto hasher = RecordHasher{what};
+            return hasher.id(spec.job).hash(spec.seed.bytes()).word(macro);
+        };
+        for (std::uint32_t m = 0; m < spec.slicing.macro_count; ++m) {
+            plan.macros_.push_back(derived("macro", m).finish());
+            for (std::uint32_t k = 0; k < spec.slicing.items(); ++k) {
+                plan.micros_.push_back(derived("micro", m).word(k).finish());
+            }
+        }
+        plan.digest_ = plan.digest_of_contents();
+        return plan;
+    }
+
+    /// A plan as it came over a wire; refused unless it is whole.
+    [[nodiscard]] static auto from_parts(const JobId& job, const Slicing& slicing, std::string code_uri, std::string data_uri,
+                                         std::vector<Hash256> macros, std::vector<Hash256> micros)
+        -> Result<JobPlan, JobError> {
+        if (job.is_null()) { return FailureOf<JobError>{JobError::job_invalid}; }
+        if (const auto fault = slicing.fault()) { return FailureOf<JobError>{*fault}; }
+        if (macros.size() != slicing.macro_count ||
+            micros.size() != std::size_t{slicing.macro_count} * slicing.items()) {
+            return FailureOf<JobError>{JobError::message_shape_wrong};
+        }
+        auto plan = JobPlan{{job, {}, slicing, std::move(code_uri), std::move(data_uri)}};
+        plan.macros_ = std::move(macros);
+        plan.micros_ = std::move(micros);
+        plan.digest_ = plan.digest_of_contents();
+        return plan;
+    }
+
+    [[nodiscard]] auto job() const noexcept -> const JobId& { return job_; }
+    [[nodiscard]] auto slicing() const noexcept -> const Slicing& { return slicing_; }
+    [[nodiscard]] auto code_uri() const noexcept -> const std::string& { return code_uri_; }
+    [[nodiscard]] auto data_uri() const noexcept -> const std::string& { return data_uri_; }
+    [[nodiscard]] auto macro_ids() const noexcept -> const std::vector<Hash256>& { return macros_; }
+    [[nodiscard]] auto micro_ids() const noexcept -> const std::vector<Hash256>& { return micros_; }
+    /// Two plans are the same when their digests are.
+    [[nodiscard]] auto digest() const noexcept -> const Hash256& { return digest_; }
+    [[nodiscard]] auto contains(MicroKey key) const noexcept -> bool {
+        return key.macro < slicing_.macro_count && key.micro < slicing_.items();
+    }
+    /// The id of a MicroJob. @pre `contains(key)`.
+    [[nodiscard]] auto id(MicroKey key) const noexcept -> const Hash256& {
+        return micros_[std::size_t{key.macro} * slicing_.items() + key.micro];
+    }
+    /// All of one MacroJob. @pre `macro < slicing().macro_count`.
+    [[nodiscard]] auto macro(std::uint32_t macro) const -> MacroPlan {
+        const auto first = micros_.begin() + static_cast<std::ptrdiff_t>(std::size_t{macro} * slicing_.items());
+        return {job_, macro, macros_[macro], {first, first + static_cast<std::ptrdiff_t>(slicing_.items())},
+                slicing_.blocks_per_micro, slicing_.verifiers_per_macro, slicing_.checked_blocks_per_worker};
+    }
+
+    friend auto operator==(const JobPlan&, const JobPlan&) -> bool = default;
+
+private:
+    explicit JobPlan(const JobSpec& spec)
+        : job_{spec.job}, slicing_{spec.slicing}, code_uri_{spec.code_uri}, data_uri_{spec.data_uri} {}
+
+    [[nodiscard]] auto digest_of_contents() const -> Hash256 {
+        auto hasher = RecordHasher{"plan"};
+        hasher.id(job_).text(code_uri_).text(data_uri_);
+        hasher.word(slicing_.macro_count).word(slicing_.workers_per_macro).word(slicing_.verifiers_per_macro);
+        hasher.word(slicing_.blocks_per_micro).word(slicing_.checked_blocks_per_worker);
+        for (const auto& id : macros_) { hasher.hash(id); }
+        for (const auto& id : micros_) { hasher.hash(id); }
+        return hasher.finish();
+    }
+
+    JobId job_;
+    Slicing slicing_;
+    std::string code_uri_;
+    std::string data_uri_;
+    std::vector<Hash256> macros_;
+    std::vector<Hash256> micros_;
+    Hash256 digest_{};
+};
+
+}}  // namespace allot::v0

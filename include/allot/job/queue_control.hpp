@@ -1,0 +1,114 @@
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <compare>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <tuple>
+#include <vector>
+
+#include <allot/core/siphash.hpp>
+#include <allot/job/job_error.hpp>
+#include <allot/job/names.hpp>
+#include <allot/job/plan.hpp>
+#include <allot/store/lease_table.hpp>
+
+namespace allot { inline namespace v0 {
+
+/// The leases of a MacroJob's MicroJobs, by number. Their times are those of the queue's clock.
+using MicroLeases = LeaseTable<std::uint32_t, NodeId, FencingToken>;
+
+/// A node that wants to own a queue.
+struct QueueRequest {
+    NodeId node;
+    WalletId wallet;
+    std::uint64_t boot = 0;
+    TimePoint heard{};  ///< By the queue's clock.
+
+    friend auto operator==(const QueueRequest&, const QueueRequest&) -> bool = default;
+};
+
+/// One reign over a queue: of whom, and how it came about.
+///
+/// Exactly one life of one node writes under a reign: a reign passes its queue on at most once, a node takes over from a
+/// reign at most once, and the hash of the reign before it is part of what orders them.
+struct QueueReign {
+    std::uint64_t epoch = 0;   ///< Grows with each change of owner.
+    NodeId owner;
+    std::uint64_t boot = 0;    ///< Which life of the owner.
+    std::uint64_t parent = 0;  ///< The rank of the reign before it.
+    bool taken = false;        ///< Taken or created by the owner itself, not handed over.
+
+    /// What orders two reigns of one epoch, which are a fork: nobody can prefer itself, for all are hashed alike.
+    [[nodiscard]] auto rank() const noexcept -> std::uint64_t {
+        auto hasher = SipHash24{SipKey{epoch, parent}};
+        return hasher.bytes(std::span{owner.bytes()}).word(boot).word(taken ? 1U : 0U).finish();
+    }
+    friend auto operator==(const QueueReign&, const QueueReign&) -> bool = default;
+    friend auto operator<=>(const QueueReign& a, const QueueReign& b) -> std::strong_ordering {
+        if (a.epoch != b.epoch) { return a.epoch <=> b.epoch; }
+        if (const auto order = a.rank() <=> b.rank(); order != 0) { return order; }
+        return std::tie(a.owner, a.boot, a.parent, a.taken) <=> std::tie(b.owner, b.boot, b.parent, b.taken);
+    }
+};
+
+/// What the owner of a queue decides alone: everything about a MacroJob but the results.
+struct QueueControl {
+    QueueReign reign;
+    std::uint64_t revision = 0;       ///< Grows with each word of the owner.
+    TimePoint clock{};                ///< The queue's own time, moved on by its owners; needs no common clock.
+    TimePoint progress{};             ///< When a MicroJob was last leased, by that clock.
+    std::uint64_t tokens = 0;         ///< Leases given so far.
+    std::vector<MicroLeases::Item> items{};                  ///< By MicroJob.
+    std::vector<std::optional<Hash256>> accepted{};          ///< By MicroJob: the result that counts, once there is one.
+    std::vector<QueueRequest> requests{};                    ///< First come, first served.
+    std::vector<NodeId> owners_before{};                     ///< Newest first, each once.
+
+    static constexpr std::size_t requests_max = 1024;
+    static constexpr std::size_t owners_max = 8;
+    static constexpr std::uint64_t count_max = std::uint64_t{1} << 48;
+
+    /// The order in which controls replace each other: a higher reign, then a higher revision.
+    [[nodiscard]] auto newer_than(const QueueControl& other) const -> bool {
+        return reign != other.reign ? reign > other.reign : revision > other.revision;
+    }
+    friend auto operator==(const QueueControl&, const QueueControl&) -> bool = default;
+};
+
+/// What is wrong with a control that claims to be of this MacroJob's queue, if anything.
+/// @complexity linear in the control, quadratic in the requests' number at worst.
+[[nodiscard]] inline auto fault_of(const MacroPlan& plan, const QueueControl& control) -> std::optional<JobError> {
+    const auto is_time = [](TimePoint time) { return time >= TimePoint{} && time <= time_point_max; };
+    if (control.reign.owner.is_null()) { return JobError::node_invalid; }
+    if (control.requests.size() > QueueControl::requests_max || control.owners_before.size() > QueueControl::owners_max ||
+        control.reign.epoch > QueueControl::count_max || control.revision > QueueControl::count_max ||
+        control.tokens > QueueControl::count_max) {
+        return JobError::message_too_large;
+    }
+    if (control.items.size() != plan.items() || control.accepted.size() != plan.items()) {
+        return JobError::message_shape_wrong;
+    }
+    if (!is_time(control.clock) || !is_time(control.progress) || control.progress > control.clock) {
+        return JobError::message_time_wrong;
+    }
+    for (std::uint32_t k = 0; k < plan.items(); ++k) {
+        const auto& item = control.items[k];
+        if (item.key != k || (item.closed && item.hold) || (control.accepted[k] && !item.closed)) {
+            return JobError::message_shape_wrong;
+        }
+        if (item.hold && item.hold->holder.is_null()) { return JobError::node_invalid; }
+        if (!is_time(item.not_before) ||
+            (item.hold && (!is_time(item.hold->granted) || !is_time(item.hold->expires) ||
+                           item.hold->granted > control.clock || item.hold->expires <= item.hold->granted))) {
+            return JobError::message_time_wrong;
+        }
+    }
+    const auto nobody = [](const QueueRequest& request) { return request.node.is_null() || request.wallet.is_null(); };
+    if (std::any_of(control.requests.begin(), control.requests.end(), nobody)) { return JobError::node_invalid; }
+    return std::nullopt;
+}
+
+}}  // namespace allot::v0

@@ -1,0 +1,210 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <allot/job/job_effects.hpp>
+#include <allot/job/queue_state.hpp>
+
+namespace allot { inline namespace v0 {
+
+/// Who owns a travelling queue: how it is passed on, taken over and made known. Part of `MicroQueueReplica`.
+class QueueSuccession {
+public:
+    QueueSuccession(MacroPlan plan, JobNode self, const QueueParameters& parameters, TimePoint now)
+        : state_{std::move(plan), std::move(self), parameters}, channel_{state_.plan().channel()}, heard_{now},
+          request_wait_{parameters.request_retry}, request_at_{now} {}
+
+    [[nodiscard]] auto state() const noexcept -> const QueueState& { return state_; }
+    /// How the job ended, once that is known here. Then the queue rests.
+    [[nodiscard]] auto final_record() const noexcept -> const std::optional<FinalRecord>& { return final_; }
+    /// What the MacroJob came to, if that is known and stands.
+    [[nodiscard]] auto record() const -> const MacroRecord* { return state_.results().record(); }
+    /// All that is known, to be kept, or given to somebody who knows nothing.
+    [[nodiscard]] auto snapshot() const -> job_message::QueueSnapshot {
+        auto message = verdicts();
+        message.whole = true;
+        if (state_.known()) { message.control = state_.control(); }
+        for (const auto& [digest, result] : state_.results().results()) { message.results.push_back(result); }
+        return message;
+    }
+
+protected:
+    /// A change of owner that waits for its claim.
+    struct Claim {
+        Hash256 name{};
+        QueueReign reign;
+        TimePoint again_at{};
+    };
+
+    [[nodiscard]] auto parameters() const noexcept -> const QueueParameters& { return state_.parameters(); }
+    auto say(JobMessage message, JobEffects& out) const -> void { out.sends.push_back({channel_, std::move(message)}); }
+
+    /// A snapshot of what was decided, without the queue.
+    [[nodiscard]] auto verdicts() const -> job_message::QueueSnapshot {
+        auto message = job_message::QueueSnapshot{state_.plan().job, state_.plan().macro, false, {}, {}, {}, {}, final_};
+        for (const auto& [digest, rejection] : state_.results().rejected()) { message.rejected.push_back(rejection); }
+        for (const auto& [digest, record] : state_.results().records()) { message.records.push_back(record); }
+        return message;
+    }
+    /// Answers somebody who lags behind, but not every time.
+    auto reply(job_message::QueueSnapshot message, TimePoint now, JobEffects& out) -> void {
+        if (now < reply_at_) { return; }
+        say(std::move(message), out);
+        reply_at_ = now + parameters().reply_every;
+    }
+    /// Notes that a node wants the queue; who does not own it remembers, because a request may come while it is handed over.
+    auto note_request(const job_message::OwnershipRequest& m, TimePoint now) -> void {
+        if (state_.owns()) {
+            changed_ = state_.note_request({m.node, m.wallet, m.boot, state_.clock(now)}) || changed_;
+            return;
+        }
+        std::erase_if(overheard_, [&](const auto& request) { return request.node == m.node; });
+        if (overheard_.size() < QueueControl::requests_max) { overheard_.push_back({m.node, m.wallet, m.boot, now}); }
+    }
+    /// From `at` on this node asks for the queue, with the shortest wait between two requests again.
+    auto ask_anew(TimePoint at) -> void {
+        request_wait_ = parameters().request_retry;
+        request_at_ = at;
+    }
+
+    /// When this node replaces a silent owner: the last owners first, newest first, all others after them in an order that
+    /// differs from epoch to epoch.
+    [[nodiscard]] auto takeover_at() const -> TimePoint {
+        const auto& self = state_.self();
+        auto turn = static_cast<std::int64_t>(rank_of(self.node, state_.known() ? state_.reign().epoch : 0, 0) % 8U);
+        if (state_.known()) {
+            const auto& before = state_.owners_before();
+            const auto at = std::find(before.begin(), before.end(), self.node);
+            turn = state_.reign().owner == self.node ? 0
+                   : at != before.end()              ? 1 + (at - before.begin())
+                                                     : turn + 1 + static_cast<std::int64_t>(before.size());
+        }
+        return heard_ + parameters().owner_timeout + parameters().stagger * turn;
+    }
+
+    auto pass_on(const QueueRequest& to, TimePoint now, JobEffects& out) -> void {
+        change_reign({next_epoch(), to.node, to.boot, state_.reign().rank(), false}, now, out);
+    }
+    auto take_over(TimePoint now, JobEffects& out) -> void {
+        const auto& self = state_.self();
+        const auto parent = state_.known() ? state_.reign().rank() : 0;
+        change_reign({next_epoch(), self.node, self.boot, parent, true}, now, out);
+    }
+    auto ask_claim(TimePoint now, JobEffects& out) -> void {
+        claim_->again_at = now + parameters().owner_timeout;
+        out.claims.push_back({claim_->name, {claim_->reign.owner, claim_->reign.rank()}});
+    }
+    auto decide_claim(bool won, TimePoint now, JobEffects& out) -> void {
+        const auto reign = std::exchange(claim_, std::nullopt)->reign;
+        epoch_floor_ = std::max(epoch_floor_, reign.epoch);
+        if (!won) {
+            // Somebody else won that epoch; give them the time to say so, and then look further each time.
+            heard_ = now;
+            epoch_floor_ += (std::uint64_t{1} << std::min(lost_++, 16U)) - 1;
+        } else if (reign.parent == (state_.known() ? state_.reign().rank() : 0)) {
+            enter(reign, now, out);
+        }
+    }
+
+    auto adopt(const QueueControl& control, TimePoint now, JobEffects& out) -> void {
+        const auto owned = state_.owns();
+        const auto same_reign = state_.known() && state_.reign() == control.reign;
+        state_.adopt(control, now);
+        heard_ = now;
+        claim_.reset();
+        lost_ = 0;
+        if (same_reign) { return; }
+        const auto& reign = state_.reign();
+        std::erase_if(overheard_,
+                      [&](const auto& r) { return r.node == reign.owner || now - r.heard > parameters().request_retry_max; });
+        if (state_.owns()) {
+            for (auto& request : std::exchange(overheard_, {})) {
+                request.heard = state_.clock(now);
+                state_.note_request(request);
+            }
+            taken_ = 0;
+            changed_ = whole_ = true;  // says at once that it has heard
+            out.events.push_back(job_event::OwnershipGranted{state_.plan().job, state_.plan().macro, reign.owner, reign.epoch});
+        } else if (owned) {
+            out.events.push_back(job_event::OwnershipLost{state_.plan().job, state_.plan().macro, reign.epoch});
+            ask_anew(now);
+        }
+    }
+
+    auto publish(TimePoint now, JobEffects& out) -> void {
+        whole_ = whole_ || now >= beat_at_;
+        if (state_.owns()) { state_.stamp(now); }
+        auto message = whole_ ? snapshot() : verdicts();
+        if (!whole_) {
+            message.control = state_.control();
+            for (const auto& digest : fresh_) {
+                if (const auto* result = state_.results().find(digest)) { message.results.push_back(*result); }
+            }
+        }
+        say(std::move(message), out);
+        fresh_.clear();
+        changed_ = whole_ = false;
+        beat_at_ = now + parameters().heartbeat;
+    }
+
+    QueueState state_;
+    std::string channel_;
+    std::optional<FinalRecord> final_{};
+    std::optional<Claim> claim_{};
+    std::optional<QueueReign> gave_{};  // the reign this node handed over last
+    std::set<Hash256> fresh_;           // results not yet published
+    TimePoint heard_;                   // when a newer control was last taken in
+    Duration request_wait_;
+    TimePoint request_at_;
+    TimePoint beat_at_{};
+    std::uint32_t taken_ = 0;           // MicroJobs leased in this reign
+    bool changed_ = false;              // there is something to publish
+    bool whole_ = false;                // and it has to be all
+
+private:
+    [[nodiscard]] auto next_epoch() const -> std::uint64_t {
+        return std::max(epoch_floor_, state_.known() ? state_.reign().epoch : 0) + 1;
+    }
+
+    auto change_reign(const QueueReign& reign, TimePoint now, JobEffects& out) -> void {
+        if (!parameters().arbitrate_epochs) { return enter(reign, now, out); }
+        const auto& plan = state_.plan();
+        const auto name = RecordHasher{"reign"}.id(plan.job).word(plan.macro).word(reign.epoch).finish();
+        claim_ = Claim{name, reign, now};
+        ask_claim(now, out);
+    }
+
+    auto enter(const QueueReign& reign, TimePoint now, JobEffects& out) -> void {
+        const auto& plan = state_.plan();
+        heard_ = now;
+        taken_ = 0;
+        changed_ = whole_ = true;
+        if (!state_.known()) {
+            state_.adopt(state_.fresh(reign.epoch), now);
+            out.events.push_back(job_event::QueueCreated{plan.job, plan.macro});
+            return;
+        }
+        state_.begin_reign(reign, now);
+        if (state_.owns()) {
+            out.events.push_back(job_event::OwnershipTaken{plan.job, plan.macro, reign.owner, reign.epoch});
+            return;
+        }
+        gave_ = reign;
+        out.events.push_back(job_event::OwnershipGranted{plan.job, plan.macro, reign.owner, reign.epoch});
+        publish(now, out);
+        ask_anew(now + parameters().request_retry);
+    }
+
+    std::vector<QueueRequest> overheard_;  // by local time
+    TimePoint reply_at_{};
+    std::uint64_t epoch_floor_ = 0;  // the highest epoch that is known to be taken
+    std::uint32_t lost_ = 0;         // claims lost since a control was last taken in
+};
+
+}}  // namespace allot::v0
