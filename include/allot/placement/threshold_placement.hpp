@@ -2,6 +2,7 @@
 
 #include <cstdint>
 
+#include <allot/core/fields.hpp>
 #include <allot/policy/model_placement.hpp>
 #include <allot/policy/role.hpp>
 
@@ -20,6 +21,7 @@ struct ThresholdPlacementParameters {
     friend constexpr auto operator==(const ThresholdPlacementParameters&, const ThresholdPlacementParameters&) noexcept
         -> bool = default;
 };
+ALLOT_FIELDS(ThresholdPlacementParameters, holders_min, holders_target, asked_for)
 
 /// The default placement: when a task starts and fewer than three candidates hold one of its models, ask for up to ten
 /// (seed 001, rule 24).

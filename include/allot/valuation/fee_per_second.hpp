@@ -1,5 +1,7 @@
 #pragma once
 
+#include <string_view>
+
 #include <allot/policy/role.hpp>
 #include <allot/policy/task_valuation.hpp>
 
@@ -10,6 +12,7 @@ namespace allot { inline namespace v0 {
 /// The unit is tokens a millisecond; a common factor changes no order.
 struct FeePerSecond {
     using role = role::valuation;
+    static constexpr std::string_view name = "FeePerSecond";
 
     [[nodiscard]] constexpr auto value(const Task& task, const Requirement&) const noexcept -> Value {
         return {task.fee.units, static_cast<std::uint64_t>(task.duration_estimate.count())};

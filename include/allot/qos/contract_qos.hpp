@@ -1,0 +1,165 @@
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+
+#include <allot/core/fields.hpp>
+#include <allot/policy/qos_tracker.hpp>
+#include <allot/policy/role.hpp>
+
+namespace allot { inline namespace v0 {
+
+/// The books a contract keeps of one node: points of all its tasks, and of the last three (spec: crynux.md 1.1, 1.3, 1.8).
+///
+/// Kept task by task: `start`, then `add` for each verdict, then `finish`. The window counts a task from its start, the mean
+/// from its end, as the contracts do.
+struct ContractScores {
+    static constexpr std::uint64_t window = 3;      ///< Tasks that decide about a kick-out.
+    static constexpr std::uint64_t points_cap = 4'096;  ///< More points than any task gives.
+
+    std::uint64_t total = 0;                     ///< Points of all finished tasks, for ever.
+    std::uint64_t tasks = 0;                     ///< Tasks started, for ever; zero is the explicit state "no samples yet".
+    std::uint64_t recent_tasks = 0;              ///< Tasks started since the last kick-out.
+    std::array<std::uint32_t, window> recent{};  ///< Points of the last three of them, a ring.
+    std::uint32_t current = 0;                   ///< Points of the task at hand.
+
+    constexpr void start() noexcept {
+        ++tasks;
+        recent[recent_tasks % window] = 0;
+        ++recent_tasks;
+        current = 0;
+    }
+    /// @pre a task was started since the last kick-out, and its points stay within `points_cap`.
+    constexpr void add(std::uint32_t points) noexcept {
+        current += points;
+        recent[(recent_tasks - 1) % window] += points;
+    }
+    /// Takes the points of the task at hand away. @pre as `add`.
+    constexpr void punish() noexcept {
+        current = 0;
+        recent[(recent_tasks - 1) % window] = 0;
+    }
+    constexpr void finish() noexcept { total += current; }
+    /// Empties the window, so that a node that comes back is not kicked out by its first task (spec: D29). The mean stays.
+    constexpr void kick_out() noexcept {
+        recent = {};
+        recent_tasks = 0;
+    }
+
+    /// ⌊points / tasks started⌋, and `points_new` before the first. A task at hand lowers it until it ends.
+    [[nodiscard]] constexpr auto mean(std::uint32_t points_new) const noexcept -> std::uint64_t {
+        return tasks == 0 ? points_new : total / tasks;
+    }
+    [[nodiscard]] constexpr auto recent_sum() const noexcept -> std::uint64_t {
+        auto sum = std::uint64_t{0};
+        for (const auto points : recent) {
+            sum += points;
+        }
+        return sum;
+    }
+    /// Tasks that the window holds.
+    [[nodiscard]] constexpr auto recent_count() const noexcept -> std::uint64_t { return std::min(recent_tasks, window); }
+
+    /// True for what these books can say; a snapshot that says otherwise is refused.
+    [[nodiscard]] constexpr auto valid() const noexcept -> bool {
+        for (std::size_t i = 0; i < window; ++i) {
+            if (recent[i] > points_cap || (i >= recent_tasks && recent[i] != 0)) {
+                return false;
+            }
+        }
+        return recent_tasks <= tasks && tasks < std::uint64_t{1} << 48U && total <= tasks * points_cap && current <= points_cap;
+    }
+
+    friend constexpr auto operator==(const ContractScores&, const ContractScores&) noexcept -> bool = default;
+};
+ALLOT_FIELDS(ContractScores, total, tasks, recent_tasks, recent, current)
+
+/// Parameters of `ContractQos`; the defaults are those of the second contracts, {20, 20, 20, 20, false} are the first's
+/// (spec: crynux.md 1.1).
+struct ContractQosParameters {
+    std::uint32_t points_max = 10;   ///< Most points of a task: 10 for a rank in one round, 20 in two.
+    std::uint32_t points_new = 20;   ///< Mean of a node without tasks, and the scale of the score.
+    std::uint32_t padding = 10;      ///< Points for each task that the window of three lacks.
+    std::uint32_t kick_out_at = 10;  ///< A window of no more removes the node.
+    bool aborts_score_full = true;   ///< A task that ended by no fault of the node gives all points, else it is not counted.
+
+    /// True when the parameters make sense together; a new node must not be kicked out.
+    [[nodiscard]] constexpr auto valid() const noexcept -> bool {
+        return points_max >= 1 && points_max <= points_new && points_new <= 1'000 && padding <= 1'000 &&
+               kick_out_at < ContractScores::window * padding;
+    }
+    friend constexpr auto operator==(const ContractQosParameters&, const ContractQosParameters&) noexcept -> bool = default;
+};
+ALLOT_FIELDS(ContractQosParameters, points_max, points_new, padding, kick_out_at, aborts_score_full)
+
+/// The tracker of the contracts: whole points by rank of submission, a mean over the node's life rounded down, and a kick-out
+/// by the last three tasks (spec: crynux.md 1.3, 1.8).
+///
+/// The score is max(1, mean) over the mean of a new node. Points come by `score`: success alone says nothing, for the contracts
+/// give points when a result is validated. A timeout in a group waits for the group's verdict.
+class ContractQos {
+public:
+    using role = role::qos;
+    using Parameters = ContractQosParameters;
+    using node_data = ContractScores;
+
+    constexpr ContractQos() noexcept = default;
+    constexpr explicit ContractQos(const Parameters& parameters) noexcept : parameters_{parameters} {}
+
+    /// Nothing: the books outlive a departure.
+    constexpr void joined(node_data&, TimePoint) const noexcept {}
+
+    [[nodiscard]] constexpr auto record(node_data& data, Outcome outcome, TimePoint) const noexcept -> Standing {
+        switch (outcome.kind) {
+            case OutcomeKind::scored: return take(data, outcome.points);
+            case OutcomeKind::timeout:
+            case OutcomeKind::incorrect_result: return take(data, 0);
+            case OutcomeKind::out_of_memory:
+            case OutcomeKind::model_download:
+            case OutcomeKind::execution_error:
+            case OutcomeKind::declined:
+            case OutcomeKind::cancelled:
+                return parameters_.aborts_score_full ? take(data, parameters_.points_max) : Standing::good;
+            case OutcomeKind::success:
+            case OutcomeKind::timeout_in_group: break;
+        }
+        return Standing::good;
+    }
+
+    [[nodiscard]] constexpr auto score(const node_data& data, TimePoint) const noexcept -> Score { return score_max(data); }
+    [[nodiscard]] constexpr auto score_max(const node_data& data) const noexcept -> Score {
+        return Score::from_ratio(std::max<std::uint64_t>(1, data.mean(parameters_.points_new)), parameters_.points_new);
+    }
+    /// Never: the contracts know no exclusion for a time.
+    [[nodiscard]] constexpr auto back_at(const node_data&) const noexcept -> std::optional<TimePoint> { return std::nullopt; }
+
+    [[nodiscard]] constexpr auto points_max() const noexcept -> std::uint32_t { return parameters_.points_max; }
+
+    /// True when the last three tasks, those missing counted as `padding`, gave too little.
+    [[nodiscard]] constexpr auto should_kick_out(const node_data& data) const noexcept -> bool {
+        const auto missing = ContractScores::window - data.recent_count();
+        return data.recent_sum() + missing * parameters_.padding <= parameters_.kick_out_at;
+    }
+
+    [[nodiscard]] constexpr auto parameters() const noexcept -> const Parameters& { return parameters_; }
+    constexpr void configure(const Parameters& parameters) noexcept { parameters_ = parameters; }
+
+private:
+    constexpr auto take(node_data& data, std::uint32_t points) const noexcept -> Standing {
+        data.start();
+        data.add(points);
+        data.finish();
+        if (!should_kick_out(data)) {
+            return Standing::good;
+        }
+        data.kick_out();
+        return Standing::kicked_out;
+    }
+
+    Parameters parameters_{};
+};
+
+}}  // namespace allot::v0

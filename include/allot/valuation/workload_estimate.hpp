@@ -1,0 +1,203 @@
+#pragma once
+
+#include <algorithm>
+#include <compare>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include <allot/core/error.hpp>
+#include <allot/core/fields.hpp>
+#include <allot/core/time.hpp>
+#include <allot/core/u128.hpp>
+#include <allot/core/units.hpp>
+#include <allot/result.hpp>
+
+namespace allot { inline namespace v0 {
+
+/// Images to be made; the defaults are those of the 2026 relay (spec: crynux.md 2.5). Its unit of work is the pixel-step.
+struct ImageWork {
+    std::uint32_t images = 6;
+    std::uint32_t width = 512;
+    std::uint32_t height = 512;
+    std::uint32_t steps = 1;
+};
+
+/// A text to be made, from text and images.
+struct TextWork {
+    std::uint64_t text_bytes = 0;       ///< Of the prompt.
+    std::uint32_t new_tokens_max = 256; ///< Tokens it may at most generate.
+    std::uint32_t images = 0;           ///< Images in the prompt ...
+    std::uint64_t pixels = 0;           ///< ... and their pixels together.
+};
+
+/// What a task is to do.
+using Workload = std::variant<ImageWork, TextWork>;
+
+/// Time per unit of work, as an exact ratio: so much for so many units.
+struct Rate {
+    Duration time{};
+    std::uint32_t units = 1;
+
+    friend constexpr auto operator==(const Rate&, const Rate&) noexcept -> bool = default;
+};
+
+/// Time a unit of each kind of work takes on some card; the defaults are the relay's initial ones (spec: crynux.md 2.5).
+struct WorkloadCosts {
+    Duration overhead = std::chrono::seconds{30};                ///< Whatever the work.
+    Rate pixel_step{std::chrono::seconds{10}, 512U * 512U};
+    Rate text_byte{std::chrono::milliseconds{1}, 10};
+    Rate new_token{std::chrono::milliseconds{100}, 1};
+    Rate image{std::chrono::seconds{10}, 1};
+    Rate pixel{std::chrono::seconds{5}, 1'000'000};
+
+    /// True when no time is negative or beyond 2^32 ms, and no rate is per nothing.
+    [[nodiscard]] constexpr auto valid() const noexcept -> bool {
+        constexpr auto length = [](Duration d) { return d >= Duration{0} && d.count() < std::int64_t{1} << 32U; };
+        constexpr auto rate = [length](const Rate& r) { return length(r.time) && r.units >= 1; };
+        return length(overhead) && rate(pixel_step) && rate(text_byte) && rate(new_token) && rate(image) && rate(pixel);
+    }
+    friend constexpr auto operator==(const WorkloadCosts&, const WorkloadCosts&) noexcept -> bool = default;
+};
+ALLOT_FIELDS(Rate, time, units)
+ALLOT_FIELDS(WorkloadCosts, overhead, pixel_step, text_byte, new_token, image, pixel)
+
+/// The time some work takes at given costs: overhead and each kind of work, each rounded up to a millisecond.
+///
+/// Fails with `duration_invalid` when the sum is zero or 2^32 ms and more.
+/// @pre `costs.valid()`.
+[[nodiscard]] constexpr auto time_of(const Workload& work, const WorkloadCosts& costs) noexcept -> Result<Duration> {
+    constexpr auto limit = std::uint64_t{1} << 32U;
+    auto total = static_cast<std::uint64_t>(costs.overhead.count());
+    const auto add = [&](u128 units, const Rate& rate) {  // a sum at the limit stays there: it is refused in the end
+        const auto time = static_cast<std::uint64_t>(rate.time.count());
+        if (time == 0 || !units) {
+            return;
+        }
+        if (units.high() != 0) {  // at least 2^64 / 2^32 milliseconds
+            total = limit;
+            return;
+        }
+        const auto sum = (u128{units.low()} * time + (rate.units - 1U)) / rate.units + total;
+        total = sum >> 32 ? limit : sum.low();
+    };
+    if (const auto* images = std::get_if<ImageWork>(&work)) {
+        add(u128{images->images} * images->width * images->height * images->steps, costs.pixel_step);
+    } else if (const auto* text = std::get_if<TextWork>(&work)) {
+        add(text->text_bytes, costs.text_byte);
+        add(text->new_tokens_max, costs.new_token);
+        add(text->images, costs.image);
+        add(text->pixels, costs.pixel);
+    }
+    if (total == 0 || total >= limit) {
+        return Failure{Error::duration_invalid};
+    }
+    return Duration{static_cast<std::int64_t>(total)};
+}
+
+/// Estimates of run times from the work, with costs measured per card and model configuration (spec: crynux.md 2.5).
+///
+/// A value to be asked before `submit`. It learns nothing by itself: whoever measures says what he found with `calibrate`, for
+/// fitting is his choice and needs no determinism here, while the estimates do.
+class WorkloadEstimate {
+public:
+    WorkloadEstimate() = default;
+    /// With other costs for what was never measured. @pre `initial.valid()`.
+    explicit WorkloadEstimate(const WorkloadCosts& initial) : initial_{initial} {}
+
+    /// Says what a model configuration costs on a card; replaces what was said before. Fails with `gpu_empty`, `vram_zero` or,
+    /// for costs that are not valid, `parameter_invalid`, and then changes nothing.
+    /// @complexity logarithmic to find, linear to insert.
+    auto calibrate(std::string_view configuration, std::string_view gpu, Gibibytes vram, const WorkloadCosts& costs)
+        -> std::optional<Error> {
+        if (gpu.empty()) {
+            return Error::gpu_empty;
+        }
+        if (vram == Gibibytes{}) {
+            return Error::vram_zero;
+        }
+        if (!costs.valid()) {
+            return Error::parameter_invalid;
+        }
+        auto entry = Entry{std::string{configuration}, vram, std::string{gpu}, costs};
+        const auto place = std::lower_bound(entries_.begin(), entries_.end(), entry, Entry::before);
+        if (place != entries_.end() && !Entry::before(entry, *place)) {
+            place->costs = costs;
+        } else {
+            entries_.insert(place, std::move(entry));
+        }
+        return std::nullopt;
+    }
+
+    /// The time on one card: by its own costs; else by those of the card nearest in VRAM, the smaller of two as near, then the
+    /// first by name; else by the initial ones. Fails as `time_of`.
+    /// @complexity linear in the cards measured with this configuration.
+    [[nodiscard]] auto on_card(const Workload& work, std::string_view configuration, std::string_view gpu, Gibibytes vram) const
+        -> Result<Duration> {
+        const auto distance = [&](const Entry& entry) { return gap(entry.vram, vram); };
+        const Entry* found = nullptr;
+        for (const auto& entry : entries_) {
+            if (entry.configuration != configuration) {
+                continue;
+            }
+            if (entry.gpu == gpu && entry.vram == vram) {
+                return time_of(work, entry.costs);
+            }
+            if (found == nullptr || distance(entry) < distance(*found)) {  // entries ascend by VRAM, then name
+                found = &entry;
+            }
+        }
+        return time_of(work, found == nullptr ? initial_ : found->costs);
+    }
+
+    /// The time on whichever card will take it: the mean, rounded up, over the cards measured with this configuration that have
+    /// the VRAM it asks for; where there is none, as `on_card` for that VRAM. Fails as `time_of`.
+    /// @complexity linear in the cards measured with this configuration.
+    [[nodiscard]] auto on_any(const Workload& work, std::string_view configuration, Gibibytes vram_asked) const
+        -> Result<Duration> {
+        auto sum = u128{};
+        auto count = std::uint64_t{0};
+        for (const auto& entry : entries_) {
+            if (entry.configuration == configuration && entry.vram >= vram_asked) {
+                const auto time = time_of(work, entry.costs);
+                if (!time) {
+                    return time;
+                }
+                sum += u128{static_cast<std::uint64_t>(time->count())};
+                ++count;
+            }
+        }
+        if (count == 0) {
+            return on_card(work, configuration, {}, vram_asked);
+        }
+        return Duration{static_cast<std::int64_t>(((sum + u128{count - 1}) / count).low())};
+    }
+
+private:
+    struct Entry {
+        std::string configuration;
+        Gibibytes vram{};
+        std::string gpu;
+        WorkloadCosts costs{};
+
+        [[nodiscard]] static auto before(const Entry& a, const Entry& b) -> bool {
+            if (const auto order = a.configuration <=> b.configuration; order != 0) {
+                return order < 0;
+            }
+            return a.vram == b.vram ? a.gpu < b.gpu : a.vram < b.vram;
+        }
+    };
+
+    [[nodiscard]] static constexpr auto gap(Gibibytes a, Gibibytes b) noexcept -> std::uint32_t {
+        return a > b ? a.count - b.count : b.count - a.count;
+    }
+
+    WorkloadCosts initial_{};
+    std::vector<Entry> entries_;
+};
+
+}}  // namespace allot::v0
