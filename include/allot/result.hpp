@@ -15,10 +15,15 @@ enum class Error : std::uint16_t;
 /// It is the same type under every language standard, and therefore never std::expected: two translation units of
 /// one program must not disagree about it. There is no `Result<void>`; a function without a value answers with an
 /// `std::optional<Error>`.
-template <typename T>
-using Result = tl::expected<T, Error>;
+/// The reason is an `Error` unless a room has reasons of its own, as decoding has.
+template <typename T, typename E = Error>
+using Result = tl::expected<T, E>;
+
+/// The failing half of a `Result` with reasons of its own, as in `return FailureOf<IoError>{IoError::no_space};`.
+template <typename E>
+using FailureOf = tl::unexpected<E>;
 
 /// The failing half of a `Result`, as in `return Failure{Error::id_invalid};`.
-using Failure = tl::unexpected<Error>;
+using Failure = FailureOf<Error>;
 
 }}  // namespace allot::v0

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include <allot/core/fields.hpp>
 #include <allot/policy/lease_terms.hpp>
 #include <allot/policy/role.hpp>
 
@@ -28,6 +29,8 @@ struct FixedTermsParameters {
     }
     friend constexpr auto operator==(const FixedTermsParameters&, const FixedTermsParameters&) noexcept -> bool = default;
 };
+ALLOT_FIELDS(FixedTermsParameters, estimates, length_min, length_max, renewed_max, patience, after_timeout, after_failure,
+             attempts_max)
 
 /// The default terms: a lease lasts twice the estimate within [60 s, 7,200 s]; a task waits at most six hours; expiry ends the
 /// task (rule 6).

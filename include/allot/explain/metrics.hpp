@@ -1,0 +1,164 @@
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <type_traits>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include <allot/core/events.hpp>
+#include <allot/dispatcher/dispatcher.hpp>
+#include <allot/dispatcher/witness.hpp>
+
+namespace allot { inline namespace v0 {
+
+/// How long things took, in fixed buckets.
+struct Histogram {
+    /// Upper bounds of the buckets but the last, which has none.
+    static constexpr auto bounds = std::array{Duration{100},     Duration{1'000},   Duration{10'000},    Duration{60'000},
+                                              Duration{600'000}, Duration{3'600'000}, Duration{21'600'000}};
+
+    std::array<std::uint64_t, bounds.size() + 1> buckets{};  ///< Not cumulative.
+    std::uint64_t count = 0;
+    std::uint64_t sum_ms = 0;
+
+    /// Counts one span in the first bucket whose bound it does not exceed.
+    void add(Duration span) noexcept {
+        const auto bucket = std::lower_bound(bounds.begin(), bounds.end(), span) - bounds.begin();
+        ++buckets[static_cast<std::size_t>(bucket)];
+        ++count;
+        sum_ms += static_cast<std::uint64_t>(span.count());
+    }
+
+    friend auto operator==(const Histogram&, const Histogram&) noexcept -> bool = default;
+};
+
+/// An exact part of a whole.
+struct Fraction {
+    u128 num{};
+    u128 den{};  ///< Zero when there is nothing to part.
+
+    friend auto operator==(const Fraction&, const Fraction&) noexcept -> bool = default;
+};
+
+/// Figures of a network: what was heard of so far, and how it stands now.
+struct Metrics {
+    std::array<std::uint64_t, std::variant_size_v<Event>> events{};  ///< By the place of the event in `Event`.
+    std::map<Error, std::uint64_t> refusals{};
+    Histogram waits{};                      ///< From submission to the first start.
+    std::array<std::uint64_t, 5> choices{}; ///< By `ChoiceKind`: draws, pulls, evictions, copies.
+    std::uint64_t rejections = 0;           ///< Tries of draws and copies that hit no one.
+    std::uint64_t scans = 0;                ///< Draws and copies that an exact scan decided.
+
+    std::uint32_t queued = 0;
+    std::uint32_t queue_capacity = 0;
+    std::vector<std::pair<Requirement, std::uint32_t>> queued_by_group{};  ///< Groups with demand.
+    std::array<std::uint32_t, 5> nodes{};   ///< Those that have not left, by `NodeState`.
+    std::uint32_t excluded = 0;
+    std::uint32_t leases = 0;
+    Fraction jain{};                        ///< (Σx)² / (n·Σx²) for the x tasks done by each node that has not left.
+    Fraction top_1{};                       ///< The most tasks done by one of them, of all these.
+
+    /// How many events of one type were heard of.
+    template <class E>
+    [[nodiscard]] auto count() const -> std::uint64_t {
+        return events[place<E>(static_cast<const Event*>(nullptr))];
+    }
+
+private:
+    template <class E, class... Es>
+    [[nodiscard]] static constexpr auto place(const std::variant<Es...>*) -> std::size_t {
+        auto place = std::size_t{0};
+        (void)((std::is_same_v<E, Es> || (++place, false)) || ...);
+        return place;
+    }
+};
+
+/// Counts what happens. It stands outside the dispatcher, which knows nothing of it.
+///
+///     auto recorder = allot::MetricsRecorder{};
+///     auto events = allot::Events{};
+///     dispatcher.apply(command, moment, events, recorder.witness<decltype(dispatcher)>());  // draws are seen here
+///     recorder.hear(dispatcher, events);
+///     const auto metrics = recorder.metrics(dispatcher);
+class MetricsRecorder {
+public:
+    /// Whom to pass to `apply`, to count draws and their rejections. It may not outlive the recorder.
+    template <class Dispatcher>
+    [[nodiscard]] auto witness() noexcept -> Witness<Dispatcher> {
+        return {this, [](void* self, const Dispatcher&, const Choice& choice) {
+                    static_cast<MetricsRecorder*>(self)->sees(choice);
+                }};
+    }
+
+    /// Takes in what one `apply` told. @complexity O(log n) for each event.
+    template <class Dispatcher>
+    void hear(const Dispatcher& dispatcher, const Events& events) {
+        for (const auto& event : events) {
+            ++counted_.events[event.index()];
+            if (const auto* refused = std::get_if<event::Refused>(&event)) {
+                ++counted_.refusals[refused->error];
+            } else if (const auto* done = std::get_if<event::TaskDone>(&event)) {
+                ++done_[done->node];
+            } else if (const auto* started = std::get_if<event::TaskStarted>(&event)) {
+                const auto* task = dispatcher.task(started->lease.task);
+                if (task != nullptr && task->attempt == 1) {
+                    counted_.waits.add(dispatcher.now() - task->submitted_at);
+                }
+            }
+        }
+    }
+
+    /// What was counted so far, and how the network stands. @complexity linear in what is remembered.
+    template <class Dispatcher>
+    [[nodiscard]] auto metrics(const Dispatcher& dispatcher) const -> Metrics {
+        const auto& state = dispatcher.state();
+        auto result = counted_;
+        result.queued = dispatcher.queued();
+        result.queue_capacity = dispatcher.queue_capacity();
+        result.leases = state.leases().size();
+        auto groups = std::map<RequirementId, std::uint32_t>{};
+        state.tasks().for_each([&](TaskHandle, const Task& task) {
+            if (task.state == TaskState::queued) {
+                ++groups[task.requirement];
+            }
+        });
+        for (const auto& [group, waiting] : groups) {
+            result.queued_by_group.emplace_back(state.fits().value(group), waiting);
+        }
+        auto sum = u128{};
+        auto squares = u128{};
+        auto most = std::uint64_t{0};
+        state.nodes().for_each([&](NodeHandle, const auto& record) {
+            if (!record.node.present()) {
+                return;
+            }
+            ++result.nodes[static_cast<std::size_t>(record.node.state)];
+            result.excluded += record.node.excluded ? 1U : 0U;
+            const auto found = done_.find(record.node.id);
+            const auto tasks = found == done_.end() ? 0 : found->second;
+            sum += tasks;
+            squares += u128{tasks} * u128{tasks};
+            most = std::max(most, tasks);
+        });
+        result.jain = {sum * sum, squares * u128{state.present()}};
+        result.top_1 = {most, sum};
+        return result;
+    }
+
+private:
+    void sees(const Choice& choice) noexcept {
+        ++counted_.choices[static_cast<std::size_t>(choice.kind)];
+        counted_.rejections += choice.drawn.misses;
+        counted_.scans += choice.drawn.scanned ? 1U : 0U;
+    }
+
+    Metrics counted_{};                     // the events' part alone
+    std::map<NodeId, std::uint64_t> done_{};
+};
+
+}}  // namespace allot::v0

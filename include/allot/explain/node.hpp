@@ -1,0 +1,228 @@
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <allot/core/moment.hpp>
+#include <allot/explain/survey.hpp>
+#include <allot/policy/task_queue.hpp>
+
+namespace allot { inline namespace v0 {
+
+/// A node's part in the draw for one task, as if it were free: it is chosen with probability `weight / total`, exactly.
+struct Odds {
+    u128 weight{};                 ///< In units of 2^-92; zero when it could not be drawn.
+    u128 total{};                  ///< Of all that could be, it among them.
+    std::uint32_t rank = 0;        ///< From 1, equal weights sharing the better one; 0 when it could not be drawn.
+    std::uint32_t candidates = 0;  ///< Nodes that could be drawn, it among them.
+
+    friend auto operator==(const Odds&, const Odds&) noexcept -> bool = default;
+};
+
+/// A node's odds for the best waiting task of one group, now and if one thing about the node were different.
+struct GroupOdds {
+    Requirement group{};
+    std::uint32_t waiting = 0;              ///< Tasks that wait in this group.
+    TaskId task = TaskId::null();           ///< The best of them, which the odds are for.
+    Value value{};
+    Odds now{};
+    std::optional<Odds> stake_doubled{};    ///< None where the stake would be more than is admitted.
+    Odds full_quality{};                    ///< With a QoS score of one.
+    std::string model{};                    ///< The first model of the task that the node lacks; else empty.
+    std::optional<Odds> one_more_model{};   ///< With that on disk.
+    std::optional<Odds> next_vram{};        ///< With `NodeExplanation::next_vram`.
+};
+
+/// Why a node gets no tasks, or which it could get.
+struct NodeExplanation {
+    NodeId node = NodeId::null();
+    TimePoint now{};
+    NodeState state = NodeState::left;
+    Reason obstacle = Reason::none;         ///< Why it takes no task at all, whatever the task.
+    std::optional<TimePoint> back_at{};     ///< When its exclusion ends; none when it is not excluded.
+    std::optional<TimePoint> free_by{};     ///< When its lease ends, unless renewed; none when it runs nothing.
+    Score qos{};
+    std::optional<Gibibytes> next_vram{};   ///< The next larger size of the network.
+
+    std::uint32_t queued = 0;               ///< Tasks that wait: the sum of `tasks` and `runnable`.
+    std::vector<ReasonCount> tasks{};       ///< Each under the first reason why a node like this, were it free, could not take it.
+    std::uint32_t runnable = 0;             ///< Tasks it could take, were it free.
+    std::vector<GroupOdds> groups{};        ///< Those with demand, the group of the best task first.
+};
+
+namespace detail {
+
+/// A group's demand: the best task that waits in it.
+struct Demand {
+    QueueEntry best{};
+    std::uint32_t waiting = 0;
+};
+
+template <class Dispatcher>
+[[nodiscard]] auto odds(const Dispatcher& d, const Question& question, const AsFree& node) -> Odds {
+    auto weights = std::vector<u128>{};
+    auto result = Odds{};
+    each_drawable(d, question, node, [&](NodeHandle h, Weight weight) {
+        weights.push_back(weight.raw());
+        result.total += weight.raw();
+        result.weight = h == node.node ? weight.raw() : result.weight;
+    });
+    result.candidates = static_cast<std::uint32_t>(weights.size());
+    if (result.weight > u128{0}) {
+        const auto above = std::count_if(weights.begin(), weights.end(), [&](u128 other) { return other > result.weight; });
+        result.rank = static_cast<std::uint32_t>(above) + 1;
+    }
+    return result;
+}
+
+/// Calls `look()` while a change holds that is then taken back; not when the change is refused.
+template <class Dispatcher, class Look>
+void while_changed(Dispatcher& d, const typename Dispatcher::Command& change, const Look& look) {
+    auto session = d.session();
+    if (d.apply(change, Moment{d.now(), std::nullopt}).accepted()) {
+        look();
+    }
+    session.rollback();
+}
+
+/// What waits, by group, the group of the best task first; and why the node could not take it.
+template <class Dispatcher>
+[[nodiscard]] auto demands(const Dispatcher& d, NodeHandle h, ReasonCounts& counts) -> std::vector<Demand> {
+    const auto& state = d.state();
+    const auto& node_class = state.fits().value(state.nodes()[h].node.node_class);
+    auto groups = std::vector<Demand>{};      // by requirement
+    auto fits = std::vector<Reason>{};        // the same
+    state.tasks().for_each([&](TaskHandle t, const Task& task) {
+        if (task.state != TaskState::queued) {
+            return;
+        }
+        const auto& requirement = state.fits().value(task.requirement);
+        const auto g = std::size_t{task.requirement.value};
+        if (g >= groups.size()) {
+            groups.resize(g + 1);
+            fits.resize(g + 1, Reason::none);
+        }
+        const auto entry = QueueEntry{t, task.requirement, task.value, task.sequence};
+        if (groups[g].waiting++ == 0) {
+            fits[g] = d.eligibility().fits(node_class, requirement);
+            groups[g].best = entry;
+        } else if (goes_before(entry, groups[g].best)) {
+            groups[g].best = entry;
+        }
+        auto reason = fits[g];
+        if (reason == Reason::none) {
+            reason = refusal(d, h, {task, requirement});
+        }
+        if (reason == Reason::none && d.rules()->narrowing == Narrowing::gate && !task.models.empty() && !d.narrows_to(h, task)) {
+            reason = Reason::models_missing;
+        }
+        ++counts[reason];
+    });
+    std::erase_if(groups, [](const Demand& group) { return group.waiting == 0; });
+    std::sort(groups.begin(), groups.end(), [](const Demand& a, const Demand& b) { return goes_before(a.best, b.best); });
+    return groups;
+}
+
+/// The next larger size of VRAM among the classes of the network.
+template <class Dispatcher>
+[[nodiscard]] auto next_vram(const Dispatcher& d, Gibibytes vram) -> std::optional<Gibibytes> {
+    auto next = std::optional<Gibibytes>{};
+    for (const auto id : d.state().fits().all_classes()) {
+        const auto size = d.state().fits().value(id).vram;
+        if (size > vram && (!next || size < *next)) {
+            next = size;
+        }
+    }
+    return next;
+}
+
+}  // namespace detail
+
+/// Why a node gets no tasks: its state, the waiting tasks parted by the first reason why it could not take them were it free, and
+/// its odds for the best task of each group, now and after four changes. Stake, model and VRAM are changed in sessions that are
+/// taken back, so the dispatcher is used exclusively, and is what it was afterwards.
+///
+/// @param groups_max For how many groups odds are told.
+/// @return `node_unknown` for a node that is not there or has left.
+/// @complexity linear in the tasks, and five times linear in the nodes for each group told.
+template <class Dispatcher>
+[[nodiscard]] auto explain(Dispatcher& dispatcher, NodeId node, std::size_t groups_max = 8) -> Result<NodeExplanation> {
+    const auto& d = std::as_const(dispatcher);
+    const auto known = d.state().nodes().find(node);
+    if (!known || !d.state().nodes()[*known].node.present()) {
+        return Failure{Error::node_unknown};
+    }
+    const auto h = *known;
+    const auto record = d.state().nodes()[h];
+    auto out = NodeExplanation{};
+    out.node = node;
+    out.now = d.now();
+    out.state = record.node.state;
+    out.obstacle = detail::reason_of_state(record.node);
+    if (record.node.excluded) {
+        out.obstacle = out.obstacle == Reason::none ? Reason::excluded : out.obstacle;
+        out.back_at = record.node.due_at;
+    }
+    if (record.node.leased()) {
+        out.free_by = d.state().leases()[record.node.lease].deadline;
+    }
+    out.qos = d.qos_score(record);
+    out.next_vram = detail::next_vram(d, d.state().fits().value(record.node.node_class).vram);
+
+    auto counts = detail::ReasonCounts{};
+    auto demands = detail::demands(d, h, counts);
+    out.tasks = counts.rows();
+    out.queued = counts.sum();
+    out.runnable = counts[Reason::none];
+    demands.resize(std::min(demands.size(), groups_max));
+
+    auto questions = std::vector<Question>{};
+    for (const auto& demand : demands) {
+        const auto& task = d.state().tasks()[demand.best.task];
+        questions.push_back({task, d.state().fits().value(task.requirement)});
+        const auto& question = questions.back();
+        auto group = GroupOdds{question.requirement, demand.waiting, task.id, task.value};
+        group.now = detail::odds(d, question, {h});
+        group.full_quality = detail::odds(d, question, {h, Score::one()});
+        for (const auto model : task.models) {
+            const auto& held = d.state().holdings(h);
+            const auto has = std::any_of(held.begin(), held.end(),
+                                         [&](const HeldModel& one) { return one.model == model && one.on_disk(); });
+            if (!has && group.model.empty()) {
+                group.model = d.state().models().name(model);
+            }
+        }
+        out.groups.push_back(std::move(group));
+    }
+    auto stake_doubled = NodeUpdate{.id = node};
+    stake_doubled.stake = Amount{record.node.stake.units * u128{2}};
+    detail::while_changed(dispatcher, command::Update{stake_doubled}, [&] {
+        for (std::size_t i = 0; i < questions.size(); ++i) {
+            out.groups[i].stake_doubled = detail::odds(d, questions[i], {h});
+        }
+    });
+    if (out.next_vram) {
+        auto larger = NodeUpdate{.id = node};
+        larger.vram = *out.next_vram;
+        detail::while_changed(dispatcher, command::Update{larger}, [&] {
+            for (std::size_t i = 0; i < questions.size(); ++i) {
+                out.groups[i].next_vram = detail::odds(d, questions[i], {h});
+            }
+        });
+    }
+    for (std::size_t i = 0; i < questions.size(); ++i) {
+        if (!out.groups[i].model.empty()) {
+            const auto report = command::ReportModel{node, command::Report::add, {out.groups[i].model}};
+            detail::while_changed(dispatcher, report,
+                                  [&] { out.groups[i].one_more_model = detail::odds(d, questions[i], {h}); });
+        }
+    }
+    return out;
+}
+
+}}  // namespace allot::v0

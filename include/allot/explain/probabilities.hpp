@@ -1,0 +1,54 @@
+#pragma once
+
+#include <vector>
+
+#include <allot/core/id.hpp>
+#include <allot/core/time.hpp>
+#include <allot/core/u128.hpp>
+#include <allot/explain/survey.hpp>
+
+namespace allot { inline namespace v0 {
+
+/// One node's part in a draw.
+struct Share {
+    NodeId node = NodeId::null();
+    u128 weight{};  ///< In units of 2^-92, as in a `Receipt`.
+
+    friend auto operator==(const Share&, const Share&) noexcept -> bool = default;
+};
+
+/// Whom the next draw for a task can fall on: each node with probability `weight / total`, exactly.
+struct Distribution {
+    TaskId task = TaskId::null();
+    TimePoint now{};             ///< Scores recover, so a later draw has other weights.
+    std::vector<Share> nodes{};  ///< All with a positive weight, in the order of the records.
+    u128 total{};                ///< Sum of the weights; zero when nobody can be drawn.
+
+    friend auto operator==(const Distribution&, const Distribution&) -> bool = default;
+};
+
+/// The exact distribution of a task's next draw, were it now.
+/// @complexity linear in the nodes.
+template <class Dispatcher>
+[[nodiscard]] auto probabilities(const Dispatcher& dispatcher, const Question& question) -> Distribution {
+    auto result = Distribution{question.task.id, dispatcher.now(), {}, {}};
+    detail::each_drawable(dispatcher, question, {}, [&](NodeHandle h, Weight weight) {
+        result.nodes.push_back({dispatcher.state().nodes()[h].node.id, weight.raw()});
+        result.total += weight.raw();
+    });
+    return result;
+}
+
+/// The same for a task of the network. Errors: as `question`.
+template <class Dispatcher>
+[[nodiscard]] auto probabilities(const Dispatcher& dispatcher, TaskId task) -> Result<Distribution> {
+    return question(dispatcher, task).map([&](const Question& asked) { return probabilities(dispatcher, asked); });
+}
+
+/// The same for a task that nobody has submitted. Errors: as `question`.
+template <class Dispatcher>
+[[nodiscard]] auto probabilities(const Dispatcher& dispatcher, const TaskSpec& task) -> Result<Distribution> {
+    return question(dispatcher, task).map([&](const Question& asked) { return probabilities(dispatcher, asked); });
+}
+
+}}  // namespace allot::v0

@@ -1,0 +1,337 @@
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include <allot/explain/survey.hpp>
+#include <allot/policy/task_queue.hpp>
+
+namespace allot { inline namespace v0 {
+
+/// What a task might ask less of. The numbers are stable.
+enum class Relaxed : std::uint8_t {
+    models = 1,    ///< Its models hold nobody back.
+    vram = 2,      ///< Less VRAM: the next smaller sizes of the network.
+    gpu = 3,       ///< Any card of at least the least VRAM it asked for.
+    platform = 4,  ///< Any platform.
+    version = 5,   ///< Any version of the node software.
+};
+
+/// What a task would gain if it asked for less.
+struct Relaxation {
+    Relaxed what = Relaxed::models;
+    Gibibytes vram{};              ///< The least VRAM then; meaningful for `vram` and `gpu`.
+    bool and_models = false;       ///< Beside that, its models hold nobody back.
+    std::uint32_t candidates = 0;  ///< Nodes that could be drawn then ...
+    std::uint32_t freed = 0;       ///< ... and of these, the nodes that cannot now.
+
+    friend auto operator==(const Relaxation&, const Relaxation&) noexcept -> bool = default;
+};
+
+/// What makes a waiting task be tried next. A task is tried when something happens, never by a timer of its own.
+struct NextTry {
+    bool on_match = false;                     ///< Candidates are there: `match` with entropy draws, best task first.
+    std::optional<TimePoint> on_lease_end{};   ///< A busy node of a fitting class is free by then, unless its lease is renewed.
+    std::optional<TimePoint> on_readmission{}; ///< The first fitting node comes back from exclusion.
+    bool on_resume = false;                    ///< Fitting nodes are paused.
+    bool on_models = false;                    ///< Nodes lack nothing but the models that they must hold.
+    TimePoint expires{};                       ///< Then it leaves the queue untried.
+
+    friend auto operator==(const NextTry&, const NextTry&) noexcept -> bool = default;
+};
+
+/// Why a task waits, or would.
+struct TaskExplanation {
+    TaskId task = TaskId::null();
+    TaskState state = TaskState::queued;
+    TimePoint now{};
+    TimePoint submitted_at{};
+
+    Requirement group{};                   ///< The queue's group: what it asks of a node's class.
+    std::uint32_t group_size = 0;          ///< Tasks that wait in this group.
+    Value value{};
+    std::uint32_t position = 0;            ///< Among all that wait, from 1; the best is first.
+    std::uint32_t queued = 0;              ///< Tasks that wait, it among them if it is one.
+    std::uint32_t capacity = 0;            ///< Tasks that may.
+    std::optional<Value> survives_above{}; ///< The queue is full, and a task must be worth more than this (the least of the
+                                           ///< others) to outlive the next eviction. None: there is room.
+
+    std::uint32_t nodes = 0;               ///< Nodes that have not left: the sum of `kept_out` and `candidates`.
+    std::vector<ReasonCount> kept_out{};   ///< Each node under the first reason that keeps it out, in the order of `Reason`.
+    std::uint32_t candidates = 0;          ///< Nodes a draw could fall on now.
+    std::uint32_t downloads = 0;           ///< Of those kept out for their models, how many were asked to fetch all they lack.
+    NextTry next{};
+    std::vector<Relaxation> relaxations{}; ///< In the order of `Relaxed`, alone first, then with the models.
+
+    /// Nodes that one reason keeps out.
+    [[nodiscard]] auto count(Reason reason) const noexcept -> std::uint32_t {
+        for (const auto& row : kept_out) {
+            if (row.reason == reason) {
+                return row.count;
+            }
+        }
+        return 0;
+    }
+
+    friend auto operator==(const TaskExplanation&, const TaskExplanation&) -> bool = default;
+};
+
+namespace detail {
+
+/// How many smaller sizes of VRAM are tried.
+inline constexpr std::size_t smaller_sizes = 3;
+
+/// A task that asks a little less of a node's class.
+struct Milder {
+    Relaxed what;
+    Requirement requirement;
+};
+
+/// The least VRAM that a card the requirement names may have.
+[[nodiscard]] inline auto least_vram(const Requirement& requirement) -> Gibibytes {
+    auto least = requirement.gpus.empty() ? requirement.vram_min : Gibibytes{0xFFFF'FFFFU};
+    for (const auto& choice : requirement.gpus) {
+        least = std::min(least, choice.vram == Gibibytes{} ? requirement.vram_min : choice.vram);
+    }
+    return least;
+}
+
+/// Every requirement that is milder by one thing, in the order of `Relaxed`.
+template <class Dispatcher>
+[[nodiscard]] auto milder_than(const Dispatcher& d, const Requirement& asked) -> std::vector<Milder> {
+    auto milder = std::vector<Milder>{};
+    const auto add = [&](Relaxed what, auto change) {
+        milder.push_back({what, asked});
+        change(milder.back().requirement);
+    };
+    if (asked.vram_min > Gibibytes{}) {
+        auto sizes = std::vector<Gibibytes>{};
+        for (const auto id : d.state().fits().all_classes()) {
+            if (const auto vram = d.state().fits().value(id).vram; vram < asked.vram_min) {
+                sizes.push_back(vram);
+            }
+        }
+        std::sort(sizes.rbegin(), sizes.rend());
+        sizes.erase(std::unique(sizes.begin(), sizes.end()), sizes.end());
+        sizes.resize(std::min(sizes.size(), smaller_sizes));
+        for (const auto size : sizes) {
+            add(Relaxed::vram, [&](Requirement& r) { r.vram_min = size; });
+        }
+    }
+    if (!asked.gpus.empty()) {
+        add(Relaxed::gpu, [&](Requirement& r) { r.vram_min = least_vram(asked); r.gpus.clear(); });
+    }
+    if (!asked.platforms.empty()) {
+        add(Relaxed::platform, [](Requirement& r) { r.platforms.clear(); });
+    }
+    if (asked.software) {
+        add(Relaxed::version, [](Requirement& r) { r.software.reset(); });
+    }
+    return milder;
+}
+
+/// The one pass over the records behind an explanation, and what it counts.
+template <class Dispatcher>
+class TaskSurvey {
+public:
+    TaskSurvey(const Dispatcher& d, const Question& question)
+        : d_{d}, question_{question}, milder_{milder_than(d, question.requirement)},
+          fits_{reasons_of_classes(d, question.requirement)}, bits_(fits_.size()), free_(fits_.size()) {
+        mark(0, fits_);
+        for (std::size_t i = 0; i < milder_.size(); ++i) {
+            mark(i + 1, reasons_of_classes(d, milder_[i].requirement));
+        }
+        d.state().nodes().for_each([&](NodeHandle h, const auto& record) {
+            if (record.node.present()) {
+                look_at(h, record.node);
+            }
+        });
+        const auto holders = free_of(0, true);
+        const auto others = free_of(0, false);
+        const auto left = reason_of_narrowing(d, question.task, holders > 0);
+        counts_[left] += others;
+        counts_[Reason::none] += holders;
+        downloads_ = left == Reason::none ? 0 : downloads_;
+    }
+
+    void tell(TaskExplanation& out) const {
+        out.kept_out = counts_.rows();
+        out.nodes = counts_.sum();
+        out.candidates = counts_[Reason::none];
+        out.downloads = downloads_;
+        out.next = next_;
+        out.next.on_match = out.candidates > 0;
+        out.next.on_models = out.count(Reason::models_missing) > 0;
+        const auto models = !question_.task.models.empty();
+        if (models) {
+            out.relaxations.push_back(relaxation(Relaxed::models, 0, false));
+        }
+        for (const auto and_models : {false, true}) {
+            for (std::size_t i = 0; i < milder_.size() && (models || !and_models); ++i) {
+                out.relaxations.push_back(relaxation(milder_[i].what, i + 1, and_models));
+            }
+        }
+    }
+
+private:
+    /// Free nodes of one class that would take the task if their class fitted.
+    struct Free {
+        std::uint32_t holders = 0;
+        std::uint32_t others = 0;
+    };
+
+    void mark(std::size_t bit, const std::vector<Reason>& fits) {
+        for (std::size_t i = 0; i < fits.size(); ++i) {
+            bits_[i] = static_cast<std::uint8_t>(bits_[i] | (fits[i] == Reason::none ? 1U << bit : 0U));
+        }
+    }
+
+    void look_at(NodeHandle h, const Node& node) {
+        const auto node_class = node.node_class.value;
+        const auto fits = fits_[node_class];
+        const auto reason = first_reason(d_, h, question_, fits);
+        const auto free = reason_of_state(node) == Reason::none && !node.excluded;
+        if (free && bits_[node_class] != 0 && (fits == Reason::none ? reason : refusal(d_, h, question_)) == Reason::none) {
+            could_run(h, node_class);
+        }
+        if (reason == Reason::none) {
+            return;  // counted when it is known what the others hold
+        }
+        ++counts_[reason];
+        if (fits != Reason::none) {
+            return;
+        }
+        switch (reason) {
+            case Reason::paused: next_.on_resume = true; break;
+            case Reason::busy: sooner(next_.on_lease_end, d_.state().leases()[node.lease].deadline); break;
+            case Reason::excluded: sooner(next_.on_readmission, node.due_at); break;
+            default: break;
+        }
+    }
+
+    void could_run(NodeHandle h, std::uint32_t node_class) {
+        if (d_.narrows_to(h, question_.task)) {
+            ++free_[node_class].holders;
+            return;
+        }
+        ++free_[node_class].others;
+        if (fits_[node_class] == Reason::none && fetches(h)) {
+            ++downloads_;
+        }
+    }
+
+    /// Whether a node was asked for all the models that it lacks.
+    [[nodiscard]] auto fetches(NodeHandle h) const -> bool {
+        const auto& models = question_.task.models;
+        const auto& held = d_.state().holdings(h);
+        return !models.empty() && std::all_of(models.begin(), models.end(), [&](ModelId model) {
+            return std::any_of(held.begin(), held.end(), [&](const HeldModel& one) { return one.model == model; });
+        });
+    }
+
+    static void sooner(std::optional<TimePoint>& first, TimePoint time) {
+        if (time != never && (!first || time < *first)) {
+            first = time;
+        }
+    }
+
+    /// Free nodes of the classes that fit a question, holders or others; of these, if asked, only those that fit as it is, too.
+    [[nodiscard]] auto free_of(std::size_t bit, bool holders, bool fit_now = false) const -> std::uint32_t {
+        const auto wanted = (1U << bit) | (fit_now ? 1U : 0U);
+        auto sum = std::uint32_t{0};
+        for (std::size_t i = 0; i < bits_.size(); ++i) {
+            sum += (bits_[i] & wanted) == wanted ? (holders ? free_[i].holders : free_[i].others) : 0U;
+        }
+        return sum;
+    }
+
+    [[nodiscard]] auto relaxation(Relaxed what, std::size_t bit, bool and_models) const -> Relaxation {
+        const auto without_models = and_models || what == Relaxed::models;
+        const auto keeps_others = [&](std::size_t of) {
+            return reason_of_narrowing(d_, question_.task, free_of(of, true) > 0) == Reason::none;
+        };
+        auto result = Relaxation{what, bit == 0 ? Gibibytes{} : milder_[bit - 1].requirement.vram_min, and_models};
+        const auto others_then = without_models || keeps_others(bit);
+        const auto others_now = keeps_others(0);
+        result.candidates = free_of(bit, true) + (others_then ? free_of(bit, false) : 0);
+        result.freed = result.candidates - free_of(bit, true, true) - (others_then && others_now ? free_of(bit, false, true) : 0);
+        return result;
+    }
+
+    const Dispatcher& d_;
+    const Question& question_;
+    std::vector<Milder> milder_;
+    std::vector<Reason> fits_;
+    std::vector<std::uint8_t> bits_;  // by class; bit 0: it fits as asked, bit i: it fits the i-th milder question
+    std::vector<Free> free_;          // by class
+    ReasonCounts counts_{};
+    std::uint32_t downloads_ = 0;
+    NextTry next_{};
+};
+
+/// Where a task stands, or would stand, among those that wait.
+template <class Dispatcher>
+void tell_queue(const Dispatcher& d, const Question& question, TaskExplanation& out) {
+    const auto entry = [](TaskHandle h, const Task& task) { return QueueEntry{h, task.requirement, task.value, task.sequence}; };
+    const auto it = entry(no_handle<TaskHandle>, question.task);
+    auto worst = std::optional<QueueEntry>{};
+    out.position = 1;
+    d.state().tasks().for_each([&](TaskHandle h, const Task& task) {
+        if (task.state != TaskState::queued) {
+            return;
+        }
+        out.group_size += task.requirement == question.task.requirement ? 1U : 0U;
+        if (task.id == question.task.id) {
+            return;
+        }
+        const auto other = entry(h, task);
+        out.position += goes_before(other, it) ? 1U : 0U;
+        worst = !worst || goes_before(*worst, other) ? other : *worst;
+    });
+    out.queued = d.queued();
+    out.capacity = d.queue_capacity();
+    if (out.queued >= out.capacity && worst) {
+        out.survives_above = worst->value;
+    }
+}
+
+}  // namespace detail
+
+/// Why a task waits, or would wait: all nodes that have not left, parted by the first reason that keeps each out; where it stands
+/// in the queue; what asking less would gain; and what makes it be tried next.
+///
+/// The question that a milder requirement asks of eligibility's second half (`admits`) is the one of the task as it is.
+/// @complexity one pass over the nodes that weighs each free one, and one over the tasks; O(classes) for each relaxation.
+template <class Dispatcher>
+[[nodiscard]] auto explain(const Dispatcher& dispatcher, const Question& question) -> TaskExplanation {
+    auto out = TaskExplanation{};
+    out.task = question.task.id;
+    out.state = question.task.state;
+    out.now = dispatcher.now();
+    out.submitted_at = question.task.submitted_at;
+    out.group = question.requirement;
+    out.value = question.task.value;
+    detail::tell_queue(dispatcher, question, out);
+    detail::TaskSurvey<Dispatcher>{dispatcher, question}.tell(out);
+    out.next.expires = question.task.due_at;
+    return out;
+}
+
+/// The same for a task of the network. Errors: as `question`.
+template <class Dispatcher>
+[[nodiscard]] auto explain(const Dispatcher& dispatcher, TaskId task) -> Result<TaskExplanation> {
+    return question(dispatcher, task).map([&](const Question& asked) { return explain(dispatcher, asked); });
+}
+
+/// The same for a task that nobody has submitted. Errors: as `question`.
+template <class Dispatcher>
+[[nodiscard]] auto explain(const Dispatcher& dispatcher, const TaskSpec& task) -> Result<TaskExplanation> {
+    return question(dispatcher, task).map([&](const Question& asked) { return explain(dispatcher, asked); });
+}
+
+}}  // namespace allot::v0

@@ -1,0 +1,206 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include <allot/explain/node.hpp>
+#include <allot/explain/probabilities.hpp>
+#include <allot/explain/task.hpp>
+#include <allot/format.hpp>
+
+namespace allot { inline namespace v0 { namespace detail {
+
+/// A span as a person says it: "6m10s", "1h2m", "250ms".
+[[nodiscard]] inline auto span_text(Duration span) -> std::string {
+    const auto ms = span.count();
+    const auto s = ms / 1'000;
+    if (ms < 1'000) {
+        return fmt::format("{}ms", ms);
+    }
+    if (s < 60) {
+        return fmt::format("{}s", s);
+    }
+    return s < 3'600 ? fmt::format("{}m{}s", s / 60, s % 60) : fmt::format("{}h{}m", s / 3'600, s / 60 % 60);
+}
+
+/// How far off a moment is.
+[[nodiscard]] inline auto until_text(TimePoint now, TimePoint then) -> std::string {
+    return then > now ? "in " + span_text(then - now) : "now";
+}
+
+/// What a group asks: "VRAM >= 24 GiB, any GPU".
+[[nodiscard]] inline auto group_text(const Requirement& group) -> std::string {
+    auto text = group.vram_min > Gibibytes{} ? fmt::format("VRAM >= {} GiB", group.vram_min.count) : std::string{"any VRAM"};
+    if (group.gpus.empty()) {
+        text += ", any GPU";
+    }
+    for (const auto& gpu : group.gpus) {
+        text += fmt::format("{}{}", &gpu == &group.gpus.front() ? ", GPU " : " or ", gpu.name);
+        text += gpu.vram > Gibibytes{} ? fmt::format(" {} GiB", gpu.vram.count) : std::string{};
+    }
+    for (const auto& platform : group.platforms) {
+        text += fmt::format("{}{}", &platform == &group.platforms.front() ? ", platform " : " or ", platform);
+    }
+    if (group.software) {
+        text += fmt::format(", version >= {}.{}.{}", group.software->major, group.software->minor, group.software->patch);
+    }
+    return text;
+}
+
+[[nodiscard]] inline auto value_text(const Value& value) -> std::string {
+    return fmt::format("{}/{}", to_decimal(value.num()), value.den());
+}
+
+[[nodiscard]] inline auto relaxation_text(const Relaxation& relaxation) -> std::string {
+    const auto what = [&]() -> std::string {
+        switch (relaxation.what) {
+            case Relaxed::models: return "without its models";
+            case Relaxed::vram: return fmt::format("VRAM >= {} GiB", relaxation.vram.count);
+            case Relaxed::gpu: return fmt::format("any GPU of {} GiB", relaxation.vram.count);
+            case Relaxed::platform: return "any platform";
+            case Relaxed::version: break;
+        }
+        return "any version";
+    };
+    return fmt::format("{}{} -> {} {}", what(), relaxation.and_models ? " and without its models" : "", relaxation.freed,
+                       relaxation.freed == 1 ? "node" : "nodes");
+}
+
+/// Weight over total, in parts of a million, which is what a person reads; the numbers themselves are exact.
+[[nodiscard]] inline auto share_text(u128 weight, u128 total) -> std::string {
+    if (total == u128{0}) {
+        return "0 %";
+    }
+    auto shift = 0;  // both below 2^108, so that a million times the weight fits
+    while (bit_width(total >> shift) > 108) {
+        ++shift;
+    }
+    const auto parts = ((weight >> shift) * 1'000'000 / (total >> shift)).low();
+    return fmt::format("{}.{:04} %", parts / 10'000, parts % 10'000);
+}
+
+[[nodiscard]] inline auto odds_text(const Odds& odds) -> std::string {
+    return odds.rank == 0 ? fmt::format("not among {} candidates", odds.candidates)
+                          : fmt::format("{}, rank {} of {}", share_text(odds.weight, odds.total), odds.rank, odds.candidates);
+}
+
+[[nodiscard]] constexpr auto name_of(NodeState state) noexcept -> std::string_view {
+    switch (state) {
+        case NodeState::available: return "available";
+        case NodeState::busy: return "busy";
+        case NodeState::pending_pause: return "about to pause";
+        case NodeState::pending_leave: return "about to leave";
+        case NodeState::paused: return "paused";
+        case NodeState::left: break;
+    }
+    return "left";
+}
+
+}}}  // namespace allot::v0::detail
+
+/// `fmt::print("{}", explanation)`: a few lines that say why a task waits.
+template <>
+struct fmt::formatter<allot::TaskExplanation> : allot::detail::PlainFormatter {
+    template <class Context>
+    auto format(const allot::TaskExplanation& e, Context& context) const {
+        namespace say = allot::detail;
+        auto out = context.out();
+        const auto* state = e.state == allot::TaskState::queued ? "queued" : "running";
+        out = fmt::format_to(out, "task {} {} for {}; group {} ({} waiting); value {}; position {} of {}, room for {}", e.task.text(),
+                             state, say::span_text(e.now - e.submitted_at), say::group_text(e.group), e.group_size,
+                             say::value_text(e.value), e.position, e.queued, e.capacity);
+        if (e.survives_above) {
+            out = fmt::format_to(out, "; to outlive the next eviction: more than {}", say::value_text(*e.survives_above));
+        }
+        out = fmt::format_to(out, "\n{} nodes: ", e.nodes);
+        for (const auto& row : e.kept_out) {
+            out = fmt::format_to(out, "{} {}", row.count, allot::message(row.reason));
+            const auto lacks = row.reason == allot::Reason::models_missing || row.reason == allot::Reason::narrowed_out;
+            if (row.reason == allot::Reason::excluded && e.next.on_readmission) {
+                out = fmt::format_to(out, " (first back {})", say::until_text(e.now, *e.next.on_readmission));
+            } else if (lacks && e.downloads > 0) {
+                out = fmt::format_to(out, " ({} downloading)", e.downloads);
+            }
+            out = fmt::format_to(out, " | ");
+        }
+        out = fmt::format_to(out, "{} {}", e.candidates, allot::message(allot::Reason::none));
+        auto first = true;
+        for (const auto& relaxation : e.relaxations) {
+            if (relaxation.freed > 0) {
+                out = fmt::format_to(out, "{}{}", first ? "\nnearest: " : "; ", say::relaxation_text(relaxation));
+                first = false;
+            }
+        }
+        out = fmt::format_to(out, "\nnext try: ");
+        if (e.next.on_match) {
+            out = fmt::format_to(out, "at the next match; ");
+        }
+        if (e.next.on_lease_end) {
+            out = fmt::format_to(out, "when a node is free, {} at the latest; ", say::until_text(e.now, *e.next.on_lease_end));
+        }
+        if (e.next.on_readmission) {
+            out = fmt::format_to(out, "when a node is readmitted, {}; ", say::until_text(e.now, *e.next.on_readmission));
+        }
+        if (e.next.on_resume) {
+            out = fmt::format_to(out, "when a node resumes; ");
+        }
+        if (e.next.on_models) {
+            out = fmt::format_to(out, "when a node has the models; ");
+        }
+        return fmt::format_to(out, "expires {}", say::until_text(e.now, e.next.expires));
+    }
+};
+
+/// `fmt::print("{}", explanation)`: why a node gets no tasks, and what would better its share.
+template <>
+struct fmt::formatter<allot::NodeExplanation> : allot::detail::PlainFormatter {
+    template <class Context>
+    auto format(const allot::NodeExplanation& e, Context& context) const {
+        namespace say = allot::detail;
+        auto out = context.out();
+        out = fmt::format_to(out, "node {} {}", e.node.text(), say::name_of(e.state));
+        if (e.back_at) {
+            out = fmt::format_to(out, ", excluded, back {}", say::until_text(e.now, *e.back_at));
+        }
+        if (e.free_by) {
+            out = fmt::format_to(out, ", free {} at the latest", say::until_text(e.now, *e.free_by));
+        }
+        out = fmt::format_to(out, "\n{} waiting tasks: ", e.queued);
+        for (const auto& row : e.tasks) {
+            out = fmt::format_to(out, "{} {} | ", row.count, allot::message(row.reason));
+        }
+        out = fmt::format_to(out, "{} it could run", e.runnable);
+        for (const auto& group : e.groups) {
+            out = fmt::format_to(out, "\n{} ({} waiting): {}", say::group_text(group.group), group.waiting, say::odds_text(group.now));
+            if (group.stake_doubled) {
+                out = fmt::format_to(out, "; stake doubled: {}", say::odds_text(*group.stake_doubled));
+            }
+            out = fmt::format_to(out, "; perfect quality: {}", say::odds_text(group.full_quality));
+            if (group.one_more_model) {
+                out = fmt::format_to(out, "; with model {}: {}", group.model, say::odds_text(*group.one_more_model));
+            }
+            if (group.next_vram && e.next_vram) {
+                out = fmt::format_to(out, "; with {} GiB: {}", e.next_vram->count, say::odds_text(*group.next_vram));
+            }
+        }
+        return out;
+    }
+};
+
+/// `fmt::print("{}", distribution)`: one line a node, its probability and its exact weight.
+template <>
+struct fmt::formatter<allot::Distribution> : allot::detail::PlainFormatter {
+    template <class Context>
+    auto format(const allot::Distribution& d, Context& context) const {
+        auto out = fmt::format_to(context.out(), "task {}: {} candidates, total weight {}", d.task.text(), d.nodes.size(),
+                                  allot::to_decimal(d.total));
+        for (const auto& share : d.nodes) {
+            out = fmt::format_to(out, "\nnode {} {} (weight {})", share.node.text(),
+                                 allot::detail::share_text(share.weight, d.total), allot::to_decimal(share.weight));
+        }
+        return out;
+    }
+};
