@@ -90,6 +90,57 @@ ALLOT_CLAIM("forgets what was erased, and nothing else") {
     CHECK(!queue.worst());
 }
 
+ALLOT_CLAIM("erases what was pushed, and nothing that differs from it in any part") {
+    auto queue = queue_of({queued(0, 0, 9), queued(1, 0, 8), queued(2, 1, 7)});
+    const auto there = queued(1, 0, 8);
+    const auto differs = [&](auto&& change) {
+        auto entry = there;
+        change(entry);
+        return entry;
+    };
+    for (const auto& entry : {differs([](auto& e) { e.task = {2}; }), differs([](auto& e) { e.task = {3'000'000}; }),
+                              differs([](auto& e) { e.group = {1}; }), differs([](auto& e) { e.group = {3'000}; }),
+                              differs([](auto& e) { e.value = {9, 1}; }), differs([](auto& e) { e.sequence = 2; })}) {
+        queue.erase(entry);
+        REQUIRE(queue.size() == 3);
+        REQUIRE(queue.best(groups_0_to_2, [](allot::TaskHandle t) { return t.value > 0; }) == task(1));
+    }
+    queue.erase(queued(1, 0, 16, 2));  // the same value
+    queue.push(there);
+    CHECK(queue.size() == 3);
+    queue.erase(there);
+    CHECK(queue.size() == 2);
+    CHECK(queue.worst() == task(2));
+    CHECK(queue.best(groups_0_to_2, [](allot::TaskHandle t) { return t.value > 0; }) == task(2));
+}
+
+ALLOT_CLAIM("finds the one of many tasks that fits") {
+    auto queue = ALLOT_MODEL{};
+    for (std::uint32_t t = 0; t < 400; ++t) {
+        queue.push(queued(t, t % 4, t * 37 % 101));
+    }
+    const auto in_order = [](std::uint32_t a, std::uint32_t b) {
+        return goes_before(queued(a, 0, a * 37 % 101), queued(b, 0, b * 37 % 101));
+    };
+    for (std::uint32_t wanted = 0; wanted < 400; ++wanted) {
+        const auto right = wanted % 4 == 3 ? std::nullopt : task(wanted);
+        REQUIRE(queue.best(groups_0_to_2, [&](allot::TaskHandle t) { return t.value == wanted; }) == right);
+    }
+    for (const std::uint32_t most : {100U, 90U, 60U, 20U, 3U, 0U}) {  // the first to fit has ever more before it
+        const auto fits = [&](allot::TaskHandle t) { return t.value * 37 % 101 < most; };
+        auto right = std::optional<allot::TaskHandle>{};
+        for (std::uint32_t t = 0; t < 400; ++t) {
+            right = t % 4 != 3 && fits({t}) && (!right || in_order(t, right->value)) ? task(t) : right;
+        }
+        REQUIRE(queue.best(groups_0_to_2, fits) == right);
+    }
+    auto asked = std::vector<bool>(400);
+    CHECK(!queue.best(groups_0_to_2, [&](allot::TaskHandle t) { return asked[t.value] = true, false; }));
+    for (std::uint32_t t = 0; t < 400; ++t) {
+        REQUIRE(asked[t] == (t % 4 != 3));
+    }
+}
+
 ALLOT_CLAIM("has room for fifty tasks, or one a node") {
     const auto queue = ALLOT_MODEL{};
     CHECK(queue.capacity(0) == 50);

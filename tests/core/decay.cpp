@@ -32,7 +32,7 @@ auto any_elapsed(std::mt19937_64& random) -> Elapsed {
     const auto part = allot::multiply_wide(tau, random() % (random() % 2U == 0 ? 70'000U : 3'000U)) / 1'000;
     return {part.low() + random() % 3U, tau};
 }
-auto any_score(std::mt19937_64& random) -> Score {
+auto some_score(std::mt19937_64& random) -> Score {
     return Score::from_raw(static_cast<std::uint32_t>((random() >> 33U) % ((1U << 30U) + 1U)));
 }
 
@@ -94,7 +94,7 @@ TEST_CASE("recovery is within 2^-28 of the formula") {
     auto worst = Real{0};
     for (auto i = 0; i < 40'000; ++i) {
         const auto [elapsed, tau] = any_elapsed(random);
-        const auto base = any_score(random);
+        const auto base = some_score(random);
         const auto expected = Real{one - (one - base.raw()) * truth(elapsed, tau)};
         CAPTURE(elapsed, tau, base.raw());
         const auto error = Real{abs(Real{recover(base, elapsed, tau).raw()} - expected)};
@@ -107,7 +107,7 @@ TEST_CASE("recovery is within 2^-28 of the formula") {
 TEST_CASE("recovery starts at its base, never falls and ends at one") {
     auto random = std::mt19937_64{allot_test::seed()};
     for (std::uint64_t i = 0; i < 100; ++i) {
-        const auto base = any_score(random);
+        const auto base = some_score(random);
         const auto tau = 1 + random() % 300U;
         auto last = base;
         REQUIRE(recover(base, 0, tau) == base);
@@ -125,8 +125,8 @@ TEST_CASE("a higher base stays ahead while both recover") {
     auto random = std::mt19937_64{allot_test::seed()};
     for (auto i = 0; i < 50'000; ++i) {
         const auto [elapsed, tau] = any_elapsed(random);
-        const auto a = any_score(random);
-        const auto b = std::max(a, any_score(random));
+        const auto a = some_score(random);
+        const auto b = std::max(a, some_score(random));
         REQUIRE(recover(a, elapsed, tau) <= recover(b, elapsed, tau));
     }
 }
@@ -135,8 +135,8 @@ TEST_CASE("the recovery time is the first millisecond at which the target is rea
     auto random = std::mt19937_64{allot_test::seed()};
     for (auto i = 0; i < 20'000; ++i) {
         const auto tau = (random() >> (6U + random() % 57U)) + 1U;
-        const auto base = any_score(random);
-        const auto target = random() % 8U == 0 ? Score::one() : any_score(random);
+        const auto base = some_score(random);
+        const auto target = random() % 8U == 0 ? Score::one() : some_score(random);
         const auto time = recovery_time(base, target, tau);
         CAPTURE(tau, base.raw(), target.raw(), time);
         REQUIRE(recover(base, time, tau) >= target);
@@ -144,8 +144,8 @@ TEST_CASE("the recovery time is the first millisecond at which the target is rea
         REQUIRE((time == 0) == (base >= target));
     }
     for (auto i = 0; i < 200; ++i) {
-        const auto base = any_score(random);
-        const auto target = any_score(random);
+        const auto base = some_score(random);
+        const auto target = some_score(random);
         const auto tau = 1 + random() % 50U;
         auto scan = std::uint64_t{0};
         while (recover(base, scan, tau) < target) {

@@ -6,6 +6,7 @@
 #include <boost/multiprecision/cpp_int.hpp>
 
 #include <allot/core/stake_root.hpp>
+#include "support/big.hpp"
 #include "support/catch.hpp"
 #include "support/seed.hpp"
 
@@ -15,8 +16,8 @@ using allot::isqrt;
 using allot::StakeRoot;
 using allot::u128;
 using boost::multiprecision::cpp_int;
+using support::big;
 
-auto big(u128 value) -> cpp_int { return (cpp_int{value.high()} << 64U) + value.low(); }
 
 auto any_stake(std::mt19937_64& random) -> u128 { return u128::from_parts(random(), random()) >> (random() % 128U); }
 

@@ -7,6 +7,7 @@
 #include <boost/multiprecision/cpp_int.hpp>
 
 #include <allot/core/weight.hpp>
+#include "support/big.hpp"
 #include "support/catch.hpp"
 #include "support/seed.hpp"
 
@@ -19,10 +20,10 @@ using allot::StakeRoot;
 using allot::u128;
 using allot::Weight;
 using boost::multiprecision::cpp_int;
+using support::big;
 using boost::multiprecision::cpp_rational;
 using Real = boost::multiprecision::cpp_bin_float_100;
 
-auto big(u128 value) -> cpp_int { return (cpp_int{value.high()} << 64U) + value.low(); }
 auto exact(Weight weight) -> cpp_rational { return cpp_rational{big(weight.raw()), cpp_int{1} << 92U}; }
 auto exact(Score score) -> cpp_rational { return cpp_rational{score.raw(), 1U << 30U}; }
 auto exact(StakeRoot root) -> cpp_rational {

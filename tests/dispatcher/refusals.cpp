@@ -151,6 +151,7 @@ auto refusals() -> std::vector<Refusal> {
         {E::points_out_of_range, "score", always(command::Score{1, 11})},
         {E::points_out_of_range, "a score is not observed", always(command::Observe{1, allot::OutcomeKind::scored})},
         {E::parameter_invalid, "due_max", configure(allot::RulesParameters{.due_max = 0})},
+        {E::parameter_invalid, "renewals_max", configure(allot::RulesParameters{.renewals_max = 0})},
         {E::parameter_invalid, "capacity", configure(allot::ValueQueueParameters{.capacity_min = 0})},
         {E::parameter_invalid, "alpha", configure(allot::ValueQueueParameters{.tasks_per_node = {1, 0}})},
         {E::parameter_invalid, "window", configure(allot::RollingQosParameters{.window = 51})},

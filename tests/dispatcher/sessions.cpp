@@ -13,13 +13,12 @@ using namespace support;
 
 namespace {
 
-using Dispatcher = allot::Dispatcher<>;
 
 /// Whether two dispatchers of equal state also act alike: pool and queue are no part of equality, but must follow from it.
-void check_alike(Dispatcher a, Dispatcher b, std::uint64_t seed, int commands) {
+void check_alike(allot::Dispatcher<> a, allot::Dispatcher<> b, std::uint64_t seed, int commands) {
     REQUIRE(a == b);
     REQUIRE(a.digest() == b.digest());
-    auto chaos = Chaos<Dispatcher>{seed};
+    auto chaos = Chaos<allot::Dispatcher<>>{seed};
     for (auto i = 0; i < commands; ++i) {
         const auto moment = chaos.moment(a);
         const auto command = chaos.command(a);
@@ -37,8 +36,8 @@ void check_alike(Dispatcher a, Dispatcher b, std::uint64_t seed, int commands) {
     REQUIRE(a.digest() == b.digest());
 }
 
-auto grown(Chaos<Dispatcher>& chaos, int commands) -> Dispatcher {
-    auto d = Dispatcher{};
+auto grown(Chaos<allot::Dispatcher<>>& chaos, int commands) -> allot::Dispatcher<> {
+    auto d = allot::Dispatcher<>{};
     for (auto i = 0; i < commands; ++i) {
         (void)d.apply(chaos.command(d), chaos.moment(d));
     }
@@ -48,7 +47,7 @@ auto grown(Chaos<Dispatcher>& chaos, int commands) -> Dispatcher {
 }  // namespace
 
 TEST_CASE("a session rolled back leaves a dispatcher that is equal and acts alike") {
-    auto chaos = Chaos<Dispatcher>{seed()};
+    auto chaos = Chaos<allot::Dispatcher<>>{seed()};
     for (auto round = 0; round < 60; ++round) {
         auto d = grown(chaos, 40);
         const auto before = d;
@@ -72,7 +71,7 @@ TEST_CASE("a session rolled back leaves a dispatcher that is equal and acts alik
 }
 
 TEST_CASE("a committed session is what the commands alone would have been") {
-    auto chaos = Chaos<Dispatcher>{seed() + 1};
+    auto chaos = Chaos<allot::Dispatcher<>>{seed() + 1};
     auto plain = grown(chaos, 30);
     auto d = plain;
     auto session = d.session();
@@ -87,7 +86,7 @@ TEST_CASE("a committed session is what the commands alone would have been") {
 }
 
 TEST_CASE("a session that merely ends is rolled back, and one moved on lives on") {
-    auto d = Dispatcher{};
+    auto d = allot::Dispatcher<>{};
     const auto before = d;
     {
         const auto session = d.session();
@@ -104,7 +103,7 @@ TEST_CASE("a session that merely ends is rolled back, and one moved on lives on"
 }
 
 TEST_CASE("sessions nest: the inner one may go while the outer stays, and the outer takes all back") {
-    auto d = Dispatcher{};
+    auto d = allot::Dispatcher<>{};
     join_plain(d, 1);
     const auto before = d;
     auto outer = d.session();
@@ -140,7 +139,7 @@ TEST_CASE("sessions nest: the inner one may go while the outer stays, and the ou
 }
 
 TEST_CASE("time goes back with a session, too") {
-    auto d = Dispatcher{};
+    auto d = allot::Dispatcher<>{};
     ok(d.advance(at(10s)));
     auto session = d.session();
     ok(d.advance(at(100s)));
@@ -205,7 +204,7 @@ TEST_CASE("a policy's exception inside a session takes back its command only") {
 }
 
 TEST_CASE("copies share nothing") {
-    auto chaos = Chaos<Dispatcher>{seed() + 2};
+    auto chaos = Chaos<allot::Dispatcher<>>{seed() + 2};
     const auto original = grown(chaos, 60);
     auto copy = original;
     auto reference = original;
@@ -218,7 +217,7 @@ TEST_CASE("copies share nothing") {
 }
 
 TEST_CASE("a copy made within a session has none of its own") {
-    auto d = Dispatcher{};
+    auto d = allot::Dispatcher<>{};
     join_plain(d, 1);
     auto session = d.session();
     ok(d.submit(plain_task(1), at(0s)));
@@ -232,7 +231,7 @@ TEST_CASE("a copy made within a session has none of its own") {
 
 TEST_CASE("equal states have equal digests, and what differs shows") {
     const auto made = [](auto change) {
-        auto d = Dispatcher{};
+        auto d = allot::Dispatcher<>{};
         join_plain(d, 3);
         ok(d.submit(plain_task(1), at(0s)));
         ok(d.submit(with(plain_task(2), [](auto& t) { t.vram_min = 80_GiB; }), at(0s)));
@@ -242,7 +241,7 @@ TEST_CASE("equal states have equal digests, and what differs shows") {
     const auto base = made([](auto&) {});
     CHECK(base == made([](auto&) {}));
     CHECK(base.digest() == made([](auto&) {}).digest());
-    const auto differs = [&](const char* what, const Dispatcher& other) {
+    const auto differs = [&](const char* what, const allot::Dispatcher<>& other) {
         CAPTURE(what);
         CHECK_FALSE(base == other);
         CHECK(base.digest() != other.digest());

@@ -83,23 +83,26 @@ TEST_CASE("a weight that fills its bound is drawn at the first try") {
     }
 }
 
-TEST_CASE("thirty-two misses, then one scan decides") {
+TEST_CASE("as many misses as the frame admits, thirty-two by default, then one scan decides") {
     const auto line = Line{{one, one, one}};
     auto random = chance();
     const auto last_unit = [](NodeHandle node, std::uint32_t) { return node.value == 2 ? Weight::from_raw(1) : Weight::zero(); };
-    const auto drawn = allot::canonical_draw(line, {}, last_unit, random);
+    const auto frame = GENERATE(Frame{}, Frame{{}, {}, 5}, Frame{{}, {}, 100});
+    const auto misses = frame.misses_max;
+    CHECK(Frame{}.misses_max == 32);
+    const auto drawn = allot::canonical_draw(line, frame, last_unit, random);
     REQUIRE(drawn.has_value());
     CHECK(drawn->node == NodeHandle{2});
-    CHECK(drawn->misses == 32);
+    CHECK(drawn->misses == misses);
     CHECK(drawn->scanned);
-    CHECK(line.located == 32);
+    CHECK(line.located == misses);
     CHECK(line.scans == 2);  // once for the sum, once for the choice
 }
 
-TEST_CASE("an exact frame is scanned at once") {
+TEST_CASE("a frame without tries is scanned at once") {
     const auto line = Line{{1, 1}};
     auto random = chance();
-    const auto drawn = allot::canonical_draw(line, {{}, {}, true}, [](NodeHandle, std::uint32_t) { return Weight::max(); }, random);
+    const auto drawn = allot::canonical_draw(line, {{}, {}, 0}, [](NodeHandle, std::uint32_t) { return Weight::max(); }, random);
     REQUIRE(drawn.has_value());
     CHECK(drawn->misses == 0);
     CHECK(drawn->scanned);
@@ -123,13 +126,13 @@ TEST_CASE("the bits below a unit of the bound decide on the edge") {
 
 TEST_CASE("loose bounds and a scan leave the same shares") {
     const auto bounds = GENERATE(std::vector<std::uint32_t>{one, 2 * one, one}, std::vector<std::uint32_t>{one, 15 * one, 3 * one});
-    const auto exact = GENERATE(false, true);
+    const auto misses_max = GENERATE(32U, 0U);
     const auto line = Line{bounds};
     auto counts = std::map<std::uint32_t, std::uint64_t>{};
     const auto weigh = [](NodeHandle node, std::uint32_t) { return bounded((node.value + 1) * (one / 4)); };
     for (std::uint32_t i = 0; i < 6'000; ++i) {
         auto random = chance(i);
-        ++counts[allot::canonical_draw(line, {{}, {}, exact}, weigh, random)->node.value];
+        ++counts[allot::canonical_draw(line, {{}, {}, misses_max}, weigh, random)->node.value];
     }
     CAPTURE(counts[0], counts[1], counts[2]);
     auto surplus = std::uint64_t{0};  // chi-square times 1000

@@ -2,7 +2,7 @@
 #include <vector>
 
 #include <allot/queue/flat_queue.hpp>
-#include "support/commands.hpp"
+#include "support/any_script.hpp"
 #include "support/property.hpp"
 #include "support/runner.hpp"
 #include "support/trace.hpp"

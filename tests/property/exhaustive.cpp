@@ -2,8 +2,8 @@
 #include <string>
 #include <vector>
 
+#include "support/any_script.hpp"
 #include "support/catch.hpp"
-#include "support/commands.hpp"
 #include "support/invariants.hpp"
 #include "support/runner.hpp"
 #include "support/trace.hpp"

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <variant>
 
-#include "support/commands.hpp"
+#include "support/any_script.hpp"
 #include "support/invariants.hpp"
 #include "support/property.hpp"
 #include "support/runner.hpp"

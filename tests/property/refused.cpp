@@ -1,7 +1,7 @@
 #include <array>
 #include <cstdint>
 
-#include "support/commands.hpp"
+#include "support/any_script.hpp"
 #include "support/property.hpp"
 #include "support/runner.hpp"
 

@@ -3,7 +3,7 @@
 #include <utility>
 #include <vector>
 
-#include "support/commands.hpp"
+#include "support/any_script.hpp"
 #include "support/property.hpp"
 #include "support/runner.hpp"
 #include "support/trace.hpp"

@@ -3,7 +3,7 @@
 #include <utility>
 #include <vector>
 
-#include "support/commands.hpp"
+#include "support/any_script.hpp"
 #include "support/oracle.hpp"
 #include "support/property.hpp"
 #include "support/runner.hpp"
@@ -17,14 +17,9 @@ using support::exact_text;
 using support::NoWatch;
 using support::Op;
 using support::Runner;
-using support::Verb;
+using support::without_sessions;
 
 using D = support::DispatcherOf<support::oracle::WatchedPool<allot::GpuGroupPool>, allot::ValueQueue>;
-
-auto without_sessions(std::vector<Op> ops) -> std::vector<Op> {
-    std::erase_if(ops, [](const Op& op) { return op.verb >= Verb::session_open; });
-    return ops;
-}
 
 }  // namespace
 

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include <allot/qos/rolling_qos.hpp>
+#include <allot/store/digest.hpp>
 
 #define ALLOT_MODEL allot::RollingQos
 #include "conformance/qos.ipp"
@@ -41,18 +42,6 @@ auto near(Score score, std::uint64_t num, std::uint64_t den) -> bool {
     UNSCOPED_INFO("score " << is << ", right " << right);
     return (is > right ? is - right : right - is) <= 4;
 }
-
-/// Notes what is fed to it.
-struct Taken {
-    std::vector<std::uint64_t> words{};
-    void add(std::uint64_t word) { words.push_back(word); }
-    void add(Score score) { words.push_back(score.raw()); }
-    void add(TimePoint time) { words.push_back(static_cast<std::uint64_t>(time.time_since_epoch().count())); }
-    template <class... Ts>
-    void all(const Ts&... values) {
-        (add(values), ...);
-    }
-};
 
 }  // namespace
 
@@ -263,9 +252,9 @@ TEST_CASE("parameters that make no sense together are not valid") {
 
 TEST_CASE("a digest takes in all that is remembered") {
     const auto digest = [](const Data& data) {
-        auto taken = Taken{};
-        data.absorbed(taken);
-        return taken.words;
+        auto taken = allot::Digest{};
+        taken.add(data);
+        return taken.finish();
     };
     const auto qos = RollingQos{};
     for (std::uint32_t verdicts = 0; verdicts < 50; ++verdicts) {

@@ -28,7 +28,7 @@ struct Ears {
     auto fits(const allot::NodeClass& c, const allot::Requirement& r) const -> bool { return c.vram >= r.vram_min; }
     void node_changed(NodeHandle h, const Record* before, const Record* after) { note("node", h.value, before, after); }
     void task_changed(TaskHandle h, const allot::Task* before, const allot::Task* after) { note("task", h.value, before, after); }
-    void models_changed(NodeHandle, const std::vector<HeldModel>& before, const std::vector<HeldModel>& after) {
+    void models_changed(NodeHandle, const allot::HeldModels& before, const allot::HeldModels& after) {
         heard.push_back("models " + std::to_string(before.size()) + std::to_string(after.size()));
     }
     void counters_changed(const allot::Counters&, const allot::Counters&) { heard.emplace_back("counters"); }
@@ -67,7 +67,7 @@ TEST_CASE("a network counts those present and knows the largest stake") {
     auto left = state.nodes()[{1}];
     left.node.state = allot::NodeState::left;
     left.node.node_class = allot::no_handle<allot::ClassId>;
-    state.put(NodeHandle{1}, left, ears);
+    state.put(NodeHandle{1}, Record{left}, ears);
     CHECK(state.present() == 1);
     CHECK(state.stake_root_max() == allot::StakeRoot::from(100));
     CHECK(state.fits().slots(state.nodes()[{0}].node.node_class).lowest_free() == 1);
@@ -85,7 +85,7 @@ TEST_CASE("what nobody refers to any more leaves the tables") {
     state.hold({0}, {}, ears);
     CHECK_FALSE(state.models().find("sdxl"));
     auto moved = node_in(state, ears, 7, 24, 1);
-    state.put(NodeHandle{0}, moved, ears);
+    state.put(NodeHandle{0}, Record{moved}, ears);
     CHECK_FALSE(state.fits().contains(old_class));
     CHECK(state.fits().contains(moved.node.node_class));
 }
@@ -109,7 +109,7 @@ TEST_CASE("a rollback leads back through everything, newest first") {
     task.state = allot::TaskState::queued;
     task.requirement = state.intern(allot::Requirement{{8}}, ears);
     task.due_at = TimePoint{9s};
-    state.put(TaskHandle{0}, task, ears);
+    state.put(TaskHandle{0}, allot::Task{task}, ears);
     state.hold({0}, {}, ears);
     state.remove(NodeHandle{0}, ears);
     CHECK_FALSE(state == saved);
@@ -138,7 +138,7 @@ TEST_CASE("a follower that throws is undone with the rest") {
     const auto saved = state;
     auto changed = node_in(state, ears, 7, 24, 6);
     ears.throws = true;
-    CHECK_THROWS_AS(state.put(NodeHandle{0}, changed, ears), std::runtime_error);
+    CHECK_THROWS_AS(state.put(NodeHandle{0}, Record{changed}, ears), std::runtime_error);
     ears.throws = false;
     state.rollback(0, ears);
     CHECK(state == saved);
@@ -153,7 +153,7 @@ TEST_CASE("due work comes by time, then by id") {
         auto task = allot::Task{};
         task.id = id;
         task.due_at = due;
-        state.put(TaskHandle{h}, task, ears);
+        state.put(TaskHandle{h}, allot::Task{task}, ears);
     };
     put(0, 9, TimePoint{5s});
     put(1, 3, TimePoint{5s});
@@ -163,5 +163,25 @@ TEST_CASE("due work comes by time, then by id") {
         CHECK(state.due_first()->handle == handle);
         state.remove(TaskHandle{handle}, ears);
     }
+    CHECK(state.due_first() == nullptr);
+}
+
+TEST_CASE("a record edited where it lies moves its indices, and a rollback moves them back") {
+    auto state = State{{1, 2}};
+    auto ears = Ears{};
+    state.put(NodeHandle{0}, node_in(state, ears, 7, 8, 100), ears);
+    const auto before = state;
+    const auto mark = state.mark();
+    ears.heard.clear();
+    state.edit(NodeHandle{0}, [](Record& record) {
+        record.node.stake_root = allot::StakeRoot::from(400);
+        record.node.due_at = TimePoint{7s};
+    }, ears);
+    CHECK(ears.heard == std::vector<std::string>{"node 0 xx"});
+    CHECK(state.stake_root_max() == allot::StakeRoot::from(400));
+    CHECK(state.due_first()->time == 7'000);
+    state.rollback(mark, ears);
+    CHECK(state == before);
+    CHECK(state.stake_root_max() == allot::StakeRoot::from(100));
     CHECK(state.due_first() == nullptr);
 }

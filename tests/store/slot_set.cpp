@@ -145,3 +145,17 @@ TEST_CASE("making room changes no answer") {
     slots.take(1'000'000);
     CHECK(contents(slots) == std::vector<std::uint32_t>{0, 1'000'000});
 }
+
+TEST_CASE("a slot set reaches one past its highest slot") {
+    auto set = allot::SlotSet{};
+    CHECK(set.reach() == 0);
+    for (const auto slot : {0U, 5U, 63U, 64U, 1'000U, 300'000U}) {
+        set.take(slot);
+        CHECK(set.reach() == slot + 1);
+    }
+    set.free(300'000U);
+    CHECK(set.reach() == 1'001);
+    set.free(1'000U);
+    set.free(64U);
+    CHECK(set.reach() == 64);
+}

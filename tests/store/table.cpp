@@ -27,50 +27,58 @@ auto handles(const Plain& table) {
 
 }  // namespace
 
-TEST_CASE("a table gives the lowest free handle and gives back what it replaces") {
+TEST_CASE("a table gives the lowest free handle and gives back what it removes") {
     auto table = Plain{};
+    auto out = std::optional<Record>{};
     CHECK(table.next() == NodeHandle{0});
-    CHECK_FALSE(table.exchange({0}, Record{7, 1}));
-    CHECK_FALSE(table.exchange({1}, Record{8, 2}));
+    CHECK(table.reach() == 0);
+    table.create({0}, Record{7, 1});
+    table.create({1}, Record{8, 2});
     CHECK(table.size() == 2);
-    CHECK(table.exchange({0}, Record{7, 3}) == Record{7, 1});
+    CHECK(table.reach() == 2);
+    table.at({0}).value = 3;
     CHECK(table[{0}].value == 3);
-    CHECK(table.exchange({0}, std::nullopt) == Record{7, 3});
-    CHECK_FALSE(table.exchange({0}, std::nullopt));
+    table.destroy({0}, out);
+    CHECK(out == Record{7, 3});
     CHECK_FALSE(table.contains({0}));
     CHECK(table.find_record({0}) == nullptr);
     CHECK(table.find_record({1})->value == 2);
     CHECK(table.next() == NodeHandle{0});
     CHECK(handles(table) == std::vector<std::uint32_t>{1});
+    CHECK(table.reach() == 2);
+    table.destroy({1}, out);
+    CHECK(table.reach() == 0);
 }
 
 TEST_CASE("tables are equal when they hold equal records under equal handles") {
     auto a = Plain{};
     auto b = Plain{};
-    (void)a.exchange({3}, Record{7, 1});
+    auto out = std::optional<Record>{};
+    a.create({3}, Record{7, 1});
     CHECK_FALSE(a == b);
-    (void)b.exchange({3}, Record{7, 1});
+    b.create({3}, Record{7, 1});
     CHECK(a == b);
-    (void)b.exchange({3}, Record{7, 2});
+    b.at({3}).value = 2;
     CHECK_FALSE(a == b);
-    (void)b.exchange({3}, Record{7, 1});
-    (void)b.exchange({9}, Record{8, 1});
-    (void)b.exchange({9}, std::nullopt);
+    b.at({3}).value = 1;
+    b.create({9}, Record{8, 1});
+    b.destroy({9}, out);
     CHECK(a == b);
 }
 
 TEST_CASE("a named table finds records by name, through every change") {
     auto table = Named{{1, 2}};
-    (void)table.exchange({0}, Record{"alice", 1});
-    (void)table.exchange({1}, Record{"bob", 2});
+    auto out = std::optional<Record>{};
+    table.create({0}, Record{"alice", 1});
+    table.create({1}, Record{"bob", 2});
     CHECK(table.find("alice") == NodeHandle{0});
     CHECK(table.find("bob") == NodeHandle{1});
-    (void)table.exchange({0}, Record{"alice", 5});  // same name
+    CHECK(table.guess(table.hash("bob")) == 1U);
+    table.at({0}).value = 5;
     CHECK(table.find("alice") == NodeHandle{0});
-    (void)table.exchange({0}, Record{"carol", 5});  // another name
+    table.destroy({0}, out);
     CHECK_FALSE(table.find("alice"));
+    table.create({0}, Record{"carol", 5});
     CHECK(table.find("carol") == NodeHandle{0});
-    (void)table.exchange({0}, std::nullopt);
-    CHECK_FALSE(table.find("carol"));
     CHECK(table.find("bob") == NodeHandle{1});
 }

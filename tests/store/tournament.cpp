@@ -21,9 +21,10 @@ struct Game {
             scores.resize(player + std::size_t{1});
         }
         scores[player] = score;
-        tournament.changed(
-            player, static_cast<std::uint32_t>(scores.size()), [&](std::uint32_t p) { return scores[p].has_value(); },
-            [&](std::uint32_t p, std::uint32_t q) { return scores[p] != scores[q] ? *scores[p] > *scores[q] : p < q; });
+        tournament.reserve(player + 1);
+        tournament.changed(player, score.has_value(), [&](std::uint32_t p, std::uint32_t q) {
+            return scores[p] != scores[q] ? *scores[p] > *scores[q] : p < q;
+        });
     }
     auto expected() const -> std::uint32_t {
         auto best = Tournament::nobody;
@@ -65,4 +66,21 @@ TEST_CASE("the winner is the best of all players after any change") {
             REQUIRE(game.tournament.winner() == game.expected());
         }
     }
+}
+
+TEST_CASE("room for more players changes no winner") {
+    auto game = Game{};
+    game.tournament.reserve(0);
+    CHECK(game.tournament.winner() == Tournament::nobody);
+    for (std::uint32_t player = 0; player < 70; ++player) {
+        game.set(player, 1'000 - player);
+        REQUIRE(game.tournament.winner() == 0);
+    }
+    game.tournament.reserve(5'000);
+    game.tournament.reserve(3);
+    CHECK(game.tournament.winner() == 0);
+    game.set(0, std::nullopt);
+    CHECK(game.tournament.winner() == 1);
+    game.set(4'999, 2'000);
+    CHECK(game.tournament.winner() == 4'999);
 }

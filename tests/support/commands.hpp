@@ -4,15 +4,10 @@
 #include <array>
 #include <chrono>
 #include <cstdint>
-#include <cstdlib>
-#include <limits>
 #include <optional>
-#include <ostream>
 #include <string>
 #include <utility>
 #include <vector>
-
-#include <rapidcheck.h>
 
 #include <allot/allot.hpp>
 
@@ -38,6 +33,7 @@ struct Setup {
                           : has(2) ? allot::Narrowing::gate
                                    : allot::Narrowing::any;
         rules.due_max = has(3) ? 2 : rules.due_max;
+        rules.renewals_max = has(3) ? 1 : rules.renewals_max;
         rules.evictions_max = has(4) ? 1 : rules.evictions_max;
         rules.avoided_max = has(5) ? 1 : rules.avoided_max;
         rules.forget_nodes_after = has(6) ? allot::Duration{1h} : rules.forget_nodes_after;
@@ -111,13 +107,15 @@ struct Op {
     std::array<std::uint8_t, 10> x{};
 };
 
+/// The same script without sessions.
+inline auto without_sessions(std::vector<Op> ops) -> std::vector<Op> {
+    std::erase_if(ops, [](const Op& op) { return op.verb >= Verb::session_open; });
+    return ops;
+}
+
 struct Script {
     Setup setup{};
     std::vector<Op> ops{};
-
-    friend auto operator<<(std::ostream& out, const Script& script) -> std::ostream& {
-        return out << script.ops.size() << " steps, setup " << script.setup.bits;
-    }
 };
 
 namespace table {
@@ -154,7 +152,9 @@ inline auto fee(std::uint8_t x) -> allot::Amount {
 // ---- generating -------------------------------------------------------------------------------------------------------
 
 /// Steps of a random script that do not only differ in their numbers: how often a verb comes, and how far time moves.
-inline auto any_op(rc::Random words) -> Op {
+/// @param words whose `next()` gives 64 random bits.
+template <class Words>
+auto any_op(Words& words) -> Op {
     static const auto verbs = [] {
         auto list = std::vector<Verb>{};
         const auto put = [&](Verb verb, int times) { list.insert(list.end(), static_cast<std::size_t>(times), verb); };
@@ -185,62 +185,6 @@ inline auto any_op(rc::Random words) -> Op {
         x = static_cast<std::uint8_t>(below(256));
     }
     return op;
-}
-
-/// The same step with one number smaller.
-inline auto plainer(const Op& op) -> std::vector<Op> {
-    auto all = std::vector<Op>{};
-    const auto shrink = [&](auto change, std::uint8_t is) {
-        for (const auto less : {0, is / 2, is - 1}) {
-            if (less >= 0 && less < is) {
-                auto other = op;
-                change(other) = static_cast<std::uint8_t>(less);
-                all.push_back(other);
-            }
-        }
-    };
-    shrink([](Op& o) -> auto& { return o.odd; }, op.odd);
-    shrink([](Op& o) -> auto& { return o.time; }, op.time);
-    for (std::size_t i = 0; i < op.x.size(); ++i) {
-        shrink([i](Op& o) -> auto& { return o.x[i]; }, op.x[i]);
-    }
-    if (op.chance > 1) {
-        shrink([](Op& o) -> auto& { return o.chance; }, op.chance);
-    }
-    return all;
-}
-
-/// Scripts of up to `length` steps. A setup shrinks bit by bit to the defaults.
-inline auto any_script(int length = 300) -> rc::Gen<Script> {
-    const auto op = rc::Gen<Op>{[](const rc::Random& random, int) {
-        return rc::shrinkable::shrinkRecur(any_op(random), [](const Op& o) { return rc::seq::fromContainer(plainer(o)); });
-    }};
-    const auto setup = rc::Gen<Setup>{[](const rc::Random& random, int) {
-        auto words = random;
-        const auto bits = static_cast<std::uint32_t>(words.next() & words.next() & 0xFFFFU);
-        const auto always = static_cast<std::uint32_t>(words.next() & 1U);
-        return rc::shrinkable::shrinkRecur(Setup{bits | always}, [](const Setup& s) {
-            auto fewer = std::vector<Setup>{};
-            for (auto bit = 0U; bit < 16U; ++bit) {
-                if (s.has(bit)) {
-                    fewer.push_back(Setup{s.bits & ~(1U << bit)});
-                }
-            }
-            return rc::seq::fromContainer(fewer);
-        });
-    }};
-    return rc::gen::withSize([=](int size) {
-        const auto ops = rc::gen::resize(std::max(1, size * length / rc::kNominalSize), rc::gen::container<std::vector<Op>>(op));
-        return rc::gen::map(rc::gen::pair(setup, ops), [](std::pair<Setup, std::vector<Op>> both) {
-            return Script{both.first, std::move(both.second)};
-        });
-    });
-}
-
-/// How often to try: the long form, ALLOT_LONG=1, is for campaigns.
-inline auto runs(int in_short, int in_long) -> int {
-    const auto* given = std::getenv("ALLOT_LONG");
-    return given != nullptr && *given != '\0' && *given != '0' ? in_long : in_short;
 }
 
 // ---- from numbers to commands -----------------------------------------------------------------------------------------
@@ -279,7 +223,7 @@ inline auto time_after(const Op& op, allot::TimePoint now, std::optional<allot::
                                                            90s,    10min,  45min,  7h,    80h,  24h * 31};
     switch (op.time) {
         case 4: return deadline ? std::max(now, *deadline) : now;        // exactly when something is due
-        case 5: return deadline ? std::max(now, *deadline - 1ms) : now;  // just before
+        case 5: return deadline ? std::max<allot::TimePoint>(now, *deadline - 1ms) : now;  // just before
         case 12: return now - 1ms;
         case 13: return allot::time_point_max + 1ms;
         default: return now + steps[op.time % steps.size()];

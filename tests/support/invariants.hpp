@@ -702,10 +702,10 @@ private:
                 ensure(task.due_at == book.forget_at, "an ended task has its time to be forgotten", id);
                 continue;
             }
-            ensure(task.avoided == book.avoided, "a task avoids whom it should", id);
+            ensure(std::ranges::equal(task.avoided, book.avoided), "a task avoids whom it should", id);
             ensure(state != allot::TaskState::queued || task.due_at == book.deadline, "a queued task has its deadline", id);
             const auto ms = allot::u128{static_cast<std::uint64_t>(book.spec.duration_estimate.count())};
-            ensure(task.value.num * ms == book.spec.fee.units * allot::u128{task.value.den}, "a task is worth its fee per time", id);
+            ensure(task.value.num() * ms == book.spec.fee.units * allot::u128{task.value.den()}, "a task is worth its fee per time", id);
         }
         ensure(d.state().groups().size() == groups_.size(), "every group is remembered once");
         for (const auto& [id, book] : groups_) {
@@ -865,10 +865,10 @@ private:
             }
         });
         d.state().nodes().for_each([&](allot::NodeHandle, const auto& record) {
-            if (record.node.due_at) {
-                take(*record.node.due_at);
+            if (record.node.due_at != allot::never) {
+                take(record.node.due_at);
             }
-            ensure(record.node.due_at.has_value() == (record.node.excluded || !record.node.present()),
+            ensure((record.node.due_at != allot::never) == (record.node.excluded || !record.node.present()),
                    "a node is due when it is excluded or left", record.node.id);
         });
         ensure(d.next_deadline() == first, "L6: the next deadline is the earliest of all");

@@ -33,9 +33,9 @@ struct Pick {
 ///
 /// Throw a point into the sum of the bounds, take the first place whose prefix exceeds it, and accept it with the
 /// probability weight / bound: when the point lies in the first `weight` of the place. The point has 28 bits behind the
-/// binary point; where they do not decide, another 64 are drawn. After 32 misses one scan decides exactly.
+/// binary point; where they do not decide, another 64 are drawn. After so many misses one scan decides exactly.
 template <class Weigh>
-[[nodiscard]] auto pick(const std::vector<Place>& places, Weigh weigh, allot::Random& words, bool exact = false)
+[[nodiscard]] auto pick(const std::vector<Place>& places, Weigh weigh, allot::Random& words, std::uint32_t misses_max = 32)
     -> std::optional<Pick> {
     auto length = std::uint64_t{0};
     for (const auto& place : places) {
@@ -44,7 +44,7 @@ template <class Weigh>
     if (length == 0) {
         return std::nullopt;
     }
-    for (auto miss = 0U; miss < 32U && !exact; ++miss) {
+    for (auto miss = 0U; miss < misses_max; ++miss) {
         const auto point = words.below(length);
         auto begin = std::uint64_t{0};
         for (const auto& place : places) {
@@ -76,7 +76,7 @@ template <class Weigh>
     for (const auto& place : places) {
         prefix = prefix + weigh(place);
         if (prefix > point) {
-            return Pick{place.node, exact ? 0U : 32U, true};
+            return Pick{place.node, misses_max, true};
         }
     }
     return std::nullopt;
@@ -124,12 +124,13 @@ public:
         const auto line = places(frame);
         for (const auto& place : line) {
             const auto weight = allot::Weight{weigh(place.node, place.model)}.raw();
-            if (!frame.exact && weight > (allot::u128{place.bound} << 64)) {
+            if (frame.misses_max > 0 && weight > (allot::u128{place.bound} << 64)) {
                 complain(fmt::format("a weight exceeds its bound (node record {})", place.node.value));
             }
         }
         const auto expected = pick(
-            line, [&](const Place& place) { return allot::Weight{weigh(place.node, place.model)}.raw(); }, words, frame.exact);
+            line, [&](const Place& place) { return allot::Weight{weigh(place.node, place.model)}.raw(); }, words,
+            frame.misses_max);
         const auto drawn = inner_.draw(frame, weigh, random);
         if (drawn.has_value() != expected.has_value() || (drawn && drawn->node != expected->node)) {
             complain("the draw is not that of the oracle");
@@ -242,17 +243,15 @@ template <class D>
         std::uint32_t bound;
         std::uint32_t bound_local;
     };
-    // The largest stake, and the power of two that bounds are computed for: within [1, 4] times the largest.
+    // The largest stake, and the powers of two that bounds are made for.
     auto largest = allot::StakeRoot{};
     state.nodes().for_each([&](allot::NodeHandle, const auto& record) {
         if (record.node.state != allot::NodeState::left) {
             largest = std::max(largest, allot::StakeRoot::from(record.node.stake.units));
         }
     });
-    auto ceiling = state.counters().ceiling;
-    if (!largest.is_zero() && (largest > ceiling || ceiling.exponent() - largest.exponent() > 2)) {
-        ceiling = allot::ceil_power_of_two(largest);
-    }
+    const auto ceilings = state.counters().ceilings.following(largest);
+    const auto misses_max = 32U << static_cast<unsigned>(ceilings.slack());
     auto candidates = std::vector<Candidate>{};
     state.nodes().for_each([&](allot::NodeHandle handle, const auto& record) {
         const auto& node = record.node;
@@ -277,7 +276,7 @@ template <class D>
         const auto weight = models.empty() ? allot::harmonic({root, largest, qos})
                                            : allot::harmonic({root, largest, qos, tenths, rules.boost_unit * models.size()});
         if (!weight.is_zero()) {
-            c.weight = allot::at_stake_root_ceiling(weight, largest, ceiling).raw();
+            c.weight = allot::at_stake_root_ceiling(weight, largest, ceilings.unit).raw();
         }
         auto refused = false;
         if (spec.group) {
@@ -291,8 +290,10 @@ template <class D>
             c.weight = allot::u128{0};
         }
         const auto best = d.qos().score_max(record.qos);
-        c.bound_local = allot::bound_of(allot::harmonic({root, ceiling, best, most, rules.boost_unit}));
-        c.bound = rules.narrowing == allot::Narrowing::all ? c.bound_local : allot::bound_of(allot::harmonic({root, ceiling, best}));
+        const auto ceiling = std::max(handle.value < ceilings.renewed ? ceilings.to : ceilings.from, allot::ceil_power_of_two(root));
+        c.bound = allot::bound_of(allot::harmonic({root, ceiling, best}));
+        c.bound_local = state.holdings(handle).empty() ? c.bound : allot::bound_of(allot::harmonic({root, ceiling, best, most, rules.boost_unit}));
+        c.bound = rules.narrowing == allot::Narrowing::all ? c.bound_local : c.bound;
         candidates.push_back(std::move(c));
     });
 
@@ -341,7 +342,7 @@ template <class D>
             }
             return counts ? c.weight : allot::u128{0};
         };
-        if (const auto drawn = pick(frame, weigh, words)) {
+        if (const auto drawn = pick(frame, weigh, words, misses_max)) {
             return state.nodes()[drawn->node].node.id;
         }
         if (rules.narrowing == allot::Narrowing::gate) {
@@ -359,7 +360,7 @@ template <class D>
             places.push_back(place);
         }
     }
-    const auto drawn = pick(places, [&](const Place& place) { return by_handle(place.node).weight; }, words);
+    const auto drawn = pick(places, [&](const Place& place) { return by_handle(place.node).weight; }, words, misses_max);
     return drawn ? std::optional{state.nodes()[drawn->node].node.id} : std::nullopt;
 }
 

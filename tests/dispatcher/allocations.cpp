@@ -1,0 +1,104 @@
+// labels: slow
+// What a dispatcher asks of the allocator: nothing, once it has grown.
+
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include <allot/queue/flat_queue.hpp>
+
+#include "support/allocations.hpp"
+#include "support/catch.hpp"
+#include "support/network.hpp"
+
+namespace {
+
+using namespace support;
+
+/// Busy nodes whose tasks are completed and replaced, one pair of commands after the other. Ended tasks are forgotten at once, or
+/// their records would go on growing; every requirement is in use all the time.
+template <class Dispatcher>
+class Pairs {
+public:
+    Pairs(Dispatcher dispatcher, std::uint32_t nodes, std::uint32_t tasks, bool alike = false)
+        : dispatcher_{std::move(dispatcher)}, alike_{alike} {
+        for (auto n = 1U; n <= nodes; ++n) {
+            ok(dispatcher_.join(with(plain_node(n), [&](auto& node) { node.vram = {8U << n % 4U}; node.stake = 100 + n; }), at(0s)));
+        }
+        for (auto t = 0U; t < tasks; ++t) {
+            take(dispatcher_.submit(fresh(), at(0s)));
+        }
+    }
+
+    auto calls_in(std::uint32_t pairs) -> std::uint64_t {
+        auto calls = std::uint64_t{0};
+        for (auto i = 0U; i < pairs; ++i) {
+            time_ += 1ms;
+            const auto pick = static_cast<std::size_t>(random_.below(leases_.size()));
+            auto complete = typename Dispatcher::Command{command::Complete{leases_[pick]}};
+            leases_[pick] = leases_.back();
+            leases_.pop_back();
+            auto submit = typename Dispatcher::Command{command::Submit{fresh()}};
+            events_.clear();
+            const auto before = support::calls;
+            dispatcher_.apply(complete, at(time_), events_);
+            dispatcher_.apply(submit, at(time_), events_);
+            calls += support::calls - before;
+            REQUIRE(events_.accepted());
+            take(events_);
+        }
+        return calls;
+    }
+
+private:
+    auto fresh() -> TaskSpec {
+        auto task = plain_task(++task_);
+        task.vram_min = {8U << (alike_ ? 0 : random_.below(2))};
+        task.fee = 1 + random_.below(1'000'000);
+        task.duration_estimate = 10h;
+        if (!alike_ && random_.below(2) == 0) {
+            task.gpus = {{"RTX 4090", {}}};
+        }
+        return task;
+    }
+    void take(const Events& events) {
+        events.each([&](const event::TaskStarted& started) { leases_.push_back(started.lease); });
+    }
+
+    Dispatcher dispatcher_;
+    bool alike_;  // all tasks ask for the same
+    std::vector<Lease> leases_;
+    Events events_;
+    Duration time_{0};
+    std::uint32_t task_ = 0;
+    allot::Random random_{2026, allot::Purpose::dispatch, allot::NodeId{1}.bytes(), 0};
+};
+
+template <class Queue>
+auto dispatcher() {
+    return allot::Dispatcher{allot::Rules{{.forget_tasks_after = Duration{0}}}, Queue{{.tasks_per_node = 2}},
+                             allot::FixedTerms{{.patience = 1'000h}}};
+}
+
+}  // namespace
+
+TEST_CASE("a million pairs of submit and complete call the allocator not once, while nodes are idle") {
+    auto pairs = Pairs{dispatcher<allot::ValueQueue>(), 400, 200};
+    (void)pairs.calls_in(500'000);
+    CHECK(pairs.calls_in(1'000'000) == 0);
+}
+
+TEST_CASE("a million pairs of submit and complete call the allocator not once, while tasks wait") {
+    auto pairs = Pairs{dispatcher<allot::ValueQueue>(), 400, 800};
+    (void)pairs.calls_in(500'000);
+    CHECK(pairs.calls_in(1'000'000) == 0);
+}
+
+// A group of a FlatQueue keeps the room it once needed, and the largest need of one group among several may be long in coming.
+TEST_CASE("the same with flat heaps and one group of tasks") {
+    auto pairs = Pairs{dispatcher<allot::FlatQueue>(), 400, 800, true};
+    (void)pairs.calls_in(500'000);
+    CHECK(pairs.calls_in(1'000'000) == 0);
+}

@@ -1,0 +1,21 @@
+#include <cstdint>
+#include <set>
+#include <string>
+
+#include "support/catch.hpp"
+
+#include <allot/job/job_error.hpp>
+
+TEST_CASE("each error says a sentence of its own") {
+    auto sentences = std::set<std::string>{};
+    auto known = 0;
+    for (std::uint16_t number = 0; number < 100; ++number) {
+        const auto text = std::string{message(static_cast<allot::JobError>(number))};
+        if (text == "unknown error") { continue; }
+        ++known;
+        sentences.insert(text);
+        CHECK(text.size() > 20);
+    }
+    CHECK(known == 42);
+    CHECK(sentences.size() == 42);
+}

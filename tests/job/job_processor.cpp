@@ -1,0 +1,265 @@
+#include <cstdint>
+#include <vector>
+
+#include "job/support/fixture.hpp"
+#include "support/catch.hpp"
+
+namespace job_test::job_processor {
+using allot::JobPhase;
+using allot::JobProcessor;
+namespace message = allot::job_message;
+namespace event = allot::job_event;
+
+// The whole loop, with others and with faults, is in properties.cpp; here are its steps and what it refuses.
+
+namespace {
+
+const auto plan = plan_of({2, 2, 0, 1, 0});
+
+auto processor(std::uint32_t number) -> JobProcessor {
+    auto p = JobProcessor{node(number), {}, allot::Intent{}, at(0s)};
+    CHECK(p.start(at(0s)).joined == std::vector{allot::jobs_channel()});
+    return p;
+}
+
+/// Lets time pass until there is work; gives the time.
+auto until_work(JobProcessor& p) -> TimePoint {
+    auto time = at(0s);
+    while (!p.work()) {
+        time = p.next_deadline();
+        (void)p.tick(time);
+    }
+    return time;
+}
+
+template <class F>
+void refuses(JobProcessor& p, F&& input, JobError error) {
+    const auto phase = p.phase();
+    const auto deadline = p.next_deadline();
+    const auto effects = input(p);
+    CHECK(effects.error == error);
+    CHECK(effects.sends.empty());
+    CHECK(effects.events.empty());
+    CHECK(p.phase() == phase);
+    CHECK(p.next_deadline() == deadline);
+}
+
+}  // namespace
+
+TEST_CASE("one node goes through all of the seed's loop: jobs, macro, create, micro, final, jobs") {
+    auto p = processor(1);
+    CHECK(p.phase() == JobPhase::jobs);
+    const auto posted = p.post(plan, at(1s));
+    CHECK(posted.get<event::JobAccepted>() != nullptr);
+    CHECK(p.phase() == JobPhase::macro);
+    CHECK(count_sent<message::MacrosQuery>(posted) == 1);
+    auto time = at(1s);
+    auto seen = std::vector<JobPhase>{};
+    auto asked = std::optional<event::EscrowReleaseRequested>{};
+    auto writes = std::vector<std::string>{};
+    while (!asked && time < at(60s)) {
+        time = p.next_deadline();
+        auto effects = p.tick(time);
+        if (p.work()) { effects = p.complete(*p.work(), {hash_of(1)}, "out", time); }
+        for (const auto& write : effects.writes) { writes.push_back(write.path); }
+        if (const auto* request = effects.get<event::EscrowReleaseRequested>()) { asked = *request; }
+        if (seen.empty() || seen.back() != p.phase()) { seen.push_back(p.phase()); }
+    }
+    REQUIRE(asked);
+    CHECK(seen.front() == JobPhase::create);
+    CHECK(std::find(seen.begin(), seen.end(), JobPhase::micro) != seen.end());
+    CHECK(writes.size() == 4);
+    CHECK(writes[0] == allot::result_path(plan.job(), plan.macro_ids()[0], plan.id({0, 0})));
+    CHECK(p.current()->tracker().progress() == std::pair<std::uint64_t, std::uint64_t>{4, 4});
+    CHECK(p.on_settlement({plan.job(), true, {}, {}}, time).get<event::JobEnded>() != nullptr);
+    CHECK(p.phase() == JobPhase::jobs);
+    CHECK(*p.final_record(plan.job()) == asked->as);
+    CHECK(p.current() == nullptr);
+    // Whoever still asks is told the end, now and then.
+    const auto late = message::MacrosQuery{plan.job(), node(2).node};
+    CHECK(count_sent<message::JobEnded>(p.on_message(late, time + 10s)) == 1);
+    CHECK(p.on_message(late, time + 10'100ms).sends.empty());
+}
+
+TEST_CASE("a latecomer asks for jobs, is answered, and joins the queue that lives") {
+    auto a = processor(1);
+    (void)a.post(plan, at(0s));
+    const auto time = until_work(a);
+    auto b = processor(2);
+    const auto asked = b.tick(time + 10s);
+    REQUIRE(count_sent<message::JobsQuery>(asked) == 1);
+    const auto answered = a.on_message(asked.sends[0].message, time + 1s);
+    REQUIRE(count_sent<message::JobPosted>(answered) == 1);
+    const auto joined = b.on_message(*sent<message::JobPosted>(answered), time + 10s);
+    REQUIRE(count_sent<message::MacrosQuery>(joined) == 1);
+    const auto told = a.on_message(*sent<message::MacrosQuery>(joined), time + 2s);
+    REQUIRE(count_sent<message::MacroNews>(told) == 1);
+    CHECK(sent<message::MacroNews>(told)->open == 1);
+    (void)b.on_message(*sent<message::MacroNews>(told), time + 10s);
+    const auto entered = b.tick(time + 11s);
+    CHECK(entered.get<event::MacroOpened>()->macro == 0);
+    CHECK(b.phase() == JobPhase::micro);
+    CHECK(count_sent<message::OwnershipRequest>(entered) == 1);
+}
+
+TEST_CASE("a culprit in one MacroJob is not handed the queue of another either") {
+    auto p = processor(1);
+    (void)p.post(plan, at(0s));
+    const auto time = until_work(p);
+    const auto asks = [](std::uint32_t n) {
+        return message::OwnershipRequest{plan.job(), 0, node(n).node, node(n).wallet, 1};
+    };
+    const auto reject = [&](std::uint32_t n, allot::RejectReason reason) {
+        const auto rejection = allot::Rejection{hash_of(n), {1, 0}, node(n).node, node(n).wallet, reason};
+        return message::MacroNews{plan.job(), 1, node(9).node, 0, 0, {}, {rejection}};
+    };
+    CHECK(p.on_message(reject(2, allot::RejectReason::culprit), time).accepted());
+    CHECK(p.on_message(reject(3, allot::RejectReason::tie_break), time).accepted());
+    CHECK(p.on_message(asks(2), time).get<event::OwnershipGranted>() == nullptr);
+    const auto granted = p.on_message(asks(3), time);
+    REQUIRE(granted.get<event::OwnershipGranted>() != nullptr);
+    CHECK(granted.get<event::OwnershipGranted>()->owner == node(3).node);
+    // Who joins a queue later knows it as well.
+    const auto kept = p.current()->replicas().at(0).snapshot();
+    auto again = JobProcessor{node(2), {}, allot::Intent{}, at(0s)};
+    (void)again.on_message(message::JobPosted{plan, {}}, at(0s));
+    CHECK(again.on_message(reject(2, allot::RejectReason::culprit), at(0s)).accepted());
+    (void)again.on_message(message::MacroNews{plan.job(), 0, node(1).node, 1, 2, {}, {}}, at(0s));
+    for (auto now = at(0s); now < at(20s); now += 500ms) {
+        CHECK(count_sent<message::OwnershipRequest>(again.tick(now)) == 0);
+        (void)again.on_message(kept, now);
+    }
+}
+
+TEST_CASE("whoever posted is told of a MicroJob that nobody could do, and its escrow goes back") {
+    const auto small = plan_of({1, 1, 0, 1, 0});
+    auto p = processor(1);
+    (void)p.post(small, at(0s));
+    auto time = at(0s);
+    auto dead = std::optional<event::MicroDead>{};
+    auto refund = std::optional<event::EscrowRefundRequested>{};
+    auto failures = 0;
+    while (!refund && time < at(600s)) {
+        time = p.next_deadline();
+        auto effects = p.tick(time);
+        if (p.work()) {
+            effects.append(p.fail(*p.work(), time));
+            ++failures;
+        }
+        if (const auto* letter = effects.get<event::MicroDead>()) { dead = *letter; }
+        if (const auto* request = effects.get<event::EscrowRefundRequested>()) { refund = *request; }
+        CHECK(effects.get<event::EscrowReleaseRequested>() == nullptr);
+    }
+    CHECK(failures == 5);
+    REQUIRE(dead);
+    CHECK(dead->key == MicroKey{0, 0});
+    CHECK(dead->attempts == 5);
+    REQUIRE(refund);
+    const auto ended = p.on_settlement({small.job(), true, {}, {}}, time);
+    CHECK(ended.get<event::JobEnded>()->record.outcome == allot::JobOutcome::failed);
+    // Whoever only posted, and took no part, hears of it on the job's channel.
+    auto poster = processor(2);
+    (void)poster.on_message(message::JobPosted{small, {}}, at(0s));
+    CHECK(poster.on_message(*sent<message::JobEnded>(ended), at(1s)).get<event::JobEnded>()->record ==
+          ended.get<event::JobEnded>()->record);
+}
+
+TEST_CASE("what makes no sense to a processor is refused with its own error and changes nothing") {
+    auto p = processor(1);
+    refuses(p, [](auto& x) { return x.complete({plan.job(), {0, 0}, {}, {}}, {hash_of(1)}, "", at(1s)); },
+            JobError::lease_missing);
+    refuses(p, [](auto& x) { return x.on_gone(allot::NodeId{""}, at(1s)); }, JobError::node_invalid);
+    refuses(p, [](auto& x) { return x.on_settlement({plan.job(), true, {}, {}}, at(1s)); }, JobError::job_unknown);
+    refuses(
+        p,
+        [](auto& x) {
+            return x.reject({hash_of(1), {0, 0}, node(1).node, node(1).wallet}, at(1s));
+        },
+        JobError::job_unknown);
+    refuses(
+        p,
+        [](auto& x) {
+            return x.on_message(message::MacrosQuery{plan.job(), node(2).node}, at(1s));
+        },
+        JobError::job_unknown);
+    refuses(p, [](auto& x) { return x.on_message(message::JobsQuery{allot::NodeId{""}}, at(1s)); }, JobError::node_invalid);
+    refuses(p, [](auto& x) { return x.on_store(hash_of(1), {node(1).node, 1}, at(1s)); }, JobError::claim_unknown);
+    (void)p.post(plan, at(2s));
+    refuses(p, [](auto& x) { return x.tick(at(1s)); }, JobError::time_went_back);
+    refuses(p, [](auto& x) { return x.post(plan, at(2s)); }, JobError::job_duplicate);
+    refuses(
+        p,
+        [](auto& x) {
+            return x.on_message(message::JobPosted{plan_of({2, 2, 0, 1, 0}, 8), {}}, at(2s));
+        },
+        JobError::job_duplicate);
+    refuses(p, [](auto& x) { return x.resume(plan, {}, at(2s)); }, JobError::job_duplicate);
+    // A result before the queue exists here.
+    refuses(p, [](auto& x) {
+        return x.on_message(message::ResultFound{plan.job(), result_of(plan.macro(0), 0, node(2), {hash_of(1)})}, at(2s));
+    }, JobError::queue_missing);
+    refuses(
+        p,
+        [](auto& x) {
+            return x.reject({hash_of(1), {9, 0}, node(1).node, node(1).wallet}, at(2s));
+        },
+        JobError::macro_unknown);
+    refuses(
+        p,
+        [](auto& x) {
+            return x.reject({hash_of(1), {0, 9}, node(1).node, node(1).wallet}, at(2s));
+        },
+        JobError::micro_unknown);
+    refuses(p, [](auto& x) { return x.on_settlement({plan.job(), true, {}, {}}, at(2s)); }, JobError::settlement_unasked);
+    refuses(p, [](auto& x) { return x.on_message(message::JobEnded{{plan.job(), 1, node(1).node, {}, {}, {}}}, at(2s)); },
+            JobError::record_invalid);
+    refuses(
+        p,
+        [](auto& x) {
+            return x.on_message(message::MicroDone{plan.job(), {0, 7}, hash_of(1)}, at(2s));
+        },
+        JobError::micro_unknown);
+}
+
+TEST_CASE("what is done with work names it: that of another job, MacroJob or lease is refused, though its token be the same") {
+    auto p = processor(1);
+    (void)p.post(plan, at(0s));
+    const auto time = until_work(p);
+    const auto work = *p.work();
+    CHECK(work.job == plan.job());
+    const auto refuses_all = [&](JobProcessor::Work wrong, JobError error) {
+        refuses(p, [&](auto& x) { return x.complete(wrong, {hash_of(1)}, "", time); }, error);
+        refuses(p, [&](auto& x) { return x.fail(wrong, time); }, error);
+        refuses(p, [&](auto& x) { return x.renew(wrong, time); }, error);
+        CHECK(p.work()->token == work.token);
+        CHECK(p.work()->renew_at == work.renew_at);
+    };
+    refuses_all({allot::JobId{"another"}, work.key, work.token, {}}, JobError::lease_foreign);
+    refuses_all({work.job, {1, work.key.micro}, work.token, {}}, JobError::lease_foreign);
+    refuses_all({work.job, {work.key.macro, 1}, work.token, {}}, JobError::lease_foreign);
+    refuses_all({work.job, {7, 7}, work.token, {}}, JobError::lease_foreign);
+    auto stale = work;
+    ++stale.token.seq;
+    refuses_all(stale, JobError::lease_stale);
+    CHECK(p.renew(work, time).accepted());
+    CHECK(p.complete(work, {hash_of(1)}, "", time).accepted());  // renewed or not, it is the same work
+    CHECK_FALSE(p.complete(work, {hash_of(1)}, "", time).accepted());
+}
+
+TEST_CASE("after a restart a processor takes up its job, but not the queues it owned") {
+    auto p = processor(1);
+    (void)p.post(plan, at(0s));
+    (void)until_work(p);
+    const auto kept = p.current()->replicas().at(0).snapshot();
+    auto again = JobProcessor{node(1, 2), {}, allot::Intent{}, at(0s)};
+    CHECK(again.resume(plan, {kept}, at(0s)).accepted());
+    CHECK_FALSE(again.current()->replicas().at(0).state().owns());
+    CHECK_FALSE(again.work());
+    auto broken = kept;
+    broken.macro = 2;
+    auto third = JobProcessor{node(1, 3), {}, allot::Intent{}, at(0s)};
+    CHECK(third.resume(plan, {broken}, at(0s)).error == JobError::macro_unknown);
+    CHECK(third.current() == nullptr);
+}
+
+}  // namespace job_test::job_processor

@@ -1,0 +1,364 @@
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "job/support/fixture.hpp"
+#include "support/catch.hpp"
+
+namespace job_test::micro_queue_replica {
+using allot::MicroQueueReplica;
+namespace message = allot::job_message;
+namespace event = allot::job_event;
+
+namespace {
+
+const auto plan = plan_of({1, 3, 0, 2, 0}).macro(0);
+
+auto replica(std::uint32_t number, allot::QueueParameters parameters = {}, std::uint64_t boot = 1) -> MicroQueueReplica {
+    return {plan, node(number, boot), parameters, at(0s)};
+}
+auto request(std::uint32_t number) -> message::OwnershipRequest {
+    return {plan.job, 0, node(number).node, node(number).wallet, 1};
+}
+
+/// Two replicas of a queue that the first owns.
+struct Pair {
+    explicit Pair(allot::QueueParameters p = {}) : a{replica(1, p)}, b{replica(2, p)} { tell(a.create(at(0s)), b, at(0s)); }
+    static void tell(const JobEffects& effects, MicroQueueReplica& to, TimePoint time) {
+        for (const auto& send : effects.sends) { (void)to.on_message(send.message, time); }
+    }
+    MicroQueueReplica a;
+    MicroQueueReplica b;
+};
+
+/// That the input is refused so, and that nothing changed.
+template <class F>
+void refuses(MicroQueueReplica& replica, F&& input, JobError error) {
+    const auto before = replica.snapshot();
+    const auto deadline = replica.next_deadline();
+    const auto effects = input(replica);
+    CHECK(effects.error == error);
+    CHECK(effects.sends.empty());
+    CHECK(effects.events.empty());
+    CHECK(replica.snapshot() == before);
+    CHECK(replica.next_deadline() == deadline);
+}
+
+}  // namespace
+
+TEST_CASE("what makes no sense is refused with its own error and changes nothing") {
+    auto r = replica(1);
+    refuses(r, [](auto& x) { return x.complete(hashes_of(plan, 0), "", at(1s)); }, JobError::lease_missing);
+    refuses(r, [](auto& x) { return x.fail(at(1s)); }, JobError::lease_missing);
+    refuses(r, [](auto& x) { return x.renew(at(1s)); }, JobError::lease_missing);
+    refuses(r, [](auto& x) { return x.on_claim(hash_of(1), true, at(1s)); }, JobError::claim_unknown);
+    (void)r.create(at(2s));
+    (void)r.want_work(true, at(2s));
+    refuses(r, [](auto& x) { return x.create(at(2s)); }, JobError::queue_exists);
+    refuses(r, [](auto& x) { return x.tick(at(1s)); }, JobError::time_went_back);
+    refuses(r, [](auto& x) { return x.complete({hash_of(1)}, "", at(2s)); }, JobError::result_length_wrong);
+    refuses(r, [](auto& x) { return x.complete({hash_of(1), {}}, "", at(2s)); }, JobError::result_hash_missing);
+    refuses(
+        r,
+        [](auto& x) {
+            return x.reject({hash_of(1), {0, 3}, node(1).node, node(1).wallet}, at(2s));
+        },
+        JobError::micro_unknown);
+    refuses(
+        r,
+        [](auto& x) {
+            return x.reject({hash_of(1), {1, 0}, node(1).node, node(1).wallet}, at(2s));
+        },
+        JobError::macro_unknown);
+}
+
+TEST_CASE("malformed and foreign messages are refused with their own error and change nothing") {
+    auto p = Pair{};
+    (void)p.a.want_work(true, at(1s));
+    const auto hear = [](auto message) { return [message](auto& x) { return x.on_message(message, at(2s)); }; };
+    const auto good = p.a.snapshot();
+    const auto with = [&](auto change) {
+        auto snapshot = good;
+        change(snapshot);
+        return hear(snapshot);
+    };
+    using S = message::QueueSnapshot;
+    refuses(p.a, with([](S& s) { s.job = allot::JobId{"another"}; }), JobError::job_unknown);
+    refuses(p.a, with([](S& s) { s.macro = 1; }), JobError::macro_unknown);
+    refuses(p.a, with([](S& s) { s.control->items.clear(); }), JobError::message_shape_wrong);
+    refuses(p.a, with([](S& s) { s.control->clock = TimePoint::min(); }), JobError::message_time_wrong);
+    refuses(p.a, with([](S& s) { s.results.resize(200, result_of(plan, 0, node(1), hashes_of(plan, 0))); }),
+            JobError::message_too_large);
+    refuses(p.a, with([](S& s) { s.results.push_back(result_of(plan, 0, node(1), {hash_of(1)})); }),
+            JobError::result_length_wrong);
+    refuses(p.a, with([](S& s) {
+                s.rejected.push_back({hash_of(1), {0, 0}, allot::NodeId{""}, node(1).wallet});
+            }),
+            JobError::node_invalid);
+    refuses(p.a, with([](S& s) {
+                s.rejected.push_back({hash_of(1), {0, 9}, node(1).node, node(1).wallet});
+            }),
+            JobError::micro_unknown);
+    refuses(p.a, with([](S& s) {
+                s.records.push_back({plan.job, 0, 1, node(1).node, allot::JobOutcome::complete, {}, {}, false, {}});
+            }), JobError::record_invalid);
+    refuses(p.a, with([](S& s) {
+                s.final = allot::FinalRecord{plan.job, 1, node(1).node, allot::JobOutcome::complete, {hash_of(1)}, {}};
+            }), JobError::record_invalid);
+    refuses(p.a, hear(message::OwnershipRequest{plan.job, 0, allot::NodeId{""}, node(1).wallet, 1}), JobError::node_invalid);
+    refuses(p.a, hear(message::OwnershipRequest{plan.job, 0, node(3).node, allot::WalletId{""}, 1}), JobError::wallet_invalid);
+    refuses(p.a, hear(message::OwnershipRequest{allot::JobId{"another"}, 0, node(3).node, node(3).wallet, 1}),
+            JobError::job_unknown);
+    refuses(p.a, hear(message::RenewalRequest{plan.job, {0, 0}, node(1).node, {1, 2, 3}}), JobError::lease_stale);
+    refuses(p.a, hear(message::RenewalRequest{plan.job, {0, 9}, node(1).node, {1, 2, 3}}), JobError::micro_unknown);
+    refuses(p.a, hear(message::LeaseReturned{plan.job, {0, 1}, node(1).node, {1, 2, 3}}), JobError::lease_missing);
+    refuses(p.a, hear(message::LeaseReturned{plan.job, {1, 1}, node(1).node, {1, 2, 3}}), JobError::macro_unknown);
+    refuses(p.a, hear(message::JobsQuery{node(1).node}), JobError::message_shape_wrong);
+    refuses(
+        p.a,
+        hear(message::ResultFound{plan.job, result_of(plan_of({1, 3, 0, 2, 0}, 8).macro(0), 0, node(3), hashes_of(plan, 0))}),
+        JobError::result_of_another_micro);
+}
+
+TEST_CASE("results are taken in before any queue is known, and duplicates change nothing") {
+    auto r = replica(1);
+    const auto found = message::ResultFound{plan.job, result_of(plan, 0, node(3), hashes_of(plan, 0))};
+    CHECK(r.on_message(found, at(1s)).accepted());
+    refuses(r, [&](auto& x) { return x.on_message(found, at(1s)); }, JobError::result_duplicate);
+    // The same node, under the same lease, with another content: one of the two is a lie.
+    const auto other = message::ResultFound{plan.job, result_of(plan, 0, node(3), hashes_of(plan, 9))};
+    refuses(r, [&](auto& x) { return x.on_message(other, at(1s)); }, JobError::result_twice);
+    CHECK(r.create(at(2s)).get<event::MicroCompleted>()->late);
+    CHECK(r.state().leases().find(0)->closed);
+}
+
+TEST_CASE("P7: a rejected result stays rejected, also after the state was kept and loaded") {
+    auto r = replica(1);
+    const auto result = result_of(plan, 0, node(3), hashes_of(plan, 0));
+    (void)r.on_message(message::ResultFound{plan.job, result}, at(1s));
+    (void)r.create(at(1s));
+    CHECK(r.reject(rejection_of(result), at(2s)).get<event::ResultRejected>()->node == node(3).node);
+    CHECK_FALSE(r.state().accepted()[0]);
+    const auto kept = r.snapshot();
+    auto again = replica(1, {}, 2);
+    CHECK(again.on_message(kept, at(0s)).accepted());
+    refuses(
+        again,
+        [&](auto& x) {
+            return x.on_message(message::ResultFound{plan.job, result}, at(1s));
+        },
+        JobError::result_rejected);
+    (void)again.on_message(message::QueueSnapshot{plan.job, 0, false, {}, {result}, {}, {}, {}}, at(1s));
+    CHECK(again.state().results().results().empty());
+}
+
+TEST_CASE("who restarts with an old state does not believe to own the queue") {
+    auto r = replica(1);
+    (void)r.create(at(0s));
+    auto again = replica(1, {}, 2);
+    (void)again.on_message(r.snapshot(), at(0s));
+    CHECK_FALSE(again.state().owns());
+    CHECK(again.next_deadline() == at(5s));  // it was the last owner, so it is the first in line
+    CHECK(again.tick(at(5s)).get<event::OwnershipTaken>() != nullptr);
+    CHECK(again.state().reign().epoch == 2);
+}
+
+TEST_CASE("an owner that falls silent is replaced, by the owner before it first") {
+    auto p = Pair{};
+    Pair::tell(p.a.on_message(request(2), at(1s)), p.b, at(1s));
+    REQUIRE(p.b.state().owns());
+    // b falls silent. What a heard last was its own hand-over.
+    CHECK(p.a.tick(at(6'999ms)).get<event::OwnershipTaken>() == nullptr);
+    CHECK(p.a.tick(at(7s)).get<event::OwnershipTaken>()->epoch == 3);  // 1 s + 5 s, and one place in line
+}
+
+TEST_CASE("an owner is heard at least every heartbeat, and each word puts off who would replace it") {
+    auto p = Pair{};
+    auto time = at(0s);
+    for (auto i = 0; i < 20; ++i) {
+        REQUIRE(*p.a.next_deadline() <= time + 1'600ms);
+        time = *p.a.next_deadline();
+        const auto said = p.a.tick(time);
+        REQUIRE(count_sent<message::QueueSnapshot>(said) == 1);
+        Pair::tell(said, p.b, time);
+        CHECK(*p.b.next_deadline() >= time + 5s);
+    }
+}
+
+TEST_CASE("with quota one an owner works once and then serves who waits; with quota none it serves at once") {
+    for (const auto quota : {0U, 1U}) {
+        auto parameters = allot::QueueParameters{};
+        parameters.quota = quota;
+        auto r = replica(1, parameters);
+        (void)r.create(at(0s));
+        const auto asked = r.on_message(request(2), at(0s));  // does not want work itself: serves
+        CHECK(asked.get<event::OwnershipGranted>() != nullptr);
+        auto s = replica(1, parameters);
+        (void)s.want_work(true, at(0s));
+        (void)s.create(at(0s));
+        CHECK(s.work());
+        CHECK(s.on_message(request(2), at(1s)).get<event::OwnershipGranted>()->owner == node(2).node);
+    }
+}
+
+TEST_CASE("an owner that has had its quota lets who waits go first when a MicroJob is open again") {
+    const auto single = plan_of({1, 1, 0, 2, 0}).macro(0);
+    for (const auto quota : {0U, 1U, 2U}) {
+        auto parameters = allot::QueueParameters{};
+        parameters.quota = quota;
+        auto r = MicroQueueReplica{single, node(1), parameters, at(0s)};
+        (void)r.create(at(0s));
+        (void)r.want_work(true, at(0s));
+        REQUIRE(r.work());
+        const auto asked = message::OwnershipRequest{single.job, 0, node(2).node, node(2).wallet, 1};
+        CHECK(r.on_message(asked, at(1s)).get<event::OwnershipGranted>() == nullptr);  // nothing is open: it waits in line
+        CHECK(r.fail(at(2s)).accepted());
+        const auto opened = r.tick(at(3s));
+        CHECK((opened.get<event::OwnershipGranted>() != nullptr) == (quota < 2));
+        CHECK((opened.get<event::MicroLeased>() != nullptr) == (quota == 2));
+    }
+}
+
+TEST_CASE("a request that is heard while the queue is handed over is not lost") {
+    auto p = Pair{};
+    (void)p.b.on_message(request(3), at(1s));
+    const auto given = p.a.on_message(request(2), at(1s));
+    const auto effects = p.b.on_message(*sent<message::QueueSnapshot>(given), at(1s));
+    CHECK(effects.get<event::OwnershipGranted>()->owner == node(2).node);
+    CHECK(p.b.state().reign().owner == node(3).node);  // passed on at once: b wants nothing
+}
+
+TEST_CASE("P10: a grantee who did not hear is told again, but not for each request") {
+    auto p = Pair{};
+    const auto given = p.a.on_message(request(2), at(1s));
+    const auto again = p.a.on_message(request(2), at(2s));
+    CHECK(sent<message::QueueSnapshot>(again)->control->reign == sent<message::QueueSnapshot>(given)->control->reign);
+    CHECK(p.a.on_message(request(2), at(2'500ms)).sends.empty());
+}
+
+TEST_CASE("a lease is renewed by its holder, at the owner, and only under its token") {
+    auto p = Pair{};
+    (void)p.b.want_work(true, at(0s));
+    auto given = p.a.on_message(request(2), at(0s));
+    Pair::tell(p.b.on_message(*sent<message::QueueSnapshot>(given), at(0s)), p.a, at(0s));
+    REQUIRE(p.b.work());
+    CHECK(p.b.work()->renew_at == at(7'500ms));
+    CHECK(p.b.renew(at(7s)).get<event::LeaseLengthened>() != nullptr);
+    CHECK(p.b.state().leases().find(0)->hold->expires == at(22s));
+    Pair::tell(p.b.on_message(request(1), at(8s)), p.a, at(8s));
+    REQUIRE(p.a.state().owns());
+    const auto asked = p.b.renew(at(15s));
+    REQUIRE(count_sent<message::RenewalRequest>(asked) == 1);
+    CHECK(p.a.on_message(asked.sends[0].message, at(15s)).get<event::LeaseLengthened>()->holder == node(2).node);
+    CHECK(p.a.state().leases().find(0)->hold->expires == at(30s));
+}
+
+TEST_CASE("a lease is renewed so often and no more, and not once its MicroJob is done") {
+    auto parameters = allot::QueueParameters{};
+    parameters.renewals_max = 1;
+    auto r = replica(1, parameters);
+    (void)r.create(at(0s));
+    (void)r.want_work(true, at(0s));
+    const auto token = r.work()->token;
+    CHECK(r.renew(at(1s)).accepted());
+    refuses(r, [](auto& x) { return x.renew(at(2s)); }, JobError::lease_capped);
+    (void)r.complete(hashes_of(plan, 0), "", at(2s));
+    const auto late = message::RenewalRequest{plan.job, {0, 0}, node(1).node, token};
+    refuses(r, [&](auto& x) { return x.on_message(late, at(2s)); }, JobError::item_ended);
+}
+
+TEST_CASE("who fails or leaves gives its lease back, and who owns passes the queue on") {
+    auto r = replica(1);
+    (void)r.create(at(0s));
+    (void)r.want_work(true, at(0s));
+    CHECK(r.fail(at(1s)).get<event::LeaseGivenBack>() != nullptr);
+    CHECK(r.state().leases().find(0)->attempts == 1);
+    REQUIRE(r.work());  // the next one
+    CHECK(r.work()->micro == 1);
+    (void)r.on_message(request(2), at(1s));
+    auto s = replica(1);
+    (void)s.create(at(0s));
+    (void)s.want_work(true, at(0s));
+    CHECK(s.leave(at(1s)).get<event::LeaseGivenBack>() != nullptr);
+    CHECK_FALSE(s.work());
+    CHECK(s.next_deadline() == std::nullopt);
+    CHECK(s.on_message(request(2), at(2s)).get<event::OwnershipGranted>()->owner == node(2).node);
+}
+
+TEST_CASE("who is known to be gone loses its lease and its place in line at once, and only the owner sees to that") {
+    auto p = Pair{};
+    (void)p.b.want_work(true, at(0s));
+    const auto given = p.a.on_message(request(2), at(0s));
+    Pair::tell(p.b.on_message(*sent<message::QueueSnapshot>(given), at(0s)), p.a, at(0s));
+    Pair::tell(p.b.on_message(request(1), at(1s)), p.a, at(1s));
+    REQUIRE(p.a.state().leases().find(0)->hold->holder == node(2).node);
+    REQUIRE(p.a.state().owns());
+    refuses(p.a, [](auto& x) { return x.on_gone(allot::NodeId{""}, at(2s)); }, JobError::node_invalid);
+    for (const auto other : {1U, 3U}) { CHECK(p.a.on_gone(node(other).node, at(1s)).sends.empty()); }
+    CHECK(p.b.on_gone(node(1).node, at(1s)).sends.empty());
+    const auto gone = p.a.on_gone(node(2).node, at(2s));
+    REQUIRE(gone.get<event::LeaseExpired>() != nullptr);
+    CHECK(gone.get<event::LeaseExpired>()->holder == node(2).node);
+    CHECK(p.a.open_count(at(2s)) == 3);
+    CHECK_FALSE(sent<message::QueueSnapshot>(gone)->control->items[0].hold);  // said at once
+    CHECK(p.a.on_gone(node(2).node, at(2s)).sends.empty());
+    // In line it is forgotten.
+    const auto single = plan_of({1, 1, 0, 2, 0}).macro(0);
+    for (const auto gone_first : {false, true}) {
+        auto r = MicroQueueReplica{single, node(1), {}, at(0s)};
+        (void)r.create(at(0s));
+        (void)r.want_work(true, at(0s));
+        (void)r.on_message(message::OwnershipRequest{single.job, 0, node(2).node, node(2).wallet, 1}, at(1s));
+        if (gone_first) { CHECK(r.on_gone(node(2).node, at(1s)).accepted()); }
+        (void)r.fail(at(2s));
+        CHECK((r.tick(at(3s)).get<event::OwnershipGranted>() == nullptr) == gone_first);
+    }
+}
+
+TEST_CASE("a completion can be fenced: then only the current lease's result counts") {
+    auto fenced = allot::QueueParameters{};
+    fenced.fence_completions = true;
+    auto r = replica(1, fenced);
+    (void)r.create(at(0s));
+    refuses(
+        r,
+        [](auto& x) {
+            return x.on_message(message::ResultFound{plan.job, result_of(plan, 0, node(3), hashes_of(plan, 0))}, at(1s));
+        },
+        JobError::lease_stale);
+}
+
+TEST_CASE("P10: the end is told to whoever lags behind, but not to each of its words") {
+    auto p = Pair{};
+    auto final = allot::FinalRecord{plan.job, 1, node(1).node, allot::JobOutcome::failed, {hash_of(1)}, {}};
+    final.digest = digest_of(final);
+    CHECK(p.a.on_message(message::JobEnded{final}, at(1s)).get<event::JobEnded>() != nullptr);
+    CHECK(p.a.next_deadline() == std::nullopt);
+    const auto late = p.b.snapshot();
+    const auto told = p.a.on_message(late, at(2s));
+    REQUIRE(count_sent<message::QueueSnapshot>(told) == 1);
+    CHECK(p.a.on_message(late, at(2'100ms)).sends.empty());
+    CHECK(p.a.on_message(late, at(3s)).sends.size() == 1);
+    (void)p.b.on_message(told.sends[0].message, at(2s));
+    CHECK(p.b.final_record() == p.a.final_record());
+    CHECK(p.a.on_message(message::ResultFound{plan.job, result_of(plan, 0, node(3), hashes_of(plan, 0))}, at(4s)).error ==
+          JobError::result_late);
+}
+
+TEST_CASE("where epochs are arbitrated nobody owns the queue before the claim is won") {
+    auto parameters = allot::QueueParameters{};
+    parameters.arbitrate_epochs = true;
+    auto r = replica(1, parameters);
+    const auto asked = r.create(at(0s));
+    REQUIRE(asked.claims.size() == 1);
+    CHECK_FALSE(r.state().known());
+    CHECK(r.tick(at(5s)).claims.size() == 1);  // asked again
+    CHECK(r.on_claim(asked.claims[0].claim, false, at(6s)).events.empty());
+    auto next = r.tick(*r.next_deadline());
+    REQUIRE(next.claims.size() == 1);
+    CHECK(next.claims[0].claim != asked.claims[0].claim);  // that epoch is somebody else's
+    CHECK(r.on_claim(next.claims[0].claim, true, *r.next_deadline()).get<event::QueueCreated>() != nullptr);
+    CHECK(r.state().owns());
+}
+
+}  // namespace job_test::micro_queue_replica

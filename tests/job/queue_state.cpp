@@ -1,0 +1,132 @@
+#include <cstdint>
+#include <vector>
+
+#include "job/support/fixture.hpp"
+#include "support/catch.hpp"
+
+namespace job_test::queue_state {
+using allot::QueueState;
+
+namespace {
+
+const auto plan = plan_of({1, 3, 0, 1, 0}).macro(0);
+
+auto owned(allot::QueueParameters parameters = {}) -> QueueState {
+    auto state = QueueState{plan, node(1), parameters};
+    state.adopt(state.fresh(1), at(0s));
+    return state;
+}
+
+}  // namespace
+
+TEST_CASE("the queue's clock runs on from where a snapshot stood, so a hand-over only lengthens a lease") {
+    auto state = owned();
+    (void)state.lease(0, at(0s));
+    state.stamp(at(3s));
+    const auto control = state.control();
+    CHECK(control.clock == at(3s));
+    auto other = QueueState{plan, node(2), {}};
+    other.adopt(control, at(1'000s));  // another clock, and the message took its time
+    CHECK(other.clock(at(1'000s)) == at(3s));
+    CHECK(other.local(control.items[0].hold->expires) == at(1'012s));
+    CHECK_FALSE(other.owns());
+}
+
+TEST_CASE("a MicroJob is tried as often as may be, and then dead, with a letter that says so") {
+    auto p = allot::QueueParameters{};
+    p.attempts_max = 2;
+    auto state = owned(p);
+    auto out = JobEffects{};
+    auto time = at(0s);
+    for (auto attempt = 0; attempt < 2; ++attempt) {
+        REQUIRE(state.first_for(node(1).node, node(1).wallet, time)->key == 0);
+        (void)state.lease(0, time);
+        time += 15s;
+        CHECK(state.settle(time, out));
+    }
+    const auto* dead = out.get<allot::job_event::MicroDead>();
+    REQUIRE(dead != nullptr);
+    CHECK(dead->key == MicroKey{0, 0});
+    CHECK(dead->attempts == 2);
+    CHECK(state.leases().find(0)->closed);
+    // Late, but valid: it counts as long as the MacroJob has not ended.
+    CHECK_FALSE(state.results().add(result_of(plan, 0, node(1), {hash_of(0)})));
+    CHECK(state.settle(time, out));
+    CHECK(state.accepted()[0]);
+    CHECK(out.get<allot::job_event::MicroCompleted>()->late);
+}
+
+TEST_CASE("MicroJobs that nobody may or wants to take die, so that the job ends") {
+    auto state = owned();
+    auto out = JobEffects{};
+    CHECK(state.next_due(at(0s)) == at(600s));
+    CHECK_FALSE(state.settle(at(599s), out));
+    CHECK(state.settle(at(600s), out));
+    CHECK(state.ended());
+    const auto record = state.conclude();
+    CHECK(record.outcome == allot::JobOutcome::failed);
+    CHECK(fault_of(plan, record) == std::nullopt);
+}
+
+TEST_CASE("a culprit is not leased anything of its job any more") {
+    auto state = owned();
+    state.results().reject(rejection_of(result_of(plan, 0, node(2), {hash_of(0)})));
+    CHECK(state.first_for(node(2).node, node(9).wallet, at(0s)) == nullptr);
+    CHECK(state.first_for(node(9).node, node(2).wallet, at(0s)) == nullptr);
+    CHECK(state.first_for(node(3).node, node(3).wallet, at(0s)) != nullptr);
+}
+
+TEST_CASE("while enough nodes take part a node gets one MicroJob; those in line count, those barred do not") {
+    auto state = owned();
+    (void)state.lease(0, at(0s));
+    CHECK(state.first_for(node(1).node, node(1).wallet, at(0s)) != nullptr);  // alone
+    CHECK(state.note_request({node(2).node, node(2).wallet, 1, at(0s)}));
+    CHECK(state.note_request({node(3).node, node(3).wallet, 1, at(0s)}));
+    CHECK(state.first_for(node(1).node, node(1).wallet, at(0s)) == nullptr);
+    CHECK(state.first_for(node(2).node, node(2).wallet, at(0s)) != nullptr);
+    state.results().reject(rejection_of(result_of(plan, 1, node(3), {hash_of(0)})));
+    CHECK(state.first_for(node(1).node, node(1).wallet, at(0s)) != nullptr);
+}
+
+TEST_CASE("a node stands in line once, is dropped when it has the queue, and passed over when it was not heard for long") {
+    auto state = owned();
+    CHECK(state.note_request({node(2).node, node(2).wallet, 1, at(0s)}));
+    CHECK_FALSE(state.note_request({node(2).node, node(2).wallet, 1, at(10s)}));
+    CHECK(state.note_request({node(3).node, node(3).wallet, 1, at(11s)}));
+    CHECK(state.requests().size() == 2);
+    CHECK(state.next_in_line(at(11s))->node == node(2).node);
+    CHECK(state.next_in_line(at(25s))->node == node(3).node);
+    CHECK(state.next_in_line(at(26s)) == nullptr);
+    state.begin_reign({2, node(3).node, 1, state.reign().rank(), false}, at(26s));
+    CHECK(state.requests().size() == 1);
+    CHECK(state.owners_before() == std::vector{node(1).node});
+    CHECK_FALSE(state.owns());
+}
+
+TEST_CASE("an accepted result that went down with its owner is asked for again, not counted as dead") {
+    auto state = owned();
+    auto control = state.control();
+    control.items[0].closed = true;
+    control.items[0].attempts = 1;
+    control.accepted[0] = hash_of(1);  // nobody here has its record
+    control.revision = 5;
+    state.adopt(control, at(1s));
+    auto out = JobEffects{};
+    CHECK(state.settle(at(1s), out));
+    CHECK_FALSE(state.accepted()[0]);
+    CHECK(out.get<allot::job_event::MicroDead>() == nullptr);
+    CHECK(state.leases().find(0)->is_open(state.clock(at(2s))));
+}
+
+TEST_CASE("a lease given back or rejected rests longer each time") {
+    auto state = owned();
+    for (const auto wait : {1s, 2s, 4s, 8s}) {
+        const auto time = state.leases().find(0)->not_before;
+        const auto token = state.lease(0, time);
+        CHECK(state.give_back(0, {9, 9, 9}, time) == allot::LeaseFault::stale);
+        CHECK(state.give_back(0, token, time) == allot::LeaseFault::none);
+        CHECK(state.leases().find(0)->not_before - time == wait);
+    }
+}
+
+}  // namespace job_test::queue_state

@@ -1,0 +1,92 @@
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <random>
+#include <vector>
+
+#include <allot/core/sha256.hpp>
+#include <allot/journal/merkle_tree.hpp>
+
+#include "support/catch.hpp"
+#include "support/seed.hpp"
+
+namespace merkle_tree_test {
+
+// A Merkle tree that follows changes gives the root of one that is built at once, whatever it held before.
+
+namespace {
+
+using allot::Hash256;
+using allot::MerkleTree;
+using Leaves = std::map<std::uint32_t, Hash256>;
+
+auto any_leaf(std::uint32_t index, std::uint8_t content) -> Hash256 {
+    const auto bytes = std::vector<std::uint8_t>{static_cast<std::uint8_t>(index), static_cast<std::uint8_t>(index >> 8U), content};
+    return MerkleTree::leaf(bytes);
+}
+
+// Level by level from the definition: an inner node without one child is the other child.
+auto root_of(const Leaves& leaves) -> Hash256 {
+    auto level = leaves;
+    while (level.size() > 1 || (level.size() == 1 && level.begin()->first != 0)) {
+        auto above = Leaves{};
+        for (const auto& [index, hash] : level) {
+            const auto left = level.find(index & ~1U);
+            const auto right = level.find(index | 1U);
+            if (left == level.end() || right == level.end()) {
+                above[index / 2] = hash;
+            } else {
+                auto bytes = std::vector<std::uint8_t>{1};
+                bytes.insert(bytes.end(), left->second.begin(), left->second.end());
+                bytes.insert(bytes.end(), right->second.begin(), right->second.end());
+                above[index / 2] = allot::Sha256{}.bytes(bytes).finish();
+            }
+        }
+        level = above;
+    }
+    return level.empty() ? MerkleTree::absent : level.begin()->second;
+}
+
+}  // namespace
+
+TEST_CASE("a tree that followed changes has the root of its leaves") {
+    auto random = std::mt19937_64{support::seed()};
+    for (auto round = 0; round < 30; ++round) {
+        auto tree = MerkleTree{};
+        auto leaves = Leaves{};
+        for (auto step = 0; step < 120; ++step) {
+            for (auto changes = 1 + random() % 4; changes > 0; --changes) {
+                const auto index = static_cast<std::uint32_t>(random() % (random() % 4 == 0 ? 300 : 9));
+                if (random() % 3 == 0) {
+                    leaves.erase(index);
+                    tree.set(index, MerkleTree::absent);
+                } else {
+                    leaves[index] = any_leaf(index, static_cast<std::uint8_t>(random() % 3));
+                    tree.set(index, leaves[index]);
+                }
+            }
+            if (random() % 2 == 0) {  // else more is set before the root is asked for
+                REQUIRE(tree.root() == root_of(leaves));
+            }
+        }
+    }
+}
+
+TEST_CASE("no leaf passes for an inner node, and each place counts") {
+    auto pair = MerkleTree{};
+    pair.set(0, any_leaf(0, 1));
+    CHECK(pair.root() == any_leaf(0, 1));
+    pair.set(1, any_leaf(1, 1));
+    auto content = std::vector<std::uint8_t>{};
+    for (const auto& hash : {any_leaf(0, 1), any_leaf(1, 1)}) {
+        content.insert(content.end(), hash.begin(), hash.end());
+    }
+    CHECK(pair.root() != MerkleTree::leaf(content));
+    auto other = MerkleTree{};
+    other.set(0, any_leaf(1, 1));
+    other.set(1, any_leaf(0, 1));
+    CHECK(pair.root() != other.root());
+    CHECK(MerkleTree{}.root() == MerkleTree::absent);
+}
+
+}  // namespace merkle_tree_test

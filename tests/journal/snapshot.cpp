@@ -1,0 +1,256 @@
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <optional>
+#include <random>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <allot/allot.hpp>
+#include <allot/journal/snapshot.hpp>
+
+#include "support/catch.hpp"
+#include "support/chaos.hpp"
+#include "support/network.hpp"
+#include "support/seed.hpp"
+
+namespace snapshot_test {
+
+// Snapshots of other dispatchers, damaged ones and those of a forger are refused with a word for each; what is taken, is one
+// state in its only form.
+
+namespace {
+
+using allot::SnapshotError;
+using Bytes = std::vector<std::uint8_t>;
+using Chaos = support::Chaos<allot::Dispatcher<>>;
+
+// A dispatcher with a bit of everything, after some random commands.
+auto grown(std::uint64_t seed, int commands) -> allot::Dispatcher<> {
+    auto d = allot::Dispatcher<>{};
+    auto chaos = Chaos{seed};
+    for (auto i = 0; i < commands; ++i) {
+        const auto moment = chaos.moment(d);
+        (void)d.apply(chaos.command(d), moment);
+    }
+    return d;
+}
+
+// A forger hashes what was changed.
+auto forged(Bytes bytes) -> Bytes {
+    constexpr auto tail = std::size_t{32};
+    bytes.resize(bytes.size() - tail);
+    const auto hash = allot::Sha256{}.bytes(bytes).finish();
+    bytes.insert(bytes.end(), hash.begin(), hash.end());
+    return bytes;
+}
+
+auto error_of(std::span<const std::uint8_t> bytes) -> std::optional<SnapshotError> {
+    const auto loaded = allot::load_snapshot(bytes, allot::Dispatcher<>{});
+    return loaded ? std::nullopt : std::optional{loaded.error().error};
+}
+
+struct Nameless {
+    using role = allot::role::valuation;
+    static constexpr std::string_view name = "worth_nothing/1";
+    static auto value(const allot::Task&, const allot::Requirement&) -> allot::Value { return {}; }
+};
+
+}  // namespace
+
+TEST_CASE("a snapshot gives back the dispatcher, and again the same bytes") {
+    const auto d = grown(support::seed(), 2'000);
+    REQUIRE(d.state().tasks().size() > 0);
+    const auto bytes = allot::snapshot(d, 77);
+    const auto loaded = allot::load_snapshot(bytes, allot::Dispatcher<>{});
+    REQUIRE(loaded);
+    CHECK(loaded->position == 77);
+    CHECK(loaded->dispatcher == d);
+    CHECK(loaded->state_root == allot::state_root(d));
+    CHECK(allot::snapshot(loaded->dispatcher, 77) == bytes);
+    CHECK(allot::load_snapshot(allot::snapshot(allot::Dispatcher<>{}, 0), allot::Dispatcher<>{}));
+}
+
+// Written once for each version, by this test with ALLOT_WRITE_GOLDEN set, and never again. Before the first release it may be
+// deleted and written anew when the list of fields of a record or of parameters changes.
+TEST_CASE("a snapshot that was ever written is read") {
+    const auto path = std::filesystem::path{ALLOT_TESTS_DIR} / "journal" / "snapshots" / "v1.bin";
+    if (std::getenv("ALLOT_WRITE_GOLDEN") != nullptr && !std::filesystem::exists(path)) {
+        std::filesystem::create_directories(path.parent_path());
+        const auto bytes = allot::snapshot(grown(1, 60), 60);
+        std::ofstream{path, std::ios::binary} << std::string(bytes.begin(), bytes.end());
+    }
+    auto file = std::ifstream{path, std::ios::binary};
+    REQUIRE(file);
+    const auto text = std::string{std::istreambuf_iterator<char>{file}, {}};
+    const auto bytes = Bytes(text.begin(), text.end());
+    const auto loaded = allot::load_snapshot(bytes, allot::Dispatcher<>{});
+    REQUIRE(loaded);
+    CHECK(loaded->position == 60);
+    CHECK(loaded->dispatcher.state().nodes().size() > 0);
+    CHECK(allot::snapshot(loaded->dispatcher, 60) == bytes);
+}
+
+TEST_CASE("whichever model that decides alike a replica runs, the state root is the same") {
+    auto fast = allot::Dispatcher<>{};
+    auto linear = allot::Dispatcher<allot::LinearPool, allot::LinearQueue>{};
+    const auto m = support::at({});
+    for (auto i = 1; i < 9; ++i) {
+        support::ok(fast.join(support::plain_node(i), m));
+        support::ok(linear.join(support::plain_node(i), m));
+    }
+    CHECK(allot::state_root(fast) == allot::state_root(linear));
+    CHECK(allot::load_snapshot(allot::snapshot(fast, 1), allot::Dispatcher<allot::LinearPool, allot::LinearQueue>{}));
+}
+
+TEST_CASE("a snapshot of other policies or parameters is refused, and says of which") {
+    const auto bytes = allot::snapshot(allot::Dispatcher<>{}, 0);
+    const auto other_policy = allot::load_snapshot(bytes, allot::Dispatcher{Nameless{}});
+    REQUIRE_FALSE(other_policy);
+    CHECK(other_policy.error().error == SnapshotError::policy_differs);
+    CHECK(other_policy.error().what == "worth_nothing/1");
+
+    const auto rules = allot::Rules{{.due_max = 7}};
+    const auto other = allot::load_snapshot(bytes, allot::Dispatcher{rules});
+    REQUIRE_FALSE(other);
+    CHECK(other.error().error == SnapshotError::parameters_differ);
+    CHECK(other.error().what == "RulesParameters");
+
+    const auto taken = allot::load_snapshot(bytes, allot::Dispatcher{rules}, {allot::SnapshotParameters::taken_over});
+    REQUIRE(taken);
+    CHECK(taken->dispatcher.rules()->due_max == 1'024);
+    CHECK(allot::snapshot(taken->dispatcher, 0) == bytes);
+
+    const auto senseless = allot::snapshot(allot::Dispatcher{allot::Rules{{.due_max = 0}}}, 0);
+    const auto refused = allot::load_snapshot(senseless, allot::Dispatcher<>{}, {allot::SnapshotParameters::taken_over});
+    REQUIRE_FALSE(refused);
+    CHECK(refused.error().error == SnapshotError::parameters_invalid);
+}
+
+TEST_CASE("the policies of AllOf are told apart, too") {
+    using One = allot::Dispatcher<allot::AllOf<allot::HardwareFit>>;
+    using Two = allot::Dispatcher<allot::AllOf<allot::HardwareFit, allot::HardwareFit>>;
+    const auto bytes = allot::snapshot(One{}, 0);
+    CHECK(allot::load_snapshot(bytes, One{}));
+    CHECK_FALSE(allot::load_snapshot(bytes, Two{}));
+    CHECK_FALSE(allot::load_snapshot(allot::snapshot(Two{}, 0), One{}));
+}
+
+TEST_CASE("a snapshot cut anywhere or with any bit flipped is refused") {
+    const auto bytes = allot::snapshot(grown(support::seed() + 1, 60), 1);
+    for (std::size_t size = 0; size < bytes.size(); ++size) {
+        REQUIRE(error_of(std::span{bytes}.first(size)));
+    }
+    auto random = std::mt19937_64{support::seed()};
+    for (auto i = 0; i < 400; ++i) {
+        auto flipped = bytes;
+        const auto bit = random() % (bytes.size() * 8);
+        flipped[bit / 8] ^= static_cast<std::uint8_t>(1U << (bit % 8));
+        REQUIRE(error_of(flipped));
+    }
+    CHECK(error_of({}) == SnapshotError::not_a_snapshot);
+    auto versioned = bytes;
+    versioned[8] = 9;
+    CHECK(error_of(versioned) == SnapshotError::version_unknown);
+    versioned = bytes;
+    versioned.back() ^= 1U;
+    CHECK(error_of(versioned) == SnapshotError::damaged);
+    auto longer = bytes;
+    longer.insert(longer.end() - 64, 0);
+    CHECK(error_of(forged(longer)) == SnapshotError::malformed);
+    auto rooted = bytes;
+    rooted[rooted.size() - 33] ^= 1U;
+    CHECK(error_of(forged(rooted)) == SnapshotError::contradiction);
+}
+
+TEST_CASE("entries in another order are refused, although they say the same") {
+    auto d = allot::Dispatcher<>{};
+    support::ok(d.join(support::with(support::plain_node(1), [](auto& n) { n.models = {"llama", "whale"}; }), support::at({})));
+    auto bytes = allot::snapshot(d, 1);
+    const auto entry = [&](std::uint8_t id, std::string_view name) {  // id, length, name
+        auto of = Bytes{id, 0, 0, 0, 5, 0, 0, 0};
+        of.insert(of.end(), name.begin(), name.end());
+        return std::search(bytes.begin(), bytes.end(), of.begin(), of.end());
+    };
+    const auto first = entry(0, "llama");
+    const auto second = entry(1, "whale");
+    REQUIRE(second - first == 13);
+    std::swap_ranges(first, second, second);
+    const auto loaded = allot::load_snapshot(forged(bytes), allot::Dispatcher<>{});
+    REQUIRE_FALSE(loaded);
+    CHECK(loaded.error().error == SnapshotError::not_canonical);
+    CHECK(loaded.error().what == "models");
+    CHECK(loaded.error().entry == 0);
+}
+
+TEST_CASE("whatever a forger writes is refused, or is a state in its only form that goes on without a fault") {
+    // The loader itself, past the hashes that a forger can compute as well as anybody.
+    auto random = std::mt19937_64{support::seed()};
+    auto refused = 0;
+    auto taken = 0;
+    const auto began = allot::encode_policies(allot::Dispatcher<>{});
+    for (auto round = 0; round < 6; ++round) {
+        const auto original = allot::snapshot(grown(random(), 40 + round * 40), 1);
+        for (auto i = 0; i < 1'500; ++i) {
+            auto bytes = original;
+            for (auto changes = 1 + random() % 2; changes > 0; --changes) {
+                const auto at = 20 + random() % (bytes.size() - 84);
+                switch (random() % 4) {
+                    case 0: bytes[at] = static_cast<std::uint8_t>(random()); break;
+                    case 1: bytes[at] ^= static_cast<std::uint8_t>(1U << (random() % 8)); break;
+                    case 2: bytes[at] = static_cast<std::uint8_t>(bytes[at] + 1U); break;
+                    default: bytes[at] = random() % 2 == 0 ? 0x00 : 0xFF; break;
+                }
+            }
+            auto composed = allot::Dispatcher<>{};
+            auto body = allot::ByteReader{std::span{bytes}.subspan(20, bytes.size() - 84)};
+            if (allot::detail::read_policies(body, composed, allot::SnapshotParameters::must_match)) {
+                ++refused;
+                continue;
+            }
+            auto loader = allot::detail::SnapshotLoader<allot::Dispatcher<>>{body, composed.state().key(), 1'000'000};
+            if (const auto fault = loader.load()) {
+                REQUIRE_FALSE(message(fault->error).empty());
+                ++refused;
+                continue;
+            }
+            ++taken;
+            composed.adopt(loader.state());
+            const auto again = allot::snapshot(composed, 1);
+            REQUIRE(std::equal(bytes.begin(), bytes.end() - 64, again.begin(), again.end() - 64));
+            auto chaos = Chaos{random()};
+            for (auto step = 0; step < 12; ++step) {
+                const auto moment = chaos.moment(composed);
+                (void)composed.apply(chaos.command(composed), moment);
+            }
+        }
+    }
+    CHECK(refused > 1'000);
+    CHECK(taken > 1'000);  // most bytes are ids, names and amounts, which may be any
+}
+
+TEST_CASE("a small snapshot cannot ask for much memory") {
+    auto d = allot::Dispatcher<>{};
+    const auto m = support::at({});
+    support::ok(d.join(support::plain_node(1), m));
+    const auto bytes = allot::snapshot(d, 1);
+    CHECK(allot::load_snapshot(bytes, allot::Dispatcher<>{}, {.reach_max = 0}));
+    // The node's handle, the first word after its section's count, which is 1.
+    const auto id = allot::NodeId{1}.bytes();
+    const auto at = std::search(bytes.begin(), bytes.end(), id.begin(), id.end()) - bytes.begin();
+    auto far = bytes;
+    far[static_cast<std::size_t>(at) - 1] = 0x7F;
+    const auto loaded = allot::load_snapshot(forged(far), allot::Dispatcher<>{});
+    REQUIRE_FALSE(loaded);
+    CHECK(loaded.error().error == SnapshotError::too_sparse);
+    CHECK(loaded.error().what == "nodes");
+}
+
+}  // namespace snapshot_test

@@ -1,0 +1,121 @@
+// What the pool asks of the allocator, and what it does when that refuses.
+
+#include <cstddef>
+#include <cstdint>
+#include <new>
+#include <vector>
+
+#include <allot/pool/gpu_group_pool.hpp>
+#include <allot/pool/linear_pool.hpp>
+
+#include "support/allocations.hpp"
+#include "support/catch.hpp"
+#include "support/seed.hpp"
+
+namespace {
+
+constexpr std::uint32_t count = 400;
+constexpr std::uint32_t models = 5;
+
+struct World {
+    std::vector<std::vector<allot::HeldModel>> lists{};
+    std::vector<allot::NodePlace> places{};
+
+    World() {
+        auto holders = std::vector<std::uint32_t>(20 * models);
+        lists.reserve(count);
+        for (std::uint32_t n = 0; n < count; ++n) {
+            const auto c = n % 20;
+            auto& list = lists.emplace_back();
+            for (std::uint32_t m = n % 2; m < models; m += 1 + n % 3) {
+                list.push_back({allot::ModelId{m}, allot::Holding::on_disk, holders[c * models + m]++, {}});
+            }
+            places.push_back({{n}, {c}, n / 20, 1'000 + n, 2'000 + n, list});
+        }
+    }
+    auto nowhere(std::uint32_t n) const -> allot::NodePlace {
+        auto place = allot::NodePlace{};
+        place.node = {n};
+        return place;
+    }
+    auto busy(std::uint32_t n) const -> allot::NodePlace {
+        auto place = places[n];
+        place.bound = place.bound_local = 0;
+        return place;
+    }
+};
+
+const auto full = [](allot::NodeHandle node, std::uint32_t) {
+    return allot::Weight::from_raw(allot::u128{1'000 + node.value} << 64U);
+};
+
+}  // namespace
+
+TEST_CASE("a pool in which everybody has stood asks for no memory") {
+    const auto world = World{};
+    auto pool = allot::GpuGroupPool{};
+    auto classes = std::vector<allot::ClassId>{};
+    for (std::uint32_t c = 0; c < 20; ++c) {
+        classes.push_back({c});
+    }
+    for (std::uint32_t n = 0; n < count; ++n) {
+        pool.changed(world.nowhere(n), world.places[n]);
+    }
+    const auto model = std::vector<allot::ModelId>{{1}, {3}};
+    auto words = allot::Random{allot::Entropy{support::seed()}, allot::Purpose::dispatch, {}};
+    auto drawn = std::uint32_t{0};
+    const auto before = support::calls;
+    for (std::uint32_t i = 0; i < 2'000; ++i) {
+        const auto frame = i % 2 == 0 ? allot::Frame{classes} : allot::Frame{classes, model, i % 5 == 0 ? 0U : 32U};
+        const auto node = pool.draw(frame, full, words)->node.value;
+        pool.changed(world.places[node], world.busy(node));
+        drawn += pool.count(frame);
+        pool.changed(world.busy(node), world.places[node]);
+        if (i % 10 == 0) {
+            pool.changed(world.places[node], world.nowhere(node));  // leaves and comes back
+            pool.changed(world.nowhere(node), world.places[node]);
+        }
+    }
+    CHECK(support::calls == before);
+    CHECK(drawn > 0);
+}
+
+TEST_CASE("a change that memory was refused for is taken back by its reverse") {
+    const auto world = World{};
+    auto pool = allot::GpuGroupPool{};
+    auto right = allot::LinearPool{};
+    const auto classes = std::vector<allot::ClassId>{{0}, {1}, {2}, {5}, {6}, {19}};
+    auto refused = 0;
+    for (std::uint32_t n = 0; n < count; ++n) {
+        // Out of order, so that classes, models and places come late, too.
+        const auto node = n * 149 % count;
+        auto done = false;
+        for (std::uint64_t nth = 1; !done; ++nth) {
+            support::fails_at = support::calls + nth;
+            try {
+                pool.changed(world.nowhere(node), world.places[node]);
+                done = true;
+            } catch (const std::bad_alloc&) {
+                ++refused;
+                support::fails_at = support::calls + 1;  // the way back needs none
+                pool.changed(world.places[node], world.nowhere(node));
+            }
+            support::fails_at = 0;
+            if (done) {
+                right.changed(world.nowhere(node), world.places[node]);
+            }
+            for (const auto& model : {std::vector<allot::ModelId>{}, std::vector<allot::ModelId>{{0}}, std::vector<allot::ModelId>{{2}, {4}}}) {
+                const auto frame = allot::Frame{classes, model};
+                auto words = allot::Random{allot::Entropy{support::seed()}, allot::Purpose::dispatch, {}, n};
+                auto words_again = words;
+                const auto a = pool.draw(frame, full, words);
+                const auto b = right.draw(frame, full, words_again);
+                REQUIRE(pool.count(frame) == right.count(frame));
+                REQUIRE(a.has_value() == b.has_value());
+                REQUIRE((!a || a->node == b->node));
+                REQUIRE(words == words_again);
+            }
+        }
+    }
+    CHECK(refused > 100);
+}

@@ -1,0 +1,50 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <new>
+
+// Counts the calls of operator new, and lets one of them fail. It replaces the operators of the whole program, so one file of a
+// program includes it.
+
+namespace support { namespace {
+
+std::uint64_t calls = 0;
+std::uint64_t fails_at = 0;  // the call that fails; 0 is none
+
+// Behind pointers, for g++ inlines a new here and a delete there, and then finds that they do not match.
+void* (*volatile take)(std::size_t, std::size_t) = std::aligned_alloc;
+void (*volatile give)(void*) = std::free;
+
+auto taken(std::size_t size, std::size_t alignment) noexcept -> void* {
+    const auto pieces = size / alignment + 1;
+    return ++calls == fails_at ? nullptr : take(alignment, pieces * alignment);
+}
+auto taken_or_thrown(std::size_t size, std::size_t alignment) -> void* {
+    auto* const memory = taken(size, alignment);
+    if (memory == nullptr) {
+        throw std::bad_alloc{};
+    }
+    return memory;
+}
+constexpr auto usual = std::size_t{__STDCPP_DEFAULT_NEW_ALIGNMENT__};
+
+}}  // namespace support
+
+auto operator new(std::size_t size) -> void* { return support::taken_or_thrown(size, support::usual); }
+auto operator new[](std::size_t size) -> void* { return support::taken_or_thrown(size, support::usual); }
+auto operator new(std::size_t size, const std::nothrow_t&) noexcept -> void* { return support::taken(size, support::usual); }
+auto operator new[](std::size_t size, const std::nothrow_t&) noexcept -> void* { return support::taken(size, support::usual); }
+auto operator new(std::size_t size, std::align_val_t a) -> void* { return support::taken_or_thrown(size, static_cast<std::size_t>(a)); }
+auto operator new[](std::size_t size, std::align_val_t a) -> void* { return support::taken_or_thrown(size, static_cast<std::size_t>(a)); }
+void operator delete(void* memory) noexcept { support::give(memory); }
+void operator delete[](void* memory) noexcept { support::give(memory); }
+void operator delete(void* memory, std::size_t) noexcept { support::give(memory); }
+void operator delete[](void* memory, std::size_t) noexcept { support::give(memory); }
+void operator delete(void* memory, const std::nothrow_t&) noexcept { support::give(memory); }
+void operator delete[](void* memory, const std::nothrow_t&) noexcept { support::give(memory); }
+void operator delete(void* memory, std::align_val_t) noexcept { support::give(memory); }
+void operator delete[](void* memory, std::align_val_t) noexcept { support::give(memory); }
+void operator delete(void* memory, std::size_t, std::align_val_t) noexcept { support::give(memory); }
+void operator delete[](void* memory, std::size_t, std::align_val_t) noexcept { support::give(memory); }
