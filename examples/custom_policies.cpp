@@ -20,7 +20,7 @@ namespace {
 constexpr auto region_differs = allot::Reason{64};
 constexpr auto still_on_probation = allot::Reason{65};
 
-auto has(const std::vector<std::string>& labels, const std::string& label) -> bool {
+auto has(const allot::List<std::string>& labels, const std::string& label) -> bool {
     return std::find(labels.begin(), labels.end(), label) != labels.end();
 }
 
@@ -37,7 +37,7 @@ struct House {
                 return region_differs;
             }
         }
-        return task.owner && has(node.labels, "probation") ? still_on_probation : allot::Reason::none;
+        return task.told() && has(node.labels, "probation") ? still_on_probation : allot::Reason::none;
     }
 };
 

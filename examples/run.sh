@@ -1,5 +1,5 @@
 #!/bin/sh
-# Installs what is missing, builds examples/simulate and runs it on the bundled trace.
+# Installs what is missing, builds examples/simulate and runs the bundled trace.
 # Debian 12, Ubuntu 22.04 or later. Arguments go on to simulate: sh examples/run.sh --short
 set -eu
 

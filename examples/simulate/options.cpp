@@ -1,5 +1,6 @@
 #include "options.hpp"
 
+#include <algorithm>
 #include <cstdio>
 #include <string>
 #include <string_view>
@@ -51,8 +52,9 @@ auto parse_options(int argc, char** argv) -> ParsedOptions {
     auto* const scale_option =
         app.add_option("--scale", scale, "multiplies nodes and tasks, such as 4 or 0.05")->check(check_scale)->capture_default_str();
     app.add_option("--seed", options.seed, "another seed is another run")->capture_default_str();
-    app.add_option("--hours", options.hours, "hours of the simulated network that the arrivals take")
-        ->check(CLI::Range(1, 1'000))->capture_default_str();
+    auto* const hours_option =
+        app.add_option("--hours", options.hours, "hours of the simulated network that the arrivals take; fewer by default for a scale above 1")
+            ->check(CLI::Range(1, 1'000))->capture_default_str();
     app.add_option("--load", options.load_percent, "work offered, in percent of what all nodes can do")
         ->check(CLI::Range(1, 1'000))->capture_default_str();
     app.add_option("--preset", options.preset, "policies of the dispatcher")
@@ -71,6 +73,9 @@ auto parse_options(int argc, char** argv) -> ParsedOptions {
         return parsed;
     }
     options.scale_milli = is_short && scale_option->count() == 0 ? 50 : parse_scale(scale);
+    if (hours_option->count() == 0 && options.scale_milli > 1'000) {  // a larger network, and about as many tasks
+        options.hours = std::max(1U, options.hours * 1'000 / options.scale_milli);
+    }
     return parsed;
 }
 

@@ -56,6 +56,9 @@ void add_totals(std::string& text, const Results& r) {
         fmt::format_to(out, "Decisions       {:.0f} a second of wall clock ({} commands in {:.2f} s, one core)\n",
                        static_cast<double>(r.commands) / r.decide_seconds, r.commands, r.decide_seconds);
     }
+    if (r.memory_peak_mib > 0) {
+        fmt::format_to(out, "Memory          {} MiB at most, the trace and the ledgers included\n", r.memory_peak_mib);
+    }
     if (r.refused > 0) {
         fmt::format_to(out, "Refused         {} commands; none was expected\n", r.refused);
     }

@@ -1,5 +1,9 @@
 #include "world.hpp"
 
+#if defined(__linux__)
+#include <sys/resource.h>
+#endif
+
 #include <algorithm>
 #include <array>
 #include <chrono>
@@ -20,6 +24,17 @@
 
 namespace simulate {
 namespace {
+
+/// What the process took at most, on systems with getrusage.
+auto memory_peak_mib() -> std::uint64_t {
+#if defined(__linux__)
+    auto usage = rusage{};
+    return getrusage(RUSAGE_SELF, &usage) == 0 ? static_cast<std::uint64_t>(usage.ru_maxrss) / 1024 : 0;
+#else
+    return 0;
+#endif
+}
+
 
 constexpr auto samples_wanted = std::int64_t{288};
 
@@ -91,6 +106,7 @@ public:
         auto& results = ledger_.results();
         results.commands = commands_;
         results.decide_seconds = std::chrono::duration<double>(spent_).count();
+        results.memory_peak_mib = memory_peak_mib();
         results.library_version = fmt::format("{}.{}.{}", ALLOT_VERSION_MAJOR, ALLOT_VERSION_MINOR, ALLOT_VERSION_PATCH);
         return ledger_.close(now_ms_);
     }

@@ -1,0 +1,64 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <fstream>
+#include <iterator>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include <allot/job.hpp>
+
+// What all processes of the example agree on.
+
+namespace jobs {
+
+using namespace std::chrono_literals;
+
+/// The channels of this example beside the library's.
+inline const auto deals_asked = std::string{"Deals/asked"};
+inline const auto deals_given = std::string{"Deals/given/"};  // and the node's name
+inline const auto store = std::string{"Store"};
+inline const auto escrow_asked = std::string{"Escrow/asked"};
+inline const auto escrow_said = std::string{"Escrow/said/"};  // and the node's name
+
+/// Quick, so that the example ends within half a minute: a network over the world would keep the defaults.
+inline auto parameters() -> allot::JobParameters {
+    auto p = allot::JobParameters{};
+    p.queue.lock = 4s;
+    p.queue.owner_timeout = 2s;
+    p.queue.heartbeat = 500ms;
+    p.queue.stagger = 300ms;
+    p.queue.request_retry = 200ms;
+    p.queue.request_retry_max = 1s;
+    p.queue.request_ttl = 6s;
+    p.queue.reply_every = 300ms;
+    p.queue.retry_delay = 300ms;
+    p.queue.abandon_after = 40s;
+    p.answer_wait = 400ms;
+    p.ask_retry = 1s;
+    p.claim = 6s;
+    return p;
+}
+
+/// This process' clock. Those of others may stand elsewhere: nobody compares them.
+inline auto now() -> allot::TimePoint {
+    const auto elapsed = std::chrono::steady_clock::now().time_since_epoch();
+    return allot::TimePoint{std::chrono::duration_cast<allot::Duration>(elapsed)};
+}
+
+inline auto read_file(const std::string& path) -> std::string {
+    auto in = std::ifstream{path, std::ios::binary};
+    if (!in) { throw std::runtime_error{"cannot read " + path}; }
+    return {std::istreambuf_iterator<char>{in}, {}};
+}
+
+/// The hash of one of `count` blocks of a file: what the job computes.
+inline auto block_hash(const std::string& file, std::uint64_t block, std::uint64_t count) -> allot::Hash256 {
+    const auto size = (file.size() + count - 1) / count;
+    const auto from = std::min<std::uint64_t>(block * size, file.size());
+    return allot::RecordHasher{"file block"}.word(block).text(file.substr(from, size)).finish();
+}
+
+}  // namespace jobs

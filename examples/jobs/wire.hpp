@@ -1,0 +1,34 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include <nlohmann/json.hpp>
+
+#include <allot/job.hpp>
+
+// The library's messages as JSON, one way of many to put them on a wire. What does not parse is nothing.
+
+namespace jobs {
+
+using Json = nlohmann::json;
+
+[[nodiscard]] auto encode(const allot::JobMessage& message) -> std::string;
+[[nodiscard]] auto decode(const std::string& text) -> std::optional<allot::JobMessage>;
+
+[[nodiscard]] auto encode(const allot::ResultRecord& record) -> std::string;
+[[nodiscard]] auto decode_result(const std::string& text) -> std::optional<allot::ResultRecord>;
+
+/// A request to the escrow, and its answer.
+struct EscrowAsk { allot::NodeId node; std::vector<allot::MacroRecord> records; allot::FinalRecord as; };
+[[nodiscard]] auto encode(const EscrowAsk& ask) -> std::string;
+[[nodiscard]] auto decode_ask(const std::string& text) -> std::optional<EscrowAsk>;
+[[nodiscard]] auto encode(const allot::Settlement& settlement) -> std::string;
+[[nodiscard]] auto decode_settlement(const std::string& text) -> std::optional<allot::Settlement>;
+
+/// The blocks of a MicroJob, which only the holder of the secret can tell.
+struct Deal { allot::MicroKey key; std::vector<std::uint64_t> blocks; };
+[[nodiscard]] auto encode(const Deal& deal) -> std::string;
+[[nodiscard]] auto decode_deal(const std::string& text) -> std::optional<Deal>;
+
+}  // namespace jobs

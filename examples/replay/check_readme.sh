@@ -1,0 +1,49 @@
+#!/bin/sh
+# Runs what README.md shows and compares what comes of it: check_readme.sh REPLAY [--write]
+#
+# A block ```sh is run as it stands, and the block ```json or ```text that follows it is what it has to write. --write writes it there.
+set -eu
+
+replay=$(realpath "$1")
+here=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd)
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+mkdir "$work/bin" "$work/play"
+ln -s "$replay" "$work/bin/replay"
+cp "$here/sample.jsonl" "$work/play"
+PATH=$work/bin:$PATH
+
+if ! command -v python3 > /dev/null; then
+    echo "there is no python3 here, which README.md shows a program in" >&2
+    exit 77
+fi
+
+awk -v to="$work/block" '
+    /^```sh$/ { count += 1; file = to count ".sh"; next }
+    /^```/ { if (file != "") close(file); file = "" }
+    file != "" { print > file }' "$here/README.md"
+for block in "$work"/block*.sh; do
+    (cd "$work/play" && sh "$block") > "${block%.sh}.out" || true
+done
+awk -v from="$work/block" '
+    /^```sh$/ { count += 1 }
+    /^```(json|text)$/ { print; while ((getline line < (from "" count ".out")) > 0) print line; skip = 1; next }
+    /^```$/ { skip = 0 }
+    !skip' "$here/README.md" > "$work/README.md"
+
+if [ "${2:-}" = --write ]; then
+    cp "$work/README.md" "$here/README.md"
+elif ! diff -u "$here/README.md" "$work/README.md"; then
+    echo "README.md shows what does not come of it; if it should, run check_readme.sh --write" >&2
+    exit 1
+fi
+
+# Every command has its line there.
+echo '{"time": 0, "command": ""}' | replay 2>&1 | sed 's/.*there are //' | tr -d ' ' | tr , '\n' > "$work/commands"
+[ "$(wc -l < "$work/commands")" -ge 20 ]
+while read -r command; do
+    if ! grep -q "^| .*\`$command\`.* |" "$here/README.md"; then
+        echo "README.md does not tell of $command" >&2
+        exit 1
+    fi
+done < "$work/commands"

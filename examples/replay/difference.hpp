@@ -1,0 +1,49 @@
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "json_value.hpp"
+
+namespace replay {
+
+/// Where two values differ.
+struct Difference {
+    std::string field{};  ///< As in "task.models[2]"; empty for the whole.
+    Json first{};         ///< What one has there; null for nothing.
+    Json second{};        ///< What the other has there.
+};
+
+/// The first field in which two values differ, in the order of the first one's fields; nothing when they are equal.
+[[nodiscard]] inline auto first_difference(const Json& a, const Json& b, const std::string& field = {})
+    -> std::optional<Difference> {
+    if (a.is_object() && b.is_object()) {
+        for (const auto& [name, value] : a.items()) {
+            const auto found = b.find(name);
+            if (auto inner = first_difference(value, found == b.end() ? Json() : *found, detail::within(field, name))) {
+                return inner;
+            }
+        }
+        for (const auto& [name, value] : b.items()) {
+            if (!a.contains(name)) {
+                return Difference{detail::within(field, name), {}, value};
+            }
+        }
+        return std::nullopt;
+    }
+    if (a.is_array() && b.is_array()) {
+        for (std::size_t i = 0; i < std::max(a.size(), b.size()); ++i) {
+            const auto at = [&](const Json& list) { return i < list.size() ? list[i] : Json(); };
+            if (auto inner = first_difference(at(a), at(b), field + "[" + std::to_string(i) + "]")) {
+                return inner;
+            }
+        }
+        return std::nullopt;
+    }
+    return a == b ? std::nullopt : std::optional{Difference{field, a, b}};
+}
+
+}  // namespace replay

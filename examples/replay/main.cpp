@@ -1,0 +1,88 @@
+// Plays a log of commands and writes what happened, compares two logs, or turns one into its other form. README.md says more.
+
+#include <algorithm>
+#include <array>
+#include <exception>
+#include <iostream>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+
+#include <allot/allot.hpp>
+
+#include "options.hpp"
+#include "output.hpp"
+#include "play.hpp"
+
+namespace {
+
+/// Policies that a log can be played with.
+struct Composition {
+    const char* name;
+    replay::Status (*run)(const replay::Options&, replay::Output&);
+};
+constexpr auto compositions =
+    std::array{Composition{"crynux_single", &replay::run<allot::Dispatcher<allot::preset::CrynuxSingle>>}};
+
+auto names() -> std::vector<std::string> {
+    auto all = std::vector<std::string>{};
+    for (const auto& composition : compositions) {
+        all.emplace_back(composition.name);
+    }
+    return all;
+}
+
+auto run(const replay::Options& options) -> int {
+    const auto* const chosen = std::find_if(compositions.begin(), compositions.end(),
+                                            [&](const Composition& one) { return one.name == options.policies; });
+    auto output = replay::Output{};
+    return chosen->run(options, output);
+}
+
+auto format_of(const std::string& name) -> std::optional<replay::Format> {
+    return name.empty() ? std::nullopt : std::optional{name == "json" ? replay::Format::json : replay::Format::binary};
+}
+
+/// Text of strangers, without what would steer a terminal.
+auto printable(std::string text) -> std::string {
+    std::replace_if(text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7F; }, '?');
+    return text;
+}
+
+}  // namespace
+
+auto main(int argc, char** argv) -> int {
+    std::ios::sync_with_stdio(false);
+    auto options = replay::Options{};
+    auto app = CLI::App{"Plays a log of commands and writes what happened as JSON Lines."};
+    auto from = std::string{};
+    auto to = std::string{};
+    const auto forms = CLI::IsMember{{"json", "binary"}};
+    app.add_option("log", options.log, "binary or JSON Lines; - for the standard input")->capture_default_str();
+    app.add_option("--from", from, "the form of the log, where its first byte does not tell")->check(forms);
+    auto* const convert = app.add_option("--to", to, "write the commands in this form, and play nothing")->check(forms);
+    auto* const other = app.add_option("--compare", options.compare_with, "name the first difference from this log")
+        ->excludes(convert)->type_name("LOG");
+    app.add_option("--until", options.until, "stop before the command of this position; the first one's is 0")
+        ->type_name("POSITION");
+    app.add_flag("--quiet", options.quiet, "the last line alone: the hashes")->excludes(convert)->excludes(other);
+    app.add_option("--policies", options.policies, "whose rules hold")->check(CLI::IsMember(names()))->capture_default_str();
+    app.footer("Ends with 0 when all is well, 1 when two logs differ, 2 when something is wrong with the input.");
+    try {
+        app.parse(argc, argv);
+        options.from = format_of(from);
+        options.to = format_of(to);
+        if (options.compare_with == options.log && options.log == "-") {
+            throw CLI::ValidationError{"--compare", "both logs cannot be the standard input"};
+        }
+        return run(options);
+    } catch (const CLI::ParseError& error) {
+        return app.exit(error) == 0 ? replay::all_well : replay::input_bad;
+    } catch (const std::exception& error) {
+        std::cout.flush();
+        std::cerr << "replay: " << printable(error.what()) << '\n';
+        return replay::input_bad;
+    }
+}

@@ -1,0 +1,164 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include <allot/core/events.hpp>
+#include <allot/journal/encode.hpp>
+#include <allot/journal/event_hash.hpp>
+#include <allot/journal/log.hpp>
+#include <allot/journal/state_root.hpp>
+
+#include "difference.hpp"
+#include "json.hpp"
+#include "log_input.hpp"
+#include "options.hpp"
+#include "output.hpp"
+
+namespace replay {
+
+/// A network that a log is played on from its beginning. Whatever is to be known of a position is asked of it there.
+template <class Dispatcher>
+class Player {
+public:
+    using Entry = allot::LogEntry<typename Dispatcher::Command>;
+
+    auto apply(const Entry& entry) -> allot::Events {
+        auto events = dispatcher_.apply(entry.command, entry.moment);
+        hash_.add(events);
+        ++position_;
+        count_ += events.size();
+        return events;
+    }
+
+    /// What there is to compare: how far it came, and the hashes of all that happened and of what it led to.
+    [[nodiscard]] auto summary() const -> Json {
+        return {{"position", position_},
+                {"events", count_},
+                {"event_hash", detail::Bytes32{hash_.value()}.hex()},
+                {"state_root", detail::Bytes32{allot::state_root(dispatcher_)}.hex()}};
+    }
+
+private:
+    Dispatcher dispatcher_{};
+    allot::EventHash hash_{};
+    std::uint64_t position_ = 0;
+    std::uint64_t count_ = 0;
+};
+
+/// The next entry before the position to stop at; nothing there and at the end. A log that ends too early is an error.
+template <class Command>
+[[nodiscard]] auto next_until(LogInput<Command>& input, const Options& options) -> std::optional<allot::LogEntry<Command>> {
+    if (input.position() == options.until) {
+        return std::nullopt;
+    }
+    auto entry = input.next();
+    if (!entry && options.until) {
+        throw InputError{input.name() + ": ends at position " + std::to_string(input.position()) + ", before position " +
+                         std::to_string(*options.until)};
+    }
+    return entry;
+}
+
+/// Plays a log and writes what happened.
+template <class Dispatcher>
+auto play(const Options& options, Output& output) -> Status {
+    auto input = LogInput<typename Dispatcher::Command>{options.log, options.from};
+    auto player = Player<Dispatcher>{};
+    while (const auto entry = next_until(input, options)) {
+        const auto position = std::to_string(input.position() - 1);
+        for (const auto& event : player.apply(*entry)) {
+            if (!options.quiet) {
+                output.line("{\"position\":" + position + "," + json_line(event).substr(1));
+            }
+        }
+    }
+    output.line(player.summary().dump());
+    return all_well;
+}
+
+/// Writes the commands of a log in the other form, or anew in the same.
+template <class Dispatcher>
+auto convert(const Options& options, Output& output) -> Status {
+    auto input = LogInput<typename Dispatcher::Command>{options.log, options.from};
+    auto writer = allot::LogWriter{output};
+    while (const auto entry = next_until(input, options)) {
+        if (*options.to == Format::json) {
+            output.line(json_line(*entry));
+        } else if (const auto written = writer.append(allot::encode(*entry)); !written) {
+            throw InputError{input.name() + ": position " + std::to_string(input.position() - 1) + ": " +
+                             std::string{allot::message(written.error())}};
+        }
+    }
+    if (*options.to == Format::binary) {
+        (void)writer.sync();  // a log without records has a header
+    }
+    return all_well;
+}
+
+/// Plays two logs and names the first command in which they differ, and the first events in which it shows.
+template <class Dispatcher>
+auto compare(const Options& options, Output& output) -> Status {
+    using Command = typename Dispatcher::Command;
+    using Entry = std::optional<allot::LogEntry<Command>>;
+    auto input = LogInput<Command>{options.log, options.from};
+    auto other_input = LogInput<Command>{options.compare_with, options.from};
+    auto player = Player<Dispatcher>{};
+    auto position = std::uint64_t{0};
+    auto first = Entry{};
+    auto second = Entry{};
+    const auto read = [&] {
+        first = next_until(input, options);
+        second = next_until(other_input, options);
+        return first || second;
+    };
+    for (; read(); ++position) {
+        if (!first || !second || allot::encode(*first) != allot::encode(*second)) {
+            break;
+        }
+        (void)player.apply(*first);
+    }
+    if (!first && !second) {
+        output.line(player.summary().dump());
+        return all_well;
+    }
+
+    const auto tell = [&](const char* what, const Json& a, const Json& b) {
+        const auto found = first_difference(a, b);
+        if (found) {
+            output.line(Json{{"differ", what}, {"position", position}, {"field", found->field},
+                             {"first", found->first}, {"second", found->second}}.dump());
+        }
+        return found.has_value();
+    };
+    const auto command_of = [](const Entry& entry) { return entry ? json_of(*entry) : Json(); };
+    const auto events_of = [](Player<Dispatcher>& one, const Entry& entry) {
+        auto list = Json::array();
+        if (entry) {
+            for (const auto& event : one.apply(*entry)) {
+                list.push_back(json_of(event));
+            }
+        }
+        return list;
+    };
+    tell("command", command_of(first), command_of(second));
+    auto other = player;
+    while (!tell("events", events_of(player, first), events_of(other, second)) && read()) {
+        ++position;
+    }
+    return logs_differ;
+}
+
+/// Does what the command line asks for.
+template <class Dispatcher>
+auto run(const Options& options, Output& output) -> Status {
+    const auto status = !options.compare_with.empty() ? compare<Dispatcher>(options, output)
+                        : options.to                    ? convert<Dispatcher>(options, output)
+                                                        : play<Dispatcher>(options, output);
+    output.flush();
+    return status;
+}
+
+}  // namespace replay

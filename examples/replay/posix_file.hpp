@@ -1,0 +1,124 @@
+#pragma once
+
+#include <cerrno>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <allot/journal/log_io.hpp>
+
+namespace replay {
+
+/// A file as a sink and a source of bytes for `allot::LogWriter`, `LogReader` and `recover`, on POSIX systems.
+///
+/// Appending and reading do not disturb each other. One process at a time may have it open for writing.
+class PosixFile {
+public:
+    /// Opens a log for reading and writing, and makes it if there is none. Refuses one that another process writes to.
+    [[nodiscard]] static auto to_write(const std::string& path) -> allot::Result<PosixFile, allot::IoError> {
+        auto file = open(path, O_RDWR | O_CREAT | O_APPEND);
+        if (!file) {
+            return file;
+        }
+        // A new file outlasts a crash once its folder does.
+        const auto slash = path.rfind('/');
+        const auto folder = open(slash == std::string::npos ? "." : path.substr(0, slash + 1), O_RDONLY | O_DIRECTORY);
+        if (::flock(file->handle_, LOCK_EX | LOCK_NB) != 0 || !folder || ::fsync(folder->handle_) != 0) {
+            return allot::FailureOf<allot::IoError>{allot::IoError::write_failed};
+        }
+        return file;
+    }
+    /// Opens a log for reading.
+    [[nodiscard]] static auto to_read(const std::string& path) -> allot::Result<PosixFile, allot::IoError> {
+        return open(path, O_RDONLY);
+    }
+    /// Takes over what is open already, such as a pipe.
+    [[nodiscard]] static auto to_append(int handle) noexcept -> PosixFile { return PosixFile{handle}; }
+
+    PosixFile(PosixFile&& other) noexcept : handle_{std::exchange(other.handle_, -1)}, read_at_{other.read_at_} {}
+    auto operator=(PosixFile&& other) noexcept -> PosixFile& {
+        std::swap(handle_, other.handle_);
+        std::swap(read_at_, other.read_at_);
+        return *this;
+    }
+    ~PosixFile() {
+        if (handle_ >= 0) {
+            ::close(handle_);
+        }
+    }
+
+    /// Writes all the bytes at the end.
+    [[nodiscard]] auto append(std::span<const std::uint8_t> bytes) -> std::optional<allot::IoError> {
+        while (!bytes.empty()) {
+            const auto written = again([&] { return ::write(handle_, bytes.data(), bytes.size()); });
+            if (written <= 0) {
+                const auto full = written == 0 || errno == ENOSPC || errno == EDQUOT || errno == EFBIG;
+                return full ? allot::IoError::no_space : allot::IoError::write_failed;
+            }
+            bytes = bytes.subspan(static_cast<std::size_t>(written));
+        }
+        return std::nullopt;
+    }
+
+    /// Waits until the device has what was appended. After a failure the pages may be gone although they look written, so
+    /// that trying once more would prove nothing.
+    [[nodiscard]] auto sync() -> std::optional<allot::IoError> {
+        if (again([&] { return ::fsync(handle_); }) != 0) {
+            return allot::IoError::sync_failed;
+        }
+        return std::nullopt;
+    }
+
+    /// Reads on from where it last stopped, at first from the beginning.
+    [[nodiscard]] auto read(std::span<std::uint8_t> into) -> allot::Result<std::size_t, allot::IoError> {
+        const auto got = again([&] { return ::pread(handle_, into.data(), into.size(), read_at_); });
+        if (got < 0) {
+            return allot::FailureOf<allot::IoError>{allot::IoError::read_failed};
+        }
+        read_at_ += got;
+        return static_cast<std::size_t>(got);
+    }
+
+    /// Drops all but the first bytes.
+    [[nodiscard]] auto cut(std::uint64_t bytes) -> std::optional<allot::IoError> {
+        if (again([&] { return ::ftruncate(handle_, static_cast<::off_t>(bytes)); }) != 0) {
+            return allot::IoError::write_failed;
+        }
+        return std::nullopt;
+    }
+
+private:
+    explicit PosixFile(int handle) noexcept : handle_{handle} {}
+
+    static auto open(const std::string& path, int flags) -> allot::Result<PosixFile, allot::IoError> {
+        const auto handle = again([&] { return ::open(path.c_str(), flags | O_CLOEXEC, 0644); });
+        if (handle < 0) {
+            return allot::FailureOf<allot::IoError>{(flags & O_CREAT) != 0 ? allot::IoError::write_failed
+                                                                           : allot::IoError::read_failed};
+        }
+        return PosixFile{handle};
+    }
+
+    /// Calls once more what a signal interrupted.
+    template <class Call>
+    static auto again(Call&& call) -> decltype(call()) {
+        while (true) {
+            const auto result = call();
+            if (result >= 0 || errno != EINTR) {
+                return result;
+            }
+        }
+    }
+
+    int handle_;
+    ::off_t read_at_ = 0;
+};
+
+}  // namespace replay
