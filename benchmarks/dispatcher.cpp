@@ -112,25 +112,6 @@ void memory(Figures& f) {
     f.at_most("memory: a queued task, FlatQueue", bytes_a_task<HubOfAllot<allot::FlatQueue>>(f.large), 200, "B");
 }
 
-/// Nanoseconds a pair against the number of nodes.
-void growth(Figures& f) {
-    for (auto nodes = std::size_t{1'000}; nodes <= f.large; nodes *= 10) {
-        auto ours = std::make_shared<Ours>(nodes, Regime::idle);
-        auto full = std::make_shared<Ours>(nodes, Regime::saturated);
-        auto turns = std::vector<Contestant>{
-            {"pool alone", 20'000, turn_of(std::make_shared<Draws<PoolOfAllot<allot::GpuGroupPool>>>(nodes))},
-            {"vectorised scan, draw only", 200, turn_of(std::make_shared<Draws<PackedScan>>(nodes))},
-            {"idle, one by one", 20'000, turn_of(ours, Feed::one_by_one)},
-            {"idle, span", 20'000, turn_of(ours, Feed::span)},
-            {"saturated, one by one", 20'000, turn_of(full, Feed::one_by_one)},
-            {"saturated, span", 20'000, turn_of(full, Feed::span)}};
-        f.measure("growth, " + std::to_string(nodes) + " nodes", turns);
-        for (const auto& contestant : turns) {
-            f.told("growth, " + std::to_string(nodes) + " nodes: " + contestant.name, contestant.measured.min(), "ns");
-        }
-    }
-}
-
 const auto subject = Subject{"4 dispatcher", [](Figures& f) {
     check();
     idle(f);
@@ -138,9 +119,6 @@ const auto subject = Subject{"4 dispatcher", [](Figures& f) {
     saturated<OursFlat, QueueOfAllot<allot::FlatQueue>>(f, "FlatQueue", 4, 2.4);
     stakes(f);
     memory(f);
-    if (!f.quick) {
-        growth(f);
-    }
 }};
 
 template <class Workload>

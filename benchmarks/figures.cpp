@@ -5,6 +5,7 @@
 //   --given FILE       figures measured elsewhere, one a line: name <tab> ratio <tab> goal <tab> >= or <=, and perhaps <tab> unit
 //   --lines FILE       writes the figures in that form
 //   --json FILE        writes them as JSON
+//   --growth NAME      writes how they grow as NAME.svg and NAME.md
 
 #include <algorithm>
 #include <array>
@@ -114,6 +115,8 @@ auto main(int argc, char** argv) -> int try {
             given = value;
         } else if (option == "--lines") {
             lines = value;
+        } else if (option == "--growth") {
+            figures.growth = value;
         } else if (option == "--json") {
             json = value;
         } else {

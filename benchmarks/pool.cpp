@@ -47,9 +47,11 @@ void figures(Figures& f) {
 const auto subject = Subject{"1 pool", figures};
 
 const auto offered = [] {
-    offer<Ours>("pool/GpuGroupPool", all_sizes, 1'024);
+    auto sizes = all_sizes;
+    sizes.push_back(10'000'000);
+    offer<Ours>("pool/GpuGroupPool", sizes, 1'024);
     offer<Draws<PoolOfAllot<allot::LinearPool>>>("pool/LinearPool", {1'000, 10'000}, 16);
-    offer<Draws<PackedScan>>("pool/packed_scan", all_sizes, 64);
+    offer<Draws<PackedScan>>("pool/packed_scan", sizes, 64);
     offer<Draws<RecordScan<StdSampler>>>("pool/record_scan_std", all_sizes, 1);
 #ifdef ALLOT_BENCH_BOOST_RANDOM
     offer<Draws<RecordScan<BoostSampler>>>("pool/record_scan_boost", all_sizes, 1);

@@ -56,4 +56,4 @@ if [ "${1:-}" != --short ]; then
     esac
 fi
 # shellcheck disable=SC2086  # two words or none
-"$build/benchmarks/figures" $set_size --given "$given" --json benchmarks/ratios.json "$@"
+"$build/benchmarks/figures" $set_size --given "$given" --json benchmarks/ratios.json --growth benchmarks/growth "$@"

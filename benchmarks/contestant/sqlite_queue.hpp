@@ -37,7 +37,7 @@ public:
         bind(push_, 2, group / (cards + 1));
         bind(push_, 3, group % (cards + 1));
         check(sqlite3_bind_double(push_.get(), 4,
-                                  static_cast<double>(entry.value.num.low()) / static_cast<double>(entry.value.den)));
+                                  static_cast<double>(entry.value.num().low()) / static_cast<double>(entry.value.den())));
         bind(push_, 5, static_cast<std::int64_t>(entry.sequence));
         (void)first(push_);
     }

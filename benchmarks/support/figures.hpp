@@ -28,6 +28,7 @@ public:
     std::size_t large = 1'000'000;  ///< The size that the goals are stated for.
     std::size_t rounds = 7;
     bool quick = false;
+    std::string growth;  ///< Where the picture and the table of growth go, without their endings; nowhere if empty.
 
     void at_least(std::string name, double ratio, double goal, std::string unit = "x") {
         all_.push_back({std::move(name), ratio, goal, Figure::Kind::at_least, std::move(unit)});

@@ -53,7 +53,8 @@ public:
         }
         watch.stop();
         for (std::uint32_t i = 0; i < operations; ++i) {
-            (void)table_.exchange(allot::TaskHandle{others_ + i}, std::nullopt);
+            auto record = std::optional<Record>{};
+            table_.destroy(allot::TaskHandle{others_ + i}, record);
         }
         return watch.nanoseconds();
     }
@@ -67,7 +68,7 @@ private:
     static auto hash(const allot::TaskId& id) -> std::uint64_t {
         return allot::SipHasher<1, 3>{published()}.bytes(std::as_bytes(std::span{id.bytes()})).finish();
     }
-    void put(std::uint32_t h, const allot::TaskId& id) { (void)table_.exchange(allot::TaskHandle{h}, Record{id}); }
+    void put(std::uint32_t h, const allot::TaskId& id) { table_.create(allot::TaskHandle{h}, Record{id}); }
 
     allot::NamedTable<allot::TaskHandle, Record> table_;
     std::uint32_t others_ = 0;
