@@ -47,7 +47,7 @@ TEST_CASE("each event is one sentence about what happened") {
         {event::LeaseRenewed{lease}, "task 7 renewed on node relay-7 until 60000 ms"},
         {event::LeaseDeclined{lease}, "task 7 declined by node relay-7"},
         {event::TaskRetried{7, owner, allot::OutcomeKind::execution_error}, "task 7 starts over: execution error"},
-        {event::TaskDone{7, owner, "a", 10}, "task 7 done by node a, which earns 10"},
+        {event::TaskDone{7, owner, "a", 10}, "task 7 done by node a; fee 10"},
         {event::TaskFailed{7, owner, 10, allot::FailCause::out_of_memory}, "task 7 failed: out of memory; refund 10"},
         {event::TaskCancelled{7, owner, 10}, "task 7 cancelled; refund 10"},
         {event::TaskEvicted{7, owner, 10}, "task 7 evicted: the queue is full and its value the lowest; refund 10"},

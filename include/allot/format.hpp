@@ -91,11 +91,21 @@ struct EventText {
     auto operator()(const event::LeaseDeclined& e) const {
         return text("task {} declined by node {}", e.lease.task.text(), e.lease.node.text());
     }
+    auto operator()(const event::LeaseCompleted& e) const {
+        return text("task {} completed by node {}, its member {} of {}", e.lease.task.text(), e.lease.node.text(),
+                    e.lease.member + 1, e.lease.of);
+    }
+    auto operator()(const event::LeaseLost& e) const {
+        return text("task {} goes on without node {}: {}", e.lease.task.text(), e.lease.node.text(), name_of(e.outcome));
+    }
+    auto operator()(const event::LeaseWithdrawn& e) const {
+        return text("task {} taken back from node {}", e.lease.task.text(), e.lease.node.text());
+    }
     auto operator()(const event::TaskRetried& e) const {
         return text("task {} starts over: {}", e.task.text(), name_of(e.outcome));
     }
     auto operator()(const event::TaskDone& e) const {
-        return text("task {} done by node {}, which earns {}", e.task.text(), e.node.text(), to_decimal(e.fee.units));
+        return text("task {} done by node {}; fee {}", e.task.text(), e.node.text(), to_decimal(e.fee.units));
     }
     auto operator()(const event::TaskFailed& e) const {
         return text("task {} failed: {}; refund {}", e.task.text(), name_of(outcome_of(e.cause)), to_decimal(e.refund.units));

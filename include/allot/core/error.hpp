@@ -26,6 +26,7 @@ enum class Error : std::uint16_t {
     lease_already_committed = 22,
     lease_already_disclosed = 23,
     lease_renewal_capped = 24,
+    lease_completed = 25,
 
     vram_zero = 30,
     gpu_empty = 31,
@@ -43,6 +44,7 @@ enum class Error : std::uint16_t {
     update_empty = 43,
     too_many_classes = 44,
     group_full = 45,
+    gang_size_invalid = 46,
 
     already_paused = 50,
     already_leaving = 51,
@@ -70,6 +72,7 @@ enum class Error : std::uint16_t {
         case Error::lease_already_committed: return "the lease has already been committed";
         case Error::lease_already_disclosed: return "the lease has already been disclosed";
         case Error::lease_renewal_capped: return "renewing would not lengthen the lease: it is as long as it may be now";
+        case Error::lease_completed: return "the node has completed its part of the gang's task already";
         case Error::vram_zero: return "the VRAM is zero; give the card's nominal size in GiB";
         case Error::gpu_empty: return "the GPU has no name; give the model, such as \"RTX 4090\"";
         case Error::duration_invalid: return "the duration must be positive and below 2^32 ms (49 days)";
@@ -86,6 +89,7 @@ enum class Error : std::uint16_t {
         case Error::update_empty: return "the update changes nothing; set at least one field";
         case Error::too_many_classes: return "too many different (GPU, VRAM, platform, version) are in use";
         case Error::group_full: return "the validation group has as many members as the rules allow";
+        case Error::gang_size_invalid: return "a task runs on 1 to Rules::gang_max nodes, and one node alone has no same_card";
         case Error::already_paused: return "the node is paused, or will be when its lease ends";
         case Error::already_leaving: return "the node leaves when its lease ends";
         case Error::not_paused: return "the node is neither paused nor about to pause";

@@ -62,10 +62,17 @@ struct TaskDisclosed { Lease lease; };
 struct LeaseRenewed { Lease lease; };
 /// A node refused a task; the pair is avoided from now on. Cause: decline. For: the owner.
 struct LeaseDeclined { Lease lease; };
+/// A node of a gang has completed its part, and holds still until the others have. Cause: complete. For: the owner and the node.
+struct LeaseCompleted { Lease lease; };
+/// A node of a gang failed it or ran out of time; the others go on. Cause: fail, decline, slash, time. For: the owner and the node.
+struct LeaseLost { Lease lease; OutcomeKind outcome = OutcomeKind::timeout; };
+/// A gang broke up before anybody had completed, and this node is not to blame. Cause: decline by another. For: the node.
+struct LeaseWithdrawn { Lease lease; };
 /// A task starts over on another node. Cause: lease_terms' answer to a failure or a timeout. For: the owner.
 struct TaskRetried { TaskId task; std::optional<OwnerId> owner{}; OutcomeKind outcome = OutcomeKind::timeout; };
 
-/// A task is done; the fee goes to the node. Cause: complete. For: its owner and the node. Terminal.
+/// A task is done; the fee goes to the node, or is divided among a gang: the node is the first member that completed, and
+/// `LeaseCompleted` told who else did, in order of time. Cause: complete. For: its owner and the node. Terminal.
 struct TaskDone { TaskId task; std::optional<OwnerId> owner{}; NodeId node; Amount fee{}; Amount refund{}; };
 /// A task failed. Cause: fail. For: its owner. Terminal.
 struct TaskFailed {
@@ -110,7 +117,7 @@ using Event = std::variant<
     event::NodeLeavePending, event::NodeLeft, event::NodeKickedOut, event::NodeSlashed, event::NodeExcluded,
     event::NodeReadmitted, event::ModelWanted, event::ModelsReported, event::NodeScored, event::TaskQueued,
     event::TaskStarted, event::TaskCommitted, event::TaskDisclosed, event::LeaseRenewed, event::LeaseDeclined,
-    event::TaskRetried, event::TaskDone, event::TaskFailed, event::TaskCancelled, event::TaskEvicted,
+    event::LeaseCompleted, event::LeaseLost, event::LeaseWithdrawn, event::TaskRetried, event::TaskDone, event::TaskFailed, event::TaskCancelled, event::TaskEvicted,
     event::TaskTimedOut, event::Advanced, event::Matched, event::Configured, event::Refused>;
 
 }}  // namespace allot::v0

@@ -23,8 +23,9 @@ struct Lease {
     friend auto operator==(const Lease&, const Lease&) noexcept -> bool = default;
 };
 
-/// How far a leased task has come (seed 002: two rounds of submission).
-enum class LeasePhase : std::uint8_t { started, committed, disclosed };
+/// How far a leased task has come (seed 002: two rounds of submission). A member of a gang that has completed holds its node
+/// until all have.
+enum class LeasePhase : std::uint8_t { started, committed, disclosed, completed };
 
 /// Record of a lease inside the dispatcher.
 struct LeaseRecord {
@@ -32,8 +33,11 @@ struct LeaseRecord {
     TaskHandle task = no_handle<TaskHandle>;
     NodeHandle node = no_handle<NodeHandle>;
     TimePoint started_at{};
-    TimePoint deadline{};
+    TimePoint deadline{};                         ///< `never` once completed.
+    LeaseHandle next = no_handle<LeaseHandle>;    ///< Of the task's next node, by member; none for the last.
     LeasePhase phase = LeasePhase::started;
+    std::uint8_t member = 0;                      ///< Which of the task's nodes, from 0.
+    std::uint8_t of = 1;                          ///< How many nodes it was started on.
 
     friend auto operator==(const LeaseRecord&, const LeaseRecord&) noexcept -> bool = default;
 };

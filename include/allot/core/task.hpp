@@ -42,14 +42,18 @@ struct TaskSpec {
     std::optional<OwnerId> owner{};             ///< Who pays and is told.
     std::optional<GroupId> group{};             ///< Validation group; members never share a node or an operator.
     std::vector<std::string> labels{};          ///< Free words for the embedder's own policies.
+    std::uint32_t gang_size = 1;                ///< So many nodes run it at once, each under its own lease; all or none.
+    bool same_card = false;                     ///< The nodes of a gang have one card: the same GPU and VRAM.
 };
 
-/// What a task asks of a node's class. Interned, it is the task queue's group: VRAM × GPU, or "any" GPU.
+/// What a task asks of a node's class, and of how many nodes. Interned, it is the task queue's group: VRAM × GPU, or "any" GPU.
 struct Requirement {
     Gibibytes vram_min{};
     std::vector<GpuChoice> gpus{};           ///< Sorted, without duplicates.
     std::vector<std::string> platforms{};    ///< Sorted, without duplicates.
     std::optional<SoftwareVersion> software{};
+    std::uint32_t gang_size = 1;
+    bool same_card = false;                  ///< Never for a single node.
 
     friend auto operator==(const Requirement&, const Requirement&) -> bool = default;
 };
@@ -60,10 +64,12 @@ struct RequirementView {
     std::span<const GpuChoice> gpus{};
     std::span<const std::string> platforms{};
     std::optional<SoftwareVersion> software{};
+    std::uint32_t gang_size = 1;
+    bool same_card = false;
 
     friend auto operator==(const Requirement& a, const RequirementView& b) -> bool {
-        return a.vram_min == b.vram_min && a.software == b.software && std::ranges::equal(a.gpus, b.gpus) &&
-               std::ranges::equal(a.platforms, b.platforms);
+        return a.vram_min == b.vram_min && a.software == b.software && a.gang_size == b.gang_size && a.same_card == b.same_card &&
+               std::ranges::equal(a.gpus, b.gpus) && std::ranges::equal(a.platforms, b.platforms);
     }
 };
 
@@ -112,7 +118,7 @@ struct Task {
     TimePoint submitted_at{};
     TimePoint due_at{};                                  ///< When it leaves the queue or, if ended, is forgotten.
     RequirementId requirement = no_handle<RequirementId>;
-    LeaseHandle lease = no_handle<LeaseHandle>;
+    LeaseHandle lease = no_handle<LeaseHandle>;          ///< Of its first node; `LeaseRecord::next` leads to the others.
     GroupHandle group = no_handle<GroupHandle>;
     std::uint32_t attempt = 0;                           ///< How often it was started; part of the key of its draws.
     List<ModelId> models{};                              ///< In canonical order: by name.

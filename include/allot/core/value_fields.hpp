@@ -23,7 +23,8 @@ ALLOT_FIELDS(SoftwareVersion, major, minor, patch)
 ALLOT_FIELDS(GpuChoice, name, vram)
 ALLOT_FIELDS(NodeSpec, id, gpu, vram, stake, models, platform, software, operator_id, labels)
 ALLOT_FIELDS(NodeUpdate, id, gpu, vram, stake, platform, software, operator_id, labels)
-ALLOT_FIELDS(TaskSpec, id, vram_min, gpus, platforms, software, models, fee, duration_estimate, owner, group, labels)
+ALLOT_FIELDS(TaskSpec, id, vram_min, gpus, platforms, software, models, fee, duration_estimate, owner, group, labels,
+             gang_size, same_card)
 ALLOT_FIELDS(Lease, task, node, token, member, of, deadline)
 ALLOT_FIELDS(Outcome, kind, points)
 
@@ -35,6 +36,7 @@ ALLOT_ENUMERATORS(Error, time_went_back, time_too_late, advance_first, id_invali
                   lease_already_disclosed, lease_renewal_capped, vram_zero, gpu_empty, duration_invalid, amount_overflow,
                   name_empty, name_too_long, too_many_names, too_many_nodes, too_many_tasks, too_many_requirements,
                   too_many_models, points_out_of_range, parameter_invalid, update_empty, too_many_classes, group_full,
-                  already_paused, already_leaving, not_paused, model_unknown, model_not_on_disk, entropy_missing)
+                  already_paused, already_leaving, not_paused, model_unknown, model_not_on_disk, entropy_missing, gang_size_invalid,
+                  lease_completed)
 
 }}  // namespace allot::v0

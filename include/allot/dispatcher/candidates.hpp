@@ -1,6 +1,9 @@
 #pragma once
 
+#include <algorithm>
+
 #include <allot/dispatcher/dispatcher.hpp>
+#include <allot/dispatcher/gang_tally.hpp>
 
 namespace allot { inline namespace v0 {
 
@@ -14,12 +17,13 @@ void Dispatcher<Ps...>::witnessed(const Choice& choice, const Step& step) const 
     }
 }
 
+/// Calls `f(node, weight)` for those candidates of a task that `allowed(node)`, narrowed as a draw among them would be.
 template <class... Ps>
-template <class F>
-void Dispatcher<Ps...>::each_candidate(const Task& task, F&& f) const {
+template <class Allowed, class F>
+void Dispatcher<Ps...>::each_among(const Task& task, const Allowed& allowed, F&& f) const {
     const auto each = [&](bool narrowed, auto&& g) {
         state_.nodes().for_each([&](NodeHandle h, const Record& record) {
-            if (!is_candidate(record) || !state_.fits().fit(record.node.node_class, task.requirement) ||
+            if (!is_candidate(record) || !state_.fits().fit(record.node.node_class, task.requirement) || !allowed(h) ||
                 (narrowed && !narrows_to(h, task)) || admits(record, task) != Reason::none) {
                 return;
             }
@@ -36,6 +40,45 @@ void Dispatcher<Ps...>::each_candidate(const Task& task, F&& f) const {
         }
     }
     each(narrowed, f);
+}
+
+/// Of a gang, whoever has not enough others of its card beside it is no candidate.
+template <class... Ps>
+template <class F>
+void Dispatcher<Ps...>::each_candidate(const Task& task, F&& f) const {
+    const auto& asked = state_.fits().value(task.requirement);
+    if (asked.gang_size == 1) {
+        each_among(task, [](NodeHandle) { return true; }, f);
+        return;
+    }
+    auto tally = GangTally{asked, task.group != no_handle<GroupHandle>};
+    state_.nodes().for_each([&](NodeHandle h, const Record& record) {
+        if (is_candidate(record) && state_.fits().fit(record.node.node_class, task.requirement) && can_run(h, task)) {
+            tally.add(record.node, state_.fits().value(record.node.node_class));
+        }
+    });
+    each_among(task, [&](NodeHandle h) { return tally.enough(state_.fits().value(state_.nodes()[h].node.node_class)); }, f);
+}
+
+template <class... Ps>
+template <class F>
+void Dispatcher<Ps...>::each_candidate(const Choice& choice, F&& f) const {
+    if (choice.chosen.empty()) {
+        each_candidate(choice.task, f);
+        return;
+    }
+    const auto class_of = [&](NodeHandle h) -> const NodeClass& {
+        return state_.fits().value(state_.nodes()[h].node.node_class);
+    };
+    const auto chosen = Gang{choice.chosen.begin(), choice.chosen.end()};
+    const auto same_card = state_.fits().value(choice.task.requirement).same_card;
+    each_among(choice.task, [&](NodeHandle h) {
+        const auto& own = class_of(h);
+        const auto& first = class_of(chosen.front().node);
+        return joins(h, choice.task, chosen) &&
+               (same_card ? own.gpu == first.gpu && own.vram == first.vram
+                          : !choice.beside || own.vram == class_of(choice.drawn.node).vram);
+    }, f);
 }
 
 template <class... Ps>
@@ -81,6 +124,11 @@ auto Dispatcher<Ps...>::record_of(const TaskSpec& spec) const -> Task {
 }
 
 template <class... Ps>
+auto Dispatcher<Ps...>::has_team(NodeHandle node, const Task& task) const -> bool {
+    return gang_size(task) == 1 || !team_of(node, task, Entropy{}).empty();  // who it is depends on lots, but not whether
+}
+
+template <class... Ps>
 template <class F>
 void Dispatcher<Ps...>::each_fetcher(const Task& task, ModelId model, F&& f) const {
     state_.nodes().for_each([&](NodeHandle h, const Record& record) {
@@ -98,7 +146,8 @@ template <class F>
 void Dispatcher<Ps...>::each_runnable(NodeHandle node, F&& f) const {
     const auto node_class = state_.nodes()[node].node.node_class;
     state_.tasks().for_each([&](TaskHandle h, const Task& task) {
-        if (task.state == TaskState::queued && state_.fits().fit(node_class, task.requirement) && can_run(node, task)) {
+        if (task.state == TaskState::queued && state_.fits().fit(node_class, task.requirement) && can_run(node, task) &&
+            has_team(node, task)) {
             f(h, task);
         }
     });

@@ -170,6 +170,9 @@ struct Dispatcher<Ps...>::Checker {
         if (task.duration_estimate <= Duration{0} || task.duration_estimate >= Duration{std::int64_t{1} << 32}) {
             return Error::duration_invalid;
         }
+        if (task.gang_size < 1 || task.gang_size > rules.gang_max || (task.same_card && task.gang_size == 1)) {
+            return Error::gang_size_invalid;
+        }
         if (const auto error = cards(task)) {
             return error;
         }
@@ -308,7 +311,7 @@ private:
                                                                                 : std::nullopt;
     }
 
-    /// Why a lease is not accepted; nothing when it is the current one of its task: same node, same token.
+    /// Why a lease is not accepted; nothing when it is a current one of its task, same node, same token, and its work not done.
     [[nodiscard]] auto refusal(const Lease& lease) const -> Verdict {
         const auto t = hub.state_.tasks().find(lease.task);
         if (!t) {
@@ -318,12 +321,14 @@ private:
         if (task.state != TaskState::running) {
             return task.state == TaskState::ended ? Error::task_ended : Error::task_not_leased;
         }
-        const auto& current = hub.state_.leases()[task.lease];
-        if (current.token != lease.token || hub.state_.nodes()[current.node].node.id != lease.node) {
-            return Error::lease_stale;
+        for (auto l = task.lease; l != no_handle<LeaseHandle>; l = hub.state_.leases()[l].next) {
+            const auto& current = hub.state_.leases()[l];
+            if (current.token == lease.token && hub.state_.nodes()[current.node].node.id == lease.node) {
+                found.lease = l;
+                return current.phase == LeasePhase::completed ? Verdict{Error::lease_completed} : std::nullopt;
+            }
         }
-        found.lease = task.lease;
-        return std::nullopt;
+        return Error::lease_stale;
     }
     [[nodiscard]] auto phase() const -> LeasePhase { return hub.state_.leases()[*found.lease].phase; }
 };

@@ -153,6 +153,8 @@ public:
     [[nodiscard]] auto next_deadline() const noexcept -> std::optional<TimePoint>;
     /// Everything this dispatcher remembers, to look at.
     [[nodiscard]] auto state() const noexcept -> const State& { return state_; }
+    /// When a lease ends at the latest, unless one is renewed: at its deadline; once completed, with the last of its gang.
+    [[nodiscard]] auto ends_by(LeaseHandle lease) const -> TimePoint;
     /// The record of a node that has not been forgotten, or null.
     [[nodiscard]] auto node(NodeId id) const -> const Record*;
     /// The record of a task that has not been forgotten, or null.
@@ -176,9 +178,12 @@ public:
     template <class F>
     void each_policy(F&& f) const;
     /// Calls `f(node, weight)` for each candidate of a task that has a positive weight, in the order of the records; narrowed to
-    /// holders of its models as a draw would be. Weights are in the unit of `Draw::weight`. @complexity linear in the nodes.
+    /// holders of its models as a draw would be; for a gang, those of its first node. Weights are in the unit of `Draw::weight`. @complexity linear in the nodes.
     template <class F>
     void each_candidate(const Task& task, F&& f) const;
+    /// The same for one draw as a witness saw it, which for a further member of a gang is among fewer nodes.
+    template <class F>
+    void each_candidate(const Choice& choice, F&& f) const;
     /// The weight of a node that has not left in a draw for a task, were its QoS score this one; nothing else is asked of it.
     [[nodiscard]] auto weight(NodeHandle node, const Task& task, Score score) const -> Weight;
     /// What eligibility says of this very pair, its class aside. `requirement` is the task's.
@@ -186,6 +191,8 @@ public:
     /// Whether a task's candidates can be narrowed to this node: it holds one of its models, or all, as the rules say. False for a
     /// task without models.
     [[nodiscard]] auto narrows_to(NodeHandle node, const Task& task) const -> bool;
+    /// Whether enough other free nodes can stand beside this one, in a gang; true for a task of one node.
+    [[nodiscard]] auto has_team(NodeHandle node, const Task& task) const -> bool;
     /// The record that a task would have were it queued now. What nobody knows yet has no number: its models, its requirement.
     /// @pre `check` does not refuse it.
     [[nodiscard]] auto record_of(const TaskSpec& spec) const -> Task;
@@ -226,6 +233,8 @@ private:
         std::uint64_t num = 1;
         std::uint64_t den = 1;
     };
+    /// The nodes one task starts on, by member.
+    using Gang = boost::container::small_vector<Draw, 3>;
     struct Bounds {
         std::uint32_t plain = 0;
         std::uint32_t local = 0;
@@ -281,18 +290,36 @@ private:
     // match.hpp: who gets what
     void follow_stakes();
     void renew_bounds();
-    [[nodiscard]] auto frame_of(const Task& task) const -> Frame;
-    [[nodiscard]] auto draw(const Task& task, const Entropy& entropy) const -> std::optional<Draw>;
+    [[nodiscard]] auto frame_of(std::span<const ClassId> classes) const -> Frame;
+    [[nodiscard]] auto draw_one(const Task& task, std::span<const ClassId> classes, const Gang& chosen, Random& random) const
+        -> std::optional<Draw>;
     [[nodiscard]] auto fetch_weight(NodeHandle n, const Task& task, ModelId model) const -> Weight;
     void witnessed(const Choice& choice, const Step& step) const;
-    [[nodiscard]] auto draw_in(const Task& task, const Frame& frame, Random& random) const -> std::optional<Draw>;
+    template <class Allowed, class F>
+    void each_among(const Task& task, const Allowed& allowed, F&& f) const;
+    [[nodiscard]] auto draw_in(const Task& task, const Frame& frame, const Gang& chosen, Random& random) const
+        -> std::optional<Draw>;
     void pull(NodeHandle h, Step& step);
     void pull_freed(Step& step);
     auto match_all(Step& step) -> std::uint32_t;
     [[nodiscard]] auto can_run(NodeHandle n, const Task& task) const -> bool;
-    void start(TaskHandle t, Task&& task, NodeHandle n, Step& step);
-    void place_models(const Task& task, NodeHandle chosen, Step& step);
+    void start(TaskHandle t, Task&& task, const Gang& gang, Step& step);
+    void place_models(const Task& task, const Gang& chosen, Step& step);
     void want(NodeHandle n, ModelId model, TaskId task, Step& step);
+
+    // gang.hpp: several nodes for one task
+    [[nodiscard]] auto gang_size(const Task& task) const -> std::uint32_t;
+    [[nodiscard]] auto joins(NodeHandle h, const Task& task, const Gang& chosen) const -> bool;
+    [[nodiscard]] auto card_of(ClassId like, std::span<const ClassId> classes) const -> std::vector<ClassId>;
+    [[nodiscard]] auto beginnings(RequirementId r) const -> std::vector<ClassId>;
+    [[nodiscard]] auto startable(RequirementId r) const -> bool;
+    void fill(Gang& gang, const Task& task, std::span<const ClassId> classes, Random& random) const;
+    [[nodiscard]] auto draw(const Task& task, const Entropy& entropy) const -> Gang;
+    [[nodiscard]] auto team_of(NodeHandle n, const Task& task, const Entropy& entropy) const -> Gang;
+    template <class F>
+    void each_tier(ClassId own, const Requirement& asked, std::span<const ClassId> classes, F&& f) const;
+    [[nodiscard]] auto groups_for(NodeHandle n, std::vector<RequirementId>& possible) const -> std::span<const RequirementId>;
+    void witnessed_team(const Task& task, const Gang& gang, std::size_t first, const Step& step) const;
 
     // lifecycle.hpp: how nodes and tasks live and end
     void dispatch(TaskHandle t, Task&& task, Step& step);
@@ -304,6 +331,14 @@ private:
     void judge(Record& record, Outcome outcome, Step& step);
     void release(LeaseHandle l, Outcome outcome, Step& step);
     void depart(NodeHandle n, Record record);
+    template <class F>
+    void each_member(TaskHandle t, F&& f) const;
+    [[nodiscard]] auto has_others(LeaseHandle l) const -> bool;
+    void unchain(LeaseHandle l, const std::optional<NodeId>& avoided);
+    void release_all(TaskHandle t, Outcome outcome, Step& step);
+    void conclude(TaskHandle t, Step& step);
+    void finish(TaskHandle t, Step& step);
+    void avoid(Task& task, const std::optional<NodeId>& node) const;
     void lapse(LeaseHandle l, OutcomeKind outcome, const Event& ending, Step& step);
     void start_over(TaskHandle t, std::optional<NodeId> avoided, Step& step);
     void models_used(NodeHandle n, const Task& task, bool fetched);
@@ -340,6 +375,7 @@ Dispatcher(Policies...) -> Dispatcher<Policies...>;
 #include <allot/dispatcher/composition.hpp>  // IWYU pragma: export
 #include <allot/dispatcher/facts.hpp>        // IWYU pragma: export
 #include <allot/dispatcher/match.hpp>        // IWYU pragma: export
+#include <allot/dispatcher/gang.hpp>         // IWYU pragma: export
 #include <allot/dispatcher/lifecycle.hpp>    // IWYU pragma: export
 #include <allot/dispatcher/checks.hpp>       // IWYU pragma: export
 #include <allot/dispatcher/verbs.hpp>        // IWYU pragma: export

@@ -203,7 +203,7 @@ auto Dispatcher<Ps...>::task_of(const TaskSpec& spec) const -> Task {
 
 template <class... Ps>
 auto Dispatcher<Ps...>::requirement_of(const TaskSpec& spec) const -> Requirement {
-    auto requirement = Requirement{vram_asked(spec), spec.gpus, spec.platforms, spec.software};
+    auto requirement = Requirement{vram_asked(spec), spec.gpus, spec.platforms, spec.software, spec.gang_size, spec.same_card};
     const auto canonical = [](auto& list) {
         std::sort(list.begin(), list.end());
         list.erase(std::unique(list.begin(), list.end()), list.end());
@@ -223,7 +223,7 @@ auto Dispatcher<Ps...>::requirement_known(const TaskSpec& spec) const -> std::op
         return std::nullopt;
     }
     const auto id = state_.fits().requirements().find(
-        RequirementView{vram_asked(spec), spec.gpus, spec.platforms, spec.software});
+        RequirementView{vram_asked(spec), spec.gpus, spec.platforms, spec.software, spec.gang_size, spec.same_card});
     return id ? std::optional{RequirementId{*id}} : std::nullopt;
 }
 
@@ -238,7 +238,8 @@ auto Dispatcher<Ps...>::vram_asked(const TaskSpec& spec) -> Gibibytes {
 template <class... Ps>
 auto Dispatcher<Ps...>::lease_value(LeaseHandle h) const -> Lease {
     const auto& record = state_.leases()[h];
-    return {state_.tasks()[record.task].id, state_.nodes()[record.node].node.id, record.token, 0, 1, record.deadline};
+    return {state_.tasks()[record.task].id, state_.nodes()[record.node].node.id, record.token, record.member, record.of,
+            record.deadline};
 }
 
 /// A renewal counts from now, up to the longest life of a lease (rule 6).

@@ -14,9 +14,9 @@ template <class... Ps>
 void Dispatcher<Ps...>::dispatch(TaskHandle t, Task&& task, Step& step) {
     if (step.moment.entropy) {
         follow_stakes();
-        if (const auto drawn = draw(task, *step.moment.entropy)) {
-            witnessed({ChoiceKind::draw, task, *drawn, &*step.moment.entropy}, step);
-            start(t, std::move(task), drawn->node, step);
+        if (const auto drawn = draw(task, *step.moment.entropy); !drawn.empty()) {
+            witnessed_team(task, drawn, 0, step);
+            start(t, std::move(task), drawn, step);
             return;
         }
     }
@@ -94,12 +94,21 @@ void Dispatcher<Ps...>::forget(TaskHandle t) {
     }
 }
 
-/// A lease ends without success: the task ends with `ending`, or starts over when the terms say so.
+/// A lease ends without success: the task ends with `ending`, or starts over when the terms say so. A gang goes on without the
+/// member; what was a task for several nodes ends so only with the last of them.
 template <class... Ps>
 void Dispatcher<Ps...>::lapse(LeaseHandle l, OutcomeKind outcome, const Event& ending, Step& step) {
     const auto t = state_.leases()[l].task;
     const auto node = state_.nodes()[state_.leases()[l].node].node.id;
     const auto next = terms_.after(state_.tasks()[t], outcome);
+    const auto avoided = next == Next::retry_elsewhere ? std::optional{node} : std::nullopt;
+    if (has_others(l)) {
+        step.tell(event::LeaseLost{lease_value(l), outcome});
+        unchain(l, avoided);
+        release(l, {outcome}, step);
+        conclude(t, step);
+        return;
+    }
     if (next == Next::end) {
         step.events.push(ending);
         release(l, {outcome}, step);
@@ -108,20 +117,88 @@ void Dispatcher<Ps...>::lapse(LeaseHandle l, OutcomeKind outcome, const Event& e
     }
     step.tell(event::TaskRetried{state_.tasks()[t].id, state_.tasks()[t].told(), outcome});
     release(l, {outcome}, step);
-    start_over(t, next == Next::retry_elsewhere ? std::optional{node} : std::nullopt, step);
+    start_over(t, avoided, step);
 }
 
 template <class... Ps>
 void Dispatcher<Ps...>::start_over(TaskHandle t, std::optional<NodeId> avoided, Step& step) {
     auto task = state_.tasks()[t];
     task.lease = no_handle<LeaseHandle>;
-    if (avoided && rules_->avoided_max > 0) {
+    avoid(task, avoided);
+    dispatch(t, std::move(task), step);
+}
+
+template <class... Ps>
+void Dispatcher<Ps...>::avoid(Task& task, const std::optional<NodeId>& node) const {
+    if (node && rules_->avoided_max > 0) {
         if (task.avoided.size() >= rules_->avoided_max) {
             task.avoided.erase(task.avoided.begin());
         }
-        task.avoided.push_back(*avoided);
+        task.avoided.push_back(*node);
     }
-    dispatch(t, std::move(task), step);
+}
+
+// ---- gangs ------------------------------------------------------------------------------------------------------------
+
+/// Calls `f(lease)` for each node of a running task, by member.
+template <class... Ps>
+template <class F>
+void Dispatcher<Ps...>::each_member(TaskHandle t, F&& f) const {
+    for (auto l = state_.tasks()[t].lease; l != no_handle<LeaseHandle>; l = state_.leases()[l].next) {
+        f(l);
+    }
+}
+
+template <class... Ps>
+auto Dispatcher<Ps...>::has_others(LeaseHandle l) const -> bool {
+    const auto& lease = state_.leases()[l];
+    return state_.tasks()[lease.task].lease != l || lease.next != no_handle<LeaseHandle>;
+}
+
+/// Takes a lease out of its task's chain, and has the task avoid a node from now on.
+template <class... Ps>
+void Dispatcher<Ps...>::unchain(LeaseHandle l, const std::optional<NodeId>& avoided) {
+    auto followers = Followers{*this};
+    const auto lease = state_.leases()[l];
+    auto task = state_.tasks()[lease.task];
+    auto before = no_handle<LeaseHandle>;
+    each_member(lease.task, [&](LeaseHandle other) { before = state_.leases()[other].next == l ? other : before; });
+    if (task.lease == l) {
+        task.lease = lease.next;
+    } else {
+        state_.edit(before, [&](LeaseRecord& record) { record.next = lease.next; }, followers);
+    }
+    avoid(task, avoided);
+    state_.put(lease.task, std::move(task), followers);
+}
+
+/// Ends every lease of a task alike; all its nodes are free before the first of them pulls (rule 17).
+template <class... Ps>
+void Dispatcher<Ps...>::release_all(TaskHandle t, Outcome outcome, Step& step) {
+    auto leases = boost::container::small_vector<LeaseHandle, 3>{};
+    each_member(t, [&](LeaseHandle l) { leases.push_back(l); });
+    for (const auto l : leases) {
+        release(l, outcome, step);
+    }
+}
+
+/// The task is done once no member is at work any more. @pre some member is there.
+template <class... Ps>
+void Dispatcher<Ps...>::conclude(TaskHandle t, Step& step) {
+    auto at_work = false;
+    each_member(t, [&](LeaseHandle l) { at_work = at_work || state_.leases()[l].phase != LeasePhase::completed; });
+    if (!at_work) {
+        finish(t, step);
+    }
+}
+
+template <class... Ps>
+void Dispatcher<Ps...>::finish(TaskHandle t, Step& step) {
+    const auto& task = state_.tasks()[t];
+    step.tell(event::TaskDone{task.id, task.told(), state_.nodes()[state_.leases()[task.lease].node].node.id, task.fee, {}});
+    each_member(t, [&](LeaseHandle l) { models_used(state_.leases()[l].node, task, true); });
+    release_all(t, {OutcomeKind::success}, step);
+    end(t);
 }
 
 // ---- nodes ------------------------------------------------------------------------------------------------------------

@@ -37,22 +37,22 @@ void Dispatcher<Ps...>::renew_bounds() {
     }
 }
 
-/// All candidates of a task: its fitting classes.
+/// The candidates of a draw, among these classes.
 template <class... Ps>
-auto Dispatcher<Ps...>::frame_of(const Task& task) const -> Frame {
-    auto frame = Frame{state_.fits().classes_of(task.requirement)};
+auto Dispatcher<Ps...>::frame_of(std::span<const ClassId> classes) const -> Frame {
+    auto frame = Frame{classes};
     frame.misses_max = monotone_weight<WeightPolicy> ? draw_misses_max << state_.counters().ceilings.slack() : 0;
     return frame;
 }
 
-/// The node that a task's draw falls on, or nothing when no eligible node has a positive weight.
+/// The node that a draw for a task falls on, or nothing when no eligible node has a positive weight.
 ///
 /// Candidates are narrowed to holders of the task's models as the rules say; only when not one of those is eligible does the
 /// draw go on, with the same stream, among all (rule 8: first eligible, then narrowed).
 template <class... Ps>
-auto Dispatcher<Ps...>::draw(const Task& task, const Entropy& entropy) const -> std::optional<Draw> {
-    auto random = Random{entropy, Purpose::dispatch, task.id.bytes(), task.attempt};
-    const auto frame = frame_of(task);
+auto Dispatcher<Ps...>::draw_one(const Task& task, std::span<const ClassId> classes, const Gang& chosen, Random& random) const
+    -> std::optional<Draw> {
+    const auto frame = frame_of(classes);
     if (!task.models.empty()) {
         auto narrowed = frame;
         narrowed.models = task.models;
@@ -71,18 +71,19 @@ auto Dispatcher<Ps...>::draw(const Task& task, const Entropy& entropy) const -> 
             }
             narrowed.models = {&*rarest, 1};
         }
-        if (const auto drawn = draw_in(task, narrowed, random)) {
+        if (const auto drawn = draw_in(task, narrowed, chosen, random)) {
             return drawn;
         }
         if (rules_->narrowing == Narrowing::gate) {
             return std::nullopt;
         }
     }
-    return draw_in(task, frame, random);
+    return draw_in(task, frame, chosen, random);
 }
 
 template <class... Ps>
-auto Dispatcher<Ps...>::draw_in(const Task& task, const Frame& frame, Random& random) const -> std::optional<Draw> {
+auto Dispatcher<Ps...>::draw_in(const Task& task, const Frame& frame, const Gang& chosen, Random& random) const
+    -> std::optional<Draw> {
     const auto weigh = [&](NodeHandle h, std::uint32_t model) -> Weight {
         if (rules_->narrowing == Narrowing::any) {
             for (std::uint32_t earlier = 0; earlier < model; ++earlier) {  // it counts under the first model it holds
@@ -95,7 +96,8 @@ auto Dispatcher<Ps...>::draw_in(const Task& task, const Frame& frame, Random& ra
             return Weight::zero();
         }
         const auto& record = state_.nodes()[h];
-        return admits(record, task) == Reason::none ? weight_now(record, task, boost(h, task)) : Weight::zero();
+        const auto admitted = joins(h, task, chosen) && admits(record, task) == Reason::none;
+        return admitted ? weight_now(record, task, boost(h, task)) : Weight::zero();
     };
     return pool_.draw(frame, weigh, random);
 }
@@ -108,19 +110,26 @@ auto Dispatcher<Ps...>::can_run(NodeHandle n, const Task& task) const -> bool {
            !weight_now(record, task, boost(n, task)).is_zero();
 }
 
-/// A node that became free takes the best task it can run, over its own GPU groups and every "any" group that fits; at most one
-/// (seed 001, "Dequeue a Task for a Newly Available Node"; rules 16, 17). Without entropy it waits for `match`.
+/// A node that became free takes the best task it can run, over its own GPU groups and every "any" group that fits, alone or with
+/// other free nodes; at most one (seed 001, "Dequeue a Task for a Newly Available Node"; seed 000, "Select the Best Task from the
+/// Task Queue for the Newly Available Node"; rules 16, 17, 26). Without entropy it waits for `match`.
 template <class... Ps>
 void Dispatcher<Ps...>::pull(NodeHandle n, Step& step) {
     if (!step.moment.entropy || queue_.size() == 0 || !state_.nodes().contains(n) || !is_candidate(state_.nodes()[n])) {
         return;
     }
     follow_stakes();
-    const auto groups = state_.fits().requirements_of(state_.nodes()[n].node.node_class);
-    const auto best = queue_.best(groups, [&](TaskHandle t) { return can_run(n, state_.tasks()[t]); });
+    auto possible = std::vector<RequirementId>{};
+    const auto best = queue_.best(groups_for(n, possible), [&](TaskHandle t) {
+        const auto& task = state_.tasks()[t];
+        return can_run(n, task) && has_team(n, task);
+    });
     if (best) {
-        witnessed({ChoiceKind::pull, state_.tasks()[*best], {n}}, step);
-        start(*best, Task{state_.tasks()[*best]}, n, step);
+        const auto& task = state_.tasks()[*best];
+        witnessed({ChoiceKind::pull, task, {n}}, step);
+        const auto team = team_of(n, task, *step.moment.entropy);
+        witnessed_team(task, team, 1, step);
+        start(*best, Task{task}, team, step);
     }
 }
 
@@ -147,68 +156,87 @@ auto Dispatcher<Ps...>::match_all(Step& step) -> std::uint32_t {
     for (;;) {
         groups.clear();
         state_.fits().requirements().for_each([&](std::uint32_t r, const Requirement&) {
-            if (pool_.count(Frame{state_.fits().classes_of(RequirementId{r})}) > 0) {
+            if (startable(RequirementId{r})) {
                 groups.push_back(RequirementId{r});
             }
         });
-        auto drawn = std::optional<Draw>{};
+        auto drawn = Gang{};
         const auto best = queue_.best(groups, [&](TaskHandle t) {
             drawn = draw(state_.tasks()[t], *step.moment.entropy);
-            return drawn.has_value();
+            return !drawn.empty();
         });
         if (!best) {
             return started;
         }
         // A linear queue may ask about tasks behind the best one; the draw of the best is what counts.
-        drawn = draw(state_.tasks()[*best], *step.moment.entropy);
-        witnessed({ChoiceKind::draw, state_.tasks()[*best], *drawn, &*step.moment.entropy}, step);
-        start(*best, Task{state_.tasks()[*best]}, drawn->node, step);
+        const auto& task = state_.tasks()[*best];
+        drawn = draw(task, *step.moment.entropy);
+        witnessed_team(task, drawn, 0, step);
+        start(*best, Task{task}, drawn, step);
         ++started;
     }
 }
 
+/// Leases a task to its nodes: one lease each, chained by member.
 template <class... Ps>
-void Dispatcher<Ps...>::start(TaskHandle t, Task&& task, NodeHandle n, Step& step) {
+void Dispatcher<Ps...>::start(TaskHandle t, Task&& task, const Gang& gang, Step& step) {
     auto followers = Followers{*this};
-    const auto& node = state_.nodes()[n].node;
-    const auto l = state_.leases().next();
     auto counters = state_.counters();
-    const auto token = counters.token_next++;
+    const auto token = counters.token_next;
+    counters.token_next += gang.size();
     state_.set(counters, followers);
 
+    auto lengths = boost::container::small_vector<Duration, 3>{};
     task.state = TaskState::running;
-    task.lease = l;
+    task.lease = state_.leases().next();
     ++task.attempt;
-    const auto length = std::max(Duration{1}, terms_.length(node, task));
+    for (const auto& member : gang) {
+        lengths.push_back(std::max(Duration{1}, terms_.length(state_.nodes()[member.node].node, task)));
+    }
     state_.put(t, std::move(task), followers);
     const auto& placed = state_.tasks()[t];
-    state_.put(l, LeaseRecord{token, t, n, counters.now, counters.now + length, LeasePhase::started}, followers);
-    if (placed.group != no_handle<GroupHandle>) {
-        auto group = state_.groups()[placed.group];
-        group.members.push_back({node.id, node.operator_id});
-        state_.put(placed.group, std::move(group), followers);
+    auto last = no_handle<LeaseHandle>;
+    for (std::uint8_t i = 0; i < gang.size(); ++i) {
+        const auto n = gang[i].node;
+        const auto l = state_.leases().next();
+        auto lease = LeaseRecord{token + i, t, n, counters.now, counters.now + lengths[i]};
+        lease.member = i;
+        lease.of = static_cast<std::uint8_t>(gang.size());
+        state_.put(l, std::move(lease), followers);
+        if (i > 0) {
+            state_.edit(last, [&](LeaseRecord& before) { before.next = l; }, followers);
+        }
+        last = l;
+        if (placed.group != no_handle<GroupHandle>) {
+            auto group = state_.groups()[placed.group];
+            const auto& node = state_.nodes()[n].node;
+            group.members.push_back({node.id, node.operator_id});
+            state_.put(placed.group, std::move(group), followers);
+        }
+        state_.edit(n, [&](Record& record) {
+            record.node.state = NodeState::busy;
+            record.node.lease = l;
+        }, followers);
+        models_used(n, placed, false);
+        step.tell(event::TaskStarted{lease_value(l), placed.told()});
     }
-    state_.edit(n, [&](Record& record) {
-        record.node.state = NodeState::busy;
-        record.node.lease = l;
-    }, followers);
-    models_used(n, placed, false);
-    step.tell(event::TaskStarted{lease_value(l), placed.told()});
-    place_models(placed, n, step);
+    place_models(placed, gang, step);
 }
 
-/// Asks for copies of the models that too few candidates hold (rule 24): the chosen node first, then further eligible nodes,
+/// Asks for copies of the models that too few candidates hold (rule 24): the chosen nodes first, then further eligible nodes,
 /// drawn by weight without replacement among those that neither hold the model nor were asked a short time ago.
 template <class... Ps>
-void Dispatcher<Ps...>::place_models(const Task& task, NodeHandle chosen, Step& step) {
+void Dispatcher<Ps...>::place_models(const Task& task, const Gang& chosen, Step& step) {
     for (std::uint32_t i = 0; i < task.models.size(); ++i) {
         const auto model = task.models[i];
-        if (const auto* held = holds(chosen, model); held == nullptr || !held->on_disk()) {
-            want(chosen, model, task.id, step);
+        for (const auto& member : chosen) {
+            if (const auto* held = holds(member.node, model); held == nullptr || !held->on_disk()) {
+                want(member.node, model, task.id, step);
+            }
         }
         const auto demand = ModelDemand{pool_.count(Frame{state_.fits().all_classes(), {&model, 1}})};
         auto random = Random{*step.moment.entropy, Purpose::placement, task.id.bytes(), task.attempt, i};
-        const auto frame = frame_of(task);
+        const auto frame = frame_of(state_.fits().classes_of(task.requirement));
         for (auto copies = placement_.wanted(demand).copies; copies > 0; --copies) {
             const auto drawn = pool_.draw(
                 frame, [&](NodeHandle n, std::uint32_t) { return fetch_weight(n, task, model); }, random);

@@ -42,6 +42,7 @@ struct RulesParameters {
     std::uint32_t name_bytes_max = 128;
     std::uint32_t avoided_max = 16;         ///< Nodes one task avoids; the oldest is forgotten.
     std::uint32_t group_members_max = 64;   ///< Tasks of one validation group.
+    std::uint32_t gang_max = 16;            ///< Nodes of one gang.
 
     /// True when the parameters make sense together.
     [[nodiscard]] constexpr auto valid() const noexcept -> bool {
@@ -52,13 +53,15 @@ struct RulesParameters {
                boost_on_disk <= 1'000 && boost_in_use <= 1'000 && small(nodes_max, 1U << 24U) &&
                small(tasks_max, 1U << 28U) && small(classes_max, 1U << 16U) && small(requirements_max, 1U << 16U) &&
                small(models_max, 1U << 24U) && models_per_task_max <= 1'024 && models_per_node_max <= 1U << 16U &&
-               small(name_bytes_max, 4'096) && small(group_members_max, 1U << 16U);
+               small(name_bytes_max, 4'096) && small(group_members_max, 1U << 16U) &&
+               small(gang_max, 255);
     }
     friend constexpr auto operator==(const RulesParameters&, const RulesParameters&) noexcept -> bool = default;
 };
 ALLOT_FIELDS(RulesParameters, due_max, renewals_max, evictions_max, forget_tasks_after, forget_nodes_after, narrowing, boost_on_disk,
              boost_in_use, boost_unit, nodes_max, tasks_max, classes_max, requirements_max, models_max, models_per_task_max,
-             models_per_node_max, choices_max, labels_max, name_bytes_max, avoided_max, group_members_max)
+             models_per_node_max, choices_max, labels_max, name_bytes_max, avoided_max, group_members_max,
+             gang_max)
 
 /// The hub's own rules; stands among the policies. `Dispatcher{Rules{{.narrowing = Narrowing::gate}}}`.
 class Rules {

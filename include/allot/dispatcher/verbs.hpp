@@ -130,8 +130,17 @@ struct Dispatcher<Ps...>::Applier {
         const auto l = record.node.lease;
         const auto t = hub.state_.leases()[l].task;
         const auto next = hub.terms_.after(hub.state_.tasks()[t], OutcomeKind::incorrect_result);
+        const auto others = hub.has_others(l);
+        if (others) {
+            step.tell(event::LeaseLost{hub.lease_value(l), OutcomeKind::incorrect_result});
+            hub.unchain(l, {});
+        }
         hub.state_.remove(l, followers);
         hub.depart(n, std::move(record));
+        if (others) {
+            hub.conclude(t, step);
+            return;
+        }
         const auto& task = hub.state_.tasks()[t];
         if (next == Next::end) {
             step.tell(event::TaskFailed{task.id, task.told(), task.fee, FailCause::incorrect_result});
@@ -164,7 +173,7 @@ struct Dispatcher<Ps...>::Applier {
         const auto& task = hub.state_.tasks()[t];
         step.tell(event::TaskCancelled{task.id, task.told(), task.fee});
         if (task.state == TaskState::running) {
-            hub.release(task.lease, {OutcomeKind::cancelled}, step);
+            hub.release_all(t, {OutcomeKind::cancelled}, step);
         }
         hub.end(t);
     }
@@ -176,14 +185,19 @@ struct Dispatcher<Ps...>::Applier {
         step.tell(event::TaskDisclosed{enter(LeasePhase::disclosed)});
     }
 
-    void operator()(const command::Complete& c) {
+    void operator()(const command::Complete&) {
         const auto l = *found.lease;
         const auto t = hub.state_.leases()[l].task;
-        const auto& task = hub.state_.tasks()[t];
-        step.tell(event::TaskDone{task.id, task.told(), c.lease.node, task.fee, {}});
-        hub.models_used(hub.state_.leases()[l].node, task, true);
-        hub.release(l, {OutcomeKind::success}, step);
-        hub.end(t);
+        if (hub.state_.leases()[l].of == 1) {
+            hub.finish(t, step);
+            return;
+        }
+        step.tell(event::LeaseCompleted{hub.lease_value(l)});
+        hub.state_.edit(l, [](LeaseRecord& lease) {
+            lease.phase = LeasePhase::completed;
+            lease.deadline = never;
+        }, followers);
+        hub.conclude(t, step);
     }
 
     void operator()(const command::Fail& c) {
@@ -192,10 +206,24 @@ struct Dispatcher<Ps...>::Applier {
         hub.lapse(l, outcome_of(c.cause), event::TaskFailed{task.id, task.told(), task.fee, c.cause}, step);
     }
 
+    /// Without one of its nodes a gang starts over, unless one has completed: then the others go on.
     void operator()(const command::Decline& c) {
         const auto l = *found.lease;
         const auto t = hub.state_.leases()[l].task;
         step.tell(event::LeaseDeclined{hub.lease_value(l)});
+        auto late = false;
+        hub.each_member(t, [&](LeaseHandle m) { late = late || hub.state_.leases()[m].phase == LeasePhase::completed; });
+        if (late) {
+            hub.unchain(l, c.lease.node);
+            hub.release(l, {OutcomeKind::declined}, step);
+            hub.conclude(t, step);
+            return;
+        }
+        if (hub.has_others(l)) {
+            hub.unchain(l, {});
+            hub.each_member(t, [&](LeaseHandle m) { step.tell(event::LeaseWithdrawn{hub.lease_value(m)}); });
+            hub.release_all(t, {OutcomeKind::cancelled}, step);
+        }
         hub.release(l, {OutcomeKind::declined}, step);
         hub.start_over(t, c.lease.node, step);
     }

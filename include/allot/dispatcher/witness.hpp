@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 
 #include <allot/core/fields.hpp>
 #include <allot/core/handle.hpp>
@@ -27,6 +28,8 @@ struct Choice {
     Draw drawn{};                              ///< The node; and where lots were drawn, how.
     const Entropy* entropy = nullptr;          ///< Null where chance has no part.
     ModelId model = no_handle<ModelId>;        ///< The model to be fetched.
+    std::span<const Draw> chosen{};            ///< Of a gang: the members before this one.
+    bool beside = false;                       ///< The first of them pulled the task; this one is to stand beside it.
 };
 
 /// Somebody who sees each choice at the moment it falls, with the state it was made from. Not owned.

@@ -121,6 +121,9 @@ template <class Dispatcher>
         if (reason == Reason::none && d.rules()->narrowing == Narrowing::gate && !task.models.empty() && !d.narrows_to(h, task)) {
             reason = Reason::models_missing;
         }
+        if (reason == Reason::none && !d.has_team(h, task)) {
+            reason = Reason::gang_short;
+        }
         ++counts[reason];
     });
     std::erase_if(groups, [](const Demand& group) { return group.waiting == 0; });
@@ -169,7 +172,7 @@ template <class Dispatcher>
         out.back_at = record.node.due_at;
     }
     if (record.node.leased()) {
-        out.free_by = d.state().leases()[record.node.lease].deadline;
+        out.free_by = d.ends_by(record.node.lease);
     }
     out.qos = d.qos_score(record);
     out.next_vram = detail::next_vram(d, d.state().fits().value(record.node.node_class).vram);

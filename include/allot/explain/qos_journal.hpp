@@ -79,7 +79,7 @@ private:
         std::deque<QosChange> changes{};
     };
     struct Running {
-        NodeId node = NodeId::null();
+        Nodes nodes{};
         bool in_group = false;
     };
 
@@ -98,7 +98,11 @@ private:
         } else if constexpr (std::is_same_v<E, event::TaskCancelled>) {
             released(d, e.task, OutcomeKind::cancelled, touched);
         } else if constexpr (std::is_same_v<E, event::LeaseDeclined>) {
-            released(d, e.lease.task, OutcomeKind::declined, touched);
+            released(d, e.lease.task, e.lease.node, OutcomeKind::declined, touched);
+        } else if constexpr (std::is_same_v<E, event::LeaseLost>) {
+            released(d, e.lease.task, e.lease.node, e.outcome, touched);
+        } else if constexpr (std::is_same_v<E, event::LeaseWithdrawn>) {
+            released(d, e.lease.task, e.lease.node, OutcomeKind::cancelled, touched);
         } else if constexpr (std::is_same_v<E, event::TaskRetried>) {
             released(d, e.task, e.outcome, touched);
         } else if constexpr (std::is_same_v<E, event::TaskTimedOut>) {
@@ -107,7 +111,10 @@ private:
             released(d, e.task, in_group ? OutcomeKind::timeout_in_group : OutcomeKind::timeout, touched);
         } else if constexpr (std::is_same_v<E, event::NodeSlashed>) {
             // Its task fails or starts over by no verdict on it.
-            std::erase_if(running_, [&](const auto& task) { return task.second.node == e.node; });
+            for (auto& [task, running] : running_) {
+                running.nodes.erase(e.node);
+            }
+            std::erase_if(running_, [](const auto& task) { return task.second.nodes.empty(); });
         }
     }
 
@@ -127,13 +134,27 @@ private:
     }
     void started(const Dispatcher& d, TaskId task, NodeId node) {
         const auto* record = d.task(task);
-        running_[task] = {node, record != nullptr && record->group != no_handle<GroupHandle>};
+        auto& running = running_[task];
+        running.nodes.insert(node);
+        running.in_group = record != nullptr && record->group != no_handle<GroupHandle>;
     }
-    /// A lease ended; that of a task that only waited did not.
+    /// All leases of a task ended; a task that only waited had none.
     void released(const Dispatcher& d, TaskId task, OutcomeKind outcome, Nodes& touched) {
         if (const auto found = running_.find(task); found != running_.end()) {
-            judged(d, found->second.node, {outcome}, touched);
+            for (const auto& node : found->second.nodes) {
+                judged(d, node, {outcome}, touched);
+            }
             running_.erase(found);
+        }
+    }
+    /// One of them ended.
+    void released(const Dispatcher& d, TaskId task, NodeId node, OutcomeKind outcome, Nodes& touched) {
+        const auto found = running_.find(task);
+        if (found != running_.end() && found->second.nodes.erase(node) > 0) {
+            judged(d, node, {outcome}, touched);
+            if (found->second.nodes.empty()) {
+                running_.erase(found);
+            }
         }
     }
     void judged(const Dispatcher& d, NodeId id, Outcome outcome, Nodes& touched) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -11,6 +12,7 @@
 #include <allot/core/task.hpp>
 #include <allot/core/weight.hpp>
 #include <allot/dispatcher/dispatcher.hpp>
+#include <allot/dispatcher/gang_tally.hpp>
 #include <allot/result.hpp>
 
 namespace allot { inline namespace v0 {
@@ -171,6 +173,19 @@ void each_drawable(const Dispatcher& d, const Question& question, const AsFree& 
         found.push_back({h, d.narrows_to(h, question.task)});
         holders = holders || found.back().narrows;
     });
+    if (question.requirement.gang_size > 1) {
+        const auto class_of = [&](NodeHandle h) -> const NodeClass& {
+            return d.state().fits().value(d.state().nodes()[h].node.node_class);
+        };
+        auto tally = GangTally{question.requirement, question.task.group != no_handle<GroupHandle>};
+        for (const auto& [h, narrows] : found) {
+            if (narrows || reason_of_narrowing(d, question.task, false) == Reason::none) {
+                tally.add(d.state().nodes()[h].node, class_of(h));
+            }
+        }
+        std::erase_if(found, [&](const Found& one) { return !tally.enough(class_of(one.node)); });
+        holders = std::any_of(found.begin(), found.end(), [](const Found& one) { return one.narrows; });
+    }
     const auto others = reason_of_narrowing(d, question.task, holders);
     for (const auto& [h, narrows] : found) {
         if (narrows || others == Reason::none) {
@@ -195,12 +210,23 @@ template <class Dispatcher>
     if (const auto reason = detail::first_reason(dispatcher, *h, question, fits); reason != Reason::none) {
         return reason;
     }
-    if (question.task.models.empty() || dispatcher.narrows_to(*h, question.task)) {
+    const auto narrows = question.task.models.empty() || dispatcher.narrows_to(*h, question.task);
+    const auto alone = question.requirement.gang_size == 1;
+    if (narrows && alone) {
         return Reason::none;
     }
     auto drawn = false;
-    detail::each_drawable(dispatcher, question, {}, [&](NodeHandle n, Weight) { drawn = drawn || n == *h; });
-    return drawn ? Reason::none : detail::reason_of_narrowing(dispatcher, question.task, true);
+    auto together = alone;  // its card has enough nodes for a gang
+    detail::each_drawable(dispatcher, question, {}, [&](NodeHandle n, Weight) {
+        const auto& other = dispatcher.state().fits().value(dispatcher.state().nodes()[n].node.node_class);
+        drawn = drawn || n == *h;
+        together = together || !question.requirement.same_card || (other.gpu == node_class.gpu && other.vram == node_class.vram);
+    });
+    if (drawn) {
+        return Reason::none;
+    }
+    const auto narrowed = detail::reason_of_narrowing(dispatcher, question.task, true);
+    return together || (!narrows && narrowed == Reason::models_missing) ? narrowed : Reason::gang_short;
 }
 
 }}  // namespace allot::v0

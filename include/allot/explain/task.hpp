@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include <allot/dispatcher/gang_tally.hpp>
 #include <allot/explain/survey.hpp>
 #include <allot/policy/task_queue.hpp>
 
@@ -63,7 +64,7 @@ struct TaskExplanation {
 
     std::uint32_t nodes = 0;               ///< Nodes that have not left: the sum of `kept_out` and `candidates`.
     std::vector<ReasonCount> kept_out{};   ///< Each node under the first reason that keeps it out, in the order of `Reason`.
-    std::uint32_t candidates = 0;          ///< Nodes a draw could fall on now.
+    std::uint32_t candidates = 0;          ///< Nodes a draw could fall on now; for a gang, the draw of its first node.
     std::uint32_t downloads = 0;           ///< Of those kept out for their models, how many were asked to fetch all they lack.
     NextTry next{};
     std::vector<Relaxation> relaxations{}; ///< In the order of `Relaxed`, alone first, then with the models.
@@ -141,7 +142,8 @@ class TaskSurvey {
 public:
     TaskSurvey(const Dispatcher& d, const Question& question)
         : d_{d}, question_{question}, milder_{milder_than(d, question.requirement)},
-          fits_{reasons_of_classes(d, question.requirement)}, bits_(fits_.size()), free_(fits_.size()) {
+          fits_{reasons_of_classes(d, question.requirement)}, bits_(fits_.size()), free_(fits_.size()),
+          tally_{question.requirement, question.task.group != no_handle<GroupHandle>} {
         mark(0, fits_);
         for (std::size_t i = 0; i < milder_.size(); ++i) {
             mark(i + 1, reasons_of_classes(d, milder_[i].requirement));
@@ -151,6 +153,7 @@ public:
                 look_at(h, record.node);
             }
         });
+        leave_out_short_gangs();
         const auto holders = free_of(0, true);
         const auto others = free_of(0, false);
         const auto left = reason_of_narrowing(d, question.task, holders > 0);
@@ -208,20 +211,41 @@ private:
         }
         switch (reason) {
             case Reason::paused: next_.on_resume = true; break;
-            case Reason::busy: sooner(next_.on_lease_end, d_.state().leases()[node.lease].deadline); break;
+            case Reason::busy: sooner(next_.on_lease_end, d_.ends_by(node.lease)); break;
             case Reason::excluded: sooner(next_.on_readmission, node.due_at); break;
             default: break;
         }
     }
 
     void could_run(NodeHandle h, std::uint32_t node_class) {
-        if (d_.narrows_to(h, question_.task)) {
+        const auto narrows = d_.narrows_to(h, question_.task);
+        if (question_.requirement.gang_size > 1 && fits_[node_class] == Reason::none &&
+            (narrows || reason_of_narrowing(d_, question_.task, false) == Reason::none)) {
+            tally_.add(d_.state().nodes()[h].node, d_.state().fits().value(ClassId{node_class}));
+        }
+        if (narrows) {
             ++free_[node_class].holders;
             return;
         }
         ++free_[node_class].others;
         if (fits_[node_class] == Reason::none && fetches(h)) {
             ++downloads_;
+        }
+    }
+
+    /// Nodes of a card that has too few others for a gang cannot be drawn now.
+    void leave_out_short_gangs() {
+        if (question_.requirement.gang_size == 1) {
+            return;
+        }
+        const auto without = reason_of_narrowing(d_, question_.task, false);  // what the models alone say of those without
+        for (const auto id : d_.state().fits().all_classes()) {
+            const auto& free = free_[id.value];
+            if ((bits_[id.value] & 1U) != 0 && !tally_.enough(d_.state().fits().value(id))) {
+                counts_[Reason::gang_short] += free.holders;
+                counts_[without == Reason::none ? Reason::gang_short : without] += free.others;
+                bits_[id.value] = static_cast<std::uint8_t>(bits_[id.value] & ~1U);
+            }
         }
     }
 
@@ -269,6 +293,7 @@ private:
     std::vector<Reason> fits_;
     std::vector<std::uint8_t> bits_;  // by class; bit 0: it fits as asked, bit i: it fits the i-th milder question
     std::vector<Free> free_;          // by class
+    GangTally tally_;                 // of those that fit as asked
     ReasonCounts counts_{};
     std::uint32_t downloads_ = 0;
     NextTry next_{};

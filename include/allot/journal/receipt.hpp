@@ -100,7 +100,7 @@ private:
         };
         const auto task = [&](TaskHandle, const Task& waiting) { candidate(waiting.id, waiting.value); };
         switch (choice.kind) {
-            case ChoiceKind::draw: d.each_candidate(choice.task, node); break;
+            case ChoiceKind::draw: d.each_candidate(choice, node); break;
             case ChoiceKind::copy:
                 receipt.model = state.models().name(choice.model);
                 d.each_fetcher(choice.task, choice.model, node);

@@ -184,6 +184,8 @@ private:
         } else if constexpr (section == Section::requirements) {
             const auto requirement = value<Requirement>();
             demand(ascends(requirement.gpus) && ascends(requirement.platforms), SnapshotError::not_canonical);
+            demand(requirement.gang_size >= 1 && requirement.gang_size <= 255 &&
+                   (requirement.gang_size > 1 || !requirement.same_card));
             interned(RequirementId{number}, requirement, state_.fits().requirements());
         } else if constexpr (section == Section::models) {
             interned(ModelId{number}, value<std::string>(), state_.models().names());
@@ -288,11 +290,14 @@ private:
 
     void lease(LeaseHandle h) {
         const auto lease = value<LeaseRecord>();
-        demand(lease.token < state_.counters().token_next && in_time(lease.started_at) && in_time(lease.deadline) &&
-               lease.deadline != never);
+        const auto completed = lease.phase == LeasePhase::completed;
+        demand(lease.token < state_.counters().token_next && in_time(lease.started_at) &&
+               (completed ? lease.deadline == never : in_time(lease.deadline) && lease.deadline != never));
         const auto* task = state_.tasks().find_record(lease.task);
         const auto* node = state_.nodes().find_record(lease.node);
-        demand(task != nullptr && task->lease == h && node != nullptr && node->node.lease == h);
+        demand(task != nullptr && task->state == TaskState::running && node != nullptr && node->node.lease == h);
+        demand(task == nullptr || fault_ || lease.of == state_.fits().value(task->requirement).gang_size);
+        demand(lease.member < lease.of);
         tokens_.push_back(lease.token);
         if (!fault_) {
             state_.put(h, LeaseRecord{lease}, nobody_);
@@ -319,11 +324,28 @@ private:
             const auto* lease = record.node.leased() ? state_.leases().find_record(record.node.lease) : nullptr;
             about("nodes", h.value, !record.node.leased() || (lease != nullptr && lease->node == h));
         });
+        auto chained = std::uint32_t{0};
         state_.tasks().for_each([&](TaskHandle h, const Task& task) {
-            const auto running = task.state == TaskState::running;
-            const auto* lease = running ? state_.leases().find_record(task.lease) : nullptr;
-            about("tasks", h.value, !running || (lease != nullptr && lease->task == h));
+            if (task.state != TaskState::running) {
+                return;
+            }
+            // The chain ends, for members ascend; somebody in it is still at work.
+            auto good = true;
+            auto at_work = false;
+            auto least = std::uint32_t{0};
+            for (auto l = task.lease; good && l != no_handle<LeaseHandle>;) {
+                const auto* lease = state_.leases().find_record(l);
+                good = lease != nullptr && lease->task == h && lease->member >= least;
+                if (good) {
+                    ++chained;
+                    at_work = at_work || lease->phase != LeasePhase::completed;
+                    least = lease->member + 1U;
+                    l = lease->next;
+                }
+            }
+            about("tasks", h.value, good && at_work);
         });
+        about("leases", 0, chained == state_.leases().size());
         const auto used = [&](std::string_view what, const auto& table) {
             table.for_each([&](std::uint32_t id, const auto&) { about(what, id, table.count(id) > 0); });
         };

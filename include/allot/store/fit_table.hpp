@@ -60,6 +60,7 @@ struct RequirementHash {
             hasher.word(gpu.vram.count);
         }
         hasher.word((std::uint64_t{value.platforms.size()} << 1U) | (value.software ? 1U : 0U));
+        hasher.word((std::uint64_t{value.gang_size} << 1U) | (value.same_card ? 1U : 0U));
         for (const auto& platform : value.platforms) {
             hash_text(hasher, platform);
         }
@@ -89,6 +90,9 @@ public:
     /// Records that refer to it.
     [[nodiscard]] auto count(ClassId id) const -> std::uint32_t { return classes_.count(id.value); }
     [[nodiscard]] auto count(RequirementId id) const -> std::uint32_t { return requirements_.count(id.value); }
+
+    /// Requirements that ask for more than one node.
+    [[nodiscard]] auto gangs() const noexcept -> std::uint32_t { return gangs_; }
 
     /// All live classes, ascending.
     [[nodiscard]] auto all_classes() const -> std::span<const ClassId> { return all_; }
@@ -148,7 +152,9 @@ public:
         for (const auto c : fitting) {
             detail::make_room(columns_[c.value].requirements, columns_[c.value].requirements.size() + 1);
         }
+        const auto gang = value.gang_size > 1;
         requirements_.put(id.value, std::move(value));  // the last that may throw
+        gangs_ += gang ? 1U : 0U;
         for (const auto c : fitting) {
             insert(columns_[c.value].requirements, id);
         }
@@ -168,9 +174,11 @@ public:
         return true;
     }
     auto erase_if_unused(RequirementId id) -> bool {
+        const auto gang = value(id).gang_size > 1;
         if (!requirements_.erase_if_unused(id.value)) {
             return false;
         }
+        gangs_ -= gang ? 1U : 0U;
         for (const auto c : rows_[id.value]) {
             std::erase(columns_[c.value].requirements, id);
         }
@@ -216,6 +224,7 @@ private:
     std::vector<ClassId> all_;
     Pages<std::vector<ClassId>> rows_;  // by requirement
     Pages<Column> columns_;             // by class
+    std::uint32_t gangs_ = 0;
 };
 
 }}  // namespace allot::v0
