@@ -161,7 +161,7 @@ private:
 class Stream {
 public:
     Stream(std::uint64_t seed, const Bend& bend, const support::Setup& setup)
-        : words_{seed}, bender_{bend, words_}, setup_{setup} {}
+        : words_{seed}, bender_{bend, words_}, setup_{setup}, memory_{{}, {}, {}, setup.gangs()} {}
     Stream(const Stream&) = delete;
     auto operator=(const Stream&) -> Stream& = delete;
     ~Stream() = default;
@@ -278,7 +278,7 @@ private:
     Words words_;
     Bender bender_;
     support::Setup setup_;
-    support::Memory memory_{};
+    support::Memory memory_;
     allot::Sha256 hash_{};
     allot::Events events_{};
     std::vector<std::uint8_t> bytes_{};

@@ -148,6 +148,9 @@ auto refusals() -> std::vector<Refusal> {
         {E::too_many_models, "task", submit([](auto& t) { t.models = {"d", "e"}; })},
         {E::too_many_models, "report", report(1, Report::add, {"d", "e"})},
         {E::group_full, "a second member", submit([](auto& t) { t.group = 1; })},
+        {E::gang_size_invalid, "nobody", submit([](auto& t) { t.gang_size = 0; })},
+        {E::gang_size_invalid, "more than the rules allow", submit([](auto& t) { t.gang_size = 17; })},
+        {E::gang_size_invalid, "one card for one node", submit([](auto& t) { t.same_card = true; })},
         {E::points_out_of_range, "score", always(command::Score{1, 11})},
         {E::points_out_of_range, "a score is not observed", always(command::Observe{1, allot::OutcomeKind::scored})},
         {E::parameter_invalid, "due_max", configure(allot::RulesParameters{.due_max = 0})},
@@ -185,7 +188,7 @@ auto refusals() -> std::vector<Refusal> {
 
 /// Errors that need a network of their own, checked below one by one.
 const auto elsewhere = std::set<Error>{Error::lease_already_disclosed, Error::lease_renewal_capped, Error::too_many_tasks,
-                                       Error::too_many_requirements};
+                                       Error::too_many_requirements, Error::lease_completed};
 
 /// Applies a command that must be refused; true when nothing but time has changed.
 auto only_time_passed(Dispatcher& d, const Command& command, const Moment& moment, Error error) -> bool {

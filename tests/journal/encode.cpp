@@ -146,7 +146,7 @@ TEST_CASE("the history of a network comes back as it was") {
         [] {
             const auto script = *support::any_script();
             auto dispatcher = allot::Dispatcher<>{};
-            auto memory = support::Memory{};
+            auto memory = support::Memory{{}, {}, {}, script.setup.gangs()};
             for (const auto& op : script.ops) {
                 const auto given = support::interpret(op, memory);
                 if (!given) {

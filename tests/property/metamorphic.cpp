@@ -66,7 +66,7 @@ void same_plot(const Script& script, unsigned spare_bits, const Fee& fee, const 
     auto plain = script.setup.make<FastDispatcher>();
     auto changed = script.setup.make<FastDispatcher>();
     auto trace = support::Trace{script.setup};
-    auto memory = support::Memory{};
+    auto memory = support::Memory{{}, {}, {}, script.setup.gangs()};
     for (const auto& op : script.ops) {
         if (op.verb >= Verb::session_open) {
             continue;
@@ -140,7 +140,7 @@ TEST_CASE("a node that is not eligible changes no draw") {
                 (void)beside.apply(command, {});
             }
             auto trace = support::Trace{script.setup};
-            auto memory = support::Memory{};
+            auto memory = support::Memory{{}, {}, {}, script.setup.gangs()};
             for (const auto& op : script.ops) {
                 if (op.verb >= Verb::session_open || op.verb == Verb::configure) {
                     continue;

@@ -24,6 +24,8 @@ struct Setup {
 
     [[nodiscard]] auto has(unsigned bit) const -> bool { return ((bits >> bit) & 1U) != 0; }
 
+    /// Some tasks run on several nodes.
+    [[nodiscard]] auto gangs() const -> bool { return has(16); }
     /// Every command comes with entropy.
     [[nodiscard]] auto entropy_always() const -> bool { return has(0); }
 
@@ -44,6 +46,7 @@ struct Setup {
             rules.requirements_max = 5;
             rules.models_max = 3;
             rules.group_members_max = 3;
+            rules.gang_max = 2;
         }
         return rules;
     }
@@ -194,11 +197,15 @@ struct Memory {
     std::vector<allot::NodeId> present{};               // in the order they joined
     std::vector<allot::Lease> running{};                // in the order they began
     std::vector<allot::Lease> given{};                  // all of them
+    bool gangs = false;                                 // its tasks may ask for several nodes
 
     void hear(const allot::Events& events) {
         const auto gone = [this](const allot::NodeId& node) { std::erase(present, node); };
         const auto over = [this](const allot::TaskId& task) {
             std::erase_if(running, [&](const allot::Lease& lease) { return lease.task == task; });
+        };
+        const auto ended = [this](const allot::Lease& lease) {
+            std::erase_if(running, [&](const allot::Lease& other) { return other.token == lease.token; });
         };
         events.each([&](const allot::event::NodeJoined& e) { present.push_back(e.node); },
                     [&](const allot::event::NodeLeft& e) { gone(e.node); },
@@ -208,7 +215,10 @@ struct Memory {
                         running.push_back(e.lease);
                         given.push_back(e.lease);
                     },
-                    [&](const allot::event::LeaseDeclined& e) { over(e.lease.task); },
+                    [&](const allot::event::LeaseDeclined& e) { ended(e.lease); },
+                    [&](const allot::event::LeaseCompleted& e) { ended(e.lease); },
+                    [&](const allot::event::LeaseLost& e) { ended(e.lease); },
+                    [&](const allot::event::LeaseWithdrawn& e) { ended(e.lease); },
                     [&](const allot::event::TaskRetried& e) { over(e.task); },
                     [&](const allot::event::TaskDone& e) { over(e.task); },
                     [&](const allot::event::TaskFailed& e) { over(e.task); },
@@ -335,6 +345,12 @@ inline auto time_after(const Op& op, allot::TimePoint now, std::optional<allot::
             spec.duration_estimate = allot::Duration{table::durations[x[7] % table::durations.size()]};
             if (x[8] % 4 == 3) { spec.group = allot::GroupId{x[8] / 4U % 3U}; }
             if (x[9] % 2 == 1) { spec.owner = allot::OwnerId{x[9] % 5U}; }
+            if (memory.gangs && x[9] % 8 >= 4) {
+                spec.gang_size = 2U + x[9] / 8U % 2U;
+                spec.same_card = x[9] / 16U % 2U == 1;
+                if (op.odd == 6) { spec.gang_size = x[9] / 32U % 2U; }
+                if (op.odd == 7) { spec.gang_size = 17; }
+            }
             spoil(spec.models);
             if (op.odd == 13) { spec.vram_min = {}; spec.gpus.clear(); }
             if (op.odd == 14) { spec.gpus = {{"", {24}}}; }

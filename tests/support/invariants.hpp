@@ -42,6 +42,7 @@ public:
         settled_ = !d.next_deadline() || *d.next_deadline() > now_;
         freed_.clear();
         started_.clear();
+        starts_ = 0;
         wanted_.clear();
         judged_.clear();
         shrunk_ = 0;
@@ -95,18 +96,41 @@ private:
         allot::TimePoint forget_at{};
         std::optional<allot::RollingQos::node_data> qos{};
     };
+    /// One node of a running task, with its lease.
+    struct Member {
+        allot::NodeId node;
+        std::uint64_t token = 0;
+        std::uint32_t number = 0;
+        allot::TimePoint started_at{};
+        allot::TimePoint deadline{};
+        allot::LeasePhase phase = allot::LeasePhase::started;
+    };
     struct TaskBook {
         allot::TaskSpec spec;
         std::uint64_t sequence = 0;
         State state = State::pending;
-        std::optional<allot::NodeId> node{};
-        std::uint64_t token = 0;
+        std::vector<Member> members{};
         std::uint32_t starts = 0;
         std::vector<allot::NodeId> avoided{};
-        allot::TimePoint started_at{};
-        allot::TimePoint deadline{};
+        allot::TimePoint deadline{};  // in the queue
         allot::TimePoint forget_at{};
-        allot::LeasePhase phase = allot::LeasePhase::started;
+
+        [[nodiscard]] auto find(const allot::Lease& lease) -> Member* {
+            for (auto& m : members) {
+                if (m.token == lease.token && m.node == lease.node) {
+                    return &m;
+                }
+            }
+            return nullptr;
+        }
+        [[nodiscard]] auto runs_on(const allot::NodeId& id) const -> bool {
+            return std::any_of(members.begin(), members.end(), [&](const Member& m) { return m.node == id; });
+        }
+        [[nodiscard]] auto completed() const -> std::size_t {
+            return static_cast<std::size_t>(std::count_if(members.begin(), members.end(), [](const Member& m) {
+                return m.phase == allot::LeasePhase::completed;
+            }));
+        }
     };
     struct GroupBook {
         std::uint32_t tasks = 0;
@@ -202,6 +226,30 @@ private:
         return node.state == allot::NodeState::available && !node.excluded && !node.task;
     }
 
+    [[nodiscard]] static auto same_card(const NodeBook& a, const NodeBook& b) -> bool {
+        return a.spec.gpu == b.spec.gpu && a.spec.vram == b.spec.vram;
+    }
+    /// Free nodes that could stand beside a node in a task's gang.
+    template <class D>
+    [[nodiscard]] auto companions(const D& d, const NodeBook& node, const TaskBook& task) const -> std::vector<const NodeBook*> {
+        auto found = std::vector<const NodeBook*>{};
+        auto operators = std::set<allot::OperatorId>{node.operator_id};
+        for (const auto& [id, other] : nodes_) {
+            const auto fits = &other != &node && other.state == allot::NodeState::available && is_free(other) &&
+                              has_weight(d, other) && may_run(other, task) &&
+                              (!task.spec.same_card || same_card(other, node));
+            if (fits && (!task.spec.group || operators.insert(other.operator_id).second)) {
+                found.push_back(&other);
+            }
+        }
+        return found;
+    }
+    /// Whether a free node may start a task, alone or with others.
+    template <class D>
+    [[nodiscard]] auto may_start(const D& d, const NodeBook& node, const TaskBook& task) const -> bool {
+        return may_run(node, task) && companions(d, node, task).size() + 1 >= task.spec.gang_size;
+    }
+
     // ---- what a command does to the books -----------------------------------------------------------------------------
 
     void begin(const Command& command) {
@@ -217,7 +265,7 @@ private:
         }
     }
 
-    void verify_lease(const Command& command, const allot::Events& events) const {
+    void verify_lease(const Command& command, const allot::Events& events) {
         const auto* lease = std::visit(
             [](const auto& c) -> const allot::Lease* {
                 if constexpr (requires { c.lease; }) {
@@ -231,8 +279,12 @@ private:
             return;
         }
         const auto task = tasks_.find(lease->task);
-        const auto current = task != tasks_.end() && task->second.state == State::running && task->second.token == lease->token &&
-                             task->second.node == lease->node;
+        const auto* member = task != tasks_.end() && task->second.state == State::running ? task->second.find(*lease) : nullptr;
+        const auto current = member != nullptr;
+        if (member != nullptr && member->phase == allot::LeasePhase::completed) {
+            ensure(!events.accepted() && events.error() == allot::Error::lease_completed, "a completed part is done", lease->task);
+            return;
+        }
         if (events.accepted()) {
             ensure(current, "L2: only the current lease is accepted", lease->task);
         } else {
@@ -296,12 +348,13 @@ private:
         ensure(found != tasks_.end() && found->second.state != State::ended, "L4: nothing happens to a task after its end", id);
         return found->second;
     }
-    void release(TaskBook& t) {
-        ensure(t.state == State::running && t.node.has_value(), "only a running task gives its node free", t.spec.id);
-        if (slashed_ == t.node) {
+    /// One of its nodes is free again; after the last of them it runs no more.
+    void release(TaskBook& t, const allot::NodeId& id) {
+        ensure(t.state == State::running && t.runs_on(id), "only a running task gives its node free", t.spec.id);
+        if (slashed_ == id) {
             slashed_.reset();  // it is gone already
         } else {
-            auto& n = node(*t.node);
+            auto& n = node(id);
             ensure(n.task == t.spec.id, "D2: a node holds the task it ran", n.spec.id);
             n.task.reset();
             judged_.insert(n.spec.id);
@@ -310,8 +363,17 @@ private:
                 freed_.insert(n.spec.id);
             }
         }
-        t.node.reset();
-        t.state = State::pending;
+        std::erase_if(t.members, [&](const Member& m) { return m.node == id; });
+        t.state = t.members.empty() ? State::pending : State::running;
+    }
+    void release_all(TaskBook& t) {
+        while (!t.members.empty()) {
+            release(t, allot::NodeId{t.members.front().node});
+        }
+    }
+    void release_last(TaskBook& t) {
+        ensure(t.members.size() == 1, "a task lasts as long as somebody is at work", t.spec.id);
+        release_all(t);
     }
     void end(TaskBook& t, const allot::Amount& fee, const allot::Amount& refund, const std::optional<allot::OwnerId>& owner) {
         ensure(owner == t.spec.owner, "an ending names the owner", t.spec.id);
@@ -445,8 +507,8 @@ private:
         ensure(task(e.task).state == State::running, "a model is wanted when a task starts", e.task);
         ensure(std::find(models.begin(), models.end(), e.model) != models.end(), "a task's own model is wanted", e.task);
         ensure(serves(node(e.node).spec, task(e.task).spec), "a model is wanted from a node that may run the task", e.node);
-        ensure(task(e.task).node == e.node || is_free(node(e.node)), "a model is wanted from a candidate", e.node);
-        ensure(wanted_.insert({e.node, e.model, e.task, task(e.task).token}).second, "a model is wanted once a start", e.node);
+        ensure(task(e.task).runs_on(e.node) || is_free(node(e.node)), "a model is wanted from a candidate", e.node);
+        ensure(wanted_.insert({e.node, e.model, e.task, task(e.task).starts}).second, "a model is wanted once a start", e.node);
     }
     template <class D>
     void take(const D&, const allot::event::ModelsReported& e, const Command& command, bool) {
@@ -489,10 +551,14 @@ private:
         overfull_ = waiting() > capacity();
     }
     template <class D>
-    void take(const D&, const allot::event::TaskStarted& e, const Command& command, bool answer) {
+    void take(const D& d, const allot::event::TaskStarted& e, const Command& command, bool answer) {
         auto& t = task(e.lease.task);
         auto& n = node(e.lease.node);
-        ensure(t.state == State::queued || t.state == State::pending, "D1: a task starts when it does not run", e.lease.task);
+        const auto first = e.lease.member == 0;
+        ensure(first ? t.state == State::queued || t.state == State::pending : t.state == State::running,
+               "D1: a task starts when it does not run", e.lease.task);
+        ensure(e.lease.of == t.spec.gang_size && e.lease.member == t.members.size() && e.owner == t.spec.owner,
+               "a gang starts as a whole, and a lease names its owner", t.spec.id);
         ensure(n.state == allot::NodeState::available, "D6: a node that starts a task was available", n.spec.id);
         ensure(!n.task, "D2: a node that starts a task held none", n.spec.id);
         ensure(!n.excluded, "D6: a node that starts a task was not excluded", n.spec.id);
@@ -501,15 +567,24 @@ private:
         ensure(may_run(n, t), "D3, D8: a node that starts a task is not avoided and new to its group", n.spec.id);
         ensure(e.lease.token > token_, "L1: tokens only grow", t.spec.id);
         ensure(e.lease.deadline == now_ + length(t), "a lease has its deadline", t.spec.id);
-        ensure(e.lease.member == 0 && e.lease.of == 1 && e.owner == t.spec.owner, "a lease names its owner", t.spec.id);
         const auto matched = answer && std::holds_alternative<allot::command::Match>(command);
-        if (matched) {
+        if (first) {
+            pulled_ = !matched && t.state == State::queued;
+        }
+        if (!first) {
+            const auto& leader = node(t.members.front().node);
+            ensure(!t.spec.same_card || same_card(leader, n), "a gang of one card has one card", t.spec.id);
+            for (const auto* other : companions(d, leader, t)) {
+                ensure(!pulled_ || t.spec.same_card || other->spec.vram <= n.spec.vram,
+                       "rule 26: the smallest VRAM of a gang is as large as can be", t.spec.id);
+            }
+        } else if (matched) {
             ensure(!match_ || goes_first(tasks_.at(*match_), t), "match walks tasks in their order", t.spec.id);
             match_ = t.spec.id;
-        } else if (t.state == State::queued) {
+        } else if (pulled_) {
             ensure(freed_.contains(n.spec.id), "a queued task starts on a node that became free", n.spec.id);
             for (const auto& [id, other] : tasks_) {
-                ensure(other.state != State::queued || !goes_first(other, t) || !may_run(n, other),
+                ensure(other.state != State::queued || !goes_first(other, t) || !may_start(d, n, other),
                        "Q2: a free node takes the best task it can run", id);
             }
         }
@@ -517,58 +592,86 @@ private:
         n.state = allot::NodeState::busy;
         n.task = t.spec.id;
         t.state = State::running;
-        t.node = n.spec.id;
-        t.token = e.lease.token;
-        t.started_at = now_;
-        t.deadline = e.lease.deadline;
-        t.phase = allot::LeasePhase::started;
-        ++t.starts;
+        t.members.push_back({n.spec.id, e.lease.token, e.lease.member, now_, e.lease.deadline});
+        t.starts += first ? 1U : 0U;
         if (t.spec.group) {
             groups_[*t.spec.group].members.emplace_back(n.spec.id, n.operator_id);
         }
         started_.push_back({n.spec.id, t.spec.id});
+        starts_ += first ? 1U : 0U;
     }
-    void same_lease(const allot::Lease& lease) {
+    auto same_lease(const allot::Lease& lease) -> Member& {
         auto& t = task(lease.task);
-        ensure(t.state == State::running && t.token == lease.token && t.node == lease.node, "L2: an event names the current lease", lease.task);
+        auto* member = t.find(lease);
+        ensure(t.state == State::running && member != nullptr && member->number == lease.member && lease.of == t.spec.gang_size &&
+                   member->phase != allot::LeasePhase::completed,
+               "L2: an event names the current lease", lease.task);
+        return *member;
     }
     template <class D>
     void take(const D&, const allot::event::TaskCommitted& e, const Command&, bool) {
-        same_lease(e.lease);
-        ensure(task(e.lease.task).phase == allot::LeasePhase::started, "a lease is committed once", e.lease.task);
-        task(e.lease.task).phase = allot::LeasePhase::committed;
+        auto& member = same_lease(e.lease);
+        ensure(member.phase == allot::LeasePhase::started, "a lease is committed once", e.lease.task);
+        member.phase = allot::LeasePhase::committed;
     }
     template <class D>
     void take(const D&, const allot::event::TaskDisclosed& e, const Command&, bool) {
-        same_lease(e.lease);
-        ensure(task(e.lease.task).phase == allot::LeasePhase::committed, "a lease is disclosed after it was committed", e.lease.task);
-        task(e.lease.task).phase = allot::LeasePhase::disclosed;
+        auto& member = same_lease(e.lease);
+        ensure(member.phase == allot::LeasePhase::committed, "a lease is disclosed after it was committed", e.lease.task);
+        member.phase = allot::LeasePhase::disclosed;
     }
     template <class D>
     void take(const D&, const allot::event::LeaseRenewed& e, const Command&, bool) {
-        same_lease(e.lease);
+        auto& member = same_lease(e.lease);
+        const auto& t = task(e.lease.task);
+        ensure(e.lease.deadline > member.deadline, "a renewal makes a lease longer", e.lease.task);
+        ensure(e.lease.deadline == std::min(now_ + length(t), member.started_at + terms_.renewed_max),
+               "a renewal counts from now, up to the cap", e.lease.task);
+        member.deadline = e.lease.deadline;
+    }
+    template <class D>
+    void take(const D&, const allot::event::LeaseCompleted& e, const Command&, bool answer) {
+        same_lease(e.lease).phase = allot::LeasePhase::completed;
+        ensure(answer && e.lease.of > 1, "a member completes by command", e.lease.task);
+    }
+    template <class D>
+    void take(const D&, const allot::event::LeaseLost& e, const Command&, bool) {
         auto& t = task(e.lease.task);
-        ensure(e.lease.deadline > t.deadline, "a renewal makes a lease longer", e.lease.task);
-        ensure(e.lease.deadline == std::min(now_ + length(t), t.started_at + terms_.renewed_max), "a renewal counts from now, up to the cap",
+        const auto slashed = slashed_ == e.lease.node;  // perhaps after it completed
+        const auto& member = slashed ? *t.find(e.lease) : same_lease(e.lease);
+        const auto timeout = e.outcome == allot::OutcomeKind::timeout || e.outcome == allot::OutcomeKind::timeout_in_group;
+        ensure(!timeout || member.deadline <= now_, "L3: a lease expires at its deadline", e.lease.task);
+        ensure(t.members.size() > 1, "a gang goes on while others are there", e.lease.task);
+        const auto next = timeout ? terms_.after_timeout : terms_.after_failure;
+        if (next == allot::Next::retry_elsewhere && t.starts < terms_.attempts_max && !slashed) {
+            avoid(t, e.lease.node);
+        }
+        release(t, e.lease.node);
+    }
+    template <class D>
+    void take(const D&, const allot::event::LeaseWithdrawn& e, const Command& command, bool) {
+        (void)same_lease(e.lease);
+        const auto& t = task(e.lease.task);
+        ensure(std::holds_alternative<allot::command::Decline>(command) && t.completed() == 0, "a gang breaks up before anybody is done",
                e.lease.task);
-        t.deadline = e.lease.deadline;
+        release(task(e.lease.task), e.lease.node);
     }
     template <class D>
     void take(const D&, const allot::event::LeaseDeclined& e, const Command&, bool) {
-        same_lease(e.lease);
-        release(task(e.lease.task));
+        (void)same_lease(e.lease);
+        release(task(e.lease.task), e.lease.node);
         avoid(task(e.lease.task), e.lease.node);
     }
     template <class D>
     void take(const D&, const allot::event::TaskRetried& e, const Command& command, bool answer) {
         auto& t = task(e.task);
         const auto timeout = e.outcome == allot::OutcomeKind::timeout || e.outcome == allot::OutcomeKind::timeout_in_group;
-        ensure(!timeout || t.deadline <= now_, "L3: a lease expires at its deadline", e.task);
+        const auto on = allot::NodeId{t.members.front().node};
+        ensure(!timeout || t.members.front().deadline <= now_, "L3: a lease expires at its deadline", e.task);
         ensure(t.starts < terms_.attempts_max, "a task is not tried for ever", e.task);
         const auto next = timeout ? terms_.after_timeout : terms_.after_failure;
         ensure(next != allot::Next::end, "a task starts over when the terms say so", e.task);
-        const auto on = *t.node;
-        release(t);
+        release_last(t);
         if (next == allot::Next::retry_elsewhere && !(answer && std::holds_alternative<allot::command::Slash>(command))) {
             avoid(t, on);
         }
@@ -576,21 +679,22 @@ private:
     template <class D>
     void take(const D&, const allot::event::TaskDone& e, const Command&, bool) {
         auto& t = task(e.task);
-        ensure(t.node == e.node, "the fee goes to the node that ran the task", e.task);
-        node(e.node).disk.insert(t.spec.models.begin(), t.spec.models.end());  // it has fetched them all
-        release(t);
+        ensure(!t.members.empty() && t.members.front().node == e.node, "the fee goes to the node that ran the task", e.task);
+        ensure(t.spec.gang_size == 1 || t.completed() == t.members.size(), "a gang is done when all who are left are", e.task);
+        for (const auto& member : t.members) {
+            node(member.node).disk.insert(t.spec.models.begin(), t.spec.models.end());  // it has fetched them all
+        }
+        release_all(t);
         end(t, e.fee, e.refund, e.owner);
     }
     template <class D>
     void take(const D&, const allot::event::TaskFailed& e, const Command&, bool) {
-        release(task(e.task));
+        release_last(task(e.task));
         end(task(e.task), {}, e.refund, e.owner);
     }
     template <class D>
     void take(const D&, const allot::event::TaskCancelled& e, const Command&, bool) {
-        if (task(e.task).state == State::running) {
-            release(task(e.task));
-        }
+        release_all(task(e.task));
         end(task(e.task), {}, e.refund, e.owner);
     }
     template <class D>
@@ -611,11 +715,12 @@ private:
     template <class D>
     void take(const D&, const allot::event::TaskTimedOut& e, const Command&, bool) {
         auto& t = task(e.task);
-        ensure(t.deadline <= now_, "L3: nothing expires before its deadline", e.task);
         if (e.expiry == allot::event::Expiry::execution) {
             ensure(t.state == State::running, "L3: a lease expires while it lasts", e.task);
-            release(t);
+            ensure(t.members.front().deadline <= now_, "L3: nothing expires before its deadline", e.task);
+            release_last(t);
         } else {
+            ensure(t.deadline <= now_, "L3: nothing expires before its deadline", e.task);
             ensure(t.state == State::queued, "a queue deadline passes in the queue", e.task);
         }
         end(t, {}, e.refund, e.owner);
@@ -628,6 +733,7 @@ private:
     void take(const D&, const allot::event::Matched& e, const Command&, bool) {
         matched_ = e.started;
         started_.clear();
+        starts_ = 0;
     }
     template <class D>
     void take(const D& d, const allot::event::Configured& e, const Command& command, bool) {
@@ -730,16 +836,25 @@ private:
             if (book.state != State::running) {
                 continue;
             }
-            ++running;
-            const auto& task = *d.task(id);
-            ensure(d.state().leases().contains(task.lease), "a running task has a lease", id);
-            const auto& lease = d.state().leases()[task.lease];
-            const auto& node = d.state().nodes()[lease.node].node;
-            ensure(lease.token == book.token && node.id == *book.node && node.lease == task.lease, "L2: a lease joins task and node", id);
-            ensure(lease.deadline == book.deadline && lease.started_at == book.started_at && lease.phase == book.phase,
-                   "a lease has its deadline and phase", id);
-            ensure(lease.deadline > now_ || !settled_, "L3: a lease ends at its deadline", id);
-            ensure(nodes_.at(*book.node).task == id, "D2: a node holds its task", *book.node);
+            ensure(book.completed() < book.members.size(), "a task runs as long as somebody is at work", id);
+            auto l = d.task(id)->lease;
+            for (const auto& member : book.members) {
+                ++running;
+                ensure(d.state().leases().contains(l), "a running task has its leases", id);
+                const auto& lease = d.state().leases()[l];
+                const auto& node = d.state().nodes()[lease.node].node;
+                ensure(lease.token == member.token && node.id == member.node && node.lease == l && lease.member == member.number &&
+                           lease.of == book.spec.gang_size,
+                       "L2: a lease joins task and node", id);
+                const auto done = member.phase == allot::LeasePhase::completed;
+                ensure(lease.deadline == (done ? allot::never : member.deadline) && lease.started_at == member.started_at &&
+                           lease.phase == member.phase,
+                       "a lease has its deadline and phase", id);
+                ensure(lease.deadline > now_ || !settled_, "L3: a lease ends at its deadline", id);
+                ensure(nodes_.at(member.node).task == id, "D2: a node holds its task", member.node);
+                l = lease.next;
+            }
+            ensure(l == allot::no_handle<allot::LeaseHandle>, "a running task has no lease beside", id);
         }
         ensure(d.state().leases().size() == running, "L: no lease without a running task");
     }
@@ -858,7 +973,11 @@ private:
     void compare_deadline(const D& d) const {
         auto first = std::optional<allot::TimePoint>{};
         const auto take = [&](allot::TimePoint at) { first = first ? std::min(*first, at) : at; };
-        d.state().leases().for_each([&](allot::LeaseHandle, const auto& lease) { take(lease.deadline); });
+        d.state().leases().for_each([&](allot::LeaseHandle, const auto& lease) {
+            if (lease.deadline != allot::never) {
+                take(lease.deadline);
+            }
+        });
         d.state().tasks().for_each([&](allot::TaskHandle, const auto& task) {
             if (task.state != allot::TaskState::running) {
                 take(task.due_at);
@@ -893,7 +1012,7 @@ private:
     template <class D>
     void follow_starts(const D& d, const Command& command) {
         if (std::holds_alternative<allot::command::Match>(command)) {
-            ensure(!matched_ || *matched_ == started_.size(), "match counts what it started");
+            ensure(!matched_ || *matched_ == starts_, "match counts what it started");
         }
         matched_.reset();
         const auto disturbs = std::holds_alternative<allot::command::Score>(command) || std::holds_alternative<allot::command::Observe>(command) ||
@@ -913,7 +1032,7 @@ private:
                 const auto model = *d.state().models().find(name);
                 const auto& held = d.state().holdings(*d.state().nodes().find(n));
                 const auto found = std::find_if(held.begin(), held.end(), [&](const auto& h) { return h.model == model; });
-                ensure(found != held.end() && (found->on_disk() || wanted_.contains({n, name, t, tasks_.at(t).token})), "a node fetches what it lacks", n);
+                ensure(found != held.end() && (found->on_disk() || wanted_.contains({n, name, t, tasks_.at(t).starts})), "a node fetches what it lacks", n);
             }
         }
     }
@@ -926,7 +1045,7 @@ private:
                 return;
             }
             for (const auto& [id, t] : tasks_) {
-                ensure(t.state != State::queued || !may_run(n, t), what, id);
+                ensure(t.state != State::queued || !may_start(d, n, t), what, id);
             }
         };
         if (configured_ || !moment.entropy) {
@@ -973,6 +1092,8 @@ private:
     std::set<allot::NodeId> judged_{};
     std::set<std::tuple<allot::NodeId, std::string, allot::TaskId, std::uint64_t>> wanted_{};
     std::vector<Started> started_{};
+    std::uint32_t starts_ = 0;      // tasks, however many nodes each
+    bool pulled_ = false;           // the task that starts was pulled by its first node
 };
 
 }  // namespace support

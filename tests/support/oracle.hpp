@@ -214,11 +214,11 @@ private:
 
 // ---- a whole dispatch, from the records ---------------------------------------------------------------------------------
 
-/// The node that a new task must fall on, worked out from the records alone: who is eligible, how likely, and the draw.
-/// Nothing is taken from a pool or an index.
+/// The nodes that a new task must fall on, worked out from the records alone: who is eligible, how likely, and the draws; none
+/// when it must wait. Nothing is taken from a pool or an index.
 /// @pre nothing is due; default weights.
 template <class D>
-[[nodiscard]] auto dispatch(const D& d, const allot::TaskSpec& spec, const allot::Entropy& entropy) -> std::optional<allot::NodeId> {
+[[nodiscard]] auto dispatch(const D& d, const allot::TaskSpec& spec, const allot::Entropy& entropy) -> std::vector<allot::NodeId> {
     const auto& state = d.state();
     const auto& rules = d.rules().parameters();
     auto models = spec.models;
@@ -242,6 +242,8 @@ template <class D>
         allot::u128 weight;                                 // of this task
         std::uint32_t bound;
         std::uint32_t bound_local;
+        std::pair<std::string, std::uint32_t> card;
+        allot::OperatorId operator_id;
     };
     // The largest stake, and the powers of two that bounds are made for.
     auto largest = allot::StakeRoot{};
@@ -258,7 +260,8 @@ template <class D>
         if (node.state != allot::NodeState::available || node.excluded || !fits(state.fits().value(node.node_class))) {
             return;
         }
-        auto c = Candidate{handle, node.node_class, node.slot, {}, allot::u128{0}, 0, 0};
+        const auto& has = state.fits().value(node.node_class);
+        auto c = Candidate{handle, node.node_class, node.slot, {}, allot::u128{0}, 0, 0, {has.gpu, has.vram.count}, node.operator_id};
         // M = 1 + 0.7 * on disk / all + 0.3 * loaded / all, with the numbers of the rules
         auto tenths = std::uint64_t{rules.boost_unit} * models.size();
         for (const auto& name : models) {
@@ -297,71 +300,112 @@ template <class D>
         candidates.push_back(std::move(c));
     });
 
-    const auto by_handle = [&](allot::NodeHandle h) -> const Candidate& {
-        return *std::find_if(candidates.begin(), candidates.end(), [&](const Candidate& c) { return c.handle == h; });
-    };
-    // The holders of one model, in their order.
-    const auto holders = [&](std::uint32_t model) {
-        auto line = std::vector<std::pair<std::pair<allot::ClassId, std::uint32_t>, Place>>{};
-        for (const auto& c : candidates) {
-            if (c.places[model] && c.bound_local > 0) {
-                line.push_back({{c.node_class, *c.places[model]}, {c.handle, model, c.bound_local}});
-            }
-        }
-        std::sort(line.begin(), line.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
-        auto places = std::vector<Place>{};
-        for (const auto& [order, place] : line) {
-            places.push_back(place);
-        }
-        return places;
-    };
     auto words = allot::Random{entropy, allot::Purpose::dispatch, spec.id.bytes(), 0};
-    if (!models.empty()) {
-        auto frame = std::vector<Place>{};
-        if (rules.narrowing == allot::Narrowing::any) {
-            for (auto i = 0U; i < models.size(); ++i) {
-                const auto more = holders(i);
-                frame.insert(frame.end(), more.begin(), more.end());
-            }
-        } else {
-            auto rarest = 0U;
-            for (auto i = 1U; i < models.size(); ++i) {
-                rarest = holders(i).size() < holders(rarest).size() ? i : rarest;
-            }
-            frame = holders(rarest);
-        }
-        const auto weigh = [&](const Place& place) {
-            const auto& c = by_handle(place.node);
-            auto counts = true;
-            for (auto i = 0U; i < models.size(); ++i) {
-                if (rules.narrowing == allot::Narrowing::any) {
-                    counts = counts && !(i < place.model && c.places[i]);  // it counts under the first it holds
-                } else {
-                    counts = counts && c.places[i];
+    // One node, among these.
+    const auto one_of = [&](const std::vector<Candidate>& among) -> std::optional<allot::NodeHandle> {
+        const auto by_handle = [&](allot::NodeHandle h) -> const Candidate& {
+            return *std::find_if(among.begin(), among.end(), [&](const Candidate& c) { return c.handle == h; });
+        };
+        // The holders of one model, in their order.
+        const auto holders = [&](std::uint32_t model) {
+            auto line = std::vector<std::pair<std::pair<allot::ClassId, std::uint32_t>, Place>>{};
+            for (const auto& c : among) {
+                if (c.places[model] && c.bound_local > 0) {
+                    line.push_back({{c.node_class, *c.places[model]}, {c.handle, model, c.bound_local}});
                 }
             }
-            return counts ? c.weight : allot::u128{0};
+            std::sort(line.begin(), line.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+            auto places = std::vector<Place>{};
+            for (const auto& [order, place] : line) {
+                places.push_back(place);
+            }
+            return places;
         };
-        if (const auto drawn = pick(frame, weigh, words, misses_max)) {
-            return state.nodes()[drawn->node].node.id;
+        if (!models.empty()) {
+            auto frame = std::vector<Place>{};
+            if (rules.narrowing == allot::Narrowing::any) {
+                for (auto i = 0U; i < models.size(); ++i) {
+                    const auto more = holders(i);
+                    frame.insert(frame.end(), more.begin(), more.end());
+                }
+            } else {
+                auto rarest = 0U;
+                for (auto i = 1U; i < models.size(); ++i) {
+                    rarest = holders(i).size() < holders(rarest).size() ? i : rarest;
+                }
+                frame = holders(rarest);
+            }
+            const auto weigh = [&](const Place& place) {
+                const auto& c = by_handle(place.node);
+                auto counts = true;
+                for (auto i = 0U; i < models.size(); ++i) {
+                    if (rules.narrowing == allot::Narrowing::any) {
+                        counts = counts && !(i < place.model && c.places[i]);  // it counts under the first it holds
+                    } else {
+                        counts = counts && c.places[i];
+                    }
+                }
+                return counts ? c.weight : allot::u128{0};
+            };
+            if (const auto drawn = pick(frame, weigh, words, misses_max)) {
+                return drawn->node;
+            }
+            if (rules.narrowing == allot::Narrowing::gate) {
+                return std::nullopt;
+            }
         }
-        if (rules.narrowing == allot::Narrowing::gate) {
-            return std::nullopt;
+        auto frame = std::vector<std::pair<std::pair<allot::ClassId, std::uint32_t>, Place>>{};
+        for (const auto& c : among) {
+            frame.push_back({{c.node_class, c.slot}, {c.handle, 0, c.bound}});
         }
-    }
-    auto frame = std::vector<std::pair<std::pair<allot::ClassId, std::uint32_t>, Place>>{};
-    for (const auto& c : candidates) {
-        frame.push_back({{c.node_class, c.slot}, {c.handle, 0, c.bound}});
-    }
-    std::sort(frame.begin(), frame.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
-    auto places = std::vector<Place>{};
-    for (const auto& [order, place] : frame) {
-        if (place.bound > 0) {
-            places.push_back(place);
+        std::sort(frame.begin(), frame.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+        auto places = std::vector<Place>{};
+        for (const auto& [order, place] : frame) {
+            if (place.bound > 0) {
+                places.push_back(place);
+            }
         }
+        const auto drawn = pick(places, [&](const Place& place) { return by_handle(place.node).weight; }, words, misses_max);
+        return drawn ? std::optional{drawn->node} : std::nullopt;
+    };
+
+    // A gang: one after the other, those that may not stand beside the chosen having no weight any more. Of one card: anew without
+    // a card that turns out to have too few.
+    const auto size = std::size_t{spec.gang_size};
+    for (;;) {
+        auto left = candidates;
+        if (spec.same_card) {
+            auto free = std::map<std::pair<std::string, std::uint32_t>, std::size_t>{};
+            for (const auto& c : left) {
+                free[c.card] += c.bound > 0 ? 1U : 0U;
+            }
+            std::erase_if(left, [&](const Candidate& c) { return free[c.card] < size; });
+        }
+        auto chosen = std::vector<allot::NodeId>{};
+        auto card = std::optional<std::pair<std::string, std::uint32_t>>{};
+        while (chosen.size() < size) {
+            const auto drawn = one_of(left);
+            if (!drawn) {
+                break;
+            }
+            const auto it = *std::find_if(left.begin(), left.end(), [&](const Candidate& c) { return c.handle == *drawn; });
+            chosen.push_back(state.nodes()[*drawn].node.id);
+            card = it.card;
+            std::erase_if(left, [&](const Candidate& c) { return spec.same_card && c.card != it.card; });
+            for (auto& c : left) {
+                if (c.handle == it.handle || (spec.group && c.operator_id == it.operator_id)) {
+                    c.weight = allot::u128{0};
+                }
+            }
+        }
+        if (chosen.size() == size) {
+            return chosen;
+        }
+        if (!spec.same_card || !card) {
+            return {};
+        }
+        std::erase_if(candidates, [&](const Candidate& c) { return c.card == *card; });
     }
-    const auto drawn = pick(places, [&](const Place& place) { return by_handle(place.node).weight; }, words, misses_max);
-    return drawn ? std::optional{state.nodes()[drawn->node].node.id} : std::nullopt;
 }
 
 }}  // namespace support::oracle

@@ -38,7 +38,9 @@ template <class D, class Watch>
 class Runner {
 public:
     Runner(D dispatcher, Watch watch, const Setup& setup)
-        : d_{std::move(dispatcher)}, watch_{std::move(watch)}, setup_{setup}, trace_{setup} {}
+        : d_{std::move(dispatcher)}, watch_{std::move(watch)}, setup_{setup}, trace_{setup} {
+        memory_.gangs = setup.gangs();
+    }
 
     void run(const std::vector<Op>& ops) {
         for (const auto& op : ops) {

@@ -117,7 +117,7 @@ public:
     void events(const allot::Events& what) { entries_.back().events = what; }
 
     [[nodiscard]] auto text() const -> std::string {
-        auto out = fmt::format("with setup {:#06x}\n", setup_.bits);
+        auto out = fmt::format("with setup {:#07x}\n", setup_.bits);
         for (const auto& entry : entries_) {
             if (!entry.command) {
                 out += fmt::format("    --- {}\n", entry.note);

@@ -64,7 +64,7 @@ struct LeaseRenewed { Lease lease; };
 struct LeaseDeclined { Lease lease; };
 /// A node of a gang has completed its part, and holds still until the others have. Cause: complete. For: the owner and the node.
 struct LeaseCompleted { Lease lease; };
-/// A node of a gang failed it or ran out of time; the others go on. Cause: fail, decline, slash, time. For: the owner and the node.
+/// A node of a gang failed it or ran out of time; the others go on. Cause: fail, slash, time. For: the owner and the node.
 struct LeaseLost { Lease lease; OutcomeKind outcome = OutcomeKind::timeout; };
 /// A gang broke up before anybody had completed, and this node is not to blame. Cause: decline by another. For: the node.
 struct LeaseWithdrawn { Lease lease; };
@@ -117,7 +117,8 @@ using Event = std::variant<
     event::NodeLeavePending, event::NodeLeft, event::NodeKickedOut, event::NodeSlashed, event::NodeExcluded,
     event::NodeReadmitted, event::ModelWanted, event::ModelsReported, event::NodeScored, event::TaskQueued,
     event::TaskStarted, event::TaskCommitted, event::TaskDisclosed, event::LeaseRenewed, event::LeaseDeclined,
-    event::LeaseCompleted, event::LeaseLost, event::LeaseWithdrawn, event::TaskRetried, event::TaskDone, event::TaskFailed, event::TaskCancelled, event::TaskEvicted,
-    event::TaskTimedOut, event::Advanced, event::Matched, event::Configured, event::Refused>;
+    event::TaskRetried, event::TaskDone, event::TaskFailed, event::TaskCancelled, event::TaskEvicted,
+    event::TaskTimedOut, event::Advanced, event::Matched, event::Configured, event::Refused,
+    event::LeaseCompleted, event::LeaseLost, event::LeaseWithdrawn>;
 
 }}  // namespace allot::v0
