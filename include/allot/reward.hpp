@@ -8,4 +8,5 @@
 #include <allot/reward/incentive.hpp>
 #include <allot/reward/reward_error.hpp>
 #include <allot/reward/service_scores.hpp>
+#include <allot/reward/submission_rounds.hpp>
 // IWYU pragma: end_exports

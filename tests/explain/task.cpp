@@ -32,6 +32,8 @@ struct Asked {
     std::vector<std::string> models{};
     std::vector<std::string> avoided{};
     std::optional<allot::GroupId> group{};
+    std::uint32_t gang = 1;
+    bool same_card = false;
 };
 
 auto class_reason(const allot::NodeClass& c, const Asked& asked) -> Reason {
@@ -72,7 +74,14 @@ struct Brute {
 auto brute(const D& d, const Asked& asked) -> Brute {
     const auto& state = d.state();
     auto result = Brute{};
-    auto others = std::vector<std::pair<std::string, bool>>{};  // without the models; whether all it lacks is on its way
+    struct Able {
+        std::string name;
+        std::pair<std::string, std::uint32_t> card;
+        allot::OperatorId operator_id;
+        bool has_models;
+        bool coming;  // all the models that it lacks
+    };
+    auto able = std::vector<Able>{};
     const auto narrowing = d.rules()->narrowing;
     state.nodes().for_each([&](allot::NodeHandle, const auto& record) {
         const auto& node = record.node;
@@ -107,7 +116,7 @@ auto brute(const D& d, const Asked& asked) -> Brute {
             reason = Reason::avoided;
         } else if (member) {
             reason = Reason::same_operator;
-        } else if (!asked.models.empty()) {
+        } else {
             auto has = std::size_t{0};
             auto coming = std::size_t{0};
             for (const auto& model : asked.models) {
@@ -115,17 +124,38 @@ auto brute(const D& d, const Asked& asked) -> Brute {
                 has += held && *held != allot::Holding::wanted ? 1U : 0U;
                 coming += held && *held == allot::Holding::wanted ? 1U : 0U;
             }
-            if (narrowing == Narrowing::any ? has == 0 : has < asked.models.size()) {
-                others.emplace_back(name, has + coming == asked.models.size());
-                return;
-            }
+            const auto enough = narrowing == Narrowing::none  ? true
+                                : narrowing == Narrowing::any ? has > 0 || asked.models.empty()
+                                                              : has == asked.models.size();
+            const auto& c = state.fits().value(node.node_class);
+            able.push_back({name, {c.gpu, c.vram.count}, node.operator_id, enough, has + coming == asked.models.size()});
+            return;
         }
         ++result.counts[reason];
         result.by_node[name] = reason;
-        if (reason == Reason::none) {
-            result.candidates.insert(name);
-        }
     });
+    // Who has not enough others for the gang: of its card, if one card is asked for; each operator once, in a validation group.
+    auto together = std::map<std::pair<std::string, std::uint32_t>, std::set<std::string>>{};
+    const auto card_of = [&](const Able& one) { return asked.same_card ? one.card : std::pair{std::string{}, 0U}; };
+    for (const auto& one : able) {
+        if (one.has_models || narrowing != Narrowing::gate) {
+            together[card_of(one)].insert(asked.group ? "operator " + one.operator_id.text() : one.name);
+        }
+    }
+    auto others = std::vector<std::pair<std::string, bool>>{};
+    for (const auto& one : able) {
+        const auto alone = together[card_of(one)].size() < asked.gang;
+        if (alone && (one.has_models || narrowing != Narrowing::gate)) {
+            ++result.counts[Reason::gang_short];
+            result.by_node[one.name] = Reason::gang_short;
+        } else if (one.has_models) {
+            ++result.counts[Reason::none];
+            result.by_node[one.name] = Reason::none;
+            result.candidates.insert(one.name);
+        } else {
+            others.emplace_back(one.name, one.coming);
+        }
+    }
     const auto left = narrowing == Narrowing::gate ? Reason::models_missing
                       : result.candidates.empty()  ? Reason::none
                                                    : Reason::narrowed_out;
@@ -153,6 +183,8 @@ auto asked_by(const D& d, const allot::Task& task) -> Asked {
     if (task.group != allot::no_handle<allot::GroupHandle>) {
         asked.group = d.state().groups()[task.group].id;
     }
+    asked.gang = requirement.gang_size;
+    asked.same_card = requirement.same_card;
     return asked;
 }
 
@@ -192,6 +224,7 @@ void check_against_brute(const D& d, const allot::TaskExplanation& e, const Aske
         if (and_models) {
             milder.models.clear();
         }
+        milder.gang = 1;  // a relaxation tells who could be part of a gang
         const auto then = brute(d, milder);
         CAPTURE(static_cast<int>(relaxation.what), relaxation.vram.count, relaxation.and_models);
         CHECK(relaxation.candidates == then.candidates.size());
@@ -215,7 +248,7 @@ TEST_CASE("an explanation parts all nodes by the first reason that keeps each ou
     auto seen = std::map<Reason, int>{};
     auto queued = 0;
     for (auto run = std::uint64_t{0}; run < 12; ++run) {
-        auto d = D{allot::Rules{{.narrowing = static_cast<Narrowing>(run % 3)}}};
+        auto d = D{allot::Rules{{.narrowing = static_cast<Narrowing>(run % 4)}}};
         auto chaos = support::Chaos<D>{support::seed() + run};
         for (auto step = 0; step < 400; ++step) {
             const auto moment = chaos.moment(d);
@@ -253,7 +286,7 @@ TEST_CASE("an explanation parts all nodes by the first reason that keeps each ou
             if (const auto e = allot::explain(d, spec)) {
                 auto exact = !spec.gpus.empty() && spec.gpus.front().vram.count > 0;
                 check_against_brute(d, *e, {exact ? 0 : spec.vram_min.count, spec.gpus, spec.platforms, spec.software,
-                                            spec.models, {}, spec.group});
+                                            spec.models, {}, spec.group, spec.gang_size, spec.same_card});
             }
             CHECK(d.digest() == before);
         }
@@ -262,7 +295,7 @@ TEST_CASE("an explanation parts all nodes by the first reason that keeps each ou
     CAPTURE(seen);
     for (const auto reason : {Reason::paused, Reason::pending, Reason::busy, Reason::vram_too_small, Reason::gpu_differs,
                               Reason::platform_refused, Reason::version_too_old, Reason::excluded, Reason::zero_weight,
-                              Reason::avoided, Reason::same_operator, Reason::models_missing}) {
+                              Reason::avoided, Reason::same_operator, Reason::models_missing, Reason::gang_short}) {
         CAPTURE(allot::message(reason));
         CHECK(seen[reason] > 0);
     }

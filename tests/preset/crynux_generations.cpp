@@ -2,6 +2,7 @@
 
 #include <allot/preset/crynux_contracts.hpp>
 #include <allot/preset/crynux_relay_2026.hpp>
+#include <allot/preset/crynux_trio.hpp>
 
 #include "support/catch.hpp"
 
@@ -24,6 +25,7 @@ auto valid() -> bool {
 
 TEST_CASE("the presets of Crynux's generations have valid parameters") {
     CHECK(valid<allot::preset::CrynuxRelay2026>());
+    CHECK(valid<allot::preset::CrynuxTrio>());
     CHECK(valid<allot::preset::CrynuxContracts1>());
     CHECK(valid<allot::preset::CrynuxContracts2>());
 }

@@ -105,6 +105,10 @@ public:
             case 4: task.group = allot::GroupId{below(3)}; break;
             default: break;
         }
+        if (below(4) == 0) {
+            task.gang_size = 2U + static_cast<std::uint32_t>(below(2));
+            task.same_card = below(2) == 0;
+        }
         return task;
     }
 

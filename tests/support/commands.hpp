@@ -31,7 +31,8 @@ struct Setup {
 
     [[nodiscard]] auto rules() const -> allot::RulesParameters {
         auto rules = allot::RulesParameters{};
-        rules.narrowing = has(1)   ? allot::Narrowing::all
+        rules.narrowing = has(1) && has(2) ? allot::Narrowing::none
+                          : has(1) ? allot::Narrowing::all
                           : has(2) ? allot::Narrowing::gate
                                    : allot::Narrowing::any;
         rules.due_max = has(3) ? 2 : rules.due_max;

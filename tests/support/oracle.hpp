@@ -296,7 +296,7 @@ template <class D>
         const auto ceiling = std::max(handle.value < ceilings.renewed ? ceilings.to : ceilings.from, allot::ceil_power_of_two(root));
         c.bound = allot::bound_of(allot::harmonic({root, ceiling, best}));
         c.bound_local = state.holdings(handle).empty() ? c.bound : allot::bound_of(allot::harmonic({root, ceiling, best, most, rules.boost_unit}));
-        c.bound = rules.narrowing == allot::Narrowing::all ? c.bound_local : c.bound;
+        c.bound = rules.narrowing == allot::Narrowing::all || rules.narrowing == allot::Narrowing::none ? c.bound_local : c.bound;
         candidates.push_back(std::move(c));
     });
 
@@ -321,7 +321,7 @@ template <class D>
             }
             return places;
         };
-        if (!models.empty()) {
+        if (!models.empty() && rules.narrowing != allot::Narrowing::none) {
             auto frame = std::vector<Place>{};
             if (rules.narrowing == allot::Narrowing::any) {
                 for (auto i = 0U; i < models.size(); ++i) {

@@ -33,7 +33,7 @@ void Dispatcher<Ps...>::each_among(const Task& task, const Allowed& allowed, F&&
         });
     };
     auto narrowed = false;
-    if (!task.models.empty()) {
+    if (!task.models.empty() && rules_->narrowing != Narrowing::none) {
         each(true, [&](NodeHandle, Weight) { narrowed = true; });
         if (!narrowed && rules_->narrowing == Narrowing::gate) {
             return;
@@ -93,6 +93,9 @@ auto Dispatcher<Ps...>::admission(NodeHandle node, const Task& task, const Requi
 
 template <class... Ps>
 auto Dispatcher<Ps...>::narrows_to(NodeHandle node, const Task& task) const -> bool {
+    if (rules_->narrowing == Narrowing::none) {
+        return false;
+    }
     if (task.models.empty() || rules_->narrowing != Narrowing::any) {
         return !task.models.empty() && holds_all(node, task);
     }

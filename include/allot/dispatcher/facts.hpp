@@ -80,8 +80,10 @@ auto Dispatcher<Ps...>::bounds(NodeHandle h, const Record& record, bool holds_mo
             return {plain, plain};
         }
         const auto local = bound(best_boost());
-        // Whoever holds a model stands in the narrowed frame; beside it M = 1, unless only holders of all models count there.
-        const auto plain = rules_->narrowing == Narrowing::all ? local : bound({});
+        // Whoever holds a model stands in the narrowed frame; beside it M = 1, unless only holders of all models count there, or
+        // there is none.
+        const auto anywhere = rules_->narrowing == Narrowing::all || rules_->narrowing == Narrowing::none;
+        const auto plain = anywhere ? local : bound({});
         return {plain, local};
     }
 }

@@ -53,7 +53,7 @@ template <class... Ps>
 auto Dispatcher<Ps...>::draw_one(const Task& task, std::span<const ClassId> classes, const Gang& chosen, Random& random) const
     -> std::optional<Draw> {
     const auto frame = frame_of(classes);
-    if (!task.models.empty()) {
+    if (!task.models.empty() && rules_->narrowing != Narrowing::none) {
         auto narrowed = frame;
         narrowed.models = task.models;
         if (rules_->narrowing != Narrowing::any) {

@@ -13,8 +13,9 @@ enum class Narrowing : std::uint8_t {
     any,   ///< To holders of at least one model; to all eligible nodes when there is none.
     all,   ///< To holders of all models; to all eligible nodes when there is none.
     gate,  ///< To holders of all models, without fallback.
+    none,  ///< Not at all: models only raise weights (seed 000).
 };
-ALLOT_ENUMERATORS(Narrowing, any, all, gate)
+ALLOT_ENUMERATORS(Narrowing, any, all, gate, none)
 
 /// Parameters of the hub itself.
 struct RulesParameters {

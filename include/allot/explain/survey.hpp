@@ -134,7 +134,7 @@ template <class Dispatcher>
 /// What becomes of those without the models, when `holders` of those with them could be drawn.
 template <class Dispatcher>
 [[nodiscard]] auto reason_of_narrowing(const Dispatcher& d, const Task& task, bool holders) -> Reason {
-    if (task.models.empty()) {
+    if (task.models.empty() || d.rules()->narrowing == Narrowing::none) {
         return Reason::none;
     }
     if (d.rules()->narrowing == Narrowing::gate) {
@@ -210,7 +210,8 @@ template <class Dispatcher>
     if (const auto reason = detail::first_reason(dispatcher, *h, question, fits); reason != Reason::none) {
         return reason;
     }
-    const auto narrows = question.task.models.empty() || dispatcher.narrows_to(*h, question.task);
+    const auto narrows = detail::reason_of_narrowing(dispatcher, question.task, true) == Reason::none ||
+                         dispatcher.narrows_to(*h, question.task);
     const auto alone = question.requirement.gang_size == 1;
     if (narrows && alone) {
         return Reason::none;

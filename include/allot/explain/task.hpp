@@ -28,7 +28,7 @@ struct Relaxation {
     Relaxed what = Relaxed::models;
     Gibibytes vram{};              ///< The least VRAM then; meaningful for `vram` and `gpu`.
     bool and_models = false;       ///< Beside that, its models hold nobody back.
-    std::uint32_t candidates = 0;  ///< Nodes that could be drawn then ...
+    std::uint32_t candidates = 0;  ///< Nodes that could be drawn then, in a gang if they have enough others ...
     std::uint32_t freed = 0;       ///< ... and of these, the nodes that cannot now.
 
     friend auto operator==(const Relaxation&, const Relaxation&) noexcept -> bool = default;
@@ -143,6 +143,7 @@ public:
     TaskSurvey(const Dispatcher& d, const Question& question)
         : d_{d}, question_{question}, milder_{milder_than(d, question.requirement)},
           fits_{reasons_of_classes(d, question.requirement)}, bits_(fits_.size()), free_(fits_.size()),
+          short_(fits_.size()),
           tally_{question.requirement, question.task.group != no_handle<GroupHandle>} {
         mark(0, fits_);
         for (std::size_t i = 0; i < milder_.size(); ++i) {
@@ -154,12 +155,14 @@ public:
             }
         });
         leave_out_short_gangs();
-        const auto holders = free_of(0, true);
-        const auto others = free_of(0, false);
+        const auto holders = free_of(0, true, true);
+        const auto others = free_of(0, false, true);
         const auto left = reason_of_narrowing(d, question.task, holders > 0);
         counts_[left] += others;
         counts_[Reason::none] += holders;
-        downloads_ = left == Reason::none ? 0 : downloads_;
+        for (std::size_t i = 0; i < free_.size() && left != Reason::none; ++i) {
+            downloads_ += !short_[i] || left == Reason::models_missing ? free_[i].downloads : 0U;
+        }
     }
 
     void tell(TaskExplanation& out) const {
@@ -186,6 +189,7 @@ private:
     struct Free {
         std::uint32_t holders = 0;
         std::uint32_t others = 0;
+        std::uint32_t downloads = 0;  // of the others, those that were asked for all they lack
     };
 
     void mark(std::size_t bit, const std::vector<Reason>& fits) {
@@ -229,7 +233,7 @@ private:
         }
         ++free_[node_class].others;
         if (fits_[node_class] == Reason::none && fetches(h)) {
-            ++downloads_;
+            ++free_[node_class].downloads;
         }
     }
 
@@ -244,7 +248,7 @@ private:
             if ((bits_[id.value] & 1U) != 0 && !tally_.enough(d_.state().fits().value(id))) {
                 counts_[Reason::gang_short] += free.holders;
                 counts_[without == Reason::none ? Reason::gang_short : without] += free.others;
-                bits_[id.value] = static_cast<std::uint8_t>(bits_[id.value] & ~1U);
+                short_[id.value] = true;
             }
         }
     }
@@ -264,24 +268,25 @@ private:
         }
     }
 
-    /// Free nodes of the classes that fit a question, holders or others; of these, if asked, only those that fit as it is, too.
+    /// Free nodes of the classes that fit a question, holders or others; of these, if asked, only those that fit as it is, too, and
+    /// have enough others for a gang.
     [[nodiscard]] auto free_of(std::size_t bit, bool holders, bool fit_now = false) const -> std::uint32_t {
         const auto wanted = (1U << bit) | (fit_now ? 1U : 0U);
         auto sum = std::uint32_t{0};
         for (std::size_t i = 0; i < bits_.size(); ++i) {
-            sum += (bits_[i] & wanted) == wanted ? (holders ? free_[i].holders : free_[i].others) : 0U;
+            sum += (bits_[i] & wanted) == wanted && !(fit_now && short_[i]) ? (holders ? free_[i].holders : free_[i].others) : 0U;
         }
         return sum;
     }
 
     [[nodiscard]] auto relaxation(Relaxed what, std::size_t bit, bool and_models) const -> Relaxation {
         const auto without_models = and_models || what == Relaxed::models;
-        const auto keeps_others = [&](std::size_t of) {
-            return reason_of_narrowing(d_, question_.task, free_of(of, true) > 0) == Reason::none;
+        const auto keeps_others = [&](std::size_t of, bool now) {
+            return reason_of_narrowing(d_, question_.task, free_of(of, true, now) > 0) == Reason::none;
         };
         auto result = Relaxation{what, bit == 0 ? Gibibytes{} : milder_[bit - 1].requirement.vram_min, and_models};
-        const auto others_then = without_models || keeps_others(bit);
-        const auto others_now = keeps_others(0);
+        const auto others_then = without_models || keeps_others(bit, false);
+        const auto others_now = keeps_others(0, true);
         result.candidates = free_of(bit, true) + (others_then ? free_of(bit, false) : 0);
         result.freed = result.candidates - free_of(bit, true, true) - (others_then && others_now ? free_of(bit, false, true) : 0);
         return result;
@@ -293,6 +298,7 @@ private:
     std::vector<Reason> fits_;
     std::vector<std::uint8_t> bits_;  // by class; bit 0: it fits as asked, bit i: it fits the i-th milder question
     std::vector<Free> free_;          // by class
+    std::vector<bool> short_;         // by class: it has too few others for a gang
     GangTally tally_;                 // of those that fit as asked
     ReasonCounts counts_{};
     std::uint32_t downloads_ = 0;

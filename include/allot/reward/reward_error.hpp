@@ -21,6 +21,9 @@ enum class RewardError : std::uint16_t {
     timeout_too_short = 12,
     timeout_exceeds_longest = 13,
     score_exceeds_highest = 14,
+
+    member_unknown = 20,
+    already_submitted = 21,
 };
 
 /// What was wrong and what to do about it, in one sentence.
@@ -40,6 +43,8 @@ enum class RewardError : std::uint16_t {
             return "the timeout is longer than the longest of the network; it belongs to the network, too";
         case RewardError::score_exceeds_highest:
             return "the node's score is above the highest of the network; it belongs to the network, too";
+        case RewardError::member_unknown: return "the task has fewer members; they count from 0";
+        case RewardError::already_submitted: return "the member has submitted in this round already";
     }
     return "unknown error";
 }
