@@ -161,7 +161,7 @@ TEST_CASE("whoever is drawn or asked is among the candidates, with the weight th
             };
             auto best = &choice.task;
             switch (choice.kind) {
-                case ChoiceKind::draw: d.each_candidate(choice.task, node); break;
+                case ChoiceKind::draw: d.each_candidate(choice, node); break;
                 case ChoiceKind::copy: d.each_fetcher(choice.task, choice.model, node); break;
                 case ChoiceKind::pull:
                     d.each_runnable(choice.drawn.node, [&](allot::TaskHandle, const allot::Task& task) {
@@ -178,7 +178,7 @@ TEST_CASE("whoever is drawn or asked is among the candidates, with the weight th
         }
     };
     auto seen = Seen{};
-    for (const auto narrowing : {allot::Narrowing::any, allot::Narrowing::all, allot::Narrowing::gate}) {
+    for (const auto narrowing : allot::enumerators<allot::Narrowing>()) {
         auto d = R{allot::Rules{{.narrowing = narrowing}}};
         auto chaos = support::Chaos<R>{support::seed()};
         auto events = allot::Events{};

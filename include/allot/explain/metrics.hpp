@@ -106,7 +106,7 @@ public:
                 ++done_[done->node];
             } else if (const auto* started = std::get_if<event::TaskStarted>(&event)) {
                 const auto* task = dispatcher.task(started->lease.task);
-                if (task != nullptr && task->attempt == 1) {
+                if (task != nullptr && task->attempt == 1 && started->lease.member == 0) {
                     counted_.waits.add(dispatcher.now() - task->submitted_at);
                 }
             }

@@ -116,7 +116,7 @@ template <class Dispatcher>
         }
         auto reason = fits[g];
         if (reason == Reason::none) {
-            reason = refusal(d, h, {task, requirement});
+            reason = refusal(d, h, {task, requirement, false});
         }
         if (reason == Reason::none && d.rules()->narrowing == Narrowing::gate && !task.models.empty() && !d.narrows_to(h, task)) {
             reason = Reason::models_missing;
@@ -187,7 +187,7 @@ template <class Dispatcher>
     auto questions = std::vector<Question>{};
     for (const auto& demand : demands) {
         const auto& task = d.state().tasks()[demand.best.task];
-        questions.push_back({task, d.state().fits().value(task.requirement)});
+        questions.push_back({task, d.state().fits().value(task.requirement), task.group != no_handle<GroupHandle>});
         const auto& question = questions.back();
         auto group = GroupOdds{question.requirement, demand.waiting, task.id, task.value};
         group.now = detail::odds(d, question, {h});

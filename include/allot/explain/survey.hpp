@@ -29,6 +29,7 @@ struct ReasonCount {
 struct Question {
     Task task{};
     Requirement requirement{};
+    bool in_group = false;  ///< Of a validation group, perhaps one nobody knows yet; its gang's nodes have different operators.
 };
 
 /// The question behind a task that waits or runs. A running task is looked at as if it were drawn once more.
@@ -39,7 +40,7 @@ template <class Dispatcher>
     if (task == nullptr || task->state == TaskState::ended) {
         return Failure{task == nullptr ? Error::task_unknown : Error::task_ended};
     }
-    return Question{*task, dispatcher.state().fits().value(task->requirement)};
+    return Question{*task, dispatcher.state().fits().value(task->requirement), task->group != no_handle<GroupHandle>};
 }
 
 /// The question behind a task that nobody has submitted. Nothing is interned: the state stays as it is.
@@ -49,7 +50,7 @@ template <class Dispatcher>
     if (const auto error = dispatcher.check(command::Submit{spec})) {
         return Failure{*error};
     }
-    return Question{dispatcher.record_of(spec), dispatcher.requirement_of(spec)};
+    return Question{dispatcher.record_of(spec), dispatcher.requirement_of(spec), spec.group.has_value()};
 }
 
 namespace detail {
@@ -177,7 +178,7 @@ void each_drawable(const Dispatcher& d, const Question& question, const AsFree& 
         const auto class_of = [&](NodeHandle h) -> const NodeClass& {
             return d.state().fits().value(d.state().nodes()[h].node.node_class);
         };
-        auto tally = GangTally{question.requirement, question.task.group != no_handle<GroupHandle>};
+        auto tally = GangTally{question.requirement, question.in_group};
         for (const auto& [h, narrows] : found) {
             if (narrows || reason_of_narrowing(d, question.task, false) == Reason::none) {
                 tally.add(d.state().nodes()[h].node, class_of(h));

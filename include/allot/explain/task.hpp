@@ -144,7 +144,7 @@ public:
         : d_{d}, question_{question}, milder_{milder_than(d, question.requirement)},
           fits_{reasons_of_classes(d, question.requirement)}, bits_(fits_.size()), free_(fits_.size()),
           short_(fits_.size()),
-          tally_{question.requirement, question.task.group != no_handle<GroupHandle>} {
+          tally_{question.requirement, question.in_group} {
         mark(0, fits_);
         for (std::size_t i = 0; i < milder_.size(); ++i) {
             mark(i + 1, reasons_of_classes(d, milder_[i].requirement));
