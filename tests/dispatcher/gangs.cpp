@@ -316,12 +316,12 @@ TEST_CASE("each gang is drawn as often as its weights say, members without repla
     }
 }
 
-// All worlds of four or five nodes of three cards, which join one after the other, and two waiting tasks of four kinds, each against
-// every three of the free nodes.
+// All worlds of five nodes of four cards, which join one after the other, the first few unnoticed by those who wait, and two waiting
+// tasks of four kinds; each time against every three of the free nodes.
 TEST_CASE("a free node starts the best task that any three nodes with it can run, in every small world") {
     struct Card { const char* gpu; std::uint32_t vram; };
     struct Kind { bool same_card; std::uint32_t vram_min; };
-    constexpr auto cards = std::array{Card{"A", 8}, Card{"B", 16}, Card{"C", 16}};
+    constexpr auto cards = std::array{Card{"A", 8}, Card{"B", 16}, Card{"C", 16}, Card{"D", 24}};
     constexpr auto kinds = std::array{Kind{false, 8}, Kind{false, 16}, Kind{true, 8}, Kind{true, 16}};
     auto worlds = 0;
     auto gangs = 0;
@@ -340,23 +340,22 @@ TEST_CASE("a free node starts the best task that any three nodes with it can run
         }
         return bases;
     }();
-    for (auto world = 0; world < 243; ++world) {
+    for (auto world = 0; world < 3 * 1'024; ++world) {
+        const auto unnoticed = 2 + world / 1'024;
         for (std::size_t b = 0; b < base.size(); ++b) {
             ++worlds;
             auto d = base[b];
             const auto kind_of = [&](int task) { return task == 1 ? kinds[b / 4] : kinds[b % 4]; };
             auto waiting = std::vector<int>{2, 1};  // the best first
             auto free = std::vector<int>{};
-            auto digits = world;
-            for (auto n = 0; n < 5; ++n, digits /= 3) {
-                const auto& c = cards[static_cast<std::size_t>(digits % 3)];
-                const auto events = d.join(card(n, c.gpu, c.vram), at(Duration{n}, world));
+            const auto of = [&](int node) -> const Card& { return cards[static_cast<std::size_t>(world >> (2 * node)) % 4]; };
+            for (auto n = 0; n < 5; ++n) {
+                const auto& c = of(n);
+                const auto events = d.join(card(n, c.gpu, c.vram), n < unnoticed ? dark(Duration{n}) : at(Duration{n}, world));
                 free.push_back(n);
-                const auto of = [&](int node) -> const Card& {
-                    auto rest = world;
-                    for (auto i = 0; i < node; ++i) { rest /= 3; }
-                    return cards[static_cast<std::size_t>(rest % 3)];
-                };
+                if (n < unnoticed) {
+                    continue;
+                }
                 // Every three of the free nodes that contain this one: what they can run, and the smallest VRAM they have.
                 auto best = std::optional<int>{};
                 auto smallest = std::uint32_t{0};
@@ -395,8 +394,8 @@ TEST_CASE("a free node starts the best task that any three nodes with it can run
             }
         }
     }
-    CHECK(worlds == 243 * 16);
-    CHECK(gangs > 2'000);
+    CHECK(worlds == 3 * 1'024 * 16);
+    CHECK(gangs > 20'000);
 }
 
 TEST_CASE("each draw of a gang has a receipt, whose candidates are those left over") {
