@@ -46,7 +46,8 @@ auto hex(std::span<const std::uint8_t> digest) -> std::string {
 /// A contract's stream: the hash of seed and count, as a number of 256 bits; the count goes on with each number.
 class Stream {
 public:
-    explicit Stream(const Json& row) : seed_{bytes(row["seed"].get<std::string>().substr(2))}, count_{whole_number(row["nonce"])} {
+    explicit Stream(const Json& row)
+        : seed_{bytes(row["seed"].get<std::string>().substr(2))}, count_{whole_number(row["nonce"])} {
         REQUIRE(seed_.size() == 32);
     }
     /// The next number modulo `limit`, which is below 2^63.
@@ -82,8 +83,8 @@ TEST_CASE("Keccak-256 gives the vectors of its authors") {
     CHECK(hash({}) == "c5d2460186f7233c927e7db2dcc703c0e500b653ca82273b7bfad8045d85a470");
     CHECK(hash({0xCC}) == "eead6dbfc7340a56caedc044696a168870549a6a7f6f56961e84a54bd9970b8a");
     CHECK(hash({0x41, 0xFB}) == "a8eaceda4d47b3281a795ad9e1ea2122b407baf9aabcb9e18b5717b7873537d2");
-    // The hash of all hashes, one after the other, of the messages 0, 1, 2 ... modulo 251 of each length up to three blocks, as a
-    // second implementation gives it whose SHA-3 is that of Python's hashlib.
+    // The hash of all hashes, one after the other, of the messages 0, 1, 2 ... modulo 251 of each length up to three blocks,
+    // as a second implementation gives it whose SHA-3 is that of Python's hashlib.
     auto all = Bytes{};
     auto message = Bytes{};
     for (std::size_t length = 0; length <= 408; ++length) {
@@ -121,7 +122,8 @@ TEST_CASE("in the second contracts' race our weights win as theirs do") {
             const auto r = static_cast<double>(1 + stream.below(one - 1)) / static_cast<double>(one);
             const auto stake = allot::StakeRoot::from(400U);  // which counts for nothing
             const auto full = *std::max_element(weights.begin(), weights.end());
-            const auto weight = allot::ContractWeight{}.weight({}, {}, {stake, stake, allot::Score::from_ratio(weights[i], full)});
+            const auto score = allot::Score::from_ratio(weights[i], full);
+            const auto weight = allot::ContractWeight{}.weight({}, {}, {stake, stake, score});
             race.emplace_back(-std::log2(r) / as_double(weight), i);
         }
         std::sort(race.begin(), race.end());

@@ -1,13 +1,14 @@
 // labels: vectors
-// The relays' pool of verdicts: means, windows and kick-outs over verdicts, restarts that lose its memory, and returns of the node.
+// The relays' pools of verdicts: means, windows and kick-outs, over restarts that lose their memory and returns of the node.
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <deque>
 #include <numeric>
 #include <optional>
+#include <tuple>
 
-#include <allot/qos/rolling_qos.hpp>
+#include <allot/preset/crynux_relay_2026.hpp>
 
 #include "support/vector_file.hpp"
 #include "vectors/cases.hpp"
@@ -25,7 +26,8 @@ using Verdicts = std::deque<std::uint32_t>;  // oldest first
 const auto now = allot::TimePoint{1h};
 
 auto mean(const Verdicts& verdicts) -> double {
-    return verdicts.empty() ? 0.0 : std::accumulate(verdicts.begin(), verdicts.end(), 0.0) / static_cast<double>(verdicts.size());
+    const auto sum = std::accumulate(verdicts.begin(), verdicts.end(), 0.0);
+    return verdicts.empty() ? 0.0 : sum / static_cast<double>(verdicts.size());
 }
 void add(Verdicts& verdicts, std::uint32_t points, std::size_t window) {
     verdicts.push_back(points);
@@ -88,13 +90,15 @@ void pools(Generation generation) {
         if (!of_2026 && window != 50) {
             continue;  // the size was no parameter then
         }
+        auto parameters = std::get<RollingQos>(allot::preset::CrynuxRelay2026{}.policies()).parameters();
         const auto threshold = row["kickout_threshold"].get<double>();
-        const auto tenth = [](const Json& value, double unit) {
-            return Score::from_ratio(static_cast<std::uint64_t>(std::llround(value.get<double>() * 1e6 / unit)), 1'000'000);
-        };
-        auto parameters = allot::RollingQosParameters{.window = window, .score_floor = Score::zero()};
-        parameters.kick_out_below = tenth(row["kickout_threshold"], 10);
-        parameters.rejoin_floor = of_2026 ? tenth(row["rejoin_floor"], 1) : Score::zero();  // 2025 lifts nobody
+        const auto floor = row["rejoin_floor"].get<double>();
+        REQUIRE(agree(10 * as_double(parameters.kick_out_below), threshold));
+        REQUIRE(agree(as_double(parameters.rejoin_floor), floor));
+        parameters.window = window;
+        if (!of_2026) {
+            parameters.rejoin_floor = Score::zero();  // 2025 lifts nobody
+        }
         const auto qos = RollingQos{parameters};
         auto relay = Relay{window, row["initial_q_long"].get<double>()};
         // What ours has to hold, and what it does. A stored mean without its verdicts is nothing that ours can have; it begins
@@ -118,7 +122,7 @@ void pools(Generation generation) {
                 const auto made_up = relay.score(points);
                 if (made_up && *relay.memory != verdicts) {
                     differences.note(nothing_stored ? "a stored 0 means no verdicts to the relay; here zeros are verdicts (D7)"
-                                                    : "a restart keeps the whole part of the mean; here it keeps the verdicts (D8)");
+                                                    : "a restart keeps the whole part of a mean; here the verdicts (D8)");
                     verdicts = *relay.memory;
                     data = measured(qos, verdicts);
                 } else if (of_2026) {
@@ -135,14 +139,15 @@ void pools(Generation generation) {
                 REQUIRE(data == (lifted ? measured(qos, Verdicts(window, 3)) : before));
                 if (!of_2026) {
                     relay.stored = 0;
-                } else if (relay.normalised() < row["rejoin_floor"].get<double>()) {
-                    relay.stored = 10 * row["rejoin_floor"].get<double>();
+                } else if (relay.normalised() < floor) {
+                    relay.stored = 10 * floor;
                     relay.memory.reset();
-                    REQUIRE(lifted);
+                    REQUIRE((lifted || !exact));
                     exact = true;
                     verdicts = Verdicts(window, 3);
+                    data = measured(qos, verdicts);
                 } else if (lifted) {
-                    differences.note("a mean of 0 is not lifted to the floor by the relay, which takes it for none; here it is (D7)");
+                    differences.note("a mean of 0 is none to the relay and not lifted to the floor; here it is (D7)");
                     REQUIRE(relay.stored == 0);
                     data = before;
                 }
@@ -172,5 +177,9 @@ void pools(Generation generation) {
 
 }  // namespace
 
-TEST_CASE("pools of verdicts are those of 2026 but for what a restart loses and a mean of zero") { pools(Generation::r2026); }
-TEST_CASE("pools of verdicts are those of 2025, which outlive a return unless a restart came before") { pools(Generation::r2025); }
+TEST_CASE("pools of verdicts are those of 2026 but for what a restart loses and a mean of zero") {
+    pools(Generation::r2026);
+}
+TEST_CASE("pools of verdicts are those of 2025, which outlive a return unless a restart came before") {
+    pools(Generation::r2025);
+}
