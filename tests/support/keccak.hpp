@@ -1,7 +1,6 @@
 #pragma once
 
 #include <array>
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -18,6 +17,7 @@ inline auto keccak256(std::span<const std::uint8_t> message) -> std::array<std::
         0x8000000080008081, 0x8000000000008009, 0x000000000000008A, 0x0000000000000088, 0x0000000080008009, 0x000000008000000A,
         0x000000008000808B, 0x800000000000008B, 0x8000000000008089, 0x8000000000008003, 0x8000000000008002, 0x8000000000000080,
         0x000000000000800A, 0x800000008000000A, 0x8000000080008081, 0x8000000000008080, 0x0000000080000001, 0x8000000080008008};
+    const auto rotated = [](std::uint64_t lane, std::size_t by) { return by == 0 ? lane : (lane << by) | (lane >> (64 - by)); };
     auto lanes = std::array<std::uint64_t, 25>{};  // lane (x, y) stands at x + 5 y
     const auto permute = [&] {
         for (const auto constant : round_constants) {
@@ -26,18 +26,18 @@ inline auto keccak256(std::span<const std::uint8_t> message) -> std::array<std::
                 parity[i % 5] ^= lanes[i];
             }
             for (std::size_t i = 0; i < 25; ++i) {
-                lanes[i] ^= parity[(i + 4) % 5] ^ std::rotl(parity[(i + 1) % 5], 1);
+                lanes[i] ^= parity[(i + 4) % 5] ^ rotated(parity[(i + 1) % 5], 1);
             }
             // Each lane goes, rotated, to the place of the next along one walk through all but the first.
             auto carried = lanes[1];
             auto x = std::size_t{1};
             auto y = std::size_t{0};
-            for (int step = 1; step <= 24; ++step) {
+            for (std::size_t step = 1; step <= 24; ++step) {
                 const auto next = (2 * x + 3 * y) % 5;
                 x = y;
                 y = next;
                 const auto met = lanes[x + 5 * y];
-                lanes[x + 5 * y] = std::rotl(carried, step * (step + 1) / 2 % 64);
+                lanes[x + 5 * y] = rotated(carried, step * (step + 1) / 2 % 64);
                 carried = met;
             }
             for (std::size_t row = 0; row < 25; row += 5) {
