@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <iterator>
 #include <span>
 #include <string>
 #include <utility>
@@ -13,7 +12,6 @@
 #include <allot/weight/contract_weight.hpp>
 
 #include "support/keccak.hpp"
-#include "support/vector_file.hpp"
 #include "vectors/cases.hpp"
 
 namespace {
@@ -47,7 +45,7 @@ auto hex(std::span<const std::uint8_t> digest) -> std::string {
 class Stream {
 public:
     explicit Stream(const Json& row)
-        : seed_{bytes(row["seed"].get<std::string>().substr(2))}, count_{whole_number(row["nonce"])} {
+        : seed_{bytes(row["seed"].get<std::string>().substr(2))}, count_{row["nonce"].get<std::uint64_t>()} {
         REQUIRE(seed_.size() == 32);
     }
     /// The next number modulo `limit`, which is below 2^63.
@@ -64,17 +62,12 @@ public:
         }
         return rest.low();
     }
-    static auto whole_number(const Json& value) -> std::uint64_t { return static_cast<std::uint64_t>(integer(value)); }
 
 private:
     Bytes seed_;
     std::uint64_t count_;
 };
-auto numbers(const Json& list) -> std::vector<std::uint64_t> {
-    auto out = std::vector<std::uint64_t>{};
-    std::transform(list.begin(), list.end(), std::back_inserter(out), &Stream::whole_number);
-    return out;
-}
+auto numbers(const Json& list) -> std::vector<std::uint64_t> { return list.get<std::vector<std::uint64_t>>(); }
 
 }  // namespace
 
@@ -106,7 +99,7 @@ TEST_CASE("a point of the sum falls where the first contracts' draw says") {
             tree.set(slot, static_cast<std::uint32_t>(weight), slot);
             ++slot;
         }
-        CHECK(tree.find(Stream{row}.below(tree.total())).slot == Stream::whole_number(row["index"]));
+        CHECK(tree.find(Stream{row}.below(tree.total())).slot == row["index"].get<std::uint32_t>());
     }
 }
 
@@ -128,11 +121,11 @@ TEST_CASE("in the second contracts' race our weights win as theirs do") {
         }
         std::sort(race.begin(), race.end());
         if (row["op"] == "choice") {
-            CHECK(race.at(0).second == Stream::whole_number(row["index"]));
+            CHECK(race.at(0).second == row["index"].get<std::uint64_t>());
         } else {
             REQUIRE(row["op"] == "choices");
             const auto winners = numbers(row["indices"]);
-            REQUIRE(winners.size() == Stream::whole_number(row["k"]));
+            REQUIRE(winners.size() == row["k"].get<std::size_t>());
             for (std::size_t i = 0; i < winners.size(); ++i) {
                 CHECK(race.at(i).second == winners[i]);
             }

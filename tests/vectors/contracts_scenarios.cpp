@@ -10,7 +10,6 @@
 #include <allot/preset/crynux_contracts.hpp>
 
 #include "support/network.hpp"
-#include "support/vector_file.hpp"
 #include "vectors/cases.hpp"
 
 namespace {
@@ -51,7 +50,7 @@ auto node_status(const Network& d, allot::NodeId id) -> int {
     const auto state = state_of(d, id);
     return state == NodeState::available ? node_available : state == NodeState::left ? node_quit : -1;
 }
-auto number(const Json& value) -> std::uint64_t { return static_cast<std::uint64_t>(integer(value)); }
+auto number(const Json& value) -> std::uint64_t { return value.get<std::uint64_t>(); }
 
 void full_queue(const Json& row) {
     CHECK(row["observed"] == "Task queue is full");  // theirs: the newcomer is refused, however dear
@@ -94,7 +93,7 @@ void dearest_needs_a_newer_version(const Json& row) {
     ok(d.submit(with(task_of("dear", 20), [](auto& t) { t.software = allot::SoftwareVersion{2, 6, 0}; }), at(0s)));
     ok(d.submit(task_of("cheap", 10), at(0s)));
     ok(d.join(node_of(1), at(0s)));
-    CHECK(task_status(d, "dear") == integer(row["statusDear"]));
+    CHECK(task_status(d, "dear") == row["statusDear"].get<int>());
     CHECK(row["statusCheapCompatible"] == task_queued);  // theirs: it starves behind the dear one
     CHECK(task_status(d, "cheap") == task_started);           // ours: it starts (D17)
 }
@@ -138,7 +137,7 @@ void best_of_four(const Json& row) {
     REQUIRE(row["started"].size() == 4);
     for (const auto& [id, theirs] : row["started"].items()) {
         CAPTURE(id);
-        CHECK(task_status(d, id) == integer(theirs));
+        CHECK(task_status(d, id) == theirs.get<int>());
     }
 }
 
@@ -160,7 +159,7 @@ void books(Network& d, const Json& trace, End end) {
         CHECK(number(step["timeout"]) == static_cast<std::uint64_t>(id));
         time = end(lease);
         const auto& scores = d.node(1)->qos;
-        CHECK(node_status(d, 1) == integer(step["nodeStatus"]));
+        CHECK(node_status(d, 1) == step["nodeStatus"].get<int>());
         CHECK(scores.mean(20) == number(step["taskScore"]));
         CHECK(scores.recent_sum() == number(step["recent"]));
     }

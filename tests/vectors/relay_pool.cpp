@@ -10,7 +10,6 @@
 
 #include <allot/preset/crynux_relay_2026.hpp>
 
-#include "support/vector_file.hpp"
 #include "vectors/cases.hpp"
 
 namespace {
@@ -86,7 +85,7 @@ void pools(Generation generation) {
     auto differences = Differences{of_2026 ? "relay_qos_pool, 2026" : "relay_qos_pool, 2025"};
     for (const auto& row : cases("relay_qos_pool")) {
         CAPTURE(row["case"].dump());
-        const auto window = static_cast<std::uint32_t>(integer(row["pool_size"]));
+        const auto window = row["pool_size"].get<std::uint32_t>();
         if (!of_2026 && window != 50) {
             continue;  // the size was no parameter then
         }
@@ -110,7 +109,7 @@ void pools(Generation generation) {
             CAPTURE(event.dump());
             const auto op = event["op"].get<std::string>();
             if (op == "score") {
-                const auto points = static_cast<std::uint32_t>(integer(event["score"]));
+                const auto points = event["score"].get<std::uint32_t>();
                 exact = true;
                 while (verdicts.size() > window) {  // those it began with
                     verdicts.pop_front();
@@ -159,7 +158,7 @@ void pools(Generation generation) {
             REQUIRE(agree(event["q_long"].get<double>(), relay.stored));
             REQUIRE(agree(event["q_long_norm"].get<double>(), relay.normalised()));
             REQUIRE(event["permanent_kickout"].get<bool>() == relay.kicks_out(threshold));
-            REQUIRE(integer(event["window"]) == static_cast<std::int64_t>(relay.memory ? relay.memory->size() : 0));
+            REQUIRE(event["window"].get<int>() == static_cast<std::int64_t>(relay.memory ? relay.memory->size() : 0));
             if (relay.memory) {
                 REQUIRE(data.count == relay.memory->size());
             }
