@@ -132,6 +132,32 @@ planted yes headers core/id.hpp 'struct Undocumented {};'
 planted yes headers core/id.hpp "$(yes '///' | head -n 400)"
 planted no headers fwd.hpp '/// Declares what others define.'
 
+# table <yes|no> <sed script>: does the check complain about the table of defects, changed in this way?
+table() {
+    sed "$2" "$tests/defects/table.txt" > "$copy/table.txt"
+    if sh "$here/defects.sh" "$copy/table.txt" "$tests" > "$copy/output"; then found=no; else found=yes; fi
+    if [ "$found" != "$1" ]; then
+        echo "defects: complaint about the table after sed '$2': expected $1, was $found"
+        failures=$((failures + 1))
+    fi
+}
+
+table no ''
+table no '/^D3 /s/largest/greatest/'
+table yes '/^D44/,$d'
+table yes '/^D17/s/D17/D18/'
+table yes '/^D17/d'
+table yes '/^D31/,/^D32/{/^  /d}'
+table yes '$a\
+D45 One more.\
+  cannot It would be too many.'
+table yes '/^D31/,/^D32/s/raises health/raises the health/'
+table yes '/^D31/,/^D32/s/raises health/raises/'
+table yes '/^D31/,/^D32/s#dispatcher/quality#dispatcher/qualities#'
+table yes '/^D31/,/^D32/s#dispatcher/quality#dispatcher/queue#'
+table yes 's/^  cannot .*/  cannot/'
+table yes '/^D31/s/ One.*//'
+
 if [ "$failures" -ne 0 ]; then
     echo "$failures checks do not see what they are for"
     exit 1

@@ -190,6 +190,21 @@ TEST_CASE("members time out at their deadlines, in order, and zero points follow
     CHECK(books.points == std::map<NodeId, std::uint32_t>{{1, 0}, {2, 0}});
 }
 
+TEST_CASE("three errors end a group at once, and blame nobody (D34)") {
+    auto group = running();
+    for (std::uint32_t id = 1; id <= 2; ++id) { CHECK(group.error_reported(id, at(1s)).events.empty()); }
+    const auto verdict = group.error_reported(3, at(2s));
+    REQUIRE(verdict.accepted());
+    CHECK(verdict.get<event::GroupEnded>()->end == ValidationEnd::error_agreed);
+    CHECK(group.phase() == ValidationPhase::ended);
+    CHECK(group.next_deadline() == std::nullopt);
+    auto books = Books{};
+    books.enter(verdict);
+    CHECK(books.points.empty());
+    for (const auto& [task, fees] : books.left) { CHECK(fees == std::vector<Amount>{100}); }
+    CHECK(books.left.size() == 3);
+}
+
 TEST_CASE("a task that timed out in the queue has no node to score") {
     auto group = declared();
     const auto lost = group.timed_out(1, at(0s));

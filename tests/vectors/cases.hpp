@@ -5,7 +5,10 @@
 #include <cstdio>
 #include <fstream>
 #include <map>
+#include <memory>
+#include <stdexcept>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include <allot/core/score.hpp>
@@ -19,7 +22,19 @@
 
 namespace support {
 
-using Json = nlohmann::json;
+/// Reads values as the library does, but no integer from a number with a fraction, which it would cut off in silence.
+template <class T, class = void>
+struct Strict : nlohmann::adl_serializer<T> {
+    template <class Value>
+    static auto from_json(const Value& value, T& to) -> decltype(nlohmann::from_json(value, to), void()) {
+        if (std::is_integral_v<T> && !std::is_same_v<T, bool> && !value.is_number_integer()) {
+            throw std::runtime_error{"not an integer: " + value.dump()};
+        }
+        nlohmann::from_json(value, to);
+    }
+};
+using Json = nlohmann::basic_json<std::map, std::vector, std::string, bool, std::int64_t, std::uint64_t, double, std::allocator,
+                                  Strict>;
 
 /// The recorded cases of one file; says how many there are, and that there are none is a failure.
 inline auto cases(const std::string& file) -> Json {

@@ -263,8 +263,13 @@ TEST_CASE("draws come as often as the second contracts say") {
         for (const auto weight : ours) {
             total += as_double(weight);
         }
+        auto whole_weight = 0.0;
+        for (const auto& result : row["result"]) {
+            whole_weight += result["weight"].get<std::uint32_t>();
+        }
         for (std::size_t i = 0; i < ours.size(); ++i) {
             CHECK(agree(as_double(ours[i]) / total, parts[i]));
+            CHECK(agree(row["result"][i]["weight"].get<std::uint32_t>() / whole_weight, parts[i]));
         }
         CHECK(std::accumulate(observed.begin(), observed.end(), 0.0) == row["draws"].get<double>());
         CHECK(may_come_from(parts, observed));
