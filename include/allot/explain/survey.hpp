@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -13,6 +14,7 @@
 #include <allot/core/weight.hpp>
 #include <allot/dispatcher/dispatcher.hpp>
 #include <allot/result.hpp>
+#include <allot/weight/harmonic_weight.hpp>
 
 namespace allot { inline namespace v0 {
 
@@ -109,11 +111,22 @@ template <class Dispatcher>
     return Reason::paused;
 }
 
+/// Whether a node of some score has no weight. The default weight is zero when the stake or the score is, and never else, whatever
+/// the locality (`harmonic` in core/weight.hpp), so its divisions are spared: else they would be half of what explaining costs.
+template <class Dispatcher>
+[[nodiscard]] auto has_no_weight(const Dispatcher& d, NodeHandle h, const Task& task, Score score) -> bool {
+    if constexpr (std::is_same_v<typename Dispatcher::WeightPolicy, HarmonicWeight>) {
+        return d.state().nodes()[h].node.stake_root.is_zero() || score == Score::zero();
+    } else {
+        return d.weight(h, task, score).is_zero();
+    }
+}
+
 /// The rest: why a free node of a fitting class and some score would not take this task, whatever models it holds.
 template <class Dispatcher>
 [[nodiscard]] auto refusal(const Dispatcher& d, NodeHandle h, const Question& question, Score score) -> Reason {
-    return d.weight(h, question.task, score).is_zero() ? Reason::zero_weight
-                                                       : d.admission(h, question.task, question.requirement);
+    return has_no_weight(d, h, question.task, score) ? Reason::zero_weight
+                                                     : d.admission(h, question.task, question.requirement);
 }
 template <class Dispatcher>
 [[nodiscard]] auto refusal(const Dispatcher& d, NodeHandle h, const Question& question) -> Reason {
