@@ -113,6 +113,25 @@ TEST_CASE("an excluded node is expected back when its exclusion ends") {
     CHECK(wait_of(d, 1) == Wait{d.node(1)->node.due_at - TimePoint{}});
 }
 
+TEST_CASE("a busy node that will be removed takes nothing any more, not even what goes before") {
+    auto d = D{};
+    join_plain(d, 1);
+    ok(d.submit(plain_task(1), at(0s)));
+    ok(d.join(plain_node(2), at(0s)));
+    ok(d.submit(with(paying(2, 300), [](TaskSpec& t) { t.duration_estimate = 300s; }), at(0s)));
+    ok(d.submit(plain_task(3), at(0s)));
+    ok(d.submit(plain_task(4), at(0s)));
+    CHECK(wait_of(d, 3) == Wait{100s});
+    CHECK(wait_of(d, 4) == Wait{200s});
+    for (auto i = 0; i < 100 && !d.node(1)->node.kicked_out; ++i) {
+        ok(d.score(1, 0, at(0s)));
+    }
+    REQUIRE(d.node(1)->node.kicked_out);
+    REQUIRE(d.node(1)->node.leased());
+    CHECK(wait_of(d, 3) == Wait{300s});
+    CHECK(wait_of(d, 4) == Wait{400s});
+}
+
 TEST_CASE("no wait is told where no node takes the task by itself") {
     auto d = D{allot::Rules{{.narrowing = allot::Narrowing::gate}}};
     join_plain(d, 1);
