@@ -26,8 +26,8 @@ enum class Asks {
     expected_wait,  ///< And how long it will.
 };
 
-/// Questions about tasks of a network in one of the regimes of `Dispatching`: of tasks that wait where some do, else of one that
-/// nobody submitted. With models, the nodes hold 8 each, and the task asks for one.
+/// Questions about tasks of a network in one of the regimes of `Dispatching`: of tasks that wait where some do, else of one
+/// that nobody submitted. With models, the nodes hold 8 each, and the task asks for one.
 class Explaining {
 public:
     Explaining(std::size_t nodes, Regime regime, bool models) : network_{nodes, regime} {
@@ -83,7 +83,8 @@ private:
         auto count = std::uint64_t{0};
         const auto holds = [&](allot::NodeHandle h) {
             const auto& held = d.state().holdings(h);
-            return std::any_of(held.begin(), held.end(), [&](const allot::HeldModel& one) { return one.model == task.models[0]; });
+            const auto is_asked = [&](const allot::HeldModel& one) { return one.model == task.models[0]; };
+            return std::any_of(held.begin(), held.end(), is_asked);
         };
         d.state().nodes().for_each([&](allot::NodeHandle h, const auto& record) {
             const auto free = record.node.state == allot::NodeState::available && !record.node.excluded;
@@ -116,9 +117,11 @@ const auto subject = Subject{"7 explain", [](Figures& f) {
 }};
 
 const auto offered = [] {
-    for (const auto& [what, name] : {std::pair{Asks::pass, "linear_pass"}, {Asks::explain, "task"}, {Asks::expected_wait, "expected_wait"}}) {
+    for (const auto& [what, name] :
+         {std::pair{Asks::pass, "linear_pass"}, {Asks::explain, "task"}, {Asks::expected_wait, "expected_wait"}}) {
         for (const auto& [regime, title] : {std::pair{Regime::idle, "idle/"}, {Regime::saturated, "saturated/"}}) {
-            offers().push_back({"explain/" + (std::string{title} + name), all_sizes, 4, [what = what, regime = regime](std::size_t nodes) {
+            const auto full_name = "explain/" + (std::string{title} + name);
+            offers().push_back({full_name, all_sizes, 4, [what = what, regime = regime](std::size_t nodes) {
                 return turn_of(std::make_shared<Explaining>(nodes, regime, false), what);
             }});
         }

@@ -1,5 +1,6 @@
 #!/bin/sh
-# Compares what the program writes with golden.prom, checks its form, and that README.md has each name: check.sh METRICS [--write]
+# Compares what the program writes with golden.prom, checks its form and that README.md has each name:
+# check.sh METRICS [--write]
 # Where promtool is (Debian: prometheus), it is asked as well.
 set -eu
 

@@ -1,4 +1,5 @@
-// A small network under load, whose figures are written to the standard output as Prometheus reads them. README.md lists the names.
+// A small network under load, whose figures are written to the standard output as Prometheus reads them. README.md lists the
+// names.
 #include <cstdint>
 #include <cstdio>
 #include <optional>

@@ -106,8 +106,10 @@ inline auto labels_of(const allot::Requirement& group) -> std::string {
         return gpu.vram.count == 0 ? gpu.name : fmt::format("{}:{}", gpu.name, gpu.vram.count);
     });
     const auto platforms = joined(group.platforms, [](const std::string& platform) { return platform; });
-    const auto version = group.software ? fmt::format("{}.{}.{}", group.software->major, group.software->minor, group.software->patch)
-                                        : std::string{};
+    auto version = std::string{};
+    if (const auto& least = group.software) {
+        version = fmt::format("{}.{}.{}", least->major, least->minor, least->patch);
+    }
     return fmt::format("{},{},{},{}", label("vram_gib_min", std::to_string(group.vram_min.count)), label("gpus", gpus),
                        label("platforms", platforms), label("version", version));
 }
@@ -145,7 +147,8 @@ inline auto to_prometheus(const allot::Metrics& m) -> std::string {
     }
     out.one("allot_nodes_excluded", "gauge", "Of these, nodes kept out until their health recovers.", m.excluded);
     out.one("allot_leases", "gauge", "Leases that run.", m.leases);
-    out.one("allot_work_jain_ratio", "gauge", "Jain's index of the tasks done by each node; 1 when all did as many.", ratio(m.jain));
+    out.one("allot_work_jain_ratio", "gauge", "Jain's index of the tasks done by each node; 1 when all did as many.",
+            ratio(m.jain));
     out.one("allot_work_top1_ratio", "gauge", "Part of the tasks done that the busiest node did.", ratio(m.top_1));
     return out.text();
 }

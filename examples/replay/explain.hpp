@@ -18,7 +18,8 @@ namespace replay {
 /// What `--explain` asks about.
 using Subject = std::variant<allot::TaskId, allot::NodeId>;
 
-/// Reads "task:ID" or "node:ID". An ID is one as it is written in a log: a whole number, 1 to 32 bytes of text, or 64 hex digits.
+/// Reads "task:ID" or "node:ID". An ID is one as it is written in a log: a whole number, 1 to 32 bytes of text, or 64 hex
+/// digits.
 [[nodiscard]] inline auto subject_from(std::string_view text) -> Subject {
     const auto colon = text.find(':');
     const auto what = text.substr(0, colon);

@@ -67,7 +67,8 @@ auto main(int argc, char** argv) -> int {
         ->excludes(convert)->type_name("LOG");
     app.add_option("--until", options.until, "stop before the command of this position; the first one's is 0")
         ->type_name("POSITION");
-    auto* const explain = app.add_option("--explain", options.explain, "end with why task:ID waits, or what node:ID gets, at that point")
+    auto* const explain = app.add_option("--explain", options.explain,
+                                         "end with why task:ID waits, or what node:ID gets, at that point")
         ->type_name("SUBJECT")->excludes(convert)->excludes(other);
     app.add_flag("--text", options.text, "explain in sentences, not as JSON")->needs(explain);
     app.add_flag("--quiet", options.quiet, "the last line alone: the hashes, or what is explained")->excludes(convert)->excludes(other);

@@ -26,8 +26,8 @@ struct ReasonCount {
     friend auto operator==(const ReasonCount&, const ReasonCount&) noexcept -> bool = default;
 };
 ALLOT_FIELDS(ReasonCount, reason, count)
-ALLOT_ENUMERATORS(Reason, none, paused, pending, busy, vram_too_small, gpu_differs, platform_refused, version_too_old, name_policy,
-                  excluded, zero_weight, reserved, avoided, same_operator, models_missing, narrowed_out, first_of_embedder)
+ALLOT_ENUMERATORS(Reason, none, paused, pending, busy, vram_too_small, gpu_differs, platform_refused, version_too_old,
+                  name_policy, excluded, zero_weight, reserved, avoided, same_operator, models_missing, narrowed_out, first_of_embedder)
 
 /// A task as explanations see it: the record it has, or would have were it queued now, and what it asks of a node's class.
 struct Question {
@@ -111,8 +111,9 @@ template <class Dispatcher>
     return Reason::paused;
 }
 
-/// Whether a node of some score has no weight. The default weight is zero when the stake or the score is, and never else, whatever
-/// the locality (`harmonic` in core/weight.hpp), so its divisions are spared: else they would be half of what explaining costs.
+/// Whether a node of some score has no weight. The default weight is zero when the stake or the score is, and never else,
+/// whatever the locality (`harmonic` in core/weight.hpp), so its divisions are spared: they would be half of what explaining
+/// costs.
 template <class Dispatcher>
 [[nodiscard]] auto has_no_weight(const Dispatcher& d, NodeHandle h, const Task& task, Score score) -> bool {
     if constexpr (std::is_same_v<typename Dispatcher::WeightPolicy, HarmonicWeight>) {

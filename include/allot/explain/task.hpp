@@ -83,8 +83,8 @@ struct TaskExplanation {
 
     friend auto operator==(const TaskExplanation&, const TaskExplanation&) -> bool = default;
 };
-ALLOT_FIELDS(TaskExplanation, task, state, now, submitted_at, group, group_size, value, position, queued, capacity, survives_above,
-             nodes, kept_out, candidates, downloads, next, relaxations)
+ALLOT_FIELDS(TaskExplanation, task, state, now, submitted_at, group, group_size, value, position, queued, capacity,
+             survives_above, nodes, kept_out, candidates, downloads, next, relaxations)
 
 namespace detail {
 
