@@ -1,5 +1,6 @@
 // Linked into every test program, so that each header stands in two translation units of it; and all rooms stand here together.
 #include <allot/allot.hpp>
+#include <allot/explain/expected_wait.hpp>
 #include <allot/explain/metrics.hpp>
 #include <allot/explain/node.hpp>
 #include <allot/explain/probabilities.hpp>

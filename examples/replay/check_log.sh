@@ -116,9 +116,15 @@ expect 2 'replay: standard input: position 0, byte 0 of the log: the bytes do no
 
 # What is asked for wrongly.
 expect 2 'replay: sample.jsonl: ends at position 27, before position 28' --quiet --until 28 sample.jsonl
+expect 2 'replay: --explain: there is no node "x" at position 13; choose another position with --until' \
+    --quiet --until 13 --explain node:x sample.jsonl
+expect 2 'replay: --explain: there is no task "9" at position 13; choose another position with --until' \
+    --quiet --until 13 --explain task:9 sample.jsonl
+expect 2 'replay: --explain: task: an id is expected: a whole number below 2^64, 1 to 32 bytes of text, or 64 hex digits' \
+    --explain task: sample.jsonl
 expect 2 'replay: /: cannot be read' /
 expect 2 'replay: nowhere: cannot be read' nowhere
-for wrong in '--until -1' '--to yaml' '--policies none' '--quiet --to json' '--compare -' 'one two'; do
+for wrong in '--until -1' '--to yaml' '--policies none' '--quiet --to json' '--explain task:1 --to json' '--text' '--compare -' 'one two'; do
     # shellcheck disable=SC2086  # a list of words
     if "$replay" $wrong > "$work/out" 2>&1 < "$work/in" || [ $? != 2 ]; then
         fault "replay $wrong: does not end with 2"

@@ -151,6 +151,9 @@ private:
             return {{"hex", hex(text)}};
         }
     }
+    static auto of_others(const allot::Value& value) -> Json {
+        return allot::to_decimal(value.num()) + "/" + std::to_string(value.den());
+    }
     template <class T>
     static auto of_others(const std::vector<T>& values) -> Json {
         auto list = Json::array();

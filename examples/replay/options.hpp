@@ -16,6 +16,8 @@ struct Options {
     std::optional<Format> from{};          ///< Of both logs; without, each one's first byte tells.
     std::optional<Format> to{};            ///< Convert to this and play nothing.
     std::optional<std::uint64_t> until{};  ///< The position to stop before.
+    std::string explain{};                 ///< What to explain where the play stops: "task:ID" or "node:ID"; empty for nothing.
+    bool text = false;                     ///< Explain in sentences, not as JSON.
     bool quiet = false;                    ///< The last line alone.
     std::string policies = "crynux_single";
 };

@@ -12,6 +12,7 @@
 #include <allot/journal/state_root.hpp>
 
 #include "difference.hpp"
+#include "explain.hpp"
 #include "json.hpp"
 #include "log_input.hpp"
 #include "options.hpp"
@@ -41,6 +42,11 @@ public:
                 {"state_root", detail::Bytes32{allot::state_root(dispatcher_)}.hex()}};
     }
 
+    /// Why a task waits, or what a node gets. @throws InputError where neither is there.
+    [[nodiscard]] auto explain(const Subject& subject, bool text) -> std::string {
+        return explained(dispatcher_, subject, position_, text);
+    }
+
 private:
     Dispatcher dispatcher_{};
     allot::EventHash hash_{};
@@ -65,6 +71,7 @@ template <class Command>
 /// Plays a log and writes what happened.
 template <class Dispatcher>
 auto play(const Options& options, Output& output) -> Status {
+    const auto subject = options.explain.empty() ? std::nullopt : std::optional{subject_from(options.explain)};
     auto input = LogInput<typename Dispatcher::Command>{options.log, options.from};
     auto player = Player<Dispatcher>{};
     while (const auto entry = next_until(input, options)) {
@@ -75,7 +82,7 @@ auto play(const Options& options, Output& output) -> Status {
             }
         }
     }
-    output.line(player.summary().dump());
+    output.line(subject ? player.explain(*subject, options.text) : player.summary().dump());
     return all_well;
 }
 

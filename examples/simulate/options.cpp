@@ -63,6 +63,8 @@ auto parse_options(int argc, char** argv) -> ParsedOptions {
     app.add_option("--data", options.data_folder, "folder of the bundled tables")->type_name("FOLDER");
     app.add_option("--report", options.report, "where to write the report; \"\" for nowhere")->type_name("FILE")->capture_default_str();
     app.add_option("--json", options.json, "where to write the results as JSON")->type_name("FILE");
+    app.add_flag("--expected-wait", options.expected_wait,
+                 "ask how long each hundredth queued task will wait, and tell how far off the answers were");
     app.add_flag("--short", is_short, "a twentieth of the network: --scale 0.05");
     auto* const show = app.add_flag("--progress", options.show_progress, "a progress bar even without a terminal");
     app.add_flag("--no-progress", options.hide_progress, "no progress at all")->excludes(show);

@@ -16,6 +16,7 @@ struct Options {
     std::string trace{};                   ///< Another pod list; empty: the bundled one.
     std::string json{};                    ///< Where to write the results as JSON; empty: nowhere.
     std::string report = "report.html";    ///< Where to write the report; empty: nowhere.
+    bool expected_wait = false;            ///< Compare expected waits with what came of them.
     bool show_progress = false;            ///< A bar even where standard error is no terminal.
     bool hide_progress = false;
 };

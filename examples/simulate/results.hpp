@@ -48,6 +48,12 @@ struct WaitPoint {
     double wait_s = 0;
 };
 
+/// How long a task was expected to wait when it was queued, and how long it did until it started.
+struct ExpectedWait {
+    std::int64_t expected_ms = 0;
+    std::int64_t waited_ms = 0;
+};
+
 /// One node's part of the network's stake and of the work done.
 struct NodePoint {
     double stake_share = 0;
@@ -117,6 +123,7 @@ struct Results {
     std::vector<Sample> samples{};
     std::array<Decile, 10> deciles{};
     std::vector<WaitPoint> waits{};      ///< An even sample.
+    std::vector<ExpectedWait> expected_waits{};  ///< Of tasks that started; empty unless asked for.
     std::vector<NodePoint> node_points{};
     std::array<KindRow, kind_count> kinds{};
 };

@@ -1,8 +1,13 @@
 #include "summary.hpp"
 
+#include <algorithm>
+#include <array>
+#include <cmath>
 #include <cstddef>
+#include <cstdint>
 #include <iterator>
 #include <string>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -78,6 +83,42 @@ void add_deciles(std::string& text, const Results& r) {
     }
 }
 
+/// How far off expected waits were, in parts of what the tasks waited: of all, and by what they waited.
+void add_expected_waits(std::string& text, const Results& r) {
+    if (r.expected_waits.empty()) {
+        return;
+    }
+    auto out = std::back_inserter(text);
+    fmt::format_to(out, "\nExpected waits, asked as tasks were queued, against what those waited that started\n");
+    fmt::format_to(out, "  {:>16}  {:>6}  {:>12}  {:>10}  {:>11}  {:>15}\n", "waited", "tasks", "error median", "90th pct.",
+                   "within 25 %", "expected/waited");
+    constexpr auto limits = std::array<std::int64_t, 5>{0, 60'000, 600'000, 3'600'000, 1'000'000'000'000};
+    const auto row = [&](const std::string& name, std::int64_t from_ms, std::int64_t until_ms) {
+        auto errors = std::vector<double>{};
+        auto ratios = std::vector<double>{};
+        for (const auto& [expected_ms, waited_ms] : r.expected_waits) {
+            if (waited_ms > from_ms && waited_ms <= until_ms) {
+                ratios.push_back(static_cast<double>(expected_ms) / static_cast<double>(waited_ms));
+                errors.push_back(std::abs(ratios.back() - 1));
+            }
+        }
+        if (errors.empty()) {
+            return;
+        }
+        std::sort(errors.begin(), errors.end());
+        std::sort(ratios.begin(), ratios.end());
+        const auto within = std::upper_bound(errors.begin(), errors.end(), 0.25) - errors.begin();
+        fmt::format_to(out, "  {:>16}  {:>6}  {:>10.0f} %  {:>8.0f} %  {:>9.1f} %  {:>15.2f}\n", name, errors.size(),
+                       errors[errors.size() / 2] * 100, errors[errors.size() * 9 / 10] * 100,
+                       percent(static_cast<double>(within), static_cast<double>(errors.size())), ratios[ratios.size() / 2]);
+    };
+    row("any time", limits.front(), limits.back());
+    row("up to a minute", limits[0], limits[1]);
+    row("up to 10 min", limits[1], limits[2]);
+    row("up to an hour", limits[2], limits[3]);
+    row("longer", limits[3], limits[4]);
+}
+
 void add_kinds(std::string& text, const Results& r) {
     auto out = std::back_inserter(text);
     fmt::format_to(out, "\nWho gains and who loses: draws won by a free node for equal stake, an ordinary node = 100 %\n");
@@ -108,6 +149,7 @@ auto to_text(const Results& results) -> std::string {
     add_run(text, results);
     add_totals(text, results);
     add_deciles(text, results);
+    add_expected_waits(text, results);
     add_kinds(text, results);
     return text;
 }

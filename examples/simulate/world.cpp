@@ -18,6 +18,7 @@
 #include <fmt/format.h>
 
 #include <allot/allot.hpp>
+#include <allot/explain/expected_wait.hpp>
 
 #include "hash.hpp"
 #include "ledger.hpp"
@@ -37,6 +38,7 @@ auto memory_peak_mib() -> std::uint64_t {
 
 
 constexpr auto samples_wanted = std::int64_t{288};
+constexpr auto expected_wait_every = std::uint64_t{100};  // queued tasks: to ask costs a pass over the network
 
 /// Something the world does at a time it has already settled.
 struct Happening {
@@ -244,7 +246,10 @@ private:
             [&](const event::NodeExcluded& e) { ledger_.excluded(node_index_.at(e.node), true); },
             [&](const event::NodeReadmitted& e) { ledger_.excluded(node_index_.at(e.node), false); },
             [&](const event::ModelWanted& e) { download(node_index_.at(e.node), e.model); },
-            [&](const event::TaskQueued& e) { ledger_.queued(index_of(e.task)); },
+            [&](const event::TaskQueued& e) {
+                ledger_.queued(index_of(e.task));
+                expect_wait(e.task);
+            },
             [&](const event::TaskStarted& e) { start(e.lease); },
             [&](const event::TaskDone& e) { end(index_of(e.task), End::done); },
             [&](const event::TaskFailed& e) { end(index_of(e.task), End::failed); },
@@ -262,6 +267,7 @@ private:
         const auto node = node_index_.at(lease.node);
         const auto& plan = scenario_.nodes[node];
         ledger_.started(task, node, now_ms_);
+        note_wait(task);
         leases_[node] = lease;
 
         const auto flaky = plan.kind == Kind::flaky;
@@ -278,6 +284,26 @@ private:
             return;  // it is gone before it is done
         }
         plan_happening({ends_ms, 0, fails ? Happening::Kind::fails : Happening::Kind::completes, node, lease.token, {}});
+    }
+
+    void expect_wait(const allot::TaskId& task) {
+        if (!options_.expected_wait || queued_++ % expected_wait_every != 0) {
+            return;
+        }
+        const auto* record = dispatcher_.task(task);  // the command that queued it may have ended it, too
+        if (record != nullptr && record->state == allot::TaskState::queued) {
+            if (const auto wait = allot::expected_wait(dispatcher_, task).value()) {
+                expected_.emplace(index_of(task), std::pair{now_ms_, wait->count()});
+            }
+        }
+    }
+
+    void note_wait(std::uint32_t task) {
+        if (const auto found = expected_.find(task); found != expected_.end()) {
+            const auto [queued_ms, expected_ms] = found->second;
+            ledger_.results().expected_waits.push_back({expected_ms, now_ms_ - queued_ms});
+            expected_.erase(found);
+        }
     }
 
     void end(std::uint32_t task, End how) {
@@ -405,6 +431,8 @@ private:
     std::vector<std::uint32_t> group_open_;            ///< By group: members that have not ended.
     std::vector<std::array<std::uint32_t, rule::group_size>> group_tasks_;
     std::vector<std::uint32_t> groups_to_rank_{};
+    std::map<std::uint32_t, std::pair<std::int64_t, std::int64_t>> expected_{};  ///< By task: when it was asked, the answer.
+    std::uint64_t queued_ = 0;
     std::uint64_t happenings_planned_ = 0;
     std::uint64_t commands_ = 0;
     std::uint32_t next_task_ = 0;

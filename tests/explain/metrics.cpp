@@ -37,7 +37,11 @@ TEST_CASE("figures are what was heard of, and how the network stands") {
     for (auto id = 3; id <= 5; ++id) {
         (void)run(command::Submit{plain_task(id)}, at(5s));  // the third finds the queue full
     }
+    CHECK(recorder.metrics(d).explanations == 0);
+    recorder.explained();
+    recorder.explained();
     const auto m = recorder.metrics(d);
+    CHECK(m.explanations == 2);
     CHECK(m.count<event::NodeJoined>() == 2);
     CHECK(m.count<event::TaskStarted>() == 2);
     CHECK(m.count<event::TaskDone>() == 1);

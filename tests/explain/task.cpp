@@ -301,6 +301,33 @@ TEST_CASE("an explanation parts all nodes by the first reason that keeps each ou
     }
 }
 
+TEST_CASE("a node is said to have no weight exactly when the dispatcher gives it none") {
+    auto with_none = 0;
+    auto with_some = 0;
+    for (auto run = std::uint64_t{0}; run < 4; ++run) {
+        auto d = D{};
+        auto chaos = support::Chaos<D>{support::seed() + run};
+        ok(d.join(with(plain_node(99), [](NodeSpec& n) { n.stake = (allot::u128{1} << 96) - allot::u128{1}; }), at(0s)));
+        for (auto step = 0; step < 300; ++step) {
+            const auto moment = chaos.moment(d);
+            const auto command = chaos.command(d);
+            (void)d.apply(command, moment);
+            auto task = allot::Task{};
+            d.state().tasks().for_each([&](allot::TaskHandle, const allot::Task& one) { task = one; });
+            d.state().nodes().for_each([&](allot::NodeHandle h, const auto& record) {
+                for (const auto score : {d.qos_score(record), allot::Score::zero(), allot::Score::from_raw(1), allot::Score::one()}) {
+                    INFO("ALLOT_SEED " << support::seed() << ", run " << run << ", step " << step);
+                    const auto none = d.weight(h, task, score).is_zero();
+                    CHECK(allot::detail::has_no_weight(d, h, task, score) == none);
+                    ++(none ? with_none : with_some);
+                }
+            });
+        }
+    }
+    CHECK(with_none > 100);
+    CHECK(with_some > 100);
+}
+
 TEST_CASE("a waiting task is told its place, what it is worth, and what it takes to stay") {
     auto d = allot::Dispatcher{allot::ValueQueue{{.tasks_per_node = 1, .capacity_min = 3}}};
     ok(d.submit(paying(1, 100), at(0s)));

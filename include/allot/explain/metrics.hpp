@@ -53,6 +53,7 @@ struct Metrics {
     std::array<std::uint64_t, 5> choices{}; ///< By `ChoiceKind`: draws, pulls, evictions, copies.
     std::uint64_t rejections = 0;           ///< Tries of draws and copies that hit no one.
     std::uint64_t scans = 0;                ///< Draws and copies that an exact scan decided.
+    std::uint64_t explanations = 0;         ///< How often the embedder explained something and said so.
 
     std::uint32_t queued = 0;
     std::uint32_t queue_capacity = 0;
@@ -112,6 +113,9 @@ public:
             }
         }
     }
+
+    /// Counts an explanation: explaining changes nothing, so nobody but who asks for one can tell.
+    void explained() noexcept { ++counted_.explanations; }
 
     /// What was counted so far, and how the network stands. @complexity linear in what is remembered.
     template <class Dispatcher>

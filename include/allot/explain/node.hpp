@@ -23,6 +23,7 @@ struct Odds {
 
     friend auto operator==(const Odds&, const Odds&) noexcept -> bool = default;
 };
+ALLOT_FIELDS(Odds, weight, total, rank, candidates)
 
 /// A node's odds for the best waiting task of one group, now and if one thing about the node were different.
 struct GroupOdds {
@@ -37,6 +38,7 @@ struct GroupOdds {
     std::optional<Odds> one_more_model{};   ///< With that on disk.
     std::optional<Odds> next_vram{};        ///< With `NodeExplanation::next_vram`.
 };
+ALLOT_FIELDS(GroupOdds, group, waiting, task, value, now, stake_doubled, full_quality, model, one_more_model, next_vram)
 
 /// Why a node gets no tasks, or which it could get.
 struct NodeExplanation {
@@ -54,6 +56,7 @@ struct NodeExplanation {
     std::uint32_t runnable = 0;             ///< Tasks it could take, were it free.
     std::vector<GroupOdds> groups{};        ///< Those with demand, the group of the best task first.
 };
+ALLOT_FIELDS(NodeExplanation, node, now, state, obstacle, back_at, free_by, qos, next_vram, queued, tasks, runnable, groups)
 
 namespace detail {
 

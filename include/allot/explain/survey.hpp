@@ -5,15 +5,18 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
+#include <allot/core/fields.hpp>
 #include <allot/core/reason.hpp>
 #include <allot/core/task.hpp>
 #include <allot/core/weight.hpp>
 #include <allot/dispatcher/dispatcher.hpp>
 #include <allot/dispatcher/gang_tally.hpp>
 #include <allot/result.hpp>
+#include <allot/weight/harmonic_weight.hpp>
 
 namespace allot { inline namespace v0 {
 
@@ -24,6 +27,9 @@ struct ReasonCount {
 
     friend auto operator==(const ReasonCount&, const ReasonCount&) noexcept -> bool = default;
 };
+ALLOT_FIELDS(ReasonCount, reason, count)
+ALLOT_ENUMERATORS(Reason, none, paused, pending, busy, vram_too_small, gpu_differs, platform_refused, version_too_old,
+                  name_policy, excluded, zero_weight, reserved, avoided, same_operator, models_missing, narrowed_out, first_of_embedder)
 
 /// A task as explanations see it: the record it has, or would have were it queued now, and what it asks of a node's class.
 struct Question {
@@ -108,11 +114,23 @@ template <class Dispatcher>
     return Reason::paused;
 }
 
+/// Whether a node of some score has no weight. The default weight is zero when the stake or the score is, and never else,
+/// whatever the locality (`harmonic` in core/weight.hpp), so its divisions are spared: they would be half of what explaining
+/// costs.
+template <class Dispatcher>
+[[nodiscard]] auto has_no_weight(const Dispatcher& d, NodeHandle h, const Task& task, Score score) -> bool {
+    if constexpr (std::is_same_v<typename Dispatcher::WeightPolicy, HarmonicWeight>) {
+        return d.state().nodes()[h].node.stake_root.is_zero() || score == Score::zero();
+    } else {
+        return d.weight(h, task, score).is_zero();
+    }
+}
+
 /// The rest: why a free node of a fitting class and some score would not take this task, whatever models it holds.
 template <class Dispatcher>
 [[nodiscard]] auto refusal(const Dispatcher& d, NodeHandle h, const Question& question, Score score) -> Reason {
-    return d.weight(h, question.task, score).is_zero() ? Reason::zero_weight
-                                                       : d.admission(h, question.task, question.requirement);
+    return has_no_weight(d, h, question.task, score) ? Reason::zero_weight
+                                                     : d.admission(h, question.task, question.requirement);
 }
 template <class Dispatcher>
 [[nodiscard]] auto refusal(const Dispatcher& d, NodeHandle h, const Question& question) -> Reason {

@@ -22,6 +22,7 @@ enum class Relaxed : std::uint8_t {
     platform = 4,  ///< Any platform.
     version = 5,   ///< Any version of the node software.
 };
+ALLOT_ENUMERATORS(Relaxed, models, vram, gpu, platform, version)
 
 /// What a task would gain if it asked for less.
 struct Relaxation {
@@ -33,6 +34,7 @@ struct Relaxation {
 
     friend auto operator==(const Relaxation&, const Relaxation&) noexcept -> bool = default;
 };
+ALLOT_FIELDS(Relaxation, what, vram, and_models, candidates, freed)
 
 /// What makes a waiting task be tried next. A task is tried when something happens, never by a timer of its own.
 struct NextTry {
@@ -45,6 +47,7 @@ struct NextTry {
 
     friend auto operator==(const NextTry&, const NextTry&) noexcept -> bool = default;
 };
+ALLOT_FIELDS(NextTry, on_match, on_lease_end, on_readmission, on_resume, on_models, expires)
 
 /// Why a task waits, or would.
 struct TaskExplanation {
@@ -81,6 +84,8 @@ struct TaskExplanation {
 
     friend auto operator==(const TaskExplanation&, const TaskExplanation&) -> bool = default;
 };
+ALLOT_FIELDS(TaskExplanation, task, state, now, submitted_at, group, group_size, value, position, queued, capacity,
+             survives_above, nodes, kept_out, candidates, downloads, next, relaxations)
 
 namespace detail {
 

@@ -1,0 +1,70 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <variant>
+
+#include <allot/explain/node.hpp>
+#include <allot/explain/task.hpp>
+#include <allot/format/explain.hpp>
+#include <allot/store/record_fields.hpp>
+
+#include "json_value.hpp"
+#include "log_input.hpp"
+
+namespace replay {
+
+/// What `--explain` asks about.
+using Subject = std::variant<allot::TaskId, allot::NodeId>;
+
+/// Reads "task:ID" or "node:ID". An ID is one as it is written in a log: a whole number, 1 to 32 bytes of text, or 64 hex
+/// digits.
+[[nodiscard]] inline auto subject_from(std::string_view text) -> Subject {
+    const auto colon = text.find(':');
+    const auto what = text.substr(0, colon);
+    if (colon == std::string_view::npos || (what != "task" && what != "node")) {
+        throw InputError{"--explain: task:ID or node:ID is expected, such as task:7 or node:relay-7"};
+    }
+    const auto name = text.substr(colon + 1);
+    const auto number = allot::parse_decimal(name);
+    const auto json = number && *number <= allot::u128{~std::uint64_t{0}} ? Json(number->low()) : Json(name);
+    const auto id_of = [&](auto id) -> Subject {
+        try {
+            detail::FromJson::get(json, id, std::string{what});
+        } catch (const detail::Refused& refused) {
+            throw InputError{"--explain: " + refused.fault.message()};
+        }
+        return id;
+    };
+    return what == "task" ? id_of(allot::TaskId::null()) : id_of(allot::NodeId::null());
+}
+
+/// An explanation as one line of JSON, or in sentences.
+template <class Explanation>
+[[nodiscard]] auto written(const Explanation& explanation, bool text) -> std::string {
+    return text ? fmt::format("{}", explanation) : detail::ToJson::of(explanation).dump();
+}
+
+/// Why a task waits, or what a node gets. @throws InputError where there is nothing to explain.
+template <class Dispatcher>
+[[nodiscard]] auto explained(Dispatcher& dispatcher, const Subject& subject, std::uint64_t position, bool text) -> std::string {
+    const auto at = " at position " + std::to_string(position) + "; choose another position with --until";
+    if (const auto* node = std::get_if<allot::NodeId>(&subject)) {
+        const auto explanation = allot::explain(dispatcher, *node);
+        if (!explanation) {
+            throw InputError{"--explain: there is no node \"" + node->text() + "\"" + at};
+        }
+        return written(*explanation, text);
+    }
+    const auto& task = std::get<allot::TaskId>(subject);
+    const auto explanation = allot::explain(dispatcher, task);
+    if (!explanation) {
+        const auto ended = explanation.error() == allot::Error::task_ended;
+        const auto name = "\"" + task.text() + "\"";
+        throw InputError{"--explain: " + (ended ? "task " + name + " has ended" : "there is no task " + name) + at};
+    }
+    return written(*explanation, text);
+}
+
+}  // namespace replay

@@ -1,0 +1,190 @@
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <queue>
+#include <utility>
+#include <vector>
+
+#include <allot/core/lease.hpp>
+#include <allot/core/u128.hpp>
+#include <allot/explain/survey.hpp>
+#include <allot/policy/task_queue.hpp>
+
+namespace allot { inline namespace v0 { namespace detail {
+
+/// How far back `expected_wait` looks for newcomers.
+inline constexpr auto newcomers_since = Duration{3'600'000};
+
+/// When a running task is expected to end: after its estimate. A late one is expected to take as long again as it is late.
+/// Never beyond its deadline, nor in the past.
+[[nodiscard]] constexpr auto expected_end(const LeaseRecord& lease, Duration estimate, TimePoint now) noexcept -> TimePoint {
+    const auto planned = lease.started_at + estimate;
+    const auto end = planned > now ? planned : now + (now - planned);
+    return std::max(now, std::min(end, lease.deadline));
+}
+
+/// When a node is expected to take a task; never, if it takes none by itself.
+template <class Dispatcher>
+[[nodiscard]] auto expected_free(const Dispatcher& d, const Node& node) -> TimePoint {
+    if ((node.state != NodeState::available && node.state != NodeState::busy) || node.kicked_out) {
+        return never;
+    }
+    auto free = d.now();
+    if (node.leased()) {
+        const auto& lease = d.state().leases()[node.lease];
+        free = expected_end(lease, d.state().tasks()[lease.task].duration_estimate, free);
+    }
+    return node.excluded ? std::max(free, node.due_at) : free;
+}
+
+/// A wait, were a part of the nodes' time taken away by others: wait / (1 - taken / offered), four times the wait at most.
+[[nodiscard]] constexpr auto stretched(Duration wait, Duration taken, Duration offered) noexcept -> Duration {
+    const auto number = [](Duration span) { return u128{static_cast<std::uint64_t>(span.count())}; };
+    const auto left = std::max({Duration{1}, offered - taken, offered / 4});
+    return Duration{static_cast<std::int64_t>((number(wait) * number(std::max(left, offered)) / number(left)).low())};
+}
+
+/// The queue played forward, from what the records say now until the task in question starts.
+template <class Dispatcher>
+class Forecast {
+public:
+    Forecast(const Dispatcher& d, const Question& question)
+        : d_{d}, question_{question}, fits_{reasons_of_classes(d, question.requirement)} {
+        gather_ahead();
+        gather_nodes();
+    }
+
+    [[nodiscard]] auto wait() -> std::optional<Duration> {
+        while (!free_.empty()) {
+            const auto [time, node] = free_.top();
+            free_.pop();
+            if (auto* const ahead = best_for(node)) {
+                free_.emplace(time + d_.state().tasks()[ahead->back().task].duration_estimate, node);
+                ahead->pop_back();
+            } else if (takes(node)) {
+                return stretched(time - d_.now(), taken_, offered_);
+            }
+        }
+        return std::nullopt;
+    }
+
+private:
+    using Tasks = std::vector<QueueEntry>;
+
+    /// The waiting tasks that go before the one in question, by group, the best of each last.
+    void gather_ahead() {
+        const auto& task = question_.task;
+        const auto it = QueueEntry{no_handle<TaskHandle>, task.requirement, task.value, task.sequence};
+        d_.state().tasks().for_each([&](TaskHandle h, const Task& other) {
+            const auto entry = QueueEntry{h, other.requirement, other.value, other.sequence};
+            if (other.state != TaskState::queued || other.id == task.id || !goes_before(entry, it)) {
+                return;
+            }
+            if (ahead_.size() <= other.requirement.value) {
+                ahead_.resize(std::size_t{other.requirement.value} + 1);
+            }
+            ahead_[other.requirement.value].push_back(entry);
+        });
+        for (auto& tasks : ahead_) {
+            std::sort(tasks.begin(), tasks.end(), [](const QueueEntry& a, const QueueEntry& b) { return goes_before(b, a); });
+        }
+    }
+
+    /// When each node is free, and how much of the time of those that fit went to newcomers of greater value.
+    void gather_nodes() {
+        auto free = std::vector<Free>{};
+        d_.state().nodes().for_each([&](NodeHandle h, const auto& record) {
+            const auto time = expected_free(d_, record.node);
+            if (time == never) {
+                return;
+            }
+            free.emplace_back(time, h);
+            if (fits_[record.node.node_class.value] == Reason::none) {
+                offered_ += newcomers_since;
+                taken_ += record.node.leased() ? taken_by_newcomer(d_.state().leases()[record.node.lease]) : Duration{0};
+            }
+        });
+        free_ = Nodes{std::greater<>{}, std::move(free)};
+    }
+
+    [[nodiscard]] auto taken_by_newcomer(const LeaseRecord& lease) const -> Duration {
+        const auto& task = d_.state().tasks()[lease.task];
+        const auto newcomer = task.submitted_at > d_.now() - newcomers_since && task.value > question_.task.value;
+        return newcomer ? task.duration_estimate : Duration{0};
+    }
+
+    /// The group whose best task a node takes before ours, or null.
+    [[nodiscard]] auto best_for(NodeHandle node) -> Tasks* {
+        auto* best = static_cast<Tasks*>(nullptr);
+        for (const auto group : d_.state().fits().requirements_of(d_.state().nodes()[node].node.node_class)) {
+            if (group.value < ahead_.size() && !ahead_[group.value].empty() &&
+                (best == nullptr || goes_before(ahead_[group.value].back(), best->back()))) {
+                best = &ahead_[group.value];
+            }
+        }
+        return best;
+    }
+
+    [[nodiscard]] auto takes(NodeHandle node) const -> bool {
+        const auto gate = d_.rules()->narrowing == Narrowing::gate && !question_.task.models.empty();
+        return fits_[d_.state().nodes()[node].node.node_class.value] == Reason::none &&
+               refusal(d_, node, question_) == Reason::none && (!gate || d_.narrows_to(node, question_.task));
+    }
+
+    using Free = std::pair<TimePoint, NodeHandle>;
+    using Nodes = std::priority_queue<Free, std::vector<Free>, std::greater<>>;
+
+    const Dispatcher& d_;
+    const Question& question_;
+    std::vector<Reason> fits_;     // by class
+    std::vector<Tasks> ahead_{};   // by requirement
+    Nodes free_{};
+    Duration offered_{};
+    Duration taken_{};
+};
+
+}  // namespace detail
+
+/// How long a task is expected to wait from now until it starts, by this model:
+///
+/// - A node is free when its lease began plus the estimate of its task. A task that is late is expected to take as long again
+///   as it is late. A lease ends by its deadline, and an excluded node comes back when its exclusion ends.
+/// - Each node that is free takes the best of the waiting tasks that its class fits and that go before this one, for as long as
+///   their estimates say. The first that would take this one ends the wait. No worse task matters.
+/// - Tasks of greater value that come later are expected as they came in the last hour. Of the nodes whose class fits, let r be
+///   the estimates of such newcomers that run there over an hour of all these nodes: the wait is divided by 1 - r, but at most
+///   multiplied by four. (So fares whom others overtake in Cobham's formula for queues with priorities.)
+///
+/// It is an estimate, not a promise: nobody knows how long tasks will run, nor what will come. The task may be evicted or
+/// expire before (`TaskExplanation::next`). `simulate --expected-wait` tells how far off it is on a real trace. Of the tasks
+/// that go before, only the class they fit is asked, not whom they avoid nor what they hold. A running task is looked at as if
+/// it waited.
+///
+/// Never negative; zero when a node is free that would take it and no better task would. Of two tasks that differ in value
+/// alone, the greater never waits longer.
+///
+/// @return none when no node would take it by itself: none fits, or those that do refuse it, are paused, or are about to be.
+/// @complexity O((n + a)·(log n + g)) for n nodes, a waiting tasks that go before it, and g groups that a class fits; and one
+/// pass over the tasks.
+template <class Dispatcher>
+[[nodiscard]] auto expected_wait(const Dispatcher& dispatcher, const Question& question) -> std::optional<Duration> {
+    return detail::Forecast<Dispatcher>{dispatcher, question}.wait();
+}
+
+/// The same for a task of the network. Errors: as `question`.
+template <class Dispatcher>
+[[nodiscard]] auto expected_wait(const Dispatcher& dispatcher, TaskId task) -> Result<std::optional<Duration>> {
+    return question(dispatcher, task).map([&](const Question& asked) { return expected_wait(dispatcher, asked); });
+}
+
+/// The same for a task that nobody has submitted. Errors: as `question`.
+template <class Dispatcher>
+[[nodiscard]] auto expected_wait(const Dispatcher& dispatcher, const TaskSpec& task) -> Result<std::optional<Duration>> {
+    return question(dispatcher, task).map([&](const Question& asked) { return expected_wait(dispatcher, asked); });
+}
+
+}}  // namespace allot::v0
