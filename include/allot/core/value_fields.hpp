@@ -7,6 +7,7 @@
 #include <allot/core/node.hpp>
 #include <allot/core/outcome.hpp>
 #include <allot/core/random.hpp>
+#include <allot/core/reason.hpp>
 #include <allot/core/task.hpp>
 #include <allot/core/units.hpp>
 
@@ -31,6 +32,9 @@ ALLOT_FIELDS(Outcome, kind, points)
 ALLOT_ENUMERATORS(OutcomeKind, success, timeout, timeout_in_group, out_of_memory, model_download, execution_error,
                   incorrect_result, declined, cancelled, scored)
 ALLOT_ENUMERATORS(FailCause, out_of_memory, model_download, execution_error, incorrect_result)
+ALLOT_ENUMERATORS(Reason, none, paused, pending, busy, vram_too_small, gpu_differs, platform_refused, version_too_old, name_policy,
+                  excluded, zero_weight, reserved, avoided, same_operator, models_missing, narrowed_out, gang_short,
+                  first_of_embedder)
 ALLOT_ENUMERATORS(Error, time_went_back, time_too_late, advance_first, id_invalid, node_unknown, node_duplicate, task_unknown,
                   task_duplicate, task_ended, task_not_leased, lease_stale, lease_not_committed, lease_already_committed,
                   lease_already_disclosed, lease_renewal_capped, vram_zero, gpu_empty, duration_invalid, amount_overflow,

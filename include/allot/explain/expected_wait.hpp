@@ -53,7 +53,8 @@ template <class Dispatcher>
 class Forecast {
 public:
     Forecast(const Dispatcher& d, const Question& question)
-        : d_{d}, question_{question}, fits_{reasons_of_classes(d, question.requirement)} {
+        : d_{d}, question_{question}, fits_{reasons_of_classes(d, question.requirement)},
+          together_{question.requirement, question.in_group} {
         gather_ahead();
         gather_nodes();
     }
@@ -62,18 +63,30 @@ public:
         while (!free_.empty()) {
             const auto [time, node] = free_.top();
             free_.pop();
+            const auto& record = d_.state().nodes()[node].node;
+            const auto& node_class = d_.state().fits().value(record.node_class);
             if (auto* const ahead = best_for(node)) {
-                free_.emplace(time + d_.state().tasks()[ahead->back().task].duration_estimate, node);
-                ahead->pop_back();
+                auto& best = ahead->back();
+                free_.emplace(time + d_.state().tasks()[best.entry.task].duration_estimate, node);
+                if (--best.nodes == 0) {
+                    ahead->pop_back();
+                }
             } else if (takes(node)) {
-                return stretched(time - d_.now(), taken_, offered_);
+                together_.add(record, node_class);
+                if (together_.enough(node_class)) {
+                    return stretched(time - d_.now(), taken_, offered_);
+                }
             }
         }
         return std::nullopt;
     }
 
 private:
-    using Tasks = std::vector<QueueEntry>;
+    struct Ahead {
+        QueueEntry entry{};
+        std::uint32_t nodes = 1;  // that it still wants
+    };
+    using Tasks = std::vector<Ahead>;
 
     /// The waiting tasks that go before the one in question, by group, the best of each last.
     void gather_ahead() {
@@ -87,10 +100,10 @@ private:
             if (ahead_.size() <= other.requirement.value) {
                 ahead_.resize(std::size_t{other.requirement.value} + 1);
             }
-            ahead_[other.requirement.value].push_back(entry);
+            ahead_[other.requirement.value].push_back({entry, d_.state().fits().value(other.requirement).gang_size});
         });
         for (auto& tasks : ahead_) {
-            std::sort(tasks.begin(), tasks.end(), [](const QueueEntry& a, const QueueEntry& b) { return goes_before(b, a); });
+            std::sort(tasks.begin(), tasks.end(), [](const Ahead& a, const Ahead& b) { return goes_before(b.entry, a.entry); });
         }
     }
 
@@ -122,7 +135,7 @@ private:
         auto* best = static_cast<Tasks*>(nullptr);
         for (const auto group : d_.state().fits().requirements_of(d_.state().nodes()[node].node.node_class)) {
             if (group.value < ahead_.size() && !ahead_[group.value].empty() &&
-                (best == nullptr || goes_before(ahead_[group.value].back(), best->back()))) {
+                (best == nullptr || goes_before(ahead_[group.value].back().entry, best->back().entry))) {
                 best = &ahead_[group.value];
             }
         }
@@ -143,6 +156,7 @@ private:
     std::vector<Reason> fits_;     // by class
     std::vector<Tasks> ahead_{};   // by requirement
     Nodes free_{};
+    GangTally together_;           // those that would take it
     Duration offered_{};
     Duration taken_{};
 };
@@ -158,6 +172,7 @@ private:
 /// - Tasks of greater value that come later are expected as they came in the last hour. Of the nodes whose class fits, let r be
 ///   the estimates of such newcomers that run there over an hour of all these nodes: the wait is divided by 1 - r, but at most
 ///   multiplied by four. (So fares whom others overtake in Cobham's formula for queues with priorities.)
+/// - The nodes of a gang wait for the last of them. In truth none does, so a gang's wait is expected too short.
 ///
 /// It is an estimate, not a promise: nobody knows how long tasks will run, nor what will come. The task may be evicted or
 /// expire before (`TaskExplanation::next`). `simulate --expected-wait` tells how far off it is on a real trace. Of the tasks

@@ -28,8 +28,6 @@ struct ReasonCount {
     friend auto operator==(const ReasonCount&, const ReasonCount&) noexcept -> bool = default;
 };
 ALLOT_FIELDS(ReasonCount, reason, count)
-ALLOT_ENUMERATORS(Reason, none, paused, pending, busy, vram_too_small, gpu_differs, platform_refused, version_too_old,
-                  name_policy, excluded, zero_weight, reserved, avoided, same_operator, models_missing, narrowed_out, first_of_embedder)
 
 /// A task as explanations see it: the record it has, or would have were it queued now, and what it asks of a node's class.
 struct Question {
