@@ -12,6 +12,7 @@
 #include <allot/core/fields.hpp>
 #include <allot/core/reason.hpp>
 #include <allot/core/task.hpp>
+#include <allot/core/value_fields.hpp>
 #include <allot/core/weight.hpp>
 #include <allot/dispatcher/dispatcher.hpp>
 #include <allot/dispatcher/gang_tally.hpp>
