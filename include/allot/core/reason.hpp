@@ -26,6 +26,7 @@ enum class Reason : std::uint8_t {
     same_operator = 13,
     models_missing = 14,
     narrowed_out = 15,
+    unproven = 16,
     first_of_embedder = 64,
 };
 
@@ -48,6 +49,7 @@ enum class Reason : std::uint8_t {
         case Reason::same_operator: return "another member of the validation group has this node or operator";
         case Reason::models_missing: return "lacks the required models";
         case Reason::narrowed_out: return "others hold the models";
+        case Reason::unproven: return "on probation, and the task pays too much for that";
         case Reason::first_of_embedder: break;
     }
     return "refused by the embedder's own rule";

@@ -28,14 +28,12 @@ void Dispatcher<Ps...>::each_candidate(const Task& task, F&& f) const {
             }
         });
     };
-    auto narrowed = false;
+    auto holders = std::uint32_t{0};
     if (!task.models.empty()) {
-        each(true, [&](NodeHandle, Weight) { narrowed = true; });
-        if (!narrowed && rules_->narrowing == Narrowing::gate) {
-            return;
-        }
+        each(true, [&](NodeHandle, Weight) { ++holders; });
     }
-    each(narrowed, f);
+    const auto gate = !task.models.empty() && rules_->narrowing == Narrowing::gate;
+    each(gate || holders >= rules_->narrow_from, f);
 }
 
 template <class... Ps>

@@ -5,6 +5,7 @@
 #include <utility>
 #include <variant>
 
+#include <allot/core/ageing.hpp>
 #include <allot/dispatcher/dispatcher.hpp>
 #include <allot/store/digest.hpp>
 
@@ -36,6 +37,7 @@ struct Dispatcher<Ps...>::Followers {
     }
 
     void task_changed(TaskHandle h, const Task* before, const Task* after) {
+        hub.tally(h, before, after);
         const auto was = before != nullptr && before->state == TaskState::queued;
         const auto is = after != nullptr && after->state == TaskState::queued;
         if (was) {
@@ -80,8 +82,9 @@ auto Dispatcher<Ps...>::bounds(NodeHandle h, const Record& record, bool holds_mo
             return {plain, plain};
         }
         const auto local = bound(best_boost());
-        // Whoever holds a model stands in the narrowed frame; beside it M = 1, unless only holders of all models count there.
-        const auto plain = rules_->narrowing == Narrowing::all ? local : bound({});
+        // Whoever holds a model stands in the narrowed frame; beside it M = 1, unless only holders of all models count there, or
+        // too few holders do not narrow.
+        const auto plain = rules_->narrowing == Narrowing::all || rules_->narrow_from > 1 ? local : bound({});
         return {plain, local};
     }
 }
@@ -163,7 +166,65 @@ auto Dispatcher<Ps...>::admits(const Record& record, const Task& task, const Req
     }
     const auto avoided = std::find(task.avoided.begin(), task.avoided.end(), node.id) != task.avoided.end();
     return eligibility_.admits(node, task, Situation{state_.counters().now, state_.fits().value(node.node_class), requirement,
-                                                     avoided, same_operator});
+                                                     avoided, same_operator, proven(record)});
+}
+
+template <class... Ps>
+auto Dispatcher<Ps...>::proven(const Record& record) const -> bool {
+    if constexpr (has_proven<QoSTracker>) {
+        return qos_.proven(record.qos);
+    } else {
+        return true;
+    }
+}
+
+/// The outcome that a node's tracker hears of: not its own fault when the terms do not blame it.
+template <class... Ps>
+auto Dispatcher<Ps...>::heard(const Task& task, OutcomeKind outcome) const -> OutcomeKind {
+    if constexpr (has_blames<Terms>) {
+        return terms_.blames(task, outcome) ? outcome : OutcomeKind::execution_error;
+    } else {
+        return outcome;
+    }
+}
+
+/// Whether the class of a node that has not left fits what a task asks.
+template <class... Ps>
+auto Dispatcher<Ps...>::fits_somebody(const TaskSpec& spec) const -> bool {
+    if (const auto known = requirement_known(spec)) {
+        return !state_.fits().classes_of(*known).empty();
+    }
+    const auto requirement = requirement_of(spec);
+    const auto all = state_.fits().all_classes();
+    return std::any_of(all.begin(), all.end(), [&](ClassId id) {
+        return eligibility_.fits(state_.fits().value(id), requirement) == Reason::none;
+    });
+}
+
+/// Counts a task with its owner's while it has not ended, where there is a quota.
+template <class... Ps>
+void Dispatcher<Ps...>::tally(TaskHandle h, const Task* before, const Task* after) {
+    if (!has_quota(rules_.parameters())) {
+        return;
+    }
+    if (after != nullptr && after->state != TaskState::ended) {
+        owners_.add(h, after->owner);
+    } else if (before != nullptr) {
+        owners_.remove(h, before->owner);
+    }
+}
+
+/// Whether a newcomer is worth enough more to take the place of the worst.
+template <class... Ps>
+auto Dispatcher<Ps...>::outbids(TaskHandle newcomer, TaskHandle worst) const -> bool {
+    const auto& a = state_.tasks()[newcomer];
+    const auto& b = state_.tasks()[worst];
+    const auto by = rules_->outbid_by;
+    if (rules_->value_doubles_in == Duration{0}) {
+        return at_least(a.value, by, b.value);
+    }
+    const auto margin = log2_of(by.num, by.den) - log2_of(1, 1);
+    return entry_of(newcomer, a).value.num() >= entry_of(worst, b).value.num() + u128{margin};
 }
 
 template <class... Ps>
@@ -184,7 +245,9 @@ auto Dispatcher<Ps...>::holds_all(NodeHandle h, const Task& task) const -> bool 
 
 template <class... Ps>
 auto Dispatcher<Ps...>::entry_of(TaskHandle h, const Task& task) const -> QueueEntry {
-    return {h, task.requirement, task.value, task.sequence};
+    const auto doubling = rules_->value_doubles_in;
+    const auto value = doubling == Duration{0} ? task.value : aged(task.value, task.submitted_at, doubling);
+    return {h, task.requirement, value, task.sequence};
 }
 
 /// What a new task's record takes over from its spec.

@@ -4,6 +4,7 @@
 
 #include <allot/core/fields.hpp>
 #include <allot/core/time.hpp>
+#include <allot/core/units.hpp>
 #include <allot/policy/role.hpp>
 
 namespace allot { inline namespace v0 {
@@ -29,6 +30,16 @@ struct RulesParameters {
     std::uint32_t boost_in_use = 3;   ///< ... and by this when all are loaded (seed 001: 0.3).
     std::uint32_t boost_unit = 10;
 
+    // Defences, all off by default; `preset::Hardened` sets them.
+    std::uint32_t narrow_from = 1;      ///< Narrowing that falls back takes so many nodes that can be drawn, or there is none.
+    std::uint32_t draw_among = 1;       ///< So many are drawn, one of them by even chance: none gets a task likelier than 1 in so many,
+                                        ///< unless fewer can be drawn.
+    bool refuse_unrunnable = false;     ///< Refuses a task that fits the class of no node that has not left (rule 18).
+    std::uint32_t tasks_per_owner_max = 0xFFFF'FFFFU;  ///< Unfinished tasks of one owner. Tasks without owner are the embedder's own.
+    Ratio outbid_by = 1;                ///< A newcomer in a full queue evicts the worst if worth so many times as much, else itself.
+    Duration value_doubles_in{};        ///< In the queue's order a task's worth doubles in each such time since its submission, and
+                                        ///< so until its patience ends. 0: it does not.
+
     // Limits on what strangers may fill the state with.
     std::uint32_t nodes_max = 1U << 24U;
     std::uint32_t tasks_max = 1U << 26U;
@@ -52,13 +63,17 @@ struct RulesParameters {
                boost_on_disk <= 1'000 && boost_in_use <= 1'000 && small(nodes_max, 1U << 24U) &&
                small(tasks_max, 1U << 28U) && small(classes_max, 1U << 16U) && small(requirements_max, 1U << 16U) &&
                small(models_max, 1U << 24U) && models_per_task_max <= 1'024 && models_per_node_max <= 1U << 16U &&
-               small(name_bytes_max, 4'096) && small(group_members_max, 1U << 16U);
+               small(name_bytes_max, 4'096) && small(group_members_max, 1U << 16U) && small(narrow_from, 64) &&
+               small(draw_among, 64) && tasks_per_owner_max >= 1 && outbid_by.den >= 1 && outbid_by.num >= outbid_by.den &&
+               (value_doubles_in == Duration{0} ||
+                (value_doubles_in >= std::chrono::minutes{1} && value_doubles_in <= longest));
     }
     friend constexpr auto operator==(const RulesParameters&, const RulesParameters&) noexcept -> bool = default;
 };
 ALLOT_FIELDS(RulesParameters, due_max, renewals_max, evictions_max, forget_tasks_after, forget_nodes_after, narrowing, boost_on_disk,
              boost_in_use, boost_unit, nodes_max, tasks_max, classes_max, requirements_max, models_max, models_per_task_max,
-             models_per_node_max, choices_max, labels_max, name_bytes_max, avoided_max, group_members_max)
+             models_per_node_max, choices_max, labels_max, name_bytes_max, avoided_max, group_members_max, narrow_from,
+             draw_among, refuse_unrunnable, tasks_per_owner_max, outbid_by, value_doubles_in)
 
 /// The hub's own rules; stands among the policies. `Dispatcher{Rules{{.narrowing = Narrowing::gate}}}`.
 class Rules {

@@ -129,16 +129,16 @@ template <class Dispatcher>
     return refusal(d, h, question);
 }
 
-/// What becomes of those without the models, when `holders` of those with them could be drawn.
+/// What becomes of those without the models, when so many of those with them could be drawn.
 template <class Dispatcher>
-[[nodiscard]] auto reason_of_narrowing(const Dispatcher& d, const Task& task, bool holders) -> Reason {
+[[nodiscard]] auto reason_of_narrowing(const Dispatcher& d, const Task& task, std::uint32_t holders) -> Reason {
     if (task.models.empty()) {
         return Reason::none;
     }
     if (d.rules()->narrowing == Narrowing::gate) {
         return Reason::models_missing;
     }
-    return holders ? Reason::narrowed_out : Reason::none;
+    return holders >= d.rules()->narrow_from ? Reason::narrowed_out : Reason::none;
 }
 
 /// A node looked at as if it were available, not excluded, and perhaps of another score.
@@ -160,7 +160,7 @@ void each_drawable(const Dispatcher& d, const Question& question, const AsFree& 
         bool narrows;
     };
     auto found = std::vector<Found>{};
-    auto holders = false;
+    auto holders = std::uint32_t{0};
     d.state().nodes().for_each([&](NodeHandle h, const auto& record) {
         const auto& node = record.node;
         const auto free = h == as_free.node || (reason_of_state(node) == Reason::none && !node.excluded);
@@ -169,7 +169,7 @@ void each_drawable(const Dispatcher& d, const Question& question, const AsFree& 
             return;
         }
         found.push_back({h, d.narrows_to(h, question.task)});
-        holders = holders || found.back().narrows;
+        holders += found.back().narrows ? 1U : 0U;
     });
     const auto others = reason_of_narrowing(d, question.task, holders);
     for (const auto& [h, narrows] : found) {
@@ -200,7 +200,7 @@ template <class Dispatcher>
     }
     auto drawn = false;
     detail::each_drawable(dispatcher, question, {}, [&](NodeHandle n, Weight) { drawn = drawn || n == *h; });
-    return drawn ? Reason::none : detail::reason_of_narrowing(dispatcher, question.task, true);
+    return drawn ? Reason::none : detail::reason_of_narrowing(dispatcher, question.task, dispatcher.rules()->narrow_from);
 }
 
 }}  // namespace allot::v0

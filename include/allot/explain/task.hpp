@@ -153,7 +153,7 @@ public:
         });
         const auto holders = free_of(0, true);
         const auto others = free_of(0, false);
-        const auto left = reason_of_narrowing(d, question.task, holders > 0);
+        const auto left = reason_of_narrowing(d, question.task, holders);
         counts_[left] += others;
         counts_[Reason::none] += holders;
         downloads_ = left == Reason::none ? 0 : downloads_;
@@ -253,7 +253,7 @@ private:
     [[nodiscard]] auto relaxation(Relaxed what, std::size_t bit, bool and_models) const -> Relaxation {
         const auto without_models = and_models || what == Relaxed::models;
         const auto keeps_others = [&](std::size_t of) {
-            return reason_of_narrowing(d_, question_.task, free_of(of, true) > 0) == Reason::none;
+            return reason_of_narrowing(d_, question_.task, free_of(of, true)) == Reason::none;
         };
         auto result = Relaxation{what, bit == 0 ? Gibibytes{} : milder_[bit - 1].requirement.vram_min, and_models};
         const auto others_then = without_models || keeps_others(bit);
@@ -277,8 +277,7 @@ private:
 /// Where a task stands, or would stand, among those that wait.
 template <class Dispatcher>
 void tell_queue(const Dispatcher& d, const Question& question, TaskExplanation& out) {
-    const auto entry = [](TaskHandle h, const Task& task) { return QueueEntry{h, task.requirement, task.value, task.sequence}; };
-    const auto it = entry(no_handle<TaskHandle>, question.task);
+    const auto it = d.entry_of(no_handle<TaskHandle>, question.task);
     auto worst = std::optional<QueueEntry>{};
     out.position = 1;
     d.state().tasks().for_each([&](TaskHandle h, const Task& task) {
@@ -289,14 +288,14 @@ void tell_queue(const Dispatcher& d, const Question& question, TaskExplanation& 
         if (task.id == question.task.id) {
             return;
         }
-        const auto other = entry(h, task);
+        const auto other = d.entry_of(h, task);
         out.position += goes_before(other, it) ? 1U : 0U;
         worst = !worst || goes_before(*worst, other) ? other : *worst;
     });
     out.queued = d.queued();
     out.capacity = d.queue_capacity();
     if (out.queued >= out.capacity && worst) {
-        out.survives_above = worst->value;
+        out.survives_above = d.state().tasks()[worst->task].value;
     }
 }
 

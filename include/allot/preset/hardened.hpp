@@ -1,0 +1,55 @@
+#pragma once
+
+#include <tuple>
+
+#include <allot/core/u128.hpp>
+#include <allot/dispatcher/dispatcher.hpp>
+#include <allot/eligibility/all_of.hpp>
+#include <allot/eligibility/probation.hpp>
+#include <allot/weight/linear_weight.hpp>
+
+namespace allot { inline namespace v0 { namespace preset {
+
+/// Seed 001 among strangers who lie, split and flood. Each row is a parameter that may be set alone; all are off elsewhere.
+///
+/// | attack                                           | `CrynuxSingle`                | here                                      |
+/// |--------------------------------------------------|-------------------------------|-------------------------------------------|
+/// | one stake split over k nodes                     | weighs √k as much             | weighs the same; a node counts to a cap   |
+/// | one outlier's stake                              | flattens all other scores     | changes nobody's weight, counts to the cap|
+/// | a lone node claims a model                       | gets all tasks that want it   | three must hold it, or nobody is preferred|
+/// | one node outweighs all others                    | gets nearly every task        | at most a third, if three can be drawn    |
+/// | tasks that nobody can run fill the queue         | evict those that can run      | are refused                               |
+/// | one owner floods                                 | takes the whole queue         | 64 unfinished tasks                       |
+/// | a token more evicts                              | whoever bids last stays       | an eighth more evicts                     |
+/// | a stream of dear tasks                           | starves the cheap             | waiting doubles a worth in two hours      |
+/// | a failed task                                    | ends                          | goes elsewhere, ends at the third failure |
+/// | a task that fails node after node                | each node is blamed           | the first is blamed, the others not       |
+/// | new identities                                   | score a half                  | score an eighth until eight verdicts      |
+///
+/// What it does not do: the cap on stake is per node, so whoever has more than the cap gets his share back by splitting, though
+/// never more; three nodes that lie together still narrow to themselves; a node of hardware that nobody else has makes tasks for
+/// that hardware admissible. The owner of a task is the embedder's word: he checks who submits.
+struct Hardened {
+    using role = role::preset;
+
+    Amount stake_cap = 1'000'000;                          ///< Say yours, in the unit of your stakes: what a large honest node has.
+    Amount probation_fee_max = (u128{1} << 96) - u128{1};  ///< And what a task may pay that goes to a node on probation.
+
+    [[nodiscard]] auto policies() const {
+        return std::tuple{
+            Rules{{.narrow_from = 3, .draw_among = 3, .refuse_unrunnable = true, .tasks_per_owner_max = 64, .outbid_by = {9, 8},
+                   .value_doubles_in = std::chrono::hours{2}}},
+            AllOf{HardwareFit{}, Probation{{.fee_max = probation_fee_max}}},
+            LinearWeight{{.stake_cap = stake_cap}},
+            GpuGroupPool{},
+            ValueQueue{},
+            RollingQos{{.proven_from = 8, .score_unproven = Score::from_ratio(1, 8)}},
+            FeePerSecond{},
+            ThresholdPlacement{},
+            FixedTerms{{.after_timeout = Next::retry_elsewhere, .after_failure = Next::retry_elsewhere, .attempts_max = 16,
+                        .strikes_max = 3, .blamed_max = 1}},
+        };
+    }
+};
+
+}}}  // namespace allot::v0::preset
