@@ -102,6 +102,33 @@ TEST_CASE("a stake above the cap counts as the cap") {
     CHECK(share(seed, "whale") > 900'000);
 }
 
+TEST_CASE("an operator's many nodes weigh their sum, unless they share four caps") {
+    const auto attack = [](auto d) {
+        for (auto i = 0; i < 12; ++i) {
+            ok(d.join(with(staked("evil" + std::to_string(i), 1'000), [](auto& n) { n.operator_id = allot::OperatorId{"evil"}; }), at(0s)));
+        }
+        for (auto i = 0; i < 4; ++i) {
+            ok(d.join(staked("honest" + std::to_string(i), 1'000), at(0s)));
+        }
+        return d;
+    };
+    CHECK(share(attack(allot::Dispatcher{CrynuxSingle{}}), "evil") == 750'000);
+    auto d = attack(allot::Dispatcher{hardened});
+    CHECK(share(d, "evil") == 500'000);
+    // When some of them leave, the others count for more; when nobody says who runs them, each stands alone.
+    for (auto i = 0; i < 10; ++i) {
+        ok(d.leave(allot::NodeId{"evil" + std::to_string(i)}, at(0s)));
+    }
+    CHECK(share(d, "evil") == 333'333);
+    {
+        auto session = d.session();
+        ok(d.update({.id = "honest0", .stake = 8'000, .operator_id = allot::OperatorId{"evil"}}, at(0s)));
+        CHECK(share(d, "evil") == 166'666);  // each 1,000 of 10,000 that are four caps, beside one cap of the same and three others'
+        session.rollback();
+    }
+    CHECK(share(d, "evil") == 333'333);
+}
+
 TEST_CASE("a lone node that claims a model gets every task that wants it, unless three must hold it") {
     const auto attack = [](auto d) {
         for (auto i = 0; i < 9; ++i) {

@@ -55,6 +55,34 @@ TEST_CASE("two stakes weigh what their sum does, within their roundings") {
     }
 }
 
+TEST_CASE("an operator's nodes share so many caps") {
+    const auto counts = [](std::uint64_t stake, std::uint64_t sum) {
+        auto node = allot::Node{};
+        node.stake = stake;
+        return LinearWeight{{.stake_cap = 1'000, .operator_caps = 4}}.weight(
+            node, {}, Factors{{}, {}, Score::one(), 1, 1, u128{sum}});
+    };
+    CHECK(counts(100, 4'000) == Weight::from_ratio(1, 10));
+    CHECK(counts(100, 8'000) == Weight::from_ratio(1, 20));
+    CHECK(counts(1'000, 10'000).raw() + u128{4} >= Weight::from_ratio(4, 10).raw());
+    CHECK(counts(1'000, 10'000) <= Weight::from_ratio(4, 10));
+    CHECK(counts(10'000, 10'000) == Weight::from_ratio(1, 1));  // one node is no more than one cap, and no less
+    CHECK(counts(9'000, 10'000) == Weight::from_ratio(1, 1));
+    CHECK(counts(0, 10'000).is_zero());
+    CHECK(counts(500, 0) == Weight::from_ratio(1, 2));  // nothing was said of the operator
+    CHECK(LinearWeight{{.operator_caps = 4}}.by_operator());
+    CHECK_FALSE(LinearWeight{}.by_operator());
+}
+
+TEST_CASE("the weight by operator keeps the law of a monotone weight") {
+    for (std::uint64_t i = 0; i < 5; ++i) {
+        const auto finding = allot::laws::monotone(LinearWeight{{.stake_cap = allot::u128{1} << 50, .operator_caps = 4}},
+                                                   support::seed() + i);
+        INFO(finding.value_or(""));
+        CHECK_FALSE(finding.has_value());
+    }
+}
+
 TEST_CASE("a small stake beside a huge cap keeps its share") {
     const auto cap = most;
     const auto one = weight(u128{1} << 60, cap).raw();
@@ -67,5 +95,6 @@ TEST_CASE("a small stake beside a huge cap keeps its share") {
 TEST_CASE("a cap of nothing is not valid") {
     CHECK(allot::LinearWeightParameters{}.valid());
     CHECK_FALSE(allot::LinearWeightParameters{.stake_cap = 0}.valid());
+    CHECK_FALSE(allot::LinearWeightParameters{.operator_caps = 0}.valid());
     CHECK_FALSE(allot::LinearWeightParameters{.stake_cap = u128{1} << 96}.valid());
 }

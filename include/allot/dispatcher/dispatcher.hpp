@@ -28,6 +28,7 @@
 #include <allot/qos/rolling_qos.hpp>
 #include <allot/queue/value_queue.hpp>
 #include <allot/store/network.hpp>
+#include <allot/store/operator_stakes.hpp>
 #include <allot/store/owner_tally.hpp>
 #include <allot/terms/fixed_terms.hpp>
 #include <allot/valuation/fee_per_second.hpp>
@@ -339,6 +340,7 @@ private:
     [[no_unique_address]] Placement placement_;
     [[no_unique_address]] Terms terms_;
     OwnerTally owners_;
+    OperatorStakes operators_;
     Task blank_{};  // the task a bound is computed for: monotone weights do not look at it
     OpenSessions open_;
 };

@@ -21,6 +21,10 @@ struct Dispatcher<Ps...>::Followers {
     }
 
     void node_changed(NodeHandle h, const Record* before, const Record* after) {
+        if constexpr (has_by_operator<WeightPolicy>) {
+            const auto there = after != nullptr && after->node.present();
+            hub.operators_.set(h, there ? after->node.operator_id : OperatorId::null(), there ? after->node.stake.units : u128{0});
+        }
         const auto was = before != nullptr && is_candidate(*before);
         const auto is = after != nullptr && is_candidate(*after);
         if (was || is) {
@@ -74,7 +78,7 @@ auto Dispatcher<Ps...>::bounds(NodeHandle h, const Record& record, bool holds_mo
         const auto ceiling = state_.counters().ceilings.of(h, record.node.stake_root);
         const auto score = qos_.score_max(record.qos);
         const auto bound = [&](Boost boost) {
-            const auto factors = Factors{record.node.stake_root, ceiling, score, boost.num, boost.den};
+            const auto factors = Factors{record.node.stake_root, ceiling, score, boost.num, boost.den, record.node.stake.units};
             return bound_of(weight_.weight(record.node, blank_, factors));
         };
         if (!holds_models) {
@@ -141,7 +145,10 @@ auto Dispatcher<Ps...>::weight_now(const Record& record, const Task& task, Boost
 template <class... Ps>
 auto Dispatcher<Ps...>::weight_with(const Record& record, const Task& task, Boost boost, Score score) const -> Weight {
     const auto stake_root_max = state_.stake_root_max();
-    const auto factors = Factors{record.node.stake_root, stake_root_max, score, boost.num, boost.den};
+    auto factors = Factors{record.node.stake_root, stake_root_max, score, boost.num, boost.den};
+    if constexpr (has_by_operator<WeightPolicy>) {
+        factors.operator_stake = weight_.by_operator() ? operators_.of(record.node.operator_id) : u128{0};
+    }
     const auto weight = weight_.weight(record.node, task, factors);
     if constexpr (monotone_weight<WeightPolicy>) {
         return weight.is_zero() ? weight : at_stake_root_ceiling(weight, stake_root_max, state_.counters().ceilings.unit);

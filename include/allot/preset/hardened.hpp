@@ -15,6 +15,7 @@ namespace allot { inline namespace v0 { namespace preset {
 /// | attack                                           | `CrynuxSingle`                | here                                      |
 /// |--------------------------------------------------|-------------------------------|-------------------------------------------|
 /// | one stake split over k nodes                     | weighs √k as much             | weighs the same; a node counts to a cap   |
+/// | one operator's many nodes                        | weigh the sum                 | weigh four caps together                  |
 /// | one outlier's stake                              | flattens all other scores     | changes nobody's weight, counts to the cap|
 /// | a lone node claims a model                       | gets all tasks that want it   | three must hold it, or nobody is preferred|
 /// | one node outweighs all others                    | gets nearly every task        | at most a third, if three can be drawn    |
@@ -26,8 +27,8 @@ namespace allot { inline namespace v0 { namespace preset {
 /// | a task that fails node after node                | each node is blamed           | the first is blamed, the others not       |
 /// | new identities                                   | score a half                  | score an eighth until eight verdicts      |
 ///
-/// What it does not do: the cap on stake is per node, so whoever has more than the cap gets his share back by splitting, though
-/// never more; three nodes that lie together still narrow to themselves; a node of hardware that nobody else has makes tasks for
+/// What it does not do: caps are by node and by the operator that it names, so whoever has more and splits under false names gets
+/// his share of the stake back, though never more; three nodes that lie together still narrow to themselves; a node of hardware that nobody else has makes tasks for
 /// that hardware admissible. The owner of a task is the embedder's word: he checks who submits.
 struct Hardened {
     using role = role::preset;
@@ -40,7 +41,7 @@ struct Hardened {
             Rules{{.narrow_from = 3, .draw_among = 3, .refuse_unrunnable = true, .tasks_per_owner_max = 64, .outbid_by = {9, 8},
                    .value_doubles_in = std::chrono::hours{2}}},
             AllOf{HardwareFit{}, Probation{{.fee_max = probation_fee_max}}},
-            LinearWeight{{.stake_cap = stake_cap}},
+            LinearWeight{{.stake_cap = stake_cap, .operator_caps = 4}},
             GpuGroupPool{},
             ValueQueue{},
             RollingQos{{.proven_from = 8, .score_unproven = Score::from_ratio(1, 8)}},
