@@ -54,7 +54,8 @@ TEST_CASE("a task starts over when the parameters say so, three times at most") 
 }
 
 TEST_CASE("a task that failed so often ends, however seldom it was started") {
-    const auto terms = FixedTerms{{.after_timeout = Next::retry, .after_failure = Next::retry, .attempts_max = 100, .strikes_max = 3}};
+    const auto terms = FixedTerms{
+        {.after_timeout = Next::retry, .after_failure = Next::retry, .attempts_max = 100, .strikes_max = 3}};
     auto task = started(5);
     task.strikes = 1;
     CHECK(terms.after(task, OutcomeKind::timeout) == Next::retry);

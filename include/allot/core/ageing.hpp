@@ -12,8 +12,8 @@ namespace allot { inline namespace v0 {
 
 /// log2(num / den) + 32, in units of 2^-48, rounded down; zero for zero.
 ///
-/// Equal ratios have equal logarithms and a larger ratio never has a smaller one: integer and mantissa are exact floors, and each
-/// squaring keeps the order of what follows. Below the true logarithm by less than 2^-47.
+/// Equal ratios have equal logarithms and a larger ratio never has a smaller one: integer and mantissa are exact floors, and
+/// each squaring keeps the order of what follows. Below the true logarithm by less than 2^-47.
 /// @pre `num` below 2^96 and `den > 0`.
 /// @complexity constant: one division, 48 products.
 [[nodiscard]] constexpr auto log2_of(u128 num, std::uint32_t den) noexcept -> std::uint64_t {
@@ -34,16 +34,17 @@ namespace allot { inline namespace v0 {
     return log;
 }
 
-/// The place in the queue of a task whose worth doubles in each `doubling` since its submission: log2(value) - time / doubling, in
-/// units of 2^-48 and above zero. All worths double in the same time, so the order among tasks never changes while they wait.
-/// What is worth nothing stays worth nothing.
+/// The place in the queue of a task whose worth doubles in each `doubling` since its submission: log2(value) - time / doubling,
+/// in units of 2^-48 and above zero. All worths double in the same time, so the order among tasks never changes while they
+/// wait. What is worth nothing stays worth nothing.
 /// @pre `doubling` is at least a minute and `submitted_at` at most 2^48 ms.
 [[nodiscard]] constexpr auto aged(const Value& value, TimePoint submitted_at, Duration doubling) noexcept -> Value {
     if (!value.num()) {
         return value;
     }
     const auto left = static_cast<std::uint64_t>((time_point_max - submitted_at).count());
-    return u128{log2_of(value.num(), value.den())} + (u128{left} << 48) / static_cast<std::uint64_t>(doubling.count()) + u128{1};
+    const auto doublings_left = (u128{left} << 48) / static_cast<std::uint64_t>(doubling.count());
+    return u128{log2_of(value.num(), value.den())} + doublings_left + u128{1};
 }
 
 /// Whether `a` is at least `factor` times `b`, exactly. @pre `factor.den > 0`.

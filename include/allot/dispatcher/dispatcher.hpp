@@ -273,7 +273,9 @@ private:
     [[nodiscard]] auto heard(const Task& task, OutcomeKind outcome) const -> OutcomeKind;
     [[nodiscard]] auto fits_somebody(const TaskSpec& spec) const -> bool;
     [[nodiscard]] auto outbids(TaskHandle newcomer, TaskHandle worst) const -> bool;
-    [[nodiscard]] static auto has_quota(const RulesParameters& rules) -> bool { return rules.tasks_per_owner_max != 0xFFFF'FFFFU; }
+    [[nodiscard]] static auto has_quota(const RulesParameters& rules) -> bool {
+        return rules.tasks_per_owner_max != 0xFFFF'FFFFU;
+    }
     void tally(TaskHandle h, const Task* before, const Task* after);
     [[nodiscard]] auto task_of(const TaskSpec& spec) const -> Task;
     [[nodiscard]] auto requirement_known(const TaskSpec& spec) const -> std::optional<RequirementId>;

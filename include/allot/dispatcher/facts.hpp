@@ -22,8 +22,11 @@ struct Dispatcher<Ps...>::Followers {
 
     void node_changed(NodeHandle h, const Record* before, const Record* after) {
         if constexpr (has_by_operator<WeightPolicy>) {
-            const auto there = after != nullptr && after->node.present();
-            hub.operators_.set(h, there ? after->node.operator_id : OperatorId::null(), there ? after->node.stake.units : u128{0});
+            if (after != nullptr && after->node.present()) {
+                hub.operators_.set(h, after->node.operator_id, after->node.stake.units);
+            } else {
+                hub.operators_.set(h, OperatorId::null(), u128{0});
+            }
         }
         const auto was = before != nullptr && is_candidate(*before);
         const auto is = after != nullptr && is_candidate(*after);
@@ -86,8 +89,8 @@ auto Dispatcher<Ps...>::bounds(NodeHandle h, const Record& record, bool holds_mo
             return {plain, plain};
         }
         const auto local = bound(best_boost());
-        // Whoever holds a model stands in the narrowed frame; beside it M = 1, unless only holders of all models count there, or
-        // too few holders do not narrow.
+        // Whoever holds a model stands in the narrowed frame; beside it M = 1, unless only holders of all models count there,
+        // or too few holders do not narrow.
         const auto plain = rules_->narrowing == Narrowing::all || rules_->narrow_from > 1 ? local : bound({});
         return {plain, local};
     }

@@ -47,8 +47,8 @@ auto Dispatcher<Ps...>::frame_of(const Task& task) const -> Frame {
 
 /// The node that a task's draw falls on, or nothing when no eligible node has a positive weight.
 ///
-/// Candidates are narrowed to holders of the task's models as the rules say; only when not one of those is eligible, or fewer than
-/// `narrow_from`, does the draw go on, with the same stream, among all (rule 8: first eligible, then narrowed).
+/// Candidates are narrowed to holders of the task's models as the rules say; only when not one of those is eligible, or fewer
+/// than `narrow_from`, does the draw go on, with the same stream, among all (rule 8: first eligible, then narrowed).
 template <class... Ps>
 auto Dispatcher<Ps...>::draw(const Task& task, const Entropy& entropy) const -> std::optional<Draw> {
     auto random = Random{entropy, Purpose::dispatch, task.id.bytes(), task.attempt};
@@ -82,8 +82,8 @@ auto Dispatcher<Ps...>::draw(const Task& task, const Entropy& entropy) const -> 
     return draw_among(task, frame, 1, random);
 }
 
-/// Draws `Rules::draw_among` nodes, each by weight among those left, and then one of these by even chance: whatever a node weighs,
-/// it gets no more than its part of that chance. Nothing when fewer than `least` can be drawn, which the draws themselves show.
+/// Draws `Rules::draw_among` nodes, each by weight among those left, and then one of these by even chance: whatever a node
+/// weighs, it gets no more than its part of that chance. Nothing when fewer than `least` can be drawn, which the draws show.
 template <class... Ps>
 auto Dispatcher<Ps...>::draw_among(const Task& task, const Frame& frame, std::uint32_t least, Random& random) const
     -> std::optional<Draw> {

@@ -31,14 +31,14 @@ struct RulesParameters {
     std::uint32_t boost_unit = 10;
 
     // Defences, all off by default; `preset::Hardened` sets them.
-    std::uint32_t narrow_from = 1;      ///< Narrowing that falls back takes so many nodes that can be drawn, or there is none.
-    std::uint32_t draw_among = 1;       ///< So many are drawn, one of them by even chance: none gets a task likelier than 1 in so many,
-                                        ///< unless fewer can be drawn.
-    bool refuse_unrunnable = false;     ///< Refuses a task that fits the class of no node that has not left (rule 18).
-    std::uint32_t tasks_per_owner_max = 0xFFFF'FFFFU;  ///< Unfinished tasks of one owner. Tasks without owner are the embedder's own.
-    Ratio outbid_by = 1;                ///< A newcomer in a full queue evicts the worst if worth so many times as much, else itself.
-    Duration value_doubles_in{};        ///< In the queue's order a task's worth doubles in each such time since its submission, and
-                                        ///< so until its patience ends. 0: it does not.
+    std::uint32_t narrow_from = 1;   ///< Where narrowing falls back, it needs so many nodes that can be drawn.
+    std::uint32_t draw_among = 1;    ///< So many nodes are drawn, and one of them by even chance: no node's probability is
+                                     ///< above 1 in so many, unless fewer can be drawn.
+    bool refuse_unrunnable = false;  ///< A task that fits the class of no node that has not left is refused (rule 18).
+    std::uint32_t tasks_per_owner_max = 0xFFFF'FFFFU;  ///< Unfinished tasks; those without owner are the embedder's own.
+    Ratio outbid_by = 1;             ///< A newcomer to a full queue must be worth so many times as much as the worst, or goes.
+    Duration value_doubles_in{};     ///< In the queue a task's worth doubles in each such time since its submission, and so as
+                                     ///< long as its patience lasts. 0: it does not.
 
     // Limits on what strangers may fill the state with.
     std::uint32_t nodes_max = 1U << 24U;

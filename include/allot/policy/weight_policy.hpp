@@ -28,7 +28,7 @@ template <class P>
 concept weight_policy = has_weight<P>;
 
 /// `p.by_operator() -> bool`: whether the weight looks at `Factors::operator_stake`. It may only fall with that, for a bound is
-/// made for an operator of this node alone. A policy that has it costs an index of the operators, whatever it answers.
+/// made for an operator of this node alone. A policy that has it costs an index of operators, whatever it answers.
 template <class P>
 concept has_by_operator = requires(const P& p) {
     { p.by_operator() } -> std::same_as<bool>;

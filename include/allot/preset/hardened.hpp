@@ -12,29 +12,29 @@ namespace allot { inline namespace v0 { namespace preset {
 
 /// Seed 001 among strangers who lie, split and flood. Each row is a parameter that may be set alone; all are off elsewhere.
 ///
-/// | attack                                           | `CrynuxSingle`                | here                                      |
-/// |--------------------------------------------------|-------------------------------|-------------------------------------------|
-/// | one stake split over k nodes                     | weighs √k as much             | weighs the same; a node counts to a cap   |
-/// | one operator's many nodes                        | weigh the sum                 | weigh four caps together                  |
-/// | one outlier's stake                              | flattens all other scores     | changes nobody's weight, counts to the cap|
-/// | a lone node claims a model                       | gets all tasks that want it   | three must hold it, or nobody is preferred|
-/// | one node outweighs all others                    | gets nearly every task        | at most a third, if three can be drawn    |
-/// | tasks that nobody can run fill the queue         | evict those that can run      | are refused                               |
-/// | one owner floods                                 | takes the whole queue         | 64 unfinished tasks                       |
-/// | a token more evicts                              | whoever bids last stays       | an eighth more evicts                     |
-/// | a stream of dear tasks                           | starves the cheap             | waiting doubles a worth in two hours      |
-/// | a failed task                                    | ends                          | goes elsewhere, ends at the third failure |
-/// | a task that fails node after node                | each node is blamed           | the first is blamed, the others not       |
-/// | new identities                                   | score a half                  | score an eighth until eight verdicts      |
+/// | attack                                 | `CrynuxSingle`                | here                                         |
+/// |----------------------------------------|-------------------------------|----------------------------------------------|
+/// | one stake split over k nodes           | weighs √k as much             | weighs the same; a node counts up to a cap   |
+/// | one operator's many nodes              | weigh their sum               | weigh four caps together                     |
+/// | one outlier's stake                    | flattens all other scores     | changes no other weight                      |
+/// | a lone node claims a model             | gets every task that wants it | three must hold it, or all are candidates    |
+/// | one node outweighs all others          | gets nearly every task        | gets a third at most, if three can be drawn  |
+/// | tasks that nobody can run              | evict those that can run      | are refused                                  |
+/// | one owner floods                       | takes the whole queue         | has 64 unfinished tasks at most              |
+/// | a token more                           | evicts the worst that waits   | does not; an eighth more does                |
+/// | a stream of dear tasks                 | starves the cheap             | waiting doubles a worth every two hours      |
+/// | a node fails a task                    | the task ends                 | it goes elsewhere, until three have failed it|
+/// | a task that fails on every node        | each of them is blamed        | the first is, the others are not             |
+/// | new identities                         | score a half                  | score an eighth until they have 8 verdicts   |
 ///
-/// What it does not do: caps are by node and by the operator that it names, so whoever has more and splits under false names gets
-/// his share of the stake back, though never more; three nodes that lie together still narrow to themselves; a node of hardware that nobody else has makes tasks for
-/// that hardware admissible. The owner of a task is the embedder's word: he checks who submits.
+/// What it does not do: caps are by node and by the operator that it names, so whoever has more and splits under false names
+/// gets his share of the stake back, though never more; three nodes that lie together still narrow to themselves; a node of
+/// hardware that nobody else has makes tasks for that hardware admissible. The owner of a task is the embedder's word.
 struct Hardened {
     using role = role::preset;
 
-    Amount stake_cap = 1'000'000;                          ///< Say yours, in the unit of your stakes: what a large honest node has.
-    Amount probation_fee_max = (u128{1} << 96) - u128{1};  ///< And what a task may pay that goes to a node on probation.
+    Amount stake_cap = 1'000'000;  ///< Say yours, in the unit of your stakes: what a large honest node has.
+    Amount probation_fee_max = (u128{1} << 96) - u128{1};  ///< The most a task may pay that goes to a node on probation.
 
     [[nodiscard]] auto policies() const {
         return std::tuple{

@@ -41,8 +41,8 @@ struct RollingQosParameters {
     friend constexpr auto operator==(const RollingQosParameters&, const RollingQosParameters&) noexcept -> bool = default;
 };
 ALLOT_FIELDS(RollingQosParameters, window, points_max, score_new, score_floor, timeout_scores_zero, kick_out_below, rejoin_floor,
-             penalty, penalty_first, first_from, boost, recovery_tau, exclude_below, readmit_from, rejoin_clears_health, proven_from,
-             score_unproven)
+             penalty, penalty_first, first_from, boost, recovery_tau, exclude_below, readmit_from, rejoin_clears_health,
+             proven_from, score_unproven)
 
 /// The default tracker: QoS = long-term score × short-term health.
 ///

@@ -11,8 +11,8 @@
 
 namespace allot { inline namespace v0 {
 
-/// The sum of the stakes of each operator's nodes. What a node adds is set and not changed by a difference, so that a change that
-/// broke off half way can be taken back.
+/// The sum of the stakes of each operator's nodes. What a node adds is set and not changed by a difference, so that a change
+/// that broke off half way can be taken back.
 class OperatorStakes {
 public:
     /// From now on the node adds so much to its operator's sum, and nothing to another's. Strong guarantee.

@@ -19,8 +19,8 @@ struct FixedTermsParameters {
     Next after_timeout = Next::end;                         ///< Expiry is terminal unless this says otherwise.
     Next after_failure = Next::end;                         ///< The same for `fail`.
     std::uint32_t attempts_max = 3;                         ///< A task is started at most so often before it ends.
-    std::uint32_t strikes_max = 0xFFFF'FFFFU;               ///< It ends when it failed so often; unlike a start, a refusal is none.
-    std::uint32_t blamed_max = 0xFFFF'FFFFU;                ///< Of the failures of a task so many are laid to the nodes, the rest to it.
+    std::uint32_t strikes_max = 0xFFFF'FFFFU;               ///< It ends when it failed so often. A refusal is no failure.
+    std::uint32_t blamed_max = 0xFFFF'FFFFU;                ///< So many failures are laid to the nodes, later ones to the task.
 
     /// True when the parameters make sense together.
     [[nodiscard]] constexpr auto valid() const noexcept -> bool {

@@ -13,26 +13,28 @@ namespace allot { inline namespace v0 {
 
 /// Parameters of `LinearWeight`.
 struct LinearWeightParameters {
-    /// Stake that counts in full, in the unit of the stakes; more counts no more. Choose what a large honest node stakes: bounds
-    /// of draws are kept in units of 2^-28 of it, so stakes far below 2^-20 of it make draws slow (never wrong).
+    /// Stake that counts in full, in the unit of the stakes; more counts no more. Choose what a large honest node stakes:
+    /// bounds of draws are kept in units of 2^-28 of it, so stakes far below 2^-20 of it make draws slow (never wrong).
     Amount stake_cap = 1'000'000;
-    std::uint32_t operator_caps = 0xFFFF'FFFFU;  ///< All nodes of an operator count no more than so many caps. The default: any.
+    std::uint32_t operator_caps = 0xFFFF'FFFFU;  ///< An operator's nodes count no more than so many caps. The default: any.
 
     /// True when the parameters make sense together.
-    [[nodiscard]] constexpr auto valid() const noexcept -> bool { return stake_cap > Amount{0} && stake_cap.admitted() && operator_caps >= 1; }
+    [[nodiscard]] constexpr auto valid() const noexcept -> bool {
+        return stake_cap > Amount{0} && stake_cap.admitted() && operator_caps >= 1;
+    }
     friend constexpr auto operator==(const LinearWeightParameters&, const LinearWeightParameters&) noexcept -> bool = default;
 };
 ALLOT_FIELDS(LinearWeightParameters, stake_cap, operator_caps)
 
 /// A weight that gains nothing by splitting: W = M · Q · min(stake, cap) / cap.
 ///
-/// Below the cap it is proportional to stake, so a stake on many nodes of equal service weighs what it weighs on one, and a node
-/// without stake weighs nothing. Above the cap one node counts as the cap; whoever spreads a larger stake gets his share of the
-/// stake back, never more. The square root of seed 001 instead pays k nodes √k times as much. The scale is a parameter and not
-/// the network's largest stake, so nobody's joining changes another's weight.
+/// Below the cap it is proportional to stake, so a stake on many nodes of equal service weighs what it weighs on one, and a
+/// node without stake weighs nothing. Above the cap one node counts as the cap; whoever spreads a larger stake gets his share
+/// of the stake back, never more. The square root of seed 001 instead pays k nodes √k times as much. The scale is a parameter
+/// and not the network's largest stake, so nobody's joining changes another's weight.
 ///
-/// Nodes of one operator whose stakes T exceed k caps, k being `operator_caps`, share k caps: each counts stake · k·cap / T, and
-/// the cap at most. Bounds of draws do not know T, so where most stake lies far above that, draws are slow (never wrong).
+/// Nodes of one operator whose stakes T exceed k caps, k being `operator_caps`, share k caps: each counts stake · k·cap / T,
+/// and the cap at most. Bounds of draws do not know T, so where most stake lies far above that, draws are slow (never wrong).
 ///
 /// Below the exact rational by less than four units of 2^-92 times k, and relative to it above by less than 2^-62.
 class LinearWeight {
