@@ -193,6 +193,8 @@ public:
     [[nodiscard]] auto record_of(const TaskSpec& spec) const -> Task;
     /// What a task asks of a node's class, in canonical form.
     [[nodiscard]] auto requirement_of(const TaskSpec& spec) const -> Requirement;
+    /// What a node's tracker hears of when a task fails on it: not the node's own fault where the terms do not blame it.
+    [[nodiscard]] auto heard(const Task& task, OutcomeKind outcome) const -> OutcomeKind;
     /// Where a task stands in the queue's order, or would stand: by its value, aged as the rules say.
     [[nodiscard]] auto entry_of(TaskHandle h, const Task& task) const -> QueueEntry;
 
@@ -270,7 +272,6 @@ private:
     [[nodiscard]] auto holds_all(NodeHandle h, const Task& task) const -> bool;
     [[nodiscard]] static auto is_candidate(const Record& record) -> bool;
     [[nodiscard]] auto proven(const Record& record) const -> bool;
-    [[nodiscard]] auto heard(const Task& task, OutcomeKind outcome) const -> OutcomeKind;
     [[nodiscard]] auto fits_somebody(const TaskSpec& spec) const -> bool;
     [[nodiscard]] auto outbids(TaskHandle newcomer, TaskHandle worst) const -> bool;
     [[nodiscard]] static auto has_quota(const RulesParameters& rules) -> bool {

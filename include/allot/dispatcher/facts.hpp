@@ -188,7 +188,6 @@ auto Dispatcher<Ps...>::proven(const Record& record) const -> bool {
     }
 }
 
-/// The outcome that a node's tracker hears of: not its own fault when the terms do not blame it.
 template <class... Ps>
 auto Dispatcher<Ps...>::heard(const Task& task, OutcomeKind outcome) const -> OutcomeKind {
     if constexpr (has_blames<Terms>) {

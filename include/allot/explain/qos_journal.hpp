@@ -80,7 +80,7 @@ private:
     };
     struct Running {
         NodeId node = NodeId::null();
-        bool in_group = false;
+        Task task{};  ///< As it was when it started: what a failure counts as is the terms' to say.
     };
 
     template <class E>
@@ -94,17 +94,17 @@ private:
         } else if constexpr (std::is_same_v<E, event::TaskDone>) {
             released(d, e.task, OutcomeKind::success, touched);
         } else if constexpr (std::is_same_v<E, event::TaskFailed>) {
-            released(d, e.task, outcome_of(e.cause), touched);
+            failed(d, e.task, outcome_of(e.cause), touched);
         } else if constexpr (std::is_same_v<E, event::TaskCancelled>) {
             released(d, e.task, OutcomeKind::cancelled, touched);
         } else if constexpr (std::is_same_v<E, event::LeaseDeclined>) {
             released(d, e.lease.task, OutcomeKind::declined, touched);
         } else if constexpr (std::is_same_v<E, event::TaskRetried>) {
-            released(d, e.task, e.outcome, touched);
+            failed(d, e.task, e.outcome, touched);
         } else if constexpr (std::is_same_v<E, event::TaskTimedOut>) {
             const auto found = running_.find(e.task);
-            const auto in_group = found != running_.end() && found->second.in_group;
-            released(d, e.task, in_group ? OutcomeKind::timeout_in_group : OutcomeKind::timeout, touched);
+            const auto in_group = found != running_.end() && found->second.task.group != no_handle<GroupHandle>;
+            failed(d, e.task, in_group ? OutcomeKind::timeout_in_group : OutcomeKind::timeout, touched);
         } else if constexpr (std::is_same_v<E, event::NodeSlashed>) {
             // Its task fails or starts over by no verdict on it.
             std::erase_if(running_, [&](const auto& task) { return task.second.node == e.node; });
@@ -127,7 +127,11 @@ private:
     }
     void started(const Dispatcher& d, TaskId task, NodeId node) {
         const auto* record = d.task(task);
-        running_[task] = {node, record != nullptr && record->group != no_handle<GroupHandle>};
+        running_[task] = {node, record != nullptr ? *record : Task{}};
+    }
+    void failed(const Dispatcher& d, TaskId task, OutcomeKind outcome, Nodes& touched) {
+        const auto found = running_.find(task);
+        released(d, task, found != running_.end() ? d.heard(found->second.task, outcome) : outcome, touched);
     }
     /// A lease ended; that of a task that only waited did not.
     void released(const Dispatcher& d, TaskId task, OutcomeKind outcome, Nodes& touched) {

@@ -59,7 +59,8 @@ struct TaskExplanation {
     std::uint32_t queued = 0;              ///< Tasks that wait, it among them if it is one.
     std::uint32_t capacity = 0;            ///< Tasks that may.
     std::optional<Value> survives_above{}; ///< The queue is full, and a task must be worth more than this (the least of the
-                                           ///< others) to outlive the next eviction. None: there is room.
+                                           ///< others) to outlive the next eviction, and a newcomer so many times
+                                           ///< as much as `Rules::outbid_by` asks. None: there is room.
 
     std::uint32_t nodes = 0;               ///< Nodes that have not left: the sum of `kept_out` and `candidates`.
     std::vector<ReasonCount> kept_out{};   ///< Each node under the first reason that keeps it out, in the order of `Reason`.
