@@ -3,6 +3,7 @@
 #include <set>
 #include <string>
 #include <tuple>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -28,7 +29,7 @@ using allot::preset::CrynuxSingle;
 using allot::preset::Hardened;
 using Names = std::vector<std::string>;
 
-constexpr auto hardened = Hardened{.stake_cap = 1'000};
+constexpr auto hardened = Hardened{1'000};
 
 /// What the nodes whose name begins so have of a draw for a plain task, in millionths.
 template <class D>
@@ -101,6 +102,7 @@ TEST_CASE("a stake above the cap counts as the cap") {
     ok(seed.join(staked("whale", 1'000'000), at(0s)));
     ok(seed.join(staked("honest", 1'000), at(0s)));
     CHECK(share(seed, "whale") > 900'000);
+    static_assert(!std::is_default_constructible_v<Hardened>);  // nobody forgets to say the cap
 }
 
 TEST_CASE("an operator's many nodes weigh their sum, unless they share four caps") {
@@ -170,7 +172,7 @@ TEST_CASE("a node that outweighs all others gets a third of the draws at most") 
         return d;
     };
     CHECK(times_drawn(attack(allot::Dispatcher{CrynuxSingle{}}), "whale", 300, {}) > 270);
-    const auto capped = times_drawn(attack(allot::Dispatcher{Hardened{.stake_cap = 1'000'000}}), "whale", 300, {});
+    const auto capped = times_drawn(attack(allot::Dispatcher{Hardened{1'000'000}}), "whale", 300, {});
     CHECK(capped > 60);
     CHECK(capped < 140);
     auto alone = allot::Dispatcher{hardened};
@@ -314,7 +316,7 @@ TEST_CASE("a failed task ends, unless another node is tried; a refusal is no str
 
 TEST_CASE("a new identity is as good as a half, unless it must prove itself") {
     auto seed = allot::Dispatcher{CrynuxSingle{}};
-    auto d = allot::Dispatcher{Hardened{.stake_cap = 1'000, .probation_fee_max = 50}};
+    auto d = allot::Dispatcher{Hardened{1'000, 50}};
     join_plain(seed, 1);
     join_plain(d, 1);
     CHECK(seed.qos_score(*seed.node(1)) == allot::Score::from_ratio(1, 2));
@@ -367,7 +369,7 @@ struct Tight {
     std::optional<allot::Rules> given{};
 
     [[nodiscard]] auto policies() const {
-        auto policies = Hardened{.stake_cap = 500, .probation_fee_max = 10}.policies();
+        auto policies = Hardened{500, 10}.policies();
         auto& rules = std::get<allot::Rules>(policies);
         auto parameters = rules.parameters();
         parameters.narrow_from = 2;
@@ -461,7 +463,7 @@ TEST_CASE("the hardened parameters are valid, and nonsense is not") {
             }
         };
         (check(policies), ...);
-    }, Hardened{}.policies());
+    }, hardened.policies());
     using Rules = allot::RulesParameters;
     CHECK_FALSE(Rules{.narrow_from = 0}.valid());
     CHECK_FALSE(Rules{.narrow_from = 65}.valid());

@@ -2,7 +2,6 @@
 
 #include <tuple>
 
-#include <allot/core/u128.hpp>
 #include <allot/dispatcher/dispatcher.hpp>
 #include <allot/eligibility/all_of.hpp>
 #include <allot/eligibility/probation.hpp>
@@ -30,18 +29,21 @@ namespace allot { inline namespace v0 { namespace preset {
 /// What it does not do: caps are by node and by the operator that it names, so whoever has more and splits under false names
 /// gets his share of the stake back, though never more; three nodes that lie together still narrow to themselves; a node of
 /// hardware that nobody else has makes tasks for that hardware admissible. The owner of a task is the embedder's word.
-struct Hardened {
+class Hardened {
+public:
     using role = role::preset;
 
-    Amount stake_cap = 1'000'000;  ///< Say yours, in the unit of your stakes: what a large honest node has.
-    Amount probation_fee_max = (u128{1} << 96) - u128{1};  ///< The most a task may pay that goes to a node on probation.
+    /// `stake_cap` is what a large honest node stakes; there is no default, for only you know the unit of your stakes.
+    /// `probation_fee_max` is the most that a task may pay that is given to a node on probation.
+    constexpr explicit Hardened(Amount stake_cap, Amount probation_fee_max = ProbationParameters{}.fee_max) noexcept
+        : stake_cap_{stake_cap}, probation_fee_max_{probation_fee_max} {}
 
     [[nodiscard]] auto policies() const {
         return std::tuple{
             Rules{{.narrow_from = 3, .draw_among = 3, .refuse_unrunnable = true, .tasks_per_owner_max = 64, .outbid_by = {9, 8},
                    .value_doubles_in = std::chrono::hours{2}}},
-            AllOf{HardwareFit{}, Probation{{.fee_max = probation_fee_max}}},
-            LinearWeight{{.stake_cap = stake_cap, .operator_caps = 4}},
+            AllOf{HardwareFit{}, Probation{{.fee_max = probation_fee_max_}}},
+            LinearWeight{{.stake_cap = stake_cap_, .operator_caps = 4}},
             GpuGroupPool{},
             ValueQueue{},
             RollingQos{{.proven_from = 8, .score_unproven = Score::from_ratio(1, 8)}},
@@ -51,6 +53,10 @@ struct Hardened {
                         .strikes_max = 3, .blamed_max = 1}},
         };
     }
+
+private:
+    Amount stake_cap_;
+    Amount probation_fee_max_;
 };
 
 }}}  // namespace allot::v0::preset
