@@ -22,6 +22,7 @@
 #include <allot/dispatcher/session.hpp>
 #include <allot/eligibility/all_of.hpp>
 #include <allot/eligibility/hardware_fit.hpp>
+#include <allot/eligibility/probation.hpp>
 #include <allot/fwd.hpp>
 #include <allot/placement/demand_control.hpp>
 #include <allot/placement/threshold_placement.hpp>
@@ -54,4 +55,5 @@
 #include <allot/version.hpp>
 #include <allot/weight/contract_weight.hpp>
 #include <allot/weight/harmonic_weight.hpp>
+#include <allot/weight/linear_weight.hpp>
 // IWYU pragma: end_exports

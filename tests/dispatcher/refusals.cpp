@@ -188,7 +188,8 @@ auto refusals() -> std::vector<Refusal> {
 
 /// Errors that need a network of their own, checked below one by one.
 const auto elsewhere = std::set<Error>{Error::lease_already_disclosed, Error::lease_renewal_capped, Error::too_many_tasks,
-                                       Error::too_many_requirements, Error::lease_completed};
+                                       Error::too_many_requirements, Error::lease_completed, Error::task_unrunnable,
+                                       Error::owner_quota_reached};
 
 /// Applies a command that must be refused; true when nothing but time has changed.
 auto only_time_passed(Dispatcher& d, const Command& command, const Moment& moment, Error error) -> bool {
@@ -254,6 +255,36 @@ TEST_CASE("tasks are bounded, those remembered included, and so are their requir
     CHECK(only_time_passed(d, other, at(1s), Error::too_many_requirements));
     ok(d.submit(plain_task(12), dark(1s)));
     CHECK(only_time_passed(d, command::Submit{plain_task(13)}, at(1s), Error::too_many_tasks));
+}
+
+TEST_CASE("a task that fits no node there is refused where the rules say so, however its hardware is written") {
+    auto rules = limits;
+    rules.refuse_unrunnable = true;
+    auto d = Dispatcher{allot::Rules{rules}, allot::FixedTerms{}};
+    CHECK(only_time_passed(d, command::Submit{plain_task(1)}, dark(1s), Error::task_unrunnable));
+    ok(d.join(with(plain_node(1), [](auto& n) { n.platform = "Linux"; }), dark(1s)));
+    ok(d.pause(1, dark(1s)));
+    const auto cards = with(plain_task(1), [](auto& t) { t.gpus = {{"RTX 4090", 24_GiB}, {"H100", 80_GiB}}; });  // not sorted
+    ok(d.submit(cards, dark(1s)));
+    for (const auto& task : {with(plain_task(2), [](auto& t) { t.vram_min = 80_GiB; }),
+                             with(plain_task(2), [](auto& t) { t.gpus = {{"H100", 80_GiB}, {"A100", 80_GiB}}; }),
+                             with(plain_task(2), [](auto& t) { t.platforms = {"Darwin"}; })}) {
+        CHECK(only_time_passed(d, command::Submit{task}, dark(2s), Error::task_unrunnable));
+    }
+    ok(d.leave(1, dark(2s)));
+    CHECK(only_time_passed(d, command::Submit{with(cards, [](auto& t) { t.id = 2; })}, dark(3s), Error::task_unrunnable));
+}
+
+TEST_CASE("an owner at his quota is refused") {
+    auto rules = limits;
+    rules.tasks_per_owner_max = 2;
+    auto d = Dispatcher{allot::Rules{rules}, allot::FixedTerms{}};
+    join_plain(d, 1);
+    const auto lease = leased(d.submit(plain_task(1), at(0s)));  // a running task counts
+    ok(d.submit(plain_task(2), at(0s)));
+    CHECK(only_time_passed(d, command::Submit{plain_task(3)}, at(1s), Error::owner_quota_reached));
+    ok(d.complete(lease, dark(1s)));
+    ok(d.submit(plain_task(3), dark(1s)));
 }
 
 TEST_CASE("the largest input that is admitted is admitted") {

@@ -6,6 +6,7 @@
 
 #include <allot/allot.hpp>
 #include <allot/journal/state_root.hpp>
+#include <allot/preset/hardened.hpp>
 
 #include "support/allocations.hpp"
 #include "support/catch.hpp"
@@ -60,6 +61,7 @@ TEST_CASE("a command that runs out of memory changes nothing, and can be repeate
     starve(allot::Dispatcher<>{}, support::seed(), 300);
     starve(allot::Dispatcher{allot::ValueQueue{small}}, support::seed() + 1, 300);
     starve(allot::Dispatcher{allot::FlatQueue{small}, allot::Rules{{.narrowing = allot::Narrowing::all}}}, support::seed() + 2, 300);
+    starve(allot::Dispatcher{allot::preset::Hardened{500, 10}, allot::FlatQueue{small}}, support::seed() + 3, 300);
 }
 
 }  // namespace allocation_failure_test

@@ -239,11 +239,26 @@ TEST_CASE("leaving cures nothing, unless the parameter says so") {
     CHECK(qos.health(other, start) == Score::one());
 }
 
+TEST_CASE("a node on probation scores no more than an eighth until it had so many verdicts") {
+    const auto qos = RollingQos{{.proven_from = 3, .score_unproven = Score::from_ratio(1, 8)}};
+    for (const auto verdicts : {0U, 1U, 2U}) {
+        const auto data = with(verdicts, 10, qos);
+        CHECK_FALSE(qos.proven(data));
+        CHECK(qos.score(data, start) == Score::from_ratio(1, 8));
+        CHECK(qos.score_max(data) == Score::from_ratio(1, 8));
+    }
+    CHECK(qos.proven(with(3, 10, qos)));
+    CHECK(qos.score(with(3, 10, qos), start) == Score::one());
+    CHECK(qos.score(with(2, 0, qos), start) == Score::from_ratio(1, 100));  // a cap, and no gift
+    CHECK(RollingQos{}.proven(joined()));
+}
+
 TEST_CASE("parameters that make no sense together are not valid") {
     using Parameters = allot::RollingQosParameters;
     CHECK(Parameters{}.valid());
     CHECK_FALSE(Parameters{.window = 0}.valid());
     CHECK_FALSE(Parameters{.window = 51}.valid());
+    CHECK_FALSE(Parameters{.window = 7, .proven_from = 8}.valid());
     CHECK_FALSE(Parameters{.points_max = 0}.valid());
     CHECK_FALSE(Parameters{.points_max = 256}.valid());
     CHECK_FALSE(Parameters{.recovery_tau = 0ms}.valid());

@@ -53,6 +53,28 @@ TEST_CASE("a task starts over when the parameters say so, three times at most") 
     CHECK(terms.after(started(3), OutcomeKind::execution_error) == Next::end);
 }
 
+TEST_CASE("a task that failed so often ends, however seldom it was started") {
+    const auto terms = FixedTerms{
+        {.after_timeout = Next::retry, .after_failure = Next::retry, .attempts_max = 100, .strikes_max = 3}};
+    auto task = started(5);
+    task.strikes = 1;
+    CHECK(terms.after(task, OutcomeKind::timeout) == Next::retry);
+    task.strikes = 2;
+    CHECK(terms.after(task, OutcomeKind::timeout) == Next::end);
+    CHECK(terms.after(task, OutcomeKind::model_download) == Next::end);
+}
+
+TEST_CASE("so many failures are laid to the nodes, a wrong result always") {
+    auto task = started(1);
+    const auto terms = FixedTerms{{.blamed_max = 2}};
+    for (const auto strikes : {0U, 1U, 2U, 3U}) {
+        task.strikes = strikes;
+        CHECK(terms.blames(task, OutcomeKind::timeout) == (strikes < 2));
+        CHECK(terms.blames(task, OutcomeKind::incorrect_result));
+        CHECK(FixedTerms{}.blames(task, OutcomeKind::timeout));
+    }
+}
+
 TEST_CASE("terms without sense are not valid") {
     using Parameters = allot::FixedTermsParameters;
     CHECK(Parameters{}.valid());
@@ -63,4 +85,6 @@ TEST_CASE("terms without sense are not valid") {
     CHECK_FALSE(Parameters{.renewed_max = allot::Duration{(std::int64_t{1} << 40) + 1}}.valid());
     CHECK_FALSE(Parameters{.patience = 0s}.valid());
     CHECK_FALSE(Parameters{.attempts_max = 0}.valid());
+    CHECK_FALSE(Parameters{.strikes_max = 0}.valid());
+    CHECK_FALSE(Parameters{.blamed_max = 0}.valid());
 }

@@ -52,6 +52,9 @@ enum class Error : std::uint16_t {
     model_unknown = 53,
     model_not_on_disk = 54,
     entropy_missing = 55,
+
+    task_unrunnable = 60,
+    owner_quota_reached = 61,
 };
 
 /// What was wrong and what to do about it, in one sentence.
@@ -96,6 +99,8 @@ enum class Error : std::uint16_t {
         case Error::model_unknown: return "the node does not hold this model";
         case Error::model_not_on_disk: return "a model must be on disk before it can be loaded";
         case Error::entropy_missing: return "match draws, so its moment needs entropy";
+        case Error::task_unrunnable: return "no node could ever run this; ask for other hardware, platforms or version";
+        case Error::owner_quota_reached: return "the owner has as many unfinished tasks as the rules allow; let one end";
     }
     return "unknown error";
 }

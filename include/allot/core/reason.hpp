@@ -26,7 +26,8 @@ enum class Reason : std::uint8_t {
     same_operator = 13,
     models_missing = 14,
     narrowed_out = 15,
-    gang_short = 16,
+    unproven = 16,
+    gang_short = 17,
     first_of_embedder = 64,
 };
 
@@ -50,6 +51,7 @@ enum class Reason : std::uint8_t {
         case Reason::models_missing: return "lacks the required models";
         case Reason::narrowed_out: return "others hold the models";
         case Reason::gang_short: return "too few others can run it beside this node";
+        case Reason::unproven: return "on probation, and the task pays too much for that";
         case Reason::first_of_embedder: break;
     }
     return "refused by the embedder's own rule";

@@ -124,6 +124,7 @@ struct Task {
     List<ModelId> models{};                              ///< In canonical order: by name.
     List<NodeId> avoided{};                              ///< Nodes that declined or failed it, oldest first.
     List<std::string> labels{};
+    std::uint32_t strikes = 0;                           ///< How often a node failed it and it started over.
     TaskState state = TaskState::ended;
 
     /// Who is told, if anybody.

@@ -41,6 +41,6 @@ ALLOT_ENUMERATORS(Error, time_went_back, time_too_late, advance_first, id_invali
                   name_empty, name_too_long, too_many_names, too_many_nodes, too_many_tasks, too_many_requirements,
                   too_many_models, points_out_of_range, parameter_invalid, update_empty, too_many_classes, group_full,
                   already_paused, already_leaving, not_paused, model_unknown, model_not_on_disk, entropy_missing, gang_size_invalid,
-                  lease_completed)
+                  lease_completed, task_unrunnable, owner_quota_reached)
 
 }}  // namespace allot::v0

@@ -103,6 +103,7 @@ struct Factors {
     Score qos{};                 ///< of the candidate, now
     std::uint64_t boost_num = 1;
     std::uint64_t boost_den = 1;  ///< positive
+    u128 operator_stake{};        ///< of all nodes of its operator, where the policy asks for it; else zero
 
     friend constexpr auto operator==(const Factors&, const Factors&) noexcept -> bool = default;
 };

@@ -32,14 +32,13 @@ void Dispatcher<Ps...>::each_among(const Task& task, const Allowed& allowed, F&&
             }
         });
     };
-    auto narrowed = false;
-    if (!task.models.empty() && rules_->narrowing != Narrowing::none) {
-        each(true, [&](NodeHandle, Weight) { narrowed = true; });
-        if (!narrowed && rules_->narrowing == Narrowing::gate) {
-            return;
-        }
+    const auto narrows = !task.models.empty() && rules_->narrowing != Narrowing::none;
+    auto holders = std::uint32_t{0};
+    if (narrows) {
+        each(true, [&](NodeHandle, Weight) { ++holders; });
     }
-    each(narrowed, f);
+    const auto gate = !task.models.empty() && rules_->narrowing == Narrowing::gate;
+    each(gate || holders >= rules_->narrow_from, f);
 }
 
 /// Of a gang, whoever has not enough others of its card beside it is no candidate.

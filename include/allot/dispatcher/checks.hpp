@@ -195,7 +195,11 @@ struct Dispatcher<Ps...>::Checker {
         if (requirements.size() >= rules.requirements_max && !requirements.find(hub.requirement_of(task))) {
             return Error::too_many_requirements;
         }
-        return std::nullopt;
+        if (rules.refuse_unrunnable && !hub.fits_somebody(task)) {
+            return Error::task_unrunnable;
+        }
+        return task.owner && hub.owners_.count(*task.owner) >= rules.tasks_per_owner_max ? Verdict{Error::owner_quota_reached}
+                                                                                         : std::nullopt;
     }
 
     auto operator()(const command::Cancel& c) const -> Verdict {

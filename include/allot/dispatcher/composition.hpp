@@ -61,6 +61,19 @@ void Dispatcher<Ps...>::each_of(Self& self, F&& f) {
 /// Gives the parameters to the policies that take this type, then brings every index in step with the new rules.
 template <class... Ps>
 void Dispatcher<Ps...>::configured(const Configuration& configuration) {
+    auto followers = Followers{*this};
+    // The order of the queue and the quota are the rules': tasks are taken out by the old ones and put in again by the new.
+    const auto* const rules = std::get_if<RulesParameters>(&configuration);
+    const auto moves = rules != nullptr && (rules->value_doubles_in != rules_->value_doubles_in ||
+                                            has_quota(*rules) != has_quota(rules_.parameters()));
+    const auto each_task = [&](bool in) {
+        state_.tasks().for_each([&](TaskHandle h, const Task& task) {
+            followers.task_changed(h, in ? nullptr : &task, in ? &task : nullptr);
+        });
+    };
+    if (moves) {
+        each_task(false);
+    }
     std::visit(
         [&]<class Parameters>(const Parameters& parameters) {
             configure_each([&](auto& policy) {
@@ -70,7 +83,9 @@ void Dispatcher<Ps...>::configured(const Configuration& configuration) {
             });
         },
         configuration);
-    auto followers = Followers{*this};
+    if (moves) {
+        each_task(true);
+    }
     state_.refit(followers);
     rebuild(0, state_.nodes().reach());
 }

@@ -28,6 +28,8 @@
 #include <allot/qos/rolling_qos.hpp>
 #include <allot/queue/value_queue.hpp>
 #include <allot/store/network.hpp>
+#include <allot/store/operator_stakes.hpp>
+#include <allot/store/owner_tally.hpp>
 #include <allot/terms/fixed_terms.hpp>
 #include <allot/valuation/fee_per_second.hpp>
 #include <allot/weight/harmonic_weight.hpp>
@@ -198,6 +200,10 @@ public:
     [[nodiscard]] auto record_of(const TaskSpec& spec) const -> Task;
     /// What a task asks of a node's class, in canonical form.
     [[nodiscard]] auto requirement_of(const TaskSpec& spec) const -> Requirement;
+    /// What a node's tracker hears of when a task fails on it: not the node's own fault where the terms do not blame it.
+    [[nodiscard]] auto heard(const Task& task, OutcomeKind outcome) const -> OutcomeKind;
+    /// Where a task stands in the queue's order, or would stand: by its value, aged as the rules say.
+    [[nodiscard]] auto entry_of(TaskHandle h, const Task& task) const -> QueueEntry;
 
     /// Calls `f(node, weight)` for each node that may be asked to fetch a model for a task. @complexity as above.
     template <class F>
@@ -274,7 +280,13 @@ private:
     [[nodiscard]] auto holds(NodeHandle h, ModelId model) const -> const HeldModel*;
     [[nodiscard]] auto holds_all(NodeHandle h, const Task& task) const -> bool;
     [[nodiscard]] static auto is_candidate(const Record& record) -> bool;
-    [[nodiscard]] auto entry_of(TaskHandle h, const Task& task) const -> QueueEntry;
+    [[nodiscard]] auto proven(const Record& record) const -> bool;
+    [[nodiscard]] auto fits_somebody(const TaskSpec& spec) const -> bool;
+    [[nodiscard]] auto outbids(TaskHandle newcomer, TaskHandle worst) const -> bool;
+    [[nodiscard]] static auto has_quota(const RulesParameters& rules) -> bool {
+        return rules.tasks_per_owner_max != 0xFFFF'FFFFU;
+    }
+    void tally(TaskHandle h, const Task* before, const Task* after);
     [[nodiscard]] auto task_of(const TaskSpec& spec) const -> Task;
     [[nodiscard]] auto requirement_known(const TaskSpec& spec) const -> std::optional<RequirementId>;
     [[nodiscard]] static auto vram_asked(const TaskSpec& spec) -> Gibibytes;
@@ -297,7 +309,10 @@ private:
     void witnessed(const Choice& choice, const Step& step) const;
     template <class Allowed, class F>
     void each_among(const Task& task, const Allowed& allowed, F&& f) const;
-    [[nodiscard]] auto draw_in(const Task& task, const Frame& frame, const Gang& chosen, Random& random) const
+    [[nodiscard]] auto draw_among(const Task& task, const Frame& frame, const Gang& chosen, std::uint32_t least, Random& random) const
+        -> std::optional<Draw>;
+    [[nodiscard]] auto draw_in(const Task& task, const Frame& frame, const Gang& chosen, Random& random,
+                               std::span<const Draw> without = {}) const
         -> std::optional<Draw>;
     void pull(NodeHandle h, Step& step);
     void pull_freed(Step& step);
@@ -362,6 +377,8 @@ private:
     [[no_unique_address]] Valuation valuation_;
     [[no_unique_address]] Placement placement_;
     [[no_unique_address]] Terms terms_;
+    OwnerTally owners_;
+    OperatorStakes operators_;
     Task blank_{};  // the task a bound is computed for: monotone weights do not look at it
     OpenSessions open_;
 };

@@ -5,6 +5,7 @@
 #include <utility>
 #include <variant>
 
+#include <allot/core/ageing.hpp>
 #include <allot/dispatcher/dispatcher.hpp>
 #include <allot/store/digest.hpp>
 
@@ -20,6 +21,13 @@ struct Dispatcher<Ps...>::Followers {
     }
 
     void node_changed(NodeHandle h, const Record* before, const Record* after) {
+        if constexpr (has_by_operator<WeightPolicy>) {
+            if (after != nullptr && after->node.present()) {
+                hub.operators_.set(h, after->node.operator_id, after->node.stake.units);
+            } else {
+                hub.operators_.set(h, OperatorId::null(), u128{0});
+            }
+        }
         const auto was = before != nullptr && is_candidate(*before);
         const auto is = after != nullptr && is_candidate(*after);
         if (was || is) {
@@ -36,6 +44,7 @@ struct Dispatcher<Ps...>::Followers {
     }
 
     void task_changed(TaskHandle h, const Task* before, const Task* after) {
+        hub.tally(h, before, after);
         const auto was = before != nullptr && before->state == TaskState::queued;
         const auto is = after != nullptr && after->state == TaskState::queued;
         if (was) {
@@ -72,7 +81,7 @@ auto Dispatcher<Ps...>::bounds(NodeHandle h, const Record& record, bool holds_mo
         const auto ceiling = state_.counters().ceilings.of(h, record.node.stake_root);
         const auto score = qos_.score_max(record.qos);
         const auto bound = [&](Boost boost) {
-            const auto factors = Factors{record.node.stake_root, ceiling, score, boost.num, boost.den};
+            const auto factors = Factors{record.node.stake_root, ceiling, score, boost.num, boost.den, record.node.stake.units};
             return bound_of(weight_.weight(record.node, blank_, factors));
         };
         if (!holds_models) {
@@ -80,9 +89,9 @@ auto Dispatcher<Ps...>::bounds(NodeHandle h, const Record& record, bool holds_mo
             return {plain, plain};
         }
         const auto local = bound(best_boost());
-        // Whoever holds a model stands in the narrowed frame; beside it M = 1, unless only holders of all models count there, or
-        // there is none.
-        const auto anywhere = rules_->narrowing == Narrowing::all || rules_->narrowing == Narrowing::none;
+        // Whoever holds a model stands in the narrowed frame; beside it M = 1, unless only holders of all models count there, there
+        // is none, or too few holders do not narrow.
+        const auto anywhere = rules_->narrowing == Narrowing::all || rules_->narrowing == Narrowing::none || rules_->narrow_from > 1;
         const auto plain = anywhere ? local : bound({});
         return {plain, local};
     }
@@ -140,7 +149,10 @@ auto Dispatcher<Ps...>::weight_now(const Record& record, const Task& task, Boost
 template <class... Ps>
 auto Dispatcher<Ps...>::weight_with(const Record& record, const Task& task, Boost boost, Score score) const -> Weight {
     const auto stake_root_max = state_.stake_root_max();
-    const auto factors = Factors{record.node.stake_root, stake_root_max, score, boost.num, boost.den};
+    auto factors = Factors{record.node.stake_root, stake_root_max, score, boost.num, boost.den};
+    if constexpr (has_by_operator<WeightPolicy>) {
+        factors.operator_stake = weight_.by_operator() ? operators_.of(record.node.operator_id) : u128{0};
+    }
     const auto weight = weight_.weight(record.node, task, factors);
     if constexpr (monotone_weight<WeightPolicy>) {
         return weight.is_zero() ? weight : at_stake_root_ceiling(weight, stake_root_max, state_.counters().ceilings.unit);
@@ -165,7 +177,64 @@ auto Dispatcher<Ps...>::admits(const Record& record, const Task& task, const Req
     }
     const auto avoided = std::find(task.avoided.begin(), task.avoided.end(), node.id) != task.avoided.end();
     return eligibility_.admits(node, task, Situation{state_.counters().now, state_.fits().value(node.node_class), requirement,
-                                                     avoided, same_operator});
+                                                     avoided, same_operator, proven(record)});
+}
+
+template <class... Ps>
+auto Dispatcher<Ps...>::proven(const Record& record) const -> bool {
+    if constexpr (has_proven<QoSTracker>) {
+        return qos_.proven(record.qos);
+    } else {
+        return true;
+    }
+}
+
+template <class... Ps>
+auto Dispatcher<Ps...>::heard(const Task& task, OutcomeKind outcome) const -> OutcomeKind {
+    if constexpr (has_blames<Terms>) {
+        return terms_.blames(task, outcome) ? outcome : OutcomeKind::execution_error;
+    } else {
+        return outcome;
+    }
+}
+
+/// Whether the class of a node that has not left fits what a task asks.
+template <class... Ps>
+auto Dispatcher<Ps...>::fits_somebody(const TaskSpec& spec) const -> bool {
+    if (const auto known = requirement_known(spec)) {
+        return !state_.fits().classes_of(*known).empty();
+    }
+    const auto requirement = requirement_of(spec);
+    const auto all = state_.fits().all_classes();
+    return std::any_of(all.begin(), all.end(), [&](ClassId id) {
+        return eligibility_.fits(state_.fits().value(id), requirement) == Reason::none;
+    });
+}
+
+/// Counts a task with its owner's while it has not ended, where there is a quota.
+template <class... Ps>
+void Dispatcher<Ps...>::tally(TaskHandle h, const Task* before, const Task* after) {
+    if (!has_quota(rules_.parameters())) {
+        return;
+    }
+    if (after != nullptr && after->state != TaskState::ended) {
+        owners_.add(h, after->owner);
+    } else if (before != nullptr) {
+        owners_.remove(h, before->owner);
+    }
+}
+
+/// Whether a newcomer is worth enough more to take the place of the worst.
+template <class... Ps>
+auto Dispatcher<Ps...>::outbids(TaskHandle newcomer, TaskHandle worst) const -> bool {
+    const auto& a = state_.tasks()[newcomer];
+    const auto& b = state_.tasks()[worst];
+    const auto by = rules_->outbid_by;
+    if (rules_->value_doubles_in == Duration{0}) {
+        return at_least(a.value, by, b.value);
+    }
+    const auto margin = log2_of(by.num, by.den) - log2_of(1, 1);
+    return entry_of(newcomer, a).value.num() >= entry_of(worst, b).value.num() + u128{margin};
 }
 
 template <class... Ps>
@@ -186,7 +255,9 @@ auto Dispatcher<Ps...>::holds_all(NodeHandle h, const Task& task) const -> bool 
 
 template <class... Ps>
 auto Dispatcher<Ps...>::entry_of(TaskHandle h, const Task& task) const -> QueueEntry {
-    return {h, task.requirement, task.value, task.sequence};
+    const auto doubling = rules_->value_doubles_in;
+    const auto value = doubling == Duration{0} ? task.value : aged(task.value, task.submitted_at, doubling);
+    return {h, task.requirement, value, task.sequence};
 }
 
 /// What a new task's record takes over from its spec.

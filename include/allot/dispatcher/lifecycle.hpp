@@ -23,7 +23,8 @@ void Dispatcher<Ps...>::dispatch(TaskHandle t, Task&& task, Step& step) {
     enqueue(t, std::move(task), step);
 }
 
-/// The lowest among queue and newcomer goes when there is no room; that may be the newcomer (rule 15).
+/// The lowest among queue and newcomer goes when there is no room; that may be the newcomer (rule 15), and is when it does not
+/// outbid the lowest by as much as the rules ask.
 template <class... Ps>
 void Dispatcher<Ps...>::enqueue(TaskHandle t, Task&& task, Step& step) {
     auto followers = Followers{*this};
@@ -33,7 +34,10 @@ void Dispatcher<Ps...>::enqueue(TaskHandle t, Task&& task, Step& step) {
     const auto queued = event::TaskQueued{task.id, task.told(), task.due_at};
     const auto full = queue_.size() >= queue_.capacity(state_.present());
     state_.put(t, std::move(task), followers);
-    const auto victim = full ? queue_.worst() : std::nullopt;
+    auto victim = full ? queue_.worst() : std::nullopt;
+    if (victim && !outbids(t, *victim)) {
+        victim = t;
+    }
     if (victim != t) {
         step.tell(queued);
     }
@@ -101,22 +105,25 @@ void Dispatcher<Ps...>::lapse(LeaseHandle l, OutcomeKind outcome, const Event& e
     const auto t = state_.leases()[l].task;
     const auto node = state_.nodes()[state_.leases()[l].node].node.id;
     const auto next = terms_.after(state_.tasks()[t], outcome);
+    const auto verdict = heard(state_.tasks()[t], outcome);
     const auto avoided = next == Next::retry_elsewhere ? std::optional{node} : std::nullopt;
     if (has_others(l)) {
         step.tell(event::LeaseLost{lease_value(l), outcome});
         unchain(l, avoided);
-        release(l, {outcome}, step);
+        release(l, {verdict}, step);
         conclude(t, step);
         return;
     }
     if (next == Next::end) {
         step.events.push(ending);
-        release(l, {outcome}, step);
+        release(l, {verdict}, step);
         end(t);
         return;
     }
     step.tell(event::TaskRetried{state_.tasks()[t].id, state_.tasks()[t].told(), outcome});
-    release(l, {outcome}, step);
+    release(l, {verdict}, step);
+    auto followers = Followers{*this};
+    state_.edit(t, [](Task& task) { ++task.strikes; }, followers);
     start_over(t, avoided, step);
 }
 

@@ -47,8 +47,8 @@ auto Dispatcher<Ps...>::frame_of(std::span<const ClassId> classes) const -> Fram
 
 /// The node that a draw for a task falls on, or nothing when no eligible node has a positive weight.
 ///
-/// Candidates are narrowed to holders of the task's models as the rules say; only when not one of those is eligible does the
-/// draw go on, with the same stream, among all (rule 8: first eligible, then narrowed).
+/// Candidates are narrowed to holders of the task's models as the rules say; only when not one of those is eligible, or fewer
+/// than `narrow_from`, does the draw go on, with the same stream, among all (rule 8: first eligible, then narrowed).
 template <class... Ps>
 auto Dispatcher<Ps...>::draw_one(const Task& task, std::span<const ClassId> classes, const Gang& chosen, Random& random) const
     -> std::optional<Draw> {
@@ -71,20 +71,48 @@ auto Dispatcher<Ps...>::draw_one(const Task& task, std::span<const ClassId> clas
             }
             narrowed.models = {&*rarest, 1};
         }
-        if (const auto drawn = draw_in(task, narrowed, chosen, random)) {
+        const auto gate = rules_->narrowing == Narrowing::gate;
+        if (const auto drawn = draw_among(task, narrowed, chosen, gate ? 1 : rules_->narrow_from, random)) {
             return drawn;
         }
-        if (rules_->narrowing == Narrowing::gate) {
+        if (gate) {
             return std::nullopt;
         }
     }
-    return draw_in(task, frame, chosen, random);
+    return draw_among(task, frame, chosen, 1, random);
+}
+
+/// Draws `Rules::draw_among` nodes, each by weight among those left, and then one of these by even chance: whatever a node
+/// weighs, it gets no more than its part of that chance. Nothing when fewer than `least` can be drawn, which the draws show.
+template <class... Ps>
+auto Dispatcher<Ps...>::draw_among(const Task& task, const Frame& frame, const Gang& chosen, std::uint32_t least,
+                                   Random& random) const -> std::optional<Draw> {
+    const auto wanted = std::max(least, rules_->draw_among);
+    if (wanted == 1) {
+        return draw_in(task, frame, chosen, random);
+    }
+    auto drawn = boost::container::small_vector<Draw, 4>{};
+    while (drawn.size() < wanted) {
+        const auto next = draw_in(task, frame, chosen, random, drawn);
+        if (!next) {
+            break;
+        }
+        drawn.push_back(*next);
+    }
+    if (drawn.size() < least) {
+        return std::nullopt;
+    }
+    const auto among = std::min<std::size_t>(drawn.size(), rules_->draw_among);
+    return among == 0 ? std::nullopt : std::optional{drawn[among == 1 ? 0 : random.below(among)]};
 }
 
 template <class... Ps>
-auto Dispatcher<Ps...>::draw_in(const Task& task, const Frame& frame, const Gang& chosen, Random& random) const
-    -> std::optional<Draw> {
+auto Dispatcher<Ps...>::draw_in(const Task& task, const Frame& frame, const Gang& chosen, Random& random,
+                                std::span<const Draw> without) const -> std::optional<Draw> {
     const auto weigh = [&](NodeHandle h, std::uint32_t model) -> Weight {
+        if (std::any_of(without.begin(), without.end(), [&](const Draw& drawn) { return drawn.node == h; })) {
+            return Weight::zero();
+        }
         if (rules_->narrowing == Narrowing::any) {
             for (std::uint32_t earlier = 0; earlier < model; ++earlier) {  // it counts under the first model it holds
                 const auto* held = holds(h, frame.models[earlier]);

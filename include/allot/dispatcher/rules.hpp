@@ -4,6 +4,7 @@
 
 #include <allot/core/fields.hpp>
 #include <allot/core/time.hpp>
+#include <allot/core/units.hpp>
 #include <allot/policy/role.hpp>
 
 namespace allot { inline namespace v0 {
@@ -30,6 +31,16 @@ struct RulesParameters {
     std::uint32_t boost_in_use = 3;   ///< ... and by this when all are loaded (seed 001: 0.3).
     std::uint32_t boost_unit = 10;
 
+    // Defences, all off by default; `preset::Hardened` sets them.
+    std::uint32_t narrow_from = 1;   ///< Where narrowing falls back, it needs so many nodes that can be drawn.
+    std::uint32_t draw_among = 1;    ///< So many nodes are drawn, and one of them by even chance: no node's probability is
+                                     ///< above 1 in so many, unless fewer can be drawn.
+    bool refuse_unrunnable = false;  ///< A task that fits the class of no node that has not left is refused (rule 18).
+    std::uint32_t tasks_per_owner_max = 0xFFFF'FFFFU;  ///< Unfinished tasks; those without owner are the embedder's own.
+    Ratio outbid_by = 1;             ///< A newcomer to a full queue must be worth so many times as much as the worst, or goes.
+    Duration value_doubles_in{};     ///< In the queue a task's worth doubles in each such time since its submission, and so as
+                                     ///< long as its patience lasts. 0: it does not.
+
     // Limits on what strangers may fill the state with.
     std::uint32_t nodes_max = 1U << 24U;
     std::uint32_t tasks_max = 1U << 26U;
@@ -54,15 +65,18 @@ struct RulesParameters {
                boost_on_disk <= 1'000 && boost_in_use <= 1'000 && small(nodes_max, 1U << 24U) &&
                small(tasks_max, 1U << 28U) && small(classes_max, 1U << 16U) && small(requirements_max, 1U << 16U) &&
                small(models_max, 1U << 24U) && models_per_task_max <= 1'024 && models_per_node_max <= 1U << 16U &&
-               small(name_bytes_max, 4'096) && small(group_members_max, 1U << 16U) &&
-               small(gang_max, 255);
+               small(name_bytes_max, 4'096) && small(group_members_max, 1U << 16U) && small(gang_max, 255) &&
+               small(narrow_from, 64) && small(draw_among, 64) && tasks_per_owner_max >= 1 && outbid_by.den >= 1 &&
+               outbid_by.num >= outbid_by.den &&
+               (value_doubles_in == Duration{0} ||
+                (value_doubles_in >= std::chrono::minutes{1} && value_doubles_in <= longest));
     }
     friend constexpr auto operator==(const RulesParameters&, const RulesParameters&) noexcept -> bool = default;
 };
 ALLOT_FIELDS(RulesParameters, due_max, renewals_max, evictions_max, forget_tasks_after, forget_nodes_after, narrowing, boost_on_disk,
              boost_in_use, boost_unit, nodes_max, tasks_max, classes_max, requirements_max, models_max, models_per_task_max,
-             models_per_node_max, choices_max, labels_max, name_bytes_max, avoided_max, group_members_max,
-             gang_max)
+             models_per_node_max, choices_max, labels_max, name_bytes_max, avoided_max, group_members_max, gang_max, narrow_from,
+             draw_among, refuse_unrunnable, tasks_per_owner_max, outbid_by, value_doubles_in)
 
 /// The hub's own rules; stands among the policies. `Dispatcher{Rules{{.narrowing = Narrowing::gate}}}`.
 class Rules {

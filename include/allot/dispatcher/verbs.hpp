@@ -274,15 +274,17 @@ private:
         const auto n = *found.node;
         auto record = hub.state_.nodes()[n];
         const auto weightless = record.node.present() && weightless_now(record);
+        const auto unproven = !hub.proven(record);
         step.tell(event::NodeScored{id, outcome});
         hub.judge(record, outcome, step);
+        const auto proves = record.node.present() && unproven && hub.proven(record);
         if (record.node.kicked_out && record.node.present() && !record.node.leased()) {
             step.tell(event::NodeKickedOut{id, record.node.stake});
             hub.depart(n, std::move(record));
             return;
         }
         hub.state_.put(n, std::move(record), followers);
-        if (weightless) {
+        if (weightless || proves) {
             step.freed.push_back(n);
         }
     }

@@ -17,7 +17,8 @@ struct Share {
     friend auto operator==(const Share&, const Share&) noexcept -> bool = default;
 };
 
-/// Whom the next draw for a task can fall on: each node with probability `weight / total`, exactly.
+/// Whom the next draw for a task can fall on: each node with probability `weight / total`, exactly. Where `Rules::draw_among`
+/// is above 1 these are the shares of the first of so many lots, and no node's probability is above 1 in so many.
 struct Distribution {
     TaskId task = TaskId::null();
     TimePoint now{};             ///< Scores recover, so a later draw has other weights.

@@ -80,7 +80,7 @@ private:
     };
     struct Running {
         Nodes nodes{};
-        bool in_group = false;
+        Task task{};  ///< As it was when it started: what a failure counts as is the terms' to say.
     };
 
     template <class E>
@@ -94,21 +94,21 @@ private:
         } else if constexpr (std::is_same_v<E, event::TaskDone>) {
             released(d, e.task, OutcomeKind::success, touched);
         } else if constexpr (std::is_same_v<E, event::TaskFailed>) {
-            released(d, e.task, outcome_of(e.cause), touched);
+            failed(d, e.task, outcome_of(e.cause), touched);
         } else if constexpr (std::is_same_v<E, event::TaskCancelled>) {
             released(d, e.task, OutcomeKind::cancelled, touched);
         } else if constexpr (std::is_same_v<E, event::LeaseDeclined>) {
             released(d, e.lease.task, e.lease.node, OutcomeKind::declined, touched);
         } else if constexpr (std::is_same_v<E, event::LeaseLost>) {
-            released(d, e.lease.task, e.lease.node, e.outcome, touched);
+            released(d, e.lease.task, e.lease.node, counted_as(d, e.lease.task, e.outcome), touched);
         } else if constexpr (std::is_same_v<E, event::LeaseWithdrawn>) {
             released(d, e.lease.task, e.lease.node, OutcomeKind::cancelled, touched);
         } else if constexpr (std::is_same_v<E, event::TaskRetried>) {
-            released(d, e.task, e.outcome, touched);
+            failed(d, e.task, e.outcome, touched);
         } else if constexpr (std::is_same_v<E, event::TaskTimedOut>) {
             const auto found = running_.find(e.task);
-            const auto in_group = found != running_.end() && found->second.in_group;
-            released(d, e.task, in_group ? OutcomeKind::timeout_in_group : OutcomeKind::timeout, touched);
+            const auto in_group = found != running_.end() && found->second.task.group != no_handle<GroupHandle>;
+            failed(d, e.task, in_group ? OutcomeKind::timeout_in_group : OutcomeKind::timeout, touched);
         } else if constexpr (std::is_same_v<E, event::NodeSlashed>) {
             // Its task fails or starts over by no verdict on it.
             for (auto& [task, running] : running_) {
@@ -136,7 +136,14 @@ private:
         const auto* record = d.task(task);
         auto& running = running_[task];
         running.nodes.insert(node);
-        running.in_group = record != nullptr && record->group != no_handle<GroupHandle>;
+        running.task = record != nullptr ? *record : Task{};
+    }
+    void failed(const Dispatcher& d, TaskId task, OutcomeKind outcome, Nodes& touched) {
+        released(d, task, counted_as(d, task, outcome), touched);
+    }
+    [[nodiscard]] auto counted_as(const Dispatcher& d, TaskId task, OutcomeKind outcome) const -> OutcomeKind {
+        const auto found = running_.find(task);
+        return found != running_.end() ? d.heard(found->second.task, outcome) : outcome;
     }
     /// All leases of a task ended; a task that only waited had none.
     void released(const Dispatcher& d, TaskId task, OutcomeKind outcome, Nodes& touched) {

@@ -149,16 +149,16 @@ template <class Dispatcher>
     return refusal(d, h, question);
 }
 
-/// What becomes of those without the models, when `holders` of those with them could be drawn.
+/// What becomes of those without the models, when so many of those with them could be drawn.
 template <class Dispatcher>
-[[nodiscard]] auto reason_of_narrowing(const Dispatcher& d, const Task& task, bool holders) -> Reason {
+[[nodiscard]] auto reason_of_narrowing(const Dispatcher& d, const Task& task, std::uint32_t holders) -> Reason {
     if (task.models.empty() || d.rules()->narrowing == Narrowing::none) {
         return Reason::none;
     }
     if (d.rules()->narrowing == Narrowing::gate) {
         return Reason::models_missing;
     }
-    return holders ? Reason::narrowed_out : Reason::none;
+    return holders >= d.rules()->narrow_from ? Reason::narrowed_out : Reason::none;
 }
 
 /// A node looked at as if it were available, not excluded, and perhaps of another score.
@@ -180,7 +180,7 @@ void each_drawable(const Dispatcher& d, const Question& question, const AsFree& 
         bool narrows;
     };
     auto found = std::vector<Found>{};
-    auto holders = false;
+    auto holders = std::uint32_t{0};
     d.state().nodes().for_each([&](NodeHandle h, const auto& record) {
         const auto& node = record.node;
         const auto free = h == as_free.node || (reason_of_state(node) == Reason::none && !node.excluded);
@@ -189,7 +189,7 @@ void each_drawable(const Dispatcher& d, const Question& question, const AsFree& 
             return;
         }
         found.push_back({h, d.narrows_to(h, question.task)});
-        holders = holders || found.back().narrows;
+        holders += found.back().narrows ? 1U : 0U;
     });
     if (question.requirement.gang_size > 1) {
         const auto class_of = [&](NodeHandle h) -> const NodeClass& {
@@ -197,12 +197,13 @@ void each_drawable(const Dispatcher& d, const Question& question, const AsFree& 
         };
         auto tally = GangTally{question.requirement, question.in_group};
         for (const auto& [h, narrows] : found) {
-            if (narrows || reason_of_narrowing(d, question.task, false) == Reason::none) {
+            if (narrows || reason_of_narrowing(d, question.task, 0) == Reason::none) {
                 tally.add(d.state().nodes()[h].node, class_of(h));
             }
         }
         std::erase_if(found, [&](const Found& one) { return !tally.enough(class_of(one.node)); });
-        holders = std::any_of(found.begin(), found.end(), [](const Found& one) { return one.narrows; });
+        holders = static_cast<std::uint32_t>(
+            std::count_if(found.begin(), found.end(), [](const Found& one) { return one.narrows; }));
     }
     const auto others = reason_of_narrowing(d, question.task, holders);
     for (const auto& [h, narrows] : found) {
@@ -228,7 +229,7 @@ template <class Dispatcher>
     if (const auto reason = detail::first_reason(dispatcher, *h, question, fits); reason != Reason::none) {
         return reason;
     }
-    const auto narrows = detail::reason_of_narrowing(dispatcher, question.task, true) == Reason::none ||
+    const auto narrows = detail::reason_of_narrowing(dispatcher, question.task, dispatcher.rules()->narrow_from) == Reason::none ||
                          dispatcher.narrows_to(*h, question.task);
     const auto alone = question.requirement.gang_size == 1;
     if (narrows && alone) {
@@ -244,7 +245,7 @@ template <class Dispatcher>
     if (drawn) {
         return Reason::none;
     }
-    const auto narrowed = detail::reason_of_narrowing(dispatcher, question.task, true);
+    const auto narrowed = detail::reason_of_narrowing(dispatcher, question.task, dispatcher.rules()->narrow_from);
     return together || (!narrows && narrowed == Reason::models_missing) ? narrowed : Reason::gang_short;
 }
 

@@ -63,7 +63,8 @@ struct TaskExplanation {
     std::uint32_t queued = 0;              ///< Tasks that wait, it among them if it is one.
     std::uint32_t capacity = 0;            ///< Tasks that may.
     std::optional<Value> survives_above{}; ///< The queue is full, and a task must be worth more than this (the least of the
-                                           ///< others) to outlive the next eviction. None: there is room.
+                                           ///< others) to outlive the next eviction, and a newcomer so many times
+                                           ///< as much as `Rules::outbid_by` asks. None: there is room.
 
     std::uint32_t nodes = 0;               ///< Nodes that have not left: the sum of `kept_out` and `candidates`.
     std::vector<ReasonCount> kept_out{};   ///< Each node under the first reason that keeps it out, in the order of `Reason`.
@@ -162,7 +163,7 @@ public:
         leave_out_short_gangs();
         const auto holders = free_of(0, true, true);
         const auto others = free_of(0, false, true);
-        const auto left = reason_of_narrowing(d, question.task, holders > 0);
+        const auto left = reason_of_narrowing(d, question.task, holders);
         counts_[left] += others;
         counts_[Reason::none] += holders;
         for (std::size_t i = 0; i < free_.size() && left != Reason::none; ++i) {
@@ -229,7 +230,7 @@ private:
     void could_run(NodeHandle h, std::uint32_t node_class) {
         const auto narrows = d_.narrows_to(h, question_.task);
         if (question_.requirement.gang_size > 1 && fits_[node_class] == Reason::none &&
-            (narrows || reason_of_narrowing(d_, question_.task, false) == Reason::none)) {
+            (narrows || reason_of_narrowing(d_, question_.task, 0) == Reason::none)) {
             tally_.add(d_.state().nodes()[h].node, d_.state().fits().value(ClassId{node_class}));
         }
         if (narrows) {
@@ -247,7 +248,7 @@ private:
         if (question_.requirement.gang_size == 1) {
             return;
         }
-        const auto without = reason_of_narrowing(d_, question_.task, false);  // what the models alone say of those without
+        const auto without = reason_of_narrowing(d_, question_.task, 0);  // what the models alone say of those without
         for (const auto id : d_.state().fits().all_classes()) {
             const auto& free = free_[id.value];
             if ((bits_[id.value] & 1U) != 0 && !tally_.enough(d_.state().fits().value(id))) {
@@ -287,7 +288,7 @@ private:
     [[nodiscard]] auto relaxation(Relaxed what, std::size_t bit, bool and_models) const -> Relaxation {
         const auto without_models = and_models || what == Relaxed::models;
         const auto keeps_others = [&](std::size_t of, bool now) {
-            return reason_of_narrowing(d_, question_.task, free_of(of, true, now) > 0) == Reason::none;
+            return reason_of_narrowing(d_, question_.task, free_of(of, true, now)) == Reason::none;
         };
         auto result = Relaxation{what, bit == 0 ? Gibibytes{} : milder_[bit - 1].requirement.vram_min, and_models};
         const auto others_then = without_models || keeps_others(bit, false);
@@ -313,8 +314,7 @@ private:
 /// Where a task stands, or would stand, among those that wait.
 template <class Dispatcher>
 void tell_queue(const Dispatcher& d, const Question& question, TaskExplanation& out) {
-    const auto entry = [](TaskHandle h, const Task& task) { return QueueEntry{h, task.requirement, task.value, task.sequence}; };
-    const auto it = entry(no_handle<TaskHandle>, question.task);
+    const auto it = d.entry_of(no_handle<TaskHandle>, question.task);
     auto worst = std::optional<QueueEntry>{};
     out.position = 1;
     d.state().tasks().for_each([&](TaskHandle h, const Task& task) {
@@ -325,14 +325,14 @@ void tell_queue(const Dispatcher& d, const Question& question, TaskExplanation& 
         if (task.id == question.task.id) {
             return;
         }
-        const auto other = entry(h, task);
+        const auto other = d.entry_of(h, task);
         out.position += goes_before(other, it) ? 1U : 0U;
         worst = !worst || goes_before(*worst, other) ? other : *worst;
     });
     out.queued = d.queued();
     out.capacity = d.queue_capacity();
     if (out.queued >= out.capacity && worst) {
-        out.survives_above = worst->value;
+        out.survives_above = d.state().tasks()[worst->task].value;
     }
 }
 

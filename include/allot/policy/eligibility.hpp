@@ -15,6 +15,7 @@ struct Situation {
     const Requirement& requirement;
     bool avoided;        ///< The task avoids this node.
     bool same_operator;  ///< Another member of its validation group has, or had, this node or its operator.
+    bool proven = true;  ///< The QoS tracker holds the node proven.
 };
 
 /// `p.fits(node_class, requirement) -> Reason`: a fact about classes, computed once per pair and kept as a bit by the hub.

@@ -27,6 +27,13 @@ concept says_monotone = requires { typename std::bool_constant<bool(P::monotone)
 template <class P>
 concept weight_policy = has_weight<P>;
 
+/// `p.by_operator() -> bool`: whether the weight looks at `Factors::operator_stake`. It may only fall with that, for a bound is
+/// made for an operator of this node alone. A policy that has it costs an index of operators, whatever it answers.
+template <class P>
+concept has_by_operator = requires(const P& p) {
+    { p.by_operator() } -> std::same_as<bool>;
+};
+
 /// A weight that never falls when stake, QoS score or boost rises, grows at most in proportion to the staking score, never rises
 /// with the largest stake, and knows the task through the factors alone. Then a bound per node can be stored, and draws cost
 /// O(log n). `laws::monotone` checks it.

@@ -30,16 +30,19 @@ struct RollingQosParameters {
     Score exclude_below = Score::from_ratio(2, 10);              ///< A timeout that leaves less health excludes.
     Score readmit_from = Score::from_ratio(8, 10);               ///< Health that ends an exclusion.
     bool rejoin_clears_health = false;                           ///< As the seeds; otherwise leaving cures nothing.
+    std::uint32_t proven_from = 0;                               ///< A node with fewer verdicts is on probation ...
+    Score score_unproven = Score::one();                         ///< ... and scores no more than this.
 
     /// True when the parameters make sense together.
     [[nodiscard]] constexpr auto valid() const noexcept -> bool {
         return window >= 1 && window <= 50 && points_max >= 1 && points_max <= 255 && recovery_tau > Duration{0} &&
-               recovery_tau <= std::chrono::hours{24 * 40} && exclude_below < readmit_from;
+               recovery_tau <= std::chrono::hours{24 * 40} && exclude_below < readmit_from && proven_from <= window;
     }
     friend constexpr auto operator==(const RollingQosParameters&, const RollingQosParameters&) noexcept -> bool = default;
 };
 ALLOT_FIELDS(RollingQosParameters, window, points_max, score_new, score_floor, timeout_scores_zero, kick_out_below, rejoin_floor,
-             penalty, penalty_first, first_from, boost, recovery_tau, exclude_below, readmit_from, rejoin_clears_health)
+             penalty, penalty_first, first_from, boost, recovery_tau, exclude_below, readmit_from, rejoin_clears_health,
+             proven_from, score_unproven)
 
 /// The default tracker: QoS = long-term score × short-term health.
 ///
@@ -132,7 +135,12 @@ public:
     /// itself nor fill its window and be kicked out; until the window is full the floor keeps it in.
     [[nodiscard]] constexpr auto score_max(const node_data& data) const noexcept -> Score {
         const auto score = long_term(data);
-        return data.count < parameters_.window ? std::max(score, parameters_.score_floor) : score;
+        const auto lifted = data.count < parameters_.window ? std::max(score, parameters_.score_floor) : score;
+        return proven(data) ? lifted : std::min(lifted, parameters_.score_unproven);
+    }
+    /// Whether so many verdicts were given that probation is over.
+    [[nodiscard]] constexpr auto proven(const node_data& data) const noexcept -> bool {
+        return data.count >= parameters_.proven_from;
     }
 
     [[nodiscard]] constexpr auto back_at(const node_data& data) const noexcept -> std::optional<TimePoint> {

@@ -12,7 +12,7 @@ ALLOT_FIELDS(Requirement, vram_min, gpus, platforms, software, gang_size, same_c
 ALLOT_FIELDS(Node, id, operator_id, stake, stake_root, due_at, node_class, slot, lease, state, excluded, kicked_out, labels)
 ALLOT_FIELDS_OF_TEMPLATE(NodeRecord, node, qos)
 ALLOT_FIELDS(Task, id, owner, fee, value, sequence, duration_estimate, submitted_at, due_at, requirement, lease, group, attempt,
-             models, avoided, labels, state)
+             models, avoided, labels, strikes, state)
 ALLOT_FIELDS(LeaseRecord, token, task, node, started_at, deadline, next, phase, member, of)
 ALLOT_FIELDS(GroupRecord::Member, node, operator_id)
 ALLOT_FIELDS(GroupRecord, id, tasks, members)

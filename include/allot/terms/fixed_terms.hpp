@@ -19,18 +19,20 @@ struct FixedTermsParameters {
     Next after_timeout = Next::end;                         ///< Expiry is terminal unless this says otherwise.
     Next after_failure = Next::end;                         ///< The same for `fail`.
     std::uint32_t attempts_max = 3;                         ///< A task is started at most so often before it ends.
+    std::uint32_t strikes_max = 0xFFFF'FFFFU;               ///< It ends when it failed so often. A refusal is no failure.
+    std::uint32_t blamed_max = 0xFFFF'FFFFU;                ///< So many failures are laid to the nodes, later ones to the task.
 
     /// True when the parameters make sense together.
     [[nodiscard]] constexpr auto valid() const noexcept -> bool {
         constexpr auto longest = Duration{std::int64_t{1} << 40};
         return estimates >= 1 && estimates <= 1000 && length_min > Duration{0} && length_max >= length_min &&
                renewed_max >= length_max && renewed_max <= longest && patience > Duration{0} && patience <= longest &&
-               attempts_max >= 1;
+               attempts_max >= 1 && strikes_max >= 1 && blamed_max >= 1;
     }
     friend constexpr auto operator==(const FixedTermsParameters&, const FixedTermsParameters&) noexcept -> bool = default;
 };
 ALLOT_FIELDS(FixedTermsParameters, estimates, length_min, length_max, renewed_max, patience, after_timeout, after_failure,
-             attempts_max)
+             attempts_max, strikes_max, blamed_max)
 
 /// The default terms: a lease lasts twice the estimate within [60 s, 7,200 s]; a task waits at most six hours; expiry ends the
 /// task (rule 6).
@@ -51,11 +53,16 @@ public:
     [[nodiscard]] constexpr auto patience(const Task&) const noexcept -> Duration { return parameters_.patience; }
 
     [[nodiscard]] constexpr auto after(const Task& task, OutcomeKind outcome) const noexcept -> Next {
-        if (task.attempt >= parameters_.attempts_max) {
+        if (task.attempt >= parameters_.attempts_max || task.strikes + 1 >= parameters_.strikes_max) {
             return Next::end;
         }
         const auto expired = outcome == OutcomeKind::timeout || outcome == OutcomeKind::timeout_in_group;
         return expired ? parameters_.after_timeout : parameters_.after_failure;
+    }
+
+    /// A task that failed elsewhere before is likely to be at fault itself. A wrong result is the node's own in any case.
+    [[nodiscard]] constexpr auto blames(const Task& task, OutcomeKind outcome) const noexcept -> bool {
+        return task.strikes < parameters_.blamed_max || outcome == OutcomeKind::incorrect_result;
     }
 
     [[nodiscard]] constexpr auto parameters() const noexcept -> const Parameters& { return parameters_; }

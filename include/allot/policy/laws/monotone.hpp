@@ -116,6 +116,11 @@ template <weight_policy P>
             best.stake_root_max = StakeRoot::from_parts(root.mantissa(), root.exponent() + static_cast<int>(sampler.below(3)));
         }
 
+        auto alone = f;
+        alone.operator_stake = node.stake.units;
+        auto shared = alone;
+        shared.operator_stake += u128{sampler.below(std::uint64_t{1} << 63U)} << static_cast<int>(sampler.below(50));
+
         auto crowded = best;  // the bound was made before a richer node came
         crowded.stake_root_max = ceil_power_of_two(f.stake_root);
 
@@ -124,6 +129,7 @@ template <weight_policy P>
         then([&] { return check.rises(f, staked, "stake"); });
         then([&] { return check.rises(f, served, "QoS score"); });
         then([&] { return check.rises(f, boosted, "boost"); });
+        then([&] { return check.rises(shared, alone, "node's part of its operator's stake"); });
         then([&] { return check.in_proportion(f, staked); });
         then([&] { return check.covered(f, best); });
         then([&] { return check.covered(f, crowded); });

@@ -1,0 +1,62 @@
+#pragma once
+
+#include <tuple>
+
+#include <allot/dispatcher/dispatcher.hpp>
+#include <allot/eligibility/all_of.hpp>
+#include <allot/eligibility/probation.hpp>
+#include <allot/weight/linear_weight.hpp>
+
+namespace allot { inline namespace v0 { namespace preset {
+
+/// Seed 001 among strangers who lie, split and flood. Each row is a parameter that may be set alone; all are off elsewhere.
+///
+/// | attack                                 | `CrynuxSingle`                | here                                         |
+/// |----------------------------------------|-------------------------------|----------------------------------------------|
+/// | one stake split over k nodes           | weighs √k as much             | weighs the same; a node counts up to a cap   |
+/// | one operator's many nodes              | weigh their sum               | weigh four caps together                     |
+/// | one outlier's stake                    | flattens all other scores     | changes no other weight                      |
+/// | a lone node claims a model             | gets every task that wants it | three must hold it, or all are candidates    |
+/// | one node outweighs all others          | gets nearly every task        | gets a third at most, if three can be drawn  |
+/// | tasks that nobody can run              | evict those that can run      | are refused                                  |
+/// | one owner floods                       | takes the whole queue         | has 64 unfinished tasks at most              |
+/// | a token more                           | evicts the worst that waits   | does not; an eighth more does                |
+/// | a stream of dear tasks                 | starves the cheap             | waiting doubles a worth every two hours      |
+/// | a node fails a task                    | the task ends                 | it goes elsewhere, until three have failed it|
+/// | a task that fails on every node        | each of them is blamed        | the first is, the others are not             |
+/// | new identities                         | score a half                  | score an eighth until they have 8 verdicts   |
+///
+/// What it does not do: caps are by node and by the operator that it names, so whoever has more and splits under false names
+/// gets his share of the stake back, though never more; three nodes that lie together still narrow to themselves; a node of
+/// hardware that nobody else has makes tasks for that hardware admissible. The owner of a task is the embedder's word.
+class Hardened {
+public:
+    using role = role::preset;
+
+    /// `stake_cap` is what a large honest node stakes; there is no default, for only you know the unit of your stakes.
+    /// `probation_fee_max` is the most that a task may pay that is given to a node on probation.
+    constexpr explicit Hardened(Amount stake_cap, Amount probation_fee_max = ProbationParameters{}.fee_max) noexcept
+        : stake_cap_{stake_cap}, probation_fee_max_{probation_fee_max} {}
+
+    [[nodiscard]] auto policies() const {
+        return std::tuple{
+            Rules{{.narrow_from = 3, .draw_among = 3, .refuse_unrunnable = true, .tasks_per_owner_max = 64, .outbid_by = {9, 8},
+                   .value_doubles_in = std::chrono::hours{2}}},
+            AllOf{HardwareFit{}, Probation{{.fee_max = probation_fee_max_}}},
+            LinearWeight{{.stake_cap = stake_cap_, .operator_caps = 4}},
+            GpuGroupPool{},
+            ValueQueue{},
+            RollingQos{{.proven_from = 8, .score_unproven = Score::from_ratio(1, 8)}},
+            FeePerSecond{},
+            ThresholdPlacement{},
+            FixedTerms{{.after_timeout = Next::retry_elsewhere, .after_failure = Next::retry_elsewhere, .attempts_max = 16,
+                        .strikes_max = 3, .blamed_max = 1}},
+        };
+    }
+
+private:
+    Amount stake_cap_;
+    Amount probation_fee_max_;
+};
+
+}}}  // namespace allot::v0::preset

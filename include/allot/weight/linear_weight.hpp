@@ -1,0 +1,92 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include <allot/core/fields.hpp>
+#include <allot/core/u128.hpp>
+#include <allot/core/units.hpp>
+#include <allot/policy/role.hpp>
+#include <allot/policy/weight_policy.hpp>
+
+namespace allot { inline namespace v0 {
+
+/// Parameters of `LinearWeight`.
+struct LinearWeightParameters {
+    /// Stake that counts in full, in the unit of the stakes; more counts no more. Choose what a large honest node stakes:
+    /// bounds of draws are kept in units of 2^-28 of it, so stakes far below 2^-20 of it make draws slow (never wrong).
+    Amount stake_cap = 1'000'000;
+    std::uint32_t operator_caps = 0xFFFF'FFFFU;  ///< An operator's nodes count no more than so many caps. The default: any.
+
+    /// True when the parameters make sense together.
+    [[nodiscard]] constexpr auto valid() const noexcept -> bool {
+        return stake_cap > Amount{0} && stake_cap.admitted() && operator_caps >= 1;
+    }
+    friend constexpr auto operator==(const LinearWeightParameters&, const LinearWeightParameters&) noexcept -> bool = default;
+};
+ALLOT_FIELDS(LinearWeightParameters, stake_cap, operator_caps)
+
+/// A weight that gains nothing by splitting: W = M · Q · min(stake, cap) / cap.
+///
+/// Below the cap it is proportional to stake, so a stake on many nodes of equal service weighs what it weighs on one, and a
+/// node without stake weighs nothing. Above the cap one node counts as the cap; whoever spreads a larger stake gets his share
+/// of the stake back, never more. The square root of seed 001 instead pays k nodes √k times as much. The scale is a parameter
+/// and not the network's largest stake, so nobody's joining changes another's weight.
+///
+/// Nodes of one operator whose stakes T exceed k caps, k being `operator_caps`, share k caps: each counts stake · k·cap / T,
+/// and the cap at most. Bounds of draws do not know T, so where most stake lies far above that, draws are slow (never wrong).
+///
+/// Below the exact rational by less than four units of 2^-92 times k, and relative to it above by less than 2^-62.
+class LinearWeight {
+public:
+    using role = role::weight;
+    using Parameters = LinearWeightParameters;
+    static constexpr bool monotone = true;
+
+    constexpr LinearWeight() noexcept = default;
+    /// @pre `parameters.valid()`.
+    constexpr explicit LinearWeight(const Parameters& parameters) noexcept : parameters_{parameters} {}
+
+    [[nodiscard]] constexpr auto weight(const Node& node, const Task&, Factors factors) const noexcept -> Weight {
+        return staked(node.stake.units, factors.operator_stake)
+            .scaled(factors.qos.raw(), std::uint64_t{1} << Score::fraction_bits)
+            .scaled(factors.boost_num, factors.boost_den);
+    }
+
+    [[nodiscard]] constexpr auto by_operator() const noexcept -> bool { return parameters_.operator_caps != 0xFFFF'FFFFU; }
+
+    [[nodiscard]] constexpr auto parameters() const noexcept -> const Parameters& { return parameters_; }
+    constexpr void configure(const Parameters& parameters) noexcept { parameters_ = parameters; }
+
+private:
+    /// The part of the cap that a stake counts for.
+    [[nodiscard]] constexpr auto staked(u128 stake, u128 operator_stake) const noexcept -> Weight {
+        const auto cap = parameters_.stake_cap.units;
+        const auto caps = parameters_.operator_caps;
+        if (!by_operator() || operator_stake <= cap * u128{caps}) {
+            return ratio(std::min(stake, cap), cap);
+        }
+        return std::min(ratio(stake, std::max(stake, operator_stake)).scaled(caps, 1), ratio(std::min(stake, cap), cap));
+    }
+
+    /// a / b, at least one unit when positive. @pre `a <= b` and `b > 0`.
+    [[nodiscard]] static constexpr auto ratio(u128 a, u128 b) noexcept -> Weight {
+        if (!a) {
+            return Weight::zero();
+        }
+        // The divisor is cut to one word; then a long division in two steps, so that every dividend fits.
+        const auto cut = std::max(0, bit_width(b) - 64);
+        const auto divisor = (b >> cut).low();
+        const auto bits = Weight::fraction_bits - cut;
+        const auto bits_first = std::min(bits, 128 - bit_width(a));
+        const auto dividend = a << bits_first;
+        const auto quotient = dividend / divisor;
+        const auto remainder = dividend % divisor;
+        const auto rest = bits - bits_first;
+        return Weight::from_raw(std::max((quotient << rest) + (remainder << rest) / divisor, u128{1}));
+    }
+
+    Parameters parameters_{};
+};
+
+}}  // namespace allot::v0
