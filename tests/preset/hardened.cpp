@@ -186,7 +186,8 @@ TEST_CASE("tasks that nobody can run evict those that can, unless they are refus
         join_plain(d, 1);
         ok(d.submit(paying("honest", 100), dark(0s)));
         for (auto i = 0; i < 10; ++i) {
-            (void)d.submit(with(paying(i + 1, 1'000'000), [](auto& t) { t.vram_min = 1'024_GiB; }), dark(0s));
+            const auto vram = allot::Gibibytes{1'024U + static_cast<std::uint32_t>(i % 5)};
+            (void)d.submit(with(paying(i + 1, 1'000'000), [&](auto& t) { t.vram_min = vram; }), dark(0s));
         }
         return is_queued(d, "honest");
     };
