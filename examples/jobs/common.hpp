@@ -36,6 +36,9 @@ inline auto parameters() -> allot::JobParameters {
     p.queue.reply_every = 300ms;
     p.queue.retry_delay = 300ms;
     p.queue.abandon_after = 40s;
+    // On a machine with other work a process may stand still for seconds, and lose the lease it holds. That is nobody's fault
+    // and says nothing about the MicroJob, so it does not take many such losses for a sign that the MicroJob is dead.
+    p.queue.attempts_max = 25;
     p.answer_wait = 400ms;
     p.ask_retry = 1s;
     p.claim = 6s;

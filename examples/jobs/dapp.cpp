@@ -151,7 +151,8 @@ auto Dapp::faults() const -> std::vector<std::string> {
         if (is) { faults.push_back(std::move(what)); }
     };
     const auto& slicing = plan_.slicing();
-    wrong(!ended_ || ended_->outcome != allot::JobOutcome::complete, "the job did not end complete");
+    wrong(!ended_, "the job did not end in time");
+    wrong(ended_ && ended_->outcome != allot::JobOutcome::complete, "the job ended with a MicroJob that was tried too often");
     wrong(!settled_ || (ended_ && *settled_ != *ended_), "the job was not settled as it ended");
     wrong(payments_.size() != std::size_t{slicing.items()} * slicing.macro_count, "a MicroJob was not paid");
     wrong(std::any_of(payments_.begin(), payments_.end(), [](const auto& p) { return p.second != 1; }),

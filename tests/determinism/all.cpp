@@ -5,4 +5,5 @@
 #include "determinism/own.cpp"
 #ifndef DETERMINISM_SHORT
 #    include "determinism/models.cpp"
+#    include "determinism/presets.cpp"
 #endif

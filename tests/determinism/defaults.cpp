@@ -42,6 +42,9 @@ void add_defaults(Scenarios& all) {
         {"all other parameters", 0xFFFF, {}, {}},
         {"every second parameter", 0x5555, {.calm = true}, {}},
         {"the others of them", 0xAAAA, {.calm = true}, {}},
+        {"gangs", 0x10000, {.calm = true}, {}},
+        {"gangs in a crowd", 0x10100, {.nodes = crowd, .calm = true}, {}},
+        {"gangs that start over, models only raise weights", 0x1A006, {.nodes = 40, .calm = true}, {}},
     };
     auto seed = std::uint64_t{1};
     for (const auto& c : cases) {

@@ -44,6 +44,7 @@ auto main(int argc, char** argv) -> int {
     determinism::add_defaults(scenarios);
 #ifndef DETERMINISM_SHORT
     determinism::add_models(scenarios);
+    determinism::add_presets(scenarios);
 #endif
     determinism::add_own(scenarios);
     determinism::add_jobs(scenarios);

@@ -7,6 +7,7 @@ namespace determinism {
 
 void add_defaults(Scenarios& all);
 void add_models(Scenarios& all);
+void add_presets(Scenarios& all);
 void add_own(Scenarios& all);
 void add_jobs(Scenarios& all);
 

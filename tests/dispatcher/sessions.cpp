@@ -59,7 +59,7 @@ TEST_CASE("a session rolled back leaves a dispatcher that is equal and acts alik
                     auto rules = d.rules().parameters();
                     rules.narrowing = static_cast<allot::Narrowing>(chaos.below(3));
                     rules.boost_on_disk = static_cast<std::uint32_t>(chaos.below(30));
-                    command = command::Configure<Dispatcher::Configuration>{rules, 7};
+                    command = command::Configure<allot::Dispatcher<>::Configuration>{rules, 7};
                 }
                 (void)d.apply(command, chaos.moment(d));
             }

@@ -33,7 +33,7 @@ ALLOT_ENUMERATORS(OutcomeKind, success, timeout, timeout_in_group, out_of_memory
                   incorrect_result, declined, cancelled, scored)
 ALLOT_ENUMERATORS(FailCause, out_of_memory, model_download, execution_error, incorrect_result)
 ALLOT_ENUMERATORS(Reason, none, paused, pending, busy, vram_too_small, gpu_differs, platform_refused, version_too_old, name_policy,
-                  excluded, zero_weight, reserved, avoided, same_operator, models_missing, narrowed_out, gang_short,
+                  excluded, zero_weight, reserved, avoided, same_operator, models_missing, narrowed_out, unproven, gang_short,
                   first_of_embedder)
 ALLOT_ENUMERATORS(Error, time_went_back, time_too_late, advance_first, id_invalid, node_unknown, node_duplicate, task_unknown,
                   task_duplicate, task_ended, task_not_leased, lease_stale, lease_not_committed, lease_already_committed,

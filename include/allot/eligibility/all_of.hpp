@@ -29,10 +29,14 @@ public:
         return first([&](const auto& policy) { return policy.admits(node, task, situation); });
     }
 
-    /// Calls `f(policy)` for each.
+    /// Calls `f(policy)` for each; it may configure them.
     template <class F>
     void each_part(F&& f) const {
         std::apply([&](const auto&... policy) { (f(policy), ...); }, policies_);
+    }
+    template <class F>
+    void each_part(F&& f) {
+        std::apply([&](auto&... policy) { (f(policy), ...); }, policies_);
     }
 
 private:

@@ -61,6 +61,10 @@ public:
     void add(const std::array<std::uint8_t, N>& values) {
         hasher_.bytes(std::as_bytes(std::span{values}));
     }
+    template <class T, std::size_t N>
+    void add(const std::array<T, N>& values) {
+        list(values);
+    }
     void add(const Value& v) { all(v.num(), v.den()); }
     void add(const HeldModel& v) { all(v.model, v.holding, v.place, v.asked_at); }
     template <has_fields T>

@@ -1,0 +1,61 @@
+#include <cstdint>
+#include <vector>
+
+#include <allot/journal/snapshot.hpp>
+#include <allot/preset/crynux_contracts.hpp>
+#include <allot/preset/crynux_relay_2026.hpp>
+#include <allot/preset/crynux_trio.hpp>
+#include <allot/preset/hardened.hpp>
+#include <allot/queue/linear_queue.hpp>
+
+#include "support/catch.hpp"
+#include "support/chaos.hpp"
+#include "support/seed.hpp"
+
+namespace {
+
+// Replicas of a preset agree: one that starts from a snapshot in between, and one of linear models.
+template <class Preset>
+void replicas_agree(const Preset& preset) {
+    using D = allot::Dispatcher<Preset>;
+    using Linear = allot::Dispatcher<allot::LinearPool, allot::LinearQueue, Preset>;
+    INFO("ALLOT_SEED " << support::seed());
+    auto d = D{preset};
+    const auto queue = std::get<allot::ValueQueue>(preset.policies());
+    auto linear = Linear{allot::LinearPool{}, allot::LinearQueue{queue.parameters()}, preset};
+    auto late = D{preset};
+    auto chaos = support::Chaos<D>{support::seed()};
+    auto gangs = 0;
+    for (auto step = 0; step < 1'500; ++step) {
+        if (step % 300 == 0) {
+            auto loaded = allot::load_snapshot(allot::snapshot(d, 0), D{preset});
+            REQUIRE(loaded);
+            late = std::move(loaded->dispatcher);
+            REQUIRE(late == d);
+        }
+        const auto moment = chaos.moment(d);
+        const auto command = chaos.command(d);
+        const auto events = d.apply(command, moment);
+        const auto bytes_of = [](const allot::Events& all) {
+            auto bytes = std::vector<std::uint8_t>{};
+            for (const auto& event : all) {
+                allot::encode_to(bytes, event);
+            }
+            return bytes;
+        };
+        events.each([&](const allot::event::TaskStarted& e) { gangs += e.lease.member == 1 ? 1 : 0; });
+        const auto bytes = bytes_of(events);
+        REQUIRE(bytes_of(late.apply(command, moment)) == bytes);
+        REQUIRE(bytes_of(linear.apply(command, moment)) == bytes);
+        REQUIRE(linear.digest() == d.digest());
+    }
+    CHECK(late == d);
+    CHECK(gangs > 0);
+}
+
+}  // namespace
+
+TEST_CASE("replicas of crynux_trio agree") { replicas_agree(allot::preset::CrynuxTrio{}); }
+TEST_CASE("replicas of crynux_relay_2026 agree") { replicas_agree(allot::preset::CrynuxRelay2026{}); }
+TEST_CASE("replicas of the second contracts agree") { replicas_agree(allot::preset::CrynuxContracts2{}); }
+TEST_CASE("replicas of the hardened preset agree") { replicas_agree(allot::preset::Hardened{1'000, 10}); }
