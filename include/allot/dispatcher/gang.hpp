@@ -75,9 +75,6 @@ auto Dispatcher<Ps...>::startable(RequirementId r) const -> bool {
 /// Draws further members, each by weight among those left over, until the gang is whole or nobody is left.
 template <class... Ps>
 void Dispatcher<Ps...>::fill(Gang& gang, const Task& task, std::span<const ClassId> classes, Random& random) const {
-    if (pool_.count(Frame{classes}) == 0) {
-        return;
-    }
     for (const auto size = gang_size(task); gang.size() < size;) {
         const auto drawn = draw_one(task, classes, gang, random);
         if (!drawn) {

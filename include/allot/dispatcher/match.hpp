@@ -226,7 +226,7 @@ void Dispatcher<Ps...>::start(TaskHandle t, Task&& task, const Gang& gang, Step&
     auto last = no_handle<LeaseHandle>;
     for (std::uint8_t i = 0; i < gang.size(); ++i) {
         const auto n = gang[i].node;
-        const auto l = state_.leases().next();
+        const auto l = i == 0 ? placed.lease : state_.leases().next();
         auto lease = LeaseRecord{token + i, t, n, counters.now, counters.now + lengths[i]};
         lease.member = i;
         lease.of = static_cast<std::uint8_t>(gang.size());

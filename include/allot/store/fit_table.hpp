@@ -59,8 +59,8 @@ struct RequirementHash {
             hash_text(hasher, gpu.name);
             hasher.word(gpu.vram.count);
         }
-        hasher.word((std::uint64_t{value.platforms.size()} << 1U) | (value.software ? 1U : 0U));
-        hasher.word((std::uint64_t{value.gang_size} << 1U) | (value.same_card ? 1U : 0U));
+        hasher.word((std::uint64_t{value.platforms.size()} << 34U) | (std::uint64_t{value.gang_size} << 2U) |
+                    (value.same_card ? 2U : 0U) | (value.software ? 1U : 0U));
         for (const auto& platform : value.platforms) {
             hash_text(hasher, platform);
         }
