@@ -384,6 +384,10 @@ template <class D>
         auto chosen = std::vector<allot::NodeId>{};
         auto card = std::optional<std::pair<std::string, std::uint32_t>>{};
         while (chosen.size() < size) {
+            const auto places = std::count_if(left.begin(), left.end(), [](const Candidate& c) { return c.bound > 0; });
+            if (!chosen.empty() && static_cast<std::size_t>(places) <= chosen.size()) {
+                break;  // nobody is left
+            }
             const auto drawn = one_of(left);
             if (!drawn) {
                 break;

@@ -329,6 +329,7 @@ private:
     [[nodiscard]] auto beginnings(RequirementId r) const -> std::vector<ClassId>;
     [[nodiscard]] auto startable(RequirementId r) const -> bool;
     void fill(Gang& gang, const Task& task, std::span<const ClassId> classes, Random& random) const;
+    [[nodiscard]] auto left_over(const Gang& chosen, std::span<const ClassId> classes) const -> bool;
     [[nodiscard]] auto draw(const Task& task, const Entropy& entropy) const -> Gang;
     [[nodiscard]] auto team_of(NodeHandle n, const Task& task, const Entropy& entropy) const -> Gang;
     template <class F>

@@ -75,13 +75,26 @@ auto Dispatcher<Ps...>::startable(RequirementId r) const -> bool {
 /// Draws further members, each by weight among those left over, until the gang is whole or nobody is left.
 template <class... Ps>
 void Dispatcher<Ps...>::fill(Gang& gang, const Task& task, std::span<const ClassId> classes, Random& random) const {
-    for (const auto size = gang_size(task); gang.size() < size;) {
+    for (const auto size = gang_size(task); gang.size() < size && left_over(gang, classes);) {
         const auto drawn = draw_one(task, classes, gang, random);
         if (!drawn) {
             return;
         }
         gang.push_back(*drawn);
     }
+}
+
+/// Whether anybody is free in these classes but the chosen. To find that out, a draw would look at every place, busy ones too.
+template <class... Ps>
+auto Dispatcher<Ps...>::left_over(const Gang& chosen, std::span<const ClassId> classes) const -> bool {
+    if (chosen.empty()) {
+        return true;
+    }
+    const auto taken = std::count_if(chosen.begin(), chosen.end(), [&](const Draw& member) {
+        const auto own = state_.nodes()[member.node].node.node_class;
+        return std::find(classes.begin(), classes.end(), own) != classes.end();
+    });
+    return pool_.count(Frame{classes}) > static_cast<std::uint32_t>(taken);
 }
 
 /// The nodes that a task's draw falls on: all it needs, or none.
@@ -97,13 +110,15 @@ auto Dispatcher<Ps...>::draw(const Task& task, const Entropy& entropy) const -> 
     auto gang = Gang{};
     if (!asked.same_card) {
         fill(gang, task, classes, random);
-        return gang.size() == asked.gang_size ? gang : Gang{};
+        if (gang.size() < asked.gang_size) {
+            gang.clear();
+        }
+        return gang;
     }
     for (auto left = beginnings(task.requirement); !left.empty();) {
-        gang.clear();
         const auto first = draw_one(task, left, gang, random);
         if (!first) {
-            return {};
+            return gang;
         }
         gang.push_back(*first);
         const auto card = card_of(state_.nodes()[first->node].node.node_class, classes);
@@ -112,8 +127,9 @@ auto Dispatcher<Ps...>::draw(const Task& task, const Entropy& entropy) const -> 
             return gang;
         }
         std::erase_if(left, [&](ClassId c) { return std::binary_search(card.begin(), card.end(), c); });
+        gang.clear();
     }
-    return {};
+    return gang;
 }
 
 /// The gang of a node that became free, itself first: with others of its card, or with those of the largest VRAM, so that the
@@ -132,7 +148,10 @@ auto Dispatcher<Ps...>::team_of(NodeHandle n, const Task& task, const Entropy& e
         fill(gang, task, tier, random);
         return gang.size() < asked.gang_size;
     });
-    return gang.size() == asked.gang_size ? gang : Gang{};
+    if (gang.size() < asked.gang_size) {
+        gang.clear();
+    }
+    return gang;
 }
 
 /// Calls `f(classes)` for the classes from which companions of a node come, in the order of preference, as long as it says so.

@@ -188,17 +188,12 @@ auto Dispatcher<Ps...>::match_all(Step& step) -> std::uint32_t {
                 groups.push_back(RequirementId{r});
             }
         });
-        auto drawn = Gang{};
-        const auto best = queue_.best(groups, [&](TaskHandle t) {
-            drawn = draw(state_.tasks()[t], *step.moment.entropy);
-            return !drawn.empty();
-        });
+        const auto best = queue_.best(groups, [&](TaskHandle t) { return !draw(state_.tasks()[t], *step.moment.entropy).empty(); });
         if (!best) {
             return started;
         }
-        // A linear queue may ask about tasks behind the best one; the draw of the best is what counts.
         const auto& task = state_.tasks()[*best];
-        drawn = draw(task, *step.moment.entropy);
+        const auto drawn = draw(task, *step.moment.entropy);  // a queue may ask about tasks behind the best one, so once more
         witnessed_team(task, drawn, 0, step);
         start(*best, Task{task}, drawn, step);
         ++started;
