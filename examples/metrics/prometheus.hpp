@@ -132,6 +132,8 @@ inline auto to_prometheus(const allot::Metrics& m) -> std::string {
     }
     out.one("allot_draw_rejections_total", "counter", "Tries of draws that hit no one.", m.rejections);
     out.one("allot_draw_scans_total", "counter", "Draws that an exact scan decided.", m.scans);
+    out.one("allot_bound_renewals_total", "counter", "Renewals of the bounds of draws, after large changes of the largest stake.",
+            m.renewals);
     out.one("allot_explanations_total", "counter", "Explanations given.", m.explanations);
     out.family("allot_task_wait_seconds", "histogram", "Time from the submission of a task to its first start.");
     write_histogram(out, m.waits);

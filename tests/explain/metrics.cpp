@@ -68,6 +68,21 @@ TEST_CASE("figures are what was heard of, and how the network stands") {
     CHECK(allot::MetricsRecorder{}.metrics(Measured{}).jain == allot::Fraction{0, 0});
 }
 
+TEST_CASE("a renewal of the bounds is counted when the largest stake changes much, not otherwise") {
+    auto d = Measured{};
+    auto recorder = allot::MetricsRecorder{};
+    const auto renewals = [&](int id, std::uint64_t stake) {
+        recorder.hear(d, d.join(with(plain_node(id), [&](NodeSpec& n) { n.stake = stake; }), at(0s)));
+        return recorder.metrics(d).renewals;
+    };
+    CHECK(renewals(1, 400) == 0);  // what was before is not known
+    CHECK(renewals(2, 390) == 0);
+    CHECK(renewals(3, 400'000'000) == 1);
+    CHECK(renewals(4, 1) == 1);
+    recorder.hear(d, d.leave(3, at(1s)));
+    CHECK(recorder.metrics(d).renewals == 2);
+}
+
 TEST_CASE("the sums of the figures agree with the network, whatever happened") {
     auto d = Measured{};
     auto chaos = support::Chaos<Measured>{support::seed()};

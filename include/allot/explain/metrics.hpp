@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <type_traits>
 #include <utility>
 #include <variant>
@@ -53,6 +54,7 @@ struct Metrics {
     std::array<std::uint64_t, 5> choices{}; ///< By `ChoiceKind`: draws, pulls, evictions, copies.
     std::uint64_t rejections = 0;           ///< Tries of draws and copies that hit no one.
     std::uint64_t scans = 0;                ///< Draws and copies that an exact scan decided.
+    std::uint64_t renewals = 0;             ///< Times the bounds of draws began to be renewed, for the largest stake changed much.
     std::uint64_t explanations = 0;         ///< How often the embedder explained something and said so.
 
     std::uint32_t queued = 0;
@@ -99,6 +101,9 @@ public:
     /// Takes in what one `apply` told. @complexity O(log n) for each event.
     template <class Dispatcher>
     void hear(const Dispatcher& dispatcher, const Events& events) {
+        const auto aim = dispatcher.state().counters().ceilings.to;
+        counted_.renewals += aim_ && *aim_ != aim ? 1U : 0U;
+        aim_ = aim;
         for (const auto& event : events) {
             ++counted_.events[event.index()];
             if (const auto* refused = std::get_if<event::Refused>(&event)) {
@@ -163,6 +168,7 @@ private:
 
     Metrics counted_{};                     // the events' part alone
     std::map<NodeId, std::uint64_t> done_{};
+    std::optional<StakeRoot> aim_{};        // what bounds were made for, when last heard of
 };
 
 }}  // namespace allot::v0
