@@ -139,6 +139,18 @@ concept configurable = requires(P& p, const typename P::Parameters& parameters) 
 template <class P, class Parameters>
 concept configured_by = configurable<P> && std::same_as<typename P::Parameters, Parameters>;
 
+/// `p.parts() -> std::tuple<...>&`: a policy made of policies, such as `AllOf`.
+template <class P>
+concept has_parts = !configurable<P> && requires(P& p) {
+    requires mp::mp_similar<std::tuple<>, std::remove_cvref_t<decltype(p.parts())>>::value;
+};
+
+/// Calls `f(part)` for each part of a policy.
+template <has_parts P, class F>
+void each_part(P& policy, F&& f) {
+    std::apply([&](auto&... part) { (f(part), ...); }, policy.parts());
+}
+
 template <class P>
 struct ParametersOf {
     using type = mp::mp_list<>;
@@ -147,6 +159,39 @@ template <configurable P>
 struct ParametersOf<P> {
     using type = mp::mp_list<typename P::Parameters>;
 };
+template <has_parts P>
+struct ParametersOf<P> {
+    template <class Part>
+    using of = typename ParametersOf<Part>::type;
+    using Parts = std::remove_cvref_t<decltype(std::declval<P&>().parts())>;
+    using type = mp::mp_apply<mp::mp_append, mp::mp_push_front<mp::mp_transform<of, Parts>, mp::mp_list<>>>;
+};
+
+/// Calls `f(policy)` for the policies that take these parameters: the policy itself, or some of its parts.
+template <class Parameters, class P, class F>
+void each_configured_by(P& policy, F&& f) {
+    if constexpr (configured_by<std::remove_const_t<P>, Parameters>) {
+        f(policy);
+    } else if constexpr (has_parts<P>) {
+        each_part(policy, [&](auto& part) { each_configured_by<Parameters>(part, f); });
+    }
+}
+
+/// Equal parameters; policies without any are equal.
+template <class P>
+[[nodiscard]] auto same_parameters(const P& a, const P& b) -> bool {
+    if constexpr (configurable<P>) {
+        return a.parameters() == b.parameters();
+    } else if constexpr (has_parts<P>) {
+        return std::apply(
+            [&](const auto&... x) {
+                return std::apply([&](const auto&... y) { return (same_parameters(x, y) && ...); }, b.parts());
+            },
+            a.parts());
+    } else {
+        return true;
+    }
+}
 
 /// A variant over the parameters of all policies that have some.
 template <class... Ps>

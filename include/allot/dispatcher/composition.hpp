@@ -77,9 +77,7 @@ void Dispatcher<Ps...>::configured(const Configuration& configuration) {
     std::visit(
         [&]<class Parameters>(const Parameters& parameters) {
             configure_each([&](auto& policy) {
-                if constexpr (detail::configured_by<std::remove_cvref_t<decltype(policy)>, Parameters>) {
-                    policy.configure(parameters);
-                }
+                detail::each_configured_by<Parameters>(policy, [&](auto& one) { one.configure(parameters); });
             });
         },
         configuration);
@@ -97,9 +95,7 @@ auto Dispatcher<Ps...>::configuration_like(const Configuration& configuration) -
     std::visit(
         [&]<class Parameters>(Parameters& parameters) {
             configure_each([&](const auto& policy) {
-                if constexpr (detail::configured_by<std::remove_cvref_t<decltype(policy)>, Parameters>) {
-                    parameters = policy.parameters();
-                }
+                detail::each_configured_by<Parameters>(policy, [&](const auto& one) { parameters = one.parameters(); });
             });
         },
         current);
@@ -148,20 +144,6 @@ void Dispatcher<Ps...>::adopt(const Network<OtherData, OtherConfiguration>& from
     from.leases().for_each([&](LeaseHandle h, const LeaseRecord& record) { state_.put(h, LeaseRecord{record}, followers); });
     state_.forget_notes();
 }
-
-namespace detail {
-
-/// Equal parameters; policies without any are equal.
-template <class P>
-[[nodiscard]] auto same_parameters(const P& a, const P& b) -> bool {
-    if constexpr (configurable<P>) {
-        return a.parameters() == b.parameters();
-    } else {
-        return true;
-    }
-}
-
-}  // namespace detail
 
 template <class... Ps>
 auto Dispatcher<Ps...>::equals(const Dispatcher& other) const -> bool {

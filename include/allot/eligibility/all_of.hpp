@@ -29,15 +29,9 @@ public:
         return first([&](const auto& policy) { return policy.admits(node, task, situation); });
     }
 
-    /// Calls `f(policy)` for each; it may configure them.
-    template <class F>
-    void each_part(F&& f) const {
-        std::apply([&](const auto&... policy) { (f(policy), ...); }, policies_);
-    }
-    template <class F>
-    void each_part(F&& f) {
-        std::apply([&](auto&... policy) { (f(policy), ...); }, policies_);
-    }
+    /// The policies; what has parts is configured, compared and recorded by them.
+    [[nodiscard]] constexpr auto parts() const noexcept -> const std::tuple<Policies...>& { return policies_; }
+    [[nodiscard]] constexpr auto parts() noexcept -> std::tuple<Policies...>& { return policies_; }
 
 private:
     template <class Ask>

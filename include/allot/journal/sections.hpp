@@ -104,8 +104,8 @@ void put_policy(Encoder& out, const P& policy) {
     out.put(std::string{policy_name<P>()});
     if constexpr (configurable<P>) {
         out.put(policy.parameters());
-    } else if constexpr (requires { policy.each_part([](const auto&) {}); }) {
-        policy.each_part([&](const auto& part) { put_policy(out, part); });
+    } else if constexpr (has_parts<P>) {
+        each_part(policy, [&](const auto& part) { put_policy(out, part); });
     }
 }
 

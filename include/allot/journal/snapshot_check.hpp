@@ -48,9 +48,9 @@ template <class P>
             }
             policy.configure(parameters);
         }
-    } else if constexpr (requires { policy.each_part([](auto&) {}); }) {
+    } else if constexpr (has_parts<P>) {
         auto fault = std::optional<SnapshotFault>{};
-        policy.each_part([&](auto& part) {
+        each_part(policy, [&](auto& part) {
             if (!fault) {
                 fault = read_policy(in, part, mode);
             }
