@@ -385,6 +385,44 @@ struct Tight {
 
 }  // namespace
 
+TEST_CASE("a new node that fails all it gets goes on getting tasks, unless failures count on probation") {
+    // It fails at once, while honest nodes are at work, so it is nearly always the one that is free.
+    const auto hour = [](auto d) {
+        ok(d.join(plain_node("hole"), at(0s)));
+        for (auto i = 0; i < 4; ++i) {
+            ok(d.join(plain_node(i), at(0s)));
+        }
+        auto swallowed = 0;
+        for (auto i = 0; i < 360; ++i) {
+            const auto now = at(i * 10s);
+            auto events = d.submit(plain_task(1'000 + i), now);
+            for (const auto* lease = events.lease(); lease != nullptr && lease->node == allot::NodeId{"hole"};) {
+                ++swallowed;
+                const auto held = *lease;
+                events = d.fail(held, allot::FailCause::execution_error, now);
+                lease = events.lease();
+            }
+            for (const auto& end : std::vector<allot::TaskId>{1'000 + i - 9}) {
+                if (const auto* task = d.task(end); task != nullptr && task->state == allot::TaskState::running) {
+                    const auto& record = d.state().leases()[task->lease];
+                    const auto node = d.state().nodes()[record.node].node.id;
+                    auto done = d.complete({end, node, record.token}, now);
+                    while (const auto* next = done.lease()) {
+                        if (next->node != allot::NodeId{"hole"}) {
+                            break;
+                        }
+                        ++swallowed;
+                        done = d.fail(Lease{*next}, allot::FailCause::execution_error, now);
+                    }
+                }
+            }
+        }
+        return swallowed;
+    };
+    CHECK(hour(allot::Dispatcher{CrynuxSingle{}}) > 100);
+    CHECK(hour(allot::Dispatcher{hardened}) <= 10);
+}
+
 TEST_CASE("under the hardened rules every pool and queue decides alike, bounds hold, and explanations agree") {
     using Fast = allot::Dispatcher<Tight>;
     using Slow = allot::Dispatcher<Tight, allot::LinearPool, allot::LinearQueue>;
@@ -425,6 +463,7 @@ TEST_CASE("under the hardened rules every pool and queue decides alike, bounds h
             rules.value_doubles_in = rules.value_doubles_in == Duration{0} ? Duration{1min} : Duration{0};
             rules.tasks_per_owner_max = rules.tasks_per_owner_max == 4 ? 0xFFFF'FFFFU : 4;
             rules.narrow_from = rules.narrow_from == 1 ? 2 : 1;
+            rules.class_nodes_min = rules.class_nodes_min == 0 ? 2 : 0;
             ok(fast.configure(rules, 2, dark(fast.now().time_since_epoch())));
             ok(slow.configure(rules, 2, dark(fast.now().time_since_epoch())));
             ok(watched.configure(rules, 2, dark(fast.now().time_since_epoch())));

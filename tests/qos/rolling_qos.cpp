@@ -253,6 +253,35 @@ TEST_CASE("a node on probation scores no more than an eighth until it had so man
     CHECK(RollingQos{}.proven(joined()));
 }
 
+TEST_CASE("on probation a failed task costs health, and in the end excludes; a refused or cancelled one does not") {
+    const auto qos = RollingQos{{.proven_from = 2, .penalty_failure = Score::from_ratio(7, 10)}};
+    auto data = joined(qos);
+    for (const auto harmless : {OutcomeKind::declined, OutcomeKind::cancelled}) {
+        CHECK(qos.record(data, {harmless}, start) == Standing::good);
+        CHECK(qos.health(data, start) == Score::one());
+    }
+    auto failures = 0;
+    for (const auto kind : {OutcomeKind::out_of_memory, OutcomeKind::model_download, OutcomeKind::execution_error,
+                            OutcomeKind::execution_error, OutcomeKind::execution_error}) {
+        ++failures;
+        CHECK(qos.record(data, {kind}, start) == (failures == 5 ? Standing::excluded : Standing::good));
+    }
+    // 0.7^5 is 0.168; from there to 0.8 it takes 30 ln(0.832 / 0.2) = 42.8 minutes.
+    const auto back = qos.back_at(data);
+    REQUIRE(back);
+    CHECK(*back > start + 42min);
+    CHECK(*back < start + 43min);
+
+    auto proven = joined(qos);
+    (void)qos.record(proven, {OutcomeKind::scored, 5}, start);
+    (void)qos.record(proven, {OutcomeKind::scored, 5}, start);
+    const auto before = proven;
+    for (auto i = 0; i < 9; ++i) {
+        CHECK(qos.record(proven, {OutcomeKind::execution_error}, start) == Standing::good);
+    }
+    CHECK(proven == before);
+}
+
 TEST_CASE("parameters that make no sense together are not valid") {
     using Parameters = allot::RollingQosParameters;
     CHECK(Parameters{}.valid());

@@ -42,8 +42,8 @@ concept has_after = requires(const P& p, const Task& task) {
     { p.after(task, OutcomeKind::timeout) } -> std::same_as<Next>;
 };
 
-/// `p.blames(task, outcome) -> bool`: whether a failure is laid to the node; if not, its tracker hears `execution_error`, the
-/// task's own fault. Terms without it blame the node each time.
+/// `p.blames(task, outcome) -> bool`: whether a failure is laid to the node; if not, its tracker hears `cancelled`, as
+/// if the task had been taken back. Terms without it blame the node each time.
 template <class P>
 concept has_blames = requires(const P& p, const Task& task) {
     { p.blames(task, OutcomeKind::timeout) } -> std::same_as<bool>;

@@ -25,10 +25,13 @@ namespace allot { inline namespace v0 { namespace preset {
 /// | a node fails a task                    | the task ends                 | it goes elsewhere, until three have failed it|
 /// | a task that fails on every node        | each of them is blamed        | the first is, the others are not             |
 /// | new identities                         | score a half                  | score an eighth until they have 8 verdicts   |
+/// | a new node fails whatever it gets      | gets all the next ones        | gets five, then none for 43 minutes          |
 ///
 /// What it does not do: caps are by node and by the operator that it names, so whoever has more and splits under false names
 /// gets his share of the stake back, though never more; three nodes that lie together still narrow to themselves; a node of
-/// hardware that nobody else has makes tasks for that hardware admissible. The owner of a task is the embedder's word.
+/// hardware that nobody else has makes tasks for that hardware admissible. A node that was good for 8 verdicts and then fails
+/// all it gets is not kept out: failures cost tasks of strangers nothing, so they must not cost good nodes their standing. The
+/// owner of a task is the embedder's word.
 class Hardened {
 public:
     using role = role::preset;
@@ -46,7 +49,8 @@ public:
             LinearWeight{{.stake_cap = stake_cap_, .operator_caps = 4}},
             GpuGroupPool{},
             ValueQueue{},
-            RollingQos{{.proven_from = 8, .score_unproven = Score::from_ratio(1, 8)}},
+            RollingQos{{.proven_from = 8, .score_unproven = Score::from_ratio(1, 8),
+                        .penalty_failure = Score::from_ratio(7, 10)}},
             FeePerSecond{},
             ThresholdPlacement{},
             FixedTerms{{.after_timeout = Next::retry_elsewhere, .after_failure = Next::retry_elsewhere, .attempts_max = 16,

@@ -32,6 +32,8 @@ struct RollingQosParameters {
     bool rejoin_clears_health = false;                           ///< As the seeds; otherwise leaving cures nothing.
     std::uint32_t proven_from = 0;                               ///< A node with fewer verdicts is on probation ...
     Score score_unproven = Score::one();                         ///< ... and scores no more than this.
+    Score penalty_failure = Score::one();                        ///< On probation a failed task, too, multiplies health by
+                                                                 ///< this, and may exclude. One: failures tell nothing.
 
     /// True when the parameters make sense together.
     [[nodiscard]] constexpr auto valid() const noexcept -> bool {
@@ -42,7 +44,7 @@ struct RollingQosParameters {
 };
 ALLOT_FIELDS(RollingQosParameters, window, points_max, score_new, score_floor, timeout_scores_zero, kick_out_below, rejoin_floor,
              penalty, penalty_first, first_from, boost, recovery_tau, exclude_below, readmit_from, rejoin_clears_health,
-             proven_from, score_unproven)
+             proven_from, score_unproven, penalty_failure)
 
 /// The default tracker: QoS = long-term score × short-term health.
 ///
@@ -122,8 +124,12 @@ public:
             case OutcomeKind::out_of_memory:
             case OutcomeKind::model_download:
             case OutcomeKind::execution_error:
+                if (harms(data, outcome.kind)) {
+                    set_health(data, health(data, time) * parameters_.penalty_failure, time);
+                }
+                break;
             case OutcomeKind::declined:
-            case OutcomeKind::cancelled: break;  // none of these tells how well the node serves
+            case OutcomeKind::cancelled: break;  // neither tells how well the node serves
         }
         return standing(data, outcome.kind);
     }
@@ -204,12 +210,23 @@ private:
         }
     }
 
+    /// Whether such an outcome takes health away.
+    [[nodiscard]] constexpr auto harms(const node_data& data, OutcomeKind kind) const noexcept -> bool {
+        switch (kind) {
+            case OutcomeKind::timeout:
+            case OutcomeKind::timeout_in_group: return true;
+            case OutcomeKind::out_of_memory:
+            case OutcomeKind::model_download:
+            case OutcomeKind::execution_error: return !proven(data) && parameters_.penalty_failure < Score::one();
+            default: return false;
+        }
+    }
+
     [[nodiscard]] constexpr auto standing(const node_data& data, OutcomeKind kind) const noexcept -> Standing {
         if (data.count >= parameters_.window && long_term(data) < parameters_.kick_out_below) {
             return Standing::kicked_out;
         }
-        const auto timed_out = kind == OutcomeKind::timeout || kind == OutcomeKind::timeout_in_group;
-        return timed_out && data.health < parameters_.exclude_below ? Standing::excluded : Standing::good;
+        return harms(data, kind) && data.health < parameters_.exclude_below ? Standing::excluded : Standing::good;
     }
 
     Parameters parameters_{};
