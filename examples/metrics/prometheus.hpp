@@ -105,7 +105,8 @@ inline auto labels_of(const allot::Requirement& group) -> std::string {
     const auto gpus = joined(group.gpus, [](const allot::GpuChoice& gpu) {
         return gpu.vram.count == 0 ? gpu.name : fmt::format("{}:{}", gpu.name, gpu.vram.count);
     });
-    const auto platforms = joined(group.platforms, [](const std::string& platform) { return platform; });
+    const auto platforms = joined(group.platforms, [](const std::string& platform) { return platform; }) +
+                           joined(group.platforms_refused, [](const std::string& platform) { return "!" + platform; });
     auto version = std::string{};
     if (const auto& least = group.software) {
         version = fmt::format("{}.{}.{}", least->major, least->minor, least->patch);

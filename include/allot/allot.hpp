@@ -22,6 +22,7 @@
 #include <allot/dispatcher/session.hpp>
 #include <allot/eligibility/all_of.hpp>
 #include <allot/eligibility/hardware_fit.hpp>
+#include <allot/eligibility/name_whitelist.hpp>
 #include <allot/eligibility/probation.hpp>
 #include <allot/fwd.hpp>
 #include <allot/placement/demand_control.hpp>

@@ -19,7 +19,7 @@ void add_presets(Scenarios& all) {
         all.push_back(scenario(name, seed, {.nodes = 60, .calm = true}, support::Setup{setup}, make, std::move(never)));
     };
     add("crynux trio", 501, allot::preset::CrynuxTrio{}, 0x10000, {Happening::excluded});
-    add("crynux relay 2026", 502, allot::preset::CrynuxRelay2026{}, 0, {});
+    add("crynux relay 2026", 502, allot::preset::CrynuxRelay2026{2}, 0, {});
     add("crynux contracts, the second", 503, allot::preset::CrynuxContracts2{}, 0, {Happening::excluded});
     add("hardened", 504, allot::preset::Hardened{1'000'000}, 0x10000, {});
 }

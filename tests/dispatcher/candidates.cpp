@@ -96,6 +96,19 @@ TEST_CASE("requirements that say the same are one group") {
     CHECK(d.state().fits().requirements().size() == 1);
     submit(4, 16, {{"A", {}}, {"B", 8_GiB}}, {"x", "y"});
     CHECK(d.state().fits().requirements().size() == 2);
+    // Of platforms accepted and refused at once, what is left says it all.
+    auto refusing = with(plain_task(5), [](TaskSpec& t) {
+        t.gpus = {{"B", 8_GiB}, {"A", 8_GiB}};
+        t.platforms = {"x", "y", "z"};
+        t.platforms_refused = {"z", "w"};
+    });
+    ok(d.submit(refusing, at(0s)));
+    CHECK(d.state().fits().requirements().size() == 2);
+    refusing = with(plain_task(6), [](TaskSpec& t) { t.platforms_refused = {"z", "w", "z"}; });
+    ok(d.submit(refusing, at(0s)));
+    refusing = with(plain_task(7), [](TaskSpec& t) { t.platforms_refused = {"w", "z"}; });
+    ok(d.submit(refusing, at(0s)));
+    CHECK(d.state().fits().requirements().size() == 3);
 }
 
 TEST_CASE("a task that lists platforms runs on those alone") {
@@ -110,6 +123,22 @@ TEST_CASE("a task that lists platforms runs on those alone") {
     CHECK(on({"Linux"}) == Names{"Linux"});
     CHECK(on({"Windows", "Darwin"}) == Names{"Darwin"});
     CHECK(on({"Windows"}) == nobody);
+}
+
+TEST_CASE("a task that refuses platforms runs on all others") {
+    auto d = allot::Dispatcher<>{};
+    for (const auto* platform : {"Linux", "Darwin", ""}) {
+        ok(d.join(with(plain_node(*platform == '\0' ? "unsaid" : platform), [&](auto& n) { n.platform = platform; }), at(0s)));
+    }
+    const auto but = [&](std::vector<std::string> accepted, std::vector<std::string> refused) {
+        return candidates(d, with(plain_task(1), [&](TaskSpec& t) {
+            t.platforms = accepted;
+            t.platforms_refused = refused;
+        }));
+    };
+    CHECK(but({}, {"Darwin"}) == Names{"Linux", "unsaid"});
+    CHECK(but({}, {"Windows", "Darwin", "Linux"}) == Names{"unsaid"});
+    CHECK(but({"Linux", "Darwin"}, {"Darwin", "Darwin"}) == Names{"Linux"});
 }
 
 TEST_CASE("a node serves tasks of its own major version that need nothing newer") {

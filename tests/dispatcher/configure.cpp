@@ -2,6 +2,8 @@
 #include <utility>
 #include <vector>
 
+#include <allot/explain/task.hpp>
+
 #include "support/catch.hpp"
 #include "support/chaos.hpp"
 #include "support/seed.hpp"
@@ -168,6 +170,29 @@ TEST_CASE("who fits whom is asked anew when eligibility is configured, and again
     CHECK(started(d.match(at(0s))) == Names{"1"});
     session.rollback();
     CHECK(started(d.match(at(0s))).empty());
+}
+
+TEST_CASE("a policy made of policies is configured by its parts, and compared by them") {
+    using Both = allot::AllOf<allot::HardwareFit, allot::AllOf<allot::Probation, allot::NameWhitelist>>;
+    auto d = allot::Dispatcher{Both{}, allot::RollingQos{{.proven_from = 1}}};
+    join_plain(d, 1);
+    ok(d.submit(paying(1, 51), dark(0s)));
+    const auto before = d;
+    auto session = d.session();
+    ok(d.configure(allot::ProbationParameters{.fee_max = 50}, 2, dark(0s)));
+    CHECK(started(d.match(at(0s))).empty());
+    CHECK_FALSE(d == before);
+    auto counters_aside = before;
+    ok(counters_aside.configure(allot::ProbationParameters{}, 2, dark(0s)));
+    CHECK_FALSE(d == counters_aside);
+    session.rollback();
+    CHECK(d == before);
+    ok(d.configure(allot::NameWhitelistParameters{{{"H100", 80_GiB, {}, ""}}}, 2, dark(0s)));
+    CHECK(started(d.match(at(0s))).empty());
+    CHECK(allot::explain(d, allot::TaskId{1}).value().count(allot::Reason::name_policy) == 1);
+    ok(d.configure(allot::NameWhitelistParameters{}, 3, dark(0s)));
+    CHECK(started(d.match(at(0s))) == Names{"1"});
+    CHECK(refusal(d.configure(allot::ProbationParameters{.fee_max = allot::u128{1} << 96}, 4, dark(0s))) == Error::parameter_invalid);
 }
 
 TEST_CASE("another dispatcher takes the records over, and goes on as if it had been there from the start") {

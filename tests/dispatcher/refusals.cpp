@@ -128,6 +128,7 @@ auto refusals() -> std::vector<Refusal> {
         {E::name_empty, "model of a task", submit([](auto& t) { t.models = {""}; })},
         {E::name_empty, "GPU of a task", submit([](auto& t) { t.gpus = {{"", 8_GiB}}; })},
         {E::name_empty, "platform of a task", submit([](auto& t) { t.platforms = {""}; })},
+        {E::name_empty, "platform that a task refuses", submit([](auto& t) { t.platforms_refused = {""}; })},
         {E::name_empty, "report", report(1, Report::add, {""})},
         {E::name_too_long, "GPU", join([](auto& n) { n.gpu = long_name; })},
         {E::name_too_long, "platform", join([](auto& n) { n.platform = long_name; })},
@@ -141,6 +142,11 @@ auto refusals() -> std::vector<Refusal> {
         {E::too_many_names, "models of a task", submit([](auto& t) { t.models = {"a", "b", "c", "d"}; })},
         {E::too_many_names, "GPUs of a task", submit([](auto& t) { t.gpus = {{"A", 1_GiB}, {"B", 1_GiB}, {"C", 1_GiB}}; })},
         {E::too_many_names, "platforms of a task", submit([](auto& t) { t.platforms = {"a", "b", "c"}; })},
+        {E::too_many_names, "platforms refused", submit([](auto& t) { t.platforms_refused = {"a", "b", "c"}; })},
+        {E::task_unrunnable, "all platforms it accepts are refused", submit([](auto& t) {
+             t.platforms = {"a", "b"};
+             t.platforms_refused = {"b", "a"};
+         })},
         {E::too_many_names, "labels of a task", submit([](auto& t) { t.labels = {"a", "b"}; })},
         {E::too_many_nodes, "a sixth, one gone", join([](auto& n) { n.id = 6; })},
         {E::too_many_classes, "join", join([](auto& n) { n.gpu = "B"; })},

@@ -54,7 +54,7 @@ TEST_CASE("a node is told which waiting tasks it could take, and why not the oth
     auto compared = 0;
     auto improved = 0;
     for (auto run = std::uint64_t{0}; run < 6; ++run) {
-        auto d = Ruled{allot::Rules{{.narrowing = static_cast<Narrowing>(run % 3)}}};
+        auto d = Ruled{allot::Rules{{.narrowing = static_cast<Narrowing>(run % 3), .class_nodes_min = run == 4 ? 2U : 0U}}};
         auto chaos = support::Chaos<Ruled>{support::seed() + run};
         for (auto step = 0; step < 300; ++step) {
             const auto moment = chaos.moment(d);

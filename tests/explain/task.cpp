@@ -34,6 +34,7 @@ struct Asked {
     std::optional<allot::GroupId> group{};
     std::uint32_t gang = 1;
     bool same_card = false;
+    std::vector<std::string> platforms_refused{};
 };
 
 auto class_reason(const allot::NodeClass& c, const Asked& asked) -> Reason {
@@ -51,6 +52,9 @@ auto class_reason(const allot::NodeClass& c, const Asked& asked) -> Reason {
         }
     }
     if (!asked.platforms.empty() && std::count(asked.platforms.begin(), asked.platforms.end(), c.platform) == 0) {
+        return Reason::platform_refused;
+    }
+    if (std::count(asked.platforms_refused.begin(), asked.platforms_refused.end(), c.platform) > 0) {
         return Reason::platform_refused;
     }
     if (asked.software) {
@@ -83,6 +87,14 @@ auto brute(const D& d, const Asked& asked) -> Brute {
     };
     auto able = std::vector<Able>{};
     const auto narrowing = d.rules()->narrowing;
+    const auto alike = [&](allot::ClassId node_class) {
+        auto count = std::uint32_t{0};
+        state.nodes().for_each([&](allot::NodeHandle, const auto& record) {
+            const auto takes_part = record.node.present() && record.node.state != NodeState::paused;
+            count += takes_part && record.node.node_class == node_class ? 1U : 0U;
+        });
+        return count;
+    };
     state.nodes().for_each([&](allot::NodeHandle, const auto& record) {
         const auto& node = record.node;
         if (node.state == NodeState::left) {
@@ -108,6 +120,8 @@ auto brute(const D& d, const Asked& asked) -> Brute {
             reason = Reason::busy;
         } else if (fits != Reason::none) {
             reason = fits;
+        } else if (alike(node.node_class) < d.rules()->class_nodes_min) {
+            reason = Reason::name_policy;
         } else if (node.excluded) {
             reason = Reason::excluded;
         } else if (node.stake.units == allot::u128{0} || d.qos_score(record).raw() == 0) {
@@ -180,6 +194,7 @@ auto asked_by(const D& d, const allot::Task& task) -> Asked {
     for (const auto& node : task.avoided) {
         asked.avoided.push_back(node.text());
     }
+    asked.platforms_refused = requirement.platforms_refused;
     if (task.group != allot::no_handle<allot::GroupHandle>) {
         asked.group = d.state().groups()[task.group].id;
     }
@@ -218,7 +233,10 @@ void check_against_brute(const D& d, const allot::TaskExplanation& e, const Aske
                 milder.gpus.clear();
                 milder.vram = relaxation.vram.count;
                 break;
-            case Relaxed::platform: milder.platforms.clear(); break;
+            case Relaxed::platform:
+                milder.platforms.clear();
+                milder.platforms_refused.clear();
+                break;
             case Relaxed::version: milder.software.reset(); break;
         }
         if (and_models) {
@@ -248,7 +266,8 @@ TEST_CASE("an explanation parts all nodes by the first reason that keeps each ou
     auto seen = std::map<Reason, int>{};
     auto queued = 0;
     for (auto run = std::uint64_t{0}; run < 12; ++run) {
-        auto d = D{allot::Rules{{.narrowing = static_cast<Narrowing>(run % 4)}}};
+        auto d = D{allot::Rules{{.narrowing = static_cast<Narrowing>(run % 4),
+                                 .class_nodes_min = static_cast<std::uint32_t>(run % 3)}}};
         auto chaos = support::Chaos<D>{support::seed() + run};
         for (auto step = 0; step < 400; ++step) {
             const auto moment = chaos.moment(d);
@@ -286,7 +305,7 @@ TEST_CASE("an explanation parts all nodes by the first reason that keeps each ou
             if (const auto e = allot::explain(d, spec)) {
                 auto exact = !spec.gpus.empty() && spec.gpus.front().vram.count > 0;
                 check_against_brute(d, *e, {exact ? 0 : spec.vram_min.count, spec.gpus, spec.platforms, spec.software,
-                                            spec.models, {}, spec.group, spec.gang_size, spec.same_card});
+                                            spec.models, {}, spec.group, spec.gang_size, spec.same_card, spec.platforms_refused});
             }
             CHECK(d.digest() == before);
         }

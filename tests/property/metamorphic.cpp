@@ -132,7 +132,7 @@ TEST_CASE("a node that is not eligible changes no draw") {
         [] {
             auto script = *any_script();
             const auto which = *rc::gen::inRange<std::uint8_t>(0, 4);
-            script.setup.bits &= ~((1U << 7U) | (1U << 8U) | (1U << 9U));  // no limit that one node more could reach
+            script.setup.bits &= ~((1U << 7U) | (1U << 8U) | (1U << 9U) | (1U << 17U));  // no limit that one node more could reach
             script.setup.bits &= ~(1U << 3U);  // bounds are renewed by handle, so one node more shifts which are loose meanwhile
             auto plain = script.setup.make<FastDispatcher>();
             auto beside = script.setup.make<FastDispatcher>();

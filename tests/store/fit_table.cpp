@@ -6,6 +6,7 @@
 #include <allot/policy/laws/sample.hpp>
 #include <allot/store/fit_table.hpp>
 
+#include "support/allocations.hpp"
 #include "support/catch.hpp"
 #include "support/seed.hpp"
 
@@ -69,10 +70,58 @@ TEST_CASE("another predicate is asked anew about every pair") {
     table.add(ClassId{0}, card(16), enough);
     table.add(ClassId{1}, card(24), enough);
     table.add(RequirementId{0}, least(20), enough);
-    table.refit([](const NodeClass& c, const Requirement& r) { return c.vram < r.vram_min; });
+    const auto always = [](std::uint32_t) { return true; };
+    table.refit([](const NodeClass& c, const Requirement& r) { return c.vram < r.vram_min; }, always);
     CHECK(list(table.classes_of(RequirementId{0})) == Numbers{0});
     CHECK(list(table.requirements_of(ClassId{0})) == Numbers{0});
     CHECK(table.requirements_of(ClassId{1}).empty());
+}
+
+TEST_CASE("nothing fits a closed class until it is opened") {
+    auto table = FitTable{{1, 2}};
+    table.add(RequirementId{0}, least(8), enough);
+    table.add(ClassId{0}, card(16), enough);
+    table.add(ClassId{1}, card(24), enough, false);
+    table.add(RequirementId{1}, least(20), enough);
+    CHECK(list(table.classes_of(RequirementId{0})) == Numbers{0});
+    CHECK(table.classes_of(RequirementId{1}).empty());
+    CHECK(table.requirements_of(ClassId{1}).empty());
+    CHECK(list(table.all_classes()) == Numbers{0, 1});
+    table.set_open(ClassId{1}, true);
+    table.set_open(ClassId{1}, true);
+    CHECK(list(table.classes_of(RequirementId{0})) == Numbers{0, 1});
+    CHECK(list(table.classes_of(RequirementId{1})) == Numbers{1});
+    CHECK(list(table.requirements_of(ClassId{1})) == Numbers{0, 1});
+    table.set_open(ClassId{0}, false);
+    CHECK(list(table.classes_of(RequirementId{0})) == Numbers{1});
+    table.add_active(ClassId{0});
+    table.refit(enough, [](std::uint32_t active) { return active > 0; });
+    CHECK(list(table.classes_of(RequirementId{0})) == Numbers{0});
+    CHECK(table.classes_of(RequirementId{1}).empty());
+    table.remove_active(ClassId{0});
+    CHECK(table.active(ClassId{0}) == 0);
+}
+
+TEST_CASE("a class of a copied table opens without memory, too") {
+    auto table = FitTable{{1, 2}};
+    for (std::uint32_t c = 0; c < 40; ++c) {
+        table.add(ClassId{c}, card(8 + c), enough, false);
+    }
+    table.add(RequirementId{0}, least(8), enough);
+    const auto open_all = [](FitTable& t) {
+        const auto before = support::calls;
+        for (std::uint32_t c = 0; c < 40; ++c) {
+            t.set_open(ClassId{c}, true);
+        }
+        return support::calls - before;
+    };
+    auto copy = table;
+    auto assigned = FitTable{{1, 2}};
+    assigned = table;
+    CHECK(open_all(table) == 0);
+    CHECK(open_all(copy) == 0);
+    CHECK(open_all(assigned) == 0);
+    CHECK(copy.classes_of(RequirementId{0}).size() == 40);
 }
 
 TEST_CASE("rows and columns agree after any history") {
@@ -93,6 +142,9 @@ TEST_CASE("rows and columns agree after any history") {
         } else {
             (void)table.erase_if_unused(RequirementId{*requirement_known});
         }
+        if (class_known && table.contains(ClassId{*class_known})) {
+            table.set_open(ClassId{*class_known}, sampler.once_in(2));
+        }
         if (step % 10 != 0) {
             continue;
         }
@@ -100,12 +152,13 @@ TEST_CASE("rows and columns agree after any history") {
         table.requirements().for_each([&](std::uint32_t id, const Requirement& requirement) {
             auto right = Numbers{};
             table.classes().for_each([&](std::uint32_t class_id, const NodeClass& node_class) {
-                if (enough(node_class, requirement)) {
+                const auto fits = table.open(ClassId{class_id}) && enough(node_class, requirement);
+                if (fits) {
                     right.push_back(class_id);
                 }
                 const auto column = table.requirements_of(ClassId{class_id});
                 const auto listed = std::find(column.begin(), column.end(), RequirementId{id}) != column.end();
-                agrees = agrees && listed == enough(node_class, requirement);
+                agrees = agrees && listed == fits;
             });
             agrees = agrees && list(table.classes_of(RequirementId{id})) == right;
         });
@@ -121,6 +174,9 @@ TEST_CASE("hashes of names tell neighbours apart, and need the key") {
     CHECK(hash(a) != allot::RequirementHash{{1, 3}}(a));
     b = a;
     b.software = allot::SoftwareVersion{};
+    CHECK(hash(a) != hash(b));
+    a.platforms = b.platforms_refused = {"x"};
+    b.software.reset();
     CHECK(hash(a) != hash(b));
     CHECK(allot::NodeClassHash{{1, 2}}({"ab", {8}, "c", {}}) != allot::NodeClassHash{{1, 2}}({"a", {8}, "bc", {}}));
     CHECK(allot::NameHash{{1, 2}}("a") != allot::NameHash{{1, 2}}("b"));

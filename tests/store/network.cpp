@@ -24,8 +24,10 @@ using Record = State::NodeRecordType;
 struct Ears {
     std::vector<std::string> heard{};
     bool throws = false;
+    std::uint32_t active_min = 0;
 
     auto fits(const allot::NodeClass& c, const allot::Requirement& r) const -> bool { return c.vram >= r.vram_min; }
+    auto open(std::uint32_t active) const -> bool { return active >= active_min; }
     void node_changed(NodeHandle h, const Record* before, const Record* after) { note("node", h.value, before, after); }
     void task_changed(TaskHandle h, const allot::Task* before, const allot::Task* after) { note("task", h.value, before, after); }
     void models_changed(NodeHandle, const allot::HeldModels& before, const allot::HeldModels& after) {
@@ -72,6 +74,40 @@ TEST_CASE("a network counts those present and knows the largest stake") {
     CHECK(state.stake_root_max() == allot::StakeRoot::from(100));
     CHECK(state.fits().slots(state.nodes()[{0}].node.node_class).lowest_free() == 1);
     CHECK(state.nodes().find(8) == NodeHandle{1});
+}
+
+TEST_CASE("a class opens and closes with the nodes that take part in it, and a rollback takes that back") {
+    auto state = State{{1, 2}};
+    auto ears = Ears{};
+    ears.active_min = 2;
+    const auto requirement = state.intern(allot::Requirement{{8}}, ears);
+    state.put(NodeHandle{0}, node_in(state, ears, 7, 8, 1), ears);
+    const auto c = state.nodes()[{0}].node.node_class;
+    const auto fits = [&] { return state.fits().fit(c, requirement); };
+    CHECK(state.fits().active(c) == 1);
+    CHECK_FALSE(fits());
+    const auto mark = state.mark();
+    state.put(NodeHandle{1}, node_in(state, ears, 8, 8, 1), ears);
+    CHECK(fits());
+    const auto turn = [&](std::uint32_t h, allot::NodeState is) {
+        state.edit(NodeHandle{h}, [&](Record& record) { record.node.state = is; }, ears);
+    };
+    turn(0, allot::NodeState::busy);
+    turn(1, allot::NodeState::pending_leave);
+    CHECK(fits());
+    turn(0, allot::NodeState::paused);
+    CHECK(state.fits().active(c) == 1);
+    CHECK_FALSE(fits());
+    turn(0, allot::NodeState::available);
+    CHECK(fits());
+    state.remove(NodeHandle{0}, ears);
+    CHECK_FALSE(fits());
+    state.put(NodeHandle{1}, node_in(state, ears, 8, 24, 1), ears);
+    state.rollback(mark, ears);
+    CHECK(state.fits().active(c) == 1);
+    CHECK_FALSE(fits());
+    state.put(NodeHandle{1}, node_in(state, ears, 8, 8, 1), ears);
+    CHECK(fits());
 }
 
 TEST_CASE("what nobody refers to any more leaves the tables") {

@@ -49,11 +49,11 @@ inline auto any_script(int length = 300) -> rc::Gen<Script> {
     }};
     const auto setup = rc::Gen<Setup>{[](const rc::Random& random, int) {
         auto words = random;
-        const auto bits = static_cast<std::uint32_t>(words.next() & words.next() & 0x1'FFFFU);
+        const auto bits = static_cast<std::uint32_t>(words.next() & words.next() & 0x3'FFFFU);
         const auto always = static_cast<std::uint32_t>(words.next() & 1U);
         return rc::shrinkable::shrinkRecur(Setup{bits | always}, [](const Setup& s) {
             auto fewer = std::vector<Setup>{};
-            for (auto bit = 0U; bit < 17U; ++bit) {
+            for (auto bit = 0U; bit < 18U; ++bit) {
                 if (s.has(bit)) {
                     fewer.push_back(Setup{s.bits & ~(1U << bit)});
                 }

@@ -97,7 +97,8 @@ public:
         task.fee = below(20);
         task.duration_estimate = Duration{static_cast<std::int64_t>(below(4) * 30'000)};  // zero is refused
         task.models = models(3);
-        switch (below(6)) {
+        switch (below(7)) {
+            case 6: task.platforms_refused = {"Linux"}; break;
             case 0: task.gpus = {{"H100", 16_GiB}}; break;
             case 1: task.gpus = {{"H100", {}}}; break;
             case 2: task.platforms = {"Linux"}; break;

@@ -39,6 +39,7 @@ struct Setup {
         rules.renewals_max = has(3) ? 1 : rules.renewals_max;
         rules.evictions_max = has(4) ? 1 : rules.evictions_max;
         rules.avoided_max = has(5) ? 1 : rules.avoided_max;
+        rules.class_nodes_min = has(17) ? 2 : 0;
         rules.forget_nodes_after = has(6) ? allot::Duration{1h} : rules.forget_nodes_after;
         if (has(7)) {  // tight limits on what strangers may fill the state with
             rules.nodes_max = 8;
@@ -184,7 +185,7 @@ auto any_op(Words& words) -> Op {
         op.time = static_cast<std::uint8_t>(10 + below(4));
     }
     op.chance = static_cast<std::uint8_t>(below(8) < 2 ? 0 : 1 + below(250));
-    op.odd = static_cast<std::uint8_t>(below(8) == 0 ? 1 + below(20) : 0);
+    op.odd = static_cast<std::uint8_t>(below(8) == 0 ? 1 + below(22) : 0);
     for (auto& x : op.x) {
         x = static_cast<std::uint8_t>(below(256));
     }
@@ -339,6 +340,8 @@ inline auto time_after(const Op& op, allot::TimePoint now, std::optional<allot::
             }
             if (x[3] % 8 == 7) { spec.platforms = {"Linux"}; }
             if (x[3] % 8 == 6) { spec.platforms = {"Windows", "Linux", "Linux"}; }
+            if (x[3] % 8 == 5) { spec.platforms_refused = {"Windows"}; }
+            if (x[3] % 16 == 6) { spec.platforms_refused = {"Linux", "Darwin"}; }
             if (x[4] % 8 == 7) { spec.software = allot::SoftwareVersion{1, 1, 0}; }
             if (x[4] % 8 == 6) { spec.software = allot::SoftwareVersion{2, 0, 0}; }
             spec.models = models(x[5]);
@@ -361,6 +364,8 @@ inline auto time_after(const Op& op, allot::TimePoint now, std::optional<allot::
             if (op.odd == 18) { spec.duration_estimate = allot::Duration{-5}; }
             if (op.odd == 19) { spec.group = allot::GroupId{""}; }
             if (op.odd == 20) { spec.platforms = {""}; }
+            if (op.odd == 21) { spec.platforms = {"Linux"}, spec.platforms_refused = {"Windows", "Linux"}; }
+            if (op.odd == 22) { spec.platforms_refused = {""}; }
             return c::Submit{std::move(spec)};
         }
         case Verb::cancel: return c::Cancel{x[1] % 2 == 0 || memory.given.empty() ? task : lease().task};
@@ -374,20 +379,21 @@ inline auto time_after(const Op& op, allot::TimePoint now, std::optional<allot::
         case Verb::match: return c::Match{};
         case Verb::configure: {
             auto other = Setup{};
-            other.bits = x[0] | (std::uint32_t{x[1]} << 8U);
-            auto parameters = Configuration{other.rules()};
-            switch (x[2] % 5) {
-                case 1: parameters = other.queue(); break;
-                case 2: parameters = other.qos(); break;
-                case 3: parameters = other.placement(); break;
-                case 4: parameters = other.terms(); break;
-                default: break;
-            }
-            if (op.odd != 0) {  // outside their range
-                auto rules = allot::RulesParameters{};
-                rules.due_max = 0;
-                parameters = rules;
-            }
+            other.bits = x[0] | (std::uint32_t{x[1]} << 8U) | (x[4] % 4 == 3 ? 1U << 17U : 0U);
+            const auto parameters = [&]() -> Configuration {
+                if (op.odd != 0) {  // outside their range
+                    auto rules = allot::RulesParameters{};
+                    rules.due_max = 0;
+                    return rules;
+                }
+                switch (x[2] % 5) {
+                    case 1: return other.queue();
+                    case 2: return other.qos();
+                    case 3: return other.placement();
+                    case 4: return other.terms();
+                    default: return other.rules();
+                }
+            }();
             return c::Configure<Configuration>{parameters, x[3]};
         }
         case Verb::session_open:

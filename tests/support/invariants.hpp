@@ -159,7 +159,36 @@ private:
 
     // ---- the predicates, written once more --------------------------------------------------------------------------------
 
-    [[nodiscard]] static auto serves(const allot::NodeSpec& node, const allot::TaskSpec& task) -> bool {
+    /// The nodes of a kind that take part.
+    [[nodiscard]] auto alike(const allot::NodeSpec& node) const -> std::vector<const NodeBook*> {
+        auto found = std::vector<const NodeBook*>{};
+        for (const auto& [id, book] : nodes_) {
+            const auto& other = book.spec;
+            const auto takes_part = book.state != allot::NodeState::left && book.state != allot::NodeState::paused;
+            if (takes_part && other.gpu == node.gpu && other.vram == node.vram && other.platform == node.platform &&
+                other.software == node.software) {
+                found.push_back(&book);
+            }
+        }
+        return found;
+    }
+    /// The name policy: enough of them take part.
+    [[nodiscard]] auto is_open(const allot::NodeSpec& node) const -> bool {
+        return alike(node).size() >= rules_.class_nodes_min;
+    }
+    /// A node became one of its kind; the one that makes them enough frees them all.
+    void came(const allot::NodeId& id) {
+        freed_.insert(id);
+        const auto kind = alike(node(id).spec);
+        if (kind.size() == rules_.class_nodes_min) {
+            for (const auto* book : kind) {
+                if (is_free(*book)) {
+                    freed_.insert(book->spec.id);
+                }
+            }
+        }
+    }
+    [[nodiscard]] auto serves(const allot::NodeSpec& node, const allot::TaskSpec& task) const -> bool {
         auto card = task.gpus.empty() && node.vram.count >= task.vram_min.count;
         for (const auto& choice : task.gpus) {
             const auto enough = choice.vram.count == 0 ? node.vram.count >= task.vram_min.count : node.vram.count == choice.vram.count;
@@ -169,6 +198,9 @@ private:
         for (const auto& name : task.platforms) {
             platform = platform || name == node.platform;
         }
+        for (const auto& name : task.platforms_refused) {
+            platform = platform && name != node.platform;
+        }
         const auto version = [&] {
             if (!task.software) {
                 return true;
@@ -177,7 +209,7 @@ private:
             const auto& needs = *task.software;
             return has.major == needs.major && std::tie(has.minor, has.patch) >= std::tie(needs.minor, needs.patch);
         }();
-        return card && platform && version;
+        return card && platform && version && is_open(node);
     }
     /// a > b when the value of a is higher, or equal and it came earlier.
     [[nodiscard]] static auto goes_first(const TaskBook& a, const TaskBook& b) -> bool {
@@ -419,7 +451,7 @@ private:
         }
         nodes_.emplace(e.node, std::move(book));
         judged_.insert(e.node);
-        freed_.insert(e.node);
+        came(e.node);
     }
     template <class D>
     void take(const D&, const allot::event::NodeUpdated& e, const Command& command, bool) {
@@ -435,7 +467,9 @@ private:
         const auto& is = n.spec;
         const auto same = std::tie(is.gpu, is.vram, is.platform, is.software) ==
                           std::tie(before.gpu, before.vram, before.platform, before.software);
-        if (!same || change.operator_id || before.stake.units == allot::u128{0}) {
+        if (!same) {
+            came(e.node);
+        } else if (change.operator_id || before.stake.units == allot::u128{0}) {
             freed_.insert(e.node);
         }
     }
@@ -457,7 +491,7 @@ private:
         auto& n = node(e.node);
         ensure(n.state == allot::NodeState::paused || n.state == allot::NodeState::pending_pause, "what resumes was paused", e.node);
         n.state = n.task ? allot::NodeState::busy : allot::NodeState::available;
-        freed_.insert(e.node);
+        came(e.node);
     }
     template <class D>
     void take(const D&, const allot::event::NodeLeavePending& e, const Command&, bool) {
@@ -894,7 +928,8 @@ private:
         fits.classes().for_each([&](std::uint32_t c, const auto&) { classes.push_back(allot::ClassId{c}); });
         for (const auto r : requirements) {
             const auto& is = fits.value(r);
-            const auto as_task = allot::TaskSpec{.id = 0, .vram_min = is.vram_min, .gpus = is.gpus, .platforms = is.platforms, .software = is.software};
+            const auto as_task = allot::TaskSpec{.id = 0, .vram_min = is.vram_min, .gpus = is.gpus, .platforms = is.platforms, .software = is.software,
+                                                .platforms_refused = is.platforms_refused};
             auto expected = std::vector<allot::ClassId>{};
             for (const auto c : classes) {
                 const auto& has = fits.value(c);

@@ -232,7 +232,13 @@ template <class D>
         }
         const auto platform = spec.platforms.empty() ||
                               std::find(spec.platforms.begin(), spec.platforms.end(), has.platform) != spec.platforms.end();
-        return card && platform && (!spec.software || (has.software.major == spec.software->major && !(has.software < *spec.software)));
+        const auto& no = spec.platforms_refused;
+        auto alike = std::uint32_t{0};
+        state.nodes().for_each([&](allot::NodeHandle, const auto& record) {
+            const auto takes_part = record.node.present() && record.node.state != allot::NodeState::paused;
+            alike += takes_part && state.fits().value(record.node.node_class) == has ? 1U : 0U;
+        });
+        return card && platform && std::find(no.begin(), no.end(), has.platform) == no.end() && alike >= rules.class_nodes_min && (!spec.software || (has.software.major == spec.software->major && !(has.software < *spec.software)));
     };
     struct Candidate {
         allot::NodeHandle handle;

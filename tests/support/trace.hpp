@@ -64,6 +64,7 @@ struct CommandText {
                                t.duration_estimate.count(), names(t.models));
         for (const auto& gpu : t.gpus) { out += fmt::format(" gpu '{}' {} GiB", gpu.name, gpu.vram.count); }
         if (!t.platforms.empty()) { out += " platforms " + names(t.platforms); }
+        if (!t.platforms_refused.empty()) { out += " not on " + names(t.platforms_refused); }
         if (t.software) { out += " software " + of(*t.software); }
         if (t.group) { out += fmt::format(" group {}", *t.group); }
         if (t.owner) { out += fmt::format(" owner {}", *t.owner); }

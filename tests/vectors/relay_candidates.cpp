@@ -6,6 +6,7 @@
 #include <set>
 
 #include <allot/eligibility/hardware_fit.hpp>
+#include <allot/eligibility/name_whitelist.hpp>
 #include <allot/qos/rolling_qos.hpp>
 #include <allot/weight/harmonic_weight.hpp>
 
@@ -36,7 +37,30 @@ auto class_of(const Json& node) -> allot::NodeClass {
     const auto v = node["version"].get<std::vector<std::uint32_t>>();
     return {gpu, {node["vram"].get<std::uint32_t>()}, platform(gpu), {v.at(0), v.at(1), v.at(2)}};
 }
-auto requirement_of(const Json& task, const Json& nodes) -> allot::Requirement {
+/// As the relay writes it: "NVIDIA A100+Windows|80|3.0.2".
+auto name_of(const Json& node) -> std::string {
+    const auto v = class_of(node).software;
+    return node["gpu"].get<std::string>() + "|" + node["vram"].dump() + "|" + std::to_string(v.major) + "." +
+           std::to_string(v.minor) + "." + std::to_string(v.patch);
+}
+/// An enabled list without names, which keeps everybody out at the relay, is one that lists nothing there is.
+auto whitelist_of(const Json& names) -> allot::NameWhitelist {
+    auto list = allot::NameWhitelistParameters{};
+    for (const auto& entry : names) {
+        const auto name = entry.get<std::string>();
+        auto v = allot::SoftwareVersion{};
+        auto vram = 0U;
+        const auto bar = name.find('|');
+        REQUIRE(std::sscanf(name.c_str() + bar, "|%u|%u.%u.%u", &vram, &v.major, &v.minor, &v.patch) == 4);
+        const auto gpu = name.substr(0, bar);
+        list.names.push_back({gpu, {vram}, v, platform(gpu)});
+    }
+    if (list.names.empty()) {
+        list.names.push_back({"none", {}, {}, {}});
+    }
+    return allot::NameWhitelist{list};
+}
+auto requirement_of(const Json& task) -> allot::Requirement {
     auto version = allot::SoftwareVersion{};
     const auto text = task["version"].get<std::string>();
     REQUIRE(std::sscanf(text.c_str(), "%u.%u.%u", &version.major, &version.minor, &version.patch) == 3);
@@ -44,12 +68,7 @@ auto requirement_of(const Json& task, const Json& nodes) -> allot::Requirement {
     if (const auto gpu = task["required_gpu"].get<std::string>(); !gpu.empty()) {
         requirement.gpus = {{gpu, {task["required_gpu_vram"].get<std::uint32_t>()}}};
     } else if (task["type"] == 1) {  // a text task runs wherever it is not Darwin
-        auto others = std::set<std::string>{"Linux"};
-        for (const auto& node : nodes) {
-            others.insert(platform(node["gpu"].get<std::string>()));
-        }
-        others.erase("Darwin");
-        requirement.platforms.assign(others.begin(), others.end());
+        requirement.platforms_refused = {"Darwin"};
     }
     return requirement;
 }
@@ -100,7 +119,7 @@ void narrowed(const std::string& file, bool with_health, const Boosted& boosted)
     for (const auto& expected : cases(file)) {
         const auto& row = *by_case.at(expected["case"].get<int>());
         CAPTURE(row.dump());
-        const auto requirement = requirement_of(row["task"], row["nodes"]);
+        const auto requirement = requirement_of(row["task"]);
         const auto& models = row["task"]["models"];
         auto holders = Weights{};
         auto all = Weights{};
@@ -129,7 +148,7 @@ void narrowed(const std::string& file, bool with_health, const Boosted& boosted)
 TEST_CASE("candidates and weights are those of 2026: base models as a gate, 0.3 for the loaded ones") {
     for (const auto& row : cases("relay_candidates_2026")) {
         CAPTURE(row.dump());
-        const auto requirement = requirement_of(row["task"], row["nodes"]);
+        const auto requirement = requirement_of(row["task"]);
         auto base = Json::array();
         for (const auto& model : row["task"]["models"]) {
             if (model.get<std::string>().rfind("base:", 0) == 0) {
@@ -147,14 +166,9 @@ TEST_CASE("candidates and weights are those of 2026: base models as a gate, 0.3 
             }
             const auto addr = node["addr"].get<std::string>();
             fit.insert(addr);
-            // The policy about names of cards is the relay operator's; an embedder keeps such nodes out of the network.
-            const auto v = class_of(node).software;
-            const auto name = node["gpu"].get<std::string>() + "|" + node["vram"].dump() + "|" + std::to_string(v.major) + "." +
-                              std::to_string(v.minor) + "." + std::to_string(v.patch);
-            const auto& list = row["whitelist"];
-            const auto found = std::find(list.begin(), list.end(), name) != list.end();
-            const auto listed = found || !row["whitelist_enabled"].get<bool>();
-            if (!listed || row["active_counts"].value(name, 0) < row["minimum_node_name_number"].get<int>() ||
+            const auto listed = !row["whitelist_enabled"].get<bool>() ||
+                                whitelist_of(row["whitelist"]).fits(class_of(node), requirement) == allot::Reason::none;
+            if (!listed || row["active_counts"].value(name_of(node), 0) < row["minimum_node_name_number"].get<int>() ||
                 count(base, node["on_disk"]) < base.size()) {
                 continue;
             }

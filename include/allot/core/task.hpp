@@ -44,6 +44,7 @@ struct TaskSpec {
     std::vector<std::string> labels{};          ///< Free words for the embedder's own policies.
     std::uint32_t gang_size = 1;                ///< So many nodes run it at once, each under its own lease; all or none.
     bool same_card = false;                     ///< The nodes of a gang have one card: the same GPU and VRAM.
+    std::vector<std::string> platforms_refused{};  ///< Platforms it does not run on, whatever `platforms` says.
 };
 
 /// What a task asks of a node's class, and of how many nodes. Interned, it is the task queue's group: VRAM × GPU, or "any" GPU.
@@ -54,6 +55,7 @@ struct Requirement {
     std::optional<SoftwareVersion> software{};
     std::uint32_t gang_size = 1;
     bool same_card = false;                  ///< Never for a single node.
+    std::vector<std::string> platforms_refused{};  ///< Sorted, without duplicates; empty where `platforms` is not.
 
     friend auto operator==(const Requirement&, const Requirement&) -> bool = default;
 };
@@ -66,10 +68,12 @@ struct RequirementView {
     std::optional<SoftwareVersion> software{};
     std::uint32_t gang_size = 1;
     bool same_card = false;
+    std::span<const std::string> platforms_refused{};
 
     friend auto operator==(const Requirement& a, const RequirementView& b) -> bool {
         return a.vram_min == b.vram_min && a.software == b.software && a.gang_size == b.gang_size && a.same_card == b.same_card &&
-               std::ranges::equal(a.gpus, b.gpus) && std::ranges::equal(a.platforms, b.platforms);
+               std::ranges::equal(a.gpus, b.gpus) && std::ranges::equal(a.platforms, b.platforms) &&
+               std::ranges::equal(a.platforms_refused, b.platforms_refused);
     }
 };
 

@@ -25,7 +25,7 @@ ALLOT_FIELDS(GpuChoice, name, vram)
 ALLOT_FIELDS(NodeSpec, id, gpu, vram, stake, models, platform, software, operator_id, labels)
 ALLOT_FIELDS(NodeUpdate, id, gpu, vram, stake, platform, software, operator_id, labels)
 ALLOT_FIELDS(TaskSpec, id, vram_min, gpus, platforms, software, models, fee, duration_estimate, owner, group, labels,
-             gang_size, same_card)
+             gang_size, same_card, platforms_refused)
 ALLOT_FIELDS(Lease, task, node, token, member, of, deadline)
 ALLOT_FIELDS(Outcome, kind, points)
 

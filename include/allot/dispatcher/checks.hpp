@@ -176,7 +176,7 @@ struct Dispatcher<Ps...>::Checker {
         if (const auto error = cards(task)) {
             return error;
         }
-        if (const auto error = names(task.platforms, rules.choices_max, false)) {
+        if (const auto error = platforms(task)) {
             return error;
         }
         if (const auto error = names(task.models, rules.models_per_task_max, true)) {
@@ -299,6 +299,19 @@ private:
             }
         }
         return std::nullopt;
+    }
+    [[nodiscard]] auto platforms(const TaskSpec& task) const -> Verdict {
+        for (const auto* list : {&task.platforms, &task.platforms_refused}) {
+            if (const auto error = names(*list, hub.rules_->choices_max, false)) {
+                return error;
+            }
+        }
+        const auto& refused = task.platforms_refused;
+        const auto none_left = !task.platforms.empty() && !refused.empty() &&
+                               std::all_of(task.platforms.begin(), task.platforms.end(), [&](const std::string& platform) {
+                                   return std::find(refused.begin(), refused.end(), platform) != refused.end();
+                               });
+        return none_left ? Verdict{Error::task_unrunnable} : std::nullopt;
     }
     [[nodiscard]] auto node_class(const NodeClass& value) const -> Verdict {
         if (value.gpu.empty()) {

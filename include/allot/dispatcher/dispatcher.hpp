@@ -188,6 +188,8 @@ public:
     void each_candidate(const Choice& choice, F&& f) const;
     /// The weight of a node that has not left in a draw for a task, were its QoS score this one; nothing else is asked of it.
     [[nodiscard]] auto weight(NodeHandle node, const Task& task, Score score) const -> Weight;
+    /// What keeps a class from a requirement: its hardware and software, or that too few such nodes are there.
+    [[nodiscard]] auto fitness(ClassId node_class, const Requirement& requirement) const -> Reason;
     /// What eligibility says of this very pair, its class aside. `requirement` is the task's.
     [[nodiscard]] auto admission(NodeHandle node, const Task& task, const Requirement& requirement) const -> Reason;
     /// Whether a task's candidates can be narrowed to this node: it holds one of its models, or all, as the rules say. False for a
@@ -303,6 +305,8 @@ private:
     void follow_stakes();
     void renew_bounds();
     [[nodiscard]] auto frame_of(std::span<const ClassId> classes) const -> Frame;
+    template <class F>
+    void each_free(ClassId node_class, F&& f) const;
     [[nodiscard]] auto draw_one(const Task& task, std::span<const ClassId> classes, const Gang& chosen, Random& random) const
         -> std::optional<Draw>;
     [[nodiscard]] auto fetch_weight(NodeHandle n, const Task& task, ModelId model) const -> Weight;

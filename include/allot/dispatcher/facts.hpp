@@ -20,6 +20,8 @@ struct Dispatcher<Ps...>::Followers {
         return hub.eligibility_.fits(node_class, requirement) == Reason::none;
     }
 
+    [[nodiscard]] auto open(std::uint32_t active) const -> bool { return active >= hub.rules_->class_nodes_min; }
+
     void node_changed(NodeHandle h, const Record* before, const Record* after) {
         if constexpr (has_by_operator<WeightPolicy>) {
             if (after != nullptr && after->node.present()) {
@@ -192,7 +194,7 @@ auto Dispatcher<Ps...>::proven(const Record& record) const -> bool {
 template <class... Ps>
 auto Dispatcher<Ps...>::heard(const Task& task, OutcomeKind outcome) const -> OutcomeKind {
     if constexpr (has_blames<Terms>) {
-        return terms_.blames(task, outcome) ? outcome : OutcomeKind::execution_error;
+        return terms_.blames(task, outcome) ? outcome : OutcomeKind::cancelled;
     } else {
         return outcome;
     }
@@ -206,9 +208,14 @@ auto Dispatcher<Ps...>::fits_somebody(const TaskSpec& spec) const -> bool {
     }
     const auto requirement = requirement_of(spec);
     const auto all = state_.fits().all_classes();
-    return std::any_of(all.begin(), all.end(), [&](ClassId id) {
-        return eligibility_.fits(state_.fits().value(id), requirement) == Reason::none;
-    });
+    return std::any_of(all.begin(), all.end(), [&](ClassId id) { return fitness(id, requirement) == Reason::none; });
+}
+
+/// What keeps a class from a requirement: its hardware and software first, then how many such nodes there are.
+template <class... Ps>
+auto Dispatcher<Ps...>::fitness(ClassId node_class, const Requirement& requirement) const -> Reason {
+    const auto reason = eligibility_.fits(state_.fits().value(node_class), requirement);
+    return reason == Reason::none && !state_.fits().open(node_class) ? Reason::name_policy : reason;
 }
 
 /// Counts a task with its owner's while it has not ended, where there is a quota.
@@ -276,13 +283,21 @@ auto Dispatcher<Ps...>::task_of(const TaskSpec& spec) const -> Task {
 
 template <class... Ps>
 auto Dispatcher<Ps...>::requirement_of(const TaskSpec& spec) const -> Requirement {
-    auto requirement = Requirement{vram_asked(spec), spec.gpus, spec.platforms, spec.software, spec.gang_size, spec.same_card};
+    auto requirement = Requirement{vram_asked(spec), spec.gpus,      spec.platforms,        spec.software,
+                                   spec.gang_size,   spec.same_card, spec.platforms_refused};
     const auto canonical = [](auto& list) {
         std::sort(list.begin(), list.end());
         list.erase(std::unique(list.begin(), list.end()), list.end());
     };
     canonical(requirement.gpus);
     canonical(requirement.platforms);
+    canonical(requirement.platforms_refused);
+    if (!requirement.platforms.empty()) {  // what is accepted says it all
+        std::erase_if(requirement.platforms, [&](const std::string& platform) {
+            return std::binary_search(requirement.platforms_refused.begin(), requirement.platforms_refused.end(), platform);
+        });
+        requirement.platforms_refused.clear();
+    }
     return requirement;
 }
 
@@ -292,11 +307,12 @@ auto Dispatcher<Ps...>::requirement_known(const TaskSpec& spec) const -> std::op
     const auto canonical = [](const auto& list) {
         return std::adjacent_find(list.begin(), list.end(), [](const auto& a, const auto& b) { return !(a < b); }) == list.end();
     };
-    if (!canonical(spec.gpus) || !canonical(spec.platforms)) {
+    if (!canonical(spec.gpus) || !canonical(spec.platforms) || !canonical(spec.platforms_refused) ||
+        (!spec.platforms.empty() && !spec.platforms_refused.empty())) {
         return std::nullopt;
     }
-    const auto id = state_.fits().requirements().find(
-        RequirementView{vram_asked(spec), spec.gpus, spec.platforms, spec.software, spec.gang_size, spec.same_card});
+    const auto id = state_.fits().requirements().find(RequirementView{
+        vram_asked(spec), spec.gpus, spec.platforms, spec.software, spec.gang_size, spec.same_card, spec.platforms_refused});
     return id ? std::optional{RequirementId{*id}} : std::nullopt;
 }
 

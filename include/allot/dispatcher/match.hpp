@@ -45,6 +45,16 @@ auto Dispatcher<Ps...>::frame_of(std::span<const ClassId> classes) const -> Fram
     return frame;
 }
 
+/// Calls `f(node)` for each candidate of a class: a draw without bounds looks at each of them.
+template <class... Ps>
+template <class F>
+void Dispatcher<Ps...>::each_free(ClassId node_class, F&& f) const {
+    auto frame = Frame{{&node_class, 1}};
+    frame.misses_max = 0;
+    auto random = Random{Entropy{}, Purpose::dispatch, {}, 0, 0};
+    (void)pool_.draw(frame, [&](NodeHandle h, std::uint32_t) { return f(h), Weight::zero(); }, random);
+}
+
 /// The node that a draw for a task falls on, or nothing when no eligible node has a positive weight.
 ///
 /// Candidates are narrowed to holders of the task's models as the rules say; only when not one of those is eligible, or fewer

@@ -31,6 +31,9 @@ struct RulesParameters {
     std::uint32_t boost_in_use = 3;   ///< ... and by this when all are loaded (seed 001: 0.3).
     std::uint32_t boost_unit = 10;
 
+    std::uint32_t class_nodes_min = 0;  ///< A class (GPU, VRAM, platform, version) of fewer nodes that have neither paused nor
+                                        ///< left is given no task (2026, the name policy: 10). At most 1,024.
+
     // Defences, all off by default; `preset::Hardened` sets them.
     std::uint32_t narrow_from = 1;   ///< Where narrowing falls back, it needs so many nodes that can be drawn.
     std::uint32_t draw_among = 1;    ///< So many nodes are drawn, and one of them by even chance: no node's probability is
@@ -66,7 +69,7 @@ struct RulesParameters {
                small(tasks_max, 1U << 28U) && small(classes_max, 1U << 16U) && small(requirements_max, 1U << 16U) &&
                small(models_max, 1U << 24U) && models_per_task_max <= 1'024 && models_per_node_max <= 1U << 16U &&
                small(name_bytes_max, 4'096) && small(group_members_max, 1U << 16U) && small(gang_max, 255) &&
-               small(narrow_from, 64) && small(draw_among, 64) && tasks_per_owner_max >= 1 && outbid_by.den >= 1 &&
+               class_nodes_min <= 1'024 && small(narrow_from, 64) && small(draw_among, 64) && tasks_per_owner_max >= 1 && outbid_by.den >= 1 &&
                outbid_by.num >= outbid_by.den &&
                (value_doubles_in == Duration{0} ||
                 (value_doubles_in >= std::chrono::minutes{1} && value_doubles_in <= longest));
@@ -76,7 +79,7 @@ struct RulesParameters {
 ALLOT_FIELDS(RulesParameters, due_max, renewals_max, evictions_max, forget_tasks_after, forget_nodes_after, narrowing, boost_on_disk,
              boost_in_use, boost_unit, nodes_max, tasks_max, classes_max, requirements_max, models_max, models_per_task_max,
              models_per_node_max, choices_max, labels_max, name_bytes_max, avoided_max, group_members_max, gang_max, narrow_from,
-             draw_among, refuse_unrunnable, tasks_per_owner_max, outbid_by, value_doubles_in)
+             draw_among, refuse_unrunnable, tasks_per_owner_max, outbid_by, value_doubles_in, class_nodes_min)
 
 /// The hub's own rules; stands among the policies. `Dispatcher{Rules{{.narrowing = Narrowing::gate}}}`.
 class Rules {

@@ -36,7 +36,7 @@ struct Dispatcher<Ps...>::Applier {
         hub.state_.put(n, std::move(record), followers);
         report(n, command::Report::add, spec.models);
         step.tell(event::NodeJoined{spec.id, known.has_value()});
-        step.freed.push_back(n);
+        came(n);
     }
 
     void operator()(const command::Update& c) {
@@ -70,7 +70,9 @@ struct Dispatcher<Ps...>::Applier {
             hub.state_.put(n, std::move(record), followers);
         }
         step.tell(event::NodeUpdated{change.id});
-        if (moves || weightless || change.operator_id || change.labels) {
+        if (moves) {
+            came(n);
+        } else if (weightless || change.operator_id || change.labels) {
             step.freed.push_back(n);
         }
     }
@@ -91,7 +93,7 @@ struct Dispatcher<Ps...>::Applier {
         const auto leased = hub.state_.nodes()[n].node.leased();
         set_state(n, leased ? NodeState::busy : NodeState::available);
         step.tell(event::NodeResumed{c.node});
-        step.freed.push_back(n);
+        came(n);
     }
 
     void operator()(const command::Leave& c) {
@@ -253,6 +255,16 @@ struct Dispatcher<Ps...>::Applier {
 
 private:
     [[nodiscard]] auto now() const -> TimePoint { return hub.state_.counters().now; }
+
+    /// A node became one of its class. The one that makes them enough frees them all.
+    void came(NodeHandle n) {
+        step.freed.push_back(n);
+        const auto& fits = hub.state_.fits();
+        const auto node_class = hub.state_.nodes()[n].node.node_class;
+        if (fits.active(node_class) == hub.rules_->class_nodes_min) {
+            hub.each_free(node_class, [&](NodeHandle h) { step.freed.push_back(h); });
+        }
+    }
 
     void set_state(NodeHandle n, NodeState state) {
         hub.state_.edit(n, [&](Record& record) { record.node.state = state; }, followers);

@@ -25,6 +25,10 @@ struct HardwareFit {
         if (!platforms.empty() && !std::binary_search(platforms.begin(), platforms.end(), node_class.platform)) {
             return Reason::platform_refused;
         }
+        const auto& refused = requirement.platforms_refused;
+        if (std::binary_search(refused.begin(), refused.end(), node_class.platform)) {
+            return Reason::platform_refused;
+        }
         if (requirement.software && !node_class.software.serves(*requirement.software)) {
             return Reason::version_too_old;
         }

@@ -48,6 +48,7 @@ struct NodeExplanation {
     Reason obstacle = Reason::none;         ///< Why it takes no task at all, whatever the task.
     std::optional<TimePoint> back_at{};     ///< When its exclusion ends; none when it is not excluded.
     std::optional<TimePoint> free_by{};     ///< When its lease ends, unless renewed; none when it runs nothing.
+    std::uint32_t class_nodes_missing = 0;  ///< Further active nodes of its class that the name policy wants.
     Score qos{};
     std::optional<Gibibytes> next_vram{};   ///< The next larger size of the network.
 
@@ -56,7 +57,7 @@ struct NodeExplanation {
     std::uint32_t runnable = 0;             ///< Tasks it could take, were it free.
     std::vector<GroupOdds> groups{};        ///< Those with demand, the group of the best task first.
 };
-ALLOT_FIELDS(NodeExplanation, node, now, state, obstacle, back_at, free_by, qos, next_vram, queued, tasks, runnable, groups)
+ALLOT_FIELDS(NodeExplanation, node, now, state, obstacle, back_at, free_by, class_nodes_missing, qos, next_vram, queued, tasks, runnable, groups)
 
 namespace detail {
 
@@ -97,7 +98,6 @@ void while_changed(Dispatcher& d, const typename Dispatcher::Command& change, co
 template <class Dispatcher>
 [[nodiscard]] auto demands(const Dispatcher& d, NodeHandle h, ReasonCounts& counts) -> std::vector<Demand> {
     const auto& state = d.state();
-    const auto& node_class = state.fits().value(state.nodes()[h].node.node_class);
     auto groups = std::vector<Demand>{};      // by requirement
     auto fits = std::vector<Reason>{};        // the same
     state.tasks().for_each([&](TaskHandle t, const Task& task) {
@@ -112,7 +112,7 @@ template <class Dispatcher>
         }
         const auto entry = QueueEntry{t, task.requirement, task.value, task.sequence};
         if (groups[g].waiting++ == 0) {
-            fits[g] = d.eligibility().fits(node_class, requirement);
+            fits[g] = d.fitness(state.nodes()[h].node.node_class, requirement);
             groups[g].best = entry;
         } else if (goes_before(entry, groups[g].best)) {
             groups[g].best = entry;
@@ -170,6 +170,10 @@ template <class Dispatcher>
     out.now = d.now();
     out.state = record.node.state;
     out.obstacle = detail::reason_of_state(record.node);
+    if (const auto active = d.state().fits().active(record.node.node_class); !d.state().fits().open(record.node.node_class)) {
+        out.obstacle = out.obstacle == Reason::none ? Reason::name_policy : out.obstacle;
+        out.class_nodes_missing = d.rules()->class_nodes_min - active;
+    }
     if (record.node.excluded) {
         out.obstacle = out.obstacle == Reason::none ? Reason::excluded : out.obstacle;
         out.back_at = record.node.due_at;

@@ -89,13 +89,13 @@ private:
     std::array<std::uint32_t, 256> counts_{};
 };
 
-/// What eligibility says of each live class, by class.
+/// What keeps each live class from a requirement, by class.
 template <class Dispatcher>
 [[nodiscard]] auto reasons_of_classes(const Dispatcher& d, const Requirement& requirement) -> std::vector<Reason> {
     auto reasons = std::vector<Reason>{};
     for (const auto id : d.state().fits().all_classes()) {
         reasons.resize(std::size_t{id.value} + 1, Reason::none);
-        reasons[id.value] = d.eligibility().fits(d.state().fits().value(id), requirement);
+        reasons[id.value] = d.fitness(id, requirement);
     }
     return reasons;
 }
@@ -224,8 +224,9 @@ template <class Dispatcher>
     if (!h || !dispatcher.state().nodes()[*h].node.present()) {
         return Failure{Error::node_unknown};
     }
-    const auto& node_class = dispatcher.state().fits().value(dispatcher.state().nodes()[*h].node.node_class);
-    const auto fits = dispatcher.eligibility().fits(node_class, question.requirement);
+    const auto class_id = dispatcher.state().nodes()[*h].node.node_class;
+    const auto& node_class = dispatcher.state().fits().value(class_id);
+    const auto fits = dispatcher.fitness(class_id, question.requirement);
     if (const auto reason = detail::first_reason(dispatcher, *h, question, fits); reason != Reason::none) {
         return reason;
     }

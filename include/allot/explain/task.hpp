@@ -133,8 +133,11 @@ template <class Dispatcher>
     if (!asked.gpus.empty()) {
         add(Relaxed::gpu, [&](Requirement& r) { r.vram_min = least_vram(asked); r.gpus.clear(); });
     }
-    if (!asked.platforms.empty()) {
-        add(Relaxed::platform, [](Requirement& r) { r.platforms.clear(); });
+    if (!asked.platforms.empty() || !asked.platforms_refused.empty()) {
+        add(Relaxed::platform, [](Requirement& r) {
+            r.platforms.clear();
+            r.platforms_refused.clear();
+        });
     }
     if (asked.software) {
         add(Relaxed::version, [](Requirement& r) { r.software.reset(); });

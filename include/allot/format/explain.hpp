@@ -44,6 +44,9 @@ namespace allot { inline namespace v0 { namespace detail {
     for (const auto& platform : group.platforms) {
         text += fmt::format("{}{}", &platform == &group.platforms.front() ? ", platform " : " or ", platform);
     }
+    for (const auto& platform : group.platforms_refused) {
+        text += fmt::format("{}{}", &platform == &group.platforms_refused.front() ? ", platform not " : " or ", platform);
+    }
     if (group.software) {
         text += fmt::format(", version >= {}.{}.{}", group.software->major, group.software->minor, group.software->patch);
     }
@@ -167,6 +170,10 @@ struct fmt::formatter<allot::NodeExplanation> : allot::detail::PlainFormatter {
         }
         if (e.free_by) {
             out = fmt::format_to(out, ", free {} at the latest", say::until_text(e.now, *e.free_by));
+        }
+        if (e.class_nodes_missing > 0) {
+            out = fmt::format_to(out, ", of a kind that gets tasks once {} more of it {} there", e.class_nodes_missing,
+                                 e.class_nodes_missing == 1 ? "is" : "are");
         }
         out = fmt::format_to(out, "\n{} waiting tasks: ", e.queued);
         for (const auto& row : e.tasks) {

@@ -96,6 +96,7 @@ class SnapshotLoader {
     /// Nobody follows these records.
     struct Nobody {
         [[nodiscard]] static auto fits(const NodeClass&, const Requirement&) -> bool { return false; }
+        [[nodiscard]] static auto open(std::uint32_t) -> bool { return false; }
         template <class Before, class After>
         static void node_changed(NodeHandle, Before, After) {}
         static void models_changed(NodeHandle, const HeldModels&, const HeldModels&) {}
@@ -183,7 +184,10 @@ private:
             interned(ClassId{number}, value<NodeClass>(), state_.fits().classes());
         } else if constexpr (section == Section::requirements) {
             const auto requirement = value<Requirement>();
-            demand(ascends(requirement.gpus) && ascends(requirement.platforms), SnapshotError::not_canonical);
+            const auto& refused = requirement.platforms_refused;
+            demand(ascends(requirement.gpus) && ascends(requirement.platforms) && ascends(refused) &&
+                       (refused.empty() || requirement.platforms.empty()),
+                   SnapshotError::not_canonical);
             demand(requirement.gang_size >= 1 && requirement.gang_size <= 255 &&
                    (requirement.gang_size > 1 || !requirement.same_card));
             interned(RequirementId{number}, requirement, state_.fits().requirements());

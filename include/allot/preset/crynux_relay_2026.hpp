@@ -1,8 +1,13 @@
 #pragma once
 
+#include <cstdint>
 #include <tuple>
+#include <utility>
+#include <vector>
 
 #include <allot/dispatcher/dispatcher.hpp>
+#include <allot/eligibility/all_of.hpp>
+#include <allot/eligibility/name_whitelist.hpp>
 #include <allot/valuation/fee_per_weighted_second.hpp>
 
 namespace allot { inline namespace v0 { namespace preset {
@@ -13,21 +18,32 @@ namespace allot { inline namespace v0 { namespace preset {
 /// |---------------------------|------------------------------------------|---------------------------------------------------|
 /// | locality                  | holders of any model, else everybody     | holders of all models, without fallback           |
 /// | boost                     | 0.7 on disk, 0.3 loaded                  | 0.3 loaded                                        |
+/// | cards of rare names       | as any                                   | no task below 10 active nodes; perhaps a whitelist|
 /// | value                     | fee per second                           | whole fee per second and 8 GiB                    |
 /// | queue                     | one task a node, least 50; cheapest goes | without bound                                     |
 /// | timeout outside a group   | a verdict of 0 (rule 19)                 | health only                                       |
 /// | rejoining                 | leaves health as it is (rule 20)         | cures health                                      |
 /// | copies of models          | threshold at a start                     | `DemandControl`, beside the dispatcher            |
+/// | estimates, timeouts       | the embedder's                           | `WorkloadEstimate`, beside the dispatcher         |
 ///
-/// The embedder lists only a task's base models, names the platforms of a text task (all but Darwin), keeps cards of rare names
-/// out himself, and for strict rounds sends commands without entropy and calls `match` at each tick.
-struct CrynuxRelay2026 {
+/// What the embedder does with it:
+/// - A relay name such as "RTX 4090+Linux" is a card and a platform here; without a plus sign the platform is "Darwin".
+/// - A task lists its base models alone. A text task that names no card is submitted with `.platforms_refused = {"Darwin"}`.
+/// - For strict rounds commands come without entropy, and `match` at each tick. It walks the tasks from the highest value down; to
+///   reserve a node for a task is to start it, so what a higher task took is gone for lower ones, and a task without a node holds
+///   up no other.
+class CrynuxRelay2026 {
+public:
     using role = role::preset;
+
+    /// With a whitelist, nodes of other names get no task.
+    explicit CrynuxRelay2026(std::uint32_t class_nodes_min = 10, std::vector<ListedName> whitelist = {})
+        : class_nodes_min_{class_nodes_min}, whitelist_{std::move(whitelist)} {}
 
     [[nodiscard]] auto policies() const {
         return std::tuple{
-            Rules{{.narrowing = Narrowing::gate, .boost_on_disk = 0, .boost_in_use = 3}},
-            HardwareFit{},
+            Rules{{.narrowing = Narrowing::gate, .boost_on_disk = 0, .boost_in_use = 3, .class_nodes_min = class_nodes_min_}},
+            AllOf{HardwareFit{}, NameWhitelist{{.names = whitelist_}}},
             HarmonicWeight{},
             GpuGroupPool{},
             ValueQueue{{.tasks_per_node = 0, .capacity_min = 0xFFFF'FFFFU}},
@@ -37,6 +53,10 @@ struct CrynuxRelay2026 {
             FixedTerms{},
         };
     }
+
+private:
+    std::uint32_t class_nodes_min_;
+    std::vector<ListedName> whitelist_;
 };
 
 }}}  // namespace allot::v0::preset

@@ -61,7 +61,11 @@ struct RequirementHash {
         }
         hasher.word((std::uint64_t{value.platforms.size()} << 34U) | (std::uint64_t{value.gang_size} << 2U) |
                     (value.same_card ? 2U : 0U) | (value.software ? 1U : 0U));
+        hasher.word(value.platforms_refused.size());
         for (const auto& platform : value.platforms) {
+            hash_text(hasher, platform);
+        }
+        for (const auto& platform : value.platforms_refused) {
             hash_text(hasher, platform);
         }
         if (value.software) {
@@ -74,8 +78,10 @@ struct RequirementHash {
 
 /// Interned classes and requirements, and for each pair whether they fit.
 ///
-/// Invariant: `classes_of(r)` lists, ascending, exactly the live classes that fit r, and `requirements_of(c)` the reverse, so the
-/// pool, the queue and an explanation read the same bits.
+/// A class is open or closed: to one of too few nodes nothing fits (`Rules::class_nodes_min`).
+///
+/// Invariant: `classes_of(r)` lists, ascending, exactly the live open classes that fit r, and `requirements_of(c)` the reverse, so
+/// the pool, the queue and an explanation read the same bits.
 class FitTable {
 public:
     explicit FitTable(SipKey key) : classes_{NodeClassHash{key}}, requirements_{RequirementHash{key}} {}
@@ -96,10 +102,14 @@ public:
 
     /// All live classes, ascending.
     [[nodiscard]] auto all_classes() const -> std::span<const ClassId> { return all_; }
-    [[nodiscard]] auto classes_of(RequirementId id) const -> std::span<const ClassId> { return rows_[id.value]; }
+    [[nodiscard]] auto classes_of(RequirementId id) const -> std::span<const ClassId> { return rows_[id.value].classes; }
     [[nodiscard]] auto requirements_of(ClassId id) const -> std::span<const RequirementId> {
-        return columns_[id.value].requirements;
+        const auto& column = columns_[id.value];
+        return column.open ? std::span<const RequirementId>{column.requirements} : std::span<const RequirementId>{};
     }
+    [[nodiscard]] auto open(ClassId id) const -> bool { return columns_[id.value].open; }
+    /// Nodes of a class that take part: neither paused nor gone.
+    [[nodiscard]] auto active(ClassId id) const -> std::uint32_t { return columns_[id.value].active; }
     [[nodiscard]] auto fit(ClassId node_class, RequirementId requirement) const -> bool {
         const auto row = classes_of(requirement);
         return std::binary_search(row.begin(), row.end(), node_class);
@@ -119,7 +129,7 @@ public:
 
     /// Adds a class at a free id. `fits(class, requirement)` decides. @complexity O(requirements).
     template <class Fits>
-    void add(ClassId id, NodeClass value, const Fits& fits) {
+    void add(ClassId id, NodeClass value, const Fits& fits, bool open = true) {
         auto requirements = std::vector<RequirementId>{};
         requirements_.for_each([&](std::uint32_t r, const Requirement& requirement) {
             if (fits(value, requirement)) {
@@ -128,16 +138,41 @@ public:
         });
         columns_.ensure(id.value);
         for (const auto r : requirements) {
-            detail::make_room(rows_[r.value], rows_[r.value].size() + 1);
+            detail::make_room(rows_[r.value].classes, rows_[r.value].fitting + 1);
         }
         detail::make_room(all_, all_.size() + 1);
         classes_.put(id.value, std::move(value));  // the last that may throw
         for (const auto r : requirements) {
-            insert(rows_[r.value], id);
+            ++rows_[r.value].fitting;
         }
-        columns_[id.value].requirements = std::move(requirements);
+        auto& column = columns_[id.value];
+        column.requirements = std::move(requirements);
+        column.open = false;
+        column.active = 0;
+        set_open(id, open);
         insert(all_, id);
     }
+
+    /// Opens or closes a class. Needs no memory: there is room for every class that fits.
+    /// @complexity O(requirements that it fits · log classes).
+    void set_open(ClassId id, bool open) {
+        auto& column = columns_[id.value];
+        if (column.open == open) {
+            return;
+        }
+        column.open = open;
+        for (const auto r : column.requirements) {
+            if (open) {
+                insert(rows_[r.value].classes, id);
+            } else {
+                std::erase(rows_[r.value].classes, id);
+            }
+        }
+    }
+
+    /// Counts one active node more, or less.
+    void add_active(ClassId id) { ++columns_[id.value].active; }
+    void remove_active(ClassId id) { --columns_[id.value].active; }
 
     /// Adds a requirement at a free id. @complexity O(classes).
     template <class Fits>
@@ -158,7 +193,7 @@ public:
         for (const auto c : fitting) {
             insert(columns_[c.value].requirements, id);
         }
-        rows_[id.value] = std::move(fitting);
+        rows_[id.value] = row_of(std::move(fitting));
     }
 
     /// Removes a value nobody refers to and returns true, else returns false.
@@ -166,8 +201,9 @@ public:
         if (!classes_.erase_if_unused(id.value)) {
             return false;
         }
+        set_open(id, false);
         for (const auto r : columns_[id.value].requirements) {
-            std::erase(rows_[r.value], id);
+            --rows_[r.value].fitting;
         }
         columns_[id.value].requirements.clear();
         std::erase(all_, id);
@@ -179,16 +215,22 @@ public:
             return false;
         }
         gangs_ -= gang ? 1U : 0U;
-        for (const auto c : rows_[id.value]) {
+        for (const auto c : all_) {
             std::erase(columns_[c.value].requirements, id);
         }
-        rows_[id.value].clear();
+        rows_[id.value] = {};
         return true;
     }
 
-    /// Asks `fits` anew for every pair.
-    template <class Fits>
-    void refit(const Fits& fits) {
+    /// Asks `fits(class, requirement)` anew for every pair, and `open(active)` for every class.
+    template <class Fits, class Open>
+    void refit(const Fits& fits, const Open& open) {
+        for (const auto c : all_) {
+            columns_[c.value].open = open(columns_[c.value].active);
+        }
+        for (const auto c : all_) {
+            columns_[c.value].requirements.clear();
+        }
         requirements_.for_each([&](std::uint32_t r, const Requirement& requirement) {
             auto fitting = std::vector<ClassId>{};
             for (const auto c : all_) {
@@ -196,23 +238,46 @@ public:
                     fitting.push_back(c);
                 }
             }
-            rows_[r] = std::move(fitting);
-        });
-        for (const auto c : all_) {
-            columns_[c.value].requirements.clear();
-        }
-        requirements_.for_each([&](std::uint32_t r, const Requirement&) {
-            for (const auto c : rows_[r]) {
+            for (const auto c : fitting) {
                 columns_[c.value].requirements.push_back(RequirementId{r});
             }
+            rows_[r] = row_of(std::move(fitting));
         });
     }
 
 private:
     struct Column {
-        std::vector<RequirementId> requirements;
+        std::vector<RequirementId> requirements;  // that it fits, open or not
         SlotSet slots;
+        std::uint32_t active = 0;
+        bool open = true;
     };
+    struct Row {
+        std::vector<ClassId> classes;  // that fit and are open; with room for all that fit, also in a copy
+        std::size_t fitting = 0;
+
+        Row() = default;
+        Row(Row&&) noexcept = default;
+        Row(const Row& other) : fitting{other.fitting} {
+            classes.reserve(fitting);
+            classes = other.classes;
+        }
+        auto operator=(Row other) noexcept -> Row& {
+            classes = std::move(other.classes);
+            fitting = other.fitting;
+            return *this;
+        }
+        ~Row() = default;
+    };
+
+    /// Keeps the open ones, and the room of all.
+    [[nodiscard]] auto row_of(std::vector<ClassId> fitting) const -> Row {
+        auto row = Row{};
+        row.fitting = fitting.size();
+        std::erase_if(fitting, [&](ClassId c) { return !open(c); });
+        row.classes = std::move(fitting);
+        return row;
+    }
 
     template <class H>
     static void insert(std::vector<H>& ascending, H handle) {
@@ -222,8 +287,8 @@ private:
     Interner<NodeClass, NodeClassHash> classes_;
     Interner<Requirement, RequirementHash> requirements_;
     std::vector<ClassId> all_;
-    Pages<std::vector<ClassId>> rows_;  // by requirement
-    Pages<Column> columns_;             // by class
+    Pages<Row> rows_;        // by requirement
+    Pages<Column> columns_;  // by class
     std::uint32_t gangs_ = 0;
 };
 

@@ -35,7 +35,8 @@ enum class DueKind : std::uint8_t { lease, task, node };
 ///
 /// `Followers` are the indices kept elsewhere (pool and queue). They hear `node_changed(handle, before, after)`,
 /// `models_changed(handle, before, after)`, `task_changed(handle, before, after)` with null for an absent record,
-/// `counters_changed(before, after)` and `configured(configuration)`, and answer `fits(class, requirement)`.
+/// `counters_changed(before, after)` and `configured(configuration)`, and answer `fits(class, requirement)` and `open(active)`:
+/// whether a class of so many active nodes takes part.
 template <class NodeData, class Configuration>
 class Network {
 public:
@@ -112,10 +113,11 @@ public:
         const auto before = std::exchange(counters_, after);
         followers.counters_changed(before, after);
     }
-    /// Asks `followers.fits` anew for every pair: an eligibility policy was configured.
+    /// Asks `followers.fits` anew for every pair, and `followers.open` for every class: a policy was configured.
     template <class F>
     void refit(F& followers) {
-        fits_.refit([&](const auto& c, const auto& r) { return followers.fits(c, r); });
+        fits_.refit([&](const auto& c, const auto& r) { return followers.fits(c, r); },
+                    [&](std::uint32_t active) { return followers.open(active); });
     }
     /// Notes a configuration as it was, for `rollback` to give back through `configured`.
     void note_configuration(Configuration before) { notes_.add(ConfigurationNote<Configuration>{std::move(before)}); }
@@ -241,6 +243,9 @@ private:
         if (moves && class_is != no_handle<ClassId>) {
             fits_.slots(class_is).take(is->node.slot);
         }
+        if (const auto active_was = active_in(was), active_is = active_in(is); active_was != active_is) {
+            count_active(active_was, active_is, followers);
+        }
         present_ += is != nullptr && is->node.present() ? 1U : 0U;
         present_ -= was != nullptr && was->node.present() ? 1U : 0U;
         if (const auto root = root_of(is); root != root_of(was)) {
@@ -326,6 +331,24 @@ private:
         return record != nullptr && record->node.present() ? record->node.node_class : no_handle<ClassId>;
     }
 
+    /// The class that a node is an active member of: one that is paused is none.
+    [[nodiscard]] static auto active_in(const NodeRecordType* record) -> ClassId {
+        return record != nullptr && record->node.state != NodeState::paused ? class_of(record) : no_handle<ClassId>;
+    }
+
+    /// An active node goes from one class to another, either of which may be none; a class opens or closes by that.
+    template <class F>
+    void count_active(ClassId was, ClassId is, F& followers) {
+        if (was != no_handle<ClassId>) {
+            fits_.remove_active(was);
+            fits_.set_open(was, followers.open(fits_.active(was)));
+        }
+        if (is != no_handle<ClassId>) {
+            fits_.add_active(is);
+            fits_.set_open(is, followers.open(fits_.active(is)));
+        }
+    }
+
     [[nodiscard]] static auto root_of(const NodeRecordType* record) -> StakeRoot {
         return record != nullptr && record->node.present() ? record->node.stake_root : StakeRoot{};
     }
@@ -370,7 +393,7 @@ private:
     }
     template <class F>
     void restore(ClassId id, NodeClass value, F& followers) {
-        fits_.add(id, std::move(value), [&](const auto& c, const auto& r) { return followers.fits(c, r); });
+        fits_.add(id, std::move(value), [&](const auto& c, const auto& r) { return followers.fits(c, r); }, followers.open(0));
     }
     template <class F>
     void restore(RequirementId id, Requirement value, F& followers) {
