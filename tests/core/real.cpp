@@ -128,8 +128,8 @@ TEST_CASE("a real that is too great is the largest, one that is too small is zer
 TEST_CASE("only the normal form is valid") {
     CHECK((-largest).valid());
     for (const auto& wrong : {Real{0, 1}, Real{1, 0}, Real{std::int64_t{1} << 62, 0}, Real{(std::int64_t{1} << 61) - 1, 0},
-                              Real{std::int64_t{1} << 61, Real::exponent_limit}, Real{std::int64_t{1} << 61, -Real::exponent_limit},
-                              Real{INT64_MIN, 0}, Real{-1, 0}}) {
+                              Real{std::int64_t{1} << 61, Real::exponent_limit}, Real{INT64_MIN, 0}, Real{-1, 0},
+                              Real{std::int64_t{1} << 61, -Real::exponent_limit}}) {
         CAPTURE(wrong.mantissa, wrong.exponent);
         CHECK_FALSE(wrong.valid());
     }

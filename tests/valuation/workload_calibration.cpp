@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cmath>
 #include <cstdint>
+#include <new>
 #include <random>
 #include <string>
 #include <vector>
@@ -10,6 +11,7 @@
 #include <allot/journal/encode.hpp>
 #include <allot/terms/fixed_terms.hpp>
 #include <allot/valuation/workload_calibration.hpp>
+#include "support/allocations.hpp"
 #include "support/catch.hpp"
 #include "support/seed.hpp"
 
@@ -251,8 +253,8 @@ TEST_CASE("what is wrong with a sample has a name, and changes nothing") {
     auto calibration = WorkloadCalibration{initial, parameters};
     teach(calibration, {}, images, 3);
     const auto before = calibration;
-    const auto wrong = [&](const std::string& configuration, const std::string& gpu, allot::Gibibytes vram, const Workload& work,
-                           Duration duration) {
+    const auto wrong = [&](const std::string& configuration, const std::string& gpu, allot::Gibibytes vram,
+                           const Workload& work, Duration duration) {
         const auto error = calibration.observe(configuration, gpu, vram, work, duration);
         CHECK(calibration == before);
         return error;
@@ -280,6 +282,31 @@ TEST_CASE("what is wrong with a sample has a name, and changes nothing") {
     CHECK(calibration == full);
     REQUIRE_FALSE(calibration.observe("model", "card", 24_GiB, image, 40s));  // what is known goes on
     CHECK(calibration != full);
+}
+
+TEST_CASE("a sample for which there is no memory changes nothing") {
+    auto parameters = Parameters{};
+    parameters.warmup = 1;
+    auto calibration = WorkloadCalibration{{}, parameters};
+    auto failures = 0;
+    for (const auto* gpu : {"a name too long to stand in the text itself", "another name too long to stand in the text itself",
+                            "a name too long to stand in the text itself"}) {
+        const auto before = calibration;
+        auto done = false;
+        for (auto call = 1U; !done; ++call) {
+            support::fails_at = support::calls + call;
+            try {
+                done = !calibration.observe("model", gpu, 24_GiB, image, 41s);
+            } catch (const std::bad_alloc&) {
+                support::fails_at = 0;
+                ++failures;
+                CHECK(calibration == before);
+            }
+        }
+        support::fails_at = 0;
+        CHECK(calibration != before);
+    }
+    CHECK(failures >= 6);
 }
 
 TEST_CASE("a card learns nothing from others, and the order in which they come does not matter") {
@@ -388,8 +415,10 @@ TEST_CASE("whatever is observed, costs are valid and samples are refused for wha
     const auto word = [&any] { return static_cast<std::uint32_t>(any()); };
     auto taken = 0;
     for (auto run = 0; run < 100; ++run) {
-        const auto initial = run % 2 == 0 ? WorkloadCosts{}
-                                          : WorkloadCosts{any_time(), any_rate(), any_rate(), any_rate(), any_rate(), any_rate()};
+        auto initial = WorkloadCosts{};
+        if (run % 2 == 1) {
+            initial = {any_time(), any_rate(), any_rate(), any_rate(), any_rate(), any_rate()};
+        }
         const auto parameters = Parameters{.alpha = {1 + static_cast<std::uint32_t>(random() % 99U), 100},
                                            .regularization = 1 + static_cast<std::uint32_t>(random() % 1'000U),
                                            .residual_max = 1 + static_cast<std::uint32_t>(random() % 5U),
@@ -398,8 +427,10 @@ TEST_CASE("whatever is observed, costs are valid and samples are refused for wha
         REQUIRE(parameters.valid());
         auto calibration = WorkloadCalibration{initial, parameters};
         for (auto i = 0; i < 60; ++i) {
-            const auto work = random() % 2U == 0 ? Workload{ImageWork{word() % 64U, word() % 4'096U, word() % 4'096U, word() % 99U}}
-                                                 : Workload{TextWork{any() >> 32U, word() % 9'999U, word() % 9U, any() >> 32U}};
+            auto work = Workload{ImageWork{word() % 64U, word() % 4'096U, word() % 4'096U, word() % 99U}};
+            if (random() % 2U == 0) {
+                work = TextWork{any() >> 32U, word() % 9'999U, word() % 9U, any() >> 32U};
+            }
             const auto error = calibration.observe("model", "card", 24_GiB, work, any_time());
             CAPTURE(run, i);
             REQUIRE((!error || error == Error::parameter_invalid || error == Error::duration_invalid));

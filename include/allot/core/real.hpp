@@ -66,12 +66,12 @@ struct Real {
         // more than twice as great.
         const auto large = u128{upper.magnitude()} << 64;
         const auto small = (u128{lower.magnitude()} << 64) >> (upper.exponent - lower.exponent);
-        const auto exponent = std::int64_t{upper.exponent} - 64;
+        const auto place = std::int64_t{upper.exponent} - 64;
         if (upper.negative() == lower.negative()) {
-            return normal(upper.negative(), large + small, exponent);
+            return normal(upper.negative(), large + small, place);
         }
-        return large >= small ? normal(upper.negative(), large - small, exponent)
-                              : normal(lower.negative(), small - large, exponent);
+        return large >= small ? normal(upper.negative(), large - small, place)
+                              : normal(lower.negative(), small - large, place);
     }
     [[nodiscard]] friend constexpr auto operator-(const Real& a, const Real& b) noexcept -> Real { return a + -b; }
     [[nodiscard]] friend constexpr auto operator*(const Real& a, const Real& b) noexcept -> Real {

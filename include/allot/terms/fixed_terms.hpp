@@ -41,8 +41,8 @@ ALLOT_FIELDS(FixedTermsParameters, estimates, length_min, length_max, renewed_ma
 /// Time to load other base models than those in use, as the relay sets it at first (spec: crynux.md 7).
 inline constexpr auto model_switch_time = Duration{std::chrono::seconds{120}};
 
-/// The relay's execution timeout (spec: crynux.md 2.6), in whole seconds: twice what the chosen card is predicted to take, within
-/// [60 s, 7,200 s], rounded up. A task whose models the node must load first is predicted to take `model_switch_time` longer.
+/// The relay's execution timeout (spec: crynux.md 2.6), in whole seconds: twice what the chosen card is predicted to take,
+/// within [60 s, 7,200 s], rounded up. A task whose models the node must load first takes `model_switch_time` longer.
 ///
 /// `WorkloadEstimate::cautious_on_card` predicts. @pre `predicted` lies in (0, 2^32 ms), `parameters.valid()`.
 [[nodiscard]] constexpr auto execution_timeout(Duration predicted, bool switches_models,

@@ -21,6 +21,7 @@
 #include <allot/core/units.hpp>
 #include <allot/core/value_fields.hpp>
 #include <allot/result.hpp>
+#include <allot/store/grow.hpp>
 #include <allot/valuation/ridge_fit.hpp>
 #include <allot/valuation/workload_estimate.hpp>
 
@@ -118,7 +119,8 @@ public:
     ///
     /// Fails with `gpu_empty`, `vram_zero`, `name_too_long`, with `parameter_invalid` for work that costs initially nothing or
     /// only the overhead, with `duration_invalid` for a duration that is not positive or 2^32 ms and more or for work that
-    /// initially costs as much, and with `too_many_classes` for one more series than `series_max`; and then changes nothing.
+    /// initially costs as much, and with `too_many_classes` for one more series than `series_max`; and then changes nothing, nor
+    /// when it throws for want of memory.
     /// @complexity logarithmic to find, linear to insert, two times `RidgeFit::factors`.
     auto observe(std::string_view configuration, std::string_view gpu, Gibibytes vram, const Workload& work, Duration duration)
         -> std::optional<Error> {
@@ -134,22 +136,29 @@ public:
         }
         const auto kind = kind_of(work);
         const auto key = Key{kind, configuration, vram, gpu};
-        auto place = std::lower_bound(series_.begin(), series_.end(), key, before);
-        if (place == series_.end() || place->key() != key) {
-            if (series_.size() >= parameters_.series_max) {
-                return Error::too_many_classes;
-            }
-            place = series_.insert(place, {kind, std::string{configuration}, vram, std::string{gpu}, 0, {}});
+        const auto place = std::lower_bound(series_.begin(), series_.end(), key, before);
+        const auto index = place - series_.begin();
+        const auto known = place != series_.end() && place->key() == key;
+        if (!known && series_.size() >= parameters_.series_max) {
+            return Error::too_many_classes;
         }
+        auto next = known ? *place : WorkloadSeries{kind, std::string{configuration}, vram, std::string{gpu}, 0, {}};
         auto predicted = Real{};
-        const auto factors = place->fit.factors(parameters_.regularization);
+        const auto factors = next.fit.factors(parameters_.regularization);
         for (std::size_t i = 0; i < parts.size(); ++i) {
             predicted += factors[i] * parts[i];
         }
         const auto most = std::max(predicted, Real::from(1)) * Real::from(std::uint64_t{parameters_.residual_max} + 1);
-        place->fit.add(parts, std::min(Real::from(milliseconds(duration)), most), parameters_.alpha);
-        place->samples += place->samples < 0xFFFF'FFFFU ? 1U : 0U;
-        publish(*place);
+        next.fit.add(parts, std::min(Real::from(milliseconds(duration)), most), parameters_.alpha);
+        next.samples += next.samples < 0xFFFF'FFFFU ? 1U : 0U;
+        // All that may fail for want of memory comes first, so that nothing has changed then.
+        detail::make_room(series_, series_.size() + (known ? 0U : 1U));
+        publish(next);
+        if (known) {
+            series_[static_cast<std::size_t>(index)] = std::move(next);
+        } else {
+            series_.insert(series_.begin() + index, std::move(next));
+        }
         return std::nullopt;
     }
 

@@ -180,8 +180,8 @@ public:
         return Duration{static_cast<std::int64_t>(((sum + u128{count - 1}) / count).low())};
     }
 
-    /// The time on one card to set a timeout by: by its own costs; else the longest of those by the initial ones and by those of
-    /// each card measured with as much VRAM, since a timeout that is too short harms more (spec: crynux.md 2.6, 4.3). Fails as
+    /// The time on one card to set a timeout by: by its own costs; else the longest of those by the initial ones and by those
+    /// of each card of the same VRAM, since a timeout that is too short harms more (spec: crynux.md 2.6, 4.3). Fails as
     /// `time_of` does for any of these.
     /// @complexity linear in the cards measured.
     [[nodiscard]] auto cautious_on_card(const Workload& work, std::string_view configuration, std::string_view gpu,
