@@ -228,6 +228,22 @@ TEST_CASE("a cost once fitted to nothing rises again") {
     CHECK(close(on_card(calibration, image), 40s, 0.01));
 }
 
+TEST_CASE("work that was predicted to take no time at all is learnt, too") {
+    auto initial = WorkloadCosts{};
+    initial.overhead = 0s;
+    auto calibration = WorkloadCalibration{initial};
+    const auto bytes = TextWork{.text_bytes = 10'000, .new_tokens_max = 0};
+    for (auto i = 0; i < 30; ++i) {  // with bytes it takes less than without
+        REQUIRE_FALSE(calibration.observe("model", "card", 24_GiB, TextWork{.new_tokens_max = 100}, 10s));
+        REQUIRE_FALSE(calibration.observe("model", "card", 24_GiB, TextWork{.text_bytes = 10'000, .new_tokens_max = 100}, 5s));
+    }
+    REQUIRE(calibration.costs(WorkloadKind::text, "model", "card", 24_GiB)->text_byte.time == 0s);
+    for (auto i = 0; i < 200; ++i) {
+        REQUIRE_FALSE(calibration.observe("model", "card", 24_GiB, bytes, 40s));
+    }
+    CHECK(close(on_card(calibration, bytes), 40s, 0.01));
+}
+
 TEST_CASE("a series counts from its tenth sample on, and for its own kind of work") {
     auto calibration = WorkloadCalibration{};
     teach(calibration, costs(1s, 1s), images, 9);
@@ -482,6 +498,10 @@ TEST_CASE("what was learnt can be kept as bytes and taken up again") {
     CHECK(refused(with([](auto& wrong) { wrong[0].gpu.clear(); })) == Error::gpu_empty);
     CHECK(refused(with([](auto& wrong) { wrong[0].vram = 0_GiB; })) == Error::vram_zero);
     CHECK(refused(with([](auto& wrong) { wrong[0].gpu = std::string(129, 'x'); })) == Error::name_too_long);
+    // Sums that no samples gave cannot be told from others, but give valid costs all the same.
+    const auto absurd = with([](auto& wrong) { wrong[0].fit.products.fill(Real{std::int64_t{1} << 61, 1'000}); });
+    const auto restored = WorkloadCalibration::restore(absurd).value();
+    CHECK(restored.costs(WorkloadKind::images, "model", "card", 24_GiB).value().valid());
 }
 
 TEST_CASE("parameters that make no sense are told") {
