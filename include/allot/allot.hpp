@@ -52,6 +52,7 @@
 #include <allot/valuation/fee_per_size.hpp>
 #include <allot/valuation/fee_per_weighted_second.hpp>
 #include <allot/valuation/overhead_estimate.hpp>
+#include <allot/valuation/workload_calibration.hpp>
 #include <allot/valuation/workload_estimate.hpp>
 #include <allot/version.hpp>
 #include <allot/weight/contract_weight.hpp>

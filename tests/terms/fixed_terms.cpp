@@ -36,6 +36,18 @@ TEST_CASE("a lease lasts twice the estimate, between a minute and two hours") {
     CHECK(terms.patience(estimated(1s)) == 6h);
 }
 
+TEST_CASE("an execution timeout is twice the prediction in whole seconds, with the time to switch models") {
+    CHECK(allot::execution_timeout(100s, false) == 200s);
+    CHECK(allot::execution_timeout(100s, true) == 440s);
+    CHECK(allot::execution_timeout(1ms, false) == 60s);
+    CHECK(allot::execution_timeout(1ms, true) == 241s);
+    CHECK(allot::execution_timeout(30'000ms, false) == 60s);
+    CHECK(allot::execution_timeout(30'001ms, false) == 61s);
+    CHECK(allot::execution_timeout(3'599'999ms, false) == 7'200s);
+    CHECK(allot::execution_timeout(allot::Duration{0xFFFF'FFFF}, true) == 7'200s);
+    CHECK(allot::execution_timeout(100s, false, {.estimates = 3, .length_max = 250'500ms}) == 251s);
+}
+
 TEST_CASE("expiry and failure end a task") {
     const auto terms = FixedTerms{};
     for (const auto outcome : {OutcomeKind::timeout, OutcomeKind::timeout_in_group, OutcomeKind::out_of_memory,

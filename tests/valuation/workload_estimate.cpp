@@ -1,4 +1,5 @@
 #include <chrono>
+#include <string_view>
 
 #include <allot/valuation/workload_estimate.hpp>
 
@@ -80,6 +81,42 @@ TEST_CASE("before a card is chosen, the mean over those with enough VRAM counts"
     CHECK(estimate.on_any(image, "m", 9_GiB) == Duration{12s});
     CHECK(estimate.on_any(image, "m", 8_GiB) == Duration{12'667ms});
     CHECK(estimate.on_any(image, "m", 48_GiB) == Duration{11s});  // none has it; the nearest
+}
+
+TEST_CASE("for a timeout, a card not measured is as slow as the slowest of its VRAM, and no faster than at first") {
+    auto estimate = WorkloadEstimate{};
+    const auto cautious = [&](std::string_view gpu, allot::Gibibytes vram = 24_GiB) {
+        return estimate.cautious_on_card(image, "m", gpu, vram);
+    };
+    CHECK(cautious("A") == Duration{40s});
+    CHECK_FALSE(estimate.calibrate("m", "B", 24_GiB, costs(1s)));
+    CHECK_FALSE(estimate.calibrate("m", "Z", 16_GiB, costs(99s)));
+    CHECK_FALSE(estimate.calibrate("n", "Z", 24_GiB, costs(99s)));
+    CHECK(cautious("A") == Duration{40s});
+    CHECK(cautious("B") == Duration{11s});
+    CHECK_FALSE(estimate.calibrate("m", "C", 24_GiB, costs(50s)));
+    CHECK_FALSE(estimate.calibrate("m", "D", 24_GiB, costs(45s)));
+    CHECK(cautious("A") == Duration{60s});
+    CHECK(cautious("E") == Duration{60s});
+    CHECK(cautious("B") == Duration{11s});
+    CHECK(cautious("D") == Duration{55s});
+    CHECK(cautious("Z", 16_GiB) == Duration{109s});
+    CHECK_FALSE(estimate.calibrate("m", "A0", 24_GiB, costs(Duration{0xFFFF'FFFF})));
+    CHECK(cautious("A").error() == Error::duration_invalid);
+    CHECK(cautious("D") == Duration{55s});
+}
+
+TEST_CASE("estimates are equal when they were told the same") {
+    auto a = WorkloadEstimate{};
+    auto b = WorkloadEstimate{};
+    CHECK(a == b);
+    CHECK_FALSE(a.calibrate("m", "A", 8_GiB, costs(1s)));
+    CHECK(a != b);
+    CHECK_FALSE(b.calibrate("m", "A", 8_GiB, costs(2s)));
+    CHECK(a != b);
+    CHECK_FALSE(b.calibrate("m", "A", 8_GiB, costs(1s)));
+    CHECK(a == b);
+    CHECK(a != WorkloadEstimate{costs(1s)});
 }
 
 TEST_CASE("a calibration without card or VRAM or with impossible costs changes nothing") {

@@ -29,10 +29,27 @@ struct FixedTermsParameters {
                renewed_max >= length_max && renewed_max <= longest && patience > Duration{0} && patience <= longest &&
                attempts_max >= 1 && strikes_max >= 1 && blamed_max >= 1;
     }
+    /// How long a lease lasts whose work is expected to take so long.
+    [[nodiscard]] constexpr auto length(Duration expected) const noexcept -> Duration {
+        return std::clamp(expected * estimates, length_min, length_max);
+    }
     friend constexpr auto operator==(const FixedTermsParameters&, const FixedTermsParameters&) noexcept -> bool = default;
 };
 ALLOT_FIELDS(FixedTermsParameters, estimates, length_min, length_max, renewed_max, patience, after_timeout, after_failure,
              attempts_max, strikes_max, blamed_max)
+
+/// Time to load other base models than those in use, as the relay sets it at first (spec: crynux.md 7).
+inline constexpr auto model_switch_time = Duration{std::chrono::seconds{120}};
+
+/// The relay's execution timeout (spec: crynux.md 2.6), in whole seconds: twice what the chosen card is predicted to take,
+/// within [60 s, 7,200 s], rounded up. A task whose models the node must load first takes `model_switch_time` longer.
+///
+/// `WorkloadEstimate::cautious_on_card` predicts. @pre `predicted` lies in (0, 2^32 ms), `parameters.valid()`.
+[[nodiscard]] constexpr auto execution_timeout(Duration predicted, bool switches_models,
+                                               const FixedTermsParameters& parameters = {}) noexcept -> Duration {
+    return std::chrono::ceil<std::chrono::seconds>(
+        parameters.length(switches_models ? predicted + model_switch_time : predicted));
+}
 
 /// The default terms: a lease lasts twice the estimate within [60 s, 7,200 s]; a task waits at most six hours; expiry ends the
 /// task (rule 6).
@@ -45,7 +62,7 @@ public:
     constexpr explicit FixedTerms(const Parameters& parameters) noexcept : parameters_{parameters} {}
 
     [[nodiscard]] constexpr auto length(const Node&, const Task& task) const noexcept -> Duration {
-        return std::clamp(task.duration_estimate * parameters_.estimates, parameters_.length_min, parameters_.length_max);
+        return parameters_.length(task.duration_estimate);
     }
     [[nodiscard]] constexpr auto length_max(const Node&, const Task&) const noexcept -> Duration {
         return parameters_.renewed_max;

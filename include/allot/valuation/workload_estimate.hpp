@@ -25,6 +25,9 @@ struct ImageWork {
     std::uint32_t width = 512;
     std::uint32_t height = 512;
     std::uint32_t steps = 1;
+
+    /// The work in its unit. Never overflows.
+    [[nodiscard]] constexpr auto pixel_steps() const noexcept -> u128 { return u128{images} * width * height * steps; }
 };
 
 /// A text to be made, from text and images.
@@ -86,7 +89,7 @@ ALLOT_FIELDS(WorkloadCosts, overhead, pixel_step, text_byte, new_token, image, p
         total = sum >> 32 ? limit : sum.low();
     };
     if (const auto* images = std::get_if<ImageWork>(&work)) {
-        add(u128{images->images} * images->width * images->height * images->steps, costs.pixel_step);
+        add(images->pixel_steps(), costs.pixel_step);
     } else if (const auto* text = std::get_if<TextWork>(&work)) {
         add(text->text_bytes, costs.text_byte);
         add(text->new_tokens_max, costs.new_token);
@@ -102,7 +105,7 @@ ALLOT_FIELDS(WorkloadCosts, overhead, pixel_step, text_byte, new_token, image, p
 /// Estimates of run times from the work, with costs measured per card and model configuration (spec: crynux.md 2.5).
 ///
 /// A value to be asked before `submit`. It learns nothing by itself: whoever measures says what he found with `calibrate`, for
-/// fitting is his choice and needs no determinism here, while the estimates do.
+/// fitting is his choice and needs no determinism here, while the estimates do. `WorkloadCalibration` fits as the relay does.
 class WorkloadEstimate {
 public:
     WorkloadEstimate() = default;
@@ -177,6 +180,30 @@ public:
         return Duration{static_cast<std::int64_t>(((sum + u128{count - 1}) / count).low())};
     }
 
+    /// The time on one card to set a timeout by: by its own costs; else the longest of those by the initial ones and by those
+    /// of each card of the same VRAM, since a timeout that is too short harms more (spec: crynux.md 2.6, 4.3). Fails as
+    /// `time_of` does for any of these.
+    /// @complexity linear in the cards measured.
+    [[nodiscard]] auto cautious_on_card(const Workload& work, std::string_view configuration, std::string_view gpu,
+                                        Gibibytes vram) const -> Result<Duration> {
+        auto longest = time_of(work, initial_);
+        for (const auto& entry : entries_) {
+            if (entry.configuration != configuration || entry.vram != vram) {
+                continue;
+            }
+            const auto time = time_of(work, entry.costs);
+            if (entry.gpu == gpu) {
+                return time;
+            }
+            if (longest && (!time || *time > *longest)) {
+                longest = time;
+            }
+        }
+        return longest;
+    }
+
+    friend auto operator==(const WorkloadEstimate&, const WorkloadEstimate&) -> bool = default;
+
 private:
     struct Entry {
         std::string configuration;
@@ -190,6 +217,7 @@ private:
             }
             return a.vram == b.vram ? a.gpu < b.gpu : a.vram < b.vram;
         }
+        friend auto operator==(const Entry&, const Entry&) -> bool = default;
     };
 
     [[nodiscard]] static constexpr auto gap(Gibibytes a, Gibibytes b) noexcept -> std::uint32_t {
