@@ -24,7 +24,7 @@ namespace allot { inline namespace v0 { namespace preset {
 /// | timeout outside a group   | a verdict of 0 (rule 19)                 | health only                                       |
 /// | rejoining                 | leaves health as it is (rule 20)         | cures health                                      |
 /// | copies of models          | threshold at a start                     | `DemandControl`, beside the dispatcher            |
-/// | estimates, timeouts       | the embedder's                           | `WorkloadEstimate`, beside the dispatcher         |
+/// | estimates, timeouts       | the embedder's                           | `WorkloadCalibration`, `execution_timeout`, beside|
 ///
 /// What the embedder does with it:
 /// - A relay name such as "RTX 4090+Linux" is a card and a platform here; without a plus sign the platform is "Darwin".
