@@ -66,12 +66,13 @@ auto main(int argc, char** argv) -> int {
     auto* const other = app.add_option("--compare", options.compare_with, "name the first difference from this log")
         ->excludes(convert)->type_name("LOG");
     app.add_option("--until", options.until, "stop before the command of this position; the first one's is 0")
-        ->type_name("POSITION");
+        ->check(CLI::NonNegativeNumber)->type_name("POSITION");
     auto* const explain = app.add_option("--explain", options.explain,
                                          "end with why task:ID waits, or what node:ID gets, at that point")
         ->type_name("SUBJECT")->excludes(convert)->excludes(other);
     app.add_flag("--text", options.text, "explain in sentences, not as JSON")->needs(explain);
-    app.add_flag("--quiet", options.quiet, "the last line alone: the hashes, or what is explained")->excludes(convert)->excludes(other);
+    app.add_flag("--quiet", options.quiet, "the last line alone: the hashes, or what is explained")
+        ->excludes(convert)->excludes(other);
     app.add_option("--policies", options.policies, "whose rules hold")->check(CLI::IsMember(names()))->capture_default_str();
     app.footer("Ends with 0 when all is well, 1 when two logs differ, 2 when something is wrong with the input.");
     try {
