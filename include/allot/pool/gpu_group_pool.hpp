@@ -131,7 +131,7 @@ private:
     /// it. Only places that have the node are taken from it, so that a change that never came can be taken back.
     void set_local(const NodePlace& before, const NodePlace& after, bool stays) {
         const auto was = local(after.node);
-        const auto is = after.bound_local;
+        const auto is = after.models.empty() ? 0U : after.bound_local;  // nobody calls again for one without models
         if (stays && was == is) {
             return;
         }
