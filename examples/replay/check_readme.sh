@@ -50,7 +50,7 @@ done < "$work/commands"
 
 for subject in Join.node Update.change Submit.task; do
     command=${subject%.*}
-    echo "{\"time\": 0, \"command\": \"$command\", \"${subject#*.}\": {\"?\": 0}}" | replay 2>&1 |
+    echo "{\"time\": 0, \"command\": \"$command\", \"${subject#*.}\": {\"id\": 1, \"?\": 0}}" | replay 2>&1 |
         sed 's/.*there are //' | tr -d ' ' | tr , '\n' > "$work/fields"
     [ "$(wc -l < "$work/fields")" -ge 5 ]
     while read -r field; do

@@ -52,8 +52,10 @@ auto parse_options(int argc, char** argv) -> ParsedOptions {
     auto* const scale_option =
         app.add_option("--scale", scale, "multiplies nodes and tasks, such as 4 or 0.05")
             ->check(check_scale)->capture_default_str();
-    app.add_option("--seed", options.seed, "another seed is another run")
-        ->check(CLI::NonNegativeNumber)->capture_default_str();
+    const auto not_negative = [](const std::string& text) {  // else it is taken as a number near 2^64
+        return text.starts_with('-') ? std::string{"expected a whole number from 0"} : std::string{};
+    };
+    app.add_option("--seed", options.seed, "another seed is another run")->check(not_negative)->capture_default_str();
     auto* const hours_option =
         app.add_option("--hours", options.hours,
                        "hours of the simulated network that the arrivals take; fewer by default for a scale above 1")
