@@ -37,7 +37,8 @@ void replicas_agree(const Preset& preset) {
     auto grouped = 0;
     auto models = 0;
     auto retries = 0;
-    for (auto step = 0; step < 1'500; ++step) {
+    const auto seen_all = [&] { return gangs > 0 && grouped > 0 && models > 0 && retries > 0; };
+    for (auto step = 0; step < 1'500 || (step < 15'000 && !seen_all()); ++step) {
         if (step % 300 == 0) {
             auto loaded = allot::load_snapshot(allot::snapshot(d, 0), D{preset}, as_configured);
             REQUIRE(loaded);
@@ -66,10 +67,8 @@ void replicas_agree(const Preset& preset) {
         REQUIRE(linear.digest() == d.digest());
     }
     CHECK(late == d);
-    CHECK(gangs > 0);
-    CHECK(grouped > 0);
-    CHECK(models > 0);
-    CHECK(retries > 0);
+    CAPTURE(gangs, grouped, models, retries);
+    CHECK(seen_all());
 }
 
 }  // namespace
