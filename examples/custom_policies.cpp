@@ -24,7 +24,7 @@ auto has(const allot::List<std::string>& labels, const std::string& label) -> bo
     return std::find(labels.begin(), labels.end(), label) != labels.end();
 }
 
-/// A task that names a region runs there, and nodes on probation take tasks without an owner alone.
+/// A task that names a region runs there, and a node on probation takes only tasks without an owner.
 struct House {
     using role = allot::role::eligibility;
 

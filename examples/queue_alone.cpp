@@ -48,7 +48,9 @@ int main() {
     // A small node asks for what it can run; it has no room for thumbnails just now.
     const auto small = std::vector<allot::RequirementId>{{1}};
     const auto no_thumbnails = [](allot::TaskHandle task) { return task.value != 3; };
-    std::printf("the small node takes %s\n", jobs[queue.best(small, no_thumbnails)->value].name);
+    const auto taken = queue.best(small, no_thumbnails)->value;
+    std::printf("the small node takes %s\n", jobs[taken].name);
+    queue.erase(entry(taken));
 
     // A large one takes whatever is best of all groups, until nothing is left.
     const auto both = std::vector<allot::RequirementId>{{0}, {1}};

@@ -11,8 +11,8 @@
 #     release  g++ -O2 without assertions
 #
 # Without a name: all. --short leaves out the legs that repeat tests/run.sh (gcc, release) and the tests labelled `slow`, and
-# sanitizes the rooms that random commands reach, takes clang 14 over the rooms that say most about a compiler, and clang 16 over
-# what has to compile; the sentences of compile_fail are asked of g++ alone. It leaves out the examples, too.
+# sanitizes the rooms that random commands reach, takes clang 14 over the rooms that say most about a compiler, and clang 16
+# over what has to compile; the sentences of compile_fail are asked of g++ alone. It leaves out the examples, too.
 set -eu
 cd "$(dirname "$0")/.."
 . tests/support/debian.sh

@@ -5,7 +5,8 @@
 #     sh tests/run.sh -L queue        only the tests labelled queue
 #     sh tests/run.sh -LE slow        all but the slow ones
 #
-# CXX chooses the compiler, CXXFLAGS its flags; ALLOT_JOBS how many at once; ALLOT_SEED the seed of the random tests (a number or `random`).
+# CXX chooses the compiler, CXXFLAGS its flags; ALLOT_JOBS how many at once; ALLOT_SEED the seed of the random tests (a
+# number or `random`).
 set -eu
 cd "$(dirname "$0")/.."
 . tests/support/debian.sh

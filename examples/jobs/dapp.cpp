@@ -70,14 +70,20 @@ auto Dapp::judged(const std::vector<allot::MacroRecord>& records) const -> std::
     auto rejected = std::vector<allot::Rejection>{};
     for (const auto& record : records) {
         auto results = std::vector<const allot::ResultRecord*>{};
+        auto refused = false;
         for (const auto& accepted : record.accepted) {
             const auto at = store_.find(accepted.digest);
             if (at == store_.end()) { return std::nullopt; }
             if (const auto known = rejected_.find(accepted.digest); known != rejected_.end()) {
                 rejected.push_back(known->second);
+                refused = true;
+            } else if (culprits_.contains(at->second.node.text())) {
+                rejected.push_back(rejection_of(at->second, allot::RejectReason::culprit));
+                refused = true;
             }
             results.push_back(&at->second);
         }
+        if (refused) { continue; }  // who was caught elsewhere has no vote here, or a tie with him would never be broken
         const auto verdict = allot::judge(plan_.macro(record.macro), secret_.macro(record.macro), results);
         if (!verdict) { return std::nullopt; }
         rejected.insert(rejected.end(), verdict->rejected.begin(), verdict->rejected.end());

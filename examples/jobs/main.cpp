@@ -186,6 +186,9 @@ auto conduct(const std::string& path, int port) -> int {
                    double((jobs::now() - began).count()) / 1000.0);
     }
     for (const auto& fault : faults) { fmt::print("WRONG: {}\n", fault); }
+    if (!faults.empty()) {
+        for (std::uint32_t m = 0; m < dapp.seen().size(); ++m) { fmt::print("{}\n", line(m, dapp.seen()[m])); }
+    }
     return faults.empty() ? 0 : 1;
 }
 

@@ -12,12 +12,17 @@ broker=
 trap '[ -z "$broker" ] || kill "$broker" 2> /dev/null || true; rm -rf "$work"' EXIT
 trap 'exit 1' HUP INT TERM
 
+# It listens when it says that it runs; on a busy machine that takes its time. One whose port is taken ends instead.
 port=$((20000 + $$ % 10000))
 for _ in 1 2 3 4 5 6 7 8 9 10; do
     printf 'listener %s 127.0.0.1\nallow_anonymous true\npersistence false\n' "$port" > "$work/broker.conf"
     mosquitto -c "$work/broker.conf" > "$work/broker.log" 2>&1 &
     broker=$!
-    sleep 1
+    waited=0
+    while [ $waited -lt 30 ] && kill -0 "$broker" 2> /dev/null && ! grep -qs ' running$' "$work/broker.log"; do
+        sleep 1
+        waited=$((waited + 1))
+    done
     if kill -0 "$broker" 2> /dev/null; then
         break
     fi

@@ -38,7 +38,7 @@ elif ! diff -u "$here/README.md" "$work/README.md"; then
     exit 1
 fi
 
-# Every command has its line there.
+# Every command has its line there, and the fields of nodes and tasks are in theirs.
 echo '{"time": 0, "command": ""}' | replay 2>&1 | sed 's/.*there are //' | tr -d ' ' | tr , '\n' > "$work/commands"
 [ "$(wc -l < "$work/commands")" -ge 20 ]
 while read -r command; do
@@ -47,3 +47,16 @@ while read -r command; do
         exit 1
     fi
 done < "$work/commands"
+
+for subject in Join.node Update.change Submit.task; do
+    command=${subject%.*}
+    echo "{\"time\": 0, \"command\": \"$command\", \"${subject#*.}\": {\"id\": 1, \"?\": 0}}" | replay 2>&1 |
+        sed 's/.*there are //' | tr -d ' ' | tr , '\n' > "$work/fields"
+    [ "$(wc -l < "$work/fields")" -ge 5 ]
+    while read -r field; do
+        if ! grep "^| \`$command\` |" "$here/README.md" | grep -q "\`$field\`"; then
+            echo "README.md does not tell of $field in $command" >&2
+            exit 1
+        fi
+    done < "$work/fields"
+done

@@ -60,18 +60,22 @@ auto main(int argc, char** argv) -> int {
     auto from = std::string{};
     auto to = std::string{};
     const auto forms = CLI::IsMember{{"json", "binary"}};
+    const auto not_negative = [](const std::string& text) {  // else it is taken as a number near 2^64
+        return text.starts_with('-') ? std::string{"expected a whole number from 0"} : std::string{};
+    };
     app.add_option("log", options.log, "binary or JSON Lines; - for the standard input")->capture_default_str();
     app.add_option("--from", from, "the form of the log, where its first byte does not tell")->check(forms);
     auto* const convert = app.add_option("--to", to, "write the commands in this form, and play nothing")->check(forms);
     auto* const other = app.add_option("--compare", options.compare_with, "name the first difference from this log")
         ->excludes(convert)->type_name("LOG");
     app.add_option("--until", options.until, "stop before the command of this position; the first one's is 0")
-        ->type_name("POSITION");
+        ->check(not_negative)->type_name("POSITION");
     auto* const explain = app.add_option("--explain", options.explain,
                                          "end with why task:ID waits, or what node:ID gets, at that point")
         ->type_name("SUBJECT")->excludes(convert)->excludes(other);
     app.add_flag("--text", options.text, "explain in sentences, not as JSON")->needs(explain);
-    app.add_flag("--quiet", options.quiet, "the last line alone: the hashes, or what is explained")->excludes(convert)->excludes(other);
+    app.add_flag("--quiet", options.quiet, "the last line alone: the hashes, or what is explained")
+        ->excludes(convert)->excludes(other);
     app.add_option("--policies", options.policies, "whose rules hold")->check(CLI::IsMember(names()))->capture_default_str();
     app.footer("Ends with 0 when all is well, 1 when two logs differ, 2 when something is wrong with the input.");
     try {

@@ -61,4 +61,9 @@ expect '1:1: the file is empty'
 rm "$trace"
 expect ' cannot be opened'
 
+if "$simulate" --short --seed -1 --report '' --no-progress >"$work/out" 2>&1; then
+    echo "accepted a negative seed"
+    bad=1
+fi
+
 exit "$bad"

@@ -50,10 +50,15 @@ auto parse_options(int argc, char** argv) -> ParsedOptions {
                                       : std::string{};
     };
     auto* const scale_option =
-        app.add_option("--scale", scale, "multiplies nodes and tasks, such as 4 or 0.05")->check(check_scale)->capture_default_str();
-    app.add_option("--seed", options.seed, "another seed is another run")->capture_default_str();
+        app.add_option("--scale", scale, "multiplies nodes and tasks, such as 4 or 0.05")
+            ->check(check_scale)->capture_default_str();
+    const auto not_negative = [](const std::string& text) {  // else it is taken as a number near 2^64
+        return text.starts_with('-') ? std::string{"expected a whole number from 0"} : std::string{};
+    };
+    app.add_option("--seed", options.seed, "another seed is another run")->check(not_negative)->capture_default_str();
     auto* const hours_option =
-        app.add_option("--hours", options.hours, "hours of the simulated network that the arrivals take; fewer by default for a scale above 1")
+        app.add_option("--hours", options.hours,
+                       "hours of the simulated network that the arrivals take; fewer by default for a scale above 1")
             ->check(CLI::Range(1, 1'000))->capture_default_str();
     app.add_option("--load", options.load_percent, "work offered, in percent of what all nodes can do")
         ->check(CLI::Range(1, 1'000))->capture_default_str();
@@ -61,7 +66,8 @@ auto parse_options(int argc, char** argv) -> ParsedOptions {
         ->check(CLI::IsMember(preset_names()))->capture_default_str();
     app.add_option("--trace", options.trace, "a pod list to play in place of the bundled one")->type_name("FILE");
     app.add_option("--data", options.data_folder, "folder of the bundled tables")->type_name("FOLDER");
-    app.add_option("--report", options.report, "where to write the report; \"\" for nowhere")->type_name("FILE")->capture_default_str();
+    app.add_option("--report", options.report, "where to write the report; \"\" for nowhere")
+        ->type_name("FILE")->capture_default_str();
     app.add_option("--json", options.json, "where to write the results as JSON")->type_name("FILE");
     app.add_flag("--expected-wait", options.expected_wait,
                  "ask how long each hundredth queued task will wait, and tell how far off the answers were");

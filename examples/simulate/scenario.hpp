@@ -25,7 +25,7 @@ struct NodePlan {
     std::uint32_t speed_milli = 1000;  ///< Work done in a second, in thousandths of the estimate's.
     Kind kind = Kind::ordinary;
     std::int64_t vanishes_at_ms = -1;  ///< Negative: never.
-    std::vector<std::uint32_t> software{};  ///< Models on its disk when it joins; indices into `software_names`.
+    std::vector<std::uint32_t> software{};  ///< Models on its disk when it joins; see `software_name`.
 };
 
 /// One task to submit.

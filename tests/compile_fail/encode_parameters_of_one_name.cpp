@@ -11,5 +11,6 @@ ALLOT_FIELDS(Parameters, tickets)
 }  // namespace other
 
 int main() {
-    return static_cast<int>(allot::encode(allot::command::Configure<std::variant<one::Parameters, other::Parameters>>{}).size());
+    using Both = std::variant<one::Parameters, other::Parameters>;
+    return static_cast<int>(allot::encode(allot::command::Configure<Both>{}).size());
 }

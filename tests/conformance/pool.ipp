@@ -117,7 +117,8 @@ ALLOT_CLAIM("counts a busy node out and a free one in") {
 
 ALLOT_CLAIM("draws among the holders of a model, each once under the first it holds") {
     auto pool = ALLOT_MODEL{};
-    const auto both = std::vector<allot::HeldModel>{{{0}, allot::Holding::on_disk, 0, {}}, {{1}, allot::Holding::in_use, 0, {}}};
+    const auto both =
+        std::vector<allot::HeldModel>{{{0}, allot::Holding::on_disk, 0, {}}, {{1}, allot::Holding::in_use, 0, {}}};
     const auto second = std::vector<allot::HeldModel>{{{1}, allot::Holding::on_disk, 1, {}}};
     const auto wanted = std::vector<allot::HeldModel>{{{0}, allot::Holding::wanted, 0, {}}};
     auto places = std::vector<allot::NodePlace>{at(0, 0, 0), at(1, 0, 1), at(2, 0, 2), at(3, 0, 3)};
@@ -143,6 +144,13 @@ ALLOT_CLAIM("draws among the holders of a model, each once under the first it ho
     forgets.models = {};
     pool.changed(places[0], forgets);
     CHECK(pool.count(frame) == 1);
+
+    // It gets them back while it is busy, and is a candidate with the very bound that it had without models.
+    pool.changed(forgets, at(0, 0, 0, 0));
+    auto busy = places[0];
+    busy.bound = busy.bound_local = 0;
+    pool.changed(busy, places[0]);
+    CHECK(pool.count(frame) == 3);
 }
 
 ALLOT_CLAIM("a node that lost its models while free and has some again, of the same bound, stands among their holders") {

@@ -91,7 +91,8 @@ TEST_CASE("each bound covers the weight, whatever the largest stake does meanwhi
             node.bound = allot::bound_of(allot::harmonic({node.root, c.of(NodeHandle{h}, node.root), node.qos}));
         };
         const auto largest = [&] {
-            return std::max_element(nodes.begin(), nodes.end(), [](const Node& a, const Node& b) { return a.root < b.root; })->root;
+            const auto lower = [](const Node& a, const Node& b) { return a.root < b.root; };
+            return std::max_element(nodes.begin(), nodes.end(), lower)->root;
         };
         for (auto step = 0; step < 300; ++step) {
             const auto h = static_cast<std::uint32_t>(below(nodes.size()));

@@ -17,15 +17,16 @@ namespace {
 
 using namespace support;
 
-/// Busy nodes whose tasks are completed and replaced, one pair of commands after the other. Ended tasks are forgotten at once, or
-/// their records would go on growing; every requirement is in use all the time.
+/// Busy nodes whose tasks are completed and replaced, one pair of commands after the other. Ended tasks are forgotten at
+/// once, or their records would go on growing; every requirement is in use all the time.
 template <class Dispatcher>
 class Pairs {
 public:
     Pairs(Dispatcher dispatcher, std::uint32_t nodes, std::uint32_t tasks, bool alike = false)
         : dispatcher_{std::move(dispatcher)}, alike_{alike} {
         for (auto n = 1U; n <= nodes; ++n) {
-            ok(dispatcher_.join(with(plain_node(n), [&](auto& node) { node.vram = {8U << n % 4U}; node.stake = 100 + n; }), at(0s)));
+            const auto node = with(plain_node(n), [&](auto& it) { it.vram = {8U << n % 4U}; it.stake = 100 + n; });
+            ok(dispatcher_.join(node, at(0s)));
         }
         for (auto t = 0U; t < tasks; ++t) {
             take(dispatcher_.submit(fresh(), at(0s)));

@@ -83,7 +83,8 @@ TEST_CASE("a task gets a card that it accepts and no other (rule 10)") {
 
 TEST_CASE("requirements that say the same are one group") {
     auto d = allot::Dispatcher<>{};
-    const auto submit = [&](int id, std::uint32_t vram, std::vector<allot::GpuChoice> gpus, std::vector<std::string> platforms) {
+    const auto submit = [&](int id, std::uint32_t vram, std::vector<allot::GpuChoice> gpus,
+                            std::vector<std::string> platforms) {
         ok(d.submit(with(plain_task(id), [&](TaskSpec& t) {
             t.vram_min = allot::Gibibytes{vram};
             t.gpus = std::move(gpus);

@@ -271,8 +271,12 @@ TEST_CASE("each gang is drawn as often as its weights say, members without repla
         for (const auto& share : alone.nodes) {
             weights[share.node.text()] = static_cast<double>(share.weight.high());
         }
-        const auto beside = [&](std::size_t a, std::size_t b) { return a != b && (!same_card || cards[a] == std::string{cards[b]}); };
-        const auto weight = [&](std::size_t i) { return weights.contains(std::to_string(i)) ? weights[std::to_string(i)] : 0.0; };
+        const auto beside = [&](std::size_t a, std::size_t b) {
+            return a != b && (!same_card || cards[a] == std::string{cards[b]});
+        };
+        const auto weight = [&](std::size_t i) {
+            return weights.contains(std::to_string(i)) ? weights[std::to_string(i)] : 0.0;
+        };
         const auto others = [&](std::size_t a) {
             auto sum = 0.0;
             for (std::size_t b = 0; b < 7; ++b) { sum += beside(a, b) ? weight(b) : 0.0; }
@@ -316,8 +320,8 @@ TEST_CASE("each gang is drawn as often as its weights say, members without repla
     }
 }
 
-// All worlds of five nodes of four cards, which join one after the other, the first few unnoticed by those who wait, and two waiting
-// tasks of four kinds; each time against every three of the free nodes.
+// All worlds of five nodes of four cards, which join one after the other, the first few unnoticed by those who wait,
+// and two waiting tasks of four kinds; each time against every three of the free nodes.
 TEST_CASE("a free node starts the best task that any three nodes with it can run, in every small world") {
     struct Card { const char* gpu; std::uint32_t vram; };
     struct Kind { bool same_card; std::uint32_t vram_min; };
@@ -405,7 +409,8 @@ TEST_CASE("each draw of a gang has a receipt, whose candidates are those left ov
         ok(d.join(card(id, id < 4 ? "A" : "B", 24), at(0s)));
     }
     const auto snapshot = allot::snapshot(d, 5);
-    const auto log = std::vector<allot::LogEntry<Drawing::Command>>{{at(1s), Drawing::Command{command::Submit{gang(1, 3, true)}}}};
+    const auto log =
+        std::vector<allot::LogEntry<Drawing::Command>>{{at(1s), Drawing::Command{command::Submit{gang(1, 3, true)}}}};
     auto receipts = allot::Receipts<Drawing>{5};
     auto events = Events{};
     d.apply(log[0].command, log[0].moment, events, receipts.witness());

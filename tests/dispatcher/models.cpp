@@ -221,3 +221,16 @@ TEST_CASE("a model that nobody holds or asks for any more is forgotten") {
     ok(d.cancel(1, at(0s)));
     CHECK(d.state().models().names().size() == 0);
 }
+
+TEST_CASE("a model fetched at work narrows, though the holder weighs as little as it did without any") {
+    auto d = allot::Dispatcher<>{};
+    ok(d.join(with(holder("small", {"a"}), [](NodeSpec& n) { n.stake = 1; }), at(0s)));
+    ok(d.join(with(plain_node("whale"), [](NodeSpec& n) { n.stake = std::uint64_t{1} << 60U; }), at(0s)));
+    ok(d.report_model("small", Report::remove, {"a"}, at(0s)));
+    ok(d.pause("whale", at(0s)));
+    const auto fetching = leased(d.submit(using_models("fetch", {"a"}), at(0s)));
+    CHECK(fetching.node == allot::NodeId{"small"});
+    ok(d.resume("whale", at(0s)));
+    ok(d.complete(fetching, at(1s)));
+    CHECK(where(d.submit(using_models("next", {"a"}), at(1s))) == "small");
+}

@@ -51,7 +51,8 @@ TEST_CASE("the long-term score is the mean of the last fifty verdicts, and a hal
     auto d = allot::Dispatcher<>{};
     join_plain(d, 1);
     CHECK(long_term(d, 1) == 0.5);
-    const auto expected = std::vector<std::pair<std::uint32_t, double>>{{10, 1.0}, {5, 0.75}, {2, 17.0 / 30.0}, {0, 17.0 / 40.0}};
+    const auto expected =
+        std::vector<std::pair<std::uint32_t, double>>{{10, 1.0}, {5, 0.75}, {2, 17.0 / 30.0}, {0, 17.0 / 40.0}};
     for (const auto& [points, mean] : expected) {
         const auto events = d.score(1, points, at(0s));
         CHECK(events.get<event::NodeScored>()->outcome == allot::Outcome{OutcomeKind::scored, points});

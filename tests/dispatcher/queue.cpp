@@ -138,7 +138,8 @@ TEST_CASE("when the network shrinks the surplus goes: lowest value first, newest
     auto d = allot::Dispatcher{allot::ValueQueue{{.tasks_per_node = 2, .capacity_min = 1}}};
     join_plain(d, 3);
     struct Waiting { const char* id; int fee; };
-    for (const auto& w : {Waiting{"a", 3}, Waiting{"b", 1}, Waiting{"c", 1}, Waiting{"d", 2}, Waiting{"e", 1}, Waiting{"f", 9}}) {
+    for (const auto& w :
+         {Waiting{"a", 3}, Waiting{"b", 1}, Waiting{"c", 1}, Waiting{"d", 2}, Waiting{"e", 1}, Waiting{"f", 9}}) {
         ok(d.submit(paying(w.id, w.fee), dark(0s)));
     }
     const auto events = d.leave(3, dark(0s));

@@ -181,9 +181,10 @@ auto refusals() -> std::vector<Refusal> {
         {E::model_not_on_disk, "load what was only asked for", report(2, Report::load, {"c"})},
     };
     for (const auto gone : {5, 99}) {
-        for (const auto& command : {Command{command::Update{{.id = gone, .stake = 1}}}, Command{command::Pause{gone}},
-                                    Command{command::Resume{gone}}, Command{command::Leave{gone}}, Command{command::Slash{gone}},
-                                    Command{command::ReportModel{gone, Report::add, {"a"}}}}) {
+        for (const auto& command :
+             {Command{command::Update{{.id = gone, .stake = 1}}}, Command{command::Pause{gone}},
+              Command{command::Resume{gone}}, Command{command::Leave{gone}}, Command{command::Slash{gone}},
+              Command{command::ReportModel{gone, Report::add, {"a"}}}}) {
             list.push_back({E::node_unknown, "node " + std::to_string(gone), always(command)});
         }
     }

@@ -188,8 +188,8 @@ struct Queues : allot::ValueQueue {
 template <class Pool>
 auto fused(Fuse& fuse) {
     const auto wire = Wire{fuse};
-    return allot::Dispatcher{Weighs{wire}, Admits{wire}, Tracks{wire}, Values{wire}, Places{wire}, Lasts{wire}, Pools<Pool>{wire},
-                             Queues{wire}};
+    return allot::Dispatcher{Weighs{wire}, Admits{wire}, Tracks{wire},      Values{wire},
+                             Places{wire}, Lasts{wire},  Pools<Pool>{wire}, Queues{wire}};
 }
 
 /// Runs random commands; each is first made to throw at its first call, its second, and so on until it comes to its end.

@@ -47,7 +47,8 @@ TEST_CASE("an explanation of a task reads as a person would tell it") {
           "(2 waiting); value 100/7; position 3 of 41, room for 41; to outlive the next eviction: more than 5/1\n"
           "1204 nodes: 412 busy | 11 excluded until its health recovers (first back in 6m10s) | 14 lacks the required models "
           "(3 downloading) | 0 eligible\n"
-          "nearest: without its models -> 14 nodes; VRAM >= 16 GiB -> 1 node; any platform and without its models -> 371 nodes\n"
+          "nearest: without its models -> 14 nodes; VRAM >= 16 GiB -> 1 node; any platform and without its models -> "
+          "371 nodes\n"
           "next try: when a node is free, in 250ms at the latest; when a node is readmitted, in 6m10s; when a node resumes; "
           "when a node has the models; expires in 5h2m");
 }
@@ -76,7 +77,33 @@ TEST_CASE("an explanation of a node tells its part in each group, and what would
           "node relay-7 busy, excluded, back in 10s, free now at the latest\n"
           "3 waiting tasks: 2 another GPU is required | 1 it could run\n"
           "any VRAM, any GPU (1 waiting): 4.3100 %, rank 2 of 37; stake doubled: not among 4 candidates; "
-          "perfect quality: 100.0000 %, rank 1 of 1; with model sdxl: 4.3100 %, rank 2 of 37; with 48 GiB: 4.3100 %, rank 2 of 37");
+          "perfect quality: 100.0000 %, rank 1 of 1; with model sdxl: 4.3100 %, rank 2 of 37; "
+          "with 48 GiB: 4.3100 %, rank 2 of 37");
+}
+
+TEST_CASE("one is said as one, and a group of gangs says how many nodes a task takes at once") {
+    auto e = allot::NodeExplanation{};
+    e.node = "relay-7";
+    e.state = allot::NodeState::available;
+    e.queued = 1;
+    e.runnable = 1;
+    auto group = allot::GroupOdds{};
+    group.group.gang_size = 3;
+    group.group.same_card = true;
+    group.waiting = 1;
+    group.now = {{}, {}, 0, 1};
+    group.full_quality = group.now;
+    e.groups = {group};
+    CHECK(said(e) == "node relay-7 available\n1 waiting task: 1 it could run\nany VRAM, any GPU, 3 nodes at once of one card "
+                     "(1 waiting): not among 1 candidate; perfect quality: not among 1 candidate");
+
+    auto task = allot::TaskExplanation{};
+    task.group.gang_size = 2;
+    task.nodes = 1;
+    CHECK(said(task).find("any GPU, 2 nodes at once (0 waiting)") != std::string::npos);
+    CHECK(said(task).find("\n1 node: 0 eligible\n") != std::string::npos);
+    CHECK(said(allot::Distribution{9, {}, {{"a", 1}}, 1}) ==
+          "task 9: 1 candidate, total weight 1\nnode a 100.0000 % (weight 1)");
 }
 
 TEST_CASE("a distribution is told node by node, exactly") {

@@ -13,8 +13,8 @@
 #include "support/network.hpp"
 #include "support/seed.hpp"
 
-// An explanation is believed when a count that knows nothing of it comes to the same: below stand the rules once more, over what
-// the records say, without a word of the library's own about eligibility, narrowing, weights or order.
+// An explanation is believed when a count that knows nothing of it comes to the same: below stand the rules once more,
+// over what the records say, without a word of the library's own about eligibility, narrowing, weights or order.
 
 namespace {
 
@@ -295,7 +295,8 @@ TEST_CASE("an explanation parts all nodes by the first reason that keeps each ou
                 // Asked about one by one, the nodes say what the sum says.
                 for (const auto& [name, reason] : brute(d, asked).by_node) {
                     CAPTURE(name);
-                    CHECK(allot::why_not(d, allot::question(d, id).value(), allot::NodeId{std::stoull(name)}).value() == reason);
+                    CHECK(allot::why_not(d, allot::question(d, id).value(), allot::NodeId{std::stoull(name)}).value() ==
+                          reason);
                 }
             }
             auto spec = chaos.a_task();
@@ -334,7 +335,8 @@ TEST_CASE("a node is said to have no weight exactly when the dispatcher gives it
             auto task = allot::Task{};
             d.state().tasks().for_each([&](allot::TaskHandle, const allot::Task& one) { task = one; });
             d.state().nodes().for_each([&](allot::NodeHandle h, const auto& record) {
-                for (const auto score : {d.qos_score(record), allot::Score::zero(), allot::Score::from_raw(1), allot::Score::one()}) {
+                for (const auto score :
+                     {d.qos_score(record), allot::Score::zero(), allot::Score::from_raw(1), allot::Score::one()}) {
                     INFO("ALLOT_SEED " << support::seed() << ", run " << run << ", step " << step);
                     const auto none = d.weight(h, task, score).is_zero();
                     CHECK(allot::detail::has_no_weight(d, h, task, score) == none);

@@ -17,7 +17,8 @@ faults=$(
             BEGIN {
                 ban("float|double|float_t|double_t|cmath|cfloat|ldexp|frexp", "floating point differs between compilers")
                 # \047 is the mark that parts digits: 0x2E66 may be written with it, and is no exponent.
-                number = "[0-9][0-9\047]*(\\.[0-9\047]*([eE][-+]?[0-9]+)?|[eE][-+]?[0-9]+)|\\.[0-9]+|0[xX][0-9a-fA-F.\047]+[pP][-+]?[0-9]+"
+                number = "[0-9][0-9\047]*(\\.[0-9\047]*([eE][-+]?[0-9]+)?|[eE][-+]?[0-9]+)|\\.[0-9]+" \
+                         "|0[xX][0-9a-fA-F.\047]+[pP][-+]?[0-9]+"
                 patterns[++count] = "[^A-Za-z0-9_.\047](" number ")"
                 reasons[count] = "floating point differs between compilers"
                 ban("system_clock|steady_clock|high_resolution_clock|utc_clock|file_clock|ctime|gettimeofday|clock_gettime",
@@ -28,7 +29,8 @@ faults=$(
                 ban("[a-z_]+_distribution|shuffle|random_shuffle|ranges::sample|std::sample|generate_canonical",
                     "its result is the choice of the standard library")
                 ban("std::hash|hash_value|unordered_(multi)?(map|set)|boost::hash[a-z_]*", "the order of a hash would show")
-                ban("j?thread|thread_local|(shared_|recursive_|timed_)*mutex|atomic[a-z_]*|condition_variable|std::future|std::async",
+                ban("j?thread|thread_local|(shared_|recursive_|timed_)*mutex|atomic[a-z_]*|condition_variable" \
+                    "|std::future|std::async",
                     "threads belong to the embedder")
                 ban("iostream|cout|cerr|clog|[a-z]*printf|puts|putchar", "output belongs to the embedder")
                 ban("std::views|views::[a-z_]+|ranges::views", "clang 14 cannot compile it")

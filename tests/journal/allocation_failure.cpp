@@ -17,8 +17,8 @@
 
 namespace allocation_failure_test {
 
-// Memory runs out at the n-th request within a command, for n = 1 until none fails: each time the state is what it was, and once
-// there is memory again the command does what it would have done.
+// Memory runs out at the n-th request within a command, for n = 1 until none fails: each time the state is what it was,
+// and once there is memory again the command does what it would have done.
 
 namespace {
 
@@ -60,7 +60,8 @@ TEST_CASE("a command that runs out of memory changes nothing, and can be repeate
     const auto small = allot::ValueQueueParameters{.tasks_per_node = 1, .capacity_min = 5};
     starve(allot::Dispatcher<>{}, support::seed(), 300);
     starve(allot::Dispatcher{allot::ValueQueue{small}}, support::seed() + 1, 300);
-    starve(allot::Dispatcher{allot::FlatQueue{small}, allot::Rules{{.narrowing = allot::Narrowing::all}}}, support::seed() + 2, 300);
+    starve(allot::Dispatcher{allot::FlatQueue{small}, allot::Rules{{.narrowing = allot::Narrowing::all}}},
+           support::seed() + 2, 300);
     starve(allot::Dispatcher{allot::preset::Hardened{500, 10}, allot::FlatQueue{small}}, support::seed() + 3, 300);
 }
 

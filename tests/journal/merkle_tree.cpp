@@ -21,7 +21,8 @@ using allot::MerkleTree;
 using Leaves = std::map<std::uint32_t, Hash256>;
 
 auto any_leaf(std::uint32_t index, std::uint8_t content) -> Hash256 {
-    const auto bytes = std::vector<std::uint8_t>{static_cast<std::uint8_t>(index), static_cast<std::uint8_t>(index >> 8U), content};
+    const auto bytes =
+        std::vector<std::uint8_t>{static_cast<std::uint8_t>(index), static_cast<std::uint8_t>(index >> 8U), content};
     return MerkleTree::leaf(bytes);
 }
 

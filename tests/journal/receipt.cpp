@@ -166,7 +166,8 @@ TEST_CASE("whoever is drawn or asked is among the candidates, with the weight th
                 case ChoiceKind::pull:
                     d.each_runnable(choice.drawn.node, [&](allot::TaskHandle, const allot::Task& task) {
                         found += task.id == choice.task.id ? 1 : 0;
-                        const auto better = task.value != best->value ? task.value > best->value : task.sequence < best->sequence;
+                        const auto better =
+                            task.value != best->value ? task.value > best->value : task.sequence < best->sequence;
                         best = better ? &task : best;
                     });
                     REQUIRE(best->id == choice.task.id);

@@ -86,7 +86,9 @@ TEST_CASE("a weight that fills its bound is drawn at the first try") {
 TEST_CASE("as many misses as the frame admits, thirty-two by default, then one scan decides") {
     const auto line = Line{{one, one, one}};
     auto random = chance();
-    const auto last_unit = [](NodeHandle node, std::uint32_t) { return node.value == 2 ? Weight::from_raw(1) : Weight::zero(); };
+    const auto last_unit = [](NodeHandle node, std::uint32_t) {
+        return node.value == 2 ? Weight::from_raw(1) : Weight::zero();
+    };
     const auto frame = GENERATE(Frame{}, Frame{{}, {}, 5}, Frame{{}, {}, 100});
     const auto misses = frame.misses_max;
     CHECK(Frame{}.misses_max == 32);
@@ -102,7 +104,8 @@ TEST_CASE("as many misses as the frame admits, thirty-two by default, then one s
 TEST_CASE("a frame without tries is scanned at once") {
     const auto line = Line{{1, 1}};
     auto random = chance();
-    const auto drawn = allot::canonical_draw(line, {{}, {}, 0}, [](NodeHandle, std::uint32_t) { return Weight::max(); }, random);
+    const auto drawn = allot::canonical_draw(
+        line, {{}, {}, 0}, [](NodeHandle, std::uint32_t) { return Weight::max(); }, random);
     REQUIRE(drawn.has_value());
     CHECK(drawn->misses == 0);
     CHECK(drawn->scanned);
@@ -125,7 +128,8 @@ TEST_CASE("the bits below a unit of the bound decide on the edge") {
 }
 
 TEST_CASE("loose bounds and a scan leave the same shares") {
-    const auto bounds = GENERATE(std::vector<std::uint32_t>{one, 2 * one, one}, std::vector<std::uint32_t>{one, 15 * one, 3 * one});
+    const auto bounds =
+        GENERATE(std::vector<std::uint32_t>{one, 2 * one, one}, std::vector<std::uint32_t>{one, 15 * one, 3 * one});
     const auto misses_max = GENERATE(32U, 0U);
     const auto line = Line{bounds};
     auto counts = std::map<std::uint32_t, std::uint64_t>{};

@@ -104,7 +104,8 @@ TEST_CASE("a change that memory was refused for is taken back by its reverse") {
             if (done) {
                 right.changed(world.nowhere(node), world.places[node]);
             }
-            for (const auto& model : {std::vector<allot::ModelId>{}, std::vector<allot::ModelId>{{0}}, std::vector<allot::ModelId>{{2}, {4}}}) {
+            for (const auto& model : {std::vector<allot::ModelId>{}, std::vector<allot::ModelId>{{0}},
+                                      std::vector<allot::ModelId>{{2}, {4}}}) {
                 const auto frame = allot::Frame{classes, model};
                 auto words = allot::Random{allot::Entropy{support::seed()}, allot::Purpose::dispatch, {}, n};
                 auto words_again = words;

@@ -4,6 +4,7 @@
 #include <allot/journal/snapshot.hpp>
 #include <allot/preset/crynux_contracts.hpp>
 #include <allot/preset/crynux_relay_2026.hpp>
+#include <allot/preset/crynux_single.hpp>
 #include <allot/preset/crynux_trio.hpp>
 #include <allot/preset/hardened.hpp>
 #include <allot/queue/linear_queue.hpp>
@@ -14,9 +15,12 @@
 
 namespace {
 
-// Replicas of a preset agree: one that starts from a snapshot in between, and one of linear models.
+constexpr auto as_configured = allot::SnapshotLimits{.parameters = allot::SnapshotParameters::taken_over};
+
+// Replicas of a preset agree: one that starts from a snapshot in between, and one of linear models. In the second half failed
+// tasks are retried whatever the preset says: one command changes that for all.
 template <class Preset>
-void replicas_agree(const Preset& preset, int gangs_min = 1) {
+void replicas_agree(const Preset& preset) {
     using D = allot::Dispatcher<Preset>;
     using Linear = allot::Dispatcher<allot::LinearPool, allot::LinearQueue, Preset>;
     INFO("ALLOT_SEED " << support::seed());
@@ -25,16 +29,25 @@ void replicas_agree(const Preset& preset, int gangs_min = 1) {
     auto linear = Linear{allot::LinearPool{}, allot::LinearQueue{queue.parameters()}, preset};
     auto late = D{preset};
     auto chaos = support::Chaos<D>{support::seed()};
+    const auto retry = allot::FixedTermsParameters{.after_timeout = allot::Next::retry_elsewhere,
+                                                   .after_failure = allot::Next::retry_elsewhere,
+                                                   .strikes_max = 3,
+                                                   .blamed_max = 1};
     auto gangs = 0;
-    for (auto step = 0; step < 1'500; ++step) {
+    auto grouped = 0;
+    auto models = 0;
+    auto retries = 0;
+    const auto seen_all = [&] { return gangs > 0 && grouped > 0 && models > 0 && retries > 0; };
+    for (auto step = 0; step < 1'500 || (step < 15'000 && !seen_all()); ++step) {
         if (step % 300 == 0) {
-            auto loaded = allot::load_snapshot(allot::snapshot(d, 0), D{preset});
+            auto loaded = allot::load_snapshot(allot::snapshot(d, 0), D{preset}, as_configured);
             REQUIRE(loaded);
             late = std::move(loaded->dispatcher);
             REQUIRE(late == d);
         }
         const auto moment = chaos.moment(d);
-        const auto command = chaos.command(d);
+        const auto command = step == 750 ? typename D::Command{allot::command::Configure<typename D::Configuration>{retry, 2}}
+                                         : chaos.command(d);
         const auto events = d.apply(command, moment);
         const auto bytes_of = [](const allot::Events& all) {
             auto bytes = std::vector<std::uint8_t>{};
@@ -43,22 +56,27 @@ void replicas_agree(const Preset& preset, int gangs_min = 1) {
             }
             return bytes;
         };
-        events.each([&](const allot::event::TaskStarted& e) { gangs += e.lease.member == 1 ? 1 : 0; });
+        events.each([&](const allot::event::TaskStarted& e) {
+            gangs += e.lease.member == 1 ? 1 : 0;
+            const auto* task = d.task(e.lease.task);
+            grouped += task != nullptr && task->group != allot::no_handle<allot::GroupHandle> ? 1 : 0;
+        }, [&](const allot::event::ModelsReported&) { ++models; }, [&](const allot::event::TaskRetried&) { ++retries; });
         const auto bytes = bytes_of(events);
         REQUIRE(bytes_of(late.apply(command, moment)) == bytes);
         REQUIRE(bytes_of(linear.apply(command, moment)) == bytes);
         REQUIRE(linear.digest() == d.digest());
     }
     CHECK(late == d);
-    CHECK(gangs >= gangs_min);
+    CAPTURE(gangs, grouped, models, retries);
+    CHECK(seen_all());
 }
 
 }  // namespace
 
+TEST_CASE("replicas of crynux_single agree") { replicas_agree(allot::preset::CrynuxSingle{}); }
 TEST_CASE("replicas of crynux_trio agree") { replicas_agree(allot::preset::CrynuxTrio{}); }
 TEST_CASE("replicas of crynux_relay_2026 agree") { replicas_agree(allot::preset::CrynuxRelay2026{1}); }
-TEST_CASE("replicas of crynux_relay_2026 agree on which cards are rare") {
-    replicas_agree(allot::preset::CrynuxRelay2026{2}, 0);  // few gangs find enough of one kind
-}
+TEST_CASE("replicas of crynux_relay_2026 agree on which cards are rare") { replicas_agree(allot::preset::CrynuxRelay2026{2}); }
+TEST_CASE("replicas of the first contracts agree") { replicas_agree(allot::preset::CrynuxContracts1{}); }
 TEST_CASE("replicas of the second contracts agree") { replicas_agree(allot::preset::CrynuxContracts2{}); }
 TEST_CASE("replicas of the hardened preset agree") { replicas_agree(allot::preset::Hardened{1'000, 10}); }

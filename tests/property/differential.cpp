@@ -47,7 +47,8 @@ void agrees(const char* claim, int runs) {
         [] {
             const auto script = *any_script();
             auto other = script.setup.template make<Other>();
-            auto runner = Runner<FastDispatcher, Both<Other>>{script.setup.make<FastDispatcher>(), Both<Other>{&other}, script.setup};
+            auto runner = Runner<FastDispatcher, Both<Other>>{script.setup.make<FastDispatcher>(), Both<Other>{&other},
+                                                              script.setup};
             auto sessions = std::vector<allot::Session<Other>>{};
             for (const auto& op : script.ops) {
                 runner.step(op);
@@ -75,13 +76,16 @@ TEST_CASE("a linear pool and a linear queue give the same events as the fast one
 }
 
 TEST_CASE("a linear pool gives the same events as the pool of groups") {
-    agrees<DispatcherOf<allot::LinearPool, allot::ValueQueue>>("the same events from a linear pool", support::runs(300, 10'000));
+    agrees<DispatcherOf<allot::LinearPool, allot::ValueQueue>>("the same events from a linear pool",
+                                                               support::runs(300, 10'000));
 }
 
 TEST_CASE("a linear queue gives the same events as the ordered one") {
-    agrees<DispatcherOf<allot::GpuGroupPool, allot::LinearQueue>>("the same events from a linear queue", support::runs(300, 10'000));
+    agrees<DispatcherOf<allot::GpuGroupPool, allot::LinearQueue>>("the same events from a linear queue",
+                                                                  support::runs(300, 10'000));
 }
 
 TEST_CASE("the flat queue gives the same events as the ordered one") {
-    agrees<DispatcherOf<allot::GpuGroupPool, allot::FlatQueue>>("the same events from a flat queue", support::runs(500, 20'000));
+    agrees<DispatcherOf<allot::GpuGroupPool, allot::FlatQueue>>("the same events from a flat queue",
+                                                                support::runs(500, 20'000));
 }

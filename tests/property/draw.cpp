@@ -140,7 +140,8 @@ TEST_CASE("a submitted task falls on the node that follows from the records") {
                 gangs += on.size() > 1 ? 1 : 0;
                 runner.guarded([&] {
                     if (on != expected) {
-                        broken("expected {} nodes, {} first", expected.size(), expected.empty() ? "nobody" : expected.front().text());
+                        broken("expected {} nodes, {} first", expected.size(),
+                               expected.empty() ? "nobody" : expected.front().text());
                     }
                     return 0;
                 });
@@ -184,7 +185,8 @@ TEST_CASE("pools alone draw as the oracle does, with any bounds and weights") {
                 for (const auto c : classes) {
                     for (const auto& place : lone.places) {
                         const auto& held = lone.models[place.node.value];
-                        const auto holds = models.empty() || std::any_of(held.begin(), held.end(), [&](const auto& h) { return h.model == models[m]; });
+                        const auto is_it = [&](const auto& h) { return h.model == models[m]; };
+                        const auto holds = models.empty() || std::any_of(held.begin(), held.end(), is_it);
                         if (place.node_class == c && place.bound > 0 && holds) {
                             line.push_back({place.node, m, place.bound});
                         }
@@ -192,12 +194,15 @@ TEST_CASE("pools alone draw as the oracle does, with any bounds and weights") {
                 }
             }
             const auto frame = allot::Frame{classes, models, misses_max};
-            const auto weigh = [&](allot::NodeHandle node, std::uint32_t) { return allot::Weight::from_raw(lone.weights[node.value]); };
+            const auto weigh = [&](allot::NodeHandle node, std::uint32_t) {
+                return allot::Weight::from_raw(lone.weights[node.value]);
+            };
             const auto words = allot::Random{entropy, allot::Purpose::dispatch, {}};
             auto w0 = words;
             auto w1 = words;
             auto w2 = words;
-            const auto expected = oracle::pick(line, [&](const oracle::Place& place) { return weigh(place.node, 0).raw(); }, w0, misses_max);
+            const auto expected = oracle::pick(
+                line, [&](const oracle::Place& place) { return weigh(place.node, 0).raw(); }, w0, misses_max);
             const auto a = fast.draw(frame, weigh, w1);
             const auto b = slow.draw(frame, weigh, w2);
             RC_ASSERT(fast.count(frame) == line.size());
@@ -232,7 +237,9 @@ struct Share {
 template <class D>
 auto share(const D& d, const allot::NodeId& id, long double boost = 1) -> Share {
     auto stake_max = 0.0L;
-    const auto wide = [](allot::u128 v) { return static_cast<long double>(v.high()) * 18446744073709551616.0L + static_cast<long double>(v.low()); };
+    const auto wide = [](allot::u128 v) {
+        return static_cast<long double>(v.high()) * 18446744073709551616.0L + static_cast<long double>(v.low());
+    };
     d.state().nodes().for_each([&](allot::NodeHandle, const auto& record) {
         if (record.node.present()) {
             stake_max = std::max(stake_max, wide(record.node.stake.units));
@@ -258,7 +265,8 @@ void draws_in_proportion(D& d, const allot::TaskSpec& spec, const std::vector<Sh
     auto counts = std::vector<long>(shares.size());
     for (auto i = 0; i < draws; ++i) {
         auto session = d.session();
-        const auto events = d.submit(spec, {d.now(), allot::Entropy{std::uint64_t{support::seed()} * 1'000'003U + static_cast<unsigned>(i)}});
+        const auto events = d.submit(
+            spec, {d.now(), allot::Entropy{std::uint64_t{support::seed()} * 1'000'003U + static_cast<unsigned>(i)}});
         const auto* lease = events.lease();
         REQUIRE(lease != nullptr);
         for (std::size_t n = 0; n < shares.size(); ++n) {
@@ -336,7 +344,8 @@ TEST_CASE("draws stay in proportion while the largest stake comes and goes") {
         (void)d.join(node, start);
     }
     auto rich = spec_of(12);
-    for (const auto stake : {std::uint64_t{1'500}, std::uint64_t{90'000}, std::uint64_t{1} << 50U, std::uint64_t{2'000}, std::uint64_t{130}}) {
+    for (const auto stake : {std::uint64_t{1'500}, std::uint64_t{90'000}, std::uint64_t{1} << 50U, std::uint64_t{2'000},
+                             std::uint64_t{130}}) {
         rich.stake = stake;
         (void)d.join(rich, start);
         draws_in_proportion(d, plain_task(), shares_of(d, 13));
@@ -366,7 +375,8 @@ TEST_CASE("draws stay in proportion while health recovers") {
 
 TEST_CASE("draws are in proportion to locality, among holders and else among all") {
     auto d = fresh();
-    const auto held = std::vector<std::vector<std::string>>{{}, {"base"}, {"lora"}, {"base", "lora"}, {"base", "lora"}, {"other"}, {"lora"}};
+    const auto held = std::vector<std::vector<std::string>>{
+        {}, {"base"}, {"lora"}, {"base", "lora"}, {"base", "lora"}, {"other"}, {"lora"}};
     for (auto i = 0; i < 7; ++i) {
         auto node = spec_of(i);
         node.stake = 100 + 300 * i;
@@ -377,7 +387,9 @@ TEST_CASE("draws are in proportion to locality, among holders and else among all
     (void)d.report_model(6, allot::command::Report::load, {"lora"}, start);
     auto task = plain_task();
     task.models = {"lora", "base"};
-    draws_in_proportion(d, task, {share(d, 0, 0), share(d, 1, 1.35L), share(d, 2, 1.35L), share(d, 3, 1.7L), share(d, 4, 2), share(d, 5, 0), share(d, 6, 1.5L)});
+    draws_in_proportion(d, task,
+                        {share(d, 0, 0), share(d, 1, 1.35L), share(d, 2, 1.35L), share(d, 3, 1.7L), share(d, 4, 2),
+                         share(d, 5, 0), share(d, 6, 1.5L)});
     task.models = {"unheard of"};
     draws_in_proportion(d, task, shares_of(d, 7));
 }

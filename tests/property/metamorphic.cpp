@@ -110,7 +110,9 @@ TEST_CASE("fees in another unit change nothing but the amounts") {
         [] {
             const auto script = *any_script();
             const auto factor = *rc::gen::inRange<std::uint32_t>(1, 1'000'000);
-            same_plot(script, 20, [&](Amount fee) { return fee.admitted() ? Amount{fee.units * u128{factor}} : fee; }, as_it_is);
+            same_plot(
+                script, 20, [&](Amount fee) { return fee.admitted() ? Amount{fee.units * u128{factor}} : fee; },
+                as_it_is);
         },
         support::runs(600, 20'000));
 }
@@ -121,7 +123,8 @@ TEST_CASE("stakes four times as high change no draw") {
         [] {
             const auto script = *any_script();
             const auto twice = *rc::gen::inRange(1, 8);
-            same_plot(script, 16, as_it_is, [&](Amount stake) { return stake.admitted() ? Amount{stake.units << (2 * twice)} : stake; });
+            same_plot(script, 16, as_it_is,
+                      [&](Amount stake) { return stake.admitted() ? Amount{stake.units << (2 * twice)} : stake; });
         },
         support::runs(600, 20'000));
 }
@@ -132,8 +135,10 @@ TEST_CASE("a node that is not eligible changes no draw") {
         [] {
             auto script = *any_script();
             const auto which = *rc::gen::inRange<std::uint8_t>(0, 4);
-            script.setup.bits &= ~((1U << 7U) | (1U << 8U) | (1U << 9U) | (1U << 17U));  // no limit that one node more could reach
-            script.setup.bits &= ~(1U << 3U);  // bounds are renewed by handle, so one node more shifts which are loose meanwhile
+            // No limit that one node more could reach.
+            script.setup.bits &= ~((1U << 7U) | (1U << 8U) | (1U << 9U) | (1U << 17U));
+            // Bounds are renewed by handle, so one node more shifts which are loose meanwhile.
+            script.setup.bits &= ~(1U << 3U);
             auto plain = script.setup.make<FastDispatcher>();
             auto beside = script.setup.make<FastDispatcher>();
             for (const auto& command : bystanders(which)) {

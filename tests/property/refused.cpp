@@ -55,7 +55,8 @@ TEST_CASE("a refused command changes nothing but time, and check says so before"
                 runner.guarded([&] {
                     const auto needs_entropy = std::holds_alternative<allot::command::Match>(command) && !moment.entropy;
                     const auto due = !back && copy.next_deadline() && *copy.next_deadline() <= moment.time;
-                    if (!back && !due && !needs_entropy && (events.accepted() == said.has_value() || (said && *said != events.error()))) {
+                    if (!back && !due && !needs_entropy &&
+                        (events.accepted() == said.has_value() || (said && *said != events.error()))) {
                         broken("check had another opinion: {}", said ? allot::message(*said) : "fine");
                     }
                     if (events.accepted()) {
@@ -63,7 +64,9 @@ TEST_CASE("a refused command changes nothing but time, and check says so before"
                     }
                     ++refused;
                     if (events.size() != 1 && !due) { broken("something else happened"); }
-                    if (!due && (!(d == copy) || d.digest() != copy.digest())) { broken("a refused command changed the state"); }
+                    if (!due && (!(d == copy) || d.digest() != copy.digest())) {
+                        broken("a refused command changed the state");
+                    }
                     if (!due && (d.queued() != copy.queued() || d.next_deadline() != copy.next_deadline())) {
                         broken("a refused command changed an index");
                     }

@@ -78,9 +78,11 @@ TEST_CASE("a log replays: from the start, from a copy, with other hash keys, in 
             // Records that are handed over to a dispatcher of other policies and back are those they were.
             runner.guarded([&] {
                 auto there = support::LinearDispatcher{
-                    FastDispatcher{runner.dispatcher()}, allot::Rules{script.setup.rules()}, allot::LinearPool{}, allot::LinearQueue{},
-                    allot::RollingQos{}, allot::ThresholdPlacement{}, allot::FixedTerms{}, allot::IdKey{key, 7}};
-                if (there.digest() != runner.dispatcher().digest() || there.next_deadline() != runner.dispatcher().next_deadline()) {
+                    FastDispatcher{runner.dispatcher()}, allot::Rules{script.setup.rules()}, allot::LinearPool{},
+                    allot::LinearQueue{}, allot::RollingQos{}, allot::ThresholdPlacement{}, allot::FixedTerms{},
+                    allot::IdKey{key, 7}};
+                if (there.digest() != runner.dispatcher().digest() ||
+                    there.next_deadline() != runner.dispatcher().next_deadline()) {
                     broken("records change when policies do");
                 }
                 return 0;

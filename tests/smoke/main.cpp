@@ -95,7 +95,8 @@ auto main() -> int {
         std::fprintf(stderr, "smoke: the digest is 0x%016llx\n", static_cast<unsigned long long>(digest));
     }
     check(digest == golden, "the digest of a fixed history is the golden one");
-    check(play(allot::Dispatcher{allot::LinearPool{}, allot::LinearQueue{}}) == digest, "the linear oracles end in the same state");
+    check(play(allot::Dispatcher{allot::LinearPool{}, allot::LinearQueue{}}) == digest,
+          "the linear oracles end in the same state");
     check(play(allot::Dispatcher{allot::IdKey{1, 2}, allot::FlatQueue{}}) == digest, "the key of the hashes never shows");
     return failures == 0 ? 0 : 1;
 }

@@ -29,7 +29,9 @@ struct Ears {
     auto fits(const allot::NodeClass& c, const allot::Requirement& r) const -> bool { return c.vram >= r.vram_min; }
     auto open(std::uint32_t active) const -> bool { return active >= active_min; }
     void node_changed(NodeHandle h, const Record* before, const Record* after) { note("node", h.value, before, after); }
-    void task_changed(TaskHandle h, const allot::Task* before, const allot::Task* after) { note("task", h.value, before, after); }
+    void task_changed(TaskHandle h, const allot::Task* before, const allot::Task* after) {
+        note("task", h.value, before, after);
+    }
     void models_changed(NodeHandle, const allot::HeldModels& before, const allot::HeldModels& after) {
         heard.push_back("models " + std::to_string(before.size()) + std::to_string(after.size()));
     }

@@ -36,8 +36,12 @@ auto operator new(std::size_t size) -> void* { return support::taken_or_thrown(s
 auto operator new[](std::size_t size) -> void* { return support::taken_or_thrown(size, support::usual); }
 auto operator new(std::size_t size, const std::nothrow_t&) noexcept -> void* { return support::taken(size, support::usual); }
 auto operator new[](std::size_t size, const std::nothrow_t&) noexcept -> void* { return support::taken(size, support::usual); }
-auto operator new(std::size_t size, std::align_val_t a) -> void* { return support::taken_or_thrown(size, static_cast<std::size_t>(a)); }
-auto operator new[](std::size_t size, std::align_val_t a) -> void* { return support::taken_or_thrown(size, static_cast<std::size_t>(a)); }
+auto operator new(std::size_t size, std::align_val_t a) -> void* {
+    return support::taken_or_thrown(size, static_cast<std::size_t>(a));
+}
+auto operator new[](std::size_t size, std::align_val_t a) -> void* {
+    return support::taken_or_thrown(size, static_cast<std::size_t>(a));
+}
 void operator delete(void* memory) noexcept { support::give(memory); }
 void operator delete[](void* memory) noexcept { support::give(memory); }
 void operator delete(void* memory, std::size_t) noexcept { support::give(memory); }

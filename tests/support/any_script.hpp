@@ -62,7 +62,8 @@ inline auto any_script(int length = 300) -> rc::Gen<Script> {
         });
     }};
     return rc::gen::withSize([=](int size) {
-        const auto ops = rc::gen::resize(std::max(1, size * length / rc::kNominalSize), rc::gen::container<std::vector<Op>>(op));
+        const auto ops =
+            rc::gen::resize(std::max(1, size * length / rc::kNominalSize), rc::gen::container<std::vector<Op>>(op));
         return rc::gen::map(rc::gen::pair(setup, ops), [](std::pair<Setup, std::vector<Op>> both) {
             return Script{both.first, std::move(both.second)};
         });

@@ -69,7 +69,8 @@ struct Setup {
         return qos;
     }
     [[nodiscard]] auto placement() const -> allot::ThresholdPlacementParameters {
-        return has(12) ? allot::ThresholdPlacementParameters{1, 2, allot::Duration{60s}} : allot::ThresholdPlacementParameters{};
+        return has(12) ? allot::ThresholdPlacementParameters{1, 2, allot::Duration{60s}}
+                       : allot::ThresholdPlacementParameters{};
     }
     [[nodiscard]] auto terms() const -> allot::FixedTermsParameters {
         auto terms = allot::FixedTermsParameters{};
@@ -132,7 +133,8 @@ inline constexpr auto platforms = std::array{"Linux", "Windows", ""};
 inline constexpr auto software = std::array{allot::SoftwareVersion{1, 2, 0}, allot::SoftwareVersion{1, 0, 7},
                                             allot::SoftwareVersion{2, 0, 0}};
 inline constexpr auto models = std::array{"sdxl", "lora", "llama", "base"};
-inline constexpr auto durations = std::array<std::int64_t, 8>{20'000, 40'000, 10'000, 30'000, 1, 3'600'000, 0xFFFF'FFFF, 60'000};
+inline constexpr auto durations =
+    std::array<std::int64_t, 8>{20'000, 40'000, 10'000, 30'000, 1, 3'600'000, 0xFFFF'FFFF, 60'000};
 inline constexpr auto nodes = 10U;
 inline constexpr auto tasks = 48U;
 
@@ -248,10 +250,11 @@ inline auto time_after(const Op& op, allot::TimePoint now, std::optional<allot::
     const auto& x = op.x;
     // Steps prefer nodes that are there.
     const auto anybody = allot::NodeId{x[0] % table::nodes};
-    const auto node = op.odd == 1                                                                           ? allot::NodeId{""}
-                      : op.odd == 2                                                                         ? allot::NodeId{"nobody"}
-                      : op.odd >= 19 || op.verb == Verb::join || memory.present.empty() ? anybody
-                                                                                        : memory.present[x[0] % memory.present.size()];
+    const auto node = op.odd == 1   ? allot::NodeId{""}
+                      : op.odd == 2 ? allot::NodeId{"nobody"}
+                      : op.odd >= 19 || op.verb == Verb::join || memory.present.empty()
+                          ? anybody
+                          : memory.present[x[0] % memory.present.size()];
     const auto t = x[0] % table::tasks;
     const auto task = op.odd == 1 ? allot::TaskId{""} : allot::TaskId{t};
     const auto models = [](std::uint8_t mask) {

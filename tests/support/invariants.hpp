@@ -32,7 +32,8 @@ public:
 
     template <class D>
     void after(const D& d, const Command& command, const allot::Moment& moment, const allot::Events& events) {
-        if (!events.accepted() && (events.error() == allot::Error::time_went_back || events.error() == allot::Error::time_too_late)) {
+        if (!events.accepted() &&
+            (events.error() == allot::Error::time_went_back || events.error() == allot::Error::time_too_late)) {
             ensure(d.now() == now_before_ && events.size() == 1, "a refused time changes nothing");
             ensure(moment.time < now_before_ || moment.time > allot::time_point_max, "a time is refused for a reason");
             return;
@@ -57,7 +58,8 @@ public:
             if (i == events.answer()) {
                 verify_lease(command, events);
             }
-            ensure(!overfull_ || std::holds_alternative<allot::event::TaskEvicted>(events[i]), "Q1: what does not fit is evicted at once");
+            ensure(!overfull_ || std::holds_alternative<allot::event::TaskEvicted>(events[i]),
+                   "Q1: what does not fit is evicted at once");
             overfull_ = false;
             std::visit([&](const auto& e) { take(d, e, command, i >= events.answer()); }, events[i]);
         }
@@ -191,7 +193,8 @@ private:
     [[nodiscard]] auto serves(const allot::NodeSpec& node, const allot::TaskSpec& task) const -> bool {
         auto card = task.gpus.empty() && node.vram.count >= task.vram_min.count;
         for (const auto& choice : task.gpus) {
-            const auto enough = choice.vram.count == 0 ? node.vram.count >= task.vram_min.count : node.vram.count == choice.vram.count;
+            const auto enough =
+                choice.vram.count == 0 ? node.vram.count >= task.vram_min.count : node.vram.count == choice.vram.count;
             card = card || (choice.name == node.gpu && enough);
         }
         auto platform = task.platforms.empty();
@@ -263,7 +266,8 @@ private:
     }
     /// Free nodes that could stand beside a node in a task's gang.
     template <class D>
-    [[nodiscard]] auto companions(const D& d, const NodeBook& node, const TaskBook& task) const -> std::vector<const NodeBook*> {
+    [[nodiscard]] auto companions(const D& d, const NodeBook& node, const TaskBook& task) const
+        -> std::vector<const NodeBook*> {
         auto found = std::vector<const NodeBook*>{};
         auto operators = std::set<allot::OperatorId>{node.operator_id};
         for (const auto& [id, other] : nodes_) {
@@ -314,7 +318,8 @@ private:
         const auto* member = task != tasks_.end() && task->second.state == State::running ? task->second.find(*lease) : nullptr;
         const auto current = member != nullptr;
         if (member != nullptr && member->phase == allot::LeasePhase::completed) {
-            ensure(!events.accepted() && events.error() == allot::Error::lease_completed, "a completed part is done", lease->task);
+            ensure(!events.accepted() && events.error() == allot::Error::lease_completed, "a completed part is done",
+                   lease->task);
             return;
         }
         if (events.accepted()) {
@@ -372,7 +377,8 @@ private:
 
     [[nodiscard]] auto node(const allot::NodeId& id) -> NodeBook& {
         const auto found = nodes_.find(id);
-        ensure(found != nodes_.end() && found->second.state != allot::NodeState::left, "an event names a node that is present", id);
+        ensure(found != nodes_.end() && found->second.state != allot::NodeState::left,
+               "an event names a node that is present", id);
         return found->second;
     }
     [[nodiscard]] auto task(const allot::TaskId& id) -> TaskBook& {
@@ -444,9 +450,11 @@ private:
             // What staying would have given; the floor is for those below it.
             const auto stayed = d.qos().score(*past.qos, now_);
             const auto now = d.qos_score(*d.node(e.node));
-            ensure(now <= std::max(stayed, qos_.rejoin_floor) || qos_.rejoin_clears_health, "S5: joining again raises no score", e.node);
+            ensure(now <= std::max(stayed, qos_.rejoin_floor) || qos_.rejoin_clears_health,
+                   "S5: joining again raises no score", e.node);
             const auto back_at = d.qos().back_at(*past.qos);
-            ensure(!past.excluded || book.excluded || (back_at && *back_at <= now_), "S5: joining again ends no exclusion", e.node);
+            ensure(!past.excluded || book.excluded || (back_at && *back_at <= now_),
+                   "S5: joining again ends no exclusion", e.node);
             nodes_.erase(e.node);
         }
         nodes_.emplace(e.node, std::move(book));
@@ -489,7 +497,8 @@ private:
     template <class D>
     void take(const D&, const allot::event::NodeResumed& e, const Command&, bool) {
         auto& n = node(e.node);
-        ensure(n.state == allot::NodeState::paused || n.state == allot::NodeState::pending_pause, "what resumes was paused", e.node);
+        ensure(n.state == allot::NodeState::paused || n.state == allot::NodeState::pending_pause,
+               "what resumes was paused", e.node);
         n.state = n.task ? allot::NodeState::busy : allot::NodeState::available;
         came(e.node);
     }
@@ -509,7 +518,8 @@ private:
         ensure(!node(e.node).task, "a node is kicked out when it is free", e.node);
         ensure(node(e.node).spec.stake == e.stake_returned, "the stake goes back", e.node);
         const auto& data = d.node(e.node)->qos;
-        const auto low = data.count >= qos_.window && std::uint64_t{data.sum} * 5U < std::uint64_t{data.count} * qos_.points_max;
+        const auto low =
+            data.count >= qos_.window && std::uint64_t{data.sum} * 5U < std::uint64_t{data.count} * qos_.points_max;
         ensure(low || !answer,  // the answer to what was due may have changed it once more
                "a node is kicked out for a full window below a fifth", e.node);
         depart(e.node);
@@ -531,7 +541,8 @@ private:
     template <class D>
     void take(const D& d, const allot::event::NodeReadmitted& e, const Command&, bool) {
         ensure(node(e.node).excluded, "what is readmitted was excluded", e.node);
-        ensure(configured_ever_ || d.qos().health(*node(e.node).qos, now_) >= qos_.readmit_from, "S: readmission waits for health", e.node);
+        ensure(configured_ever_ || d.qos().health(*node(e.node).qos, now_) >= qos_.readmit_from,
+               "S: readmission waits for health", e.node);
         node(e.node).excluded = false;
         freed_.insert(e.node);
     }
@@ -637,8 +648,8 @@ private:
     auto same_lease(const allot::Lease& lease) -> Member& {
         auto& t = task(lease.task);
         auto* member = t.find(lease);
-        ensure(t.state == State::running && member != nullptr && member->number == lease.member && lease.of == t.spec.gang_size &&
-                   member->phase != allot::LeasePhase::completed,
+        ensure(t.state == State::running && member != nullptr && member->number == lease.member &&
+                   lease.of == t.spec.gang_size && member->phase != allot::LeasePhase::completed,
                "L2: an event names the current lease", lease.task);
         return *member;
     }
@@ -686,8 +697,8 @@ private:
     void take(const D&, const allot::event::LeaseWithdrawn& e, const Command& command, bool) {
         (void)same_lease(e.lease);
         const auto& t = task(e.lease.task);
-        ensure(std::holds_alternative<allot::command::Decline>(command) && t.completed() == 0, "a gang breaks up before anybody is done",
-               e.lease.task);
+        ensure(std::holds_alternative<allot::command::Decline>(command) && t.completed() == 0,
+               "a gang breaks up before anybody is done", e.lease.task);
         release(task(e.lease.task), e.lease.node);
     }
     template <class D>
@@ -811,13 +822,15 @@ private:
                 continue;
             }
             ensure(node.excluded == book.excluded, "a node is excluded as its events say", id);
-            ensure(node.stake == book.spec.stake && node.operator_id == book.operator_id, "a node has its stake and operator", id);
+            ensure(node.stake == book.spec.stake && node.operator_id == book.operator_id,
+                   "a node has its stake and operator", id);
             ensure(node.leased() == book.task.has_value(), "D2: a node holds what its events say", id);
             ensure((node.state == allot::NodeState::busy) <= book.task.has_value(), "a busy node holds a task", id);
             const auto pending = node.state == allot::NodeState::pending_pause || node.state == allot::NodeState::pending_leave;
             ensure(!pending || book.task, "only a busy node waits to pause or leave", id);
             const auto& c = d.state().fits().value(node.node_class);
-            ensure(c.gpu == book.spec.gpu && c.vram == book.spec.vram && c.platform == book.spec.platform && c.software == book.spec.software,
+            ensure(c.gpu == book.spec.gpu && c.vram == book.spec.vram && c.platform == book.spec.platform &&
+                       c.software == book.spec.software,
                    "a node has its class", id);
             ensure(slots.insert({node.node_class, node.slot}).second, "no two nodes of a class share a slot", id);
             ++present;
@@ -845,7 +858,8 @@ private:
             ensure(std::ranges::equal(task.avoided, book.avoided), "a task avoids whom it should", id);
             ensure(state != allot::TaskState::queued || task.due_at == book.deadline, "a queued task has its deadline", id);
             const auto ms = allot::u128{static_cast<std::uint64_t>(book.spec.duration_estimate.count())};
-            ensure(task.value.num() * ms == book.spec.fee.units * allot::u128{task.value.den()}, "a task is worth its fee per time", id);
+            ensure(task.value.num() * ms == book.spec.fee.units * allot::u128{task.value.den()},
+                   "a task is worth its fee per time", id);
         }
         ensure(d.state().groups().size() == groups_.size(), "every group is remembered once");
         for (const auto& [id, book] : groups_) {
@@ -877,8 +891,8 @@ private:
                 ensure(d.state().leases().contains(l), "a running task has its leases", id);
                 const auto& lease = d.state().leases()[l];
                 const auto& node = d.state().nodes()[lease.node].node;
-                ensure(lease.token == member.token && node.id == member.node && node.lease == l && lease.member == member.number &&
-                           lease.of == book.spec.gang_size,
+                ensure(lease.token == member.token && node.id == member.node && node.lease == l &&
+                           lease.member == member.number && lease.of == book.spec.gang_size,
                        "L2: a lease joins task and node", id);
                 const auto done = member.phase == allot::LeasePhase::completed;
                 ensure(lease.deadline == (done ? allot::never : member.deadline) && lease.started_at == member.started_at &&
@@ -909,7 +923,8 @@ private:
         ensure(d.queue_capacity() == capacity(), "Q1: the bound follows the number of nodes");
         ensure(!accepted || queued <= capacity() || shrunk_ == rules_.evictions_max, "Q1: the queue keeps its bound");
         auto groups = std::vector<allot::RequirementId>{};
-        d.state().fits().requirements().for_each([&](std::uint32_t r, const auto&) { groups.push_back(allot::RequirementId{r}); });
+        d.state().fits().requirements().for_each(
+            [&](std::uint32_t r, const auto&) { groups.push_back(allot::RequirementId{r}); });
         const auto head = d.queue().best(groups, [](allot::TaskHandle) { return true; });
         const auto tail = d.queue().worst();
         ensure(head.has_value() == (best != nullptr) && tail.has_value() == (worst != nullptr), "Q4: the queue has an end");
@@ -928,21 +943,28 @@ private:
         fits.classes().for_each([&](std::uint32_t c, const auto&) { classes.push_back(allot::ClassId{c}); });
         for (const auto r : requirements) {
             const auto& is = fits.value(r);
-            const auto as_task = allot::TaskSpec{.id = 0, .vram_min = is.vram_min, .gpus = is.gpus, .platforms = is.platforms, .software = is.software,
-                                                .platforms_refused = is.platforms_refused};
+            const auto as_task = allot::TaskSpec{.id = 0,
+                                                 .vram_min = is.vram_min,
+                                                 .gpus = is.gpus,
+                                                 .platforms = is.platforms,
+                                                 .software = is.software,
+                                                 .platforms_refused = is.platforms_refused};
             auto expected = std::vector<allot::ClassId>{};
             for (const auto c : classes) {
                 const auto& has = fits.value(c);
-                const auto as_node = allot::NodeSpec{.id = 0, .gpu = has.gpu, .vram = has.vram, .platform = has.platform, .software = has.software};
+                const auto as_node = allot::NodeSpec{
+                    .id = 0, .gpu = has.gpu, .vram = has.vram, .platform = has.platform, .software = has.software};
                 const auto back = fits.requirements_of(c);
                 const auto serving = serves(as_node, as_task);
-                ensure((std::find(back.begin(), back.end(), r) != back.end()) == serving, "the bits of a class are the predicate");
+                ensure((std::find(back.begin(), back.end(), r) != back.end()) == serving,
+                       "the bits of a class are the predicate");
                 if (serving) {
                     expected.push_back(c);
                 }
             }
             const auto row = fits.classes_of(r);
-            ensure(std::equal(row.begin(), row.end(), expected.begin(), expected.end()), "the bits of a requirement are the predicate");
+            ensure(std::equal(row.begin(), row.end(), expected.begin(), expected.end()),
+                   "the bits of a requirement are the predicate");
         }
         auto users = std::map<allot::ClassId, std::uint32_t>{};
         auto askers = std::map<allot::RequirementId, std::uint32_t>{};
@@ -984,7 +1006,8 @@ private:
                 ensure(!model.on_disk() || places.insert({model.model, d.node(id)->node.node_class, model.place}).second,
                        "no two holders of a model in a class share a place", id);
             }
-            ensure(book.state == allot::NodeState::left || disk == book.disk, "a node holds what it reported and what it ran", id);
+            ensure(book.state == allot::NodeState::left || disk == book.disk,
+                   "a node holds what it reported and what it ran", id);
         }
         for (const auto& [id, book] : tasks_) {
             auto names = std::set<std::string>{book.spec.models.begin(), book.spec.models.end()};
@@ -1037,7 +1060,8 @@ private:
                 sum += points;
             }
             ensure(data.sum == sum && data.count <= data.points.size(), "S3: the window is what it sums to", id);
-            ensure(d.qos_score(*d.node(id)) <= allot::Score::one() && data.health <= allot::Score::one(), "S1: a score lies in [0, 1]", id);
+            ensure(d.qos_score(*d.node(id)) <= allot::Score::one() && data.health <= allot::Score::one(),
+                   "S1: a score lies in [0, 1]", id);
             ensure(d.qos().score(data, now_) <= d.qos().score_max(data), "S1: a score keeps below its bound", id);
             ensure(!book.qos || judged_.contains(id) || *book.qos == data, "S4: a node is judged for its own deeds", id);
             book.qos = data;
@@ -1050,7 +1074,8 @@ private:
             ensure(!matched_ || *matched_ == starts_, "match counts what it started");
         }
         matched_.reset();
-        const auto disturbs = std::holds_alternative<allot::command::Score>(command) || std::holds_alternative<allot::command::Observe>(command) ||
+        const auto disturbs = std::holds_alternative<allot::command::Score>(command) ||
+                              std::holds_alternative<allot::command::Observe>(command) ||
                               std::holds_alternative<allot::command::ReportModel>(command) || configured_;
         for (const auto& [n, t] : started_) {
             const auto book = nodes_.find(n);
@@ -1061,13 +1086,15 @@ private:
             const auto& models = tasks_.at(t).spec.models;
             for (const auto& held : d.state().holdings(*d.state().nodes().find(n))) {
                 const auto asked = std::find(models.begin(), models.end(), d.state().models().name(held.model)) != models.end();
-                ensure((held.holding == allot::Holding::in_use) == (asked && held.on_disk()), "a start loads the task's models", n);
+                ensure((held.holding == allot::Holding::in_use) == (asked && held.on_disk()),
+                       "a start loads the task's models", n);
             }
             for (const auto& name : models) {
                 const auto model = *d.state().models().find(name);
                 const auto& held = d.state().holdings(*d.state().nodes().find(n));
                 const auto found = std::find_if(held.begin(), held.end(), [&](const auto& h) { return h.model == model; });
-                ensure(found != held.end() && (found->on_disk() || wanted_.contains({n, name, t, tasks_.at(t).starts})), "a node fetches what it lacks", n);
+                ensure(found != held.end() && (found->on_disk() || wanted_.contains({n, name, t, tasks_.at(t).starts})),
+                       "a node fetches what it lacks", n);
             }
         }
     }

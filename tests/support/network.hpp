@@ -14,8 +14,8 @@
 
 #include "support/instances.hpp"
 
-// A small network to make claims about: nodes and tasks that differ from a plain one in what the claim is about, moments with and
-// without entropy, and short ways to ask what happened.
+// A small network to make claims about: nodes and tasks that differ from a plain one in what the claim is about,
+// moments with and without entropy, and short ways to ask what happened.
 namespace support {
 
 using namespace std::chrono_literals;

@@ -119,7 +119,8 @@ public:
     }
 
     template <class Weigh>
-    [[nodiscard]] auto draw(const allot::Frame& frame, Weigh&& weigh, allot::Random& random) const -> std::optional<allot::Draw> {
+    [[nodiscard]] auto draw(const allot::Frame& frame, Weigh&& weigh, allot::Random& random) const
+        -> std::optional<allot::Draw> {
         auto words = random;
         const auto line = places(frame);
         for (const auto& place : line) {
@@ -218,7 +219,8 @@ private:
 /// when it must wait. Nothing is taken from a pool or an index.
 /// @pre nothing is due; default weights.
 template <class D>
-[[nodiscard]] auto dispatch(const D& d, const allot::TaskSpec& spec, const allot::Entropy& entropy) -> std::vector<allot::NodeId> {
+[[nodiscard]] auto dispatch(const D& d, const allot::TaskSpec& spec, const allot::Entropy& entropy)
+    -> std::vector<allot::NodeId> {
     const auto& state = d.state();
     const auto& rules = d.rules().parameters();
     auto models = spec.models;
@@ -228,7 +230,8 @@ template <class D>
     const auto fits = [&](const allot::NodeClass& has) {
         auto card = spec.gpus.empty() && has.vram >= spec.vram_min;
         for (const auto& choice : spec.gpus) {
-            card = card || (choice.name == has.gpu && (choice.vram.count == 0 ? has.vram >= spec.vram_min : has.vram == choice.vram));
+            card = card || (choice.name == has.gpu &&
+                            (choice.vram.count == 0 ? has.vram >= spec.vram_min : has.vram == choice.vram));
         }
         const auto platform = spec.platforms.empty() ||
                               std::find(spec.platforms.begin(), spec.platforms.end(), has.platform) != spec.platforms.end();
@@ -238,7 +241,8 @@ template <class D>
             const auto takes_part = record.node.present() && record.node.state != allot::NodeState::paused;
             alike += takes_part && state.fits().value(record.node.node_class) == has ? 1U : 0U;
         });
-        return card && platform && std::find(no.begin(), no.end(), has.platform) == no.end() && alike >= rules.class_nodes_min && (!spec.software || (has.software.major == spec.software->major && !(has.software < *spec.software)));
+        return card && platform && std::find(no.begin(), no.end(), has.platform) == no.end() && alike >= rules.class_nodes_min &&
+               (!spec.software || (has.software.major == spec.software->major && !(has.software < *spec.software)));
     };
     struct Candidate {
         allot::NodeHandle handle;
@@ -267,7 +271,8 @@ template <class D>
             return;
         }
         const auto& has = state.fits().value(node.node_class);
-        auto c = Candidate{handle, node.node_class, node.slot, {}, allot::u128{0}, 0, 0, {has.gpu, has.vram.count}, node.operator_id};
+        const auto card = std::pair{has.gpu, has.vram.count};
+        auto c = Candidate{handle, node.node_class, node.slot, {}, allot::u128{0}, 0, 0, card, node.operator_id};
         // M = 1 + 0.7 * on disk / all + 0.3 * loaded / all, with the numbers of the rules
         auto tenths = std::uint64_t{rules.boost_unit} * models.size();
         for (const auto& name : models) {
@@ -299,10 +304,14 @@ template <class D>
             c.weight = allot::u128{0};
         }
         const auto best = d.qos().score_max(record.qos);
-        const auto ceiling = std::max(handle.value < ceilings.renewed ? ceilings.to : ceilings.from, allot::ceil_power_of_two(root));
+        const auto ceiling =
+            std::max(handle.value < ceilings.renewed ? ceilings.to : ceilings.from, allot::ceil_power_of_two(root));
         c.bound = allot::bound_of(allot::harmonic({root, ceiling, best}));
-        c.bound_local = state.holdings(handle).empty() ? c.bound : allot::bound_of(allot::harmonic({root, ceiling, best, most, rules.boost_unit}));
-        c.bound = rules.narrowing == allot::Narrowing::all || rules.narrowing == allot::Narrowing::none ? c.bound_local : c.bound;
+        c.bound_local = state.holdings(handle).empty()
+                            ? c.bound
+                            : allot::bound_of(allot::harmonic({root, ceiling, best, most, rules.boost_unit}));
+        c.bound = rules.narrowing == allot::Narrowing::all || rules.narrowing == allot::Narrowing::none ? c.bound_local
+                                                                                                        : c.bound;
         candidates.push_back(std::move(c));
     });
 
@@ -375,8 +384,8 @@ template <class D>
         return drawn ? std::optional{drawn->node} : std::nullopt;
     };
 
-    // A gang: one after the other, those that may not stand beside the chosen having no weight any more. Of one card: anew without
-    // a card that turns out to have too few.
+    // A gang: one after the other, those that may not stand beside the chosen having no weight any more. Of one card:
+    // anew without a card that turns out to have too few.
     const auto size = std::size_t{spec.gang_size};
     for (;;) {
         auto left = candidates;

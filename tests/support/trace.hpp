@@ -84,7 +84,8 @@ struct CommandText {
     auto operator()(const allot::command::Match&) const -> Text { return "match"; }
     auto operator()(const allot::command::Configure<Configuration>& c) const -> Text {
         constexpr auto policies = std::array{"rules", "queue", "qos", "placement", "terms"};
-        return fmt::format("configure {} (alternative {})", c.parameters.index() < policies.size() ? policies[c.parameters.index()] : "?",
+        return fmt::format("configure {} (alternative {})",
+                           c.parameters.index() < policies.size() ? policies[c.parameters.index()] : "?",
                            c.parameters.index());
     }
 };
@@ -125,7 +126,8 @@ public:
                 continue;
             }
             out += fmt::format("    {} ms, {}: {}\n", entry.moment.time.time_since_epoch().count(),
-                               entry.moment.entropy ? fmt::format("entropy {:x}", entry.moment.entropy->words[0]) : "no entropy",
+                               entry.moment.entropy ? fmt::format("entropy {:x}", entry.moment.entropy->words[0])
+                                                    : "no entropy",
                                support::text(*entry.command));
             out += support::text(entry.events);
         }
@@ -157,7 +159,8 @@ private:
     for (const auto& event : events) {
         out += fmt::format("{} {}\n", event.index(), event);
         if (const auto* e = std::get_if<allot::event::TaskStarted>(&event)) {
-            out += fmt::format("  {} {} {}\n", CommandText::of(e->lease), e->owner ? e->owner->text() : "", e->lease.deadline.time_since_epoch().count());
+            out += fmt::format("  {} {} {}\n", CommandText::of(e->lease), e->owner ? e->owner->text() : "",
+                               e->lease.deadline.time_since_epoch().count());
         }
     }
     return out;

@@ -29,7 +29,9 @@ TEST_CASE("sampling is a function of entropy and task, as often as the rate says
         CHECK((hits - expected) * (hits - expected) < 25 * sigma_squared);  // five sigma
     }
     auto differ = 0;
-    for (auto task = 0; task < 64; ++task) { differ += sampled(seed, task, {1, 2}) != sampled(seed, task + 64, {1, 2}) ? 1 : 0; }
+    for (auto task = 0; task < 64; ++task) {
+        differ += sampled(seed, task, {1, 2}) != sampled(seed, task + 64, {1, 2}) ? 1 : 0;
+    }
     CHECK(differ > 8);  // the task counts, too
 }
 

@@ -40,7 +40,9 @@ const auto always = ValidationParameters{.sampling = {1, 1}};
 const auto seldom = ValidationParameters{.sampling = {0, 1}};
 
 auto at(allot::Duration time) -> allot::TimePoint { return allot::TimePoint{time}; }
-auto on(std::uint32_t node, allot::TimePoint deadline = allot::never) -> Placement { return {node, node, "RTX 4090", deadline}; }
+auto on(std::uint32_t node, allot::TimePoint deadline = allot::never) -> Placement {
+    return {node, node, "RTX 4090", deadline};
+}
 auto task(std::uint32_t id, Amount fee = 100) -> ValidationTask { return {id, "creator", fee}; }
 
 auto declared(const ValidationParameters& parameters = {}) -> ValidationGroup {
@@ -57,8 +59,8 @@ auto running(const ValidationParameters& parameters = {}) -> ValidationGroup {
 auto opening(std::uint8_t nonce, const char* group = "group") -> Opening { return {group, {nonce}}; }
 
 /// A hidden task that has ended with a result on the node of its number, one second after its start.
-auto hidden(std::uint8_t id, const ValidationParameters& parameters = always, const Bytes& result = right, const char* group = "group")
-    -> ValidationGroup {
+auto hidden(std::uint8_t id, const ValidationParameters& parameters = always, const Bytes& result = right,
+            const char* group = "group") -> ValidationGroup {
     auto single = ValidationGroup::hidden(task(id), allot::CommitmentOf{}(opening(id, group)), parameters).value();
     REQUIRE(single.started(id, on(id), at(std::chrono::seconds{id - 1})).accepted());
     if (!result.empty()) { REQUIRE(single.submitted(id, result, at(std::chrono::seconds{id})).accepted()); }
@@ -321,7 +323,8 @@ TEST_CASE("what a stranger may get wrong is refused, and changes nothing but tim
     CHECK(make({task(1), task(2)}) == E::group_size_wrong);
     CHECK(make({task(1), task(2), task(3), task(4)}) == E::group_size_wrong);
     CHECK(make({task(1), task(2), {TaskId::null(), "creator", 100}}) == E::id_invalid);
-    CHECK(ValidationGroup::declared(allot::GroupId::null(), std::vector{task(1), task(2), task(3)}, {}).error() == E::id_invalid);
+    CHECK(ValidationGroup::declared(allot::GroupId::null(), std::vector{task(1), task(2), task(3)}, {}).error() ==
+          E::id_invalid);
     CHECK(make({task(1), task(2), task(1)}) == E::member_duplicate);
     CHECK(make({task(1), task(2), {3, "another", 100}}) == E::owner_differs);
     CHECK(make({task(1), task(2), task(3, 101)}) == E::fee_differs);
@@ -435,7 +438,11 @@ TEST_CASE("whatever happens, each fee leaves once, a group ends once, and a refu
                     break;
                 case 2: effects = group.submitted(id, result, now); break;
                 case 3: effects = below(2) == 0 ? group.error_reported(id, now) : group.submitted(id, result, now); break;
-                case 4: effects = below(4) != 0 ? group.advance(now) : below(2) == 0 ? group.timed_out(id, now) : group.aborted(id, now); break;
+                case 4:
+                    effects = below(4) != 0   ? group.advance(now)
+                              : below(2) == 0 ? group.timed_out(id, now)
+                                              : group.aborted(id, now);
+                    break;
                 case 5: effects = group.uploaded(id, now); break;
                 case 6: effects = group.accepted(below(2), now); break;
                 case 7: effects = group.revealed(opening(static_cast<std::uint8_t>(id)), below(2), now); break;

@@ -44,8 +44,10 @@ TEST_CASE("with the other 30 seconds the order flips: 0.2 and 0.214 a second") {
 TEST_CASE("values that differ in the 28th digit are ordered") {
     const auto most = (allot::u128{1} << 96) - 1;
     CHECK(worth(most, 1ms) > worth(most - 1, 1ms));
-    CHECK(worth(most, allot::Duration{(std::int64_t{1} << 32) - 1}) > worth(most - 1, allot::Duration{(std::int64_t{1} << 32) - 1}));
-    CHECK(worth(most, allot::Duration{(std::int64_t{1} << 32) - 1}) < worth(most, allot::Duration{(std::int64_t{1} << 32) - 2}));
+    CHECK(worth(most, allot::Duration{(std::int64_t{1} << 32) - 1}) >
+          worth(most - 1, allot::Duration{(std::int64_t{1} << 32) - 1}));
+    CHECK(worth(most, allot::Duration{(std::int64_t{1} << 32) - 1}) <
+          worth(most, allot::Duration{(std::int64_t{1} << 32) - 2}));
 }
 
 TEST_CASE("a common factor of fee and time changes nothing") {

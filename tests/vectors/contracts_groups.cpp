@@ -115,7 +115,8 @@ TEST_CASE("cards of enough nodes weigh what the first contracts say") {
             }
             for (const auto& group : groups) {
                 CAPTURE(group.dump());
-                CHECK(agree(ours[group.at("group").get<std::string>()] / total, group.at("weight").get<std::uint32_t>() / whole));
+                CHECK(agree(ours[group.at("group").get<std::string>()] / total,
+                            group.at("weight").get<std::uint32_t>() / whole));
             }
         }
     }
@@ -161,7 +162,8 @@ TEST_CASE("a free node finds the three that the first contracts find, or three a
             if (ours == theirs) {
                 continue;
             }
-            // Rule 26: image tasks take the largest VRAM though a card has three, and lots decide among equals, not the set's order.
+            // Rule 26: image tasks take the largest VRAM though a card has three, and lots decide among equals, not the
+            // set's order.
             differences.note(of_one_card(selected) ? "the contract keeps to the card, we take the largest VRAM (rule 26)"
                                                    : "another of equal VRAM, by lot and not by the set's order (rule 26)");
             if (!of_one_card(selected)) {
@@ -229,7 +231,8 @@ TEST_CASE("sets of several nodes come as often as the first contracts say") {
                 return;
             }
             for (const auto& node : able) {
-                const auto peers = std::count_if(able.begin(), able.end(), [&](const Node& n) { return n.card() == node.card(); });
+                const auto peers =
+                    std::count_if(able.begin(), able.end(), [&](const Node& n) { return n.card() == node.card(); });
                 const auto stands = !asked.same_card || (set.empty() ? peers >= k : node.card() == card);
                 if (!stands || set.contains(allot::NodeId{node.id})) {
                     continue;

@@ -84,7 +84,7 @@ enum class Error : std::uint16_t {
         case Error::name_too_long: return "a name is longer than the limit of the rules";
         case Error::too_many_names: return "a list of names is longer than the limit of the rules";
         case Error::too_many_nodes: return "the network is full; raise Rules::nodes_max";
-        case Error::too_many_tasks: return "too many tasks are remembered; raise Rules::tasks_max or lower forget_after";
+        case Error::too_many_tasks: return "too many tasks are remembered; raise Rules::tasks_max or lower forget_tasks_after";
         case Error::too_many_requirements: return "too many different requirements are in use; round VRAM needs up";
         case Error::too_many_models: return "too many different models are in use";
         case Error::points_out_of_range: return "points lie outside the range of the QoS tracker";

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -31,7 +32,12 @@ namespace allot { inline namespace v0 { namespace detail {
     return then > now ? "in " + span_text(then - now) : "now";
 }
 
-/// What a group asks: "VRAM >= 24 GiB, any GPU".
+/// "1 node", "2 nodes".
+[[nodiscard]] inline auto counted(std::size_t count, std::string_view what) -> std::string {
+    return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
+}
+
+/// What a group asks: "VRAM >= 24 GiB, any GPU, 3 nodes at once".
 [[nodiscard]] inline auto group_text(const Requirement& group) -> std::string {
     auto text = group.vram_min > Gibibytes{} ? fmt::format("VRAM >= {} GiB", group.vram_min.count) : std::string{"any VRAM"};
     if (group.gpus.empty()) {
@@ -49,6 +55,9 @@ namespace allot { inline namespace v0 { namespace detail {
     }
     if (group.software) {
         text += fmt::format(", version >= {}.{}.{}", group.software->major, group.software->minor, group.software->patch);
+    }
+    if (group.gang_size > 1) {
+        text += fmt::format(", {} nodes at once{}", group.gang_size, group.same_card ? " of one card" : "");
     }
     return text;
 }
@@ -68,8 +77,8 @@ namespace allot { inline namespace v0 { namespace detail {
         }
         return "any version";
     };
-    return fmt::format("{}{} -> {} {}", what(), relaxation.and_models ? " and without its models" : "", relaxation.freed,
-                       relaxation.freed == 1 ? "node" : "nodes");
+    return fmt::format("{}{} -> {}", what(), relaxation.and_models ? " and without its models" : "",
+                       counted(relaxation.freed, "node"));
 }
 
 /// Weight over total, in parts of a million, which is what a person reads; the numbers themselves are exact.
@@ -86,7 +95,7 @@ namespace allot { inline namespace v0 { namespace detail {
 }
 
 [[nodiscard]] inline auto odds_text(const Odds& odds) -> std::string {
-    return odds.rank == 0 ? fmt::format("not among {} candidates", odds.candidates)
+    return odds.rank == 0 ? fmt::format("not among {}", counted(odds.candidates, "candidate"))
                           : fmt::format("{}, rank {} of {}", share_text(odds.weight, odds.total), odds.rank, odds.candidates);
 }
 
@@ -118,7 +127,7 @@ struct fmt::formatter<allot::TaskExplanation> : allot::detail::PlainFormatter {
         if (e.survives_above) {
             out = fmt::format_to(out, "; to outlive the next eviction: more than {}", say::value_text(*e.survives_above));
         }
-        out = fmt::format_to(out, "\n{} nodes: ", e.nodes);
+        out = fmt::format_to(out, "\n{}: ", say::counted(e.nodes, "node"));
         for (const auto& row : e.kept_out) {
             out = fmt::format_to(out, "{} {}", row.count, allot::message(row.reason));
             const auto lacks = row.reason == allot::Reason::models_missing || row.reason == allot::Reason::narrowed_out;
@@ -175,7 +184,7 @@ struct fmt::formatter<allot::NodeExplanation> : allot::detail::PlainFormatter {
             out = fmt::format_to(out, ", of a kind that gets tasks once {} more of it {} there", e.class_nodes_missing,
                                  e.class_nodes_missing == 1 ? "is" : "are");
         }
-        out = fmt::format_to(out, "\n{} waiting tasks: ", e.queued);
+        out = fmt::format_to(out, "\n{}: ", say::counted(e.queued, "waiting task"));
         for (const auto& row : e.tasks) {
             out = fmt::format_to(out, "{} {} | ", row.count, allot::message(row.reason));
         }
@@ -202,8 +211,8 @@ template <>
 struct fmt::formatter<allot::Distribution> : allot::detail::PlainFormatter {
     template <class Context>
     auto format(const allot::Distribution& d, Context& context) const {
-        auto out = fmt::format_to(context.out(), "task {}: {} candidates, total weight {}", d.task.text(), d.nodes.size(),
-                                  allot::to_decimal(d.total));
+        auto out = fmt::format_to(context.out(), "task {}: {}, total weight {}", d.task.text(),
+                                  allot::detail::counted(d.nodes.size(), "candidate"), allot::to_decimal(d.total));
         for (const auto& share : d.nodes) {
             out = fmt::format_to(out, "\nnode {} {} (weight {})", share.node.text(),
                                  allot::detail::share_text(share.weight, d.total), allot::to_decimal(share.weight));

@@ -81,14 +81,17 @@ TEST_CASE("a weight that jumps with the largest stake outgrows its bound") {
 TEST_CASE("a weight that rises with the largest stake outgrows the bound made before") {
     CHECK(says(finding(Formula<[](Factors f) {
                    const auto exponent = f.stake_root_max.exponent() + 40;
-                   return f.stake_root_max.is_zero() ? Weight::zero() : Weight::from_ratio(static_cast<std::uint64_t>(exponent), 100);
+                   return f.stake_root_max.is_zero() ? Weight::zero()
+                                                     : Weight::from_ratio(static_cast<std::uint64_t>(exponent), 100);
                }>{}),
                "does not cover"));
 }
 
 TEST_CASE("a weight that looks at the task is found") {
     struct Nosy {
-        auto weight(const Node&, const Task& task, Factors f) const -> Weight { return task.attempt == 0 ? harmonic(f) : Weight::zero(); }
+        auto weight(const Node&, const Task& task, Factors f) const -> Weight {
+            return task.attempt == 0 ? harmonic(f) : Weight::zero();
+        }
     };
     CHECK(says(finding(Nosy{}), "depends on the task"));
 }
