@@ -152,26 +152,3 @@ ALLOT_CLAIM("draws among the holders of a model, each once under the first it ho
     pool.changed(busy, places[0]);
     CHECK(pool.count(frame) == 3);
 }
-
-ALLOT_CLAIM("a node that lost its models while free and has some again, of the same bound, stands among their holders") {
-    auto pool = ALLOT_MODEL{};
-    const auto holds = std::vector<allot::HeldModel>{{{0}, allot::Holding::on_disk, 0, {}}};
-    const auto model = allot::ModelId{0};
-    const auto frame = allot::Frame{classes_0_to_2, {&model, 1}};
-    const auto free = at(0, 0, 0);
-    const auto busy = at(0, 0, 0, 0);
-    const auto with_models = [&](allot::NodePlace place) {
-        place.models = holds;
-        return place;
-    };
-    pool.changed(nowhere(0), with_models(free));
-    CHECK(pool.count(frame) == 1);
-    pool.changed(with_models(free), free);
-    CHECK(pool.count(frame) == 0);
-    pool.changed(free, busy);
-    pool.changed(with_models(busy), with_models(free));  // told of while it was busy, so the pool heard nothing
-    CHECK(pool.count(frame) == 1);
-    auto random = chance(1);
-    const auto drawn = pool.draw(frame, [](allot::NodeHandle, std::uint32_t) { return allot::Weight::from_ratio(1, 1); }, random);
-    CHECK(drawn.has_value());
-}
