@@ -344,13 +344,18 @@ private:
 };
 
 template <class... Ps>
-void Dispatcher<Ps...>::apply(const Command& command, const Moment& moment, Events& events,
+void Dispatcher<Ps...>::apply(const Command& command, const Subject& subject, const Moment& moment, Events& events,
                               const Witness<Dispatcher>& witness) {
     const auto reach = events.size();
     if (moment.time < state_.counters().now || moment.time > time_point_max) {
         events.begin_answer();
         events.push(event::Refused{moment.time > time_point_max ? Error::time_too_late : Error::time_went_back});
         return;
+    }
+    if (subject.task != nullptr) {
+        state_.expect(*subject.task, subject.hash);
+    } else if (subject.node != nullptr) {
+        state_.expect(*subject.node, subject.hash);
     }
     auto whole = detail::Truncation{events, reach};
     auto guard = session();

@@ -149,6 +149,10 @@ public:
         add(id, Value{value}, followers);
     }
 
+    /// Says that the next changes are about this name, so that it is hashed only once. Changes no answer.
+    void expect(const NodeId& name, std::uint64_t hash) { nodes_.expect(name, hash); }
+    void expect(const TaskId& name, std::uint64_t hash) { tasks_.expect(name, hash); }
+
     // ---- undo -----------------------------------------------------------------------------------------------------
 
     /// Where the notes stand; `rollback` takes it.
