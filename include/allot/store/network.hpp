@@ -218,20 +218,14 @@ private:
     /// The end of each door: a record was written, and `before` notes what was there.
     template <class H, class Record, class F>
     void moved_on(H h, const std::optional<Record>& before, std::type_identity_t<const Record*> is, F& followers) {
-        drop(moved(h, before ? &*before : nullptr, is, followers));
+        moved(h, before ? &*before : nullptr, is, followers);
     }
 
-    // `moved` brings indices and followers from the record as it was to the record as it is, and says which interned values may
-    // have lost their last user. A follower that throws finds everything moved; the rollback moves it back.
-
-    struct Orphans {
-        ClassId node_class = no_handle<ClassId>;
-        RequirementId requirement = no_handle<RequirementId>;
-        std::span<const ModelId> models{};  // of the note, whose list stays where it is while notes are added
-    };
+    // `moved` brings indices and followers from the record as it was to the record as it is, and at last drops interned values
+    // that lost their last user. A follower that throws finds everything moved; the rollback moves it back.
 
     template <class F>
-    auto moved(NodeHandle h, const NodeRecordType* was, const NodeRecordType* is, F& followers) -> Orphans {
+    void moved(NodeHandle h, const NodeRecordType* was, const NodeRecordType* is, F& followers) {
         const auto class_was = class_of(was);
         const auto class_is = class_of(is);
         const auto moves = class_was != class_is || (was != nullptr && is != nullptr && was->node.slot != is->node.slot);
@@ -252,11 +246,13 @@ private:
         }
         set_due(DueKind::node, h.value, was != nullptr ? was->node.due_at : never, is != nullptr ? is->node.due_at : never);
         followers.node_changed(h, was, is);
-        return {moves ? class_was : no_handle<ClassId>};
+        if (moves && class_was != no_handle<ClassId>) {
+            drop(class_was);
+        }
     }
 
     template <class F>
-    auto moved(TaskHandle h, const Task* was, const Task* is, F& followers) -> Orphans {
+    void moved(TaskHandle h, const Task* was, const Task* is, F& followers) {
         const auto wanted = was != nullptr && was->state != TaskState::ended;
         const auto wants = is != nullptr && is->state != TaskState::ended;
         const auto same = wanted && wants && was->requirement == is->requirement && was->models == is->models;
@@ -274,20 +270,22 @@ private:
         }
         set_due(DueKind::task, h.value, due_of(was), due_of(is));
         followers.task_changed(h, was, is);
-        return wanted && !same ? Orphans{no_handle<ClassId>, was->requirement, {was->models.data(), was->models.size()}}
-                               : Orphans{};
+        if (wanted && !same) {
+            const auto models = std::span{was->models};  // of a note, whose list stays where it is while notes are added
+            drop(was->requirement);
+            for (const auto model : models) {
+                drop(model);
+            }
+        }
     }
 
     template <class F>
-    auto moved(LeaseHandle h, const LeaseRecord* was, const LeaseRecord* is, F&) -> Orphans {
+    void moved(LeaseHandle h, const LeaseRecord* was, const LeaseRecord* is, F&) {
         set_due(DueKind::lease, h.value, was != nullptr ? was->deadline : never, is != nullptr ? is->deadline : never);
-        return {};
     }
 
     template <class F>
-    auto moved(GroupHandle, const GroupRecord*, const GroupRecord*, F&) -> Orphans {
-        return {};
-    }
+    void moved(GroupHandle, const GroupRecord*, const GroupRecord*, F&) {}
 
     template <class F>
     void change_holdings(NodeHandle h, HeldModels after, F& followers) {
@@ -320,9 +318,7 @@ private:
         }
         followers.models_changed(h, before, holdings_[h.value]);
         for (const auto& held : before) {
-            if (!undoing_) {
-                drop(held.model);
-            }
+            drop(held.model);
         }
     }
 
@@ -385,34 +381,23 @@ private:
         models_.add(id, std::move(name));
     }
 
-    void drop(const Orphans& orphans) {
-        if (orphans.node_class != no_handle<ClassId>) {
-            drop(orphans.node_class);
-        }
-        if (orphans.requirement != no_handle<RequirementId>) {
-            drop(orphans.requirement);
-        }
-        for (const auto model : orphans.models) {
-            drop(model);
-        }
-    }
+    // During an undo nothing is dropped: the notes of what was added and erased say it all.
+
     template <class Id>
     void drop(Id id) {
-        if (fits_.count(id) == 0) {
+        if (!undoing_ && fits_.count(id) == 0) {
             notes_.add(ErasedNote<Id, std::remove_cvref_t<decltype(fits_.value(id))>>{id, fits_.value(id)});
             fits_.erase_if_unused(id);
         }
     }
     void drop(ModelId id) {
-        if (models_.names().contains(id.value) && models_.names().count(id.value) == 0) {
+        if (!undoing_ && models_.names().contains(id.value) && models_.names().count(id.value) == 0) {
             notes_.add(ErasedNote<ModelId, std::string>{id, models_.name(id)});
             models_.erase_if_unused(id);
         }
     }
 
     // ---- undo -----------------------------------------------------------------------------------------------------
-
-    // During an undo nothing is dropped: the notes of what was added and erased say it all.
 
     template <class H, class Record, class F>
     void undo(RecordNote<H, Record>& n, F& followers) {
@@ -423,7 +408,7 @@ private:
         if (n.before) {
             table(n.handle).create(n.handle, std::move(*n.before));
         }
-        (void)moved(n.handle, is ? &*is : nullptr, table(n.handle).find_record(n.handle), followers);
+        moved(n.handle, is ? &*is : nullptr, table(n.handle).find_record(n.handle), followers);
     }
     template <class F>
     void undo(HoldingsNote& n, F& followers) {

@@ -43,10 +43,9 @@ public:
         records_[h.value] = std::move(record);
     }
 
-    /// Moves a record out.
+    /// Moves a record out. What stays behind is nobody's, until another takes its place.
     void destroy(H h, std::optional<Record>& out) {
         out.emplace(std::move(records_[h.value]));
-        records_[h.value] = Record{};
         taken_.free(h.value);
     }
 
