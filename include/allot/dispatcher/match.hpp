@@ -166,8 +166,10 @@ void Dispatcher<Ps...>::pull_freed(Step& step) {
     if (step.freed.empty()) {
         return;
     }
-    std::sort(step.freed.begin(), step.freed.end());
-    step.freed.erase(std::unique(step.freed.begin(), step.freed.end()), step.freed.end());
+    if (step.freed.size() > 1) {
+        std::sort(step.freed.begin(), step.freed.end());
+        step.freed.erase(std::unique(step.freed.begin(), step.freed.end()), step.freed.end());
+    }
     for (const auto n : step.freed) {
         pull(n, step);
     }
@@ -209,20 +211,17 @@ void Dispatcher<Ps...>::start(TaskHandle t, Task&& task, const Gang& gang, Step&
     counters.token_next += gang.size();
     state_.set(counters, followers);
 
-    auto lengths = boost::container::small_vector<Duration, 3>{};
     task.state = TaskState::running;
     task.lease = state_.leases().next();
     ++task.attempt;
-    for (const auto& member : gang) {
-        lengths.push_back(std::max(Duration{1}, terms_.length(state_.nodes()[member.node].node, task)));
-    }
     state_.put(t, std::move(task), followers);
     const auto& placed = state_.tasks()[t];
     auto last = no_handle<LeaseHandle>;
     for (std::uint8_t i = 0; i < gang.size(); ++i) {
         const auto n = gang[i].node;
         const auto l = i == 0 ? placed.lease : state_.leases().next();
-        auto lease = LeaseRecord{token + i, t, n, counters.now, counters.now + lengths[i]};
+        const auto length = std::max(Duration{1}, terms_.length(state_.nodes()[n].node, placed));
+        auto lease = LeaseRecord{token + i, t, n, counters.now, counters.now + length};
         lease.member = i;
         lease.of = static_cast<std::uint8_t>(gang.size());
         state_.put(l, std::move(lease), followers);

@@ -160,7 +160,9 @@ struct Dispatcher<Ps...>::Applier {
         hub.state_.set(counters, followers);
         const auto known = hub.requirement_known(spec);
         task.requirement = known ? *known : hub.state_.intern(hub.requirement_of(spec), followers);
-        task.models = interned(spec.models);
+        if (!spec.models.empty()) {
+            task.models = interned(spec.models);
+        }
         task.value = hub.valuation_.value(task, hub.state_.fits().value(task.requirement));
         if (spec.group) {
             task.group = entered(*spec.group);

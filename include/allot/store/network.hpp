@@ -82,8 +82,8 @@ public:
         }
         moved_on(h, before, &table(h)[h], followers);
     }
-    /// Changes a record where it lies. @pre `change(record)` does not throw, and of a node or a lease changes nothing that needs
-    /// room in an index: neither class nor slot nor stake, nor a due time that was `never`.
+    /// Changes a record where it lies. @pre `change(record)` leaves a node's class, slot, stake and presence alone, and a lease's
+    /// deadline if it was `never`. It may throw for a node, where nothing is counted that it may change.
     template <class H, class Change, class F>
     void edit(H h, const Change& change, F& followers) {
         if constexpr (std::is_same_v<H, TaskHandle>) {
@@ -92,6 +92,9 @@ public:
         auto& record = table(h).at(h);
         auto& before = note_of(h, std::as_const(record));
         change(record);
+        if constexpr (std::is_same_v<H, NodeHandle>) {
+            prepare(DueKind::node, h.value, record.node.due_at);
+        }
         moved_on(h, before, &record, followers);
     }
     template <class H, class F>
