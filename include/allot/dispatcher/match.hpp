@@ -15,10 +15,8 @@ void Dispatcher<Ps...>::follow_stakes() {
         if (state_.counters().ceilings.follows(largest)) {
             return;
         }
-        auto counters = state_.counters();
-        counters.ceilings = counters.ceilings.following(largest);
         auto followers = Followers{*this};
-        state_.set(counters, followers);
+        state_.edit([&](Counters& counters) { counters.ceilings = counters.ceilings.following(largest); }, followers);
     }
 }
 
@@ -27,11 +25,12 @@ template <class... Ps>
 void Dispatcher<Ps...>::renew_bounds() {
     follow_stakes();
     while (state_.counters().ceilings.moving()) {
-        auto counters = state_.counters();
-        counters.ceilings = counters.ceilings.renewed_by(rules_->renewals_max, state_.nodes().reach(), state_.stake_root_max());
+        const auto reach = state_.nodes().reach();
         auto followers = Followers{*this};
-        state_.set(counters, followers);
-        if (counters.ceilings.renewed < state_.nodes().reach()) {
+        state_.edit([&](Counters& counters) {
+            counters.ceilings = counters.ceilings.renewed_by(rules_->renewals_max, reach, state_.stake_root_max());
+        }, followers);
+        if (state_.counters().ceilings.renewed < reach) {
             return;
         }
     }
@@ -206,10 +205,9 @@ auto Dispatcher<Ps...>::match_all(Step& step) -> std::uint32_t {
 template <class... Ps>
 void Dispatcher<Ps...>::start(TaskHandle t, Task&& task, const Gang& gang, Step& step) {
     auto followers = Followers{*this};
-    auto counters = state_.counters();
-    const auto token = counters.token_next;
-    counters.token_next += gang.size();
-    state_.set(counters, followers);
+    const auto now = state_.counters().now;
+    const auto token = state_.counters().token_next;
+    state_.edit([&](Counters& counters) { counters.token_next += gang.size(); }, followers);
 
     task.state = TaskState::running;
     task.lease = state_.leases().next();
@@ -221,7 +219,7 @@ void Dispatcher<Ps...>::start(TaskHandle t, Task&& task, const Gang& gang, Step&
         const auto n = gang[i].node;
         const auto l = i == 0 ? placed.lease : state_.leases().next();
         const auto length = std::max(Duration{1}, terms_.length(state_.nodes()[n].node, placed));
-        auto lease = LeaseRecord{token + i, t, n, counters.now, counters.now + length};
+        auto lease = LeaseRecord{token + i, t, n, now, now + length};
         lease.member = i;
         lease.of = static_cast<std::uint8_t>(gang.size());
         state_.put(l, std::move(lease), followers);

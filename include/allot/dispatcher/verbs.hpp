@@ -154,10 +154,8 @@ struct Dispatcher<Ps...>::Applier {
     void operator()(const command::Submit& c) {
         const auto& spec = c.task;
         const auto t = hub.state_.tasks().next();
-        auto counters = hub.state_.counters();
         auto task = hub.task_of(spec);
-        ++counters.sequence_next;
-        hub.state_.set(counters, followers);
+        hub.state_.edit([](Counters& counters) { ++counters.sequence_next; }, followers);
         const auto known = hub.requirement_known(spec);
         task.requirement = known ? *known : hub.state_.intern(hub.requirement_of(spec), followers);
         if (!spec.models.empty()) {
@@ -247,9 +245,7 @@ struct Dispatcher<Ps...>::Applier {
     void operator()(const command::Configure<Configuration>& c) {
         hub.state_.note_configuration(hub.configuration_like(c.parameters));
         hub.configured(c.parameters);
-        auto counters = hub.state_.counters();
-        counters.rules_version = c.rules_version;
-        hub.state_.set(counters, followers);
+        hub.state_.edit([&](Counters& counters) { counters.rules_version = c.rules_version; }, followers);
         step.tell(event::Configured{c.rules_version});
     }
 
@@ -363,9 +359,7 @@ void Dispatcher<Ps...>::apply(const Command& command, const Subject& subject, co
     auto guard = session();
     auto followers = Followers{*this};
     if (moment.time != state_.counters().now) {
-        auto counters = state_.counters();
-        counters.now = moment.time;
-        state_.set(counters, followers);
+        state_.edit([&](Counters& counters) { counters.now = moment.time; }, followers);
     }
     auto step = Step{moment, events, witness};
     const auto settled = settle_due(step);

@@ -109,11 +109,16 @@ public:
         notes_.add(HoldingsNote{h, holdings_[h.value]});
         change_holdings(h, std::move(after), followers);
     }
+    /// Changes the counters where they lie. @pre `change(counters)` does not throw.
+    template <class Change, class F>
+    void edit(const Change& change, F& followers) {
+        const auto& before = notes_.template add<Counters>(std::in_place, counters_);
+        change(counters_);
+        followers.counters_changed(before, counters_);
+    }
     template <class F>
     void set(const Counters& after, F& followers) {
-        notes_.add(counters_);
-        const auto before = std::exchange(counters_, after);
-        followers.counters_changed(before, after);
+        edit([&](Counters& counters) { counters = after; }, followers);
     }
     /// Asks `followers.fits` anew for every pair: an eligibility policy was configured.
     template <class F>
@@ -337,11 +342,13 @@ private:
         return task != nullptr && task->state != TaskState::running ? task->due_at : never;
     }
 
-    /// Ties of equal due times go by the id of what is due, then by kind and handle.
     void set_due(DueKind kind, std::uint32_t handle, TimePoint was, TimePoint is) {
-        if (was == is) {
-            return;
+        if (was != is) {
+            move_due(kind, handle, is);
         }
+    }
+    /// Ties of equal due times go by the id of what is due, then by kind and handle.
+    void move_due(DueKind kind, std::uint32_t handle, TimePoint is) {
         const auto ties = [this](const Due& a, const Due& b) {
             const auto& x = id_of(a);
             const auto& y = id_of(b);
