@@ -147,6 +147,18 @@ TEST_CASE("a message hashes alike however it is cut into words and bytes") {
     }
 }
 
+TEST_CASE("words in a row hash as one by one, and as their bytes") {
+    const auto words = std::array<std::uint64_t, 3>{0x0706'0504'0302'0100U, 0x0F0E'0D0C'0B0A'0908U, 0xFFEE'DDCC'BBAA'9988U};
+    auto bytes = std::array<std::uint8_t, 24>{};
+    for (std::size_t i = 0; i < bytes.size(); ++i) {
+        bytes[i] = static_cast<std::uint8_t>((words[i / 8] >> (8U * (i % 8U))) & 0xFFU);
+    }
+    const auto expected = SipHash13{key}.word(words[0]).word(words[1]).word(words[2]).finish();
+    CHECK(SipHash13{key}.words(words).finish() == expected);
+    CHECK(SipHash13{key}.bytes(std::span<const std::uint8_t>{bytes}).finish() == expected);
+    CHECK(SipHash13{key}.word(words[0]).words(std::array{words[1], words[2]}).finish() == expected);
+}
+
 TEST_CASE("a hash can be read and then fed on") {
     auto hasher = SipHash24{key};
     for (std::size_t length = 0; length < 64; ++length) {

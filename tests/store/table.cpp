@@ -82,3 +82,24 @@ TEST_CASE("a named table finds records by name, through every change") {
     CHECK(table.find("carol") == NodeHandle{0});
     CHECK(table.find("bob") == NodeHandle{1});
 }
+
+TEST_CASE("a table that was told which name comes next answers as if it had not been") {
+    auto table = Named{{1, 2}};
+    auto out = std::optional<Record>{};
+    table.expect("alice", table.hash("alice"));
+    CHECK_FALSE(table.find("alice"));
+    table.create({0}, Record{"alice", 1});
+    CHECK(table.find("alice") == NodeHandle{0});
+    table.create({1}, Record{"bob", 2});
+    CHECK(table.find("bob") == NodeHandle{1});
+    table.expect("bob", table.hash("bob"));
+    CHECK(table.find("alice") == NodeHandle{0});
+    table.destroy({0}, out);
+    CHECK_FALSE(table.find("alice"));
+    table.destroy({1}, out);
+    CHECK_FALSE(table.find("bob"));
+    table.create({0}, Record{"bob", 3});
+    table.expect("carol", table.hash("carol"));
+    CHECK(table.find("bob") == NodeHandle{0});
+    CHECK_FALSE(table.find(NodeId::null()));
+}

@@ -78,6 +78,9 @@ inline constexpr auto ln_2 = std::uint64_t{0xB172'17F7'D1CF'79ACU};    // times 
 /// missing.
 /// @pre `tau_ms > 0`.
 [[nodiscard]] constexpr auto recover(Score base, std::uint64_t elapsed_ms, std::uint64_t tau_ms) noexcept -> Score {
+    if (base == Score::one()) {
+        return base;  // nearly always: nothing is missing
+    }
     const auto one = Score::one().raw();
     const auto missing = std::uint64_t{one - base.raw()} * exp_decay(elapsed_ms, tau_ms).raw();
     const auto half = std::uint64_t{one / 2};

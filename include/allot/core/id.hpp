@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 
+#include <allot/core/words.hpp>
 #include <allot/version.hpp>
 
 namespace allot { inline namespace v0 {
@@ -70,12 +71,15 @@ public:
     }
 
     [[nodiscard]] constexpr auto bytes() const noexcept -> const Bytes& { return bytes_; }
+    /// The bytes as words, the lowest of each first: to be hashed and compared fast.
+    [[nodiscard]] constexpr auto words() const noexcept -> std::array<std::uint64_t, 4> { return words_of(bytes_); }
 
     /// The id that names nothing.
     [[nodiscard]] static constexpr auto null() noexcept -> Id { return Id{Bytes{}}; }
 
     /// True for the id that names nothing; commands refuse it.
-    [[nodiscard]] constexpr auto is_null() const noexcept -> bool { return bytes_ == Bytes{}; }
+    [[nodiscard]] constexpr auto is_null() const noexcept -> bool {
+return *this == null(); }
 
     /// The id as a person wrote it: a number, text, or 64 hex digits.
     [[nodiscard]] auto text() const -> std::string {
@@ -107,7 +111,11 @@ public:
         return out;
     }
 
-    friend constexpr auto operator==(const Id&, const Id&) noexcept -> bool = default;
+    friend constexpr auto operator==(const Id& a, const Id& b) noexcept -> bool {
+        const auto x = a.words();
+        const auto y = b.words();
+        return ((x[0] ^ y[0]) | (x[1] ^ y[1]) | (x[2] ^ y[2]) | (x[3] ^ y[3])) == 0;
+    }
     friend constexpr auto operator<=>(const Id&, const Id&) noexcept -> std::strong_ordering = default;
 
 private:

@@ -9,6 +9,7 @@
 #include <allot/assert.hpp>
 #include <allot/core/siphash.hpp>
 #include <allot/core/u128.hpp>
+#include <allot/core/words.hpp>
 
 namespace allot { inline namespace v0 {
 
@@ -28,11 +29,7 @@ struct Entropy {
     explicit constexpr Entropy(const std::array<std::uint64_t, 4>& values) noexcept : words{values} {}
 
     /// 32 bytes, the lowest of each word first.
-    explicit constexpr Entropy(const std::array<std::uint8_t, 32>& bytes) noexcept {
-        for (std::size_t i = 0; i < bytes.size(); ++i) {
-            words[i / 8] |= std::uint64_t{bytes[i]} << (8U * (i % 8U));
-        }
-    }
+    explicit constexpr Entropy(const std::array<std::uint8_t, 32>& bytes) noexcept : words{words_of(bytes)} {}
 
     /// The 32 bytes that give this entropy.
     [[nodiscard]] constexpr auto bytes() const noexcept -> std::array<std::uint8_t, 32> {
@@ -123,11 +120,12 @@ public:
 private:
     [[nodiscard]] static constexpr auto derive(const Entropy& entropy, Purpose purpose, const Subject& subject,
                                                std::uint32_t attempt, std::uint32_t index) noexcept -> SipKey {
-        auto hasher = SipHash24Wide{SipKey{entropy.words[0], entropy.words[1]}};
-        hasher.word(entropy.words[2]).word(entropy.words[3]);
-        hasher.word(static_cast<std::uint64_t>(purpose)).bytes(subject);
-        hasher.word((std::uint64_t{attempt} << 32U) | index);
-        const auto key = hasher.finish128();
+        const auto& e = entropy.words;
+        const auto s = words_of(subject);
+        const auto key = SipHash24Wide{SipKey{e[0], e[1]}}
+                             .words(std::array{e[2], e[3], static_cast<std::uint64_t>(purpose), s[0], s[1], s[2], s[3],
+                                               (std::uint64_t{attempt} << 32U) | index})
+                             .finish128();
         return SipKey{key.low(), key.high()};
     }
 

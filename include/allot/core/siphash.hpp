@@ -1,11 +1,13 @@
 #pragma once
 
+#include <array>
 #include <bit>
 #include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <span>
 
+#include <allot/assert.hpp>
 #include <allot/core/u128.hpp>
 
 namespace allot { inline namespace v0 {
@@ -49,6 +51,18 @@ public:
         return *this;
     }
 
+    /// Feeds words.
+    /// @pre only words were fed before, or bytes in eights.
+    template <std::size_t n>
+    constexpr auto words(const std::array<std::uint64_t, n>& values) noexcept -> SipHasher& {
+        ALLOT_ASSERT(pending_bits() == 0, "SipHasher::words: feed single bytes after whole words");
+        length_ = static_cast<std::uint8_t>(length_ + 8 * n);
+        for (const auto value : values) {
+            compress(value);
+        }
+        return *this;
+    }
+
     /// Feeds bytes.
     constexpr auto bytes(std::span<const std::uint8_t> values) noexcept -> SipHasher& { return feed(values); }
     constexpr auto bytes(std::span<const std::byte> values) noexcept -> SipHasher& { return feed(values); }
@@ -76,7 +90,7 @@ public:
 private:
     [[nodiscard]] constexpr auto pending_bits() const noexcept -> unsigned { return (length_ % 8U) * 8U; }
 
-    /// Whole words first: compilers make one load of the eight shifts, which halves the time of hashing an id.
+    /// Whole words first: compilers make one load of the eight shifts, which halves the time of hashing text.
     template <class Byte>
     constexpr auto feed(std::span<const Byte> values) noexcept -> SipHasher& {
         for (; values.size() >= 8; values = values.subspan(8)) {

@@ -17,51 +17,47 @@ namespace allot { inline namespace v0 {
 /// Within a step no read waits for another.
 template <class... Ps>
 void Dispatcher<Ps...>::apply(std::span<const Command> commands, const Moment& moment, Events& events) {
+    auto subjects = std::array<Subject, stretch>{};
     for (; !commands.empty(); commands = commands.subspan(std::min(commands.size(), stretch))) {
         const auto next = commands.first(std::min(commands.size(), stretch));
-        look_ahead(next);
-        for (const auto& command : next) {
-            apply(command, moment, events);
+        std::transform(next.begin(), next.end(), subjects.begin(), [&](const Command& c) { return subject_of(c); });
+        look_ahead(std::span{subjects}.first(next.size()));
+        for (std::size_t i = 0; i < next.size(); ++i) {
+            apply(next[i], subjects[i], moment, events, {});
         }
     }
 }
 
-/// Touches what these commands will read. Guesses by hash: a wrong guess costs a read and nothing else.
+/// The one record that a command names, with its hash.
 template <class... Ps>
-void Dispatcher<Ps...>::look_ahead(std::span<const Command> commands) const {
-    struct Subject {
-        const TaskId* task = nullptr;
-        const NodeId* node = nullptr;
-        std::uint64_t hash = 0;
-        std::uint32_t handle = 0;
-        bool known = false;
-    };
-    auto subjects = std::array<Subject, stretch>{};
-    auto end = subjects.begin();
-    for (const auto& command : commands) {
-        auto& subject = *end++;
-        std::visit([&](const auto& c) {
-            if constexpr (requires { c.lease.task; }) {
-                subject.task = &c.lease.task;
-            } else if constexpr (requires { c.task.id; }) {
-                subject.task = &c.task.id;
-            } else if constexpr (requires { TaskId{c.task}; }) {
-                subject.task = &c.task;
-            } else if constexpr (requires { c.node.id; }) {
-                subject.node = &c.node.id;
-            } else if constexpr (requires { NodeId{c.node}; }) {
-                subject.node = &c.node;
-            } else if constexpr (requires { c.change.id; }) {
-                subject.node = &c.change.id;
-            }
-        }, command);
-        if (subject.task != nullptr) {
-            subject.hash = state_.tasks().hash(*subject.task);
-        } else if (subject.node != nullptr) {
-            subject.hash = state_.nodes().hash(*subject.node);
+auto Dispatcher<Ps...>::subject_of(const Command& command) const -> Subject {
+    auto subject = Subject{};
+    std::visit([&](const auto& c) {
+        if constexpr (requires { c.lease.task; }) {
+            subject.task = &c.lease.task;
+        } else if constexpr (requires { c.task.id; }) {
+            subject.task = &c.task.id;
+        } else if constexpr (requires { TaskId{c.task}; }) {
+            subject.task = &c.task;
+        } else if constexpr (requires { c.node.id; }) {
+            subject.node = &c.node.id;
+        } else if constexpr (requires { NodeId{c.node}; }) {
+            subject.node = &c.node;
+        } else if constexpr (requires { c.change.id; }) {
+            subject.node = &c.change.id;
         }
+    }, command);
+    if (subject.task != nullptr) {
+        subject.hash = state_.tasks().hash(*subject.task);
+    } else if (subject.node != nullptr) {
+        subject.hash = state_.nodes().hash(*subject.node);
     }
-    const auto seen = std::span{subjects.begin(), end};
+    return subject;
+}
+
+/// Touches what commands on these subjects will read. Guesses by hash: a wrong guess costs a read and nothing else.
+template <class... Ps>
+void Dispatcher<Ps...>::look_ahead(std::span<Subject> seen) const {
     for (auto& s : seen) {
         if (s.task != nullptr) {
             state_.tasks().touch(s.hash);

@@ -108,7 +108,9 @@ public:
     /// The same, appending to the caller's buffer.
     void apply(const Command& command, const Moment& moment, Events& events) { apply(command, moment, events, {}); }
     /// The same before a witness, who sees every choice as it falls. What it throws is as what a policy throws.
-    void apply(const Command& command, const Moment& moment, Events& events, const Witness<Dispatcher>& witness);
+    void apply(const Command& command, const Moment& moment, Events& events, const Witness<Dispatcher>& witness) {
+        apply(command, subject_of(command), moment, events, witness);
+    }
     /// Applies commands in order at one Moment; the same events as one by one, in less time where the network is large.
     void apply(std::span<const Command> commands, const Moment& moment, Events& events);
 
@@ -253,6 +255,14 @@ private:
         std::optional<TaskHandle> task{};
         std::optional<LeaseHandle> lease{};
     };
+    /// The record that a command names, if any, and the hash of its name.
+    struct Subject {
+        const TaskId* task = nullptr;
+        const NodeId* node = nullptr;
+        std::uint64_t hash = 0;
+        bool known = false;        // where it was seen ahead: whether it is there, and where
+        std::uint32_t handle = 0;
+    };
     /// One command on its way: when it happens, where its events go, and which nodes it set free.
     struct Step {
         const Moment& moment;
@@ -299,7 +309,12 @@ private:
 
     // batch.hpp: many commands at once
     static constexpr std::size_t stretch = 32;
-    void look_ahead(std::span<const Command> commands) const;
+    [[nodiscard]] auto subject_of(const Command& command) const -> Subject;
+    void look_ahead(std::span<Subject> seen) const;
+
+    // verbs.hpp: one command
+    void apply(const Command& command, const Subject& subject, const Moment& moment, Events& events,
+               const Witness<Dispatcher>& witness);
 
     // match.hpp: who gets what
     void follow_stakes();

@@ -177,7 +177,7 @@ auto Dispatcher<Ps...>::admits(const Record& record, const Task& task, const Req
             same_operator = same_operator || member.node == node.id || member.operator_id == node.operator_id;
         }
     }
-    const auto avoided = std::find(task.avoided.begin(), task.avoided.end(), node.id) != task.avoided.end();
+    const auto avoided = std::any_of(task.avoided.begin(), task.avoided.end(), [&](const NodeId& id) { return id == node.id; });
     return eligibility_.admits(node, task, Situation{state_.counters().now, state_.fits().value(node.node_class), requirement,
                                                      avoided, same_operator, proven(record)});
 }

@@ -108,6 +108,12 @@ auto Dispatcher<Ps...>::draw(const Task& task, const Entropy& entropy) const -> 
     const auto classes = state_.fits().classes_of(task.requirement);
     const auto& asked = state_.fits().value(task.requirement);
     auto gang = Gang{};
+    if (asked.gang_size == 1) {
+        if (const auto drawn = draw_one(task, classes, gang, random)) {
+            gang.push_back(*drawn);
+        }
+        return gang;
+    }
     if (!asked.same_card) {
         fill(gang, task, classes, random);
         if (gang.size() < asked.gang_size) {

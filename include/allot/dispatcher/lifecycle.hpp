@@ -182,10 +182,10 @@ void Dispatcher<Ps...>::unchain(LeaseHandle l, const std::optional<NodeId>& avoi
 /// Ends every lease of a task alike; all its nodes are free before the first of them pulls (rule 17).
 template <class... Ps>
 void Dispatcher<Ps...>::release_all(TaskHandle t, Outcome outcome, Step& step) {
-    auto leases = boost::container::small_vector<LeaseHandle, 3>{};
-    each_member(t, [&](LeaseHandle l) { leases.push_back(l); });
-    for (const auto l : leases) {
+    for (auto l = state_.tasks()[t].lease; l != no_handle<LeaseHandle>;) {
+        const auto next = state_.leases()[l].next;
         release(l, outcome, step);
+        l = next;
     }
 }
 
@@ -232,24 +232,24 @@ template <class... Ps>
 void Dispatcher<Ps...>::release(LeaseHandle l, Outcome outcome, Step& step) {
     auto followers = Followers{*this};
     const auto n = state_.leases()[l].node;
-    auto record = state_.nodes()[n];
-    auto& node = record.node;
     state_.remove(l, followers);
-    node.lease = no_handle<LeaseHandle>;
-    judge(record, outcome, step);
+    state_.edit(n, [&](Record& record) {
+        record.node.lease = no_handle<LeaseHandle>;
+        judge(record, outcome, step);
+        if (!record.node.kicked_out && record.node.state != NodeState::pending_leave) {
+            record.node.state = record.node.state == NodeState::pending_pause ? NodeState::paused : NodeState::available;
+        }
+    }, followers);
+    const auto& node = state_.nodes()[n].node;
     if (node.kicked_out) {
         step.tell(event::NodeKickedOut{node.id, node.stake});
-        depart(n, std::move(record));
+        depart(n, state_.nodes()[n]);
     } else if (node.state == NodeState::pending_leave) {
         step.tell(event::NodeLeft{node.id, node.stake});
-        depart(n, std::move(record));
-    } else if (node.state == NodeState::pending_pause) {
+        depart(n, state_.nodes()[n]);
+    } else if (node.state == NodeState::paused) {
         step.tell(event::NodePaused{node.id});
-        node.state = NodeState::paused;
-        state_.put(n, std::move(record), followers);
     } else {
-        node.state = NodeState::available;
-        state_.put(n, std::move(record), followers);
         step.freed.push_back(n);
     }
 }

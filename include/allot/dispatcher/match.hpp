@@ -15,10 +15,8 @@ void Dispatcher<Ps...>::follow_stakes() {
         if (state_.counters().ceilings.follows(largest)) {
             return;
         }
-        auto counters = state_.counters();
-        counters.ceilings = counters.ceilings.following(largest);
         auto followers = Followers{*this};
-        state_.set(counters, followers);
+        state_.edit([&](Counters& counters) { counters.ceilings = counters.ceilings.following(largest); }, followers);
     }
 }
 
@@ -27,11 +25,12 @@ template <class... Ps>
 void Dispatcher<Ps...>::renew_bounds() {
     follow_stakes();
     while (state_.counters().ceilings.moving()) {
-        auto counters = state_.counters();
-        counters.ceilings = counters.ceilings.renewed_by(rules_->renewals_max, state_.nodes().reach(), state_.stake_root_max());
+        const auto reach = state_.nodes().reach();
         auto followers = Followers{*this};
-        state_.set(counters, followers);
-        if (counters.ceilings.renewed < state_.nodes().reach()) {
+        state_.edit([&](Counters& counters) {
+            counters.ceilings = counters.ceilings.renewed_by(rules_->renewals_max, reach, state_.stake_root_max());
+        }, followers);
+        if (state_.counters().ceilings.renewed < reach) {
             return;
         }
     }
@@ -176,8 +175,10 @@ void Dispatcher<Ps...>::pull_freed(Step& step) {
     if (step.freed.empty()) {
         return;
     }
-    std::sort(step.freed.begin(), step.freed.end());
-    step.freed.erase(std::unique(step.freed.begin(), step.freed.end()), step.freed.end());
+    if (step.freed.size() > 1) {
+        std::sort(step.freed.begin(), step.freed.end());
+        step.freed.erase(std::unique(step.freed.begin(), step.freed.end()), step.freed.end());
+    }
     for (const auto n : step.freed) {
         pull(n, step);
     }
@@ -214,25 +215,21 @@ auto Dispatcher<Ps...>::match_all(Step& step) -> std::uint32_t {
 template <class... Ps>
 void Dispatcher<Ps...>::start(TaskHandle t, Task&& task, const Gang& gang, Step& step) {
     auto followers = Followers{*this};
-    auto counters = state_.counters();
-    const auto token = counters.token_next;
-    counters.token_next += gang.size();
-    state_.set(counters, followers);
+    const auto now = state_.counters().now;
+    const auto token = state_.counters().token_next;
+    state_.edit([&](Counters& counters) { counters.token_next += gang.size(); }, followers);
 
-    auto lengths = boost::container::small_vector<Duration, 3>{};
     task.state = TaskState::running;
     task.lease = state_.leases().next();
     ++task.attempt;
-    for (const auto& member : gang) {
-        lengths.push_back(std::max(Duration{1}, terms_.length(state_.nodes()[member.node].node, task)));
-    }
     state_.put(t, std::move(task), followers);
     const auto& placed = state_.tasks()[t];
     auto last = no_handle<LeaseHandle>;
     for (std::uint8_t i = 0; i < gang.size(); ++i) {
         const auto n = gang[i].node;
         const auto l = i == 0 ? placed.lease : state_.leases().next();
-        auto lease = LeaseRecord{token + i, t, n, counters.now, counters.now + lengths[i]};
+        const auto length = std::max(Duration{1}, terms_.length(state_.nodes()[n].node, placed));
+        auto lease = LeaseRecord{token + i, t, n, now, now + length};
         lease.member = i;
         lease.of = static_cast<std::uint8_t>(gang.size());
         state_.put(l, std::move(lease), followers);

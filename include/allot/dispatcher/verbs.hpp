@@ -156,13 +156,13 @@ struct Dispatcher<Ps...>::Applier {
     void operator()(const command::Submit& c) {
         const auto& spec = c.task;
         const auto t = hub.state_.tasks().next();
-        auto counters = hub.state_.counters();
         auto task = hub.task_of(spec);
-        ++counters.sequence_next;
-        hub.state_.set(counters, followers);
+        hub.state_.edit([](Counters& counters) { ++counters.sequence_next; }, followers);
         const auto known = hub.requirement_known(spec);
         task.requirement = known ? *known : hub.state_.intern(hub.requirement_of(spec), followers);
-        task.models = interned(spec.models);
+        if (!spec.models.empty()) {
+            task.models = interned(spec.models);
+        }
         task.value = hub.valuation_.value(task, hub.state_.fits().value(task.requirement));
         if (spec.group) {
             task.group = entered(*spec.group);
@@ -247,9 +247,7 @@ struct Dispatcher<Ps...>::Applier {
     void operator()(const command::Configure<Configuration>& c) {
         hub.state_.note_configuration(hub.configuration_like(c.parameters));
         hub.configured(c.parameters);
-        auto counters = hub.state_.counters();
-        counters.rules_version = c.rules_version;
-        hub.state_.set(counters, followers);
+        hub.state_.edit([&](Counters& counters) { counters.rules_version = c.rules_version; }, followers);
         step.tell(event::Configured{c.rules_version});
     }
 
@@ -356,7 +354,7 @@ private:
 };
 
 template <class... Ps>
-void Dispatcher<Ps...>::apply(const Command& command, const Moment& moment, Events& events,
+void Dispatcher<Ps...>::apply(const Command& command, const Subject& subject, const Moment& moment, Events& events,
                               const Witness<Dispatcher>& witness) {
     const auto reach = events.size();
     if (moment.time < state_.counters().now || moment.time > time_point_max) {
@@ -364,13 +362,16 @@ void Dispatcher<Ps...>::apply(const Command& command, const Moment& moment, Even
         events.push(event::Refused{moment.time > time_point_max ? Error::time_too_late : Error::time_went_back});
         return;
     }
+    if (subject.task != nullptr) {
+        state_.expect(*subject.task, subject.hash);
+    } else if (subject.node != nullptr) {
+        state_.expect(*subject.node, subject.hash);
+    }
     auto whole = detail::Truncation{events, reach};
     auto guard = session();
     auto followers = Followers{*this};
     if (moment.time != state_.counters().now) {
-        auto counters = state_.counters();
-        counters.now = moment.time;
-        state_.set(counters, followers);
+        state_.edit([&](Counters& counters) { counters.now = moment.time; }, followers);
     }
     auto step = Step{moment, events, witness};
     const auto settled = settle_due(step);

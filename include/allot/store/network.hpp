@@ -83,8 +83,8 @@ public:
         }
         moved_on(h, before, &table(h)[h], followers);
     }
-    /// Changes a record where it lies. @pre `change(record)` does not throw, and of a node or a lease changes nothing that needs
-    /// room in an index: neither class nor slot nor stake, nor a due time that was `never`.
+    /// Changes a record where it lies. @pre `change(record)` leaves a node's class, slot, stake and presence alone, and a lease's
+    /// deadline if it was `never`. It may throw for a node, where nothing is counted that it may change.
     template <class H, class Change, class F>
     void edit(H h, const Change& change, F& followers) {
         if constexpr (std::is_same_v<H, TaskHandle>) {
@@ -93,6 +93,9 @@ public:
         auto& record = table(h).at(h);
         auto& before = note_of(h, std::as_const(record));
         change(record);
+        if constexpr (std::is_same_v<H, NodeHandle>) {
+            prepare(DueKind::node, h.value, record.node.due_at);
+        }
         moved_on(h, before, &record, followers);
     }
     template <class H, class F>
@@ -107,11 +110,16 @@ public:
         notes_.add(HoldingsNote{h, holdings_[h.value]});
         change_holdings(h, std::move(after), followers);
     }
+    /// Changes the counters where they lie. @pre `change(counters)` does not throw.
+    template <class Change, class F>
+    void edit(const Change& change, F& followers) {
+        const auto& before = notes_.template add<Counters>(std::in_place, counters_);
+        change(counters_);
+        followers.counters_changed(before, counters_);
+    }
     template <class F>
     void set(const Counters& after, F& followers) {
-        notes_.add(counters_);
-        const auto before = std::exchange(counters_, after);
-        followers.counters_changed(before, after);
+        edit([&](Counters& counters) { counters = after; }, followers);
     }
     /// Asks `followers.fits` anew for every pair, and `followers.open` for every class: a policy was configured.
     template <class F>
@@ -150,6 +158,10 @@ public:
     void intern_at(Id id, const Value& value, F& followers) {
         add(id, Value{value}, followers);
     }
+
+    /// Says that the next changes are about this name, so that it is hashed only once. Changes no answer.
+    void expect(const NodeId& name, std::uint64_t hash) { nodes_.expect(name, hash); }
+    void expect(const TaskId& name, std::uint64_t hash) { tasks_.expect(name, hash); }
 
     // ---- undo -----------------------------------------------------------------------------------------------------
 
@@ -216,20 +228,14 @@ private:
     /// The end of each door: a record was written, and `before` notes what was there.
     template <class H, class Record, class F>
     void moved_on(H h, const std::optional<Record>& before, std::type_identity_t<const Record*> is, F& followers) {
-        drop(moved(h, before ? &*before : nullptr, is, followers));
+        moved(h, before ? &*before : nullptr, is, followers);
     }
 
-    // `moved` brings indices and followers from the record as it was to the record as it is, and says which interned values may
-    // have lost their last user. A follower that throws finds everything moved; the rollback moves it back.
-
-    struct Orphans {
-        ClassId node_class = no_handle<ClassId>;
-        RequirementId requirement = no_handle<RequirementId>;
-        std::span<const ModelId> models{};  // of the note, whose list stays where it is while notes are added
-    };
+    // `moved` brings indices and followers from the record as it was to the record as it is, and at last drops interned values
+    // that lost their last user. A follower that throws finds everything moved; the rollback moves it back.
 
     template <class F>
-    auto moved(NodeHandle h, const NodeRecordType* was, const NodeRecordType* is, F& followers) -> Orphans {
+    void moved(NodeHandle h, const NodeRecordType* was, const NodeRecordType* is, F& followers) {
         const auto class_was = class_of(was);
         const auto class_is = class_of(is);
         const auto moves = class_was != class_is || (was != nullptr && is != nullptr && was->node.slot != is->node.slot);
@@ -253,11 +259,13 @@ private:
         }
         set_due(DueKind::node, h.value, was != nullptr ? was->node.due_at : never, is != nullptr ? is->node.due_at : never);
         followers.node_changed(h, was, is);
-        return {moves ? class_was : no_handle<ClassId>};
+        if (moves && class_was != no_handle<ClassId>) {
+            drop(class_was);
+        }
     }
 
     template <class F>
-    auto moved(TaskHandle h, const Task* was, const Task* is, F& followers) -> Orphans {
+    void moved(TaskHandle h, const Task* was, const Task* is, F& followers) {
         const auto wanted = was != nullptr && was->state != TaskState::ended;
         const auto wants = is != nullptr && is->state != TaskState::ended;
         const auto same = wanted && wants && was->requirement == is->requirement && was->models == is->models;
@@ -275,20 +283,22 @@ private:
         }
         set_due(DueKind::task, h.value, due_of(was), due_of(is));
         followers.task_changed(h, was, is);
-        return wanted && !same ? Orphans{no_handle<ClassId>, was->requirement, {was->models.data(), was->models.size()}}
-                               : Orphans{};
+        if (wanted && !same) {
+            const auto models = std::span{was->models};  // of a note, whose list stays where it is while notes are added
+            drop(was->requirement);
+            for (const auto model : models) {
+                drop(model);
+            }
+        }
     }
 
     template <class F>
-    auto moved(LeaseHandle h, const LeaseRecord* was, const LeaseRecord* is, F&) -> Orphans {
+    void moved(LeaseHandle h, const LeaseRecord* was, const LeaseRecord* is, F&) {
         set_due(DueKind::lease, h.value, was != nullptr ? was->deadline : never, is != nullptr ? is->deadline : never);
-        return {};
     }
 
     template <class F>
-    auto moved(GroupHandle, const GroupRecord*, const GroupRecord*, F&) -> Orphans {
-        return {};
-    }
+    void moved(GroupHandle, const GroupRecord*, const GroupRecord*, F&) {}
 
     template <class F>
     void change_holdings(NodeHandle h, HeldModels after, F& followers) {
@@ -321,9 +331,7 @@ private:
         }
         followers.models_changed(h, before, holdings_[h.value]);
         for (const auto& held : before) {
-            if (!undoing_) {
-                drop(held.model);
-            }
+            drop(held.model);
         }
     }
 
@@ -357,11 +365,13 @@ private:
         return task != nullptr && task->state != TaskState::running ? task->due_at : never;
     }
 
-    /// Ties of equal due times go by the id of what is due, then by kind and handle.
     void set_due(DueKind kind, std::uint32_t handle, TimePoint was, TimePoint is) {
-        if (was == is) {
-            return;
+        if (was != is) {
+            move_due(kind, handle, is);
         }
+    }
+    /// Ties of equal due times go by the id of what is due, then by kind and handle.
+    void move_due(DueKind kind, std::uint32_t handle, TimePoint is) {
         const auto ties = [this](const Due& a, const Due& b) {
             const auto& x = id_of(a);
             const auto& y = id_of(b);
@@ -404,34 +414,23 @@ private:
         models_.add(id, std::move(name));
     }
 
-    void drop(const Orphans& orphans) {
-        if (orphans.node_class != no_handle<ClassId>) {
-            drop(orphans.node_class);
-        }
-        if (orphans.requirement != no_handle<RequirementId>) {
-            drop(orphans.requirement);
-        }
-        for (const auto model : orphans.models) {
-            drop(model);
-        }
-    }
+    // During an undo nothing is dropped: the notes of what was added and erased say it all.
+
     template <class Id>
     void drop(Id id) {
-        if (fits_.count(id) == 0) {
+        if (!undoing_ && fits_.count(id) == 0) {
             notes_.add(ErasedNote<Id, std::remove_cvref_t<decltype(fits_.value(id))>>{id, fits_.value(id)});
             fits_.erase_if_unused(id);
         }
     }
     void drop(ModelId id) {
-        if (models_.names().contains(id.value) && models_.names().count(id.value) == 0) {
+        if (!undoing_ && models_.names().contains(id.value) && models_.names().count(id.value) == 0) {
             notes_.add(ErasedNote<ModelId, std::string>{id, models_.name(id)});
             models_.erase_if_unused(id);
         }
     }
 
     // ---- undo -----------------------------------------------------------------------------------------------------
-
-    // During an undo nothing is dropped: the notes of what was added and erased say it all.
 
     template <class H, class Record, class F>
     void undo(RecordNote<H, Record>& n, F& followers) {
@@ -442,7 +441,7 @@ private:
         if (n.before) {
             table(n.handle).create(n.handle, std::move(*n.before));
         }
-        (void)moved(n.handle, is ? &*is : nullptr, table(n.handle).find_record(n.handle), followers);
+        moved(n.handle, is ? &*is : nullptr, table(n.handle).find_record(n.handle), followers);
     }
     template <class F>
     void undo(HoldingsNote& n, F& followers) {

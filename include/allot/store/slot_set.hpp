@@ -50,7 +50,7 @@ public:
     /// @complexity O(log64 n), amortised where the set grows.
     auto take(std::uint32_t slot) -> void {
         ALLOT_ASSERT(!taken(slot), "SlotSet::take: the slot is taken already");
-        reserve(slot);
+        if ((slot >> 6) >= lowest().size()) { reserve(slot); }
         ++size_;
         if (levels_.empty()) {
             first_word_ |= std::uint64_t{1} << slot;
