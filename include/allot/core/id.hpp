@@ -78,8 +78,7 @@ public:
     [[nodiscard]] static constexpr auto null() noexcept -> Id { return Id{Bytes{}}; }
 
     /// True for the id that names nothing; commands refuse it.
-    [[nodiscard]] constexpr auto is_null() const noexcept -> bool {
-return *this == null(); }
+    [[nodiscard]] constexpr auto is_null() const noexcept -> bool { return *this == null(); }
 
     /// The id as a person wrote it: a number, text, or 64 hex digits.
     [[nodiscard]] auto text() const -> std::string {
