@@ -45,8 +45,7 @@ auto grown(std::uint64_t seed, int commands) -> allot::Dispatcher<> {
 
 // A forger hashes what was changed.
 auto forged(Bytes bytes) -> Bytes {
-    constexpr auto tail = std::size_t{32};
-    bytes.resize(bytes.size() - tail);
+    bytes.erase(bytes.end() - 32, bytes.end());
     const auto hash = allot::Sha256{}.bytes(bytes).finish();
     bytes.insert(bytes.end(), hash.begin(), hash.end());
     return bytes;
@@ -234,6 +233,32 @@ TEST_CASE("whatever a forger writes is refused, or is a state in its only form t
     }
     CHECK(refused > 1'000);
     CHECK(taken > 1'000);  // most bytes are ids, names and amounts, which may be any
+}
+
+TEST_CASE("a snapshot holds no number that a command would not have brought there") {
+    auto d = allot::Dispatcher<>{};
+    const auto m = support::dark({});
+    constexpr auto mark = 0x12'3456U;
+    support::ok(d.join(support::with(support::plain_node(1), [](auto& n) { n.stake = mark; }), m));
+    support::ok(d.submit(support::with(support::plain_task(1), [](auto& t) { t.fee = mark + 1; }), m));
+    support::ok(d.submit(support::with(support::plain_task(2), [](auto& t) {
+        t.duration_estimate = allot::Duration{mark + 2};
+    }), m));
+    const auto bytes = allot::snapshot(d, 1);
+    REQUIRE_FALSE(error_of(forged(bytes)));
+    // Each stands there with the lowest byte first, and gets a high one.
+    const auto with_high = [&](unsigned number, std::ptrdiff_t high) {
+        auto changed = bytes;
+        const auto word = std::vector<std::uint8_t>{static_cast<std::uint8_t>(number), static_cast<std::uint8_t>(number >> 8U),
+                                                    static_cast<std::uint8_t>(number >> 16U), 0, 0, 0, 0, 0};
+        const auto at = std::search(changed.begin(), changed.end(), word.begin(), word.end());
+        REQUIRE(at != changed.end());
+        *(at + high) = 1;
+        return error_of(forged(changed));
+    };
+    CHECK(with_high(mark, 12) == SnapshotError::contradiction);
+    CHECK(with_high(mark + 1, 12) == SnapshotError::contradiction);
+    CHECK(with_high(mark + 2, 4) == SnapshotError::contradiction);
 }
 
 TEST_CASE("a small snapshot cannot ask for much memory") {

@@ -220,7 +220,7 @@ private:
         }
         const auto& node = record.node;
         demand(!node.id.is_null() && !state_.nodes().find(node.id), SnapshotError::not_canonical);
-        demand(node.stake_root == StakeRoot::from(node.stake.units) && in_time(node.due_at));
+        demand(node.stake.admitted() && node.stake_root == StakeRoot::from(node.stake.units) && in_time(node.due_at));
         if (!node.present()) {
             demand(node.node_class == no_handle<ClassId> && node.slot == 0 && !node.leased() && held.empty());
         } else {
@@ -268,11 +268,13 @@ private:
         }
         demand(!task.id.is_null() && !state_.tasks().find(task.id), SnapshotError::not_canonical);
         demand(in_time(task.due_at) && in_time(task.submitted_at) && task.sequence < state_.counters().sequence_next);
+        demand(task.fee.admitted() && task.duration_estimate > Duration{0} &&
+               task.duration_estimate < Duration{std::int64_t{1} << 32});
         demand((task.state == TaskState::running) == (task.lease != no_handle<LeaseHandle>));
         if (task.state == TaskState::ended) {
             demand(task.requirement == no_handle<RequirementId> && task.models.empty());
         } else {
-            demand(state_.fits().contains(task.requirement) && task.duration_estimate > Duration{0});
+            demand(state_.fits().contains(task.requirement));
             sequences_.push_back(task.sequence);
         }
         for (const auto model : task.models) {
