@@ -59,9 +59,8 @@ struct RequirementHash {
             hash_text(hasher, gpu.name);
             hasher.word(gpu.vram.count);
         }
-        hasher.word((std::uint64_t{value.platforms.size()} << 34U) | (std::uint64_t{value.gang_size} << 2U) |
-                    (value.same_card ? 2U : 0U) | (value.software ? 1U : 0U));
-        hasher.word(value.platforms_refused.size());
+        hasher.word((std::uint64_t{value.platforms.size()} << 48U) | (std::uint64_t{value.platforms_refused.size()} << 34U) |
+                    (std::uint64_t{value.gang_size} << 2U) | (value.same_card ? 2U : 0U) | (value.software ? 1U : 0U));
         for (const auto& platform : value.platforms) {
             hash_text(hasher, platform);
         }

@@ -249,8 +249,8 @@ private:
         if (moves && class_is != no_handle<ClassId>) {
             fits_.slots(class_is).take(is->node.slot);
         }
-        if (const auto active_was = active_in(was), active_is = active_in(is); active_was != active_is) {
-            count_active(active_was, active_is, followers);
+        if (class_was != class_is || is_paused(was) != is_paused(is)) {
+            count_active(is_paused(was) ? no_handle<ClassId> : class_was, is_paused(is) ? no_handle<ClassId> : class_is, followers);
         }
         present_ += is != nullptr && is->node.present() ? 1U : 0U;
         present_ -= was != nullptr && was->node.present() ? 1U : 0U;
@@ -339,9 +339,8 @@ private:
         return record != nullptr && record->node.present() ? record->node.node_class : no_handle<ClassId>;
     }
 
-    /// The class that a node is an active member of: one that is paused is none.
-    [[nodiscard]] static auto active_in(const NodeRecordType* record) -> ClassId {
-        return record != nullptr && record->node.state != NodeState::paused ? class_of(record) : no_handle<ClassId>;
+    [[nodiscard]] static auto is_paused(const NodeRecordType* record) -> bool {
+        return record != nullptr && record->node.state == NodeState::paused;
     }
 
     /// An active node goes from one class to another, either of which may be none; a class opens or closes by that.
