@@ -130,7 +130,7 @@ public:
     /// Notes a configuration as it was, for `rollback` to give back through `configured`.
     void note_configuration(Configuration before) { notes_.add(ConfigurationNote<Configuration>{std::move(before)}); }
 
-    /// The id of a class, which is added if it is new. Unless a record takes it up, `sweep` it.
+    /// The id of a class, which is added if it is new. It goes with the last record that has it, so one must take it up.
     template <class F>
     auto intern(NodeClass value, F& followers) -> ClassId {
         if (const auto id = fits_.classes().find(value)) {
