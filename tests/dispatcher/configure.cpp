@@ -187,7 +187,7 @@ TEST_CASE("a policy made of policies is configured by its parts, and compared by
     CHECK_FALSE(d == counters_aside);
     session.rollback();
     CHECK(d == before);
-    ok(d.configure(allot::NameWhitelistParameters{{{"H100", 80_GiB, {}, ""}}}, 2, dark(0s)));
+    ok(d.configure(allot::NameWhitelistParameters{{{"H100", 80_GiB, "", {}}}}, 2, dark(0s)));
     CHECK(started(d.match(at(0s))).empty());
     CHECK(allot::explain(d, allot::TaskId{1}).value().count(allot::Reason::name_policy) == 1);
     ok(d.configure(allot::NameWhitelistParameters{}, 3, dark(0s)));

@@ -14,7 +14,7 @@ using allot::NameWhitelist;
 using allot::NodeClass;
 using allot::Reason;
 
-const auto listed = NameWhitelist{{.names = {{"A100", 40_GiB, {1, 0, 0}}, {"RTX 4090", 24_GiB, {1, 0, 0}, "Linux"}}}};
+const auto listed = NameWhitelist{{.names = {{"A100", 40_GiB, "", {1, 0, 0}}, {"RTX 4090", 24_GiB, "Linux", {1, 0, 0}}}}};
 
 auto fits(const NameWhitelist& policy, const NodeClass& node_class) -> Reason { return policy.fits(node_class, {}); }
 

@@ -261,6 +261,19 @@ TEST_CASE("a snapshot holds no number that a command would not have brought ther
     CHECK(with_high(mark + 2, 4) == SnapshotError::contradiction);
 }
 
+TEST_CASE("a requirement that both accepts and refuses platforms is in no snapshot") {
+    auto d = allot::Dispatcher<>{};
+    support::ok(d.submit(support::with(support::plain_task(1), [](auto& t) { t.platforms_refused = {"abc"}; }), support::dark({})));
+    auto bytes = allot::snapshot(d, 1);
+    const auto refused = Bytes{0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 3, 0, 0, 0, 'a', 'b', 'c'};  // no version, one node, the list
+    const auto at = std::search(bytes.begin(), bytes.end(), refused.begin(), refused.end());
+    REQUIRE(at != bytes.end());
+    *(at - 4) = 1;  // one platform accepted
+    const auto accepted = Bytes{3, 0, 0, 0, 'x', 'y', 'z'};
+    bytes.insert(at, accepted.begin(), accepted.end());
+    CHECK(error_of(forged(bytes)) == SnapshotError::not_canonical);
+}
+
 TEST_CASE("a small snapshot cannot ask for much memory") {
     auto d = allot::Dispatcher<>{};
     const auto m = support::at({});

@@ -23,7 +23,7 @@ using allot::preset::CrynuxRelay2026;
 using Names = std::vector<std::string>;
 
 /// A relay that wants so many nodes of a name.
-auto relay(std::uint32_t nodes_of_a_name = 1, std::vector<allot::ListedName> whitelist = {}) {
+auto relay(std::uint32_t nodes_of_a_name = 1, std::vector<allot::NodeClass> whitelist = {}) {
     return allot::Dispatcher{CrynuxRelay2026{nodes_of_a_name, std::move(whitelist)}};
 }
 
@@ -127,7 +127,7 @@ TEST_CASE("a node excluded for its health is no candidate, even alone, until its
 }
 
 TEST_CASE("names: the whitelist, and enough nodes that take part") {
-    auto d = relay(2, {{"A100", 40_GiB, {1, 0, 0}, "Linux"}, {"H100", 80_GiB, {1, 0, 0}, "Linux"}});
+    auto d = relay(2, {{"A100", 40_GiB, "Linux", {1, 0, 0}}, {"H100", 80_GiB, "Linux", {1, 0, 0}}});
     const auto join = [&](const char* id, const char* name, std::uint32_t vram, allot::SoftwareVersion version) {
         ok(d.join(with(named(id, name, vram), [&](auto& n) { n.software = version; }), at(0s)));
     };

@@ -53,7 +53,7 @@ auto whitelist_of(const Json& names) -> allot::NameWhitelist {
         const auto bar = name.find('|');
         REQUIRE(std::sscanf(name.c_str() + bar, "|%u|%u.%u.%u", &vram, &v.major, &v.minor, &v.patch) == 4);
         const auto gpu = name.substr(0, bar);
-        list.names.push_back({gpu, {vram}, v, platform(gpu)});
+        list.names.push_back({gpu, {vram}, platform(gpu), v});
     }
     if (list.names.empty()) {
         list.names.push_back({"none", {}, {}, {}});

@@ -22,6 +22,7 @@ ALLOT_FIELDS(Entropy, words)
 ALLOT_FIELDS(Moment, time, entropy)
 ALLOT_FIELDS(SoftwareVersion, major, minor, patch)
 ALLOT_FIELDS(GpuChoice, name, vram)
+ALLOT_FIELDS(NodeClass, gpu, vram, platform, software)
 ALLOT_FIELDS(NodeSpec, id, gpu, vram, stake, models, platform, software, operator_id, labels)
 ALLOT_FIELDS(NodeUpdate, id, gpu, vram, stake, platform, software, operator_id, labels)
 ALLOT_FIELDS(TaskSpec, id, vram_min, gpus, platforms, software, models, fee, duration_estimate, owner, group, labels,

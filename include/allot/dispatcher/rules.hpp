@@ -69,8 +69,8 @@ struct RulesParameters {
                small(tasks_max, 1U << 28U) && small(classes_max, 1U << 16U) && small(requirements_max, 1U << 16U) &&
                small(models_max, 1U << 24U) && models_per_task_max <= 1'024 && models_per_node_max <= 1U << 16U &&
                small(name_bytes_max, 4'096) && small(group_members_max, 1U << 16U) && small(gang_max, 255) &&
-               class_nodes_min <= 1'024 && small(narrow_from, 64) && small(draw_among, 64) && tasks_per_owner_max >= 1 && outbid_by.den >= 1 &&
-               outbid_by.num >= outbid_by.den &&
+               class_nodes_min <= 1'024 && small(narrow_from, 64) && small(draw_among, 64) && tasks_per_owner_max >= 1 &&
+               outbid_by.den >= 1 && outbid_by.num >= outbid_by.den &&
                (value_doubles_in == Duration{0} ||
                 (value_doubles_in >= std::chrono::minutes{1} && value_doubles_in <= longest));
     }

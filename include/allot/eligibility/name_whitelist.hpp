@@ -1,42 +1,30 @@
 #pragma once
 
 #include <algorithm>
-#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
-#include <allot/core/fields.hpp>
 #include <allot/core/node.hpp>
+#include <allot/core/value_fields.hpp>
 #include <allot/policy/eligibility.hpp>
 #include <allot/policy/role.hpp>
 
 namespace allot { inline namespace v0 {
 
-/// A kind of node as a name policy tells kinds apart: card, VRAM and version (spec: crynux.md 2.3), and platform, which the relay
-/// writes into the card's name.
-struct ListedName {
-    std::string gpu{};
-    Gibibytes vram{};
-    SoftwareVersion software{};
-    std::string platform{};
-
-    friend auto operator==(const ListedName&, const ListedName&) -> bool = default;
-};
-ALLOT_FIELDS(ListedName, gpu, vram, software, platform)
-
 /// Parameters of `NameWhitelist`.
 struct NameWhitelistParameters {
-    std::vector<ListedName> names{};  ///< The kinds that are given tasks. None: every kind.
+    std::vector<NodeClass> names{};  ///< The classes that are given tasks. None: every class.
 
     friend auto operator==(const NameWhitelistParameters&, const NameWhitelistParameters&) -> bool = default;
 };
 ALLOT_FIELDS(NameWhitelistParameters, names)
 
-/// Keeps tasks from all kinds of nodes but those listed. Stands beside another policy:
-/// `AllOf{HardwareFit{}, NameWhitelist{{.names = {{"A100+Linux", 40_GiB, {1, 0, 0}}}}}}`.
+/// Keeps tasks from all classes of nodes but those listed. Stands beside another policy:
+/// `AllOf{HardwareFit{}, NameWhitelist{{.names = {{"A100", 40_GiB, "Linux", {1, 0, 0}}}}}}`.
 ///
-/// The other half of the relay's name policy, how many nodes of a kind there must be, is `Rules::class_nodes_min`.
+/// A name at the relay is card and platform in one, with VRAM and version (spec: crynux.md 2.3): a class here. The other half of
+/// its name policy, how many nodes of a name there must be, is `Rules::class_nodes_min`.
 class NameWhitelist {
 public:
     using role = role::eligibility;
@@ -49,8 +37,8 @@ public:
     /// @complexity linear in the names; asked once for each pair of class and requirement.
     [[nodiscard]] auto fits(const NodeClass& node_class, const Requirement&) const -> Reason {
         const auto& names = parameters_.names;
-        const auto own = ListedName{node_class.gpu, node_class.vram, node_class.software, node_class.platform};
-        return names.empty() || std::find(names.begin(), names.end(), own) != names.end() ? Reason::none : Reason::name_policy;
+        const auto listed = names.empty() || std::find(names.begin(), names.end(), node_class) != names.end();
+        return listed ? Reason::none : Reason::name_policy;
     }
 
     [[nodiscard]] auto admits(const Node&, const Task&, const Situation&) const noexcept -> Reason { return Reason::none; }

@@ -37,7 +37,7 @@ public:
     using role = role::preset;
 
     /// With a whitelist, nodes of other names get no task.
-    explicit CrynuxRelay2026(std::uint32_t class_nodes_min = 10, std::vector<ListedName> whitelist = {})
+    explicit CrynuxRelay2026(std::uint32_t class_nodes_min = 10, std::vector<NodeClass> whitelist = {})
         : class_nodes_min_{class_nodes_min}, whitelist_{std::move(whitelist)} {}
 
     [[nodiscard]] auto policies() const {
@@ -56,7 +56,7 @@ public:
 
 private:
     std::uint32_t class_nodes_min_;
-    std::vector<ListedName> whitelist_;
+    std::vector<NodeClass> whitelist_;
 };
 
 }}}  // namespace allot::v0::preset

@@ -153,7 +153,7 @@ public:
     }
 
     /// Opens or closes a class. Needs no memory: there is room for every class that fits.
-    /// @complexity O(requirements that it fits · log classes).
+    /// @complexity O(requirements that it fits · classes that they fit).
     void set_open(ClassId id, bool open) {
         auto& column = columns_[id.value];
         if (column.open == open) {

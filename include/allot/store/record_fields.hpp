@@ -7,7 +7,6 @@ namespace allot { inline namespace v0 {
 
 /// The fields of what a dispatcher remembers. An order is never changed: it is the order of the bytes.
 
-ALLOT_FIELDS(NodeClass, gpu, vram, platform, software)
 ALLOT_FIELDS(Requirement, vram_min, gpus, platforms, software, gang_size, same_card, platforms_refused)
 ALLOT_FIELDS(Node, id, operator_id, stake, stake_root, due_at, node_class, slot, lease, state, excluded, kicked_out, labels)
 ALLOT_FIELDS_OF_TEMPLATE(NodeRecord, node, qos)
