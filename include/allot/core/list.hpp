@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 
 #include <boost/container/options.hpp>
 #include <boost/container/vector.hpp>
@@ -13,5 +14,13 @@ namespace allot { inline namespace v0 {
 /// their lists are short or empty.
 template <class T>
 using List = boost::container::vector<T, void, boost::container::vector_options_t<boost::container::stored_size<std::uint32_t>>>;
+
+/// The elements of a container of Boost as a span. The standard takes the iterators of these containers for contiguous from a
+/// newer Boost than 1.74 on only.
+/// Complexity: O(1).
+template <class Container>
+[[nodiscard]] constexpr auto span_of(const Container& elements) noexcept -> std::span<const typename Container::value_type> {
+    return {elements.data(), elements.size()};
+}
 
 }}  // namespace allot::v0

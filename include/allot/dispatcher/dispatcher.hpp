@@ -281,8 +281,8 @@ private:
 
     // facts.hpp: what follows from the records; changes nothing
     [[nodiscard]] auto bounds(NodeHandle h, const Record& record, bool holds_models) const -> Bounds;
-    [[nodiscard]] auto place(NodeHandle h, const Record* record, std::span<const HeldModel> models) const -> NodePlace;
-    [[nodiscard]] auto place_before(NodeHandle h, const Record* record, std::span<const HeldModel> models) const -> NodePlace;
+    [[nodiscard]] auto place(NodeHandle h, const Record* record, const HeldModels& models) const -> NodePlace;
+    [[nodiscard]] auto place_before(NodeHandle h, const Record* record, const HeldModels& models) const -> NodePlace;
     [[nodiscard]] auto boost(NodeHandle h, const Task& task) const -> Boost;
     [[nodiscard]] auto best_boost() const -> Boost;
     [[nodiscard]] auto weight_now(const Record& record, const Task& task, Boost boost) const -> Weight;

@@ -101,7 +101,7 @@ auto Dispatcher<Ps...>::bounds(NodeHandle h, const Record& record, bool holds_mo
 
 /// Where a node stands, and its bounds if it is a candidate.
 template <class... Ps>
-auto Dispatcher<Ps...>::place(NodeHandle h, const Record* record, std::span<const HeldModel> models) const -> NodePlace {
+auto Dispatcher<Ps...>::place(NodeHandle h, const Record* record, const HeldModels& models) const -> NodePlace {
     auto place = place_before(h, record, models);
     if (record != nullptr) {
         const auto bound = bounds(h, *record, !models.empty());
@@ -113,10 +113,10 @@ auto Dispatcher<Ps...>::place(NodeHandle h, const Record* record, std::span<cons
 
 /// Where a node stood. What it weighed there is nobody's business any more.
 template <class... Ps>
-auto Dispatcher<Ps...>::place_before(NodeHandle h, const Record* record, std::span<const HeldModel> models) const -> NodePlace {
+auto Dispatcher<Ps...>::place_before(NodeHandle h, const Record* record, const HeldModels& models) const -> NodePlace {
     const auto& node = record != nullptr ? record->node : state_.nodes()[h].node;
     const auto bound = record != nullptr ? 1U : 0U;
-    return {h, node.node_class, node.slot, bound, bound, models};
+    return {h, node.node_class, node.slot, bound, bound, span_of(models)};
 }
 
 template <class... Ps>

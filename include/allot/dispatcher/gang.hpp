@@ -205,7 +205,7 @@ void Dispatcher<Ps...>::witnessed_team(const Task& task, const Gang& gang, std::
         return;
     }
     for (auto i = first; i < gang.size(); ++i) {
-        witnessed({ChoiceKind::draw, task, gang[i], &*step.moment.entropy, no_handle<ModelId>, std::span{gang}.first(i), first > 0},
+        witnessed({ChoiceKind::draw, task, gang[i], &*step.moment.entropy, no_handle<ModelId>, span_of(gang).first(i), first > 0},
                   step);
     }
 }

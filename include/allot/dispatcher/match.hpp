@@ -64,7 +64,7 @@ auto Dispatcher<Ps...>::draw_one(const Task& task, std::span<const ClassId> clas
     const auto frame = frame_of(classes);
     if (!task.models.empty() && rules_->narrowing != Narrowing::none) {
         auto narrowed = frame;
-        narrowed.models = task.models;
+        narrowed.models = span_of(task.models);
         if (rules_->narrowing != Narrowing::any) {
             // Whoever holds all models holds the rarest: the shortest frame that has them all. Ties go by canonical order.
             const auto holders = [&](const ModelId& model) {
@@ -102,7 +102,7 @@ auto Dispatcher<Ps...>::draw_among(const Task& task, const Frame& frame, const G
     }
     auto drawn = boost::container::small_vector<Draw, 4>{};
     while (drawn.size() < wanted) {
-        const auto next = draw_in(task, frame, chosen, random, drawn);
+        const auto next = draw_in(task, frame, chosen, random, span_of(drawn));
         if (!next) {
             break;
         }

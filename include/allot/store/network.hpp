@@ -284,7 +284,7 @@ private:
         set_due(DueKind::task, h.value, due_of(was), due_of(is));
         followers.task_changed(h, was, is);
         if (wanted && !same) {
-            const auto models = std::span{was->models};  // of a note, whose list stays where it is while notes are added
+            const auto models = span_of(was->models);  // of a note, whose list stays where it is while notes are added
             drop(was->requirement);
             for (const auto model : models) {
                 drop(model);
