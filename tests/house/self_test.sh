@@ -158,6 +158,25 @@ table yes '/^D31/,/^D32/s#dispatcher/quality#dispatcher/queue#'
 table yes 's/^  cannot .*/  cannot/'
 table yes '/^D31/s/ One.*//'
 
+# issue <yes|no> <line of the list>: does the check complain about a list of this line, beside one test with the tag [Q1]?
+mkdir -p "$copy/tests/queue"
+issue() {
+    echo 'TEST_CASE("a claim", "[Q1]") {}' > "$copy/tests/queue/planted.cpp"
+    echo "$2" > "$copy/list.txt"
+    if sh "$here/issues.sh" "$copy/list.txt" "$copy/tests" > "$copy/output"; then found=no; else found=yes; fi
+    if [ "$found" != "$1" ]; then
+        echo "issues: complaint about \"$2\": expected $1, was $found"
+        failures=$((failures + 1))
+    fi
+}
+
+issue no 'Q1 queue/planted.cpp 0123456'
+issue yes '# nothing'
+issue yes 'Q1 queue/planted.cpp'
+issue yes 'Q1 queue/planted.cpp 0123456 more'
+issue yes 'Q1 queue/absent.cpp 0123456'
+issue yes 'Q2 queue/planted.cpp 0123456'
+
 if [ "$failures" -ne 0 ]; then
     echo "$failures checks do not see what they are for"
     exit 1
