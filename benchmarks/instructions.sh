@@ -18,7 +18,7 @@ book=benchmarks/instructions.txt
 build=${BUILD:-build/benchmarks-$(basename "${CXX:-g++}")}
 
 {
-    need cmake ninja-build g++ valgrind libbenchmark-dev libexpected-dev
+    need_for library build benchmarks
     # A folder that run.sh configured stays as it is: another spelling of the compiler would make CMake forget the flags.
     [ -e "$build/CMakeCache.txt" ] || cmake -S . -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DCMAKE_CXX_COMPILER="${CXX:-g++}" \
         -DCMAKE_CXX_FLAGS_RELEASE='-O2 -DNDEBUG' -DALLOT_BUILD_TESTS=OFF -DALLOT_BUILD_EXAMPLES=OFF -DALLOT_BUILD_BENCHMARKS=ON

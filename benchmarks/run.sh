@@ -10,10 +10,7 @@ set -eu
 cd "$(dirname "$0")/.."
 . tests/support/debian.sh
 
-boost='libboost1.81-dev|libboost-dev'
-[ ! -e /usr/include/boost/multi_index_container.hpp ] || boost=
-# shellcheck disable=SC2086  # empty when there is a Boost
-need g++ cmake ninja-build pkg-config $boost libexpected-dev libbenchmark-dev libgsl-dev libsqlite3-dev valgrind
+need_for library build benchmarks
 
 build=${BUILD:-build/benchmarks-$(basename "${CXX:-g++}")}
 launcher=

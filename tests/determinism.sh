@@ -121,7 +121,7 @@ for library in boost tl; do  # and nothing else of /usr/include, which another m
 done
 
 if [ "${1:-}" = --golden ]; then
-    need_basics
+    need_for library
     {
         sed '/^#/!d' "$golden"
         for form in full short; do
@@ -145,8 +145,8 @@ if [ $# -eq 0 ]; then
 fi
 
 began=$(date +%s)
-all="libboost1.81-dev|libboost-dev libexpected-dev"
-[ ! -e /usr/include/boost/multi_index_container.hpp ] || all=libexpected-dev
+need_for library
+all=
 for target in "$@"; do
     describe "$target"
     all="$all $packages"

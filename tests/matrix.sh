@@ -66,7 +66,7 @@ tsan_runs() {
     g++ -fsanitize=thread build/tsan/probe.cpp -o build/tsan/probe && "$@" build/tsan/probe 2> /dev/null
 }
 
-need_basics
+need_for library build examples tests
 around=
 rooms=
 times=
@@ -76,7 +76,7 @@ for name in "$@"; do
     case $name in
         gcc | release) leg "$name" ;;
         clang)
-            need clang-14
+            need_for clang
             [ $short = no ] || rooms="core pool queue"
             leg clang
             rooms=
@@ -86,7 +86,7 @@ for name in "$@"; do
             fi
             ;;
         libcxx)
-            need clang-16 libc++-16-dev libc++abi-16-dev
+            need_for libcxx
             if [ $short = yes ]; then
                 show cmake --preset clang16-libcxx -DALLOT_BUILD_EXAMPLES=OFF
                 show cmake --build --preset clang16-libcxx --parallel "$(cores)" --target compile_pass smoke

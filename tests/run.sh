@@ -6,12 +6,12 @@
 #     sh tests/run.sh -LE slow        all but the slow ones
 #
 # CXX chooses the compiler, CXXFLAGS its flags; ALLOT_JOBS how many at once; ALLOT_SEED the seed of the random tests (a
-# number or `random`).
+# number or `random`). ALLOT_BOOST=1.81 takes that Boost in place of Debian's own.
 set -eu
 cd "$(dirname "$0")/.."
 . tests/support/debian.sh
 
-need_basics
+need_for library build examples tests
 if [ -z "${CXX:-}" ]; then
     CXX=g++
     if [ "$(g++ -dumpversion | cut -d . -f 1)" -lt 12 ]; then

@@ -54,6 +54,16 @@ nothing=$("$replay" < "$work/in")
 "$replay" --to binary < "$work/in" > "$work/empty"
 expect 0 "$nothing" "$work/empty"
 
+# One line for each command, whatever it brings.
+commands=$(grep -c '"command"' sample.jsonl)
+"$replay" --reply sample.jsonl > "$work/replies"
+if ! { [ "$(grep -c '^{"position":[0-9]*,"time":[0-9]*,"events":\[.*\],"accepted":\(true\|false\)}$' "$work/replies")" = "$commands" ] &&
+    [ "$(wc -l < "$work/replies")" = $((commands + 1)) ] && [ "$sum" = "$(tail -n 1 "$work/replies")" ]; }; then
+    fault "--reply does not write one line for each command, and one at the end"
+fi
+[ "$(grep -o '"event":' "$work/replies" | wc -l)" = "$(grep -c '"event":' sample.events.jsonl)" ] ||
+    fault "--reply writes other events"
+
 # Two logs that differ.
 sed '$d' sample.jsonl > "$work/in"
 expect 1 '{"differ":"command","position":26,"field":"","first":{"time":99000000,"command":"Advance"},"second":null}
@@ -124,7 +134,7 @@ expect 2 'replay: --explain: task: an id is expected: a whole number below 2^64,
     --explain task: sample.jsonl
 expect 2 'replay: /: cannot be read' /
 expect 2 'replay: nowhere: cannot be read' nowhere
-for wrong in '--until -1' '--to yaml' '--policies none' '--quiet --to json' '--explain task:1 --to json' '--text' '--compare -' 'one two'; do
+for wrong in '--until -1' '--to yaml' '--policies none' '--quiet --to json' '--reply --quiet' '--explain task:1 --to json' '--text' '--compare -' 'one two'; do
     # shellcheck disable=SC2086  # a list of words
     if "$replay" $wrong > "$work/out" 2>&1 < "$work/in" || [ $? != 2 ]; then
         fault "replay $wrong: does not end with 2"

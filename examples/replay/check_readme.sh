@@ -1,7 +1,7 @@
 #!/bin/sh
 # Runs what README.md shows and compares what comes of it: check_readme.sh REPLAY [--write]
 #
-# A block ```sh is run as it stands, and the block ```json or ```text that follows it is what it has to write. --write writes it there.
+# tests/support/run_blocks.sh says what is run. --write writes there what came of it.
 set -eu
 
 replay=$(realpath "$1")
@@ -18,18 +18,7 @@ if ! command -v python3 > /dev/null; then
     exit 77
 fi
 
-awk -v to="$work/block" '
-    /^```sh$/ { count += 1; file = to count ".sh"; next }
-    /^```/ { if (file != "") close(file); file = "" }
-    file != "" { print > file }' "$here/README.md"
-for block in "$work"/block*.sh; do
-    (cd "$work/play" && sh "$block") > "${block%.sh}.out" || true
-done
-awk -v from="$work/block" '
-    /^```sh$/ { count += 1 }
-    /^```(json|text)$/ { print; while ((getline line < (from "" count ".out")) > 0) print line; skip = 1; next }
-    /^```$/ { skip = 0 }
-    !skip' "$here/README.md" > "$work/README.md"
+(cd "$work/play" && sh "$here/../../tests/support/run_blocks.sh" "$here/README.md" "$work/README.md")
 
 if [ "${2:-}" = --write ]; then
     cp "$work/README.md" "$here/README.md"

@@ -114,6 +114,15 @@ template <class Command>
     return json;
 }
 
+/// Events as a list of objects.
+[[nodiscard]] inline auto json_of(const allot::Events& events) -> Json {
+    auto list = Json::array();
+    for (const auto& event : events) {
+        list.push_back(json_of(event));
+    }
+    return list;
+}
+
 /// A log entry or an event as one line, without its end.
 template <class T>
 [[nodiscard]] auto json_line(const T& value) -> std::string {

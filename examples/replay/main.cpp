@@ -74,8 +74,10 @@ auto main(int argc, char** argv) -> int {
                                          "end with why task:ID waits, or what node:ID gets, at that point")
         ->type_name("SUBJECT")->excludes(convert)->excludes(other);
     app.add_flag("--text", options.text, "explain in sentences, not as JSON")->needs(explain);
-    app.add_flag("--quiet", options.quiet, "the last line alone: the hashes, or what is explained")
+    auto* const reply = app.add_flag("--reply", options.reply, "one line for each command, with all its events")
         ->excludes(convert)->excludes(other);
+    app.add_flag("--quiet", options.quiet, "the last line alone: the hashes, or what is explained")
+        ->excludes(convert)->excludes(other)->excludes(reply);
     app.add_option("--policies", options.policies, "whose rules hold")->check(CLI::IsMember(names()))->capture_default_str();
     app.footer("Ends with 0 when all is well, 1 when two logs differ, 2 when something is wrong with the input.");
     try {

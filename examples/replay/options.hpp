@@ -18,6 +18,7 @@ struct Options {
     std::optional<std::uint64_t> until{};  ///< The position to stop before.
     std::string explain{};                 ///< What to explain where the play stops: "task:ID" or "node:ID"; empty for nothing.
     bool text = false;                     ///< Explain in sentences, not as JSON.
+    bool reply = false;                    ///< One line for each command, with all its events.
     bool quiet = false;                    ///< The last line alone.
     std::string policies = "crynux_single";
 };

@@ -68,6 +68,15 @@ template <class Command>
     return entry;
 }
 
+/// What a command brought, as one object: so that a program that sent it knows where its answer ends.
+template <class Command>
+[[nodiscard]] auto reply(std::uint64_t position, const allot::LogEntry<Command>& entry, const allot::Events& events) -> Json {
+    return {{"position", position},
+            {"time", json_of(entry)["time"]},
+            {"events", json_of(events)},
+            {"accepted", events.accepted()}};
+}
+
 /// Plays a log and writes what happened.
 template <class Dispatcher>
 auto play(const Options& options, Output& output) -> Status {
@@ -75,10 +84,13 @@ auto play(const Options& options, Output& output) -> Status {
     auto input = LogInput<typename Dispatcher::Command>{options.log, options.from};
     auto player = Player<Dispatcher>{};
     while (const auto entry = next_until(input, options)) {
-        const auto position = std::to_string(input.position() - 1);
-        for (const auto& event : player.apply(*entry)) {
-            if (!options.quiet) {
-                output.line("{\"position\":" + position + "," + json_line(event).substr(1));
+        const auto position = input.position() - 1;
+        const auto events = player.apply(*entry);
+        if (options.reply) {
+            output.line(reply(position, *entry, events).dump());
+        } else if (!options.quiet) {
+            for (const auto& event : events) {
+                output.line("{\"position\":" + std::to_string(position) + "," + json_line(event).substr(1));
             }
         }
     }
@@ -142,13 +154,7 @@ auto compare(const Options& options, Output& output) -> Status {
     };
     const auto command_of = [](const Entry& entry) { return entry ? json_of(*entry) : Json(); };
     const auto events_of = [](Player<Dispatcher>& one, const Entry& entry) {
-        auto list = Json::array();
-        if (entry) {
-            for (const auto& event : one.apply(*entry)) {
-                list.push_back(json_of(event));
-            }
-        }
-        return list;
+        return entry ? json_of(one.apply(*entry)) : Json::array();
     };
     tell("command", command_of(first), command_of(second));
     auto other = player;

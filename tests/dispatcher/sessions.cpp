@@ -1,5 +1,6 @@
 #include <stdexcept>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -100,6 +101,12 @@ TEST_CASE("a session that merely ends is rolled back, and one moved on lives on"
         second.commit();
     }
     CHECK(d.state().present() == 2);
+}
+
+TEST_CASE("where memory runs out on the way back the program ends, however the way back was begun", "[E3]") {
+    using Session = decltype(std::declval<allot::Dispatcher<>&>().session());
+    CHECK(noexcept(std::declval<Session&>().rollback()));
+    CHECK(std::is_nothrow_destructible_v<Session>);
 }
 
 TEST_CASE("sessions nest: the inner one may go while the outer stays, and the outer takes all back") {

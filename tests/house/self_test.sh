@@ -177,6 +177,47 @@ issue yes 'Q1 queue/planted.cpp 0123456 more'
 issue yes 'Q1 queue/absent.cpp 0123456'
 issue yes 'Q2 queue/planted.cpp 0123456'
 
+# shown <yes|no> <file> <sed script>: does the check complain about the READMEs and scripts, one of which is changed in this way?
+shown() {
+    rm -rf "$copy/top"
+    mkdir "$copy/top"
+    (cd "$tests/.." && tar -cf - README.md .ci examples/*.sh examples/replay tests/*.sh tests/support benchmarks/*.sh) |
+        tar -xf - -C "$copy/top"
+    sed -i "$3" "$copy/top/$2"
+    if sh "$here/shown.sh" "$copy/top" > "$copy/output"; then found=no; else found=yes; fi
+    if [ "$found" != "$1" ]; then
+        echo "shown: complaint about $2 after sed '$3': expected $1, was $found"
+        failures=$((failures + 1))
+    fi
+}
+
+shown no README.md ''
+shown yes README.md 's/ libfmt-dev//'
+shown yes README.md '/^g++ /d'
+shown yes examples/replay/README.md '/^python3 /d'
+shown yes examples/replay/README.md '/sh examples.build.sh/d'
+shown yes tests/bare.sh '/run_blocks/d'
+shown yes tests/bare.sh '/check_readme/d'
+shown yes tests/bare.sh 's/^commands=.*/g++ first.cpp/'
+shown yes tests/support/packages.txt 's/^library/libraries/'
+shown yes .ci/run '/bare.sh/d'
+shown yes tests/run.sh '$a\
+need libboost-dev'
+
+# blocks <result> <page>: what becomes of a page when its blocks are run; `|` is the end of a line.
+blocks() {
+    echo "$2" | tr '|' '\n' > "$copy/page"
+    sh "$tests/support/run_blocks.sh" "$copy/page" "$copy/result" 2> /dev/null
+    if [ "$(tr '\n' '|' < "$copy/result")" != "$1|" ]; then
+        echo "blocks: \"$2\" became \"$(tr '\n' '|' < "$copy/result")\""
+        failures=$((failures + 1))
+    fi
+}
+
+blocks 'a|```sh|echo 7|```|b|```text|7|```|c' 'a|```sh|echo 7|```|b|```text|8|9|```|c'
+blocks '```sh|echo 7|```|```json|7|```|```json|1|```' '```sh|echo 7|```|```json|```|```json|1|```'
+blocks '```sh|echo 1|```|```sh|false|```|```text|```|```cpp|echo 3|```' '```sh|echo 1|```|```sh|false|```|```text|2|```|```cpp|echo 3|```'
+
 if [ "$failures" -ne 0 ]; then
     echo "$failures checks do not see what they are for"
     exit 1

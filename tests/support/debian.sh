@@ -1,59 +1,58 @@
+# shellcheck shell=sh
 # To be read by a POSIX shell with `.`: installs packages on Debian and Ubuntu, and says so.
 
 # as_root <command...>
 as_root() {
     if [ "$(id -u)" -eq 0 ]; then
         "$@"
-    else
+    elif command -v sudo > /dev/null; then
         sudo "$@"
+    else
+        echo "This needs root, and there is no sudo: $*" >&2
+        return 1
     fi
 }
 
-# need <package...>: installs those that are missing. `a|b` is either: b when a is not to be had.
+# need <package...>: installs those that are missing. What is said goes to the standard error.
 need() {
     missing=
-    for choice in "$@"; do
-        installed=no
-        for package in $(echo "$choice" | tr '|' ' '); do
-            if dpkg-query -W -f '${Status}\n' "$package" 2> /dev/null | grep -q ' installed$'; then
-                installed=yes
-            fi
-        done
-        [ $installed = yes ] || missing="$missing $choice"
+    for package in "$@"; do
+        dpkg-query -W -f '${Status}\n' "$package" 2> /dev/null | grep -q ' installed$' || missing="$missing $package"
     done
     [ -n "$missing" ] || return 0
     if ! command -v apt-get > /dev/null; then
-        echo "Please install what Debian calls:$missing"
+        echo "Please install what Debian calls:$missing" >&2
         return 0
     fi
-    as_root apt-get update -qq || echo "apt-get update failed; trying with the lists that are here"
-    wanted=
-    for choice in $missing; do
-        for package in $(echo "$choice" | tr '|' ' '); do
-            if LC_ALL=C apt-cache policy "$package" | grep -q 'Candidate: [^(]'; then
-                break
-            fi
-        done
-        wanted="$wanted $package"
-    done
-    echo "+ apt-get install$wanted"
+    echo "+ apt-get install$missing" >&2
+    as_root apt-get update -qq >&2 || echo "apt-get update failed; trying with the lists that are here" >&2
     # shellcheck disable=SC2086  # several words
-    as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $wanted < /dev/null
+    as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $missing < /dev/null > /dev/null
+}
+
+# need_for <what...>: installs what packages.txt lists for it; `root` is the folder of the project, if not this one. A Boost
+# that is there will do, unless ALLOT_BOOST names a version.
+need_for() {
+    packages=
+    for what in "$@"; do
+        packages="$packages $(sed -n "s/^$what  *//p" "${root:-.}/tests/support/packages.txt")"
+    done
+    if [ -n "${ALLOT_BOOST:-}" ]; then
+        boost=libboost$ALLOT_BOOST-dev
+    elif [ -e /usr/include/boost/version.hpp ]; then
+        boost=
+    else
+        boost=libboost-dev
+    fi
+    packages=$(echo "$packages" | sed "s/libboost-dev/$boost/")
+    # shellcheck disable=SC2086  # several words
+    need $packages
 }
 
 # show <command...>: says the command, then runs it.
 show() {
     echo "+ $*"
     "$@"
-}
-
-# What every build of the tests needs. Boost 1.74 is enough; where a newer one stands beside it, we develop on that.
-need_basics() {
-    boost='libboost1.81-dev|libboost-dev'
-    [ ! -e /usr/include/boost/multi_index_container.hpp ] || boost=
-    # shellcheck disable=SC2086  # empty when there is a Boost
-    need g++ cmake ninja-build pkg-config $boost libexpected-dev libfmt-dev catch2 librapidcheck-dev \
-        nlohmann-json3-dev libcli11-dev
 }
 
 # How many compilers at once; ALLOT_JOBS says otherwise.

@@ -30,8 +30,8 @@ private:
 /// that is executed twice, and the undo of a fork. Sessions nest: close the inner one first. A session neither committed nor
 /// rolled back is rolled back when it ends. The dispatcher must stay where it is meanwhile.
 ///
-/// Taking back may need memory, where a name comes back that nobody used any more; should that fail as well, the program ends
-/// (a destructor takes back) and the journal has the state.
+/// Taking back may need memory, where a name or a place in a queue comes back that was given up meanwhile. If that cannot be had,
+/// the program ends (`std::terminate`), for half a state is none; the journal has the whole one.
 ///
 /// @complexity `rollback` costs what the commands changed; `commit` nothing.
 template <class Dispatcher>
@@ -59,8 +59,8 @@ public:
         dispatcher_ = nullptr;
     }
 
-    /// Everything is as it was when the session began.
-    void rollback() {
+    /// Everything is as it was when the session began; where memory runs out on the way, the program ends.
+    void rollback() noexcept {
         if (dispatcher_ == nullptr) {
             return;
         }

@@ -1,0 +1,23 @@
+#!/bin/sh
+# Installs what is missing, builds one example, and says where it is: sh examples/build.sh replay
+# Debian 12, Ubuntu 22.04 or later. The names are those of the files and folders beside this one.
+set -eu
+
+example=$1
+root=$(CDPATH='' cd -- "$(dirname -- "$0")/.." && pwd)
+build=$root/build/examples
+# shellcheck source=../tests/support/debian.sh
+. "$root/tests/support/debian.sh"
+need_for library build examples
+
+mkdir -p "$build"
+echo "build.sh: building $example, which takes a minute the first time" >&2
+if ! {
+    cmake -S "$root" -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DALLOT_BUILD_EXAMPLES=ON -DALLOT_BUILD_TESTS=OFF \
+        -DALLOT_BUILD_BENCHMARKS=OFF -DALLOT_INSTALL=OFF &&
+    cmake --build "$build" --target "$example" --parallel "$(cores)"
+} > "$build/$example.log" 2>&1; then
+    cat "$build/$example.log" >&2
+    exit 1
+fi
+echo "$build/examples/$example"
