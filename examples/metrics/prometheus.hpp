@@ -133,6 +133,8 @@ inline auto to_prometheus(const allot::Metrics& m) -> std::string {
     }
     out.one("allot_draw_rejections_total", "counter", "Tries of draws that hit no one.", m.rejections);
     out.one("allot_draw_scans_total", "counter", "Draws that an exact scan decided.", m.scans);
+    out.one("allot_draw_weights_above_bound_total", "counter", "Weights above their bounds: the weight policy breaks its law.",
+            m.above_bound);
     out.one("allot_bound_renewals_total", "counter", "Renewals of the bounds of draws, after large changes of the largest stake.",
             m.renewals);
     out.one("allot_explanations_total", "counter", "Explanations given.", m.explanations);

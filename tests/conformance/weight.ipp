@@ -2,12 +2,15 @@
 #include <cstdint>
 
 #include <allot/policy/laws/monotone.hpp>
+#include <allot/policy/laws/pure.hpp>
 
 #include "conformance/name.hpp"
 #include "support/catch.hpp"
 #include "support/seed.hpp"
 
 static_assert(allot::monotone_weight<ALLOT_MODEL>);
+
+ALLOT_CLAIM("is pure, whatever else was asked of it") { ALLOT_KEEPS(allot::laws::pure(ALLOT_MODEL{}, support::seed())); }
 
 ALLOT_CLAIM("keeps the law of a monotone weight") {
     for (std::uint64_t i = 0; i < 5; ++i) {

@@ -17,6 +17,17 @@ using namespace support;
 
 using Measured = allot::Dispatcher<allot::ValueQueue>;
 
+/// Says that it is monotone and looks at the task: what a bound is made for is not what is weighed.
+struct Liar {
+    using role = allot::role::weight;
+    static constexpr bool monotone = true;
+    auto weight(const allot::Node& node, const allot::Task& task, allot::Factors) const -> allot::Weight {
+        const auto doubled = node.stake == allot::Amount{2} && !task.id.is_null() && task.fee > allot::Amount{0};
+        return allot::Weight::from_ratio(doubled ? 2 : 1, 1);
+    }
+};
+using Deceived = allot::Dispatcher<allot::Rules, Liar>;
+
 }  // namespace
 
 TEST_CASE("figures are what was heard of, and how the network stands") {
@@ -142,4 +153,42 @@ TEST_CASE("the sums of the figures agree with the network, whatever happened") {
     }
     CHECK(starts > first_starts);  // some were tried again
     CHECK(uneven > 0);
+}
+
+TEST_CASE("weights above their bounds are counted, and nothing else is different", "[N2]") {
+    const auto rules = GENERATE(allot::RulesParameters{}, allot::RulesParameters{.narrowing = allot::Narrowing::all},
+                                allot::RulesParameters{.draw_among = 2});
+    auto d = Deceived{allot::Rules{rules}, Liar{}};
+    auto unseen = d;
+    auto recorder = allot::MetricsRecorder{};
+    const auto run = [&](const Deceived::Command& command, const Moment& moment) {
+        auto events = Events{};
+        d.apply(command, moment, events, recorder.witness<Deceived>());
+        (void)unseen.apply(command, moment);
+        return events;
+    };
+    const auto counted = [&] { return recorder.metrics(d).above_bound; };
+    for (auto id = 1; id <= 2; ++id) {
+        (void)run(command::Join{with(plain_node(id), [&](NodeSpec& n) { n.stake = id; })}, at(0s));
+    }
+    for (auto id = 1; id <= 20; ++id) {
+        (void)run(command::Submit{with(paying(id, 0), [](auto& t) { t.gang_size = 2; })}, at(0s, id));
+        (void)run(command::Cancel{allot::TaskId{id}}, at(0s));
+    }
+    CHECK(counted() == 0);
+    for (auto id = 21; id <= 60; ++id) {
+        (void)run(command::Submit{with(plain_task(id), [&](auto& t) { t.gang_size = id % 2 == 0 ? 2 : 1; })}, at(0s, id));
+        (void)run(command::Cancel{allot::TaskId{id}}, at(0s));
+    }
+    CHECK(counted() > 20);
+    // So are the lots for a copy of a model: the node that is drawn is told by its task, and the other one is asked.
+    const auto before = counted();
+    for (auto id = 61; id <= 80; ++id) {
+        (void)run(command::Submit{with(plain_task(id), [](auto& t) { t.models = {"m" + t.id.text()}; })}, at(0s, id));
+        (void)run(command::Cancel{allot::TaskId{id}}, at(0s));
+    }
+    CHECK(recorder.metrics(d).choices[static_cast<std::size_t>(allot::ChoiceKind::copy)] > 0);
+    CHECK(counted() >= before + 15);
+    CHECK(d == unseen);
+    CHECK(d.digest() == unseen.digest());
 }

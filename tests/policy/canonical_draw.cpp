@@ -23,6 +23,7 @@ struct Line {
         NodeHandle node;
         std::uint32_t model;
         std::uint64_t offset;
+        std::uint32_t bound;
     };
     std::vector<std::uint32_t> bounds;
     mutable std::uint32_t located = 0;
@@ -41,14 +42,14 @@ struct Line {
         for (; point >= bounds[node]; ++node) {
             point -= bounds[node];
         }
-        return {{node}, 0, point};
+        return {{node}, 0, point, bounds[node]};
     }
     template <class F>
     void for_each(const Frame&, F&& f) const {
         ++scans;
         for (std::uint32_t node = 0; node < bounds.size(); ++node) {
             if (bounds[node] > 0) {
-                f(NodeHandle{node}, 0U);
+                f(NodeHandle{node}, 0U, bounds[node]);
             }
         }
     }
@@ -146,4 +147,31 @@ TEST_CASE("loose bounds and a scan leave the same shares") {
         surplus += difference * difference / (node + 1);
     }
     CHECK(surplus < 28'000);  // two degrees of freedom: p = 1e-6
+}
+
+TEST_CASE("a draw tells of each weight it meets above its bound, by tries and by the scan", "[N2]") {
+    const auto line = Line{{one, one}};
+    const auto twice = [](NodeHandle, std::uint32_t) { return bounded(2 * one); };
+    auto random = chance();
+    const auto tried = allot::canonical_draw(line, {}, twice, random);
+    CHECK(tried->above_bound == 1);
+    CHECK_FALSE(tried->scanned);
+
+    // Two tries hit the long place, whose weight is zero; then the scan looks at both.
+    const auto one_lies = [](NodeHandle node, std::uint32_t) { return node.value == 0 ? bounded(2 * one) : Weight::zero(); };
+    const auto short_line = Line{{1, one}};
+    auto scans = std::uint32_t{0};
+    for (std::uint32_t i = 0; i < 100; ++i) {
+        auto words = chance(i);
+        const auto drawn = allot::canonical_draw(short_line, {{}, {}, 2}, one_lies, words);
+        scans += drawn->scanned ? 1U : 0U;
+        CHECK(drawn->above_bound == 1);
+    }
+    CHECK(scans == 100);
+
+    // A weight as long as its bound is no lie; and without bounds, as for weights that are not monotone, nothing is one.
+    auto full = chance(1);
+    CHECK(allot::canonical_draw(line, {}, [](NodeHandle, std::uint32_t) { return bounded(one); }, full)->above_bound == 0);
+    auto unbounded = chance(2);
+    CHECK(allot::canonical_draw(line, {{}, {}, 0}, twice, unbounded)->above_bound == 0);
 }

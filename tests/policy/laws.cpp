@@ -14,6 +14,7 @@
 TEST_CASE("one header has a law for each role, and the defaults keep them") {
     namespace laws = allot::laws;
     CHECK_FALSE(laws::pure(allot::HardwareFit{}));
+    CHECK_FALSE(laws::pure(allot::HarmonicWeight{}));
     CHECK_FALSE(laws::monotone(allot::HarmonicWeight{}));
     CHECK_FALSE(laws::reversible(allot::GpuGroupPool{}));
     CHECK_FALSE(laws::ordered(allot::ValueQueue{}));

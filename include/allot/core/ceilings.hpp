@@ -60,7 +60,7 @@ struct Ceilings {
             return next;
         }
         if (renewed < end) {
-            next.renewed = std::min(end, renewed + stretch);
+            next.renewed = renewed + std::min(stretch, end - renewed);
         } else {
             next = {std::max(to, ceil_power_of_two(largest)), to, to, 0};
         }

@@ -10,6 +10,7 @@
 #include <boost/mp11/algorithm.hpp>
 #include <boost/mp11/list.hpp>
 
+#include <allot/core/parameters.hpp>
 #include <allot/policy/role.hpp>
 
 namespace allot { inline namespace v0 { namespace detail {
@@ -174,6 +175,16 @@ void each_configured_by(P& policy, F&& f) {
         f(policy);
     } else if constexpr (has_parts<P>) {
         each_part(policy, [&](auto& part) { each_configured_by<Parameters>(part, f); });
+    }
+}
+
+/// Throws as `sound` does when a policy, or a part of it, was made with parameters that `configure` would refuse.
+template <class P>
+void check_parameters(P& policy) {
+    if constexpr (configurable<P>) {
+        (void)sound(policy.parameters());
+    } else if constexpr (has_parts<P>) {
+        each_part(policy, [](auto& part) { check_parameters(part); });
     }
 }
 

@@ -240,16 +240,8 @@ struct Dispatcher<Ps...>::Checker {
     auto operator()(const command::Match&) const -> Verdict { return std::nullopt; }  // entropy comes with the Moment
 
     auto operator()(const command::Configure<Configuration>& c) const -> Verdict {
-        const auto valid = std::visit(
-            [](const auto& parameters) {
-                if constexpr (requires { parameters.valid(); }) {
-                    return static_cast<bool>(parameters.valid());
-                } else {
-                    return true;
-                }
-            },
-            c.parameters);
-        return valid ? std::nullopt : Verdict{Error::parameter_invalid};
+        const auto* fault = std::visit([](const auto& parameters) { return detail::parameter_fault(parameters); }, c.parameters);
+        return fault == nullptr ? std::nullopt : Verdict{Error::parameter_invalid};
     }
 
     /// A class with an update's changes.

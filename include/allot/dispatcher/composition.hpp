@@ -22,7 +22,9 @@ Dispatcher<Ps...>::Dispatcher(FromChoices, const Choices& all)
       qos_{Pack::template take<role::qos, QoSTracker>(all)},
       valuation_{Pack::template take<role::valuation, Valuation>(all)},
       placement_{Pack::template take<role::placement, Placement>(all)},
-      terms_{Pack::template take<role::terms, Terms>(all)} {}
+      terms_{Pack::template take<role::terms, Terms>(all)} {
+    configure_each([](auto& policy) { detail::check_parameters(policy); });
+}
 
 template <class... Ps>
 template <class... Old>

@@ -112,7 +112,15 @@ auto Dispatcher<Ps...>::draw_among(const Task& task, const Frame& frame, const G
         return std::nullopt;
     }
     const auto among = std::min<std::size_t>(drawn.size(), rules_->draw_among);
-    return among == 0 ? std::nullopt : std::optional{drawn[among == 1 ? 0 : random.below(among)]};
+    if (among == 0) {
+        return std::nullopt;
+    }
+    auto chosen_one = drawn[among == 1 ? 0 : random.below(among)];
+    chosen_one.above_bound = 0;
+    for (const auto& one : drawn) {
+        chosen_one.above_bound += one.above_bound;
+    }
+    return chosen_one;
 }
 
 template <class... Ps>

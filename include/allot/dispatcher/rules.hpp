@@ -3,6 +3,7 @@
 #include <cstdint>
 
 #include <allot/core/fields.hpp>
+#include <allot/core/parameters.hpp>
 #include <allot/core/time.hpp>
 #include <allot/core/units.hpp>
 #include <allot/policy/role.hpp>
@@ -59,21 +60,48 @@ struct RulesParameters {
     std::uint32_t group_members_max = 64;   ///< Tasks of one validation group.
     std::uint32_t gang_max = 16;            ///< Nodes of one gang.
 
-    /// True when the parameters make sense together.
-    [[nodiscard]] constexpr auto valid() const noexcept -> bool {
+    /// What is wrong with the parameters, as one sentence; null when they make sense together.
+    [[nodiscard]] constexpr auto fault() const noexcept -> const char* {
         constexpr auto longest = Duration{std::int64_t{1} << 40};
         constexpr auto small = [](std::uint32_t n, std::uint32_t max) { return n >= 1 && n <= max; };
-        return due_max >= 1 && renewals_max >= 1 && forget_tasks_after >= Duration{0} && forget_tasks_after <= longest &&
-               forget_nodes_after >= Duration{0} && forget_nodes_after <= longest && small(boost_unit, 1'000) &&
-               boost_on_disk <= 1'000 && boost_in_use <= 1'000 && small(nodes_max, 1U << 24U) &&
-               small(tasks_max, 1U << 28U) && small(classes_max, 1U << 16U) && small(requirements_max, 1U << 16U) &&
-               small(models_max, 1U << 24U) && models_per_task_max <= 1'024 && models_per_node_max <= 1U << 16U &&
-               small(name_bytes_max, 4'096) && small(group_members_max, 1U << 16U) && small(gang_max, 255) &&
-               class_nodes_min <= 1'024 && small(narrow_from, 64) && small(draw_among, 64) && tasks_per_owner_max >= 1 &&
-               outbid_by.den >= 1 && outbid_by.num >= outbid_by.den &&
-               (value_doubles_in == Duration{0} ||
-                (value_doubles_in >= std::chrono::minutes{1} && value_doubles_in <= longest));
+        constexpr auto wait = [longest](Duration d) { return d >= Duration{0} && d <= longest; };
+        return detail::first_unmet({
+            {due_max >= 1, "allot: Rules: due_max must be at least 1"},
+            {renewals_max >= 1, "allot: Rules: renewals_max must be at least 1"},
+            {evictions_max >= 1, "allot: Rules: evictions_max must be at least 1"},
+            {wait(forget_tasks_after), "allot: Rules: forget_tasks_after must be 0 to 2^40 ms"},
+            {wait(forget_nodes_after), "allot: Rules: forget_nodes_after must be 0 to 2^40 ms"},
+            {!enumerator_name(narrowing).empty(), "allot: Rules: narrowing must be any, all, gate or none"},
+            {small(boost_unit, 1'000), "allot: Rules: boost_unit must be 1 to 1,000"},
+            {std::uint64_t{boost_on_disk} + boost_in_use < std::uint64_t{15} * boost_unit,
+             "allot: Rules: boost_on_disk and boost_in_use together must be below 15 times boost_unit, for weights end at 16"},
+            {class_nodes_min <= 1'024, "allot: Rules: class_nodes_min must be at most 1,024"},
+            {small(narrow_from, 64), "allot: Rules: narrow_from must be 1 to 64"},
+            {small(draw_among, 64), "allot: Rules: draw_among must be 1 to 64"},
+            {tasks_per_owner_max >= 1, "allot: Rules: tasks_per_owner_max must be at least 1"},
+            {outbid_by.den >= 1 && outbid_by.num >= outbid_by.den,
+             "allot: Rules: outbid_by must be at least 1, over a denominator of at least 1"},
+            {value_doubles_in == Duration{0} || (value_doubles_in >= std::chrono::minutes{1} && value_doubles_in <= longest),
+             "allot: Rules: value_doubles_in must be 0 or a minute to 2^40 ms"},
+            {small(nodes_max, 1U << 24U), "allot: Rules: nodes_max must be 1 to 2^24"},
+            {small(tasks_max, 1U << 28U), "allot: Rules: tasks_max must be 1 to 2^28"},
+            {small(classes_max, 1U << 16U), "allot: Rules: classes_max must be 1 to 2^16"},
+            {small(requirements_max, 1U << 16U), "allot: Rules: requirements_max must be 1 to 2^16"},
+            {small(models_max, 1U << 24U), "allot: Rules: models_max must be 1 to 2^24"},
+            {models_per_task_max <= 1'024, "allot: Rules: models_per_task_max must be at most 1,024"},
+            {std::uint64_t{nodes_max} * models_per_task_max <= std::uint64_t{1} << 32U,
+             "allot: Rules: nodes_max times models_per_task_max must be at most 2^32, for bounds of draws are summed in 64 bits"},
+            {models_per_node_max <= 1U << 16U, "allot: Rules: models_per_node_max must be at most 2^16"},
+            {choices_max <= 1'024, "allot: Rules: choices_max must be at most 1,024"},
+            {labels_max <= 1'024, "allot: Rules: labels_max must be at most 1,024"},
+            {small(name_bytes_max, 4'096), "allot: Rules: name_bytes_max must be 1 to 4,096"},
+            {avoided_max <= 1'024, "allot: Rules: avoided_max must be at most 1,024"},
+            {small(group_members_max, 1U << 16U), "allot: Rules: group_members_max must be 1 to 2^16"},
+            {small(gang_max, 255), "allot: Rules: gang_max must be 1 to 255"},
+        });
     }
+    /// True when nothing is.
+    [[nodiscard]] constexpr auto valid() const noexcept -> bool { return fault() == nullptr; }
     friend constexpr auto operator==(const RulesParameters&, const RulesParameters&) noexcept -> bool = default;
 };
 ALLOT_FIELDS(RulesParameters, due_max, renewals_max, evictions_max, forget_tasks_after, forget_nodes_after, narrowing, boost_on_disk,
@@ -88,10 +116,10 @@ public:
     using Parameters = RulesParameters;
 
     constexpr Rules() noexcept = default;
-    constexpr explicit Rules(const Parameters& parameters) noexcept : parameters_{parameters} {}
+    constexpr explicit Rules(const Parameters& parameters) : parameters_{detail::sound(parameters)} {}
 
     [[nodiscard]] constexpr auto parameters() const noexcept -> const Parameters& { return parameters_; }
-    constexpr void configure(const Parameters& parameters) noexcept { parameters_ = parameters; }
+    constexpr void configure(const Parameters& parameters) { parameters_ = detail::sound(parameters); }
     [[nodiscard]] constexpr auto operator->() const noexcept -> const Parameters* { return &parameters_; }
 
 private:

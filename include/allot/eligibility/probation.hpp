@@ -1,6 +1,7 @@
 #pragma once
 
 #include <allot/core/fields.hpp>
+#include <allot/core/parameters.hpp>
 #include <allot/core/u128.hpp>
 #include <allot/core/units.hpp>
 #include <allot/policy/eligibility.hpp>
@@ -12,8 +13,14 @@ namespace allot { inline namespace v0 {
 struct ProbationParameters {
     Amount fee_max = (u128{1} << 96) - u128{1};  ///< The most a task may pay that an unproven node is given. The default: any.
 
-    /// True when the parameters make sense together.
-    [[nodiscard]] constexpr auto valid() const noexcept -> bool { return fee_max.admitted(); }
+    /// What is wrong with the parameters, as one sentence; null when they make sense together.
+    [[nodiscard]] constexpr auto fault() const noexcept -> const char* {
+        return detail::first_unmet({
+            {fee_max.admitted(), "allot: Probation: fee_max must be below 2^96"},
+        });
+    }
+    /// True when nothing is.
+    [[nodiscard]] constexpr auto valid() const noexcept -> bool { return fault() == nullptr; }
     friend constexpr auto operator==(const ProbationParameters&, const ProbationParameters&) noexcept -> bool = default;
 };
 ALLOT_FIELDS(ProbationParameters, fee_max)
@@ -29,7 +36,7 @@ public:
     using Parameters = ProbationParameters;
 
     constexpr Probation() noexcept = default;
-    constexpr explicit Probation(const Parameters& parameters) noexcept : parameters_{parameters} {}
+    constexpr explicit Probation(const Parameters& parameters) : parameters_{detail::sound(parameters)} {}
 
     [[nodiscard]] constexpr auto fits(const NodeClass&, const Requirement&) const noexcept -> Reason { return Reason::none; }
 
@@ -38,7 +45,7 @@ public:
     }
 
     [[nodiscard]] constexpr auto parameters() const noexcept -> const Parameters& { return parameters_; }
-    constexpr void configure(const Parameters& parameters) noexcept { parameters_ = parameters; }
+    constexpr void configure(const Parameters& parameters) { parameters_ = detail::sound(parameters); }
 
 private:
     Parameters parameters_{};

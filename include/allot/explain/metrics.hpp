@@ -54,6 +54,8 @@ struct Metrics {
     std::array<std::uint64_t, 5> choices{}; ///< By `ChoiceKind`: draws, pulls, evictions, copies.
     std::uint64_t rejections = 0;           ///< Tries of draws and copies that hit no one.
     std::uint64_t scans = 0;                ///< Draws and copies that an exact scan decided.
+    std::uint64_t above_bound = 0;          ///< Weights that draws and copies found above their bounds: not zero means that the
+                                            ///< weight policy is not monotone though it says so, and that shares are wrong.
     std::uint64_t renewals = 0;             ///< Times the bounds of draws began to be renewed, for the largest stake changed much.
     std::uint64_t explanations = 0;         ///< How often the embedder explained something and said so.
 
@@ -164,6 +166,7 @@ private:
         ++counted_.choices[static_cast<std::size_t>(choice.kind)];
         counted_.rejections += choice.drawn.misses;
         counted_.scans += choice.drawn.scanned ? 1U : 0U;
+        counted_.above_bound += choice.drawn.above_bound;
     }
 
     Metrics counted_{};                     // the events' part alone

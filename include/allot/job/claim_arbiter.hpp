@@ -14,6 +14,7 @@
 #include <vector>
 
 #include <allot/assert.hpp>
+#include <allot/core/parameters.hpp>
 #include <allot/job/job_effects.hpp>
 #include <allot/job/job_error.hpp>
 #include <allot/job/names.hpp>
@@ -43,6 +44,9 @@ struct ClaimStep {
 
 namespace detail {
 
+/// The longest time of an arbiter.
+inline constexpr auto claim_time_max = Duration{std::chrono::hours{24 * 40}};
+
 /// The earliest of what `time_of(entry)` gives for the entries of a map; nothing when it gives nothing.
 template <class Map, class TimeOf>
 [[nodiscard]] auto earliest(const Map& map, TimeOf&& time_of) -> std::optional<TimePoint> {
@@ -66,13 +70,18 @@ public:
     struct Parameters {
         Duration window = std::chrono::seconds{1};
         Duration forget_after = std::chrono::seconds{10};
+
+        /// What is wrong with the parameters, as one sentence; null when they make sense together.
+        [[nodiscard]] constexpr auto fault() const noexcept -> const char* {
+            return detail::first_unmet({
+                {window > Duration{0} && window < forget_after, "allot: Intent: window must be positive and below forget_after"},
+                {forget_after <= detail::claim_time_max, "allot: Intent: forget_after must be at most 40 days"},
+            });
+        }
     };
 
     Intent() = default;
-    explicit Intent(const Parameters& parameters) : parameters_{parameters} {
-        ALLOT_ASSERT(parameters.window > Duration{0} && parameters.window < parameters.forget_after,
-                     "Intent: the window has to be positive and below forget_after");
-    }
+    explicit Intent(const Parameters& parameters) : parameters_{detail::sound(parameters)} {}
 
     [[nodiscard]] auto begin(const Hash256& claim, const ClaimBid& bid, TimePoint now) -> ClaimStep {
         auto step = ClaimStep{};
@@ -155,12 +164,18 @@ class StoreCas {
 public:
     struct Parameters {
         Duration retry = std::chrono::seconds{2};  ///< The store is asked again after this.
+
+        /// What is wrong with the parameters, as one sentence; null when they make sense together.
+        [[nodiscard]] constexpr auto fault() const noexcept -> const char* {
+            return detail::first_unmet({
+                {retry > Duration{0} && retry <= detail::claim_time_max,
+                 "allot: StoreCas: retry must be positive and at most 40 days"},
+            });
+        }
     };
 
     StoreCas() = default;
-    explicit StoreCas(const Parameters& parameters) : parameters_{parameters} {
-        ALLOT_ASSERT(parameters.retry > Duration{0}, "StoreCas: the retry has to be positive");
-    }
+    explicit StoreCas(const Parameters& parameters) : parameters_{detail::sound(parameters)} {}
 
     [[nodiscard]] auto begin(const Hash256& claim, const ClaimBid& bid, TimePoint now) -> ClaimStep {
         auto step = ClaimStep{};
@@ -217,14 +232,21 @@ public:
     struct Parameters {
         Duration patience = std::chrono::seconds{4};
         Duration retry = std::chrono::seconds{1};  ///< Voters are asked again after this.
+
+        /// What is wrong with the parameters, as one sentence; null when they make sense together.
+        [[nodiscard]] constexpr auto fault() const noexcept -> const char* {
+            return detail::first_unmet({
+                {retry > Duration{0} && retry < patience, "allot: Quorum: retry must be positive and below patience"},
+                {patience <= detail::claim_time_max, "allot: Quorum: patience must be at most 40 days"},
+            });
+        }
     };
 
     /// @pre `voters` is not empty.
     Quorum(const NodeId& self, const std::vector<NodeId>& voters) : Quorum{self, voters, Parameters{}} {}
     Quorum(NodeId self, const std::vector<NodeId>& voters, const Parameters& parameters)
-        : self_{std::move(self)}, voters_{voters.begin(), voters.end()}, parameters_{parameters} {
-        ALLOT_ASSERT(!voters_.empty() && parameters.retry > Duration{0} && parameters.retry < parameters.patience,
-                     "Quorum: it needs voters, and retry below patience");
+        : self_{std::move(self)}, voters_{voters.begin(), voters.end()}, parameters_{detail::sound(parameters)} {
+        ALLOT_ASSERT(!voters_.empty(), "Quorum: it needs voters");
     }
 
     [[nodiscard]] auto begin(const Hash256& claim, const ClaimBid& bid, TimePoint now) -> ClaimStep {

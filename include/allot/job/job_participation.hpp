@@ -25,12 +25,10 @@ class JobParticipation {
 public:
     using Replicas = std::map<std::uint32_t, MicroQueueReplica>;
 
-    /// @pre the parameters are valid.
+    /// Throws std::invalid_argument where `parameters.fault()`.
     JobParticipation(JobPlan plan, JobNode self, const JobParameters& parameters, TimePoint now)
-        : self_{std::move(self)}, parameters_{parameters}, tracker_{std::move(plan), parameters.claim},
-          finaliser_{tracker_.plan().job(), self_.node}, announce_at_{now + parameters.claim / 3} {
-        ALLOT_ASSERT(parameters.valid(), "JobParticipation: a parameter is outside its documented range");
-    }
+        : self_{std::move(self)}, parameters_{detail::sound(parameters)}, tracker_{std::move(plan), parameters.claim},
+          finaliser_{tracker_.plan().job(), self_.node}, announce_at_{now + parameters.claim / 3} {}
 
     [[nodiscard]] auto tracker() const noexcept -> const JobTracker& { return tracker_; }
     [[nodiscard]] auto plan() const noexcept -> const JobPlan& { return tracker_.plan(); }

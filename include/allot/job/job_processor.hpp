@@ -42,10 +42,9 @@ public:
         TimePoint renew_at{};
     };
 
-    /// @pre the parameters are valid.
+    /// Throws std::invalid_argument where `parameters.fault()`.
     JobProcessor(JobNode self, const JobParameters& parameters, ClaimArbiter arbiter, TimePoint now)
-        : self_{std::move(self)}, parameters_{parameters}, arbiter_{std::move(arbiter)}, now_{now}, at_{now} {
-        ALLOT_ASSERT(parameters_.valid(), "JobProcessor: a parameter is outside its documented range");
+        : self_{std::move(self)}, parameters_{detail::sound(parameters)}, arbiter_{std::move(arbiter)}, now_{now}, at_{now} {
         parameters_.queue.arbitrate_epochs = !std::holds_alternative<Intent>(arbiter_);
     }
 

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cstdint>
 
+#include <allot/core/parameters.hpp>
 #include <allot/core/time.hpp>
 
 namespace allot { inline namespace v0 {
@@ -26,17 +27,27 @@ struct QueueParameters {
     bool fence_completions = false;    ///< Refuse a result whose lease is not the current one; else the first valid counts.
     bool arbitrate_epochs = false;     ///< Every change of owner needs a claim to be won first (`StoreCas`, `Quorum`).
 
-    /// True when the parameters make sense together.
-    [[nodiscard]] constexpr auto valid() const noexcept -> bool {
-        constexpr auto zero = Duration{0};
-        constexpr auto most = std::chrono::hours{24 * 40};
-        for (const auto length : {lock, owner_timeout, stagger, heartbeat, request_retry, request_retry_max, request_ttl,
-                                  reply_every, retry_delay, abandon_after}) {
-            if (length <= zero || length > most) { return false; }
-        }
-        return heartbeat * 2 <= owner_timeout && request_retry <= request_retry_max && attempts_max >= 1 &&
-               attempts_max <= 1000;
+    /// What is wrong with the parameters, as one sentence; null when they make sense together.
+    [[nodiscard]] constexpr auto fault() const noexcept -> const char* {
+        constexpr auto length = [](Duration d) { return d > Duration{0} && d <= std::chrono::hours{24 * 40}; };
+        return detail::first_unmet({
+            {length(lock), "allot: QueueParameters: lock must be positive and at most 40 days"},
+            {length(owner_timeout), "allot: QueueParameters: owner_timeout must be positive and at most 40 days"},
+            {length(stagger), "allot: QueueParameters: stagger must be positive and at most 40 days"},
+            {length(heartbeat), "allot: QueueParameters: heartbeat must be positive and at most 40 days"},
+            {length(request_retry), "allot: QueueParameters: request_retry must be positive and at most 40 days"},
+            {length(request_retry_max), "allot: QueueParameters: request_retry_max must be positive and at most 40 days"},
+            {length(request_ttl), "allot: QueueParameters: request_ttl must be positive and at most 40 days"},
+            {length(reply_every), "allot: QueueParameters: reply_every must be positive and at most 40 days"},
+            {length(retry_delay), "allot: QueueParameters: retry_delay must be positive and at most 40 days"},
+            {length(abandon_after), "allot: QueueParameters: abandon_after must be positive and at most 40 days"},
+            {heartbeat <= owner_timeout / 2, "allot: QueueParameters: heartbeat must be at most half of owner_timeout"},
+            {request_retry <= request_retry_max, "allot: QueueParameters: request_retry must be at most request_retry_max"},
+            {attempts_max >= 1 && attempts_max <= 1'000, "allot: QueueParameters: attempts_max must be 1 to 1,000"},
+        });
     }
+    /// True when nothing is.
+    [[nodiscard]] constexpr auto valid() const noexcept -> bool { return fault() == nullptr; }
     friend constexpr auto operator==(const QueueParameters&, const QueueParameters&) noexcept -> bool = default;
 };
 

@@ -36,9 +36,9 @@ class QueueState {
 public:
     using Item = MicroLeases::Item;
 
+    /// Throws std::invalid_argument where `parameters.fault()`.
     QueueState(MacroPlan plan, JobNode self, const QueueParameters& parameters)
-        : plan_{std::move(plan)}, self_{std::move(self)}, parameters_{parameters} {
-        ALLOT_ASSERT(parameters.valid(), "QueueState: a parameter is outside its documented range");
+        : plan_{std::move(plan)}, self_{std::move(self)}, parameters_{detail::sound(parameters)} {
         ALLOT_ASSERT(!self_.node.is_null() && !self_.wallet.is_null(), "QueueState: a node needs an id and a wallet");
     }
 

@@ -41,10 +41,8 @@ template <class P>
             if (mode == SnapshotParameters::must_match) {
                 return SnapshotFault{SnapshotError::parameters_differ, policy_name<P>()};
             }
-            if constexpr (requires { parameters.valid(); }) {
-                if (!parameters.valid()) {
-                    return SnapshotFault{SnapshotError::parameters_invalid, policy_name<P>()};
-                }
+            if (parameter_fault(parameters) != nullptr) {
+                return SnapshotFault{SnapshotError::parameters_invalid, policy_name<P>()};
             }
             policy.configure(parameters);
         }

@@ -9,6 +9,7 @@
 #include <allot/core/error.hpp>
 #include <allot/core/fields.hpp>
 #include <allot/core/id.hpp>
+#include <allot/core/parameters.hpp>
 #include <allot/core/time.hpp>
 #include <allot/core/u128.hpp>
 #include <allot/core/units.hpp>
@@ -24,11 +25,19 @@ struct DemandControlParameters {
     std::uint32_t holders_max = 10;                   ///< Largest target.
     Duration deadline = std::chrono::seconds{1'800};  ///< A node asked for a model should have it by then.
 
-    /// True when the parameters make sense together.
-    [[nodiscard]] constexpr auto valid() const noexcept -> bool {
+    /// What is wrong with the parameters, as one sentence; null when they make sense together.
+    [[nodiscard]] constexpr auto fault() const noexcept -> const char* {
         constexpr auto length = [](Duration d) { return d > Duration{0} && d.count() < std::int64_t{1} << 32U; };
-        return length(window) && length(deadline) && safety.den > 0 && holders_min <= holders_max && holders_max <= 1'000;
+        return detail::first_unmet({
+            {length(window), "allot: DemandControl: window must be positive and below 2^32 ms"},
+            {length(deadline), "allot: DemandControl: deadline must be positive and below 2^32 ms"},
+            {safety.den >= 1, "allot: DemandControl: safety needs a denominator of at least 1"},
+            {holders_min <= holders_max && holders_max <= 1'000,
+             "allot: DemandControl: holders_max must be holders_min to 1,000"},
+        });
     }
+    /// True when nothing is.
+    [[nodiscard]] constexpr auto valid() const noexcept -> bool { return fault() == nullptr; }
     friend constexpr auto operator==(const DemandControlParameters&, const DemandControlParameters&) noexcept -> bool = default;
 };
 ALLOT_FIELDS(DemandControlParameters, window, safety, holders_min, holders_max, deadline)
@@ -44,8 +53,7 @@ public:
     using Parameters = DemandControlParameters;
 
     DemandControl() = default;
-    /// @pre `parameters.valid()`.
-    explicit DemandControl(const Parameters& parameters) : parameters_{parameters} {}
+    explicit DemandControl(const Parameters& parameters) : parameters_{detail::sound(parameters)} {}
 
     /// A task arrived that will run for so long. Fails with `time_went_back`, `time_too_late` or `duration_invalid` and then
     /// changes nothing.

@@ -3,6 +3,7 @@
 #include <cstdint>
 
 #include <allot/core/fields.hpp>
+#include <allot/core/parameters.hpp>
 #include <allot/policy/model_placement.hpp>
 #include <allot/policy/role.hpp>
 
@@ -14,10 +15,17 @@ struct ThresholdPlacementParameters {
     std::uint32_t holders_target = 10;                ///< So many there should then be.
     Duration asked_for = std::chrono::seconds{1800};  ///< A request lapses after this; the node may be asked again.
 
-    /// True when the parameters make sense together.
-    [[nodiscard]] constexpr auto valid() const noexcept -> bool {
-        return holders_target >= holders_min && holders_target <= 1000 && asked_for > Duration{0};
+    /// What is wrong with the parameters, as one sentence; null when they make sense together.
+    [[nodiscard]] constexpr auto fault() const noexcept -> const char* {
+        return detail::first_unmet({
+            {holders_target >= holders_min && holders_target <= 1'000,
+             "allot: ThresholdPlacement: holders_target must be holders_min to 1,000"},
+            {asked_for > Duration{0} && asked_for <= Duration{std::int64_t{1} << 40},
+             "allot: ThresholdPlacement: asked_for must be 1 to 2^40 ms"},
+        });
     }
+    /// True when nothing is.
+    [[nodiscard]] constexpr auto valid() const noexcept -> bool { return fault() == nullptr; }
     friend constexpr auto operator==(const ThresholdPlacementParameters&, const ThresholdPlacementParameters&) noexcept
         -> bool = default;
 };
@@ -31,7 +39,7 @@ public:
     using Parameters = ThresholdPlacementParameters;
 
     constexpr ThresholdPlacement() noexcept = default;
-    constexpr explicit ThresholdPlacement(const Parameters& parameters) noexcept : parameters_{parameters} {}
+    constexpr explicit ThresholdPlacement(const Parameters& parameters) : parameters_{detail::sound(parameters)} {}
 
     [[nodiscard]] constexpr auto wanted(const ModelDemand& demand) const noexcept -> Wanted {
         if (demand.holders_available >= parameters_.holders_min) {
@@ -42,7 +50,7 @@ public:
     [[nodiscard]] constexpr auto asked_for() const noexcept -> Duration { return parameters_.asked_for; }
 
     [[nodiscard]] constexpr auto parameters() const noexcept -> const Parameters& { return parameters_; }
-    constexpr void configure(const Parameters& parameters) noexcept { parameters_ = parameters; }
+    constexpr void configure(const Parameters& parameters) { parameters_ = detail::sound(parameters); }
 
 private:
     Parameters parameters_{};

@@ -45,6 +45,7 @@ struct Draw {
     Weight weight{};             ///< Weight of the node drawn, rescaled to the ceiling of the largest stake.
     std::uint32_t misses = 0;    ///< Tries that hit no one.
     bool scanned = false;        ///< Whether the exact scan decided.
+    std::uint32_t above_bound = 0;  ///< Weights met on the way that lay above their bounds, which `laws::monotone` forbids.
 };
 
 namespace detail {

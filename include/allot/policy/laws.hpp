@@ -4,7 +4,7 @@
 ///
 /// | role | check |
 /// |---|---|
-/// | weight | `laws::monotone` |
+/// | weight | `laws::pure`; `laws::monotone` where it says that it is |
 /// | pool | `laws::reversible` |
 /// | queue | `laws::ordered` |
 /// | qos | `laws::bounded` |

@@ -23,7 +23,7 @@ concept names_monotone = requires { &P::monotone; };
 template <class P>
 concept says_monotone = requires { typename std::bool_constant<bool(P::monotone)>; };
 
-/// Selection weight of a candidate. Pure: equal arguments, equal weights.
+/// Selection weight of a candidate. Pure: equal arguments, equal weights. `laws::pure` checks it.
 template <class P>
 concept weight_policy = has_weight<P>;
 
@@ -36,7 +36,7 @@ concept has_by_operator = requires(const P& p) {
 
 /// A weight that never falls when stake, QoS score or boost rises, grows at most in proportion to the staking score, never rises
 /// with the largest stake, and knows the task through the factors alone. Then a bound per node can be stored, and draws cost
-/// O(log n). `laws::monotone` checks it.
+/// O(log n). `laws::monotone` checks it; a draw that meets a weight above its bound tells it in `Draw::above_bound`.
 template <class P>
 concept monotone_weight = weight_policy<P> && says_monotone<P> && bool(P::monotone);
 

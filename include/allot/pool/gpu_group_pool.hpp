@@ -68,15 +68,17 @@ public:
     struct Hit {
         NodeHandle node{};
         std::uint32_t model = 0;   ///< Index in `Frame::models`.
-        std::uint64_t offset = 0;  ///< How far behind the place's beginning the point lies.
+        std::uint32_t offset = 0;  ///< How far behind the place's beginning the point lies.
+        std::uint32_t bound = 0;   ///< The length of the place.
     };
 
     /// The first place of the frame whose prefix sum exceeds `point`. @pre `point < total(frame)`.
     [[nodiscard]] auto locate(const Frame& frame, std::uint64_t point) const -> Hit {
         auto hit = Hit{};
         if (frame.models.empty()) {
-            const auto found = candidates_[candidates_.locate(frame.classes, point)].find(point);
-            return {NodeHandle{found.item}, 0, found.offset};
+            const auto& tree = candidates_[candidates_.locate(frame.classes, point)];
+            const auto found = tree.find(point);
+            return {NodeHandle{found.item}, 0, static_cast<std::uint32_t>(found.offset), tree.weight(found.slot)};
         }
         for_each_model(frame, [&](const Holders& holders, std::uint32_t model) {
             const auto i = holders.locate(frame.classes, point);
@@ -84,23 +86,23 @@ public:
                 return true;
             }
             const auto found = holders[i].find(point, locals_);
-            hit = {NodeHandle{found.item - 1}, model, found.offset};
+            hit = {NodeHandle{found.item - 1}, model, static_cast<std::uint32_t>(found.offset), locals_[found.item]};
             return false;
         });
         return hit;
     }
 
-    /// Calls `f(node, model index)` for each place of the frame, in its order.
+    /// Calls `f(node, model index, bound)` for each place of the frame, in its order.
     template <class F>
     void for_each(const Frame& frame, F&& f) const {
         if (frame.models.empty()) {
             candidates_.for_each(frame.classes, [&](const SumTree& tree) {
-                tree.for_each([&](std::uint32_t, std::uint32_t item, std::uint32_t) { f(NodeHandle{item}, 0U); });
+                tree.for_each([&](std::uint32_t, std::uint32_t item, std::uint32_t bound) { f(NodeHandle{item}, 0U, bound); });
             });
         }
         for_each_model(frame, [&](const Holders& holders, std::uint32_t model) {
             holders.for_each(frame.classes, [&](const HolderTree& tree) {
-                tree.for_each([&](std::uint32_t item) { f(NodeHandle{item - 1}, model); });
+                tree.for_each([&](std::uint32_t item) { f(NodeHandle{item - 1}, model, locals_[item]); });
             });
             return true;
         });

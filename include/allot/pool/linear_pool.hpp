@@ -71,10 +71,10 @@ private:
             return sum;
         }
         [[nodiscard]] auto locate(const Frame&, std::uint64_t point) const {
-            struct Hit { NodeHandle node; std::uint32_t model; std::uint64_t offset; };
+            struct Hit { NodeHandle node; std::uint32_t model; std::uint64_t offset; std::uint32_t bound; };
             for (const auto& place : places) {
                 if (point < place.bound) {
-                    return Hit{place.node, place.model, point};
+                    return Hit{place.node, place.model, point, place.bound};
                 }
                 point -= place.bound;
             }
@@ -83,7 +83,7 @@ private:
         template <class F>
         void for_each(const Frame&, F&& f) const {
             for (const auto& place : places) {
-                f(place.node, place.model);
+                f(place.node, place.model, place.bound);
             }
         }
     };

@@ -38,12 +38,13 @@ public:
 
     /// With a whitelist, nodes of other names get no task.
     explicit CrynuxRelay2026(std::uint32_t class_nodes_min = 10, std::vector<NodeClass> whitelist = {})
-        : class_nodes_min_{class_nodes_min}, whitelist_{std::move(whitelist)} {}
+        : rules_{{.narrowing = Narrowing::gate, .boost_on_disk = 0, .boost_in_use = 3, .class_nodes_min = class_nodes_min}},
+          whitelist_{{.names = std::move(whitelist)}} {}
 
     [[nodiscard]] auto policies() const {
         return std::tuple{
-            Rules{{.narrowing = Narrowing::gate, .boost_on_disk = 0, .boost_in_use = 3, .class_nodes_min = class_nodes_min_}},
-            AllOf{HardwareFit{}, NameWhitelist{{.names = whitelist_}}},
+            rules_,
+            AllOf{HardwareFit{}, whitelist_},
             HarmonicWeight{},
             GpuGroupPool{},
             ValueQueue{{.tasks_per_node = 0, .capacity_min = 0xFFFF'FFFFU}},
@@ -55,8 +56,8 @@ public:
     }
 
 private:
-    std::uint32_t class_nodes_min_;
-    std::vector<NodeClass> whitelist_;
+    Rules rules_;
+    NameWhitelist whitelist_;
 };
 
 }}}  // namespace allot::v0::preset

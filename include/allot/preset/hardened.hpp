@@ -38,15 +38,15 @@ public:
 
     /// `stake_cap` is what a large honest node stakes; there is no default, for only you know the unit of your stakes.
     /// `probation_fee_max` is the most that a task may pay that is given to a node on probation.
-    constexpr explicit Hardened(Amount stake_cap, Amount probation_fee_max = ProbationParameters{}.fee_max) noexcept
-        : stake_cap_{stake_cap}, probation_fee_max_{probation_fee_max} {}
+    constexpr explicit Hardened(Amount stake_cap, Amount probation_fee_max = ProbationParameters{}.fee_max)
+        : weight_{{.stake_cap = stake_cap, .operator_caps = 4}}, probation_{{.fee_max = probation_fee_max}} {}
 
     [[nodiscard]] auto policies() const {
         return std::tuple{
             Rules{{.narrow_from = 3, .draw_among = 3, .refuse_unrunnable = true, .tasks_per_owner_max = 64, .outbid_by = {9, 8},
                    .value_doubles_in = std::chrono::hours{2}}},
-            AllOf{HardwareFit{}, Probation{{.fee_max = probation_fee_max_}}},
-            LinearWeight{{.stake_cap = stake_cap_, .operator_caps = 4}},
+            AllOf{HardwareFit{}, probation_},
+            weight_,
             GpuGroupPool{},
             ValueQueue{},
             RollingQos{{.proven_from = 8, .score_unproven = Score::from_ratio(1, 8),
@@ -59,8 +59,8 @@ public:
     }
 
 private:
-    Amount stake_cap_;
-    Amount probation_fee_max_;
+    LinearWeight weight_;
+    Probation probation_;
 };
 
 }}}  // namespace allot::v0::preset

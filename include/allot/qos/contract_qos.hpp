@@ -7,6 +7,7 @@
 #include <optional>
 
 #include <allot/core/fields.hpp>
+#include <allot/core/parameters.hpp>
 #include <allot/policy/qos_tracker.hpp>
 #include <allot/policy/role.hpp>
 
@@ -86,11 +87,18 @@ struct ContractQosParameters {
     std::uint32_t kick_out_at = 10;  ///< A window of no more removes the node.
     bool aborts_score_full = true;   ///< A task that ended by no fault of the node gives all points, else it is not counted.
 
-    /// True when the parameters make sense together; a new node must not be kicked out.
-    [[nodiscard]] constexpr auto valid() const noexcept -> bool {
-        return points_max >= 1 && points_max <= points_new && points_new <= 1'000 && padding <= 1'000 &&
-               kick_out_at < ContractScores::window * padding;
+    /// What is wrong with the parameters, as one sentence; null when they make sense together.
+    [[nodiscard]] constexpr auto fault() const noexcept -> const char* {
+        return detail::first_unmet({
+            {points_max >= 1 && points_max <= points_new && points_new <= 1'000,
+             "allot: ContractQos: points_max must be 1 to points_new, and points_new at most 1,000"},
+            {padding <= 1'000, "allot: ContractQos: padding must be at most 1,000"},
+            {kick_out_at < ContractScores::window * padding,
+             "allot: ContractQos: kick_out_at must be less than three times padding, or a new node is kicked out"},
+        });
     }
+    /// True when nothing is.
+    [[nodiscard]] constexpr auto valid() const noexcept -> bool { return fault() == nullptr; }
     friend constexpr auto operator==(const ContractQosParameters&, const ContractQosParameters&) noexcept -> bool = default;
 };
 ALLOT_FIELDS(ContractQosParameters, points_max, points_new, padding, kick_out_at, aborts_score_full)
@@ -107,7 +115,7 @@ public:
     using node_data = ContractScores;
 
     constexpr ContractQos() noexcept = default;
-    constexpr explicit ContractQos(const Parameters& parameters) noexcept : parameters_{parameters} {}
+    constexpr explicit ContractQos(const Parameters& parameters) : parameters_{detail::sound(parameters)} {}
 
     /// Nothing: the books outlive a departure.
     constexpr void joined(node_data&, TimePoint) const noexcept {}
@@ -145,7 +153,7 @@ public:
     }
 
     [[nodiscard]] constexpr auto parameters() const noexcept -> const Parameters& { return parameters_; }
-    constexpr void configure(const Parameters& parameters) noexcept { parameters_ = parameters; }
+    constexpr void configure(const Parameters& parameters) { parameters_ = detail::sound(parameters); }
 
 private:
     constexpr auto take(node_data& data, std::uint32_t points) const noexcept -> Standing {

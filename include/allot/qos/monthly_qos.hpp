@@ -8,6 +8,7 @@
 #include <optional>
 
 #include <allot/core/fields.hpp>
+#include <allot/core/parameters.hpp>
 #include <allot/core/samples.hpp>
 #include <allot/policy/qos_tracker.hpp>
 #include <allot/policy/role.hpp>
@@ -22,11 +23,17 @@ struct MonthlyQosParameters {
     std::uint32_t kick_out_window = 3;          ///< So many last tasks decide about a kick-out; at most 50.
     std::uint32_t kick_out_at = 20;             ///< Points in a full window that remove the node, and all below.
 
-    /// True when the parameters make sense together.
-    [[nodiscard]] constexpr auto valid() const noexcept -> bool {
-        return points_max >= 1 && points_max <= 255 && kick_out_window >= 1 && kick_out_window <= 50 &&
-               kick_out_at < kick_out_window * points_max;
+    /// What is wrong with the parameters, as one sentence; null when they make sense together.
+    [[nodiscard]] constexpr auto fault() const noexcept -> const char* {
+        return detail::first_unmet({
+            {points_max >= 1 && points_max <= 255, "allot: MonthlyQos: points_max must be 1 to 255"},
+            {kick_out_window >= 1 && kick_out_window <= 50, "allot: MonthlyQos: kick_out_window must be 1 to 50"},
+            {kick_out_at < std::uint64_t{kick_out_window} * points_max,
+             "allot: MonthlyQos: kick_out_at must be less than kick_out_window times points_max"},
+        });
     }
+    /// True when nothing is.
+    [[nodiscard]] constexpr auto valid() const noexcept -> bool { return fault() == nullptr; }
     friend constexpr auto operator==(const MonthlyQosParameters&, const MonthlyQosParameters&) noexcept -> bool = default;
 };
 ALLOT_FIELDS(MonthlyQosParameters, points_max, score_new, timeout_scores_zero, kick_out_window, kick_out_at)
@@ -74,7 +81,7 @@ public:
     };
 
     constexpr MonthlyQos() noexcept = default;
-    constexpr explicit MonthlyQos(const Parameters& parameters) noexcept : parameters_{parameters} {}
+    constexpr explicit MonthlyQos(const Parameters& parameters) : parameters_{detail::sound(parameters)} {}
 
     /// Nothing: the past counts until it is a month old, wherever the node was meanwhile (rule 20).
     constexpr void joined(node_data&, TimePoint) const noexcept {}
@@ -116,7 +123,7 @@ public:
     }
 
     [[nodiscard]] constexpr auto parameters() const noexcept -> const Parameters& { return parameters_; }
-    constexpr void configure(const Parameters& parameters) noexcept { parameters_ = parameters; }
+    constexpr void configure(const Parameters& parameters) { parameters_ = detail::sound(parameters); }
 
 private:
     [[nodiscard]] static constexpr auto day_of(TimePoint time) noexcept -> std::uint32_t {

@@ -8,6 +8,7 @@
 
 #include <allot/core/decay.hpp>
 #include <allot/core/fields.hpp>
+#include <allot/core/parameters.hpp>
 #include <allot/policy/qos_tracker.hpp>
 #include <allot/policy/role.hpp>
 
@@ -35,11 +36,19 @@ struct RollingQosParameters {
     Score penalty_failure = Score::one();                        ///< On probation a failed task, too, multiplies health by
                                                                  ///< this, and may exclude. One: failures tell nothing.
 
-    /// True when the parameters make sense together.
-    [[nodiscard]] constexpr auto valid() const noexcept -> bool {
-        return window >= 1 && window <= 50 && points_max >= 1 && points_max <= 255 && recovery_tau > Duration{0} &&
-               recovery_tau <= std::chrono::hours{24 * 40} && exclude_below < readmit_from && proven_from <= window;
+    /// What is wrong with the parameters, as one sentence; null when they make sense together.
+    [[nodiscard]] constexpr auto fault() const noexcept -> const char* {
+        return detail::first_unmet({
+            {window >= 1 && window <= 50, "allot: RollingQos: window must be 1 to 50"},
+            {points_max >= 1 && points_max <= 255, "allot: RollingQos: points_max must be 1 to 255"},
+            {recovery_tau > Duration{0} && recovery_tau <= std::chrono::hours{24 * 40},
+             "allot: RollingQos: recovery_tau must be positive and at most 40 days"},
+            {exclude_below < readmit_from, "allot: RollingQos: exclude_below must be less than readmit_from"},
+            {proven_from <= window, "allot: RollingQos: proven_from must be at most window"},
+        });
     }
+    /// True when nothing is.
+    [[nodiscard]] constexpr auto valid() const noexcept -> bool { return fault() == nullptr; }
     friend constexpr auto operator==(const RollingQosParameters&, const RollingQosParameters&) noexcept -> bool = default;
 };
 ALLOT_FIELDS(RollingQosParameters, window, points_max, score_new, score_floor, timeout_scores_zero, kick_out_below, rejoin_floor,
@@ -84,7 +93,7 @@ public:
     };
 
     constexpr RollingQos() noexcept = default;
-    constexpr explicit RollingQos(const Parameters& parameters) noexcept : parameters_{parameters} {}
+    constexpr explicit RollingQos(const Parameters& parameters) : parameters_{detail::sound(parameters)} {}
 
     /// Lifts a returning node to the floor, so that it has a chance; leaving raises nothing else (rule 20).
     constexpr void joined(node_data& data, TimePoint time) const noexcept {
@@ -172,7 +181,7 @@ public:
     }
 
     [[nodiscard]] constexpr auto parameters() const noexcept -> const Parameters& { return parameters_; }
-    constexpr void configure(const Parameters& parameters) noexcept { parameters_ = parameters; }
+    constexpr void configure(const Parameters& parameters) { parameters_ = detail::sound(parameters); }
 
 private:
     [[nodiscard]] static constexpr auto sum_of(Score a, Score b) noexcept -> Score {

@@ -7,6 +7,7 @@
 #include <allot/core/fields.hpp>
 #include <allot/core/id.hpp>
 #include <allot/core/node.hpp>
+#include <allot/core/parameters.hpp>
 #include <allot/core/random.hpp>
 #include <allot/core/time.hpp>
 
@@ -17,10 +18,17 @@ struct TestScheduleParameters {
     Duration window = std::chrono::hours{24 * 30};  ///< Each node gets at least one task in each (seed 002: a month).
     Duration margin = std::chrono::hours{24};       ///< So long before its end at the latest, that the task can still be run.
 
-    /// True when the parameters make sense together.
-    [[nodiscard]] constexpr auto valid() const noexcept -> bool {
-        return margin >= Duration{0} && margin < window && window.count() <= std::int64_t{1} << 48U;
+    /// What is wrong with the parameters, as one sentence; null when they make sense together.
+    [[nodiscard]] constexpr auto fault() const noexcept -> const char* {
+        return detail::first_unmet({
+            {window > Duration{0} && window.count() <= std::int64_t{1} << 48U,
+             "allot: TestSchedule: window must be positive and at most 2^48 ms"},
+            {margin >= Duration{0} && margin < window,
+             "allot: TestSchedule: margin must be 0 or more and less than window"},
+        });
     }
+    /// True when nothing is.
+    [[nodiscard]] constexpr auto valid() const noexcept -> bool { return fault() == nullptr; }
     friend constexpr auto operator==(const TestScheduleParameters&, const TestScheduleParameters&) noexcept -> bool = default;
 };
 ALLOT_FIELDS(TestScheduleParameters, window, margin)
@@ -44,8 +52,7 @@ public:
     using Parameters = TestScheduleParameters;
 
     constexpr TestSchedule() noexcept = default;
-    /// @pre `parameters.valid()`.
-    constexpr explicit TestSchedule(const Parameters& parameters) noexcept : parameters_{parameters} {}
+    constexpr explicit TestSchedule(const Parameters& parameters) : parameters_{detail::sound(parameters)} {}
 
     /// Start of the window a time lies in.
     [[nodiscard]] constexpr auto window_start(TimePoint time) const noexcept -> TimePoint {

@@ -6,6 +6,7 @@
 
 #include <allot/core/error.hpp>
 #include <allot/core/fields.hpp>
+#include <allot/core/parameters.hpp>
 #include <allot/core/time.hpp>
 #include <allot/core/units.hpp>
 
@@ -22,11 +23,18 @@ struct TimeoutBound {
     Duration least = std::chrono::minutes{1};              ///< O_min: never shorter, however much is staked.
     Duration most = std::chrono::hours{2};                 ///< Never asked for longer, however little is staked.
 
-    /// True when the parameters make sense together.
-    [[nodiscard]] constexpr auto valid() const noexcept -> bool {
-        return stake.admitted() && stake > Amount{} && least > Duration{0} && least <= timeout && timeout <= most &&
-               most.count() < std::int64_t{1} << 32U;
+    /// What is wrong with the parameters, as one sentence; null when they make sense together.
+    [[nodiscard]] constexpr auto fault() const noexcept -> const char* {
+        return detail::first_unmet({
+            {stake > Amount{} && stake.admitted(), "allot: TimeoutBound: stake must be positive and below 2^96"},
+            {least > Duration{0} && least <= timeout,
+             "allot: TimeoutBound: least must be positive and at most timeout"},
+            {timeout <= most && most.count() < std::int64_t{1} << 32U,
+             "allot: TimeoutBound: most must be at least timeout and below 2^32 ms"},
+        });
     }
+    /// True when nothing is.
+    [[nodiscard]] constexpr auto valid() const noexcept -> bool { return fault() == nullptr; }
 
     /// ⌈safe timeout × safe stake / stake⌉ in milliseconds, between `least` and `most`. Never rises with the stake.
     /// @pre `valid()`.

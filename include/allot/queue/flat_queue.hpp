@@ -29,7 +29,7 @@ public:
     using Parameters = ValueQueueParameters;
 
     FlatQueue() = default;
-    explicit FlatQueue(const Parameters& parameters) : parameters_{parameters} {}
+    explicit FlatQueue(const Parameters& parameters) : parameters_{detail::sound(parameters)} {}
 
     /// Strong guarantee.
     /// @pre no other task has this handle or sequence.
@@ -80,7 +80,7 @@ public:
     [[nodiscard]] auto capacity(std::uint32_t nodes) const noexcept -> std::uint32_t { return parameters_.capacity(nodes); }
 
     [[nodiscard]] auto parameters() const noexcept -> const Parameters& { return parameters_; }
-    void configure(const Parameters& parameters) noexcept { parameters_ = parameters; }
+    void configure(const Parameters& parameters) { parameters_ = detail::sound(parameters); }
 
 private:
     static constexpr std::uint32_t absent = 0xFFFF'FFFFU;

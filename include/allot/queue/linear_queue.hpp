@@ -18,7 +18,7 @@ public:
     using Parameters = ValueQueueParameters;
 
     LinearQueue() = default;
-    explicit LinearQueue(const Parameters& parameters) : parameters_{parameters} {}
+    explicit LinearQueue(const Parameters& parameters) : parameters_{detail::sound(parameters)} {}
 
     void push(const QueueEntry& entry) {
         if (std::find(entries_.begin(), entries_.end(), entry) == entries_.end()) {
@@ -48,7 +48,7 @@ public:
     [[nodiscard]] auto capacity(std::uint32_t nodes) const noexcept -> std::uint32_t { return parameters_.capacity(nodes); }
 
     [[nodiscard]] auto parameters() const noexcept -> const Parameters& { return parameters_; }
-    void configure(const Parameters& parameters) noexcept { parameters_ = parameters; }
+    void configure(const Parameters& parameters) { parameters_ = detail::sound(parameters); }
 
 private:
     std::vector<QueueEntry> entries_;

@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include <allot/core/fields.hpp>
+#include <allot/core/parameters.hpp>
 #include <allot/core/units.hpp>
 
 namespace allot { inline namespace v0 {
@@ -13,8 +14,15 @@ struct ValueQueueParameters {
     Ratio tasks_per_node = 1;         ///< α.
     std::uint32_t capacity_min = 50;  ///< So that an empty network queues; at least 1.
 
-    /// True when the parameters make sense together.
-    [[nodiscard]] constexpr auto valid() const noexcept -> bool { return tasks_per_node.den > 0 && capacity_min >= 1; }
+    /// What is wrong with the parameters, as one sentence; null when they make sense together.
+    [[nodiscard]] constexpr auto fault() const noexcept -> const char* {
+        return detail::first_unmet({
+            {tasks_per_node.den >= 1, "allot: ValueQueue: tasks_per_node needs a denominator of at least 1"},
+            {capacity_min >= 1, "allot: ValueQueue: capacity_min must be at least 1"},
+        });
+    }
+    /// True when nothing is.
+    [[nodiscard]] constexpr auto valid() const noexcept -> bool { return fault() == nullptr; }
 
     /// The most tasks that may wait when `nodes` have not left.
     [[nodiscard]] constexpr auto capacity(std::uint32_t nodes) const noexcept -> std::uint32_t {

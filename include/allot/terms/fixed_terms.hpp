@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include <allot/core/fields.hpp>
+#include <allot/core/parameters.hpp>
 #include <allot/policy/lease_terms.hpp>
 #include <allot/policy/role.hpp>
 
@@ -22,13 +23,25 @@ struct FixedTermsParameters {
     std::uint32_t strikes_max = 0xFFFF'FFFFU;               ///< It ends when it failed so often. A refusal is no failure.
     std::uint32_t blamed_max = 0xFFFF'FFFFU;                ///< So many failures are laid to the nodes, later ones to the task.
 
-    /// True when the parameters make sense together.
-    [[nodiscard]] constexpr auto valid() const noexcept -> bool {
+    /// What is wrong with the parameters, as one sentence; null when they make sense together.
+    [[nodiscard]] constexpr auto fault() const noexcept -> const char* {
         constexpr auto longest = Duration{std::int64_t{1} << 40};
-        return estimates >= 1 && estimates <= 1000 && length_min > Duration{0} && length_max >= length_min &&
-               renewed_max >= length_max && renewed_max <= longest && patience > Duration{0} && patience <= longest &&
-               attempts_max >= 1 && strikes_max >= 1 && blamed_max >= 1;
+        return detail::first_unmet({
+            {estimates >= 1 && estimates <= 1'000, "allot: FixedTerms: estimates must be 1 to 1,000"},
+            {length_min > Duration{0}, "allot: FixedTerms: length_min must be positive"},
+            {length_max >= length_min, "allot: FixedTerms: length_max must be at least length_min"},
+            {renewed_max >= length_max && renewed_max <= longest,
+             "allot: FixedTerms: renewed_max must be length_max to 2^40 ms"},
+            {patience > Duration{0} && patience <= longest, "allot: FixedTerms: patience must be 1 to 2^40 ms"},
+            {!enumerator_name(after_timeout).empty() && !enumerator_name(after_failure).empty(),
+             "allot: FixedTerms: after_timeout and after_failure must be end, retry or retry_elsewhere"},
+            {attempts_max >= 1, "allot: FixedTerms: attempts_max must be at least 1"},
+            {strikes_max >= 1, "allot: FixedTerms: strikes_max must be at least 1"},
+            {blamed_max >= 1, "allot: FixedTerms: blamed_max must be at least 1"},
+        });
     }
+    /// True when nothing is.
+    [[nodiscard]] constexpr auto valid() const noexcept -> bool { return fault() == nullptr; }
     /// How long a lease lasts whose work is expected to take so long.
     [[nodiscard]] constexpr auto length(Duration expected) const noexcept -> Duration {
         return std::clamp(expected * estimates, length_min, length_max);
@@ -59,7 +72,7 @@ public:
     using Parameters = FixedTermsParameters;
 
     constexpr FixedTerms() noexcept = default;
-    constexpr explicit FixedTerms(const Parameters& parameters) noexcept : parameters_{parameters} {}
+    constexpr explicit FixedTerms(const Parameters& parameters) : parameters_{detail::sound(parameters)} {}
 
     [[nodiscard]] constexpr auto length(const Node&, const Task& task) const noexcept -> Duration {
         return parameters_.length(task.duration_estimate);
@@ -83,7 +96,7 @@ public:
     }
 
     [[nodiscard]] constexpr auto parameters() const noexcept -> const Parameters& { return parameters_; }
-    constexpr void configure(const Parameters& parameters) noexcept { parameters_ = parameters; }
+    constexpr void configure(const Parameters& parameters) { parameters_ = detail::sound(parameters); }
 
 private:
     Parameters parameters_{};

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <limits>
 
-#include <allot/assert.hpp>
+#include <allot/core/parameters.hpp>
 #include <allot/validation/sampling.hpp>
 
 namespace allot { inline namespace v0 {
@@ -13,7 +13,12 @@ struct AdaptiveReplicationParameters {
     std::uint32_t trusted_after = 10;                                      ///< All is replicated until so many valid results.
     std::uint32_t one_in_max = std::numeric_limits<std::uint32_t>::max();  ///< It never gets rarer than this; at least 1.
 
-    [[nodiscard]] constexpr auto valid() const noexcept -> bool { return one_in_max >= 1; }
+    /// What is wrong with the parameters, as one sentence; null when nothing is.
+    [[nodiscard]] constexpr auto fault() const noexcept -> const char* {
+        return detail::first_unmet({{one_in_max >= 1, "allot: AdaptiveReplication: one_in_max must be at least 1"}});
+    }
+    /// True when nothing is.
+    [[nodiscard]] constexpr auto valid() const noexcept -> bool { return fault() == nullptr; }
     friend constexpr auto operator==(const AdaptiveReplicationParameters&, const AdaptiveReplicationParameters&) noexcept
         -> bool = default;
 };
@@ -25,11 +30,10 @@ struct AdaptiveReplicationParameters {
 /// says nothing.
 class AdaptiveReplication {
 public:
-    /// @pre `parameters.valid()`.
-    constexpr explicit AdaptiveReplication(const AdaptiveReplicationParameters& parameters = {}) noexcept
-        : parameters_{parameters} {
-        ALLOT_ASSERT(parameters.valid(), "AdaptiveReplication: one_in_max is at least 1");
-    }
+    constexpr AdaptiveReplication() noexcept = default;
+    /// Throws std::invalid_argument where `parameters.fault()`.
+    constexpr explicit AdaptiveReplication(const AdaptiveReplicationParameters& parameters)
+        : parameters_{detail::sound(parameters)} {}
 
     /// A group found the node's result right.
     constexpr void valid() noexcept {
@@ -49,7 +53,7 @@ public:
     friend constexpr auto operator==(const AdaptiveReplication&, const AdaptiveReplication&) noexcept -> bool = default;
 
 private:
-    AdaptiveReplicationParameters parameters_;
+    AdaptiveReplicationParameters parameters_{};
     std::uint32_t consecutive_valid_ = 0;
 };
 

@@ -5,6 +5,7 @@
 
 #include <allot/core/error.hpp>
 #include <allot/core/fields.hpp>
+#include <allot/core/parameters.hpp>
 #include <allot/policy/role.hpp>
 #include <allot/policy/task_valuation.hpp>
 #include <allot/result.hpp>
@@ -15,10 +16,15 @@ namespace allot { inline namespace v0 {
 struct FeePerSizeParameters {
     Duration unit = std::chrono::seconds{60};  ///< Estimated time of one unit of size.
 
-    /// True when the parameters make sense together.
-    [[nodiscard]] constexpr auto valid() const noexcept -> bool {
-        return unit > Duration{0} && unit.count() < std::int64_t{1} << 32U;
+    /// What is wrong with the parameters, as one sentence; null when they make sense together.
+    [[nodiscard]] constexpr auto fault() const noexcept -> const char* {
+        return detail::first_unmet({
+            {unit > Duration{0} && unit.count() < std::int64_t{1} << 32U,
+             "allot: FeePerSize: unit must be positive and below 2^32 ms"},
+        });
     }
+    /// True when nothing is.
+    [[nodiscard]] constexpr auto valid() const noexcept -> bool { return fault() == nullptr; }
     friend constexpr auto operator==(const FeePerSizeParameters&, const FeePerSizeParameters&) noexcept -> bool = default;
 };
 ALLOT_FIELDS(FeePerSizeParameters, unit)
@@ -33,7 +39,7 @@ public:
     using Parameters = FeePerSizeParameters;
 
     constexpr FeePerSize() noexcept = default;
-    constexpr explicit FeePerSize(const Parameters& parameters) noexcept : parameters_{parameters} {}
+    constexpr explicit FeePerSize(const Parameters& parameters) : parameters_{detail::sound(parameters)} {}
 
     [[nodiscard]] constexpr auto value(const Task& task, const Requirement&) const noexcept -> Value {
         return {task.fee.units / size_of(task.duration_estimate), 1};
@@ -50,7 +56,7 @@ public:
     }
 
     [[nodiscard]] constexpr auto parameters() const noexcept -> const Parameters& { return parameters_; }
-    constexpr void configure(const Parameters& parameters) noexcept { parameters_ = parameters; }
+    constexpr void configure(const Parameters& parameters) { parameters_ = detail::sound(parameters); }
 
 private:
     [[nodiscard]] constexpr auto size_of(Duration estimate) const noexcept -> std::uint64_t {

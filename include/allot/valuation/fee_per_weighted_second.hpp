@@ -5,6 +5,7 @@
 #include <limits>
 
 #include <allot/core/fields.hpp>
+#include <allot/core/parameters.hpp>
 #include <allot/policy/role.hpp>
 #include <allot/policy/task_valuation.hpp>
 
@@ -15,11 +16,17 @@ struct FeePerWeightedSecondParameters {
     Gibibytes vram_base{8};                                 ///< VRAM that weighs one; less weighs no less.
   Duration estimate_min = std::chrono::milliseconds{1'000};  ///< A shorter estimate counts as this.
 
-    /// True when the parameters make sense together.
-    [[nodiscard]] constexpr auto valid() const noexcept -> bool {
-        return vram_base.count >= 1 && vram_base.count <= 4'096 && estimate_min > Duration{0} &&
-               estimate_min.count() < std::int64_t{1} << 32U;
+    /// What is wrong with the parameters, as one sentence; null when they make sense together.
+    [[nodiscard]] constexpr auto fault() const noexcept -> const char* {
+        return detail::first_unmet({
+            {vram_base.count >= 1 && vram_base.count <= 4'096,
+             "allot: FeePerWeightedSecond: vram_base must be 1 to 4,096 GiB"},
+            {estimate_min > Duration{0} && estimate_min.count() < std::int64_t{1} << 32U,
+             "allot: FeePerWeightedSecond: estimate_min must be positive and below 2^32 ms"},
+        });
     }
+    /// True when nothing is.
+    [[nodiscard]] constexpr auto valid() const noexcept -> bool { return fault() == nullptr; }
     friend constexpr auto operator==(const FeePerWeightedSecondParameters&, const FeePerWeightedSecondParameters&) noexcept
         -> bool = default;
 };
@@ -36,7 +43,7 @@ public:
     using Parameters = FeePerWeightedSecondParameters;
 
     constexpr FeePerWeightedSecond() noexcept = default;
-    constexpr explicit FeePerWeightedSecond(const Parameters& parameters) noexcept : parameters_{parameters} {}
+    constexpr explicit FeePerWeightedSecond(const Parameters& parameters) : parameters_{detail::sound(parameters)} {}
 
     [[nodiscard]] auto value(const Task& task, const Requirement& requirement) const noexcept -> Value {
         const auto base = parameters_.vram_base.count;
@@ -47,7 +54,7 @@ public:
     }
 
     [[nodiscard]] constexpr auto parameters() const noexcept -> const Parameters& { return parameters_; }
-    constexpr void configure(const Parameters& parameters) noexcept { parameters_ = parameters; }
+    constexpr void configure(const Parameters& parameters) { parameters_ = detail::sound(parameters); }
 
 private:
     [[nodiscard]] static auto vram_asked(const Requirement& requirement) noexcept -> std::uint32_t {

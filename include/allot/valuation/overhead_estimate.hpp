@@ -4,6 +4,7 @@
 
 #include <allot/core/error.hpp>
 #include <allot/core/fields.hpp>
+#include <allot/core/parameters.hpp>
 #include <allot/core/time.hpp>
 #include <allot/core/u128.hpp>
 #include <allot/result.hpp>
@@ -16,11 +17,17 @@ struct OverheadEstimateParameters {
     Duration image = std::chrono::seconds{20};     ///< One image.
     Duration text = std::chrono::seconds{20};      ///< The text of a GPT task, however many tokens it has.
 
-    /// True when the parameters make sense together: none negative, none beyond what a task may last.
-    [[nodiscard]] constexpr auto valid() const noexcept -> bool {
+    /// What is wrong with the parameters, as one sentence; null when they make sense together.
+    [[nodiscard]] constexpr auto fault() const noexcept -> const char* {
         constexpr auto fits = [](Duration d) { return d >= Duration{0} && d.count() < std::int64_t{1} << 32U; };
-        return fits(overhead) && fits(image) && fits(text);
+        return detail::first_unmet({
+            {fits(overhead), "allot: OverheadEstimate: overhead must be 0 or more and below 2^32 ms"},
+            {fits(image), "allot: OverheadEstimate: image must be 0 or more and below 2^32 ms"},
+            {fits(text), "allot: OverheadEstimate: text must be 0 or more and below 2^32 ms"},
+        });
     }
+    /// True when nothing is.
+    [[nodiscard]] constexpr auto valid() const noexcept -> bool { return fault() == nullptr; }
     friend constexpr auto operator==(const OverheadEstimateParameters&, const OverheadEstimateParameters&) noexcept
         -> bool = default;
 };
@@ -35,8 +42,7 @@ public:
     using Parameters = OverheadEstimateParameters;
 
     constexpr OverheadEstimate() noexcept = default;
-    /// @pre `parameters.valid()`.
-    constexpr explicit OverheadEstimate(const Parameters& parameters) noexcept : parameters_{parameters} {}
+    constexpr explicit OverheadEstimate(const Parameters& parameters) : parameters_{detail::sound(parameters)} {}
 
     /// Time of a task that makes so many images. Fails with `duration_invalid` when it is zero or 2^32 ms and more.
     [[nodiscard]] constexpr auto images(std::uint32_t count) const noexcept -> Result<Duration> {

@@ -15,6 +15,7 @@
 
 #include <allot/core/error.hpp>
 #include <allot/core/fields.hpp>
+#include <allot/core/parameters.hpp>
 #include <allot/core/real.hpp>
 #include <allot/core/time.hpp>
 #include <allot/core/u128.hpp>
@@ -40,11 +41,20 @@ struct WorkloadCalibrationParameters {
     std::uint32_t series_max = 4'096;    ///< Most series at a time, some 600 bytes each.
     std::uint32_t name_bytes_max = 128;  ///< Longest name of a card or configuration.
 
-    /// True when the parameters make sense together.
-    [[nodiscard]] constexpr auto valid() const noexcept -> bool {
-        return alpha.num >= 1 && alpha.num < alpha.den && regularization >= 1 && regularization <= 1'000'000'000 &&
-               residual_max >= 1 && residual_max <= 1'000 && warmup >= 1 && series_max >= 1 && name_bytes_max >= 1;
+    /// What is wrong with the parameters, as one sentence; null when they make sense together.
+    [[nodiscard]] constexpr auto fault() const noexcept -> const char* {
+        return detail::first_unmet({
+            {alpha.num >= 1 && alpha.num < alpha.den, "allot: WorkloadCalibration: alpha must lie above 0 and below 1"},
+            {regularization >= 1 && regularization <= 1'000'000'000,
+             "allot: WorkloadCalibration: regularization must be 1 to 10^9"},
+            {residual_max >= 1 && residual_max <= 1'000, "allot: WorkloadCalibration: residual_max must be 1 to 1,000"},
+            {warmup >= 1, "allot: WorkloadCalibration: warmup must be at least 1"},
+            {series_max >= 1, "allot: WorkloadCalibration: series_max must be at least 1"},
+            {name_bytes_max >= 1, "allot: WorkloadCalibration: name_bytes_max must be at least 1"},
+        });
     }
+    /// True when nothing is.
+    [[nodiscard]] constexpr auto valid() const noexcept -> bool { return fault() == nullptr; }
     friend constexpr auto operator==(const WorkloadCalibrationParameters&, const WorkloadCalibrationParameters&) noexcept
         -> bool = default;
 };
@@ -87,9 +97,9 @@ public:
     using Parameters = WorkloadCalibrationParameters;
 
     WorkloadCalibration() = default;
-    /// @pre `initial.valid()`, `parameters.valid()`.
+    /// Throws std::invalid_argument where `initial.fault()` or `parameters.fault()`.
     explicit WorkloadCalibration(const WorkloadCosts& initial, const Parameters& parameters = {})
-        : parameters_{parameters}, initial_{initial}, estimates_{WorkloadEstimate{initial}, WorkloadEstimate{initial}} {}
+        : parameters_{detail::sound(parameters)}, initial_{detail::sound(initial)}, estimates_{WorkloadEstimate{initial}, WorkloadEstimate{initial}} {}
 
     /// The one that had these `series()`. Fails with `gpu_empty`, `vram_zero` or `name_too_long` as `observe`, with
     /// `too_many_classes` for more than `series_max`, and with `parameter_invalid` when they are out of order, twice or

@@ -12,6 +12,7 @@
 
 #include <allot/core/error.hpp>
 #include <allot/core/fields.hpp>
+#include <allot/core/parameters.hpp>
 #include <allot/core/time.hpp>
 #include <allot/core/u128.hpp>
 #include <allot/core/units.hpp>
@@ -58,12 +59,24 @@ struct WorkloadCosts {
     Rate image{std::chrono::seconds{10}, 1};
     Rate pixel{std::chrono::seconds{5}, 1'000'000};
 
-    /// True when no time is negative or beyond 2^32 ms, and no rate is per nothing.
-    [[nodiscard]] constexpr auto valid() const noexcept -> bool {
+    /// What is wrong with the costs, as one sentence; null when nothing is.
+    [[nodiscard]] constexpr auto fault() const noexcept -> const char* {
         constexpr auto length = [](Duration d) { return d >= Duration{0} && d.count() < std::int64_t{1} << 32U; };
         constexpr auto rate = [length](const Rate& r) { return length(r.time) && r.units >= 1; };
-        return length(overhead) && rate(pixel_step) && rate(text_byte) && rate(new_token) && rate(image) && rate(pixel);
+        return detail::first_unmet({
+            {length(overhead), "allot: WorkloadCosts: overhead must be 0 or more and below 2^32 ms"},
+            {rate(pixel_step),
+             "allot: WorkloadCosts: pixel_step must take 0 or more and below 2^32 ms for at least 1 unit"},
+            {rate(text_byte),
+             "allot: WorkloadCosts: text_byte must take 0 or more and below 2^32 ms for at least 1 unit"},
+            {rate(new_token),
+             "allot: WorkloadCosts: new_token must take 0 or more and below 2^32 ms for at least 1 unit"},
+            {rate(image), "allot: WorkloadCosts: image must take 0 or more and below 2^32 ms for at least 1 unit"},
+            {rate(pixel), "allot: WorkloadCosts: pixel must take 0 or more and below 2^32 ms for at least 1 unit"},
+        });
     }
+    /// True when nothing is.
+    [[nodiscard]] constexpr auto valid() const noexcept -> bool { return fault() == nullptr; }
     friend constexpr auto operator==(const WorkloadCosts&, const WorkloadCosts&) noexcept -> bool = default;
 };
 ALLOT_FIELDS(Rate, time, units)
@@ -109,8 +122,8 @@ ALLOT_FIELDS(WorkloadCosts, overhead, pixel_step, text_byte, new_token, image, p
 class WorkloadEstimate {
 public:
     WorkloadEstimate() = default;
-    /// With other costs for what was never measured. @pre `initial.valid()`.
-    explicit WorkloadEstimate(const WorkloadCosts& initial) : initial_{initial} {}
+    /// With other costs for what was never measured. Throws std::invalid_argument where `initial.fault()`.
+    explicit WorkloadEstimate(const WorkloadCosts& initial) : initial_{detail::sound(initial)} {}
 
     /// Says what a model configuration costs on a card; replaces what was said before. Fails with `gpu_empty`, `vram_zero` or,
     /// for costs that are not valid, `parameter_invalid`, and then changes nothing.

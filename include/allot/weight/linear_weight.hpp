@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include <allot/core/fields.hpp>
+#include <allot/core/parameters.hpp>
 #include <allot/core/u128.hpp>
 #include <allot/core/units.hpp>
 #include <allot/policy/role.hpp>
@@ -18,10 +19,16 @@ struct LinearWeightParameters {
     Amount stake_cap = 1'000'000;
     std::uint32_t operator_caps = 0xFFFF'FFFFU;  ///< An operator's nodes count no more than so many caps. The default: any.
 
-    /// True when the parameters make sense together.
-    [[nodiscard]] constexpr auto valid() const noexcept -> bool {
-        return stake_cap > Amount{0} && stake_cap.admitted() && operator_caps >= 1;
+    /// What is wrong with the parameters, as one sentence; null when they make sense together.
+    [[nodiscard]] constexpr auto fault() const noexcept -> const char* {
+        return detail::first_unmet({
+            {stake_cap > Amount{0} && stake_cap.admitted(),
+             "allot: LinearWeight: stake_cap must be positive and below 2^96"},
+            {operator_caps >= 1, "allot: LinearWeight: operator_caps must be at least 1"},
+        });
     }
+    /// True when nothing is.
+    [[nodiscard]] constexpr auto valid() const noexcept -> bool { return fault() == nullptr; }
     friend constexpr auto operator==(const LinearWeightParameters&, const LinearWeightParameters&) noexcept -> bool = default;
 };
 ALLOT_FIELDS(LinearWeightParameters, stake_cap, operator_caps)
@@ -44,8 +51,7 @@ public:
     static constexpr bool monotone = true;
 
     constexpr LinearWeight() noexcept = default;
-    /// @pre `parameters.valid()`.
-    constexpr explicit LinearWeight(const Parameters& parameters) noexcept : parameters_{parameters} {}
+    constexpr explicit LinearWeight(const Parameters& parameters) : parameters_{detail::sound(parameters)} {}
 
     [[nodiscard]] constexpr auto weight(const Node& node, const Task&, Factors factors) const noexcept -> Weight {
         return staked(node.stake.units, factors.operator_stake)
@@ -56,7 +62,7 @@ public:
     [[nodiscard]] constexpr auto by_operator() const noexcept -> bool { return parameters_.operator_caps != 0xFFFF'FFFFU; }
 
     [[nodiscard]] constexpr auto parameters() const noexcept -> const Parameters& { return parameters_; }
-    constexpr void configure(const Parameters& parameters) noexcept { parameters_ = parameters; }
+    constexpr void configure(const Parameters& parameters) { parameters_ = detail::sound(parameters); }
 
 private:
     /// The part of the cap that a stake counts for.

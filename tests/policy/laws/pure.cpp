@@ -33,6 +33,33 @@ struct MoodyAdmission : archetype::Eligibility, Alternates {
 struct MoodyPlacement : archetype::Placement, Alternates {
     auto wanted(const allot::ModelDemand&) const -> allot::Wanted { return {turn() ? 1U : 0U}; }
 };
+struct MoodyWeight : archetype::Weight, Alternates {
+    auto weight(const allot::Node&, const allot::Task&, allot::Factors) const -> allot::Weight {
+        return allot::Weight::from_ratio(turn() ? 1 : 2, 3);
+    }
+};
+/// Gets tired: what it weighs depends on how often it was asked, over all its copies.
+struct TiredWeight : archetype::Weight {
+    auto weight(const allot::Node&, const allot::Task&, allot::Factors f) const -> allot::Weight {
+        static auto calls = std::uint32_t{0};
+        return allot::Weight::from_ratio(++calls > 35'000 ? 1 : 2, f.boost_den);
+    }
+};
+/// Remembers whom it weighed before, so that the next call for another node differs.
+struct JealousWeight : archetype::Weight {
+    mutable allot::NodeId last = allot::NodeId::null();
+    auto weight(const allot::Node& node, const allot::Task&, allot::Factors) const -> allot::Weight {
+        const auto again = last == node.id || last.is_null() || last < node.id;
+        last = node.id;
+        return allot::Weight::from_ratio(again ? 2 : 1, 3);
+    }
+};
+/// As the first extension point says: the node and the task decide, and nothing else.
+struct OwnWeight : archetype::Weight {
+    auto weight(const allot::Node& node, const allot::Task& task, allot::Factors f) const -> allot::Weight {
+        return allot::Weight::from_ratio(f.qos.raw(), 1 + node.slot + task.attempt);
+    }
+};
 struct AsksAtOnce : archetype::Placement {
     auto asked_for() const -> allot::Duration { return {}; }
 };
@@ -70,6 +97,14 @@ TEST_CASE("a policy that answers differently the next time is found") {
     CHECK(says(laws::pure(MoodyPlacement{}), "wanted is not pure"));
     CHECK(says(laws::rational(MoodyValue{}), "value is not pure"));
     CHECK(says(laws::positive(MoodyTerms{}), "terms are not pure"));
+}
+
+TEST_CASE("a weight that depends on more than its arguments is found, monotone or not", "[N2]") {
+    CHECK(says(laws::pure(MoodyWeight{}), "the weight is not pure"));
+    CHECK(says(laws::pure(TiredWeight{}), "after others"));
+    CHECK(says(laws::pure(JealousWeight{}), "the weight is not pure"));
+    CHECK(!laws::pure(OwnWeight{}));
+    CHECK(!laws::pure(archetype::Weight{}));
 }
 
 TEST_CASE("a request that lapses at once is found") { CHECK(says(laws::pure(AsksAtOnce{}), "lapses as soon")); }

@@ -1,12 +1,15 @@
 #pragma once
 
 #include <cstdint>
+#include <utility>
+#include <vector>
 
 #include <allot/policy/eligibility.hpp>
 #include <allot/policy/laws/sample.hpp>
 #include <allot/policy/lease_terms.hpp>
 #include <allot/policy/model_placement.hpp>
 #include <allot/policy/task_valuation.hpp>
+#include <allot/policy/weight_policy.hpp>
 
 namespace allot { inline namespace v0 { namespace laws {
 
@@ -32,6 +35,42 @@ template <eligibility P>
         if (policy.admits(node, task, situation) != admits || P{policy}.admits(node, task, situation) != admits) {
             return sentence("admits is not pure: first it gave reason ", number(admits), " (node ", node.id.text(), ", task ",
                             task.id.text(), ", try ", i, " of seed ", seed, ")");
+        }
+    }
+    return {};
+}
+
+/// Whether a weight, monotone or not, is pure: equal arguments give equal weights, twice in a row, from a copy, and again after
+/// many others were asked for, in another order, so that what it counts or keeps in secret shows.
+/// @complexity four times `tries` weights, which are remembered.
+template <weight_policy P>
+[[nodiscard]] auto pure(const P& policy, std::uint64_t seed = 1, std::uint32_t tries = 10'000) -> Finding {
+    auto sampler = Sampler{seed};
+    struct Try {
+        Node node;
+        Task task;
+        Factors factors;
+        Weight weight;
+    };
+    auto all = std::vector<Try>{};
+    const auto differs = [&](const Try& one, Weight again, const char* when) {
+        return sentence("the weight is not pure: first it gave ", one.weight, " and ", when, " ", again, " (node ",
+                        one.node.id.text(), ", task ", one.task.id.text(), ", ", one.factors, ", seed ", seed, ")");
+    };
+    for (std::uint32_t i = 0; i < tries; ++i) {
+        auto one = Try{sampler.node(), sampler.task(), sampler.factors(), {}};
+        one.weight = policy.weight(one.node, one.task, one.factors);
+        if (const auto again = policy.weight(one.node, one.task, one.factors); again != one.weight) {
+            return differs(one, again, "at once");
+        }
+        if (const auto copy = P{policy}.weight(one.node, one.task, one.factors); copy != one.weight) {
+            return differs(one, copy, "from a copy");
+        }
+        all.push_back(std::move(one));
+    }
+    for (auto one = all.rbegin(); one != all.rend(); ++one) {
+        if (const auto later = policy.weight(one->node, one->task, one->factors); later != one->weight) {
+            return differs(*one, later, "after others");
         }
     }
     return {};

@@ -39,6 +39,7 @@ struct Line {
         NodeHandle node{};
         std::uint32_t model = 0;
         std::uint64_t offset = 0;
+        std::uint32_t bound = 0;
     };
     struct Spot {
         std::tuple<std::uint32_t, ClassId, std::uint32_t> order;  ///< Model, class, slot or place.
@@ -77,7 +78,7 @@ struct Line {
     [[nodiscard]] auto locate(const Frame&, std::uint64_t point) const -> Hit {
         for (const auto& spot : spots) {
             if (point < spot.bound) {
-                return {spot.node, std::get<0>(spot.order), point};
+                return {spot.node, std::get<0>(spot.order), point, spot.bound};
             }
             point -= spot.bound;
         }
@@ -86,7 +87,7 @@ struct Line {
     template <class F>
     void for_each(const Frame&, F&& f) const {
         for (const auto& spot : spots) {
-            f(spot.node, std::get<0>(spot.order));
+            f(spot.node, std::get<0>(spot.order), spot.bound);
         }
     }
 };
