@@ -402,7 +402,8 @@ TEST_CASE("what a creator may get wrong is refused, and changes nothing but time
     REQUIRE(group.added(hidden(2), opening(2), at(600s)).accepted());
     REQUIRE(group.added(hidden(3), opening(3), at(600s)).accepted());
     CHECK(group.added(hidden(4), opening(4), at(600s)).error == E::not_awaited);
-    const auto any = [](const Opening&, const auto& of) { return allot::CommitmentOf{}(opening(6), of); };  // an embedder's own commitment
+    // An embedder's own commitment.
+    const auto any = [](const Opening&, const auto& of) { return allot::CommitmentOf{}(opening(6), of); };
     CHECK(hidden(6).revealed(opening(9), 7, at(7s), any).accepted());
 }
 

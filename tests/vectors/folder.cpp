@@ -29,7 +29,8 @@ public:
     }
 
 private:
-    std::filesystem::path path_ = std::filesystem::temp_directory_path() / ("allot_vectors_" + std::to_string(std::random_device{}()));
+    std::filesystem::path path_ =
+        std::filesystem::temp_directory_path() / ("allot_vectors_" + std::to_string(std::random_device{}()));
     std::string was_ = std::getenv("ALLOT_VECTORS") != nullptr ? std::getenv("ALLOT_VECTORS") : "";
 };
 
