@@ -5,27 +5,27 @@
 
 #include <allot/reward/fee_split.hpp>
 #include "support/catch.hpp"
-#include "support/vector_file.hpp"
+#include "vectors/cases.hpp"
 
 namespace {
 
 using allot::Amount;
 using allot::u128;
 
-auto amount(const nlohmann::json& text) -> u128 { return allot::parse_decimal(text.get<std::string>()).value(); }
+auto amount(const support::Json& text) -> u128 { return allot::parse_decimal(text.get<std::string>()).value(); }
 
 }  // namespace
 
 // Defect D33: the relays add up the remainders of the divisions, which are parts of a unit, and pay the sum as whole units to
 // the last member. Fee 100 at 10, 5, 2: they pay 58 + 29 + 45 = 132, we pay 58 + 29 + 13.
 TEST_CASE("payments are those of the relays but for the units they pay beyond the fee (D33)") {
-    for (const auto& given : allot_test::vector_file("relay_group_payments.json")) {
+    for (const auto& given : support::cases("relay_group_payments")) {
         CAPTURE(given.dump());
         const auto fee = amount(given["fee"]);
         auto scores = std::vector<std::uint32_t>{};
         auto whole = u128{0};
         for (const auto& score : given["scores"]) {
-            scores.push_back(static_cast<std::uint32_t>(allot_test::integer(score)));
+            scores.push_back(score.get<std::uint32_t>());
             whole += scores.back();
         }
         const auto split = allot::split_fee(fee, scores);

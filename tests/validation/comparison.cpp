@@ -69,14 +69,17 @@ TEST_CASE("an exact comparison is equality, and any is symmetric") {
     }
 }
 
-TEST_CASE("a commitment hides its group, and opens with group and nonce alone") {
+TEST_CASE("a commitment hides its group, and opens with group, nonce and work alone") {
     constexpr auto commit = allot::CommitmentOf{};
     auto seen = std::set<allot::Hash256>{};
     for (const auto* group : {"g", "h"}) {
-        for (std::uint8_t nonce = 0; nonce < 10; ++nonce) { seen.insert(commit({group, {nonce}})); }
+        for (std::uint8_t nonce = 0; nonce < 10; ++nonce) {
+            for (std::uint8_t work = 7; work < 9; ++work) { seen.insert(commit({group, {nonce}}, {work})); }
+        }
     }
-    CHECK(seen.size() == 20);
-    CHECK(commit({"g", {1}}) == commit({"g", {1}}));
-    // SHA-256 of "allot validation group", 32 bytes "g" padded, and the nonce 1 padded.
-    CHECK(allot::NodeId{commit({"g", {1}})}.hex() == "07741d5cd9ca8db056bf95aa519746f3ae7a5d88d35063cadbbd3ba1bfe612e3");
+    CHECK(seen.size() == 40);
+    CHECK(commit({"g", {1}}, {7}) == commit({"g", {1}}, {7}));
+    // SHA-256 of "allot validation group", 32 bytes "g" padded, the nonce 1 padded, and the work 7 padded.
+    CHECK(allot::NodeId{commit({"g", {1}}, {7})}.hex() ==
+          "ce5a7c8932d039ad50e3d25543c1f2bd99cd6bc2ea3df9333f27159a912e0331");
 }

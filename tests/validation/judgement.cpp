@@ -62,8 +62,9 @@ TEST_CASE("every group of three comes to what the table of the relays says, but 
         for (const auto threshold : {std::optional<int>{}, std::optional{5}}) {
             CAPTURE(tasks[0].status, tasks[0].seconds, tasks[0].score, tasks[1].status, tasks[1].seconds, tasks[1].score,
                     tasks[2].status, tasks[2].seconds, tasks[2].score);
-            const auto comparison = threshold ? allot::Comparison::hamming(5) : allot::Comparison::exact();
-            check_against(judged(tasks, {.comparison = comparison}), relay::table(tasks, threshold), tasks);
+            auto parameters = allot::ValidationParameters::relay_2026();
+            parameters.comparison = threshold ? allot::Comparison::hamming(5) : allot::Comparison::exact();
+            check_against(judged(tasks, parameters), relay::table(tasks, threshold), tasks);
         }
         ++groups;
     });
@@ -72,10 +73,11 @@ TEST_CASE("every group of three comes to what the table of the relays says, but 
 
 TEST_CASE("what a group comes to is told by its verdicts, whatever the options") {
     every_group([&](const auto& tasks) {
-        for (auto options = 0; options < 4; ++options) {
+        for (auto options = 0; options < 8; ++options) {
             auto parameters = images;
             parameters.rank_right_only = options % 2 != 0;
-            parameters.chain_matches = options / 2 != 0;
+            parameters.chain_matches = options / 2 % 2 != 0;
+            parameters.slash_across_errors = options / 4 != 0;
             const auto judgement = judged(tasks, parameters);
             auto passed = 0;
             auto matched = 0;
@@ -91,6 +93,7 @@ TEST_CASE("what a group comes to is told by its verdicts, whatever the options")
             REQUIRE((matched > 0) == (passed == 1));
             REQUIRE((judgement.agreement == Agreement::too_few) == (answers < 2));
             REQUIRE((wrong == 0 || (wrong == 1 && answers == 3)));
+            REQUIRE((wrong == 0 || judgement.agreement != Agreement::error || parameters.slash_across_errors));
         }
     });
 }

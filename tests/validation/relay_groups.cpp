@@ -7,10 +7,9 @@
 
 #include <allot/validation/judgement.hpp>
 #include "support/catch.hpp"
-#include "support/vector_file.hpp"
 #include "validation/support/against_relay.hpp"
+#include "vectors/cases.hpp"
 
-using allot_test::integer;
 using namespace validation_test;
 
 namespace {
@@ -32,7 +31,7 @@ constexpr auto text_task = 1;  // compared by its bytes; the others are images
 }  // namespace
 
 TEST_CASE("groups of the relay are judged as the relay judges them, but for D34 and D35") {
-    for (const auto& given : allot_test::vector_file("relay_validation_group.json")) {
+    for (const auto& given : support::cases("relay_validation_group")) {
         CAPTURE(given.dump());
         auto tasks = std::array<relay::Task, 3>{};
         auto theirs = std::array<relay::Outcome, 3>{};
@@ -42,14 +41,14 @@ TEST_CASE("groups of the relay are judged as the relay judges them, but for D34 
             const auto& task = given["tasks"][i];
             const auto& outcome = given["outcome"][i];
             REQUIRE(task["id"] == outcome["id"]);
-            tasks[i] = {static_cast<std::uint64_t>(integer(task["id"])), static_cast<int>(integer(task["status"])),
-                        integer(task["seconds"]), bytes(task["score"])};
+            tasks[i] = {task["id"].get<std::uint64_t>(), task["status"].get<int>(), task["seconds"].get<std::int64_t>(),
+                        bytes(task["score"])};
             REQUIRE((tasks[i].seconds == -1) == (tasks[i].status == relay::aborted));  // all aborted ones timed out
-            theirs[i] = {static_cast<int>(integer(outcome["next"])), static_cast<std::uint32_t>(integer(outcome["qos"])),
-                         outcome["qos_valid"].get<bool>(), outcome["timeout_zero_enters_pool"].get<bool>()};
+            theirs[i] = {outcome["next"].get<int>(), outcome["qos"].get<std::uint32_t>(), outcome["qos_valid"].get<bool>(),
+                         outcome["timeout_zero_enters_pool"].get<bool>()};
         }
-        const auto threshold = static_cast<std::uint32_t>(integer(given["distance_threshold"]));
-        const auto text = integer(given["task_type"]) == text_task;
+        const auto threshold = given["distance_threshold"].get<std::uint32_t>();
+        const auto text = given["task_type"] == text_task;
 
         // The table that the exhaustive test goes by is that of the real code.
         const auto table = relay::table(tasks, text ? std::nullopt : std::optional{static_cast<int>(threshold)});
@@ -60,14 +59,16 @@ TEST_CASE("groups of the relay are judged as the relay judges them, but for D34 
             CHECK(table[i].timeout_zero_enters_pool == theirs[i].timeout_zero_enters_pool);
         }
         const auto comparison = text ? allot::Comparison::exact() : allot::Comparison::hamming(threshold);
-        check_against(judge(answers_of(tasks), {.comparison = comparison}), theirs, tasks);
+        auto parameters = allot::ValidationParameters::relay_2026();
+        parameters.comparison = comparison;
+        check_against(judge(answers_of(tasks), parameters), theirs, tasks);
     }
 }
 
 // Defect D23: the contracts work out the order of speed and then score by the place in the argument list: always 10, 9, 6.
 // Ours scores by speed, the lower task id among equals.
 TEST_CASE("points follow speed where those of the contracts follow the place in a list (D23)") {
-    for (const auto& given : allot_test::vector_file("contracts_v2_group_qos.json")) {
+    for (const auto& given : support::cases("contracts_v2_group_qos")) {
         CAPTURE(given.dump());
         const auto points = std::array<std::uint32_t, 3>{10, 9, 6};
         REQUIRE(given["timeCosts"].size() == 3);
@@ -75,8 +76,8 @@ TEST_CASE("points follow speed where those of the contracts follow the place in 
         auto tasks = std::array<relay::Task, 3>{};
         auto cost = std::array<std::int64_t, 3>{};
         for (std::size_t i = 0; i < 3; ++i) {
-            CHECK(integer(given["scoresByGroupPosition"][i]) == points[i]);  // the value the real code gives
-            cost[i] = integer(given["timeCosts"][i]);
+            CHECK(given["scoresByGroupPosition"][i] == points[i]);  // the value the real code gives
+            cost[i] = given["timeCosts"][i].get<std::int64_t>();
             tasks[i] = {i + 1, relay::score_ready, cost[i], {7}};
         }
         const auto judgement = judge(answers_of(tasks), {.rank_points = points});

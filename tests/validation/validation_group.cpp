@@ -43,7 +43,8 @@ auto at(allot::Duration time) -> allot::TimePoint { return allot::TimePoint{time
 auto on(std::uint32_t node, allot::TimePoint deadline = allot::never) -> Placement {
     return {node, node, "RTX 4090", deadline};
 }
-auto task(std::uint32_t id, Amount fee = 100) -> ValidationTask { return {id, "creator", fee}; }
+const auto work = allot::Hash256{7};
+auto task(std::uint32_t id, Amount fee = 100) -> ValidationTask { return {id, "creator", fee, work}; }
 
 auto declared(const ValidationParameters& parameters = {}) -> ValidationGroup {
     return ValidationGroup::declared("group", std::vector{task(1), task(2), task(3)}, parameters).value();
@@ -61,7 +62,7 @@ auto opening(std::uint8_t nonce, const char* group = "group") -> Opening { retur
 /// A hidden task that has ended with a result on the node of its number, one second after its start.
 auto hidden(std::uint8_t id, const ValidationParameters& parameters = always, const Bytes& result = right,
             const char* group = "group") -> ValidationGroup {
-    auto single = ValidationGroup::hidden(task(id), allot::CommitmentOf{}(opening(id, group)), parameters).value();
+    auto single = ValidationGroup::hidden(task(id), allot::CommitmentOf{}(opening(id, group), work), parameters).value();
     REQUIRE(single.started(id, on(id), at(std::chrono::seconds{id - 1})).accepted());
     if (!result.empty()) { REQUIRE(single.submitted(id, result, at(std::chrono::seconds{id})).accepted()); }
     return single;
@@ -240,7 +241,7 @@ TEST_CASE("a hidden task that is not sampled is accepted alone") {
     CHECK(silent.advance(at(1h)).get<event::GroupEnded>()->end == ValidationEnd::too_few);
 }
 
-TEST_CASE("when the creator says nothing in time the nodes are paid, and nobody is scored") {
+TEST_CASE("when the creator says nothing in time results are paid, and nobody is scored") {
     auto single = hidden(1);
     CHECK(single.advance(at(601s) - 1ms).events.empty());
     const auto late = single.revealed(opening(1), 7, at(601s));
@@ -279,7 +280,7 @@ TEST_CASE("a hidden member on a node or of an operator of the group is refused, 
     auto group = hidden(1);
     REQUIRE(group.revealed(opening(1), 7, at(4s)).accepted());
     const auto twin = [](std::uint32_t node, std::uint32_t operator_id) {
-        auto single = ValidationGroup::hidden(task(2), allot::CommitmentOf{}(opening(2)), always).value();
+        auto single = ValidationGroup::hidden(task(2), allot::CommitmentOf{}(opening(2), work), always).value();
         REQUIRE(single.started(2, {node, operator_id, "RTX 4090"}, at(1s)).accepted());
         REQUIRE(single.submitted(2, right, at(3s)).accepted());
         return single;
@@ -322,13 +323,15 @@ TEST_CASE("what a stranger may get wrong is refused, and changes nothing but tim
     };
     CHECK(make({task(1), task(2)}) == E::group_size_wrong);
     CHECK(make({task(1), task(2), task(3), task(4)}) == E::group_size_wrong);
-    CHECK(make({task(1), task(2), {TaskId::null(), "creator", 100}}) == E::id_invalid);
+    CHECK(make({task(1), task(2), {TaskId::null(), "creator", 100, work}}) == E::id_invalid);
     CHECK(ValidationGroup::declared(allot::GroupId::null(), std::vector{task(1), task(2), task(3)}, {}).error() ==
           E::id_invalid);
     CHECK(make({task(1), task(2), task(1)}) == E::member_duplicate);
-    CHECK(make({task(1), task(2), {3, "another", 100}}) == E::owner_differs);
+    CHECK(make({task(1), task(2), {3, "another", 100, work}}) == E::owner_differs);
     CHECK(make({task(1), task(2), task(3, 101)}) == E::fee_differs);
     CHECK(make({task(1, allot::u128{1} << 96), task(2), task(3)}) == E::amount_overflow);
+    CHECK(make({{1, "creator", 100}, task(2), task(3)}) == E::work_missing);
+    CHECK(make({task(1), task(2), {3, "creator", 100, {8}}}) == E::work_differs);
     const auto three = std::vector{task(1), task(2), task(3)};
     CHECK(make(three, {.comparison = {.distance = 0}}) == E::parameter_invalid);  // D37
     CHECK(make(three, {.sampling = {1, 0}}) == E::parameter_invalid);
@@ -389,17 +392,18 @@ TEST_CASE("what a creator may get wrong is refused, and changes nothing but time
     refused(declared(), opening(1), E::not_hidden);
     refused(hidden(2, always, {}), opening(2), E::not_awaited);
     refused(hidden(5), opening(5), E::time_went_back);  // the other has seen 5 s
-    auto stranger = ValidationGroup::hidden({2, "another", 1}, allot::CommitmentOf{}(opening(2)), always).value();
+    auto stranger = ValidationGroup::hidden({2, "another", 1, work}, allot::CommitmentOf{}(opening(2), work), always).value();
     REQUIRE(stranger.aborted(2, at(0s)).accepted());
     refused(stranger, opening(2), E::owner_differs);
-    auto cheap = ValidationGroup::hidden(task(2, 99), allot::CommitmentOf{}(opening(2)), always).value();
+    auto cheap = ValidationGroup::hidden(task(2, 99), allot::CommitmentOf{}(opening(2), work), always).value();
     REQUIRE(cheap.aborted(2, at(0s)).accepted());
     refused(cheap, opening(2), E::fee_differs);
     CHECK(group.added(stranger, opening(2), at(600s)).error == E::not_awaited);  // its time for a verdict has passed
     REQUIRE(group.added(hidden(2), opening(2), at(600s)).accepted());
     REQUIRE(group.added(hidden(3), opening(3), at(600s)).accepted());
     CHECK(group.added(hidden(4), opening(4), at(600s)).error == E::not_awaited);
-    const auto any = [](const Opening&) { return allot::CommitmentOf{}(opening(6)); };  // an embedder's own commitment
+    // An embedder's own commitment.
+    const auto any = [](const Opening&, const auto& of) { return allot::CommitmentOf{}(opening(6), of); };
     CHECK(hidden(6).revealed(opening(9), 7, at(7s), any).accepted());
 }
 
@@ -413,7 +417,7 @@ TEST_CASE("whatever happens, each fee leaves once, a group ends once, and a refu
         const auto commits = below(2) == 0;
         if (commits) {
             for (std::uint8_t id = 1; id <= 4; ++id) {
-                singles.push_back(ValidationGroup::hidden(task(id), allot::CommitmentOf{}(opening(id)), parameters).value());
+                singles.push_back(ValidationGroup::hidden(task(id), allot::CommitmentOf{}(opening(id), work), parameters).value());
             }
         } else {
             singles.push_back(declared(parameters));
@@ -485,5 +489,5 @@ TEST_CASE("every reason has a sentence of its own") {
         CHECK(std::find(sentences.begin(), sentences.end(), text) == sentences.end());
         sentences.push_back(text);
     }
-    CHECK(sentences.size() == 27);
+    CHECK(sentences.size() == 29);
 }

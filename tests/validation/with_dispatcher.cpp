@@ -79,7 +79,7 @@ struct Embedder {
     }
 };
 
-const auto tasks = std::vector<allot::ValidationTask>{{1, "creator", 100}, {2, "creator", 100}, {3, "creator", 100}};
+const auto tasks = std::vector<allot::ValidationTask>{{1, "creator", 100, {7}}, {2, "creator", 100, {7}}, {3, "creator", 100, {7}}};
 
 }  // namespace
 
@@ -127,8 +127,9 @@ TEST_CASE("hidden tasks may meet on one operator, and then the reveal refuses th
     auto singles = std::vector<ValidationGroup>{};
     const auto opening = [](int id) { return allot::Opening{"g", {static_cast<std::uint8_t>(id)}}; };
     for (auto id = 1; id <= 2; ++id) {
-        singles.push_back(ValidationGroup::hidden(tasks[static_cast<std::size_t>(id - 1)], allot::CommitmentOf{}(opening(id)),
-                                                  parameters).value());
+        const auto& task = tasks[static_cast<std::size_t>(id - 1)];
+        singles.push_back(
+            ValidationGroup::hidden(task, allot::CommitmentOf{}(opening(id), task.work), parameters).value());
         e.submit(id);
         e.act(singles.back().started(id, e.placed(id), e.now.time));
         e.act(singles.back().submitted(id, Bytes{7}, e.now.time));

@@ -27,6 +27,11 @@ using allot::TimePoint;
 
 auto root(const Json& stake) -> StakeRoot { return StakeRoot::from(whole(stake)); }
 auto number(StakeRoot root) -> double { return std::ldexp(root.mantissa(), root.exponent()); }
+/// The root of a stake in parts of the largest one's.
+auto share(const Json& row) -> double {
+    const auto most = root(row["max"]);
+    return most.is_zero() ? 0.0 : number(root(row["staking"])) / number(most);
+}
 auto at_second(const Json& seconds) -> TimePoint { return TimePoint{1h} + seconds.get<std::int64_t>() * 1s; }
 
 }  // namespace
@@ -35,29 +40,32 @@ TEST_CASE("staking scores are the relays' to 1e-6, cut at one") {
     auto differences = Differences{"relay_staking_score"};
     for (const auto& row : cases("relay_staking_score")) {
         CAPTURE(row.dump());
-        const auto most = root(row["max"]);
-        const auto ours = most.is_zero() ? 0.0 : number(std::min(root(row["staking"]), most)) / number(most);
-        const auto theirs = row["score"].get<double>();
-        if (theirs > 1) {
+        CHECK(agree(share(row), row["score"].get<double>()));
+        if (share(row) > 1) {
             differences.note("a stake above a stale maximum scores above 1; here 1, for the maximum is exact (D4)");
-            CHECK(ours == 1.0);
-            continue;
+            const auto weight = allot::HarmonicWeight{}.weight({}, {}, {root(row["staking"]), root(row["max"]), Score::one()});
+            CHECK(agree(as_double(weight), 0.5));
         }
-        CHECK(agree(ours, theirs));
     }
 }
 
-TEST_CASE("base weights are the relays' to 1e-6, but for the rounding of Q to 2^-30") {
+TEST_CASE("base weights are the relays' to 1e-6, but for the rounding of Q to 2^-30", "[V3]") {
     auto differences = Differences{"relay_base_weight"};
     for (const auto& row : cases("relay_base_weight")) {
         CAPTURE(row.dump());
         const auto weight = [&](Score qos) {
             return as_double(allot::HarmonicWeight{}.weight({}, {}, {root(row["staking"]), root(row["max"]), qos}));
         };
-        const auto agrees = [&](double qos, double theirs) {
+        const auto agrees = [&](double qos, const std::string& generation, double theirs) {
+            // What the relay worked with on the way, and its own formula: each field is held to the others.
+            const auto staking = row["stakingScore" + generation].get<double>();
+            const auto used = row["qosUsed" + generation].get<double>();
+            CHECK(agree(staking, share(row)));
+            CHECK(agree(used, qos));
+            CHECK(agree(theirs, staking * used == 0 ? 0.0 : staking * used / (staking + used)));
             const auto below = score_of(qos);
             const auto above = as_double(below) < qos ? Score::from_raw(below.raw() + 1) : below;
-            if (row["stakingScore"].get<double>() > 1) {
+            if (staking > 1) {
                 differences.note("a stake above a stale maximum weighs more than its share; here S = 1 (D4)");
                 CHECK(agree(weight(Score::one()), 0.5));
                 CHECK(theirs > weight(below));
@@ -72,13 +80,13 @@ TEST_CASE("base weights are the relays' to 1e-6, but for the rounding of Q to 2^
             CHECK(weight(below) <= theirs * (1 + 1e-6));
             CHECK(weight(above) >= theirs * (1 - 1e-6));
         };
-        agrees(row["qos2026"].get<double>(), row["weight2026"].get<double>());
+        agrees(row["qos2026"].get<double>(), "", row["weight2026"].get<double>());
         const auto raw = row["qosRaw2025"].get<double>();
         if (raw == 0) {
             differences.note("2025 takes a score of 0 for a new node's 0.5; here that state is explicit (D7)");
-            agrees(0.5, row["weight2025"].get<double>());
+            agrees(0.5, "2025", row["weight2025"].get<double>());
         } else {
-            agrees(raw / 10, row["weight2025"].get<double>());
+            agrees(raw / 10, "2025", row["weight2025"].get<double>());
         }
     }
 }

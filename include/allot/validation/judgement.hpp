@@ -37,8 +37,8 @@ enum class MemberVerdict : std::uint8_t {
     none,       ///< It had not answered: timed out or aborted before.
     passed,     ///< The fastest right answer: the result that counts, to be uploaded.
     matched,    ///< Right as well, and paid; its own fee is refunded.
-    wrong,      ///< Two others agree against it.
-    undecided,  ///< Nobody can tell, or the errors agree: it fails without blame.
+    wrong,      ///< Two results agree against it; with `slash_across_errors` also two errors.
+    undecided,  ///< Nobody can tell, or two report errors: it fails without blame.
 };
 
 /// What a group comes to.
@@ -73,6 +73,9 @@ struct Judgement {
 /// first and third, second and third) decides: the faster of two results has passed and the other matched, a third is matched
 /// if it is the same as the faster one, else wrong. Two errors agree likewise, but nobody passes, and a third error is no
 /// wrong answer (the relays get stuck there). If no two agree, all are undecided; so is one that answered alone.
+///
+/// Two errors say nothing against a result, for an error report proves nothing and costs nothing: it is undecided as they are,
+/// unless `slash_across_errors` asks for what the relays do, where it is wrong.
 ///
 /// Points go by rank to those that were right alone: an answer that is wrong or that nobody confirmed earns nothing, however
 /// fast it was (the relays give it the points of its rank). A member that timed out while another answered has zero points.
@@ -112,7 +115,8 @@ struct Judgement {
         const auto third = 3 - first - second;
         if (third < answers) {
             const auto agrees = same(first, third) || (parameters.chain_matches && same(second, third));
-            judgement.verdicts[order[third]] = agrees ? right : MemberVerdict::wrong;
+            const auto against = errors && !parameters.slash_across_errors ? MemberVerdict::undecided : MemberVerdict::wrong;
+            judgement.verdicts[order[third]] = agrees ? right : against;
         }
         judgement.verdicts[order[second]] = right;
         judgement.verdicts[order[first]] = errors ? right : MemberVerdict::passed;

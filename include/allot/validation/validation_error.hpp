@@ -40,6 +40,8 @@ enum class ValidationError : std::uint16_t {
     nothing_submitted = 49,
     upload_unasked = 50,
     fee_differs = 51,
+    work_missing = 52,
+    work_differs = 53,
 };
 
 /// What was wrong and what to do about it, in one sentence.
@@ -69,7 +71,7 @@ enum class ValidationError : std::uint16_t {
         case ValidationError::not_awaited: return "the creator's word is not awaited now";
         case ValidationError::task_sampled: return "the task is sampled for validation; reveal its group";
         case ValidationError::task_not_sampled: return "the task is not sampled for validation; accept it alone";
-        case ValidationError::opening_wrong: return "group and nonce do not open the task's commitment";
+        case ValidationError::opening_wrong: return "group, nonce and the task's work do not open its commitment";
         case ValidationError::owner_differs: return "tasks of one group have one owner";
         case ValidationError::parameters_differ: return "tasks of one group are validated by the same parameters";
         case ValidationError::already_revealed: return "the task's group has been revealed already";
@@ -77,6 +79,8 @@ enum class ValidationError : std::uint16_t {
         case ValidationError::nothing_submitted: return "the task submitted nothing that could be accepted";
         case ValidationError::upload_unasked: return "no upload of this task's result is awaited";
         case ValidationError::fee_differs: return "tasks of one group have one fee, for which of them is paid shows at the end";
+        case ValidationError::work_missing: return "the task has no work; pass a hash of all that its answer follows from";
+        case ValidationError::work_differs: return "tasks of one group have one work, for answers to different questions differ";
     }
     return "unknown error";
 }

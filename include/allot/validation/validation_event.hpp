@@ -24,7 +24,7 @@ enum class ValidationPhase : std::uint8_t {
 /// How a validation group ended.
 enum class ValidationEnd : std::uint8_t {
     passed,             ///< The result that counts was uploaded.
-    error_agreed,       ///< The nodes agree that the task cannot be done, or the creator took a node's word for it.
+    error_agreed,       ///< Two nodes say that the task cannot be done, or the creator took a node's word for it.
     no_agreement,       ///< No two answers are the same.
     too_few,            ///< Fewer than two answered.
     creator_timed_out,  ///< The creator gave no verdict in time.
@@ -53,9 +53,11 @@ struct MemberAborted { TaskId task; Amount refund{}; };
 struct MemberPassed { TaskId task; NodeId node; TimePoint upload_until{}; };
 /// A member's result is the same as the one that counts: `complete`. Its part of that one's fee follows. For: the node.
 struct MemberMatched { TaskId task; NodeId node; Amount refund{}; };
-/// Two others agree against a member: `slash`, or `fail(incorrect_result)` where wrong answers are reviewed. For: the node.
+/// Two others agree against a member: `slash`, or `fail(incorrect_result)` where wrong answers are reviewed, and for an error
+/// report against two results. For: the node.
 struct MemberWrong { TaskId task; NodeId node; Amount refund{}; bool slash = true; };
-/// Nobody can tell who is right, or errors agree: `fail(execution_error)`, which blames nobody. For: the node and the creator.
+/// Nobody can tell who is right, errors agree, or nobody heard an error report: `fail(execution_error)`, which blames nobody.
+/// For: the node and the creator.
 struct MemberUndecided { TaskId task; NodeId node; Amount refund{}; };
 /// A verdict on a node: `score`. For: the node.
 struct NodeScored { TaskId task; NodeId node; std::uint32_t points = 0; };

@@ -45,7 +45,7 @@ public:
 
     /// Three tasks known to belong together.
     /// Errors: `parameter_invalid`, `group_size_wrong`, `id_invalid`, `member_duplicate`, `owner_differs`, `fee_differs`,
-    /// `amount_overflow`.
+    /// `amount_overflow`, `work_missing`, `work_differs`.
     [[nodiscard]] static auto declared(GroupId group, std::span<const ValidationTask> tasks,
                                        const ValidationParameters& parameters) -> Result<ValidationGroup, ValidationError> {
         if (tasks.size() != group_size) { return FailureOf<ValidationError>{ValidationError::group_size_wrong}; }
@@ -131,7 +131,7 @@ public:
             const auto& member = members_.front();
             if (sampled(vrf, member.task.task, parameters_.sampling)) { return ValidationError::task_sampled; }
             if (!answered(member.state)) { return ValidationError::nothing_submitted; }
-            const auto& [task, owner, fee] = member.task;
+            const auto& [task, owner, fee, work] = member.task;
             if (member.state == MemberState::submitted) {
                 await_upload({{task, member.placement->node, 1}}, effects);
             } else {
@@ -143,14 +143,16 @@ public:
     }
 
     /// The task is sampled, and belongs to this group.
-    /// @param commit What makes a commitment of an opening.
+    /// @param commit What makes a commitment of an opening and the task's work.
     /// Errors: `not_hidden`, `not_awaited`, `already_revealed`, `task_not_sampled`, `opening_wrong`.
     template <class Commit = CommitmentOf>
     auto revealed(const Opening& opening, const Entropy& vrf, TimePoint now, Commit commit = {}) -> ValidationEffects {
         return command(now, [&](auto&) -> MaybeError {
             if (const auto error = not_alone()) { return error; }
             if (!sampled(vrf, members_.front().task.task, parameters_.sampling)) { return ValidationError::task_not_sampled; }
-            if (opening.group.is_null() || commit(opening) != *commitment_) { return ValidationError::opening_wrong; }
+            if (opening.group.is_null() || commit(opening, members_.front().task.work) != *commitment_) {
+                return ValidationError::opening_wrong;
+            }
             group_ = opening.group;
             due_at_ = now + parameters_.creator_window;
             return std::nullopt;
@@ -160,7 +162,7 @@ public:
     /// So does this one. When it is the third the group is judged; before, the creator has `creator_window` again. The other is
     /// part of this group then, and its own value is to be dropped.
     /// Errors: `not_hidden`, `not_revealed`, `not_awaited` (of either, or when too late for the other), `already_revealed`,
-    /// `opening_wrong`, `owner_differs`, `fee_differs`, `parameters_differ`, `member_duplicate`, `node_shared`,
+    /// `opening_wrong`, `owner_differs`, `fee_differs`, `work_differs`, `parameters_differ`, `member_duplicate`, `node_shared`,
     /// `operator_shared`, `class_differs`.
     template <class Commit = CommitmentOf>
     auto added(const ValidationGroup& other, const Opening& opening, TimePoint now, Commit commit = {}) -> ValidationEffects {
@@ -172,9 +174,12 @@ public:
             if (now < other.now_) { return ValidationError::time_went_back; }
             if (now >= other.due_at_) { return ValidationError::not_awaited; }
             const auto& newcomer = other.members_.front();
-            if (opening.group != *group_ || commit(opening) != *other.commitment_) { return ValidationError::opening_wrong; }
+            if (opening.group != *group_ || commit(opening, newcomer.task.work) != *other.commitment_) {
+                return ValidationError::opening_wrong;
+            }
             if (newcomer.task.owner != members_.front().task.owner) { return ValidationError::owner_differs; }
             if (newcomer.task.fee != members_.front().task.fee) { return ValidationError::fee_differs; }
+            if (newcomer.task.work != members_.front().task.work) { return ValidationError::work_differs; }
             if (other.parameters_ != parameters_) { return ValidationError::parameters_differ; }
             for (const auto& member : members_) {
                 if (member.task.task == newcomer.task.task) { return ValidationError::member_duplicate; }
@@ -232,6 +237,8 @@ private:
             if (!task.fee.admitted()) { return FailureOf<ValidationError>{ValidationError::amount_overflow}; }
             if (task.owner != tasks.front().owner) { return FailureOf<ValidationError>{ValidationError::owner_differs}; }
             if (task.fee != tasks.front().fee) { return FailureOf<ValidationError>{ValidationError::fee_differs}; }
+            if (task.work == Hash256{}) { return FailureOf<ValidationError>{ValidationError::work_missing}; }
+            if (task.work != tasks.front().work) { return FailureOf<ValidationError>{ValidationError::work_differs}; }
             if (made.find(task.task) != nullptr) { return FailureOf<ValidationError>{ValidationError::member_duplicate}; }
             made.members_.push_back({task});
         }
@@ -307,9 +314,14 @@ private:
         auto end = ValidationEnd::too_few;
         for (const auto& member : members_) {
             if (!answered(member.state)) { continue; }
-            const auto& [task, owner, fee] = member.task;
-            effects.push(validation_event::MemberCompleted{task, member.placement->node});
-            effects.push(validation_event::FeeDue{task, fee, {{task, member.placement->node, 1}}});
+            const auto& task = member.task.task;
+            const auto& node = member.placement->node;
+            if (member.state == MemberState::submitted || parameters_.pay_unheard_errors) {
+                effects.push(validation_event::MemberCompleted{task, node});
+                effects.push(validation_event::FeeDue{task, member.task.fee, {{task, node, 1}}});
+            } else {  // what the creator's word for it would have come to
+                effects.push(validation_event::MemberUndecided{task, node, member.task.fee});
+            }
             end = ValidationEnd::creator_timed_out;
         }
         finish(end, effects);
@@ -318,7 +330,7 @@ private:
     void end(Member& member, MemberState how, ValidationEffects& effects) {
         member.state = how;
         member.ended_at = now_;
-        const auto& [task, owner, fee] = member.task;
+        const auto& [task, owner, fee, work] = member.task;
         if (how == MemberState::timed_out) {
             const auto node = member.placement ? std::optional{member.placement->node} : std::nullopt;
             effects.push(validation_event::MemberTimedOut{task, node, fee});
@@ -358,18 +370,23 @@ private:
     }
 
     void say(std::size_t i, const Judgement& judgement, std::vector<FeeShare>& shares, ValidationEffects& effects) {
-        const auto& [task, owner, fee] = members_[i].task;
+        const auto& [task, owner, fee, work] = members_[i].task;
         const auto& node = members_[i].placement->node;
         switch (judgement.verdicts[i]) {
             case MemberVerdict::passed: representative_ = i; break;  // said when the upload is asked for
             case MemberVerdict::matched: effects.push(validation_event::MemberMatched{task, node, fee}); break;
             case MemberVerdict::wrong:
-                effects.push(validation_event::MemberWrong{task, node, fee, parameters_.slash_wrong});
+                effects.push(validation_event::MemberWrong{task, node, fee, slashes(members_[i])});
                 return;
             case MemberVerdict::undecided: effects.push(validation_event::MemberUndecided{task, node, fee}); return;
             case MemberVerdict::none: return;
         }
         shares.push_back({task, node, *judgement.points[i]});
+    }
+
+    /// Whether a wrong answer forfeits the stake. An error report may be honest: no hardware does all that another's does.
+    [[nodiscard]] auto slashes(const Member& wrong) const noexcept -> bool {
+        return parameters_.slash_wrong && (wrong.state == MemberState::submitted || parameters_.slash_across_errors);
     }
 
     void await_upload(std::vector<FeeShare>&& shares, ValidationEffects& effects) {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include <allot/core/id.hpp>
+#include <allot/core/sha256.hpp>
 #include <allot/core/time.hpp>
 #include <allot/core/units.hpp>
 #include <allot/validation/judgement.hpp>
@@ -14,10 +15,15 @@
 namespace allot { inline namespace v0 {
 
 /// One task of a group, as its creator submits it.
+///
+/// Only answers to one question can check each other, so the tasks of a group have one `work`: a hash of all that the answer
+/// follows from, such as program, models, input and seed. The embedder makes it of what the node is really given, never takes
+/// it from the creator, and keeps it from the nodes: equal hashes show which hidden tasks belong together.
 struct ValidationTask {
     TaskId task;
     OwnerId owner = OwnerId::null();
     Amount fee{};
+    Hash256 work{};  ///< Not all zeros, which would say nothing.
 
     friend auto operator==(const ValidationTask&, const ValidationTask&) -> bool = default;
 };
