@@ -64,6 +64,7 @@ TEST_CASE("an explanation of a node tells its part in each group, and what would
     e.queued = 3;
     e.tasks = {{allot::Reason::gpu_differs, 2}};
     e.runnable = 1;
+    e.next = allot::TaskId{5};
     auto group = allot::GroupOdds{};
     group.waiting = 1;
     group.now = {allot::u128{431}, allot::u128{10'000}, 2, 37};
@@ -75,7 +76,7 @@ TEST_CASE("an explanation of a node tells its part in each group, and what would
     e.groups = {group};
     CHECK(said(e) ==
           "node relay-7 busy, excluded, back in 10s, free now at the latest\n"
-          "3 waiting tasks: 2 another GPU is required | 1 it could run\n"
+          "3 waiting tasks: 2 another GPU is required | 1 it could run, first task 5\n"
           "any VRAM, any GPU (1 waiting): 4.3100 %, rank 2 of 37; stake doubled: not among 4 candidates; "
           "perfect quality: 100.0000 %, rank 1 of 1; with model sdxl: 4.3100 %, rank 2 of 37; "
           "with 48 GiB: 4.3100 %, rank 2 of 37");

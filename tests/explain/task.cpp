@@ -363,7 +363,7 @@ TEST_CASE("a waiting task is told its place, what it is worth, and what it takes
     CHECK(second.value == allot::Value{100, 100'000});
     CHECK(second.submitted_at == TimePoint{0s});
     CHECK(second.next.expires == TimePoint{6h});
-    CHECK(second.survives_above == allot::Value{100, 100'000});  // task 3, which came later, goes first
+    CHECK(second.survives_above == allot::Value{99, 100'000});  // at 100 task 3, which came later, goes first
     const auto hypothetical = allot::explain(d, paying(9, 200)).value();
     CHECK(hypothetical.position == 2);
     CHECK(hypothetical.queued == 3);

@@ -32,13 +32,12 @@ void Dispatcher<Ps...>::each_among(const Task& task, const Allowed& allowed, F&&
             }
         });
     };
-    const auto narrows = !task.models.empty() && rules_->narrowing != Narrowing::none;
+    const auto wanted = holders_to_narrow(task);
     auto holders = std::uint32_t{0};
-    if (narrows) {
+    if (wanted) {
         each(true, [&](NodeHandle, Weight) { ++holders; });
     }
-    const auto gate = !task.models.empty() && rules_->narrowing == Narrowing::gate;
-    each(gate || holders >= rules_->narrow_from, f);
+    each(wanted && holders >= *wanted, f);
 }
 
 /// Of a gang, whoever has not enough others of its card beside it is no candidate.
@@ -102,6 +101,14 @@ auto Dispatcher<Ps...>::narrows_to(NodeHandle node, const Task& task) const -> b
         const auto* held = holds(node, model);
         return held != nullptr && held->on_disk();
     });
+}
+
+template <class... Ps>
+auto Dispatcher<Ps...>::holders_to_narrow(const Task& task) const -> std::optional<std::uint32_t> {
+    if (task.models.empty() || rules_->narrowing == Narrowing::none) {
+        return std::nullopt;
+    }
+    return rules_->narrowing == Narrowing::gate ? 0 : rules_->narrow_from;
 }
 
 template <class... Ps>

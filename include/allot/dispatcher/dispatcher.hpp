@@ -197,6 +197,9 @@ public:
     /// Whether a task's candidates can be narrowed to this node: it holds one of its models, or all, as the rules say. False for a
     /// task without models.
     [[nodiscard]] auto narrows_to(NodeHandle node, const Task& task) const -> bool;
+    /// How many nodes of those that `narrows_to` says yes to it takes to leave out the others: 0 when they are out whatever is
+    /// there, none when models keep nobody out.
+    [[nodiscard]] auto holders_to_narrow(const Task& task) const -> std::optional<std::uint32_t>;
     /// Whether enough other free nodes can stand beside this one, in a gang; true for a task of one node.
     [[nodiscard]] auto has_team(NodeHandle node, const Task& task) const -> bool;
     /// The record that a task would have were it queued now. What nobody knows yet has no number: its models, its requirement.
@@ -208,6 +211,10 @@ public:
     [[nodiscard]] auto heard(const Task& task, OutcomeKind outcome) const -> OutcomeKind;
     /// Where a task stands in the queue's order, or would stand: by its value, aged as the rules say.
     [[nodiscard]] auto entry_of(TaskHandle h, const Task& task) const -> QueueEntry;
+    /// The waiting task that a node takes when it becomes free, were it now: what a pull asks. None when it can run none.
+    [[nodiscard]] auto next_for(NodeHandle node) const -> std::optional<TaskHandle>;
+    /// Whether a newcomer to a full queue is worth enough more than the worst there to take its place (`Rules::outbid_by`).
+    [[nodiscard]] auto outbids(const Task& newcomer, const Task& worst) const -> bool;
 
     /// Calls `f(node, weight)` for each node that may be asked to fetch a model for a task. @complexity as above.
     template <class F>
@@ -294,7 +301,6 @@ private:
     [[nodiscard]] static auto is_candidate(const Record& record) -> bool;
     [[nodiscard]] auto proven(const Record& record) const -> bool;
     [[nodiscard]] auto fits_somebody(const TaskSpec& spec) const -> bool;
-    [[nodiscard]] auto outbids(TaskHandle newcomer, TaskHandle worst) const -> bool;
     [[nodiscard]] static auto has_quota(const RulesParameters& rules) -> bool {
         return rules.tasks_per_owner_max != 0xFFFF'FFFFU;
     }

@@ -231,17 +231,15 @@ void Dispatcher<Ps...>::tally(TaskHandle h, const Task* before, const Task* afte
     }
 }
 
-/// Whether a newcomer is worth enough more to take the place of the worst.
 template <class... Ps>
-auto Dispatcher<Ps...>::outbids(TaskHandle newcomer, TaskHandle worst) const -> bool {
-    const auto& a = state_.tasks()[newcomer];
-    const auto& b = state_.tasks()[worst];
+auto Dispatcher<Ps...>::outbids(const Task& newcomer, const Task& worst) const -> bool {
     const auto by = rules_->outbid_by;
     if (rules_->value_doubles_in == Duration{0}) {
-        return at_least(a.value, by, b.value);
+        return at_least(newcomer.value, by, worst.value);
     }
     const auto margin = log2_of(by.num, by.den) - log2_of(1, 1);
-    return entry_of(newcomer, a).value.num() >= entry_of(worst, b).value.num() + u128{margin};
+    constexpr auto any = no_handle<TaskHandle>;
+    return entry_of(any, newcomer).value.num() >= entry_of(any, worst).value.num() + u128{margin};
 }
 
 template <class... Ps>

@@ -84,15 +84,16 @@ void Dispatcher<Ps...>::fill(Gang& gang, const Task& task, std::span<const Class
     }
 }
 
-/// Whether anybody is free in these classes but the chosen. To find that out, a draw would look at every place, busy ones too.
+/// Whether anybody is free in these classes but the chosen, of whom the first may be one that is only asked about and not free.
+/// To find that out, a draw would look at every place, busy ones too.
 template <class... Ps>
 auto Dispatcher<Ps...>::left_over(const Gang& chosen, std::span<const ClassId> classes) const -> bool {
     if (chosen.empty()) {
         return true;
     }
     const auto taken = std::count_if(chosen.begin(), chosen.end(), [&](const Draw& member) {
-        const auto own = state_.nodes()[member.node].node.node_class;
-        return std::find(classes.begin(), classes.end(), own) != classes.end();
+        const auto& record = state_.nodes()[member.node];
+        return is_candidate(record) && std::find(classes.begin(), classes.end(), record.node.node_class) != classes.end();
     });
     return pool_.count(Frame{classes}) > static_cast<std::uint32_t>(taken);
 }
@@ -180,7 +181,8 @@ void Dispatcher<Ps...>::each_tier(ClassId own, const Requirement& asked, std::sp
     }
 }
 
-/// The groups of tasks that a free node can run alone or with others that are free; `possible` keeps the list if it is a new one.
+/// The groups of tasks that a node, were it free, can run alone or with others that are; `possible` keeps the list if it is a new
+/// one.
 template <class... Ps>
 auto Dispatcher<Ps...>::groups_for(NodeHandle n, std::vector<RequirementId>& possible) const -> std::span<const RequirementId> {
     const auto own = state_.nodes()[n].node.node_class;
@@ -188,12 +190,13 @@ auto Dispatcher<Ps...>::groups_for(NodeHandle n, std::vector<RequirementId>& pos
     if (state_.fits().gangs() == 0) {
         return all;
     }
-    const auto free = pool_.count(Frame{state_.fits().all_classes()});
-    const auto of_card = pool_.count(Frame{card_of(own, state_.fits().all_classes())});
+    const auto itself = is_candidate(state_.nodes()[n]) ? 0U : 1U;  // which the pool does not count
+    const auto free = itself + pool_.count(Frame{state_.fits().all_classes()});
+    const auto of_card = itself + pool_.count(Frame{card_of(own, state_.fits().all_classes())});
     std::copy_if(all.begin(), all.end(), std::back_inserter(possible), [&](RequirementId r) {
         const auto& asked = state_.fits().value(r);
         return (asked.same_card ? of_card : free) >= asked.gang_size &&
-               (asked.gang_size == 1 || pool_.count(Frame{state_.fits().classes_of(r)}) >= asked.gang_size);
+               (asked.gang_size == 1 || itself + pool_.count(Frame{state_.fits().classes_of(r)}) >= asked.gang_size);
     });
     return possible;
 }

@@ -35,7 +35,7 @@ void Dispatcher<Ps...>::enqueue(TaskHandle t, Task&& task, Step& step) {
     const auto full = queue_.size() >= queue_.capacity(state_.present());
     state_.put(t, std::move(task), followers);
     auto victim = full ? queue_.worst() : std::nullopt;
-    if (victim && !outbids(t, *victim)) {
+    if (victim && !outbids(state_.tasks()[t], state_.tasks()[*victim])) {
         victim = t;
     }
     if (victim != t) {

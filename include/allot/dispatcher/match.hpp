@@ -62,7 +62,7 @@ template <class... Ps>
 auto Dispatcher<Ps...>::draw_one(const Task& task, std::span<const ClassId> classes, const Gang& chosen, Random& random) const
     -> std::optional<Draw> {
     const auto frame = frame_of(classes);
-    if (!task.models.empty() && rules_->narrowing != Narrowing::none) {
+    if (const auto wanted = holders_to_narrow(task)) {
         auto narrowed = frame;
         narrowed.models = span_of(task.models);
         if (rules_->narrowing != Narrowing::any) {
@@ -80,11 +80,10 @@ auto Dispatcher<Ps...>::draw_one(const Task& task, std::span<const ClassId> clas
             }
             narrowed.models = {&*rarest, 1};
         }
-        const auto gate = rules_->narrowing == Narrowing::gate;
-        if (const auto drawn = draw_among(task, narrowed, chosen, gate ? 1 : rules_->narrow_from, random)) {
+        if (const auto drawn = draw_among(task, narrowed, chosen, *wanted, random)) {
             return drawn;
         }
-        if (gate) {
+        if (*wanted == 0) {
             return std::nullopt;
         }
     }
@@ -151,7 +150,7 @@ auto Dispatcher<Ps...>::draw_in(const Task& task, const Frame& frame, const Gang
 template <class... Ps>
 auto Dispatcher<Ps...>::can_run(NodeHandle n, const Task& task) const -> bool {
     const auto& record = state_.nodes()[n];
-    return admits(record, task) == Reason::none && (rules_->narrowing != Narrowing::gate || holds_all(n, task)) &&
+    return admits(record, task) == Reason::none && (holders_to_narrow(task) != 0U || narrows_to(n, task)) &&
            !weight_now(record, task, boost(n, task)).is_zero();
 }
 
@@ -164,18 +163,22 @@ void Dispatcher<Ps...>::pull(NodeHandle n, Step& step) {
         return;
     }
     follow_stakes();
-    auto possible = std::vector<RequirementId>{};
-    const auto best = queue_.best(groups_for(n, possible), [&](TaskHandle t) {
-        const auto& task = state_.tasks()[t];
-        return can_run(n, task) && has_team(n, task);
-    });
-    if (best) {
+    if (const auto best = next_for(n)) {
         const auto& task = state_.tasks()[*best];
         witnessed({ChoiceKind::pull, task, {n}}, step);
         const auto team = team_of(n, task, *step.moment.entropy);
         witnessed_team(task, team, 1, step);
         start(*best, Task{task}, team, step);
     }
+}
+
+template <class... Ps>
+auto Dispatcher<Ps...>::next_for(NodeHandle n) const -> std::optional<TaskHandle> {
+    auto possible = std::vector<RequirementId>{};
+    return queue_.best(groups_for(n, possible), [&](TaskHandle t) {
+        const auto& task = state_.tasks()[t];
+        return can_run(n, task) && has_team(n, task);
+    });
 }
 
 template <class... Ps>

@@ -91,10 +91,13 @@ private:
     /// The waiting tasks that go before the one in question, by group, the best of each last.
     void gather_ahead() {
         const auto& task = question_.task;
-        const auto it = QueueEntry{no_handle<TaskHandle>, task.requirement, task.value, task.sequence};
+        const auto it = d_.entry_of(no_handle<TaskHandle>, task);
         d_.state().tasks().for_each([&](TaskHandle h, const Task& other) {
-            const auto entry = QueueEntry{h, other.requirement, other.value, other.sequence};
-            if (other.state != TaskState::queued || other.id == task.id || !goes_before(entry, it)) {
+            if (other.state != TaskState::queued || other.id == task.id) {
+                return;
+            }
+            const auto entry = d_.entry_of(h, other);
+            if (!goes_before(entry, it)) {
                 return;
             }
             if (ahead_.size() <= other.requirement.value) {
@@ -112,7 +115,7 @@ private:
         auto free = std::vector<Free>{};
         d_.state().nodes().for_each([&](NodeHandle h, const auto& record) {
             const auto time = expected_free(d_, record.node);
-            if (time == never) {
+            if (time == never || has_no_weight(d_, h, question_.task, d_.qos_score(record))) {
                 return;
             }
             free.emplace_back(time, h);
@@ -126,8 +129,13 @@ private:
 
     [[nodiscard]] auto taken_by_newcomer(const LeaseRecord& lease) const -> Duration {
         const auto& task = d_.state().tasks()[lease.task];
-        const auto newcomer = task.submitted_at > d_.now() - newcomers_since && task.value > question_.task.value;
-        return newcomer ? task.duration_estimate : Duration{0};
+        auto again = Task{};  // such a one, come now
+        again.value = task.value;
+        again.submitted_at = d_.now();
+        again.sequence = d_.state().counters().sequence_next + 1;
+        const auto overtakes = goes_before(d_.entry_of(no_handle<TaskHandle>, again),
+                                           d_.entry_of(no_handle<TaskHandle>, question_.task));
+        return overtakes && task.submitted_at > d_.now() - newcomers_since ? task.duration_estimate : Duration{0};
     }
 
     /// The group whose best task a node takes before ours, or null.
@@ -143,9 +151,8 @@ private:
     }
 
     [[nodiscard]] auto takes(NodeHandle node) const -> bool {
-        const auto gate = d_.rules()->narrowing == Narrowing::gate && !question_.task.models.empty();
         return fits_[d_.state().nodes()[node].node.node_class.value] == Reason::none &&
-               refusal(d_, node, question_) == Reason::none && (!gate || d_.narrows_to(node, question_.task));
+               refusal_alone(d_, node, question_) == Reason::none;
     }
 
     using Free = std::pair<TimePoint, NodeHandle>;
@@ -167,9 +174,10 @@ private:
 ///
 /// - A node is free when its lease began plus the estimate of its task. A task that is late is expected to take as long again
 ///   as it is late. A lease ends by its deadline, and an excluded node comes back when its exclusion ends.
-/// - Each node that is free takes the best of the waiting tasks that its class fits and that go before this one, for as long as
-///   their estimates say. The first that would take this one ends the wait. No worse task matters.
-/// - Tasks of greater value that come later are expected as they came in the last hour. Of the nodes whose class fits, let r be
+/// - Each node that is free takes the best of the waiting tasks, in the dispatcher's own order (`Dispatcher::entry_of`), that its
+///   class fits and that go before this one, for as long as their estimates say. The first that would take this one ends the
+///   wait. No worse task matters. A node without weight takes none.
+/// - Tasks of greater value that come later and go before it are expected as they came in the last hour. Of the nodes whose class fits, let r be
 ///   the estimates of such newcomers that run there over an hour of all these nodes: the wait is divided by 1 - r, but at most
 ///   multiplied by four. (So fares whom others overtake in Cobham's formula for queues with priorities.)
 /// - The nodes of a gang wait for the last of them. In truth none does, so a gang's wait is expected too short.

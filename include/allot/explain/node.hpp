@@ -56,8 +56,10 @@ struct NodeExplanation {
     std::vector<ReasonCount> tasks{};       ///< Each under the first reason why a node like this, were it free, could not take it.
     std::uint32_t runnable = 0;             ///< Tasks it could take, were it free.
     std::vector<GroupOdds> groups{};        ///< Those with demand, the group of the best task first.
+    std::optional<TaskId> next{};           ///< The first of those it could run, which it takes as soon as it is free.
 };
-ALLOT_FIELDS(NodeExplanation, node, now, state, obstacle, back_at, free_by, class_nodes_missing, qos, next_vram, queued, tasks, runnable, groups)
+ALLOT_FIELDS(NodeExplanation, node, now, state, obstacle, back_at, free_by, class_nodes_missing, qos, next_vram, queued, tasks, runnable, groups,
+             next)
 
 namespace detail {
 
@@ -110,7 +112,7 @@ template <class Dispatcher>
             groups.resize(g + 1);
             fits.resize(g + 1, Reason::none);
         }
-        const auto entry = QueueEntry{t, task.requirement, task.value, task.sequence};
+        const auto entry = d.entry_of(t, task);
         if (groups[g].waiting++ == 0) {
             fits[g] = d.fitness(state.nodes()[h].node.node_class, requirement);
             groups[g].best = entry;
@@ -119,10 +121,7 @@ template <class Dispatcher>
         }
         auto reason = fits[g];
         if (reason == Reason::none) {
-            reason = refusal(d, h, {task, requirement, false});
-        }
-        if (reason == Reason::none && d.rules()->narrowing == Narrowing::gate && !task.models.empty() && !d.narrows_to(h, task)) {
-            reason = Reason::models_missing;
+            reason = refusal_alone(d, h, {task, requirement, false});
         }
         if (reason == Reason::none && !d.has_team(h, task)) {
             reason = Reason::gang_short;
@@ -189,6 +188,9 @@ template <class Dispatcher>
     out.tasks = counts.rows();
     out.queued = counts.sum();
     out.runnable = counts[Reason::none];
+    if (const auto next = d.next_for(h)) {
+        out.next = d.state().tasks()[*next].id;
+    }
     demands.resize(std::min(demands.size(), groups_max));
 
     auto questions = std::vector<Question>{};

@@ -152,13 +152,21 @@ template <class Dispatcher>
 /// What becomes of those without the models, when so many of those with them could be drawn.
 template <class Dispatcher>
 [[nodiscard]] auto reason_of_narrowing(const Dispatcher& d, const Task& task, std::uint32_t holders) -> Reason {
-    if (task.models.empty() || d.rules()->narrowing == Narrowing::none) {
+    const auto wanted = d.holders_to_narrow(task);
+    if (!wanted || holders < *wanted) {
         return Reason::none;
     }
-    if (d.rules()->narrowing == Narrowing::gate) {
-        return Reason::models_missing;
+    return *wanted == 0 ? Reason::models_missing : Reason::narrowed_out;
+}
+
+/// Why a free node of a fitting class would not take this task by itself: as `refusal`, and the models it must hold.
+template <class Dispatcher>
+[[nodiscard]] auto refusal_alone(const Dispatcher& d, NodeHandle h, const Question& question) -> Reason {
+    if (const auto reason = refusal(d, h, question); reason != Reason::none) {
+        return reason;
     }
-    return holders >= d.rules()->narrow_from ? Reason::narrowed_out : Reason::none;
+    const auto without = reason_of_narrowing(d, question.task, 0);
+    return without == Reason::none || d.narrows_to(h, question.task) ? Reason::none : without;
 }
 
 /// A node looked at as if it were available, not excluded, and perhaps of another score.

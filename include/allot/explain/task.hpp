@@ -62,9 +62,9 @@ struct TaskExplanation {
     std::uint32_t position = 0;            ///< Among all that wait, from 1; the best is first.
     std::uint32_t queued = 0;              ///< Tasks that wait, it among them if it is one.
     std::uint32_t capacity = 0;            ///< Tasks that may.
-    std::optional<Value> survives_above{}; ///< The queue is full, and a task must be worth more than this (the least of the
-                                           ///< others) to outlive the next eviction, and a newcomer so many times
-                                           ///< as much as `Rules::outbid_by` asks. None: there is room.
+    std::optional<Value> survives_above{}; ///< The queue is full, and this task outlives the next eviction exactly when its value
+                                           ///< is more than this, in the unit of its own value, all that the rules ask of a
+                                           ///< newcomer included. None: there is room, or it does whatever it is worth.
 
     std::uint32_t nodes = 0;               ///< Nodes that have not left: the sum of `kept_out` and `candidates`.
     std::vector<ReasonCount> kept_out{};   ///< Each node under the first reason that keeps it out, in the order of `Reason`.
@@ -314,6 +314,28 @@ private:
     NextTry next_{};
 };
 
+/// The greatest value at which a task would be the next to be evicted, of the values with its denominator; none when it outlives
+/// `worst`, the worst of the others, whatever it is worth. One that does not wait yet comes as a newcomer.
+template <class Dispatcher>
+[[nodiscard]] auto survives_above(const Dispatcher& d, Task task, const Task& worst) -> std::optional<Value> {
+    constexpr auto any = no_handle<TaskHandle>;
+    const auto* known = d.task(task.id);
+    const auto waits = known != nullptr && known->state == TaskState::queued;
+    const auto den = task.value.den();
+    const auto survives = [&](u128 num) {
+        task.value = Value{num, den};
+        return goes_before(d.entry_of(any, task), d.entry_of(any, worst)) && (waits || d.outbids(task, worst));
+    };
+    if (survives(0)) {
+        return std::nullopt;
+    }
+    auto dies = u128{0};
+    for (auto bit = u128{1} << 95; bit; bit = bit >> 1) {  // the more it is worth, the longer it stays
+        dies += survives(dies + bit) ? u128{0} : bit;
+    }
+    return Value{dies, den};
+}
+
 /// Where a task stands, or would stand, among those that wait.
 template <class Dispatcher>
 void tell_queue(const Dispatcher& d, const Question& question, TaskExplanation& out) {
@@ -335,7 +357,7 @@ void tell_queue(const Dispatcher& d, const Question& question, TaskExplanation& 
     out.queued = d.queued();
     out.capacity = d.queue_capacity();
     if (out.queued >= out.capacity && worst) {
-        out.survives_above = d.state().tasks()[worst->task].value;
+        out.survives_above = survives_above(d, question.task, d.state().tasks()[worst->task]);
     }
 }
 

@@ -189,6 +189,9 @@ struct fmt::formatter<allot::NodeExplanation> : allot::detail::PlainFormatter {
             out = fmt::format_to(out, "{} {} | ", row.count, allot::message(row.reason));
         }
         out = fmt::format_to(out, "{} it could run", e.runnable);
+        if (e.next) {
+            out = fmt::format_to(out, ", first task {}", e.next->text());
+        }
         for (const auto& group : e.groups) {
             out = fmt::format_to(out, "\n{} ({} waiting): {}", say::group_text(group.group), group.waiting, say::odds_text(group.now));
             if (group.stake_doubled) {
