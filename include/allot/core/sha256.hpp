@@ -21,35 +21,50 @@ using Hash256 = std::array<std::uint8_t, 32>;
 class Sha256 {
 public:
     /// Feeds bytes.
+    /// @complexity linear; whole blocks are hashed where they lie, and only what is left over is copied.
     constexpr auto bytes(std::span<const std::uint8_t> values) noexcept -> Sha256& {
-        for (const auto value : values) {
-            block_[length_ % block_.size()] = value;
-            if (++length_ % block_.size() == 0) { compress(); }
+        const auto used = used_bytes();
+        length_ += values.size();
+        if (used + values.size() < block_size) {
+            std::copy(values.begin(), values.end(), block_.data() + used);
+            return *this;
         }
+        if (used > 0) {
+            std::copy_n(values.begin(), block_size - used, block_.data() + used);
+            compress(state_, block_.data());
+            values = values.subspan(block_size - used);
+        }
+        for (; values.size() >= block_size; values = values.subspan(block_size)) { compress(state_, values.data()); }
+        std::copy(values.begin(), values.end(), block_.data());
         return *this;
     }
 
     /// The hash of all that was fed. More can be fed afterwards.
     [[nodiscard]] constexpr auto finish() const noexcept -> Hash256 {
-        auto last = *this;
-        const auto bits = length_ * 8U;
-        constexpr auto mark = std::array<std::uint8_t, 1>{0x80};
-        constexpr auto zero = std::array<std::uint8_t, 1>{};
-        last.bytes(mark);
-        while (last.length_ % block_.size() != block_.size() - 8) { last.bytes(zero); }
-        auto tail = std::array<std::uint8_t, 8>{};
-        for (std::size_t i = 0; i < tail.size(); ++i) {
-            tail[i] = static_cast<std::uint8_t>((bits >> (8U * (7U - i))) & 0xFFU);
+        constexpr auto length_at = block_size - 8;
+        auto state = state_;
+        auto last = Block{};
+        const auto end = std::copy_n(block_.data(), used_bytes(), last.data());
+        *end = 0x80;
+        if (used_bytes() >= length_at) {
+            compress(state, last.data());
+            last = Block{};
         }
-        last.bytes(tail);
+        for (std::size_t i = 0; i < 8; ++i) {
+            last[length_at + i] = static_cast<std::uint8_t>((8U * length_) >> (8U * (7U - i)));
+        }
+        compress(state, last.data());
         auto out = Hash256{};
         for (std::size_t i = 0; i < out.size(); ++i) {
-            out[i] = static_cast<std::uint8_t>((last.state_[i / 4] >> (8U * (3U - i % 4U))) & 0xFFU);
+            out[i] = static_cast<std::uint8_t>(state[i / 4] >> (8U * (3U - i % 4U)));
         }
         return out;
     }
 
 private:
+    static constexpr std::size_t block_size = 64;
+    using Block = std::array<std::uint8_t, block_size>;
+    using State = std::array<std::uint32_t, 8>;
     using Words = std::array<std::uint32_t, 64>;
 
     /// The first 32 bits behind the point of the cube roots of the first 64 primes.
@@ -63,32 +78,48 @@ private:
         0x19A4C116, 0x1E376C08, 0x2748774C, 0x34B0BCB5, 0x391C0CB3, 0x4ED8AA4A, 0x5B9CCA4F, 0x682E6FF3,
         0x748F82EE, 0x78A5636F, 0x84C87814, 0x8CC70208, 0x90BEFFFA, 0xA4506CEB, 0xBEF9A3F7, 0xC67178F2};
 
-    constexpr auto compress() noexcept -> void {
+    [[nodiscard]] constexpr auto used_bytes() const noexcept -> std::size_t {
+        return static_cast<std::size_t>(length_ % block_size);
+    }
+
+    /// One round. The eight words keep their places; the next round calls each by the name of its neighbour.
+    static constexpr auto round(std::uint32_t a, std::uint32_t b, std::uint32_t c, std::uint32_t& d, std::uint32_t e,
+                                std::uint32_t f, std::uint32_t g, std::uint32_t& h, std::uint32_t added) noexcept -> void {
+        h += (std::rotr(e, 6) ^ std::rotr(e, 11) ^ std::rotr(e, 25)) + (g ^ (e & (f ^ g))) + added;
+        d += h;
+        h += (std::rotr(a, 2) ^ std::rotr(a, 13) ^ std::rotr(a, 22)) + ((a & b) | (c & (a | b)));
+    }
+
+    /// Takes in the 64 bytes from `block` on.
+    static constexpr auto compress(State& state, const std::uint8_t* block) noexcept -> void {
         auto w = Words{};
-        for (std::size_t i = 0; i < 16; ++i) {
-            for (std::size_t j = 0; j < 4; ++j) { w[i] = (w[i] << 8U) | block_[4 * i + j]; }
+        for (std::size_t i = 0; i < 16; ++i, block += 4) {
+            w[i] = std::uint32_t{block[0]} << 24U | std::uint32_t{block[1]} << 16U | std::uint32_t{block[2]} << 8U | block[3];
         }
         for (std::size_t i = 16; i < w.size(); ++i) {
             const auto s0 = std::rotr(w[i - 15], 7) ^ std::rotr(w[i - 15], 18) ^ (w[i - 15] >> 3U);
             const auto s1 = std::rotr(w[i - 2], 17) ^ std::rotr(w[i - 2], 19) ^ (w[i - 2] >> 10U);
             w[i] = w[i - 16] + s0 + w[i - 7] + s1;
         }
-        auto v = state_;
-        auto& [a, b, c, d, e, f, g, h] = v;
-        for (std::size_t i = 0; i < w.size(); ++i) {
-            const auto t1 = h + (std::rotr(e, 6) ^ std::rotr(e, 11) ^ std::rotr(e, 25)) + ((e & f) ^ (~e & g)) +
-                            round_constants[i] + w[i];
-            const auto t2 = (std::rotr(a, 2) ^ std::rotr(a, 13) ^ std::rotr(a, 22)) + ((a & b) ^ (a & c) ^ (b & c));
-            std::copy_backward(v.begin(), v.end() - 1, v.end());
-            e += t1;
-            a = t1 + t2;
+        auto [a, b, c, d, e, f, g, h] = state;
+        for (std::size_t i = 0; i < w.size(); i += 8) {
+            const auto added = [&](std::size_t j) { return round_constants[i + j] + w[i + j]; };
+            round(a, b, c, d, e, f, g, h, added(0));
+            round(h, a, b, c, d, e, f, g, added(1));
+            round(g, h, a, b, c, d, e, f, added(2));
+            round(f, g, h, a, b, c, d, e, added(3));
+            round(e, f, g, h, a, b, c, d, added(4));
+            round(d, e, f, g, h, a, b, c, added(5));
+            round(c, d, e, f, g, h, a, b, added(6));
+            round(b, c, d, e, f, g, h, a, added(7));
         }
-        for (std::size_t i = 0; i < v.size(); ++i) { state_[i] += v[i]; }
+        const auto after = State{a, b, c, d, e, f, g, h};
+        for (std::size_t i = 0; i < state.size(); ++i) { state[i] += after[i]; }
     }
 
-    std::array<std::uint32_t, 8> state_{0x6A09E667, 0xBB67AE85, 0x3C6EF372, 0xA54FF53A,
-                                        0x510E527F, 0x9B05688C, 0x1F83D9AB, 0x5BE0CD19};
-    std::array<std::uint8_t, 64> block_{};
+    State state_{0x6A09E667, 0xBB67AE85, 0x3C6EF372, 0xA54FF53A,
+                 0x510E527F, 0x9B05688C, 0x1F83D9AB, 0x5BE0CD19};
+    Block block_{};  ///< Bytes that do not fill a block yet.
     std::uint64_t length_ = 0;
 };
 
