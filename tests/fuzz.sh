@@ -1,0 +1,111 @@
+#!/bin/sh
+# Gives bytes of strangers to whatever reads any, with clang 14's libFuzzer and the address and undefined behaviour sanitizers:
+#
+#     sh tests/fuzz.sh SECONDS [target...]   so many seconds a target, as many at once as there are cores; all targets, or those
+#     sh tests/fuzz.sh --gate                20 seconds each, always with the same seed
+#     sh tests/fuzz.sh --keep [target...]    some inputs that reach more than the seeds do, for tests/fuzz/corpus
+#
+# A target is tests/fuzz/<target>.cpp; tests/fuzz/support/target.hpp says what it holds. What is found on the way grows in
+# build/fuzz/corpus, and is where the next run begins. An input that fails is named at the end: copy it to tests/fuzz/crashes/<target>,
+# and every run of the tests tries it. ALLOT_SEED is the seed (a number, or `random`, which is the default but for the gate).
+set -eu
+cd "$(dirname "$0")/.."
+. tests/support/debian.sh
+
+usage() {
+    sed -n '2,/^set -eu/{s/^# \{0,1\}//p;}' tests/fuzz.sh
+    exit 2
+}
+
+# build <target>: the program, and its seeds.
+build() {
+    launcher=
+    if command -v ccache > /dev/null; then
+        launcher=ccache
+    fi
+    began=$(date +%s)
+    mkdir -p build/fuzz
+    $launcher clang++-14 -std=c++20 -O1 -g1 -fno-omit-frame-pointer -fsanitize=fuzzer-no-link,address,undefined \
+        -fno-sanitize-recover=all -DALLOT_FUZZ_ALONE=1 -Iinclude -Itests -c "tests/fuzz/$1.cpp" -o "build/fuzz/$1.o"
+    clang++-14 -fsanitize=fuzzer,address,undefined "build/fuzz/$1.o" -o "build/fuzz/$1" -lfmt
+    rm -rf "build/fuzz/seeds/$1"
+    ALLOT_FUZZ_SEEDS="build/fuzz/seeds/$1" "build/fuzz/$1"
+    mkdir -p "build/fuzz/corpus/$1" "build/fuzz/found/$1" "tests/fuzz/corpus/$1"
+    echo "$1: built in $(($(date +%s) - began)) s"
+}
+
+# run <seconds> <seed> <target>: says how it went in one line.
+run() {
+    log=build/fuzz/$3.log
+    crashes=
+    if [ -d "tests/fuzz/crashes/$3" ]; then
+        crashes=tests/fuzz/crashes/$3
+    fi
+    passed=yes
+    # shellcheck disable=SC2086  # a folder, or nothing
+    "build/fuzz/$3" -max_total_time="$1" -seed="$2" -timeout=10 -rss_limit_mb=2048 -max_len=16384 -print_final_stats=1 \
+        -artifact_prefix="build/fuzz/found/$3/" "build/fuzz/corpus/$3" "build/fuzz/seeds/$3" "tests/fuzz/corpus/$3" $crashes \
+        > "$log" 2>&1 || passed=no
+    if [ $passed = no ]; then
+        grep -E '^==[0-9]+==.*ERROR|what\(\):|Assertion|runtime error' "$log" || true
+        grep -E '^ +#[0-9]+ .*(include/allot|tests/fuzz|examples)/' "$log" | head -n 12 || true
+        echo "$3: FAILED with seed $2; its input: $(sed -n 's/.*Test unit written to //p' "$log")"
+        return 1
+    fi
+    awk -v target="$3" -v seed="$2" '
+        /^#[0-9]+.* cov: / { for (i = 1; i < NF; ++i) if ($i == "cov:") coverage = $(i + 1) }
+        /^Done [0-9]+ runs in/ { runs = $2; seconds = $5 }
+        END {
+            printf "%-16s %9d inputs, %6d places reached, %4d s, seed %s\n", target, runs, coverage, seconds, seed
+            exit runs == 0
+        }' "$log"
+}
+
+# keep <target>: what reaches more than the seeds do, some of it, as their hashes have it: 64 inputs and 12 kB at most.
+keep() {
+    kept=build/fuzz/kept/$1
+    rm -rf "$kept"
+    mkdir -p "$kept"
+    cp "build/fuzz/seeds/$1"/* "$kept"
+    "build/fuzz/$1" -merge=1 -max_len=4096 "$kept" "tests/fuzz/corpus/$1" "build/fuzz/corpus/$1" > "build/fuzz/$1.log" 2>&1
+    rm -rf "tests/fuzz/corpus/$1"
+    mkdir -p "tests/fuzz/corpus/$1"
+    find "$kept" -name '????????????????????????????????????????' -size +0 -printf '%s %f\n' | LC_ALL=C sort -k 2 | head -n 64 |
+        awk '(sum += $1) <= 12000 { print $2 }' | (cd "$kept" && xargs -r cp -t "$OLDPWD/tests/fuzz/corpus/$1")
+    echo "$1: $(find "tests/fuzz/corpus/$1" -type f | wc -l) inputs, $(du -sb "tests/fuzz/corpus/$1" | cut -f 1) bytes"
+}
+
+[ $# -gt 0 ] || usage
+case $1 in
+    --build) build "$2"; exit ;;
+    --run) run "$2" "$3" "$4"; exit ;;
+    --keep-built) keep "$2"; exit ;;
+esac
+mode=$1
+shift
+seed=${ALLOT_SEED:-random}
+case $mode in
+    --gate) seconds=20 seed=${ALLOT_SEED:-2026} ;;
+    --keep) seconds=0 ;;
+    *[!0-9]*) usage ;;
+    *) seconds=$mode ;;
+esac
+if [ "$seed" = random ]; then
+    seed=$(od -An -N4 -tu4 /dev/urandom | tr -d ' ')
+fi
+if [ $# -eq 0 ]; then
+    # shellcheck disable=SC2046  # several words
+    set -- $(basename -s .cpp tests/fuzz/*.cpp)
+fi
+need g++ clang-14 libclang-rt-14-dev libexpected-dev libfmt-dev nlohmann-json3-dev 'libboost1.81-dev|libboost-dev'
+began=$(date +%s)
+printf '%s\n' "$@" | xargs -P "$(cores)" -I '{}' sh tests/fuzz.sh --build '{}'
+if [ "$mode" = --keep ]; then
+    for target in "$@"; do
+        keep "$target"
+    done
+    exit
+fi
+echo "== $# targets, $seconds s each"
+printf '%s\n' "$@" | xargs -P "$(cores)" -I '{}' sh tests/fuzz.sh --run "$seconds" "$seed" '{}'
+echo "== fuzz: passed in $(($(date +%s) - began)) s"

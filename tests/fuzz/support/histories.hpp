@@ -1,0 +1,120 @@
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include <allot/allot.hpp>
+#include <allot/journal/snapshot.hpp>
+
+#include "fuzz/support/target.hpp"
+#include "support/commands.hpp"
+
+// States and commands out of bytes, and the other way round.
+namespace fuzz {
+
+using Command = allot::Dispatcher<>::Command;
+using Entry = allot::LogEntry<Command>;
+
+/// Memory is bounded as a careful reader of strangers' snapshots would, and tightly, for a process runs thousands a second.
+inline constexpr auto limits =
+    allot::SnapshotLimits{.parameters = allot::SnapshotParameters::taken_over, .reach_max = std::uint64_t{1} << 12U};
+
+inline constexpr auto op_size = std::size_t{14};
+
+/// A step of a script, without sessions.
+inline auto op_from(std::span<const std::uint8_t> bytes) -> support::Op {
+    auto in = Numbers{bytes};
+    auto op = support::Op{};
+    op.verb = static_cast<support::Verb>(in.byte() % static_cast<unsigned>(support::Verb::session_open));
+    op.time = static_cast<std::uint8_t>(in.byte() % 14U);
+    op.chance = in.byte();
+    op.odd = static_cast<std::uint8_t>(in.byte() % 24U);
+    for (auto& x : op.x) {
+        x = in.byte();
+    }
+    return op;
+}
+inline void put_op(Bytes& out, const support::Op& op) {
+    out.insert(out.end(), {static_cast<std::uint8_t>(op.verb), op.time, op.chance, op.odd});
+    out.insert(out.end(), op.x.begin(), op.x.end());
+}
+inline auto any_step(Words& words) -> support::Op {
+    while (true) {
+        const auto op = support::any_op(words);
+        if (op.verb < support::Verb::session_open) {
+            return op;
+        }
+    }
+}
+
+/// What one who came later knows of a network.
+template <class D>
+auto memory_of(const D& dispatcher) -> support::Memory {
+    auto memory = support::Memory{};
+    memory.gangs = true;
+    const auto& state = dispatcher.state();
+    state.nodes().for_each([&](allot::NodeHandle, const auto& record) {
+        if (record.node.present()) {
+            memory.present.push_back(record.node.id);
+        }
+    });
+    state.leases().for_each([&](allot::LeaseHandle, const allot::LeaseRecord& lease) {
+        memory.running.push_back({state.tasks()[lease.task].id, state.nodes()[lease.node].node.id, lease.token, lease.member,
+                                  lease.of, lease.deadline});
+    });
+    memory.given = memory.running;
+    return memory;
+}
+
+/// Random steps, as they were applied.
+template <class D>
+auto lived(D& dispatcher, Words& words, int steps) -> std::vector<Entry> {
+    auto entries = std::vector<Entry>{};
+    auto memory = memory_of(dispatcher);
+    for (auto i = 0; i < steps; ++i) {
+        const auto op = any_step(words);
+        const auto moment = support::moment_of(op, {}, dispatcher.now(), dispatcher.next_deadline());
+        entries.push_back({moment, *support::interpret(op, memory)});
+        memory.hear(dispatcher.apply(entries.back().command, moment));
+    }
+    return entries;
+}
+
+inline constexpr auto head_size = std::size_t{20};   // of a snapshot: magic, version, position
+inline constexpr auto hashes_size = std::size_t{64};  // at its end: state root, hash
+
+/// What a forger need not compute.
+inline auto body_of(const Bytes& snapshot) -> Bytes {
+    return {snapshot.begin() + head_size, snapshot.end() - hashes_size};
+}
+
+/// The snapshot of a body with the state root and the hash that it asks for; nothing where it is refused.
+template <class D>
+auto forged(std::span<const std::uint8_t> body) -> std::optional<Bytes> {
+    auto composed = D{};
+    auto bytes = allot::snapshot(composed, 5);
+    auto in = allot::ByteReader{body};
+    if (allot::detail::read_policies(in, composed, limits.parameters)) {
+        return std::nullopt;
+    }
+    auto loader = allot::detail::SnapshotLoader<D>{in, composed.state().key(), limits.reach_max};
+    if (const auto fault = loader.load()) {
+        ensure(message(fault->error) != "unknown error", "a fault is named");
+        return std::nullopt;
+    }
+    composed.adopt(loader.state());
+    bytes.resize(head_size);
+    const auto put = [&](std::span<const std::uint8_t> more) { bytes.insert(bytes.end(), more.begin(), more.end()); };
+    put(body);
+    put(allot::state_root(composed));
+    put(allot::Sha256{}.bytes(bytes).finish());
+    return bytes;
+}
+
+}  // namespace fuzz
