@@ -28,7 +28,7 @@ mirror=${release#* }
 release=${release%% *}
 [ "$mirror" != "$release" ] || mirror=
 base=$cache/base-$release
-packages=$cache/packages-$release
+kept=$cache/packages-$release
 
 cannot() {
     echo "tests/bare.sh: a bare system cannot be made here: $*" >&2
@@ -66,6 +66,7 @@ make_base() {
         echo "$mirrors" | sed 's/^/deb /; s/$/ main/' > "$base.new/etc/apt/sources.list"
     fi
     apt-config dump | grep -E '^Acquire::(https?::Proxy|Check|Retries)' > "$base.new/etc/apt/apt.conf.d/10machine" || true
+    echo force-unsafe-io > "$base.new/etc/dpkg/dpkg.cfg.d/10machine"  # its disk need not survive a crash
     rm -f "$base.new/var/cache/apt/archives/"*.deb
     mv "$base.new" "$base"
 }
@@ -79,7 +80,7 @@ part() {
     trap 'rm -rf "$system"' EXIT
     cp -a "$base/." "$system"
     cp -L /etc/resolv.conf /etc/hosts "$system/etc"
-    find "$packages" -name '*.deb' -exec ln -t "$system/var/cache/apt/archives" {} +
+    find "$kept" -name '*.deb' -exec ln -t "$system/var/cache/apt/archives" {} +
     mkdir "$system/root/allot"
     git ls-files -z | tar --create --null --files-from=- | tar --extract --no-same-owner --directory "$system/root/allot"
     status=0
@@ -91,7 +92,7 @@ part() {
         /usr/bin/env -i HOME=/root PATH="/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin" \
         ${ALLOT_JOBS:+"ALLOT_JOBS=$ALLOT_JOBS"} ${ALLOT_SEED:+"ALLOT_SEED=$ALLOT_SEED"} \
         sh -euc "cd /root/allot; $2" 9>&- || status=$?
-    find "$system/var/cache/apt/archives" -name '*.deb' -exec ln -f -t "$packages" {} +
+    find "$system/var/cache/apt/archives" -name '*.deb' -exec ln -f -t "$kept" {} +
     rm -rf "$system"
     [ $status -eq 0 ] || { echo "== $1 failed with $status"; exit 1; }
     seconds=$(($(date +%s) - began))
@@ -107,7 +108,7 @@ esac
 unshare --mount --pid --fork sh -c 'mount -t proc proc /proc' 2> /dev/null || cannot "mounting is not allowed"
 need_for bare || cannot "there is no debootstrap"
 command -v debootstrap > /dev/null || cannot "there is no debootstrap"
-mkdir -p "$packages"
+mkdir -p "$kept"
 exec 9> "$cache/lock"
 flock 9  # one at a time
 rm -rf "$cache/system."*
