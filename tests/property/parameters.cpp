@@ -36,6 +36,8 @@
 // Every field of every policy's parameters is taken to its ends, alone and with others: what is accepted has to work, exactly, and
 // what is not has to be refused wherever it is given.
 
+namespace parameters_test {
+
 namespace {
 
 using namespace support;
@@ -429,7 +431,7 @@ TEST_CASE("boosts at the end of what is accepted bend no weight, whatever the we
     CHECK(near(allot::ContractWeight{}.weight(node, task, factors), exactly(14'999, 1'000)));
 }
 
-namespace parameters_test {
+namespace {
 
 /// An embedder's policy that checks nothing itself.
 struct Trusting {
@@ -447,10 +449,9 @@ struct Trusting {
     void configure(const Parameters& parameters) { given = parameters; }
 };
 
-}  // namespace parameters_test
+}  // namespace
 
 TEST_CASE("a dispatcher refuses an embedder's policy whose parameters are not valid, as configure does", "[A10]") {
-    using parameters_test::Trusting;
     CHECK_THROWS_WITH(allot::Dispatcher{Trusting{{.divisor = 0}}}, "allot: a parameter is outside its documented range");
     auto d = allot::Dispatcher{Trusting{}};
     using Configuration = decltype(d)::Configuration;
@@ -459,3 +460,5 @@ TEST_CASE("a dispatcher refuses an embedder's policy whose parameters are not va
     CHECK_THROWS_AS((allot::preset::Hardened{400, u128{1} << 96}), std::invalid_argument);
     CHECK_THROWS_AS((allot::preset::CrynuxRelay2026{1'025}), std::invalid_argument);
 }
+
+}  // namespace parameters_test
