@@ -125,3 +125,9 @@ TEST_CASE("each bound covers the weight, whatever the largest stake does meanwhi
     }
     CHECK(fallen > 0);
 }
+
+TEST_CASE("a stretch of any length renews what is left, wherever the renewal stands", "[A10]") {
+    const auto begun = at_rest(5).following(root(9)).renewed_by(5, 250, root(9));
+    CHECK(begun.renewed == 5);
+    CHECK(begun.renewed_by(~std::uint32_t{0}, 250, root(9)).renewed == 250);
+}

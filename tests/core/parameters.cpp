@@ -5,6 +5,8 @@
 
 #include "support/catch.hpp"
 
+namespace parameters_test {
+
 namespace {
 
 using allot::detail::first_unmet;
@@ -41,3 +43,5 @@ TEST_CASE("sound parameters come back as they are, others are thrown with their 
     CHECK_THROWS_AS(sound(Hinting{false}), std::invalid_argument);
     CHECK_NOTHROW(sound(Silent{}));
 }
+
+}  // namespace parameters_test

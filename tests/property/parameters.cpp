@@ -1,7 +1,8 @@
+#include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
-#include <map>
+#include <deque>
 #include <numeric>
 #include <random>
 #include <stdexcept>
@@ -11,17 +12,21 @@
 #include <type_traits>
 #include <utility>
 #include <variant>
-#include <vector>
 
 #include <allot/explain/metrics.hpp>
 #include <allot/explain/probabilities.hpp>
 #include <allot/policy/laws.hpp>
+#include <allot/preset/crynux_relay_2026.hpp>
+#include <allot/preset/hardened.hpp>
 #include <allot/qos/contract_qos.hpp>
 #include <allot/qos/monthly_qos.hpp>
 #include <allot/qos/test_schedule.hpp>
 #include <allot/queue/flat_queue.hpp>
 #include <allot/valuation/fee_per_size.hpp>
 #include <allot/valuation/fee_per_weighted_second.hpp>
+#include <allot/valuation/overhead_estimate.hpp>
+#include <allot/weight/contract_weight.hpp>
+#include <allot/weight/quality_weight.hpp>
 
 #include "support/catch.hpp"
 #include "support/chaos.hpp"
@@ -30,6 +35,8 @@
 
 // Every field of every policy's parameters is taken to its ends, alone and with others: what is accepted has to work, exactly, and
 // what is not has to be refused wherever it is given.
+
+namespace parameters_test {
 
 namespace {
 
@@ -57,33 +64,33 @@ inline auto halfway(allot::Duration a, allot::Duration b) -> allot::Duration {
 inline auto halfway(u128 a, u128 b) -> u128 { return a < b ? a + ((b - a) >> 1) : a - ((a - b) >> 1); }
 
 /// Values worth a try, wherever the ends of what is accepted may lie.
-inline auto candidates(bool) -> std::vector<bool> { return {false, true}; }
-inline auto candidates(std::uint32_t) -> std::vector<std::uint32_t> {
+inline auto candidates(bool) -> std::deque<bool> { return {false, true}; }
+inline auto candidates(std::uint32_t) -> std::deque<std::uint32_t> {
     return {0, 1, 2, 1U << 16U, 1U << 31U, ~std::uint32_t{0} - 1, ~std::uint32_t{0}};
 }
-inline auto candidates(u128) -> std::vector<u128> {
+inline auto candidates(u128) -> std::deque<u128> {
     const auto one = u128{1};
     return {u128{0}, one, u128{400}, one << 64, (one << 96) - one, one << 96, ~u128{0}};
 }
-inline auto candidates(allot::Score) -> std::vector<allot::Score> {
+inline auto candidates(allot::Score) -> std::deque<allot::Score> {
     const auto one = allot::Score::one().raw();
     return {allot::Score::zero(), allot::Score::from_raw(1), allot::Score::from_raw(one / 2), allot::Score::from_raw(one - 1),
             allot::Score::one()};
 }
-inline auto candidates(allot::Duration) -> std::vector<allot::Duration> {
+inline auto candidates(allot::Duration) -> std::deque<allot::Duration> {
     using allot::Duration;
     return {Duration::min(), Duration{-1}, Duration{0}, Duration{1}, Duration{1'000}, Duration{std::int64_t{1} << 32},
             Duration{std::int64_t{1} << 40}, Duration{std::int64_t{1} << 48}, Duration::max() - Duration{1}, Duration::max()};
 }
 template <class E>
     requires std::is_enum_v<E>
-auto candidates(E) -> std::vector<E> {
+auto candidates(E) -> std::deque<E> {
     return {E{0}, E{1}, E{2}, E{3}, E{4}, E{255}};
 }
 
 /// The same, and the very ends of what `accepted(number)` among those of it.
 template <class T, class F>
-auto ends(T good, F&& accepted) -> std::vector<T> {
+auto ends(T good, F&& accepted) -> std::deque<T> {
     auto all = candidates(good);
     if constexpr (requires { halfway(good, good); }) {
         for (const auto bad : candidates(good)) {
@@ -169,10 +176,11 @@ auto made(const All& all) -> Played {
         all);
 }
 
-/// The defaults, but for a cap that some nodes reach and some do not.
+/// The defaults, but for a cap that some nodes reach and some do not, and a queue that shrinks with the network.
 auto usual() -> All {
     auto all = All{};
     std::get<allot::LinearWeightParameters>(all).stake_cap = 400;
+    std::get<allot::ValueQueueParameters>(all) = {.tasks_per_node = 2, .capacity_min = 1};
     return all;
 }
 
@@ -262,15 +270,21 @@ void play(const All& all, std::uint64_t seed, int steps) {
         }
         apply(command, chaos.moment(d));
     }
-    // What is due, as far as 2^48 ms go; then the queue is no longer than it may be (rule 14).
+    // What is due, as far as 2^48 ms go. Then the network shrinks, and the queue after it, to no longer than it may be (rule 14).
     for (auto i = 0; i < 60 && d.next_deadline() && *d.next_deadline() < allot::time_point_max; ++i) {
         apply(command::Advance{}, {std::max(d.now(), *d.next_deadline()), allot::Entropy{seed}});
     }
-    for (auto id = 0; id < 8; ++id) {
-        apply(command::Leave{allot::NodeId{id}}, {d.now(), std::nullopt});
+    const auto later = Moment{d.now(), std::nullopt};
+    for (auto id = 100; id < 120; ++id) {
+        apply(command::Join{plain_node(id)}, later);
+        apply(command::Submit{plain_task(id)}, later);
+        apply(command::Submit{plain_task(1'000 + id)}, later);
+    }
+    for (auto id = 100; id < 120; ++id) {
+        apply(command::Leave{allot::NodeId{id}}, later);
     }
     for (auto i = 0; i < 60; ++i) {
-        apply(command::Advance{}, {d.now(), std::nullopt});
+        apply(command::Advance{}, later);
     }
     CHECK(d.queued() <= d.queue_capacity());
     CHECK(recorder.metrics(d).above_bound == 0);
@@ -305,7 +319,7 @@ void walk_in_network() {
         std::get<Parameters>(all) = parameters;
         if (parameters.valid()) {
             CHECK(parameters.fault() == nullptr);
-            play(all, seed() + static_cast<std::uint64_t>(++played), 60);
+            play(all, seed() + static_cast<std::uint64_t>(++played), 200);
         } else {
             ++refused;
             check_refused<Policy>(parameters);
@@ -349,7 +363,7 @@ TEST_CASE("any accepted parameters of all policies work together", "[A10]") {
         auto all = All{};
         std::apply([&](auto&... one) { ((one = accepted_at_random<std::remove_cvref_t<decltype(one)>>(random)), ...); }, all);
         INFO("ALLOT_SEED " << seed() << ", combination " << i);
-        play(all, random(), 60);
+        play(all, random(), 200);
     }
 }
 
@@ -417,7 +431,7 @@ TEST_CASE("boosts at the end of what is accepted bend no weight, whatever the we
     CHECK(near(allot::ContractWeight{}.weight(node, task, factors), exactly(14'999, 1'000)));
 }
 
-namespace parameters_test {
+namespace {
 
 /// An embedder's policy that checks nothing itself.
 struct Trusting {
@@ -435,14 +449,16 @@ struct Trusting {
     void configure(const Parameters& parameters) { given = parameters; }
 };
 
-}  // namespace parameters_test
+}  // namespace
 
 TEST_CASE("a dispatcher refuses an embedder's policy whose parameters are not valid, as configure does", "[A10]") {
-    using parameters_test::Trusting;
     CHECK_THROWS_WITH(allot::Dispatcher{Trusting{{.divisor = 0}}}, "allot: a parameter is outside its documented range");
     auto d = allot::Dispatcher{Trusting{}};
-    CHECK(refusal(d.configure(Trusting::Parameters{.divisor = 0}, 2, dark(0s))) == Error::parameter_invalid);
+    using Configuration = decltype(d)::Configuration;
+    CHECK(d.check(command::Configure<Configuration>{Trusting::Parameters{.divisor = 0}, 2}) == Error::parameter_invalid);
     CHECK_THROWS_AS((allot::preset::Hardened{0}), std::invalid_argument);
     CHECK_THROWS_AS((allot::preset::Hardened{400, u128{1} << 96}), std::invalid_argument);
     CHECK_THROWS_AS((allot::preset::CrynuxRelay2026{1'025}), std::invalid_argument);
 }
+
+}  // namespace parameters_test
