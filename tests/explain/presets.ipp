@@ -11,13 +11,13 @@ TEST_CASE(ALLOT_TEXT(ALLOT_MODEL) ": asking less gains the candidates that a tas
 TEST_CASE(ALLOT_TEXT(ALLOT_MODEL) ": the queue goes from its end, in the order that was told, however long it waited", "[E1]") {
     explained::the_queue_goes_from_its_end<ALLOT_MODEL>();
 }
-TEST_CASE(ALLOT_TEXT(ALLOT_MODEL) ": a newcomer to a full queue stays exactly when it is told so, and else the last one told goes", "[E1]") {
+TEST_CASE(ALLOT_TEXT(ALLOT_MODEL) ": a newcomer to a full queue stays exactly when it is told so, and else the last one told goes", "[E1][E3]") {
     explained::a_newcomer_stays_as_it_was_told<ALLOT_MODEL>();
 }
 TEST_CASE(ALLOT_TEXT(ALLOT_MODEL) ": a question that cannot be asked says why") {
     explained::a_question_that_cannot_be_asked_says_why<ALLOT_MODEL>();
 }
-TEST_CASE(ALLOT_TEXT(ALLOT_MODEL) ": a draw falls on those named and no others, and a match begins with the first task that has any") {
+TEST_CASE(ALLOT_TEXT(ALLOT_MODEL) ": a draw falls on those named and no others, and a match begins with the first task that has any", "[E3]") {
     explained::draws_fall_on_those_named<ALLOT_MODEL>();
 }
 TEST_CASE(ALLOT_TEXT(ALLOT_MODEL) ": draws fall as often as was said") {
@@ -26,7 +26,7 @@ TEST_CASE(ALLOT_TEXT(ALLOT_MODEL) ": draws fall as often as was said") {
 TEST_CASE(ALLOT_TEXT(ALLOT_MODEL) ": receipts state the distribution that was told") {
     explained::receipts_state_the_same_distribution<ALLOT_MODEL>();
 }
-TEST_CASE(ALLOT_TEXT(ALLOT_MODEL) ": a node that becomes free takes the very task it was told", "[E1]") {
+TEST_CASE(ALLOT_TEXT(ALLOT_MODEL) ": a node that becomes free takes the very task it was told", "[E1][E3]") {
     explained::a_node_takes_what_it_was_told<ALLOT_MODEL>();
 }
 TEST_CASE(ALLOT_TEXT(ALLOT_MODEL) ": a node is told of every waiting task, and what would better its odds does", "[E1]") {
