@@ -18,19 +18,23 @@ namespace replay {
 
 /// A file as a sink and a source of bytes for `allot::LogWriter`, `LogReader` and `recover`, on POSIX systems.
 ///
-/// Appending and reading do not disturb each other. One process at a time may have it open for writing.
+/// Appending and reading do not disturb each other. One process at a time may have it open for writing. It is not opened with
+/// `O_APPEND`, which would send to the end what `recover` writes again where it stands.
 class PosixFile {
 public:
-    /// Opens a log for reading and writing, and makes it if there is none. Refuses one that another process writes to.
+    /// Opens a log for reading and writing, and makes it if there is none. Refuses one that another process writes to: `in_use`.
     [[nodiscard]] static auto to_write(const std::string& path) -> allot::Result<PosixFile, allot::IoError> {
-        auto file = open(path, O_RDWR | O_CREAT | O_APPEND);
+        auto file = open(path, O_RDWR | O_CREAT);
         if (!file) {
             return file;
         }
+        if (again([&] { return ::flock(file->handle_, LOCK_EX | LOCK_NB); }) != 0) {
+            return allot::FailureOf<allot::IoError>{errno == EWOULDBLOCK ? allot::IoError::in_use : allot::IoError::write_failed};
+        }
         // A new file outlasts a crash once its folder does.
         const auto slash = path.rfind('/');
-        const auto folder = open(slash == std::string::npos ? "." : path.substr(0, slash + 1), O_RDONLY | O_DIRECTORY);
-        if (::flock(file->handle_, LOCK_EX | LOCK_NB) != 0 || !folder || ::fsync(folder->handle_) != 0) {
+        auto folder = open(slash == std::string::npos ? "." : path.substr(0, slash + 1), O_RDONLY | O_DIRECTORY);
+        if (!folder || folder->sync() || (::lseek(file->handle_, 0, SEEK_END) < 0 && errno != ESPIPE)) {
             return allot::FailureOf<allot::IoError>{allot::IoError::write_failed};
         }
         return file;
@@ -54,7 +58,7 @@ public:
         }
     }
 
-    /// Writes all the bytes at the end.
+    /// Writes all the bytes at the end, or where `seek` or `cut` said.
     [[nodiscard]] auto append(std::span<const std::uint8_t> bytes) -> std::optional<allot::IoError> {
         while (!bytes.empty()) {
             const auto written = again([&] { return ::write(handle_, bytes.data(), bytes.size()); });
@@ -91,7 +95,13 @@ public:
         if (again([&] { return ::ftruncate(handle_, static_cast<::off_t>(bytes)); }) != 0) {
             return allot::IoError::write_failed;
         }
+        seek(bytes);
         return std::nullopt;
+    }
+    /// What is read or appended next stands behind the first bytes.
+    void seek(std::uint64_t bytes) noexcept {
+        read_at_ = static_cast<::off_t>(bytes);
+        (void)::lseek(handle_, read_at_, SEEK_SET);  // a pipe has no places, and what is appended to it goes to its end
     }
 
 private:

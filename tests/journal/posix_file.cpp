@@ -1,4 +1,5 @@
 #include <array>
+#include <cerrno>
 #include <csignal>
 #include <cstddef>
 #include <cstdint>
@@ -8,6 +9,7 @@
 #include <vector>
 
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -16,6 +18,17 @@
 
 #include "../examples/replay/posix_file.hpp"
 #include "support/catch.hpp"
+
+// Stands in for the system's, and is interrupted as often as a test asks for.
+static auto interrupted = 0;
+extern "C" auto flock(int handle, int operation) noexcept -> int {
+    if (interrupted > 0) {
+        --interrupted;
+        errno = EINTR;
+        return -1;
+    }
+    return static_cast<int>(::syscall(SYS_flock, handle, operation));
+}
 
 namespace {
 
@@ -84,21 +97,51 @@ TEST_CASE("a log in a file is read, cut where it is torn, and written on") {
     }
     auto file = PosixFile::to_read(folder.file());
     REQUIRE(file);
-    CHECK(recovered(*file).position == 200);
+    auto reader = allot::LogReader{*file};
+    while (reader.next()) {
+    }
+    CHECK_FALSE(reader.fault());
+    CHECK(reader.mark().position == 200);
     CHECK(file->append(content(1)) == IoError::write_failed);  // it was opened to be read
 }
 
-TEST_CASE("a file that is not there, or that another writes to, is refused") {
+TEST_CASE("a log that is recovered twice, and reopened where it stands, is written on at its end", "[J1]") {
+    const auto folder = Folder{};
+    auto size = std::uintmax_t{0};
+    {
+        auto file = PosixFile::to_write(folder.file());
+        REQUIRE(file);
+        write_on(*file, recovered(*file), 10);
+        CHECK(recovered(*file).position == 10);  // as after a sync that failed: the same file, from its beginning
+        write_on(*file, recovered(*file), 20);
+        size = std::filesystem::file_size(folder.file());
+    }
+    auto file = PosixFile::to_write(folder.file());
+    REQUIRE(file);
+    REQUIRE_FALSE(file->append(Bytes(100)));  // nobody read it first: it goes to the end
+    CHECK(std::filesystem::file_size(folder.file()) == size + 100);
+    CHECK(recovered(*file).position == 20);
+    CHECK(std::filesystem::file_size(folder.file()) == size);
+}
+
+TEST_CASE("a file that is not there is refused, and one that another writes to as being in use", "[J5]") {
     const auto folder = Folder{};
     CHECK(PosixFile::to_read(folder.file()).error() == IoError::read_failed);
     CHECK(PosixFile::to_write(folder.file() + "/in/no/folder").error() == IoError::write_failed);
     {
         const auto writing = PosixFile::to_write(folder.file());
         REQUIRE(writing);
-        CHECK(PosixFile::to_write(folder.file()).error() == IoError::write_failed);
+        CHECK(PosixFile::to_write(folder.file()).error() == IoError::in_use);
         CHECK(PosixFile::to_read(folder.file()));
     }
     CHECK(PosixFile::to_write(folder.file()));
+}
+
+TEST_CASE("a signal while a file is opened changes nothing", "[J5]") {
+    const auto folder = Folder{};
+    interrupted = 2;
+    CHECK(PosixFile::to_write(folder.file()));
+    CHECK(interrupted == 0);
 }
 
 TEST_CASE("a full device says so") {

@@ -16,9 +16,13 @@ struct MemoryFile {
     std::vector<std::uint8_t> bytes{};
     std::size_t at = 0;
     std::size_t step = 7;
+    std::optional<std::size_t> end{};  ///< Where the next bytes go, unless at the end.
 
     auto append(std::span<const std::uint8_t> more) -> std::optional<allot::IoError> {
-        bytes.insert(bytes.end(), more.begin(), more.end());
+        end = end.value_or(bytes.size());
+        bytes.resize(std::max(bytes.size(), *end + more.size()));
+        std::copy(more.begin(), more.end(), bytes.begin() + static_cast<std::ptrdiff_t>(*end));
+        *end += more.size();
         return std::nullopt;
     }
     auto sync() -> std::optional<allot::IoError> { return std::nullopt; }
@@ -30,7 +34,12 @@ struct MemoryFile {
     }
     auto cut(std::uint64_t size) -> std::optional<allot::IoError> {
         bytes.resize(static_cast<std::size_t>(size));
+        end.reset();
         return std::nullopt;
+    }
+    void seek(std::uint64_t to) {
+        at = static_cast<std::size_t>(to);
+        end = at;
     }
 };
 

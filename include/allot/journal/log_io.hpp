@@ -19,6 +19,7 @@ enum class IoError : std::uint8_t {
     no_space = 4,
     too_long = 5,
     broken = 6,
+    in_use = 7,
 };
 
 /// What was wrong and what to do about it, in one sentence.
@@ -30,6 +31,7 @@ enum class IoError : std::uint8_t {
         case IoError::no_space: return "there is no space left for the bytes";
         case IoError::too_long: return "the record is longer than log_body_max; split what it holds";
         case IoError::broken: return "an earlier write or sync failed; recover the log and make another writer";
+        case IoError::in_use: return "another process has the file open for writing; stop that one first";
     }
     return "unknown error";
 }
@@ -57,6 +59,12 @@ concept has_read = requires(S& source, std::span<std::uint8_t> into) {
 template <class S>
 concept has_cut = requires(S& file, std::uint64_t bytes) {
     { file.cut(bytes) } -> std::same_as<std::optional<IoError>>;
+};
+
+/// `file.seek(bytes) -> void`: what is read or appended next stands behind the first `bytes`, over what stands there.
+template <class S>
+concept has_seek = requires(S& file, std::uint64_t bytes) {
+    { file.seek(bytes) } -> std::same_as<void>;
 };
 
 /// Where a log is written to: a file, a replicated log, memory.
@@ -87,9 +95,10 @@ struct ByteSourceCheck {
 /// One sentence a requirement.
 template <class S>
 struct CuttableCheck {
-    static constexpr bool passed = byte_sink<S> && byte_source<S> && has_cut<S>;
+    static constexpr bool passed = byte_sink<S> && byte_source<S> && has_cut<S> && has_seek<S>;
     static_assert(has_cut<S>, "allot: a log that is to be recovered needs "
                   "`auto cut(std::uint64_t bytes) -> std::optional<IoError>`");
+    static_assert(!has_cut<S> || has_seek<S>, "allot: a log that is to be recovered needs `void seek(std::uint64_t bytes)`");
 };
 
 }}  // namespace allot::v0
