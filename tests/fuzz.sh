@@ -1,13 +1,14 @@
 #!/bin/sh
-# Gives bytes of strangers to whatever reads any, with clang 14's libFuzzer and the address and undefined behaviour sanitizers:
+# Gives bytes of strangers to whatever reads any, with libFuzzer and the sanitizers of clang 14:
 #
-#     sh tests/fuzz.sh SECONDS [target...]   so many seconds a target, as many at once as there are cores; all targets, or those
+#     sh tests/fuzz.sh SECONDS [target...]   each of all targets, or of those, as many at once as there are cores
 #     sh tests/fuzz.sh --gate                20 seconds each, always with the same seed
 #     sh tests/fuzz.sh --keep [target...]    some inputs that reach more than the seeds do, for tests/fuzz/corpus
 #
-# A target is tests/fuzz/<target>.cpp; tests/fuzz/support/target.hpp says what it holds. What is found on the way grows in
-# build/fuzz/corpus, and is where the next run begins. An input that fails is named at the end: copy it to tests/fuzz/crashes/<target>,
-# and every run of the tests tries it. ALLOT_SEED is the seed (a number, or `random`, which is the default but for the gate).
+# A target is tests/fuzz/<target>.cpp; tests/fuzz/support/target.hpp says what it holds. What is found on the way grows
+# in build/fuzz/corpus, where the next run begins. An input that fails is named at the end: copy it to
+# tests/fuzz/crashes/<target>, and every run of the tests tries it. ALLOT_SEED is the seed: a number, or `random`, which
+# it is without one but in the gate.
 set -eu
 cd "$(dirname "$0")/.."
 . tests/support/debian.sh

@@ -29,11 +29,22 @@ namespace replay {
 
 namespace detail {
 
+/// No value comes near these. They bound what a line may cost: each field is looked for among those before it in its object, and
+/// each list or object within another takes memory of its own.
+inline constexpr auto fields_max = std::size_t{256};
+inline constexpr auto depth_max = 32;
+
 /// The object of a line. Unlike the parser alone it refuses a field that stands twice.
 [[nodiscard]] inline auto parsed(std::string_view line) -> Json {
     auto seen = std::vector<std::set<std::string>>{};
     auto twice = std::string{};
-    const auto watch = [&](int, Json::parse_event_t what, Json& value) {
+    const auto watch = [&](int depth, Json::parse_event_t what, Json& value) {
+        if (depth == depth_max && (what == Json::parse_event_t::object_start || what == Json::parse_event_t::array_start)) {
+            refuse("", "lists and objects are nested more than " + std::to_string(depth_max) + " deep");
+        }
+        if (what == Json::parse_event_t::key && seen.back().size() == fields_max) {
+            refuse("", "an object has more than " + std::to_string(fields_max) + " fields");
+        }
         if (what == Json::parse_event_t::object_start) {
             seen.emplace_back();
         } else if (what == Json::parse_event_t::object_end) {

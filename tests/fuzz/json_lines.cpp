@@ -1,9 +1,8 @@
+#include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <span>
 #include <sstream>
-#include <string>
-#include <string_view>
+#include <variant>
 #include <vector>
 
 #include <allot/allot.hpp>

@@ -42,7 +42,8 @@ auto read(const Bytes& bytes, std::size_t step) -> Read {
     return all;
 }
 
-// What a log gives back after it was recovered, whatever its bytes: the records that were read before, and those written now.
+// What a log gives back after it was recovered, whatever its bytes: the records that were read before, and those
+// written now.
 auto recovered(MemoryFile& file) -> bool {
     const auto before = file.bytes;
     const auto was = read(before, file.step);
@@ -70,7 +71,8 @@ auto recovered(MemoryFile& file) -> bool {
     return true;
 }
 
-// A log that is written, damaged, recovered and written on as the bytes say; no record is read that was not written at its
+// A log that is written, damaged, recovered and written on as the bytes say; no record is read that was not written at
+// its
 // position.
 auto damaged(fuzz::Numbers in) -> bool {
     auto file = MemoryFile{};

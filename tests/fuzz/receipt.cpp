@@ -15,7 +15,8 @@
 
 namespace fuzz_receipt {
 
-// An input is 0 and a receipt; or 1, a receipt, a snapshot without head and hashes, and log entries, the length before each.
+// An input is 0 and a receipt; or 1, a receipt, a snapshot without head and hashes, and log entries, the length before
+// each.
 
 namespace {
 

@@ -17,7 +17,8 @@
 
 namespace fuzz_validation {
 
-// An input sets the parameters, and then gives commands to one declared group and four hidden tasks, of members and of others,
+// An input sets the parameters, and then gives commands to one declared group and four hidden tasks, of members and of
+// others,
 // in time and not.
 
 namespace {
@@ -127,7 +128,8 @@ private:
                     const auto node = in_.byte() % 8U;
                     auto place = allot::Placement{allot::NodeId{node}, allot::OperatorId{node / 2U + node % 2U * 8U}};
                     place.node_class = node == 7 ? "T4" : "H100";
-                    place.deadline = now > allot::time_point_max - 1h ? allot::never : now + std::chrono::seconds{in_.byte()};
+                    const auto length = std::chrono::seconds{in_.byte()};
+                    place.deadline = now > allot::time_point_max - 1h ? allot::never : now + length;
                     return group.started(id, place, now);
                 }
                 case 2:
@@ -168,10 +170,11 @@ private:
         for (const auto& event : effects.events) {
             std::visit([&](const auto& e) { take(group, e); }, event);
         }
-        const auto settled = effects.accepted() ? verb > 1 : now == group.now();  // a lease may begin after its deadline
-        fuzz::ensure(!settled || !group.next_deadline() || *group.next_deadline() > group.now(), "what is due was done");
+        const auto due = group.next_deadline();
+        const auto settled = effects.accepted() ? verb > 1 : now == group.now();  // a lease may begin when it is over
+        fuzz::ensure(!settled || !due || *due > group.now(), "what is due was done");
         if (over(group)) {
-            fuzz::ensure(!group.next_deadline(), "nothing is due after the end");
+            fuzz::ensure(!due, "nothing is due after the end");
             for (const auto& member : group.members()) {
                 fuzz::ensure(left_.contains(member.task.task), "each fee leaves the group by its end");
             }

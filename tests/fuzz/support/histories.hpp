@@ -1,12 +1,9 @@
 #pragma once
 
-#include <algorithm>
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
-#include <utility>
 #include <vector>
 
 #include <allot/allot.hpp>
@@ -21,7 +18,7 @@ namespace fuzz {
 using Command = allot::Dispatcher<>::Command;
 using Entry = allot::LogEntry<Command>;
 
-/// Memory is bounded as a careful reader of strangers' snapshots would, and tightly, for a process runs thousands a second.
+/// Memory is bounded tightly, for a process runs thousands of inputs.
 inline constexpr auto limits =
     allot::SnapshotLimits{.parameters = allot::SnapshotParameters::taken_over, .reach_max = std::uint64_t{1} << 12U};
 
@@ -65,8 +62,9 @@ auto memory_of(const D& dispatcher) -> support::Memory {
         }
     });
     state.leases().for_each([&](allot::LeaseHandle, const allot::LeaseRecord& lease) {
-        memory.running.push_back({state.tasks()[lease.task].id, state.nodes()[lease.node].node.id, lease.token, lease.member,
-                                  lease.of, lease.deadline});
+        const auto& task = state.tasks()[lease.task].id;
+        const auto& node = state.nodes()[lease.node].node.id;
+        memory.running.push_back({task, node, lease.token, lease.member, lease.of, lease.deadline});
     });
     memory.given = memory.running;
     return memory;
@@ -91,7 +89,8 @@ inline constexpr auto hashes_size = std::size_t{64};  // at its end: state root,
 
 /// What a forger need not compute.
 inline auto body_of(const Bytes& snapshot) -> Bytes {
-    return {snapshot.begin() + head_size, snapshot.end() - hashes_size};
+    const auto body = std::span{snapshot}.subspan(head_size, snapshot.size() - head_size - hashes_size);
+    return {body.begin(), body.end()};
 }
 
 /// The snapshot of a body with the state root and the hash that it asks for; nothing where it is refused.

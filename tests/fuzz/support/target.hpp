@@ -20,11 +20,11 @@
 
 // A target of `tests/fuzz.sh` is a file with two functions and, last, the line `ALLOT_FUZZ(file name, claim)`:
 //
-//     auto target(std::span<const std::uint8_t> input) -> bool    throws when a claim fails; true when the bytes were taken
-//     auto seeds() -> std::vector<Bytes>                          inputs that the library's own writers make: all are taken
+//     auto target(std::span<const std::uint8_t> input) -> bool    throws when a claim fails; true when it took the bytes
+//     auto seeds() -> std::vector<Bytes>                          what the library's own writers make: all are taken
 //
-// With ALLOT_FUZZ_ALONE it is a program of libFuzzer. Otherwise it is a test of the seeds and of each file in corpus/<target> and
-// crashes/<target>, so what once crashed is tried in every run of the tests.
+// With ALLOT_FUZZ_ALONE it is a program of libFuzzer. Otherwise it is a test of the seeds and of each file in
+// corpus/<target> and crashes/<target>, so what once failed is tried in every run of the tests.
 namespace fuzz {
 
 using Bytes = std::vector<std::uint8_t>;
@@ -93,14 +93,14 @@ inline void write_seeds(const std::vector<Bytes>& seeds) {
     std::exit(0);
 }
 
-#    define ALLOT_FUZZ(name, claim)                                                                                         \
-        extern "C" auto LLVMFuzzerInitialize(int*, char***) -> int {                                                        \
-            fuzz::write_seeds(seeds());                                                                                     \
-            return 0;                                                                                                       \
-        }                                                                                                                   \
-        extern "C" auto LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) -> int {                         \
-            (void)target({data, size});                                                                                     \
-            return 0;                                                                                                       \
+#    define ALLOT_FUZZ(name, claim)                                                                                    \
+        extern "C" auto LLVMFuzzerInitialize(int*, char***) -> int {                                                   \
+            fuzz::write_seeds(seeds());                                                                                \
+            return 0;                                                                                                  \
+        }                                                                                                              \
+        extern "C" auto LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) -> int {                    \
+            (void)target({data, size});                                                                                \
+            return 0;                                                                                                  \
         }
 
 #else
@@ -129,7 +129,7 @@ void try_all(const char* name, const std::vector<Bytes>& seeds, Target&& target)
     }
 }
 
-#    define ALLOT_FUZZ(name, claim)                                                                                         \
+#    define ALLOT_FUZZ(name, claim)                                                                                    \
         TEST_CASE(claim) { fuzz::try_all(#name, seeds(), target); }
 
 #endif
