@@ -37,6 +37,7 @@ TEST_CASE("each event is one sentence about what happened") {
         {event::NodeExcluded{"a", TimePoint{5ms}}, "node a excluded until 5 ms"},
         {event::NodeReadmitted{"a"}, "node a readmitted"},
         {event::ModelWanted{"a", "sdxl", 7}, "node a should fetch model sdxl (task 7)"},
+        {event::ModelWanted{"a", "\xC2\x9B" "2J\x7F", 7}, "node a should fetch model ?2J? (task 7)"},
         {event::ModelsReported{"a"}, "node a reported its models"},
         {event::NodeScored{"a", {allot::OutcomeKind::scored, 10}}, "node a scored 10 points"},
         {event::NodeScored{"a", {allot::OutcomeKind::timeout, 0}}, "node a observed: timeout"},

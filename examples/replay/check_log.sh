@@ -90,6 +90,7 @@ refuse '{"time": 1, "command": "Match", "fee": 1}' 'fee: there is no such field;
 refuse '{"time": 1, "command": "Match", "\u001b[2J": 1}' '?[2J: there is no such field; there are command, entropy, time'
 refuse '{"time": 1, "command": "Pause", "node": -1}' \
     'node: an id is expected: a whole number below 2^64, 1 to 32 bytes of text, or 64 hex digits'
+refuse '{"time": 1, "command": "Match", "\u009b2J": 1}' '?2J: there is no such field; there are command, entropy, time'
 wide='a whole number below 2^64, or below 2^128 as a text of its digits, is expected'
 for fee in 18446744073709551616 '"0x10"' '"-1"' '"1e3"' '""' '"340282366920938463463374607431768211456"' 1.5 true; do
     refuse '{"time": 1, "command": "Submit", "task": {"id": 1, "fee": '"$fee"'}}' "task.fee: $wide"
@@ -118,7 +119,7 @@ for form in sample.jsonl "$work/log"; do
     done
 done
 { printf 'allotlog' && printf '\001\000\000\000\377\377\377\377'; } > "$work/in"
-expect 2 'replay: standard input: position 0, byte 0 of the log: the log ends within a record that was never acknowledged; cut it there'
+expect 2 'replay: standard input: position 0, byte 0 of the log: the log was not synced from here on and is damaged; cut it here, as recover does'
 printf 'all is well\n' > "$work/in"
 expect 2 'replay: standard input: position 0, byte 0 of the log: the bytes do not begin as a log does'
 "$replay" --from json < "$work/in" 2>&1 | grep -q '^replay: standard input: line 1: not JSON: column 1: ' ||

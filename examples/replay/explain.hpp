@@ -43,7 +43,7 @@ using Subject = std::variant<allot::TaskId, allot::NodeId>;
 /// An explanation as one line of JSON, or in sentences.
 template <class Explanation>
 [[nodiscard]] auto written(const Explanation& explanation, bool text) -> std::string {
-    return text ? fmt::format("{}", explanation) : detail::ToJson::of(explanation).dump();
+    return text ? fmt::format("{}", explanation) : dumped(detail::ToJson::of(explanation));
 }
 
 /// Why a task waits, or what a node gets. @throws InputError where there is nothing to explain.

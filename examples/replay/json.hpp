@@ -137,7 +137,7 @@ template <class Command>
 /// A log entry or an event as one line, without its end.
 template <class T>
 [[nodiscard]] auto json_line(const T& value) -> std::string {
-    return json_of(value).dump();
+    return dumped(json_of(value));
 }
 
 /// The log entry of a line.

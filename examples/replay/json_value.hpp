@@ -18,6 +18,7 @@
 
 #include <allot/core/command_fields.hpp>
 #include <allot/core/event_fields.hpp>
+#include <allot/core/printable.hpp>
 #include <allot/core/score.hpp>
 
 namespace replay {
@@ -36,6 +37,27 @@ struct JsonFault {
         return (line == 0 ? "" : "line " + std::to_string(line) + ": ") + (field.empty() ? "" : field + ": ") + text;
     }
 };
+
+/// JSON as one line. Control characters and signs that turn the direction of writing are written as numbers, for a stranger may have
+/// chosen them and a terminal may show the line.
+[[nodiscard]] inline auto dumped(const Json& json) -> std::string {
+    constexpr auto digits = std::string_view{"0123456789abcdef"};
+    const auto text = json.dump();
+    auto out = std::string{};
+    for (auto rest = std::string_view{text}; !rest.empty();) {
+        const auto [code, size] = allot::detail::first_character(rest);
+        if (allot::detail::steers(code)) {
+            out += "\\u";
+            for (auto shift = 16U; shift > 0;) {
+                out += digits[code >> (shift -= 4U) & 15U];
+            }
+        } else {
+            out += rest.substr(0, size);
+        }
+        rest.remove_prefix(size);
+    }
+    return out;
+}
 
 namespace detail {
 
@@ -231,7 +253,7 @@ public:
             const auto found = json.find(std::string{name});
             if (found != json.end()) {
                 get(*found, value, within(field, name));
-            } else if (!has_default<F>) {
+            } else if (!has_default<F> || !is_named(value)) {
                 refuse(within(field, name), "this field is missing");
             }
         });
@@ -265,6 +287,18 @@ public:
     }
 
 private:
+    /// Whether all enumerators in a value have names; the default of some has none, and means nothing.
+    template <class T>
+    static auto is_named(const T& value) -> bool {
+        auto named = true;
+        if constexpr (std::is_enum_v<T>) {
+            named = !allot::enumerator_name(value).empty();
+        } else if constexpr (allot::has_fields<T>) {
+            allot::each_field(value, [&](std::string_view, const auto& field) { named = is_named(field) && named; });
+        }
+        return named;
+    }
+
     template <class I>
     static auto integer(const Json& json, const std::string& field) -> I {
         using Limits = std::numeric_limits<I>;
@@ -322,9 +356,7 @@ private:
         const auto name = json.is_string() ? json.get<std::string>() : "";
         if (const auto id = allot::Id<Tag>::from_hex(name)) {
             into = *id;
-        } else if (!name.empty() && name.size() <= allot::Id<Tag>::size) {
-            into = name;
-        } else {
+        } else if (into = name; into.is_null()) {
             refuse(field, "an id is expected: a whole number below 2^64, 1 to 32 bytes of text, or 64 hex digits");
         }
     }

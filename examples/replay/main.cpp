@@ -11,6 +11,7 @@
 #include <CLI/CLI.hpp>
 
 #include <allot/allot.hpp>
+#include <allot/core/printable.hpp>
 
 #include "options.hpp"
 #include "output.hpp"
@@ -43,12 +44,6 @@ auto run(const replay::Options& options) -> int {
 
 auto format_of(const std::string& name) -> std::optional<replay::Format> {
     return name.empty() ? std::nullopt : std::optional{name == "json" ? replay::Format::json : replay::Format::binary};
-}
-
-/// Text of strangers, without what would steer a terminal.
-auto printable(std::string text) -> std::string {
-    std::replace_if(text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7F; }, '?');
-    return text;
 }
 
 }  // namespace
@@ -92,7 +87,7 @@ auto main(int argc, char** argv) -> int {
         return app.exit(error) == 0 ? replay::all_well : replay::input_bad;
     } catch (const std::exception& error) {
         std::cout.flush();
-        std::cerr << "replay: " << printable(error.what()) << '\n';
+        std::cerr << "replay: " << allot::printable(error.what()) << '\n';
         return replay::input_bad;
     }
 }

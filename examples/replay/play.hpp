@@ -147,8 +147,8 @@ auto compare(const Options& options, Output& output) -> Status {
     const auto tell = [&](const char* what, const Json& a, const Json& b) {
         const auto found = first_difference(a, b);
         if (found) {
-            output.line(Json{{"differ", what}, {"position", position}, {"field", found->field},
-                             {"first", found->first}, {"second", found->second}}.dump());
+            output.line(dumped({{"differ", what}, {"position", position}, {"field", found->field},
+                                {"first", found->first}, {"second", found->second}}));
         }
         return found.has_value();
     };

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include <allot/core/event.hpp>
+#include <allot/core/printable.hpp>
 #include <allot/core/reason.hpp>
 #include <allot/core/weight.hpp>
 
@@ -64,7 +65,7 @@ struct EventText {
     }
     auto operator()(const event::NodeReadmitted& e) const { return text("node {} readmitted", e.node.text()); }
     auto operator()(const event::ModelWanted& e) const {
-        return text("node {} should fetch model {} (task {})", e.node.text(), e.model, e.task.text());
+        return text("node {} should fetch model {} (task {})", e.node.text(), printable(e.model), e.task.text());
     }
     auto operator()(const event::ModelsReported& e) const { return text("node {} reported its models", e.node.text()); }
     auto operator()(const event::NodeScored& e) const {

@@ -1,6 +1,8 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <string>
+#include <string_view>
 
 #include <allot/core/id.hpp>
 #include <allot/core/words.hpp>
@@ -30,4 +32,14 @@ TEST_CASE("ids differ when any byte does") {
         CHECK_FALSE(allot::NodeId{single}.is_null());
     }
     CHECK(allot::NodeId::null().is_null());
+}
+
+TEST_CASE("text with a zero byte is no id, for it would equal a shorter text or a number", "[J5]") {
+    for (const auto text : {std::string_view{"a\0", 2}, std::string_view{"a\0b", 3}, std::string_view{"\0", 1}}) {
+        CHECK(allot::NodeId{text}.is_null());
+        CHECK(allot::NodeId{std::string{text}}.is_null());
+    }
+    const auto seven = allot::NodeId{7}.bytes();
+    CHECK(allot::NodeId{std::string{seven.begin(), seven.end()}}.is_null());
+    CHECK(allot::NodeId{"a"} == allot::NodeId{std::string_view{"a"}});  // a literal ends at its zero
 }

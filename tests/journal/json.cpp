@@ -227,7 +227,42 @@ TEST_CASE("a malformed line names its field and what was expected") {
 
     CHECK(replay::event_from_json(R"({"event": "NodeJoined", "node": 1, "again": 1})").error().message() ==
           "again: true or false is expected");
+    CHECK(begins(of_node("\"operator_id\": \"a\\u0000\""), "node.operator_id: an id is expected: "));
+    CHECK(replay::event_from_json(R"({"event": "Refused"})").error().message() == "error: this field is missing");
     CHECK(replay::event_from_json(R"({"node": 1})").error().message() == "event: this field is missing");
+}
+
+TEST_CASE("a line that lacks any one field is refused, or reads as what is written for it", "[J5]") {
+    auto any = AnyValue{support::seed()};
+    auto refused = 0;
+    const auto without_each = [&](const replay::Json& json, const auto& read) {
+        for (const auto& [name, unused] : json.items()) {
+            auto less = json;
+            less.erase(name);
+            const auto value = read(less.dump());
+            refused += value ? 0 : 1;
+            INFO(less.dump());
+            REQUIRE((!value || read(json_line(*value))));
+        }
+    };
+    for (auto i = 0; i < 10; ++i) {
+        for (std::size_t kind = 0; kind < std::variant_size_v<Command>; ++kind) {
+            const auto entry = Entry{any.of<allot::Moment>(), any.alternative<Command>(kind)};
+            without_each(replay::json_of(entry), replay::entry_from_json<Command>);
+        }
+        for (std::size_t kind = 0; kind < std::variant_size_v<allot::Event>; ++kind) {
+            without_each(replay::json_of(any.alternative<allot::Event>(kind)), replay::event_from_json);
+        }
+    }
+    CHECK(refused > 0);
+}
+
+TEST_CASE("what would steer a terminal is written in JSON as numbers", "[J5]") {
+    const auto text = std::string{"\x1B[2J \x7F \xC2\x9B" "2J \xE2\x80\xAE \xE2\x81\xA6 \xC2\xA0"};
+    const auto entry = Entry{{}, command::ReportModel{"n", command::Report::load, {text}}};
+    const auto line = json_line(entry);
+    CHECK(line.find(R"(\u001b[2J \u007f \u009b2J \u202e \u2066 )" "\xC2\xA0") != std::string::npos);
+    CHECK(told(entry_of(line)) == told(entry));
 }
 
 TEST_CASE("a malformed line names its number, and what stood before it is read") {

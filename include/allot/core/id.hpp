@@ -16,8 +16,8 @@ namespace allot { inline namespace v0 {
 
 /// Name of a node, a task or a party, chosen by the outside world: 32 bytes.
 ///
-/// An id is made from an integer, from text of 1 to 32 bytes, from 32 raw bytes or from 64 hex digits. Anything else
-/// (empty or longer text, a negative integer) gives the null id, which every command refuses with `Error::id_invalid`.
+/// An id is made from an integer, from text of 1 to 32 bytes without a zero, from 32 raw bytes or from 64 hex digits. Anything
+/// else (empty or longer text, text with a zero byte, which would equal a shorter one, a negative integer) gives the null id, which every command refuses with `Error::id_invalid`.
 /// There is no default constructor: a forgotten id does not compile.
 template <class Tag>
 class Id {
@@ -43,7 +43,7 @@ public:
 
     /// Text of 1 to 32 bytes, padded with zero bytes.
     constexpr Id(std::string_view text) noexcept {  // NOLINT: implicit
-        if (text.size() <= size) {
+        if (text.size() <= size && text.find('\0') == std::string_view::npos) {
             for (std::size_t i = 0; i < text.size(); ++i) {
                 bytes_[i] = static_cast<std::uint8_t>(text[i]);
             }

@@ -44,14 +44,14 @@ namespace allot { inline namespace v0 { namespace detail {
         text += ", any GPU";
     }
     for (const auto& gpu : group.gpus) {
-        text += fmt::format("{}{}", &gpu == &group.gpus.front() ? ", GPU " : " or ", gpu.name);
+        text += fmt::format("{}{}", &gpu == &group.gpus.front() ? ", GPU " : " or ", printable(gpu.name));
         text += gpu.vram > Gibibytes{} ? fmt::format(" {} GiB", gpu.vram.count) : std::string{};
     }
     for (const auto& platform : group.platforms) {
-        text += fmt::format("{}{}", &platform == &group.platforms.front() ? ", platform " : " or ", platform);
+        text += fmt::format("{}{}", &platform == &group.platforms.front() ? ", platform " : " or ", printable(platform));
     }
     for (const auto& platform : group.platforms_refused) {
-        text += fmt::format("{}{}", &platform == &group.platforms_refused.front() ? ", platform not " : " or ", platform);
+        text += fmt::format("{}{}", &platform == &group.platforms_refused.front() ? ", platform not " : " or ", printable(platform));
     }
     if (group.software) {
         text += fmt::format(", version >= {}.{}.{}", group.software->major, group.software->minor, group.software->patch);
@@ -199,7 +199,7 @@ struct fmt::formatter<allot::NodeExplanation> : allot::detail::PlainFormatter {
             }
             out = fmt::format_to(out, "; perfect quality: {}", say::odds_text(group.full_quality));
             if (group.one_more_model) {
-                out = fmt::format_to(out, "; with model {}: {}", group.model, say::odds_text(*group.one_more_model));
+                out = fmt::format_to(out, "; with model {}: {}", allot::printable(group.model), say::odds_text(*group.one_more_model));
             }
             if (group.next_vram && e.next_vram) {
                 out = fmt::format_to(out, "; with {} GiB: {}", e.next_vram->count, say::odds_text(*group.next_vram));

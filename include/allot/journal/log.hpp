@@ -127,7 +127,7 @@ struct LogRecord {
 
 /// Reads the records of a log, from a source that begins with its header.
 ///
-/// It holds one record at a time, and its memory grows with the bytes that are there, never with the length that is claimed.
+/// It holds one record at a time, passes over marks, and its memory grows with the bytes that are there, never with the length that is claimed.
 template <class Source>
 class LogReader {
     static_assert(ByteSourceCheck<Source>::passed);
@@ -144,13 +144,13 @@ public:
             if (fault_ || (mark_.bytes == 0 && !read_header()) || !fill(0, detail::log_head_size) || buffer_.empty()) {
                 return std::nullopt;
             }
+            if (buffer_.size() < detail::log_head_size) {
+                return damaged(LogError::torn_tail);
+            }
             marked = std::equal(detail::log_mark_magic.begin(), detail::log_mark_magic.end(), buffer_.begin());
             if (marked && !read_mark()) {
                 return std::nullopt;
             }
-        }
-        if (buffer_.size() < detail::log_head_size) {
-            return damaged(LogError::torn_tail);
         }
         auto head = ByteReader{buffer_};
         const auto length = std::size_t{head.integer<std::uint32_t>()};
