@@ -2,6 +2,8 @@
 #include <cstdint>
 
 #include <allot/policy/laws/bounded.hpp>
+#include <allot/policy/laws/drawable.hpp>
+#include <allot/policy/laws/faithful.hpp>
 
 #include "conformance/name.hpp"
 #include "support/catch.hpp"
@@ -12,5 +14,27 @@ static_assert(allot::qos_tracker<ALLOT_MODEL>);
 ALLOT_CLAIM("keeps the laws of a QoS tracker") {
     for (std::uint64_t i = 0; i < 5; ++i) {
         ALLOT_KEEPS(allot::laws::bounded(ALLOT_MODEL{}, support::seed() + i));
+    }
+}
+
+ALLOT_CLAIM("leaves no node both undrawable and unchangeable") {
+    for (std::uint64_t i = 0; i < 5; ++i) {
+        ALLOT_KEEPS(allot::laws::drawable(ALLOT_MODEL{}, support::seed() + i));
+    }
+}
+
+/// What a returning node is lifted to; zero with a tracker that lifts nobody.
+template <class Tracker>
+auto floor_of(const Tracker& tracker) -> allot::Score {
+    if constexpr (requires { tracker.parameters().rejoin_floor; }) {
+        return tracker.parameters().rejoin_floor;
+    } else {
+        return allot::Score::zero();
+    }
+}
+
+ALLOT_CLAIM("keeps the history of a node: leaving, joining and declining cure nothing") {
+    for (std::uint64_t i = 0; i < 5; ++i) {
+        ALLOT_KEEPS(allot::laws::faithful(ALLOT_MODEL{}, floor_of(ALLOT_MODEL{}), support::seed() + i));
     }
 }

@@ -1,4 +1,9 @@
+#include <algorithm>
 #include <cmath>
+#include <type_traits>
+
+#include <allot/qos/contract_qos.hpp>
+#include <allot/qos/monthly_qos.hpp>
 
 #include "support/catch.hpp"
 #include "support/network.hpp"
@@ -24,12 +29,16 @@ auto long_term(const Dispatcher& d, allot::NodeId id) -> double {
 
 auto near(double value) { return Catch::Matchers::WithinAbs(value, 1e-7); }
 
-/// A node that runs one task after another without ever answering, until the network is rid of it; how many it was given.
+/// A node that runs one task after another without ever answering, until the network is rid of it; how many it was given. -1 when
+/// it is given none for eight days.
 template <class Dispatcher>
 auto tasks_of_vanished_node(Dispatcher& d, int tasks_max) -> int {
     auto time = d.now();
     for (auto n = 1; n <= tasks_max; ++n) {
-        while (started(d.submit(plain_task(n), {time, allot::Entropy{n}})).empty()) {
+        for (auto tries = 0; started(d.submit(plain_task(n), {time, allot::Entropy{n}})).empty(); ++tries) {
+            if (tries == 96) {
+                return -1;
+            }
             ok(d.cancel(n, {time, std::nullopt}));
             ok(d.advance({time += 2h, std::nullopt}));  // its id is forgotten, an exclusion ends
         }
@@ -151,24 +160,6 @@ TEST_CASE("a completed task raises health") {
     CHECK_THAT(health(d, 1, TimePoint{0s}), near(0.435));
 }
 
-TEST_CASE("a node of good record that vanishes is kicked out after a bounded number of tasks") {
-    auto d = allot::Dispatcher<>{};
-    join_plain(d, 1);
-    for (auto i = 0; i < 50; ++i) {
-        ok(d.score(1, 10, at(0s)));
-    }
-    // Fifty tens, each displaced by a zero: the mean falls below two with the 41st.
-    CHECK(tasks_of_vanished_node(d, 200) == 41);
-    CHECK(state_of(d, 1) == NodeState::left);
-}
-
-TEST_CASE("a new node that vanishes is kicked out after as many tasks as the window has verdicts") {
-    auto d = allot::Dispatcher<>{};
-    join_plain(d, 1);
-    CHECK(tasks_of_vanished_node(d, 200) == 50);
-    CHECK(state_of(d, 1) == NodeState::left);
-}
-
 TEST_CASE("kick-out takes a full window with a mean below two, and returns the stake") {
     auto d = allot::Dispatcher<>{};
     join_plain(d, 1);
@@ -182,19 +173,6 @@ TEST_CASE("kick-out takes a full window with a mean below two, and returns the s
     CHECK(events.get<event::NodeKickedOut>()->stake_returned == allot::Amount{400});
     CHECK(state_of(d, 1) == NodeState::left);
     CHECK(d.state().present() == 0);
-}
-
-TEST_CASE("a busy node is kicked out when its lease ends") {
-    auto d = allot::Dispatcher{allot::RollingQos{{.window = 2}}};
-    join_plain(d, 1);
-    const auto lease = leased(d.submit(plain_task(1), at(0s)));
-    ok(d.score(1, 0, at(0s)));
-    CHECK(d.score(1, 0, at(0s)).get<event::NodeKickedOut>() == nullptr);
-    CHECK(state_of(d, 1) == NodeState::busy);
-    const auto events = d.complete(lease, at(1s));
-    CHECK(events.get<event::TaskDone>()->fee == allot::Amount{100});  // what it did is paid
-    CHECK(events.get<event::NodeKickedOut>() != nullptr);
-    CHECK(state_of(d, 1) == NodeState::left);
 }
 
 TEST_CASE("a returning node is lifted to the floor of 0.3 and no further") {
@@ -292,18 +270,6 @@ TEST_CASE("verdicts after departure count in the history of the node") {
     CHECK(d.node(1)->node.excluded);
 }
 
-TEST_CASE("verdicts that would kick out a node that is gone leave no mark on its return but the floor") {
-    auto d = allot::Dispatcher<>{};
-    join_plain(d, 1);
-    ok(d.leave(1, at(0s)));
-    for (auto i = 0; i < 50; ++i) {
-        CHECK(d.score(1, 0, at(0s)).get<event::NodeKickedOut>() == nullptr);
-    }
-    ok(d.join(plain_node(1), at(0s)));
-    CHECK_FALSE(d.node(1)->node.kicked_out);
-    CHECK(state_of(d, 1) == NodeState::available);
-}
-
 TEST_CASE("timeouts that come while a node is excluded put its return off") {
     auto d = allot::Dispatcher<>{};
     join_plain(d, 1);
@@ -316,4 +282,162 @@ TEST_CASE("timeouts that come while a node is excluded put its return off") {
     ok(d.observe(1, OutcomeKind::success, at(2min)));
     ok(d.observe(1, OutcomeKind::success, at(2min)));
     CHECK(*d.next_deadline() < first);
+}
+
+// ---- what holds with any tracker ------------------------------------------------------------------------------------------
+
+namespace {
+
+using allot::ContractQos;
+using allot::MonthlyQos;
+using allot::RollingQos;
+
+/// After how many tasks without an answer a node is kicked out.
+template <class Tracker>
+struct Patience;
+template <>
+struct Patience<RollingQos> {
+    static constexpr auto with_new = 50;   // as many as the window has verdicts
+    static constexpr auto with_good = 41;  // fifty tens, each displaced by a zero: the mean falls below two with the 41st
+};
+template <>
+struct Patience<MonthlyQos> {
+    static constexpr auto with_new = 3;
+    static constexpr auto with_good = 2;
+};
+template <>
+struct Patience<ContractQos> {
+    static constexpr auto with_new = 2;
+    static constexpr auto with_good = 2;
+};
+
+/// Node 1 alone, which got so many verdicts, the best or the worst.
+template <class Tracker>
+auto judged(int verdicts, bool good) -> allot::Dispatcher<Tracker> {
+    auto d = allot::Dispatcher<Tracker>{};
+    join_plain(d, 1);
+    for (auto i = 0; i < verdicts; ++i) {
+        ok(d.score(1, good ? d.qos().points_max() : 0, at(0s)));
+    }
+    return d;
+}
+
+/// Gives a busy node zeros until it is to be kicked out.
+template <class Dispatcher>
+void condemn(Dispatcher& d) {
+    for (auto i = 0; i < 50 && !d.node(1)->node.kicked_out; ++i) {
+        REQUIRE(count<event::NodeKickedOut>(d.score(1, 0, at(0s))) == 0);
+    }
+    REQUIRE(d.node(1)->node.kicked_out);
+    REQUIRE(state_of(d, 1) == NodeState::busy);
+}
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("a node that vanishes is kicked out after a bounded number of tasks", "", RollingQos, MonthlyQos,
+                   ContractQos) {
+    auto fresh = judged<TestType>(0, true);
+    CHECK(tasks_of_vanished_node(fresh, 200) == Patience<TestType>::with_new);
+    CHECK(state_of(fresh, 1) == NodeState::left);
+    auto good = judged<TestType>(50, true);
+    CHECK(tasks_of_vanished_node(good, 200) == Patience<TestType>::with_good);
+    CHECK(state_of(good, 1) == NodeState::left);
+}
+
+TEMPLATE_TEST_CASE("a node whose first verdict is zero is given tasks, and so betters itself or is kicked out", "[A2]",
+                   RollingQos, MonthlyQos, ContractQos) {
+    auto d = judged<TestType>(1, false);
+    const auto worst = d.qos_score(*d.node(1));
+    auto vanished = d;
+    const auto tasks = tasks_of_vanished_node(vanished, 200);
+    CHECK(tasks >= 1);
+    CHECK(tasks < Patience<TestType>::with_new);
+    CHECK(state_of(vanished, 1) == NodeState::left);
+
+    ok(d.complete(leased(d.submit(plain_task(1), at(0s))), at(1s)));
+    ok(d.score(1, d.qos().points_max(), at(2s)));
+    CHECK(d.qos_score(*d.node(1)) > worst);
+}
+
+TEMPLATE_TEST_CASE("a busy node is kicked out when its lease ends, and what it did is paid", "", RollingQos, MonthlyQos,
+                   ContractQos) {
+    auto d = judged<TestType>(0, true);
+    const auto lease = leased(d.submit(plain_task(1), at(0s)));
+    condemn(d);
+    const auto events = d.complete(lease, at(1s));
+    REQUIRE(count<event::NodeKickedOut>(events) == 1);
+    CHECK(events.template get<event::TaskDone>()->fee == allot::Amount{100});
+    CHECK(events.template get<event::NodeKickedOut>()->stake_returned == allot::Amount{400});
+    CHECK(state_of(d, 1) == NodeState::left);
+}
+
+TEMPLATE_TEST_CASE("a kick-out that was decided while a node is busy is final, whatever is said and done afterwards", "[A1]",
+                   RollingQos, MonthlyQos, ContractQos) {
+    const auto ending = GENERATE(0, 1, 2, 3, 4);
+    auto d = judged<TestType>(0, true);
+    const auto lease = leased(d.submit(plain_task(1), at(0s)));
+    condemn(d);
+    for (auto i = 0; i < 50; ++i) {
+        ok(d.score(1, d.qos().points_max(), at(0s)));
+    }
+    ok(d.observe(1, OutcomeKind::success, at(0s)));
+    ok(d.pause(1, at(0s)));
+    ok(d.resume(1, at(0s)));
+    ok(d.update({.id = 1, .stake = 900}, at(0s)));
+    CHECK(d.node(1)->node.kicked_out);
+    auto events = Events{};
+    switch (ending) {
+        case 0: events = d.complete(lease, at(1s)); break;
+        case 1: events = d.fail(lease, allot::FailCause::execution_error, at(1s)); break;
+        case 2: events = d.decline(lease, at(1s)); break;
+        case 3: events = d.cancel(1, at(1s)); break;
+        default: events = d.advance(at(200s)); break;
+    }
+    CAPTURE(ending);
+    CHECK(count<event::NodeKickedOut>(events) == 1);
+    CHECK(state_of(d, 1) == NodeState::left);
+    ok(d.join(plain_node(1), at(200s)));  // the sentence was served
+    CHECK_FALSE(d.node(1)->node.kicked_out);
+}
+
+TEMPLATE_TEST_CASE("declining a task neither harms a node nor does it any good", "[A9]", RollingQos, MonthlyQos, ContractQos) {
+    for (const auto good : {false, true}) {
+        auto d = judged<TestType>(1, good);
+        const auto before = d.node(1)->qos;
+        for (auto task = 1; task <= 30; ++task) {
+            ok(d.decline(leased(d.submit(plain_task(task), at(0s))), at(0s)));
+            ok(d.cancel(task, at(0s)));
+        }
+        CHECK(d.node(1)->qos == before);
+        CHECK(state_of(d, 1) == NodeState::available);
+    }
+}
+
+TEMPLATE_TEST_CASE("a node comes back as it was, or lifted to the floor of a returning node", "", RollingQos, MonthlyQos,
+                   ContractQos) {
+    const auto floor = std::is_same_v<TestType, RollingQos> ? allot::Score::from_ratio(3, 10) : allot::Score::zero();
+    const auto verdicts = GENERATE(0, 1, 50);
+    const auto good = GENERATE(false, true);
+    auto d = judged<TestType>(verdicts, good);
+    const auto before = d.qos_score(*d.node(1));
+    if (state_of(d, 1) != NodeState::left) {  // else it was kicked out
+        ok(d.leave(1, at(0s)));
+    }
+    ok(d.join(plain_node(1), at(0s)));
+    CAPTURE(verdicts, good);
+    CHECK(d.qos_score(*d.node(1)) == (verdicts > 0 ? std::max(before, floor) : before));
+}
+
+TEMPLATE_TEST_CASE("verdicts that would kick out a node that is gone leave no mark on its return but its score", "", RollingQos,
+                   MonthlyQos, ContractQos) {
+    auto d = judged<TestType>(1, true);
+    const auto before = d.qos_score(*d.node(1));
+    ok(d.leave(1, at(0s)));
+    for (auto i = 0; i < 50; ++i) {
+        CHECK(count<event::NodeKickedOut>(d.score(1, 0, at(0s))) == 0);
+    }
+    ok(d.join(plain_node(1), at(0s)));
+    CHECK_FALSE(d.node(1)->node.kicked_out);
+    CHECK(state_of(d, 1) == NodeState::available);
+    CHECK(d.qos_score(*d.node(1)) < before);
 }

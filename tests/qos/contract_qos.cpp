@@ -76,7 +76,7 @@ TEST_CASE("who comes back after a kick-out starts a new window, with the old mea
     CHECK(after(qos, data, {0}) == Standing::kicked_out);
 }
 
-TEST_CASE("timeouts and wrong results are zeros, success waits for its verdict, a blameless end is full or nothing") {
+TEST_CASE("timeouts and wrong results are zeros, success waits for its verdict, a blameless end is full or nothing", "[A9]") {
     const auto ended = [](const ContractQos& qos, OutcomeKind kind) {
         auto data = ContractScores{};
         (void)qos.record(data, {kind, 0}, {});
@@ -89,11 +89,11 @@ TEST_CASE("timeouts and wrong results are zeros, success waits for its verdict, 
         CHECK(ended(second, kind).total == 0);
         CHECK(ended(first, kind).tasks == 1);
     }
-    for (const auto kind : {OutcomeKind::success, OutcomeKind::timeout_in_group}) {
+    for (const auto kind : {OutcomeKind::success, OutcomeKind::timeout_in_group, OutcomeKind::declined}) {
         CHECK(ended(second, kind) == ContractScores{});
     }
-    for (const auto kind : {OutcomeKind::cancelled, OutcomeKind::declined, OutcomeKind::out_of_memory,
-                            OutcomeKind::model_download, OutcomeKind::execution_error}) {
+    for (const auto kind : {OutcomeKind::cancelled, OutcomeKind::out_of_memory, OutcomeKind::model_download,
+                            OutcomeKind::execution_error}) {
         CHECK(ended(second, kind).total == 10);
         CHECK(ended(first, kind) == ContractScores{});
     }

@@ -35,33 +35,47 @@ TEST_CASE("a node without samples says so and has half a score") {
     CHECK(qos.score(data, TimePoint{day}) == Score::from_ratio(1, 2));
     auto zero = data;
     (void)scored(zero, 0, TimePoint{day});
-    CHECK(qos.score(zero, TimePoint{day}) == Score::zero());  // known to be bad is not unknown
+    CHECK(qos.score(zero, TimePoint{day}) == Score::from_ratio(1, 100));  // known to be bad is not unknown
 }
 
-TEST_CASE("the month is today and the 29 days before") {
+TEST_CASE("a month is the last 30 times 24 hours, whatever the calendar says", "[J5]") {
     const auto qos = MonthlyQos{};
-    auto data = Data{};
-    (void)scored(data, 20, TimePoint{100 * day + 1h});
-    (void)scored(data, 10, TimePoint{100 * day + 2h});
-    (void)scored(data, 6, TimePoint{129 * day});
-    CHECK(qos.month(data, TimePoint{129 * day}) == Samples{36, 3});
-    CHECK(qos.score(data, TimePoint{129 * day}) == Score::from_ratio(36, 60));
-    CHECK(qos.month(data, TimePoint{130 * day}) == Samples{6, 1});
-    CHECK(qos.month(data, TimePoint{158 * day}) == Samples{6, 1});
-    CHECK(qos.month(data, TimePoint{159 * day}) == Samples{});
-    (void)scored(data, 19, TimePoint{131 * day});
-    CHECK(qos.month(data, TimePoint{131 * day}) == Samples{25, 2});
-    (void)scored(data, 1, TimePoint{1'000 * day});
-    CHECK(qos.month(data, TimePoint{1'000 * day}) == Samples{1, 1});
+    for (const auto begin : {100 * day + 0h, 100 * day + 1h, 100 * day + 23h}) {
+        auto data = Data{};
+        (void)scored(data, 20, TimePoint{begin});
+        CHECK(qos.month(data, TimePoint{begin + 30 * day - 1ms}) == Samples{20, 1});
+        CHECK(qos.month(data, TimePoint{begin + 30 * day}) == Samples{});
+        (void)scored(data, 6, TimePoint{begin + 30h});
+        CHECK(qos.month(data, TimePoint{begin + 30 * day - 1ms}) == Samples{26, 2});
+        CHECK(qos.month(data, TimePoint{begin + 30 * day}) == Samples{6, 1});
+        CHECK(qos.month(data, TimePoint{begin + 30 * day + 30h}) == Samples{});
+        (void)scored(data, 1, TimePoint{1'000 * day});
+        CHECK(qos.month(data, TimePoint{1'000 * day}) == Samples{1, 1});
+    }
 }
 
-TEST_CASE("between two tasks the score stands still, whatever the month says") {
+TEST_CASE("tasks of 24 hours are forgotten together, 30 days after the first of them") {
     const auto qos = MonthlyQos{};
     auto data = Data{};
-    (void)scored(data, 20, TimePoint{100 * day});
-    (void)scored(data, 10, TimePoint{110 * day});
-    CHECK(qos.month(data, TimePoint{135 * day}) == Samples{10, 1});
-    CHECK(qos.score(data, TimePoint{135 * day}) == Score::from_ratio(30, 40));
+    (void)scored(data, 20, TimePoint{10 * day + 20h});
+    (void)scored(data, 10, TimePoint{11 * day + 19h});
+    (void)scored(data, 4, TimePoint{11 * day + 20h});
+    CHECK(qos.month(data, TimePoint{40 * day + 20h - 1ms}) == Samples{34, 3});
+    CHECK(qos.month(data, TimePoint{40 * day + 20h}) == Samples{4, 1});
+    CHECK(qos.month(data, TimePoint{41 * day + 20h}) == Samples{});
+}
+
+TEST_CASE("the score is that of the month that ends now: zeros age out of it, and good tasks, too", "[A2][J5]") {
+    const auto qos = MonthlyQos{};
+    auto data = Data{};
+    (void)scored(data, 0, TimePoint{100 * day});
+    (void)scored(data, 20, TimePoint{110 * day});
+    (void)scored(data, 5, TimePoint{120 * day});
+    CHECK(qos.score(data, TimePoint{129 * day}) == Score::from_ratio(25, 60));
+    CHECK(qos.score(data, TimePoint{130 * day}) == Score::from_ratio(25, 40));
+    CHECK(qos.score(data, TimePoint{140 * day}) == Score::from_ratio(5, 20));
+    CHECK(qos.score(data, TimePoint{150 * day}) == Score::from_ratio(1, 2));  // as before the first
+    CHECK(qos.score_max(data) == Score::from_ratio(25, 40));
 }
 
 TEST_CASE("the last fifty are remembered, and any number of them asked for") {
@@ -101,23 +115,27 @@ TEST_CASE("timeouts and wrong results are zeros; what tells nothing changes noth
     }
 }
 
-TEST_CASE("the buckets agree with a list of all samples") {
+TEST_CASE("the ring of days agrees with a list of all days") {
     const auto qos = MonthlyQos{};
     auto random = std::mt19937_64{support::seed()};
     auto data = Data{};
-    auto all = std::deque<std::pair<std::int64_t, std::uint32_t>>{};
+    auto all = std::deque<std::pair<std::int64_t, Samples>>{};
     auto hour = std::int64_t{0};
     for (auto i = 0; i < 3'000; ++i) {
         hour += static_cast<std::int64_t>(random() % (random() % 100 == 0 ? 900 : 30));
         const auto points = static_cast<std::uint32_t>(random() % 21);
         (void)scored(data, points, TimePoint{hour * 1h});
-        all.emplace_back(hour / 24, points);
+        if (all.empty() || hour - all.back().first >= 24) {
+            all.emplace_back(hour, Samples{});  // a day of its own
+        }
+        all.back().second.sum += points;
+        ++all.back().second.count;
         const auto asked = hour + static_cast<std::int64_t>(random() % 800);
         auto right = Samples{};
-        for (const auto& [d, p] : all) {
-            if (d > asked / 24 - 30) {
-                right.sum += p;
-                ++right.count;
+        for (const auto& [from, taken] : all) {
+            if (asked - from < 30 * 24) {
+                right.sum += taken.sum;
+                right.count += taken.count;
             }
         }
         REQUIRE(qos.month(data, TimePoint{asked * 1h}) == right);
@@ -139,9 +157,16 @@ TEST_CASE("data that no tracker wrote is not valid") {
     CHECK(wrong([](Data& d) { d.count = 51; }));
     CHECK(wrong([](Data& d) { d.count = 0; }));
     CHECK(wrong([](Data& d) { d.last[5] = 1; }));
-    CHECK(wrong([](Data& d) { d.day_points[10] = 256; }));
-    CHECK(wrong([](Data& d) { d.day = 41; }));
-    CHECK(wrong([](Data& d) { d.day = 30'000'010; }));
+    CHECK(wrong([](Data& d) { d.day[0].points = 256; }));
+    CHECK(wrong([](Data& d) { d.day[0].tasks = 0; }));
+    CHECK(wrong([](Data& d) { d.day[0].from = TimePoint::max(); }));
+    CHECK(wrong([](Data& d) { d.day[1].from = TimePoint{1h}; }));
+    CHECK(wrong([](Data& d) { d.today = 1; }));
+    CHECK(wrong([](Data& d) { d.today = 30; }));
+    CHECK(wrong([](Data& d) { d.day[29] = {TimePoint{39 * day + 1h}, 3, 1}; }));  // less than a day before the newest
+    CHECK(wrong([](Data& d) { d.day[28] = {TimePoint{30 * day}, 3, 1}; }));       // an empty day between two
+    data.day[29] = {TimePoint{39 * day}, 3, 1};
+    CHECK(data.valid());
 }
 
 TEST_CASE("windows beyond fifty and thresholds that every node falls under are not valid") {
@@ -151,4 +176,10 @@ TEST_CASE("windows beyond fifty and thresholds that every node falls under are n
     CHECK_FALSE(Parameters{.kick_out_window = 0}.valid());
     CHECK_FALSE(Parameters{.kick_out_at = 60}.valid());
     CHECK_FALSE(Parameters{.points_max = 256}.valid());
+}
+
+TEST_CASE("a score of zero for new nodes or bad ones, who were then never drawn, is not valid", "[A2]") {
+    using Parameters = allot::MonthlyQosParameters;
+    CHECK_FALSE(Parameters{.score_new = Score::zero()}.valid());
+    CHECK_FALSE(Parameters{.score_floor = Score::zero()}.valid());
 }

@@ -1,7 +1,10 @@
 #include <chrono>
 #include <cstdint>
+#include <tuple>
 #include <vector>
 
+#include <allot/preset/crynux_relay_2026.hpp>
+#include <allot/preset/hardened.hpp>
 #include <allot/qos/rolling_qos.hpp>
 #include <allot/store/digest.hpp>
 
@@ -70,10 +73,11 @@ TEST_CASE("a node whose every verdict was zero is no new node") {
     CHECK(qos.score(with(1, 0), start) < qos.score(joined(), start));
 }
 
-TEST_CASE("a node with zeros alone keeps a hundredth until its window is full, so that it can fill it") {
+TEST_CASE("a node with zeros alone keeps a hundredth, so that it can better itself or be kicked out", "[A2]") {
     const auto qos = RollingQos{};
     CHECK(qos.score(with(49, 0), start) == Score::from_ratio(1, 100));
-    CHECK(qos.score(with(50, 0), start) == Score::zero());
+    // Full, but never judged in a window of this length: it was made smaller since.
+    CHECK(RollingQos{{.window = 10}}.score(with(49, 0), start) == Score::from_ratio(1, 100));
     CHECK(qos.score_max(with(49, 0)) == Score::from_ratio(1, 100));
     CHECK(RollingQos{{.score_floor = Score::zero()}}.score(with(49, 0), start) == Score::zero());
 }
@@ -239,7 +243,7 @@ TEST_CASE("leaving cures nothing, unless the parameter says so") {
     CHECK(qos.health(other, start) == Score::one());
 }
 
-TEST_CASE("a node on probation scores no more than an eighth until it had so many verdicts") {
+TEST_CASE("a node on probation scores no more than an eighth until it had so many good verdicts", "[A4]") {
     const auto qos = RollingQos{{.proven_from = 3, .score_unproven = Score::from_ratio(1, 8)}};
     for (const auto verdicts : {0U, 1U, 2U}) {
         const auto data = with(verdicts, 10, qos);
@@ -251,6 +255,60 @@ TEST_CASE("a node on probation scores no more than an eighth until it had so man
     CHECK(qos.score(with(3, 10, qos), start) == Score::one());
     CHECK(qos.score(with(2, 0, qos), start) == Score::from_ratio(1, 100));  // a cap, and no gift
     CHECK(RollingQos{}.proven(joined()));
+    // A window of ones would remove it, one of twos would not.
+    CHECK_FALSE(qos.proven(with(49, 0, qos)));
+    CHECK_FALSE(qos.proven(with(49, 1, qos)));
+    CHECK(qos.proven(with(3, 2, qos)));
+    const auto lenient = RollingQos{{.kick_out_below = Score::zero(), .proven_from = 3}};
+    CHECK_FALSE(lenient.proven(with(49, 0, lenient)));
+    CHECK(lenient.proven(with(3, 1, lenient)));
+    CHECK(qos.proven(with(1'000, 10, qos)));
+}
+
+TEST_CASE("a returning node that is lifted to the floor begins its probation anew", "[A4]") {
+    const auto qos = RollingQos{{.proven_from = 3, .score_unproven = Score::from_ratio(1, 8)}};
+    auto fresh = with(1, 0, qos);
+    qos.joined(fresh, start + 1h);
+    CHECK(qos.long_term(fresh) == Score::from_ratio(3, 10));
+    CHECK_FALSE(qos.proven(fresh));
+    CHECK(qos.score(fresh, start + 1h) == Score::from_ratio(1, 8));
+    (void)qos.record(fresh, scored(10), start + 1h);
+    (void)qos.record(fresh, scored(10), start + 1h);
+    CHECK_FALSE(qos.proven(fresh));
+    (void)qos.record(fresh, scored(10), start + 1h);
+    CHECK(qos.proven(fresh));
+
+    auto good = with(3, 10, qos);
+    qos.joined(good, start + 1h);
+    CHECK(qos.proven(good));
+}
+
+TEST_CASE("the floor is that of the whole window, rounded up to a point, whatever the best verdict") {
+    const auto yes_or_no = RollingQos{{.points_max = 1}};
+    auto data = with(50, 0, yes_or_no);
+    yes_or_no.joined(data, start);
+    CHECK(yes_or_no.long_term(data) == Score::from_ratio(15, 50));
+    const auto few = RollingQos{{.window = 7, .points_max = 3}};
+    data = with(7, 0, few);
+    few.joined(data, start);
+    CHECK(few.long_term(data) == Score::from_ratio(7, 21));  // 6.3 of 21
+    CHECK(data.valid());
+}
+
+TEST_CASE("the trackers of the presets keep the laws of history; a return that clears health is the one exception") {
+    const auto hardened = std::get<RollingQos>(allot::preset::Hardened{1'000}.policies());
+    CHECK_FALSE(hardened.parameters().rejoin_clears_health);
+    ALLOT_KEEPS(allot::laws::drawable(hardened, support::seed()));
+    ALLOT_KEEPS(allot::laws::faithful(hardened, floor_of(hardened), support::seed()));
+
+    auto relay = std::get<RollingQos>(allot::preset::CrynuxRelay2026{}.policies());
+    ALLOT_KEEPS(allot::laws::drawable(relay, support::seed()));
+    auto parameters = relay.parameters();
+    CHECK(parameters.rejoin_clears_health);
+    CHECK(allot::laws::faithful(relay, floor_of(relay), support::seed()).has_value());
+    parameters.rejoin_clears_health = false;
+    relay.configure(parameters);
+    ALLOT_KEEPS(allot::laws::faithful(relay, floor_of(relay), support::seed()));
 }
 
 TEST_CASE("on probation a failed task costs health, and in the end excludes; a refused or cancelled one does not") {

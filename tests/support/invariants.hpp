@@ -93,6 +93,7 @@ private:
         allot::OperatorId operator_id;
         allot::NodeState state = allot::NodeState::available;
         bool excluded = false;
+        bool kicked_out = false;
         std::optional<allot::TaskId> task{};
         std::set<std::string> disk{};
         allot::TimePoint forget_at{};
@@ -429,6 +430,7 @@ private:
     void depart(const allot::NodeId& id) {
         auto& n = node(id);
         n.state = allot::NodeState::left;
+        n.kicked_out = false;
         n.forget_at = now_ + rules_.forget_nodes_after;
         freed_.erase(id);
     }
@@ -520,7 +522,7 @@ private:
         const auto& data = d.node(e.node)->qos;
         const auto low =
             data.count >= qos_.window && std::uint64_t{data.sum} * 5U < std::uint64_t{data.count} * qos_.points_max;
-        ensure(low || !answer,  // the answer to what was due may have changed it once more
+        ensure(low || node(e.node).kicked_out || !answer,  // the answer to what was due may have changed it once more
                "a node is kicked out for a full window below a fifth", e.node);
         depart(e.node);
     }
@@ -1065,6 +1067,9 @@ private:
             ensure(d.qos().score(data, now_) <= d.qos().score_max(data), "S1: a score keeps below its bound", id);
             ensure(!book.qos || judged_.contains(id) || *book.qos == data, "S4: a node is judged for its own deeds", id);
             book.qos = data;
+            const auto kicked_out = d.node(id)->node.kicked_out;
+            ensure(kicked_out || !book.kicked_out, "S6: a kick-out is final", id);
+            book.kicked_out = kicked_out;
         }
     }
 

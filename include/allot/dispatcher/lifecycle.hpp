@@ -210,12 +210,13 @@ void Dispatcher<Ps...>::finish(TaskHandle t, Step& step) {
 
 // ---- nodes ------------------------------------------------------------------------------------------------------------
 
-/// Tells the tracker what happened and writes into the record what it concludes.
+/// Tells the tracker what happened and writes into the record what it concludes. A kick-out is final: later verdicts, good or bad,
+/// leave it standing until the node departs.
 template <class... Ps>
 void Dispatcher<Ps...>::judge(Record& record, Outcome outcome, Step& step) {
     auto& node = record.node;
     const auto standing = qos_.record(record.qos, outcome, state_.counters().now);
-    node.kicked_out = standing == Standing::kicked_out && node.present();
+    node.kicked_out = node.kicked_out || (standing == Standing::kicked_out && node.present());
     if (standing == Standing::excluded && !node.excluded) {
         node.excluded = true;
         if (node.present()) {

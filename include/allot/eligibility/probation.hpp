@@ -25,7 +25,7 @@ struct ProbationParameters {
 };
 ALLOT_FIELDS(ProbationParameters, fee_max)
 
-/// Keeps dear tasks from nodes that the QoS tracker does not hold proven. Stands beside another policy:
+/// Keeps dear tasks from nodes that the QoS tracker does not hold proven by good service. Stands beside another policy:
 /// `AllOf{HardwareFit{}, Probation{{.fee_max = 50}}}`.
 ///
 /// A network where nobody is proven yet runs no dear task, so cheap ones must come first. A tracker that knows no probation

@@ -7,12 +7,14 @@
 /// | weight | `laws::pure`; `laws::monotone` where it says that it is |
 /// | pool | `laws::reversible` |
 /// | queue | `laws::ordered` |
-/// | qos | `laws::bounded` |
+/// | qos | `laws::bounded`, `laws::drawable`, `laws::faithful` |
 /// | eligibility, placement | `laws::pure` |
 /// | valuation | `laws::rational` |
 /// | terms | `laws::positive` |
 
 #include <allot/policy/laws/bounded.hpp>     // IWYU pragma: export
+#include <allot/policy/laws/drawable.hpp>    // IWYU pragma: export
+#include <allot/policy/laws/faithful.hpp>    // IWYU pragma: export
 #include <allot/policy/laws/monotone.hpp>    // IWYU pragma: export
 #include <allot/policy/laws/ordered.hpp>     // IWYU pragma: export
 #include <allot/policy/laws/pure.hpp>        // IWYU pragma: export

@@ -50,14 +50,14 @@ concept has_points_max = requires(const P& p) {
     { p.points_max() } -> std::same_as<std::uint32_t>;
 };
 
-/// `p.proven(data) -> bool`: whether enough is known of a node. A tracker without it holds every node proven.
+/// `p.proven(data) -> bool`: whether enough good is known of a node. A tracker without it holds every node proven.
 template <class P>
 concept has_proven = has_node_data<P> && requires(const P& p, const typename P::node_data& data) {
     { p.proven(data) } -> std::same_as<bool>;
 };
 
 /// Measures the quality of service. The tracker itself holds parameters only; what it measures lives in the node's record.
-/// `laws::bounded` checks it.
+/// `laws::bounded`, `laws::drawable` and `laws::faithful` check it.
 template <class P>
 concept qos_tracker = has_node_data<P> && has_joined<P> && has_record<P> && has_score<P> && has_score_max<P> &&
                       has_back_at<P> && has_points_max<P>;

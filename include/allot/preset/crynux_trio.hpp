@@ -21,7 +21,7 @@ namespace allot { inline namespace v0 { namespace preset {
 /// | weight           | Q·M                                              | M·S·Q/(S+Q)                    |
 /// | models           | raise weights and narrow nothing                 | narrow to holders first        |
 /// | copies of models | none                                             | fewer than 3: up to 10         |
-/// | Q                | task scores of the month, out of 20              | last 50 scores times health    |
+/// | Q                | task scores of the month, out of 20, at least .01| last 50 scores times health    |
 ///
 /// The points of a task come from `SubmissionRounds` and enter by `score`; `split_fee` divides the fee by them.
 struct CrynuxTrio {

@@ -24,12 +24,13 @@ namespace allot { inline namespace v0 { namespace preset {
 /// | a stream of dear tasks                 | starves the cheap             | waiting doubles a worth every two hours      |
 /// | a node fails a task                    | the task ends                 | it goes elsewhere, until three have failed it|
 /// | a task that fails on every node        | each of them is blamed        | the first is, the others are not             |
-/// | new identities                         | score a half                  | score an eighth until they have 8 verdicts   |
+/// | new identities                         | score a half                  | score an eighth until 8 verdicts were good   |
+/// | a bad node leaves and joins again      | is lifted to a score of 0.3   | scores an eighth, on probation again         |
 /// | a new node fails whatever it gets      | gets all the next ones        | gets five, then none for 43 minutes          |
 ///
 /// What it does not do: caps are by node and by the operator that it names, so whoever has more and splits under false names
 /// gets his share of the stake back, though never more; three nodes that lie together still narrow to themselves; a node of
-/// hardware that nobody else has makes tasks for that hardware admissible. A node that was good for 8 verdicts and then fails
+/// hardware that nobody else has makes tasks for that hardware admissible. A node with 8 good verdicts that then fails
 /// all it gets is not kept out: failures cost tasks of strangers nothing, so they must not cost good nodes their standing. The
 /// owner of a task is the embedder's word.
 class Hardened {

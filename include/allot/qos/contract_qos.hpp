@@ -85,7 +85,8 @@ struct ContractQosParameters {
     std::uint32_t points_new = 20;   ///< Mean of a node without tasks, and the scale of the score.
     std::uint32_t padding = 10;      ///< Points for each task that the window of three lacks.
     std::uint32_t kick_out_at = 10;  ///< A window of no more removes the node.
-    bool aborts_score_full = true;   ///< A task that ended by no fault of the node gives all points, else it is not counted.
+    bool aborts_score_full = true;   ///< A task that ended by no fault of the node gives all points, else it is not counted. One
+                                     ///< that the node declined is never counted.
 
     /// What is wrong with the parameters, as one sentence; null when they make sense together.
     [[nodiscard]] constexpr auto fault() const noexcept -> const char* {
@@ -128,9 +129,9 @@ public:
             case OutcomeKind::out_of_memory:
             case OutcomeKind::model_download:
             case OutcomeKind::execution_error:
-            case OutcomeKind::declined:
             case OutcomeKind::cancelled:
                 return parameters_.aborts_score_full ? take(data, parameters_.points_max) : Standing::good;
+            case OutcomeKind::declined:  // no penalty and no reward (rule 4)
             case OutcomeKind::success:
             case OutcomeKind::timeout_in_group: break;
         }

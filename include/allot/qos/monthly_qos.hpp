@@ -18,10 +18,11 @@ namespace allot { inline namespace v0 {
 /// Parameters of `MonthlyQos`. Seed 002 gives no threshold; these are the first contracts' (spec: crynux.md 1.1).
 struct MonthlyQosParameters {
     std::uint32_t points_max = 20;              ///< Most points of a task: ten in each of two rounds; at most 255.
-    Score score_new = Score::from_ratio(1, 2);  ///< Score of a node without samples (rule 12).
+    Score score_new = Score::from_ratio(1, 2);  ///< Score of a node without samples in its month (rule 12); above zero.
     bool timeout_scores_zero = true;            ///< A timeout outside a group enters as 0 (rule 19).
     std::uint32_t kick_out_window = 3;          ///< So many last tasks decide about a kick-out; at most 50.
     std::uint32_t kick_out_at = 20;             ///< Points in a full window that remove the node, and all below.
+    Score score_floor = Score::from_ratio(1, 100);  ///< Least score, so that a node of zeros is still drawn; above zero.
 
     /// What is wrong with the parameters, as one sentence; null when they make sense together.
     [[nodiscard]] constexpr auto fault() const noexcept -> const char* {
@@ -30,19 +31,33 @@ struct MonthlyQosParameters {
             {kick_out_window >= 1 && kick_out_window <= 50, "allot: MonthlyQos: kick_out_window must be 1 to 50"},
             {kick_out_at < std::uint64_t{kick_out_window} * points_max,
              "allot: MonthlyQos: kick_out_at must be less than kick_out_window times points_max"},
+            {Score::zero() < score_new && score_new <= Score::one(), "allot: MonthlyQos: score_new must be above 0 and at most 1"},
+            {Score::zero() < score_floor && score_floor <= Score::one(),
+             "allot: MonthlyQos: score_floor must be above 0 and at most 1"},
         });
     }
     /// True when nothing is.
     [[nodiscard]] constexpr auto valid() const noexcept -> bool { return fault() == nullptr; }
     friend constexpr auto operator==(const MonthlyQosParameters&, const MonthlyQosParameters&) noexcept -> bool = default;
 };
-ALLOT_FIELDS(MonthlyQosParameters, points_max, score_new, timeout_scores_zero, kick_out_window, kick_out_at)
+ALLOT_FIELDS(MonthlyQosParameters, points_max, score_new, timeout_scores_zero, kick_out_window, kick_out_at, score_floor)
+
+/// What a node was given within 24 h, from the first task of these on.
+struct DayOfTasks {
+    TimePoint from{};          ///< When the first task was scored.
+    std::uint32_t points = 0;  ///< Points of all tasks.
+    std::uint16_t tasks = 0;   ///< Tasks; zero is "no such day".
+
+    friend constexpr auto operator==(const DayOfTasks&, const DayOfTasks&) noexcept -> bool = default;
+};
+ALLOT_FIELDS(DayOfTasks, from, points, tasks)
 
 /// The tracker of seed 002: task scores of the rolling month, and of the last tasks.
 ///
 /// Each use has its window: the month for the score and for incentives, the last fifty for views, the last three for kick-outs.
-/// The month is today and the 29 days before, a day being 24 h of the network's time. Between two tasks the score stands still,
-/// as a draw's bounds need; `month` tells what an incentive needs, at any time.
+/// The month is the last 30 times 24 h (rule 21). It knows no calendar: tasks are kept by days of the node's own, of which each
+/// begins with the first task after the day before it was over, and is forgotten as a whole 30 days after it began. So no task
+/// counts for longer than 30 days, none for less than 29, and one that was alone in its day for 30 exactly.
 class MonthlyQos {
 public:
     using role = role::qos;
@@ -53,18 +68,23 @@ public:
 
     /// What is remembered of one node.
     struct node_data {
-        std::array<std::uint32_t, days> day_points{};   ///< Points by day, that of day d at d modulo 30.
-        std::array<std::uint16_t, days> day_tasks{};    ///< Tasks by day.
-        std::array<std::uint8_t, last_max> last{};      ///< Ring of the last fifty; those not yet given are zero.
-        std::uint8_t next = 0;                          ///< Where the next goes.
-        std::uint8_t count = 0;                         ///< How many of the fifty were given; zero is "no samples yet".
-        std::uint32_t day = 0;                          ///< Day of the last task.
+        std::array<DayOfTasks, days> day{};         ///< Ring of days with tasks.
+        std::array<std::uint8_t, last_max> last{};  ///< Ring of the last fifty; those not yet given are zero.
+        std::uint8_t next = 0;                      ///< Where the next goes.
+        std::uint8_t count = 0;                     ///< How many of the fifty were given; zero is "no samples yet".
+        std::uint8_t today = 0;                     ///< Place of the newest day.
 
         /// True for what this tracker can have written; a snapshot that says otherwise is refused.
         [[nodiscard]] constexpr auto valid() const noexcept -> bool {
-            constexpr auto day_max = std::uint32_t{1} << 22U;  // 2^48 ms are fewer days
-            for (std::size_t d = 0; d < days; ++d) {
-                if (day_points[d] > std::uint32_t{day_tasks[d]} * 255U) {
+            if (next >= last_max || count > last_max || today >= days || (count == 0) != (day[today].tasks == 0)) {
+                return false;
+            }
+            for (std::uint32_t back = 0; back < days; ++back) {
+                const auto& one = day[(today + days - back) % days];
+                const auto& later = day[(today + days - back + 1) % days];
+                const auto in_order = back == 0 || one.tasks == 0 || elapsed_ms(one.from, later.from) >= day_ms;
+                if (!in_order || one.points > one.tasks * 255U || one.from < TimePoint{} || time_point_max < one.from ||
+                    (one.tasks == 0 && one != DayOfTasks{}) || (back > 0 && one.tasks > 0 && later.tasks == 0)) {
                     return false;
                 }
             }
@@ -74,8 +94,7 @@ public:
                     return false;
                 }
             }
-            const auto today = day_tasks[day % days] > 0;
-            return next < last_max && count <= last_max && (count == 0 ? *this == node_data{} : today) && day <= day_max;
+            return true;
         }
         friend auto operator==(const node_data&, const node_data&) noexcept -> bool = default;
     };
@@ -99,19 +118,35 @@ public:
         return Standing::good;
     }
 
-    [[nodiscard]] constexpr auto score(const node_data& data, TimePoint) const noexcept -> Score { return score_max(data); }
+    /// The mean of the month that ends now, `score_new` when it saw no task, and never below the floor. It changes with time alone:
+    /// good tasks leave the month as bad ones do.
+    [[nodiscard]] constexpr auto score(const node_data& data, TimePoint time) const noexcept -> Score {
+        return score_of(month(data, time));
+    }
+    /// The best that may be left when the oldest days have gone, one after the other.
+    /// @complexity thirty divisions.
     [[nodiscard]] constexpr auto score_max(const node_data& data) const noexcept -> Score {
-        return month_until(data, data.day).mean(parameters_.points_max).value_or(parameters_.score_new);
+        auto samples = Samples{};
+        auto most = score_of(samples);
+        for (std::uint32_t back = 0; back < days; ++back) {
+            add(samples, data.day[(data.today + days - back) % days], data.day[data.today].from);
+            most = std::max(most, score_of(samples));
+        }
+        return most;
     }
     /// Never: the seed knows no exclusion for a time.
     [[nodiscard]] constexpr auto back_at(const node_data&) const noexcept -> std::optional<TimePoint> { return std::nullopt; }
 
     [[nodiscard]] constexpr auto points_max() const noexcept -> std::uint32_t { return parameters_.points_max; }
 
-    /// Task scores of the month that ends at a time; none when that month saw no task.
+    /// Task scores of the 30 days that end at a time; none when they saw no task. @pre no task was scored after `time`.
     /// @complexity thirty additions.
     [[nodiscard]] constexpr auto month(const node_data& data, TimePoint time) const noexcept -> Samples {
-        return month_until(data, std::max(data.day, day_of(time)));
+        auto samples = Samples{};
+        for (const auto& day : data.day) {
+            add(samples, day, time);
+        }
+        return samples;
     }
     /// The last `wanted` task scores, or as many as there are of the last fifty.
     [[nodiscard]] constexpr auto last(const node_data& data, std::uint32_t wanted) const noexcept -> Samples {
@@ -126,34 +161,32 @@ public:
     constexpr void configure(const Parameters& parameters) { parameters_ = detail::sound(parameters); }
 
 private:
-    [[nodiscard]] static constexpr auto day_of(TimePoint time) noexcept -> std::uint32_t {
-        return static_cast<std::uint32_t>(elapsed_ms(TimePoint{}, time) / 86'400'000U);
+    static constexpr std::uint64_t day_ms = 86'400'000;
+
+    /// Takes in a day, if it is of the month that ends at a time.
+    static constexpr void add(Samples& samples, const DayOfTasks& day, TimePoint time) noexcept {
+        if (elapsed_ms(day.from, time) < days * day_ms) {
+            samples.sum += day.points;
+            samples.count += day.tasks;
+        }
     }
 
-    /// @pre `until >= data.day`.
-    [[nodiscard]] static constexpr auto month_until(const node_data& data, std::uint32_t until) noexcept -> Samples {
-        auto samples = Samples{};
-        const auto idle = until - data.day;  // days of the window without a task, so without a bucket of their own
-        for (std::uint32_t back = 0; idle < days && back < days - idle; ++back) {
-            const auto day = (data.day + days - back) % days;
-            samples.sum += data.day_points[day];
-            samples.count += data.day_tasks[day];
-        }
-        return samples;
+    [[nodiscard]] constexpr auto score_of(const Samples& samples) const noexcept -> Score {
+        return std::max(parameters_.score_floor, samples.mean(parameters_.points_max).value_or(parameters_.score_new));
     }
 
     static constexpr void add(node_data& data, std::uint32_t points, TimePoint time) noexcept {
-        const auto day = std::max(data.day, day_of(time));
-        for (auto gone = std::min(day - data.day, days); gone > 0; --gone) {
-            const auto i = (day - gone + 1) % days;
-            data.day_points[i] = 0;
-            data.day_tasks[i] = 0;
+        if (data.count > 0 && elapsed_ms(data.day[data.today].from, time) >= day_ms) {
+            data.today = static_cast<std::uint8_t>((data.today + 1U) % days);
+            data.day[data.today] = {};
         }
-        data.day = day;
-        const auto today = day % days;
-        if (data.day_tasks[today] < std::numeric_limits<std::uint16_t>::max()) {  // more than one in 1.4 s: enough is known
-            data.day_points[today] += points;
-            ++data.day_tasks[today];
+        auto& today = data.day[data.today];
+        if (today.tasks == 0) {
+            today.from = time;
+        }
+        if (today.tasks < std::numeric_limits<std::uint16_t>::max()) {  // more than one in 1.4 s: enough is known
+            today.points += points;
+            ++today.tasks;
         }
         data.last[data.next] = static_cast<std::uint8_t>(points);
         data.next = static_cast<std::uint8_t>((data.next + 1U) % last_max);
@@ -162,6 +195,6 @@ private:
 
     Parameters parameters_{};
 };
-ALLOT_FIELDS(MonthlyQos::node_data, day_points, day_tasks, last, next, count, day)
+ALLOT_FIELDS(MonthlyQos::node_data, day, last, next, count, today)
 
 }}  // namespace allot::v0

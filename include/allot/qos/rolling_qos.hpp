@@ -19,7 +19,8 @@ struct RollingQosParameters {
     std::uint32_t window = 50;                                   ///< Verdicts that count; at most 50.
     std::uint32_t points_max = 10;                               ///< The best verdict; at most 255.
     Score score_new = Score::from_ratio(1, 2);                   ///< Score of a node without verdicts.
-    Score score_floor = Score::from_ratio(1, 100);               ///< Least long-term score until the window is full.
+    Score score_floor = Score::from_ratio(1, 100);               ///< Least long-term score. Zero: a node of zeros alone is
+                                                                 ///< never drawn again.
     bool timeout_scores_zero = true;                             ///< A timeout outside a group enters as 0 (rule 19).
     Score kick_out_below = Score::from_ratio(2, 10);             ///< Mean of a full window that removes a node.
     Score rejoin_floor = Score::from_ratio(3, 10);               ///< Mean a returning node is lifted to.
@@ -30,8 +31,9 @@ struct RollingQosParameters {
     Duration recovery_tau = std::chrono::minutes{30};            ///< Time constant of the recovery.
     Score exclude_below = Score::from_ratio(2, 10);              ///< A timeout that leaves less health excludes.
     Score readmit_from = Score::from_ratio(8, 10);               ///< Health that ends an exclusion.
-    bool rejoin_clears_health = false;                           ///< As the seeds; otherwise leaving cures nothing.
-    std::uint32_t proven_from = 0;                               ///< A node with fewer verdicts is on probation ...
+    bool rejoin_clears_health = false;                           ///< As the seeds, and the one exception to
+                                                                 ///< `laws::faithful`; otherwise leaving cures nothing.
+    std::uint32_t proven_from = 0;                               ///< A node with fewer good verdicts is on probation ...
     Score score_unproven = Score::one();                         ///< ... and scores no more than this.
     Score penalty_failure = Score::one();                        ///< On probation a failed task, too, multiplies health by
                                                                  ///< this, and may exclude. One: failures tell nothing.
@@ -74,6 +76,7 @@ public:
         bool joined_before = false;
         Score health = Score::one();            ///< Health at `health_at`.
         TimePoint health_at{};
+        std::uint8_t good = 0;                  ///< Good verdicts since its probation began; no more than 255 are counted.
 
         /// True for what this tracker can have written; a snapshot that says otherwise is refused.
         [[nodiscard]] constexpr auto valid() const noexcept -> bool {
@@ -86,6 +89,7 @@ public:
                 total += points[i];
             }
             return next < points.size() && count <= points.size() && total == sum && health <= Score::one() &&
+                   (good == 0 || count > 0) &&
                    TimePoint{} <= health_at && health_at <= time_point_max;
         }
 
@@ -95,7 +99,8 @@ public:
     constexpr RollingQos() noexcept = default;
     constexpr explicit RollingQos(const Parameters& parameters) : parameters_{detail::sound(parameters)} {}
 
-    /// Lifts a returning node to the floor, so that it has a chance; leaving raises nothing else (rule 20).
+    /// Lifts a returning node to the floor, so that it has a chance; leaving raises nothing else (rule 20). A node that is lifted
+    /// begins its probation anew: what it was given is no proof.
     constexpr void joined(node_data& data, TimePoint time) const noexcept {
         if (!data.joined_before) {
             data = node_data{};
@@ -119,7 +124,7 @@ public:
                 break;
             case OutcomeKind::timeout:
                 if (parameters_.timeout_scores_zero) {
-                    add(data, 0);
+                    take(data, 0);
                 }
                 [[fallthrough]];
             case OutcomeKind::timeout_in_group: {
@@ -128,8 +133,8 @@ public:
                 set_health(data, now * factor, time);
                 break;
             }
-            case OutcomeKind::incorrect_result: add(data, 0); break;
-            case OutcomeKind::scored: add(data, outcome.points); break;
+            case OutcomeKind::incorrect_result: take(data, 0); break;
+            case OutcomeKind::scored: take(data, outcome.points); break;
             case OutcomeKind::out_of_memory:
             case OutcomeKind::model_download:
             case OutcomeKind::execution_error:
@@ -146,16 +151,16 @@ public:
     [[nodiscard]] constexpr auto score(const node_data& data, TimePoint time) const noexcept -> Score {
         return score_max(data) * health(data, time);
     }
-    /// The score in full health. A node that scored nothing yet but zeros would never be drawn again, so it could neither better
-    /// itself nor fill its window and be kicked out; until the window is full the floor keeps it in.
+    /// The score in full health. A node that scored nothing but zeros would never be drawn again, so it could neither better itself
+    /// nor fill its window and be kicked out; the floor keeps it in.
     [[nodiscard]] constexpr auto score_max(const node_data& data) const noexcept -> Score {
-        const auto score = long_term(data);
-        const auto lifted = data.count < parameters_.window ? std::max(score, parameters_.score_floor) : score;
-        return proven(data) ? lifted : std::min(lifted, parameters_.score_unproven);
+        const auto score = std::max(long_term(data), parameters_.score_floor);
+        return proven(data) ? score : std::min(score, parameters_.score_unproven);
     }
-    /// Whether so many verdicts were given that probation is over.
+    /// Whether so many good verdicts were given that probation is over. A verdict is good when a window of its like, or better,
+    /// would not kick the node out; zero never is.
     [[nodiscard]] constexpr auto proven(const node_data& data) const noexcept -> bool {
-        return data.count >= parameters_.proven_from;
+        return data.good >= parameters_.proven_from;
     }
 
     [[nodiscard]] constexpr auto back_at(const node_data& data) const noexcept -> std::optional<TimePoint> {
@@ -193,6 +198,12 @@ private:
         data.health_at = time;
     }
 
+    constexpr void take(node_data& data, std::uint32_t points) const noexcept {
+        add(data, points);
+        const auto good = points > 0 && Score::from_ratio(points, parameters_.points_max) >= parameters_.kick_out_below;
+        data.good = static_cast<std::uint8_t>(std::min(data.good + (good ? 1 : 0), 255));
+    }
+
     /// Drops the oldest verdict of a full window, then takes in the new one. Also right when the window was made smaller.
     constexpr void add(node_data& data, std::uint32_t points) const noexcept {
         while (data.count >= parameters_.window) {
@@ -207,15 +218,17 @@ private:
         ++data.count;
     }
 
-    /// A full window at the floor: later verdicts move it as slowly as they would have moved the true one.
+    /// A full window at the floor, rounded up to a whole point: later verdicts move it as slowly as they would have moved the true
+    /// one.
     constexpr void fill(node_data& data) const noexcept {
-        const auto points = (std::uint64_t{parameters_.rejoin_floor.raw()} * parameters_.points_max +
-                             Score::one().raw() - 1) >> Score::fraction_bits;
+        const auto window = std::uint64_t{parameters_.window};
+        const auto sum = (parameters_.rejoin_floor.raw() * window * parameters_.points_max + Score::one().raw() - 1) >>
+                         Score::fraction_bits;
         data.points = {};
-        data.next = data.count = 0;
+        data.next = data.count = data.good = 0;
         data.sum = 0;
-        for (std::uint32_t i = 0; i < parameters_.window; ++i) {
-            add(data, static_cast<std::uint32_t>(points));
+        for (std::uint64_t i = 0; i < window; ++i) {
+            add(data, static_cast<std::uint32_t>(sum * (i + 1) / window - sum * i / window));
         }
     }
 
@@ -240,6 +253,6 @@ private:
 
     Parameters parameters_{};
 };
-ALLOT_FIELDS(RollingQos::node_data, points, next, count, sum, joined_before, health, health_at)
+ALLOT_FIELDS(RollingQos::node_data, points, next, count, sum, joined_before, health, health_at, good)
 
 }}  // namespace allot::v0

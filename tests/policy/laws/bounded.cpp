@@ -46,11 +46,6 @@ struct Lawful {
 struct LowMaximum : Lawful {
     auto score_max(const node_data&) const -> Score { return Score::from_ratio(3, 4); }
 };
-struct Ages : Lawful {
-    auto score(const node_data& data, TimePoint time) const -> Score {
-        return Lawful{}.score(data, time) == Score::one() ? Score::zero() : Score::one();
-    }
-};
 struct NeverBack : Lawful {
     auto back_at(const node_data&) const -> std::optional<TimePoint> { return std::nullopt; }
 };
@@ -74,7 +69,6 @@ TEST_CASE("a lawful tracker yields no finding") {
 
 TEST_CASE("each fault of a tracker is found") {
     CHECK(says(finding(LowMaximum{}), "above score_max"));
-    CHECK(says(finding(Ages{}), "falls with time alone"));
     CHECK(says(finding(NeverBack{}), "never back"));
     CHECK(says(finding(BackBefore{}), "before it was excluded"));
     CHECK(says(finding(Remembers{}), "record is not pure"));

@@ -155,6 +155,15 @@ public:
         const auto kind = static_cast<OutcomeKind>(below(static_cast<std::uint64_t>(OutcomeKind::scored) + 1));
         return {kind, kind == OutcomeKind::scored ? small(points_max + 1) : 0};
     }
+    /// What happens on a node that serves badly.
+    [[nodiscard]] auto bad_outcome() -> Outcome {
+        switch (below(4)) {
+            case 0: return {OutcomeKind::timeout};
+            case 1: return {OutcomeKind::timeout_in_group};
+            case 2: return {OutcomeKind::incorrect_result};
+            default: return {OutcomeKind::scored};
+        }
+    }
 
 private:
     Random random_;
