@@ -246,6 +246,7 @@ private:
     struct Followers;
     struct Checker;
     struct Applier;
+    class Blocked;
     struct Boost {
         std::uint64_t num = 1;
         std::uint64_t den = 1;
@@ -261,6 +262,8 @@ private:
         std::optional<NodeHandle> node{};
         std::optional<TaskHandle> task{};
         std::optional<LeaseHandle> lease{};
+        std::optional<RequirementId> poorest{};     // makes way for that of a new task
+        std::optional<ClassId> poorest_class{};     // makes way for that of a node
     };
     /// The record that a command names, if any, and the hash of its name.
     struct Subject {
@@ -298,9 +301,12 @@ private:
     [[nodiscard]] auto admits(const Record& record, const Task& task, const Requirement& requirement) const -> Reason;
     [[nodiscard]] auto holds(NodeHandle h, ModelId model) const -> const HeldModel*;
     [[nodiscard]] auto holds_all(NodeHandle h, const Task& task) const -> bool;
+    [[nodiscard]] static auto on_disk(const HeldModels& models) -> std::uint32_t;
     [[nodiscard]] static auto is_candidate(const Record& record) -> bool;
     [[nodiscard]] auto proven(const Record& record) const -> bool;
     [[nodiscard]] auto fits_somebody(const TaskSpec& spec) const -> bool;
+    [[nodiscard]] auto poorest_requirement(const Task& newcomer) const -> std::optional<RequirementId>;
+    [[nodiscard]] auto poorest_class(Amount stake, ClassId but) const -> std::optional<ClassId>;
     [[nodiscard]] static auto has_quota(const RulesParameters& rules) -> bool {
         return rules.tasks_per_owner_max != 0xFFFF'FFFFU;
     }
@@ -343,6 +349,7 @@ private:
     void pull_freed(Step& step);
     auto match_all(Step& step) -> std::uint32_t;
     [[nodiscard]] auto can_run(NodeHandle n, const Task& task) const -> bool;
+    [[nodiscard]] auto runs_nothing(NodeHandle n) const -> bool;
     void start(TaskHandle t, Task&& task, const Gang& gang, Step& step);
     void place_models(const Task& task, const Gang& chosen, Step& step);
     void want(NodeHandle n, ModelId model, TaskId task, Step& step);
@@ -367,6 +374,8 @@ private:
     void enqueue(TaskHandle t, Task&& task, Step& step);
     void evict(TaskHandle t, event::Eviction reason, Step& step);
     void shrink_queue(Step& step);
+    void displace(TaskHandle t, Task&& task, RequirementId poorest, Step& step);
+    void displace(ClassId poorest, Step& step);
     void end(TaskHandle t);
     void forget(TaskHandle t);
     void judge(Record& record, Outcome outcome, Step& step);

@@ -150,14 +150,19 @@ auto Dispatcher<Ps...>::weight_now(const Record& record, const Task& task, Boost
 /// The same for a node that has some other score.
 template <class... Ps>
 auto Dispatcher<Ps...>::weight_with(const Record& record, const Task& task, Boost boost, Score score) const -> Weight {
-    const auto stake_root_max = state_.stake_root_max();
+    auto stake_root_max = state_.stake_root_max();
+    if constexpr (monotone_weight<WeightPolicy>) {
+        // Without any stake a weight is what it would be beside the largest that the bounds are made for.
+        stake_root_max = stake_root_max.is_zero() ? state_.counters().ceilings.unit : stake_root_max;
+    }
     auto factors = Factors{record.node.stake_root, stake_root_max, score, boost.num, boost.den};
     if constexpr (has_by_operator<WeightPolicy>) {
         factors.operator_stake = weight_.by_operator() ? operators_.of(record.node.operator_id) : u128{0};
     }
     const auto weight = weight_.weight(record.node, task, factors);
     if constexpr (monotone_weight<WeightPolicy>) {
-        return weight.is_zero() ? weight : at_stake_root_ceiling(weight, stake_root_max, state_.counters().ceilings.unit);
+        const auto unit = state_.counters().ceilings.unit;
+        return weight.is_zero() || unit.is_zero() ? weight : at_stake_root_ceiling(weight, stake_root_max, unit);
     } else {
         return weight;
     }
@@ -242,12 +247,69 @@ auto Dispatcher<Ps...>::outbids(const Task& newcomer, const Task& worst) const -
     return entry_of(any, newcomer).value.num() >= entry_of(any, worst).value.num() + u128{margin};
 }
 
+/// The requirement whose dearest waiting task is worth least, if a newcomer outbids that. None of its tasks runs, for these cannot
+/// make way. @complexity O(requirements).
+template <class... Ps>
+auto Dispatcher<Ps...>::poorest_requirement(const Task& newcomer) const -> std::optional<RequirementId> {
+    const auto beats = [&](TaskHandle t) {
+        const auto& task = state_.tasks()[t];
+        return goes_before(entry_of(no_handle<TaskHandle>, newcomer), entry_of(t, task)) && outbids(newcomer, task);
+    };
+    const auto worst = queue_.worst();
+    if (!worst || !beats(*worst)) {
+        return std::nullopt;
+    }
+    auto poorest = std::optional<QueueEntry>{};
+    state_.fits().requirements().for_each([&](std::uint32_t r, const Requirement&) {
+        const auto group = RequirementId{r};
+        const auto idle = state_.fits().running(group) == 0;
+        if (const auto best = queue_.best({&group, idle ? 1U : 0U}, [](TaskHandle) { return true; })) {
+            const auto entry = entry_of(*best, state_.tasks()[*best]);
+            poorest = poorest && goes_before(entry, *poorest) ? poorest : entry;
+        }
+    });
+    return poorest && beats(poorest->task) ? std::optional{poorest->group} : std::nullopt;
+}
+
+/// The class whose greatest stake is least, if a stake is greater; but not one of a node at work, or of more nodes than a command
+/// may send away. @complexity O(classes).
+template <class... Ps>
+auto Dispatcher<Ps...>::poorest_class(Amount stake, ClassId but) const -> std::optional<ClassId> {
+    auto poorest = std::optional<ClassId>{};
+    if (stake == Amount{0}) {
+        return poorest;
+    }
+    for (const auto c : state_.fits().all_classes()) {
+        if (c == but || state_.fits().count(c) > rules_->evictions_max) {
+            continue;
+        }
+        auto greatest = Amount{0};
+        auto idle = true;
+        state_.fits().each_node(c, [&](NodeHandle n) {
+            const auto& node = state_.nodes()[n].node;
+            greatest = std::max(greatest, node.stake);
+            idle = idle && !node.leased();
+        });
+        if (idle && greatest < stake) {
+            poorest = c;
+            stake = greatest;
+        }
+    }
+    return poorest;
+}
+
 template <class... Ps>
 auto Dispatcher<Ps...>::holds(NodeHandle h, ModelId model) const -> const HeldModel* {
     const auto& held = state_.holdings(h);
     const auto found = std::lower_bound(held.begin(), held.end(), model,
                                         [](const HeldModel& a, ModelId b) { return a.model < b; });
     return found != held.end() && found->model == model ? &*found : nullptr;
+}
+
+/// How many of a node's models it has, wishes aside.
+template <class... Ps>
+auto Dispatcher<Ps...>::on_disk(const HeldModels& models) -> std::uint32_t {
+    return static_cast<std::uint32_t>(std::count_if(models.begin(), models.end(), [](const HeldModel& m) { return m.on_disk(); }));
 }
 
 template <class... Ps>

@@ -63,6 +63,39 @@ void Dispatcher<Ps...>::shrink_queue(Step& step) {
     }
 }
 
+/// A new task whose requirement is one too many: the poorest requirement makes way, cheapest task first. One of more tasks than a
+/// command may evict loses so many, and then there is no room for the newcomer yet: it goes as well.
+template <class... Ps>
+void Dispatcher<Ps...>::displace(TaskHandle t, Task&& task, RequirementId poorest, Step& step) {
+    const auto& fits = state_.fits();
+    if (fits.count(poorest) > rules_->evictions_max) {
+        auto followers = Followers{*this};
+        task.state = TaskState::queued;
+        state_.put(t, std::move(task), followers);
+        evict(t, event::Eviction::table_full, step);
+    } else {
+        dispatch(t, std::move(task), step);
+        if (fits.requirements().size() <= rules_->requirements_max) {
+            return;  // the queue was full, and who went for that left room here
+        }
+    }
+    for (auto left = rules_->evictions_max; left > 0 && fits.contains(poorest); --left) {
+        evict(*queue_.worst_of(poorest), event::Eviction::table_full, step);
+    }
+}
+
+/// The nodes of a class leave, so that there is room for another.
+template <class... Ps>
+void Dispatcher<Ps...>::displace(ClassId poorest, Step& step) {
+    auto nodes = std::vector<NodeHandle>{};
+    state_.fits().each_node(poorest, [&](NodeHandle n) { nodes.push_back(n); });
+    for (const auto n : nodes) {
+        const auto& node = state_.nodes()[n].node;
+        step.tell(event::NodeDisplaced{node.id, node.stake});
+        depart(n, state_.nodes()[n]);
+    }
+}
+
 /// Ends a task: its id stays taken until it is forgotten, and nothing else of it stays.
 template <class... Ps>
 void Dispatcher<Ps...>::end(TaskHandle t) {
@@ -283,7 +316,7 @@ void Dispatcher<Ps...>::hold(NodeHandle n, HeldModels held) {
             model.place = was->place;
         } else {
             model.place = state_.models().free_place(model.model, node_class) & HeldModel::place_max;
-            model.asked_at = {};
+            model.wanted_until = {};
         }
     }
     if (held != state_.holdings(n)) {
@@ -304,13 +337,16 @@ void Dispatcher<Ps...>::models_used(NodeHandle n, const Task& task, bool fetched
     for (auto& model : held) {
         model.holding = model.on_disk() ? Holding::on_disk : Holding::wanted;
     }
+    auto room = fetched ? rules_->models_per_node_max - std::min(rules_->models_per_node_max, on_disk(holds_now)) : 0U;
     for (const auto model : task.models) {
         auto at = std::lower_bound(held.begin(), held.end(), model, [](const HeldModel& a, ModelId b) { return a.model < b; });
         const auto known = at != held.end() && at->model == model;
-        if (known && (fetched || at->on_disk())) {
+        if (known && at->on_disk()) {
             at->holding = Holding::in_use;
-        } else if (!known && fetched) {
-            held.insert(at, HeldModel{model, Holding::in_use, 0, {}});
+        } else if (room > 0) {
+            at = known ? at : held.insert(at, HeldModel{model, Holding::wanted, 0, {}});
+            at->holding = Holding::in_use;
+            --room;
         }
     }
     hold(n, std::move(held));
@@ -356,6 +392,13 @@ void Dispatcher<Ps...>::settle_one(const Due& due, Step& step) {
         return;
     }
     const auto n = NodeHandle{due.handle};
+    if (due.kind == static_cast<std::uint8_t>(DueKind::wish)) {
+        auto held = state_.holdings(n);
+        const auto over = [&](const HeldModel& m) { return !m.on_disk() && m.wanted_until <= state_.counters().now; };
+        held.erase(std::remove_if(held.begin(), held.end(), over), held.end());
+        hold(n, std::move(held));
+        return;
+    }
     auto record = state_.nodes()[n];
     if (!record.node.present()) {
         state_.remove(n, followers);

@@ -23,7 +23,8 @@ ALLOT_ENUMERATORS(Narrowing, any, all, gate, none)
 struct RulesParameters {
     std::uint32_t due_max = 1'024;       ///< Due work settled within one command.
     std::uint32_t renewals_max = 1'024;  ///< Stored bounds renewed within one command after a jump of the largest stake.
-    std::uint32_t evictions_max = 16;    ///< Surplus tasks evicted within one command when the network shrinks.
+    std::uint32_t evictions_max = 16;    ///< Surplus tasks evicted within one command when the network shrinks; tasks or nodes that
+                                         ///< make way within one where a table is full.
     Duration forget_tasks_after = std::chrono::hours{1};        ///< Ids of ended tasks are kept so long.
     Duration forget_nodes_after = std::chrono::hours{24 * 30};  ///< History of departed nodes is kept so long.
 
@@ -52,7 +53,8 @@ struct RulesParameters {
     std::uint32_t requirements_max = 4'096;
     std::uint32_t models_max = 1U << 20U;
     std::uint32_t models_per_task_max = 64;
-    std::uint32_t models_per_node_max = 4'096;
+    std::uint32_t models_per_node_max = 4'096;  ///< Of those on its disk; a success writes down no more than these.
+    std::uint32_t wishes_per_node_max = 64;     ///< Models a node was asked to fetch; the wish that ends first gives way.
     std::uint32_t choices_max = 64;         ///< GPU choices or platforms of one task.
     std::uint32_t labels_max = 16;
     std::uint32_t name_bytes_max = 128;
@@ -92,6 +94,7 @@ struct RulesParameters {
             {std::uint64_t{nodes_max} * models_per_task_max <= std::uint64_t{1} << 32U,
              "allot: Rules: nodes_max times models_per_task_max must be at most 2^32, for bounds of draws are summed in 64 bits"},
             {models_per_node_max <= 1U << 16U, "allot: Rules: models_per_node_max must be at most 2^16"},
+            {small(wishes_per_node_max, 1U << 16U), "allot: Rules: wishes_per_node_max must be 1 to 2^16"},
             {choices_max <= 1'024, "allot: Rules: choices_max must be at most 1,024"},
             {labels_max <= 1'024, "allot: Rules: labels_max must be at most 1,024"},
             {small(name_bytes_max, 4'096), "allot: Rules: name_bytes_max must be 1 to 4,096"},
@@ -107,7 +110,8 @@ struct RulesParameters {
 ALLOT_FIELDS(RulesParameters, due_max, renewals_max, evictions_max, forget_tasks_after, forget_nodes_after, narrowing, boost_on_disk,
              boost_in_use, boost_unit, nodes_max, tasks_max, classes_max, requirements_max, models_max, models_per_task_max,
              models_per_node_max, choices_max, labels_max, name_bytes_max, avoided_max, group_members_max, gang_max, narrow_from,
-             draw_among, refuse_unrunnable, tasks_per_owner_max, outbid_by, value_doubles_in, class_nodes_min)
+             draw_among, refuse_unrunnable, tasks_per_owner_max, outbid_by, value_doubles_in, class_nodes_min,
+             wishes_per_node_max)
 
 /// The hub's own rules; stands among the policies. `Dispatcher{Rules{{.narrowing = Narrowing::gate}}}`.
 class Rules {

@@ -25,7 +25,7 @@
 namespace allot { inline namespace v0 {
 
 /// What an entry of the due heap is about.
-enum class DueKind : std::uint8_t { lease, task, node };
+enum class DueKind : std::uint8_t { lease, task, node, wish };
 
 /// The single source of truth: every record once, and the indices that follow from records alone.
 ///
@@ -206,7 +206,7 @@ private:
     void prepare(NodeHandle h, const NodeRecordType& record) {
         holdings_.ensure(h.value);
         if (const auto id = class_of(&record); id != no_handle<ClassId>) {
-            fits_.slots(id).reserve(record.node.slot);
+            fits_.reserve(id, record.node.slot);
             stakes_.reserve(h.value);
         }
         prepare(DueKind::node, h.value, record.node.due_at);
@@ -244,10 +244,10 @@ private:
         }
         if (moves && class_was != no_handle<ClassId>) {
             fits_.release(class_was);
-            fits_.slots(class_was).free(was->node.slot);
+            fits_.free(class_was, was->node.slot);
         }
         if (moves && class_is != no_handle<ClassId>) {
-            fits_.slots(class_is).take(is->node.slot);
+            fits_.take(class_is, is->node.slot, h);
         }
         if (class_was != class_is || is_paused(was) != is_paused(is)) {
             count_active(is_paused(was) ? no_handle<ClassId> : class_was, is_paused(is) ? no_handle<ClassId> : class_is, followers);
@@ -281,6 +281,14 @@ private:
                 models_.release(model);
             }
         }
+        const auto ran = was != nullptr && was->state == TaskState::running;
+        const auto runs = is != nullptr && is->state == TaskState::running;
+        if (runs && !ran) {
+            fits_.add_running(is->requirement);
+        }
+        if (ran && !runs) {
+            fits_.remove_running(was->requirement);
+        }
         set_due(DueKind::task, h.value, due_of(was), due_of(is));
         followers.task_changed(h, was, is);
         if (wanted && !same) {
@@ -303,13 +311,17 @@ private:
     template <class F>
     void change_holdings(NodeHandle h, HeldModels after, F& followers) {
         const auto node_class = nodes_[h].node.node_class;
+        auto wish_ends = never;  // the first of those that do
         for (const auto& held : after) {
             if (held.on_disk()) {
                 models_.reserve(held.model, node_class, held.place);
+            } else {
+                wish_ends = std::min(wish_ends, held.wanted_until);
             }
         }
+        prepare(DueKind::wish, h.value, wish_ends);
         for (const auto& held : after) {
-            models_.acquire(held.model);
+            models_.acquire(held.model, !held.on_disk());
         }
         const auto before = std::exchange(holdings_[h.value], std::move(after));
         // Whoever keeps a place is not moved: the last holder's place would be given up with all that was reserved.
@@ -319,7 +331,7 @@ private:
             return at != list.end() && at->model == held.model && at->on_disk() && at->place == held.place;
         };
         for (const auto& held : before) {
-            models_.release(held.model);
+            models_.release(held.model, !held.on_disk());
             if (held.on_disk() && !keeps(holdings_[h.value], held)) {
                 models_.free(held.model, node_class, held.place);
             }
@@ -329,6 +341,8 @@ private:
                 models_.take(held.model, node_class, held.place);
             }
         }
+        const auto* due = due_.find(static_cast<std::uint8_t>(DueKind::wish), h.value);
+        set_due(DueKind::wish, h.value, due == nullptr ? never : TimePoint{Duration{due->time}}, wish_ends);
         followers.models_changed(h, before, holdings_[h.value]);
         for (const auto& held : before) {
             drop(held.model);
@@ -385,7 +399,8 @@ private:
     }
     [[nodiscard]] auto id_of(const Due& due) const -> const NodeId::Bytes& {
         switch (static_cast<DueKind>(due.kind)) {
-            case DueKind::node: return nodes_[NodeHandle{due.handle}].node.id.bytes();
+            case DueKind::node:
+            case DueKind::wish: return nodes_[NodeHandle{due.handle}].node.id.bytes();
             case DueKind::task: return tasks_[TaskHandle{due.handle}].id.bytes();
             case DueKind::lease: break;
         }
@@ -480,7 +495,7 @@ private:
     FitTable fits_;
     ModelTable models_;
     MaxTree stakes_;  // by node handle
-    DueHeap<3> due_;
+    DueHeap<4> due_;
     std::uint32_t present_ = 0;
     bool undoing_ = false;  // then nothing is dropped
     Notes<NodeData, Configuration> notes_;
