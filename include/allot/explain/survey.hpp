@@ -173,50 +173,68 @@ template <class Dispatcher>
 struct AsFree {
     NodeHandle node = no_handle<NodeHandle>;
     std::optional<Score> score{};
+
+    template <class Dispatcher>
+    [[nodiscard]] auto score_of(const Dispatcher& d, NodeHandle h) const -> Score {
+        return h == node && score ? *score : d.qos_score(d.state().nodes()[h]);
+    }
 };
+
+/// The nodes that could run a task now, models that merely narrow aside, and whose cards have enough of them for its gang.
+struct Able {
+    struct Found {
+        NodeHandle node;
+        bool narrows;
+    };
+    std::vector<Found> found{};
+    GangTally tally;
+    bool alone;
+
+    /// Whether a node of this class has enough others beside it.
+    [[nodiscard]] auto enough(const NodeClass& node_class) const -> bool { return alone || tally.enough(node_class); }
+};
+
+/// @complexity linear in the nodes.
+template <class Dispatcher>
+[[nodiscard]] auto able_nodes(const Dispatcher& d, const Question& question, const AsFree& as_free = {}) -> Able {
+    const auto alone = question.requirement.gang_size == 1;
+    auto able = Able{{}, GangTally{question.requirement, question.in_group}, alone};
+    const auto fits = reasons_of_classes(d, question.requirement);
+    const auto without = reason_of_narrowing(d, question.task, 0);
+    d.state().nodes().for_each([&](NodeHandle h, const auto& record) {
+        const auto& node = record.node;
+        const auto free = h == as_free.node || (reason_of_state(node) == Reason::none && !node.excluded);
+        if (!free || !node.present() || fits[node.node_class.value] != Reason::none ||
+            refusal(d, h, question, as_free.score_of(d, h)) != Reason::none) {
+            return;
+        }
+        able.found.push_back({h, d.narrows_to(h, question.task)});
+        if (!alone && (able.found.back().narrows || without == Reason::none)) {
+            able.tally.add(node, d.state().fits().value(node.node_class));
+        }
+    });
+    std::erase_if(able.found, [&](const Able::Found& one) {
+        return !able.enough(d.state().fits().value(d.state().nodes()[one.node].node.node_class));
+    });
+    return able;
+}
+
+/// What becomes of those of them that do not hold the models.
+template <class Dispatcher>
+[[nodiscard]] auto reason_of_others(const Dispatcher& d, const Question& question, const Able& able) -> Reason {
+    const auto holders = std::count_if(able.found.begin(), able.found.end(), [](const Able::Found& one) { return one.narrows; });
+    return reason_of_narrowing(d, question.task, static_cast<std::uint32_t>(holders));
+}
 
 /// Calls `f(node, weight)` for each node that a draw for the question could fall on, in the order of the records.
 /// @complexity linear in the nodes.
 template <class Dispatcher, class F>
 void each_drawable(const Dispatcher& d, const Question& question, const AsFree& as_free, F&& f) {
-    const auto fits = reasons_of_classes(d, question.requirement);
-    const auto score = [&](NodeHandle h) {
-        return h == as_free.node && as_free.score ? *as_free.score : d.qos_score(d.state().nodes()[h]);
-    };
-    struct Found {
-        NodeHandle node;
-        bool narrows;
-    };
-    auto found = std::vector<Found>{};
-    auto holders = std::uint32_t{0};
-    d.state().nodes().for_each([&](NodeHandle h, const auto& record) {
-        const auto& node = record.node;
-        const auto free = h == as_free.node || (reason_of_state(node) == Reason::none && !node.excluded);
-        if (!free || !node.present() || fits[node.node_class.value] != Reason::none ||
-            refusal(d, h, question, score(h)) != Reason::none) {
-            return;
-        }
-        found.push_back({h, d.narrows_to(h, question.task)});
-        holders += found.back().narrows ? 1U : 0U;
-    });
-    if (question.requirement.gang_size > 1) {
-        const auto class_of = [&](NodeHandle h) -> const NodeClass& {
-            return d.state().fits().value(d.state().nodes()[h].node.node_class);
-        };
-        auto tally = GangTally{question.requirement, question.in_group};
-        for (const auto& [h, narrows] : found) {
-            if (narrows || reason_of_narrowing(d, question.task, 0) == Reason::none) {
-                tally.add(d.state().nodes()[h].node, class_of(h));
-            }
-        }
-        std::erase_if(found, [&](const Found& one) { return !tally.enough(class_of(one.node)); });
-        holders = static_cast<std::uint32_t>(
-            std::count_if(found.begin(), found.end(), [](const Found& one) { return one.narrows; }));
-    }
-    const auto others = reason_of_narrowing(d, question.task, holders);
-    for (const auto& [h, narrows] : found) {
+    const auto able = able_nodes(d, question, as_free);
+    const auto others = reason_of_others(d, question, able);
+    for (const auto& [h, narrows] : able.found) {
         if (narrows || others == Reason::none) {
-            f(h, d.weight(h, question.task, score(h)));
+            f(h, d.weight(h, question.task, as_free.score_of(d, h)));
         }
     }
 }
@@ -238,24 +256,17 @@ template <class Dispatcher>
     if (const auto reason = detail::first_reason(dispatcher, *h, question, fits); reason != Reason::none) {
         return reason;
     }
-    const auto narrows = detail::reason_of_narrowing(dispatcher, question.task, dispatcher.rules()->narrow_from) == Reason::none ||
-                         dispatcher.narrows_to(*h, question.task);
-    const auto alone = question.requirement.gang_size == 1;
-    if (narrows && alone) {
+    const auto without = detail::reason_of_narrowing(dispatcher, question.task, 0);
+    const auto narrows = dispatcher.narrows_to(*h, question.task);
+    const auto stays = narrows || !dispatcher.holders_to_narrow(question.task);
+    if (stays && question.requirement.gang_size == 1) {
         return Reason::none;
     }
-    auto drawn = false;
-    auto together = alone;  // its card has enough nodes for a gang
-    detail::each_drawable(dispatcher, question, {}, [&](NodeHandle n, Weight) {
-        const auto& other = dispatcher.state().fits().value(dispatcher.state().nodes()[n].node.node_class);
-        drawn = drawn || n == *h;
-        together = together || !question.requirement.same_card || (other.gpu == node_class.gpu && other.vram == node_class.vram);
-    });
-    if (drawn) {
-        return Reason::none;
+    const auto able = detail::able_nodes(dispatcher, question);
+    if (!able.enough(node_class)) {
+        return narrows || without == Reason::none ? Reason::gang_short : without;
     }
-    const auto narrowed = detail::reason_of_narrowing(dispatcher, question.task, dispatcher.rules()->narrow_from);
-    return together || (!narrows && narrowed == Reason::models_missing) ? narrowed : Reason::gang_short;
+    return stays ? Reason::none : detail::reason_of_others(dispatcher, question, able);
 }
 
 }}  // namespace allot::v0
