@@ -257,7 +257,8 @@ TEST_CASE("a body never holds a mark, so that no stranger can forge one", "[J2]"
     auto forged = Bytes{known.end() - 24, known.end()};
     const auto stem = Bytes{forged.begin(), forged.begin() + 7};
     forged.insert(forged.end(), stem.begin(), stem.end());
-    for (const auto& text : {forged, stem, with(stem, 7, stem), with(stem, 7, {0}), with(stem, 7, {0, 0xA2}), with(stem, 0, {0xA1})}) {
+    for (const auto& text :
+         {forged, stem, with(stem, 7, stem), with(stem, 7, {0}), with(stem, 7, {0, 0xA2}), with(stem, 0, {0xA1})}) {
         auto log = written(3);
         auto writer = LogWriter{log.file, log.mark};
         REQUIRE(writer.append(body(3)) == 3);
@@ -286,7 +287,8 @@ TEST_CASE("records that are missing, doubled or moved are out of order") {
         CHECK(reading(with(cut_out(log, i, i + 1), log.ends[i] + piece(log, i + 1).size(), piece(log, i))).fault == fault);
     }
     // Without its end a log is a shorter log; no log can tell. A mark that stands elsewhere tells.
-    CHECK(reading(cut_out(log, records - 1, records)).fault == LogFault{LogError::out_of_order, records - 1, log.ends[records - 1]});
+    const auto fault = LogFault{LogError::out_of_order, records - 1, log.ends[records - 1]};
+    CHECK(reading(cut_out(log, records - 1, records)).fault == fault);
     CHECK_FALSE(reading(cut_out(unsynced(records), records - 1, records)).fault);
 }
 
@@ -388,7 +390,12 @@ public:
     // The machine loses its power when all is done. How many records there are then; those that were acknowledged are among them.
     auto power_lost() -> std::size_t {
         file_.restart();
-        REQUIRE(recovered());
+        try {
+            const auto opened = recovered();
+            REQUIRE(opened);
+        } catch (const FaultyFile::Crash&) {
+            return power_lost();
+        }
         return static_cast<std::size_t>(mark_.position);
     }
     [[nodiscard]] auto fired() const -> bool { return file_.fired(); }

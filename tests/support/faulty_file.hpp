@@ -43,7 +43,7 @@ public:
             case Fault::hole: write(bytes); throw Crash{};
             case Fault::out_of_order:
                 write(bytes);
-                if (at_ / page_ - (at_ - bytes.size()) / page_ >= 2) {
+                if ((at_ - 1) / page_ > (at_ - bytes.size()) / page_) {
                     throw Crash{};
                 }
                 wait();
