@@ -31,7 +31,7 @@ struct RulesParameters {
     Narrowing narrowing = Narrowing::any;
     std::uint32_t boost_on_disk = 7;  ///< M grows by this over `boost_unit` when all models are on disk (seed 001: 0.7) ...
     std::uint32_t boost_in_use = 3;   ///< ... and by this when all are loaded (seed 001: 0.3).
-    std::uint32_t boost_unit = 10;
+    std::uint32_t boost_unit = 10;    ///< Both together are below 15 of these, for weights end at 16.
 
     std::uint32_t class_nodes_min = 0;  ///< A class (GPU, VRAM, platform, version) of fewer nodes that have neither paused nor
                                         ///< left is given no task (2026, the name policy: 10). At most 1,024.

@@ -5,6 +5,10 @@
 namespace allot { inline namespace v0 {
 
 /// The roles a policy may play. A policy names its own: `using role = allot::role::weight;`.
+///
+/// One that has a nested `Parameters`, `parameters()` and `configure(const Parameters&)` can be configured by a command. Where
+/// `Parameters` has `fault() -> const char*` (null, or one sentence) or `valid() -> bool`, a Dispatcher takes no bad ones: its
+/// constructor throws std::invalid_argument, and `configure` is refused. The library's policies throw in their own constructors.
 namespace role {
 
 struct eligibility {};  ///< May this node run this task?
