@@ -183,6 +183,10 @@ struct Queues : allot::ValueQueue {
         wire.call();
         return ValueQueue::worst();
     }
+    auto worst_of(allot::RequirementId group) const -> std::optional<allot::TaskHandle> {
+        wire.call();
+        return ValueQueue::worst_of(group);
+    }
 };
 
 template <class Pool>

@@ -63,6 +63,7 @@ struct Queue {
         return std::nullopt;
     }
     [[nodiscard]] auto worst() const -> std::optional<TaskHandle> { return std::nullopt; }
+    [[nodiscard]] auto worst_of(RequirementId) const -> std::optional<TaskHandle> { return std::nullopt; }
     [[nodiscard]] auto size() const -> std::uint32_t { return 0; }
     [[nodiscard]] auto capacity(std::uint32_t) const -> std::uint32_t { return 1; }
 };

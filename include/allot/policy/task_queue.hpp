@@ -57,6 +57,12 @@ concept has_worst = requires(const P& p) {
     { p.worst() } -> std::same_as<std::optional<TaskHandle>>;
 };
 
+/// `p.worst_of(group) -> std::optional<TaskHandle>`: the last in order of a group, which may be one it has not heard of.
+template <class P>
+concept has_worst_of = requires(const P& p, RequirementId group) {
+    { p.worst_of(group) } -> std::same_as<std::optional<TaskHandle>>;
+};
+
 /// `p.size() -> std::uint32_t` and `p.capacity(nodes) -> std::uint32_t`.
 template <class P>
 concept has_capacity = requires(const P& p, std::uint32_t nodes) {
@@ -66,7 +72,7 @@ concept has_capacity = requires(const P& p, std::uint32_t nodes) {
 
 /// Order of the waiting tasks, and its bound. Needs nothing of the dispatcher and can be used alone. `laws::ordered` checks it.
 template <class P>
-concept task_queue = has_push<P> && has_erase<P> && has_best<P> && has_worst<P> && has_capacity<P>;
+concept task_queue = has_push<P> && has_erase<P> && has_best<P> && has_worst<P> && has_worst_of<P> && has_capacity<P>;
 
 /// One sentence a requirement.
 template <class P>
@@ -77,7 +83,9 @@ struct TaskQueueCheck {
                   "`auto best(std::span<const RequirementId> groups, fits) const -> std::optional<TaskHandle>`");
     static_assert(!has_push<P> || !has_erase<P> || !has_best<P> || has_worst<P>,
                   "allot: a task queue needs `auto worst() const -> std::optional<TaskHandle>`");
-    static_assert(!has_push<P> || !has_erase<P> || !has_best<P> || !has_worst<P> || has_capacity<P>,
+    static_assert(!has_push<P> || !has_erase<P> || !has_best<P> || !has_worst<P> || has_worst_of<P>,
+                  "allot: a task queue needs `auto worst_of(RequirementId group) const -> std::optional<TaskHandle>`");
+    static_assert(!has_push<P> || !has_erase<P> || !has_best<P> || !has_worst<P> || !has_worst_of<P> || has_capacity<P>,
                   "allot: a task queue needs `auto size() const -> std::uint32_t` and "
                   "`auto capacity(std::uint32_t nodes) const -> std::uint32_t`");
     static constexpr bool passed = task_queue<P>;

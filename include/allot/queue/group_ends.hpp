@@ -84,6 +84,11 @@ public:
         const auto group = last_.winner();
         return group == Tournament::nobody ? std::nullopt : std::optional{tails_[group].task};
     }
+    /// The last task of a group.
+    /// @complexity O(1).
+    [[nodiscard]] auto last(RequirementId group) const noexcept -> std::optional<TaskHandle> {
+        return filled(group) ? std::optional{tails_[group.value].task} : std::nullopt;
+    }
 
 private:
     static constexpr auto nothing = QueueEntry{no_handle<TaskHandle>, {}, {}, 0};

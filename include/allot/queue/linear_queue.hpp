@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <iterator>
 #include <vector>
 
 #include <allot/policy/role.hpp>
@@ -42,6 +43,13 @@ public:
     [[nodiscard]] auto worst() const -> std::optional<TaskHandle> {
         const auto last = std::max_element(entries_.begin(), entries_.end(), goes_before);
         return last == entries_.end() ? std::nullopt : std::optional{last->task};
+    }
+
+    [[nodiscard]] auto worst_of(RequirementId group) const -> std::optional<TaskHandle> {
+        auto one = LinearQueue{};
+        std::copy_if(entries_.begin(), entries_.end(), std::back_inserter(one.entries_),
+                     [&](const QueueEntry& entry) { return entry.group == group; });
+        return one.worst();
     }
 
     [[nodiscard]] auto size() const noexcept -> std::uint32_t { return static_cast<std::uint32_t>(entries_.size()); }

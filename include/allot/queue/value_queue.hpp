@@ -68,6 +68,8 @@ public:
 
     /// @complexity O(1).
     [[nodiscard]] auto worst() const -> std::optional<TaskHandle> { return ends_.last(); }
+    /// @complexity O(1).
+    [[nodiscard]] auto worst_of(RequirementId group) const -> std::optional<TaskHandle> { return ends_.last(group); }
 
     [[nodiscard]] auto size() const noexcept -> std::uint32_t { return static_cast<std::uint32_t>(entries_->size()); }
     [[nodiscard]] auto capacity(std::uint32_t nodes) const noexcept -> std::uint32_t { return parameters_.capacity(nodes); }

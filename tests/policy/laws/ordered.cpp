@@ -29,6 +29,7 @@ enum class Fault {
     forgets_groups,
     asks_strangers,
     worst_is_newest,
+    worst_of_is_worst,
     double_push,
     erases_any,
     capacity_shrinks
@@ -80,6 +81,14 @@ struct Queue {
                                       [](const auto& a, const auto& b) { return a.sequence < b.sequence; })->task
                    : entries.back().task;
     }
+    auto worst_of(RequirementId group) const -> std::optional<TaskHandle> {
+        for (auto entry = entries.rbegin(); entry != entries.rend(); ++entry) {
+            if (entry->group == group || fault == Fault::worst_of_is_worst) {
+                return entry->task;
+            }
+        }
+        return std::nullopt;
+    }
     auto size() const -> std::uint32_t { return static_cast<std::uint32_t>(entries.size()); }
     auto capacity(std::uint32_t nodes) const -> std::uint32_t {
         return fault == Fault::capacity_shrinks ? nodes - std::min(nodes, size()) : nodes;
@@ -96,6 +105,7 @@ TEST_CASE("each fault of a queue is found") {
     CHECK(says(finding(Queue<Fault::forgets_groups>{}), "not queued in the groups asked for"));
     CHECK(says(finding(Queue<Fault::asks_strangers>{}), "not queued in the groups asked for"));
     CHECK(says(finding(Queue<Fault::worst_is_newest>{}), "worst is task"));
+    CHECK(says(finding(Queue<Fault::worst_of_is_worst>{}), "worst_of is task"));
     CHECK(says(finding(Queue<Fault::double_push>{}), "pushing a task that is there already"));
     CHECK(says(finding(Queue<Fault::erases_any>{}), "erasing a task that is not there"));
     CHECK(says(finding(Queue<Fault::capacity_shrinks>{}), "capacity"));

@@ -27,6 +27,12 @@ template <class Q>
     if (queue.worst() != worst) {
         return sentence("worst is ", show(queue.worst()), " where the last in order is ", show(worst));
     }
+    const auto one = RequirementId{sampler.small(8)};
+    const auto last = std::find_if(sorted.rbegin(), sorted.rend(), [&](const QueueEntry& entry) { return entry.group == one; });
+    const auto worst_of = last == sorted.rend() ? std::nullopt : std::optional{last->task};
+    if (queue.worst_of(one) != worst_of) {
+        return sentence("worst_of is ", show(queue.worst_of(one)), " where the last of its group is ", show(worst_of));
+    }
     auto groups = std::vector<RequirementId>{};
     for (std::uint32_t group = 0; group < 8; ++group) {
         if (sampler.once_in(2)) {
@@ -62,7 +68,7 @@ template <class Q>
 }  // namespace detail
 
 /// Whether a queue keeps its contract: highest value first, then earlier submission, over all groups asked for and past tasks
-/// that do not fit; `worst` the very last; `push` and `erase` undoing each other; and no harm in erasing a task that is not
+/// that do not fit; `worst` the very last, `worst_of` that of a group; `push` and `erase` undoing each other; and no harm in erasing a task that is not
 /// there or pushing one that is (the hub does so when a policy threw).
 ///
 /// @param empty a queue without tasks.
