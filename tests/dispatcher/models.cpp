@@ -234,3 +234,78 @@ TEST_CASE("a model fetched at work narrows, though the holder weighs as little a
     ok(d.complete(fetching, at(1s)));
     CHECK(where(d.submit(using_models("next", {"a"}), at(1s))) == "small");
 }
+
+TEST_CASE("a wish ends by itself, and its name with it", "[A3]") {
+    auto d = allot::Dispatcher<>{};
+    ok(d.join(plain_node(1), at(0s)));
+    ok(d.join(holder(2, {"kept"}), at(0s)));
+    ok(d.pause(2, at(0s)));
+    for (auto task = 0; task < 20; ++task) {
+        auto names = std::vector<std::string>{};
+        for (auto name = 0; name < 64; ++name) {
+            names.push_back("made-up" + std::to_string(task) + "/" + std::to_string(name));
+        }
+        ok(d.submit(using_models(task, names), at(1s * task)));
+        ok(d.cancel(task, at(1s * task)));
+    }
+    const auto node = *d.state().nodes().find(1);
+    CHECK(d.state().holdings(node).size() <= 64);
+    const auto last = 19s + allot::ThresholdPlacementParameters{}.asked_for;
+    ok(d.advance(at(last - 1ms)));
+    CHECK_FALSE(d.state().holdings(node).empty());
+    CHECK(d.next_deadline() == TimePoint{last});
+    ok(d.advance(at(last)));
+    CHECK(d.state().holdings(node).empty());
+    CHECK(d.state().models().names().size() == 1);
+}
+
+TEST_CASE("the wish that ends first gives way when a node has too many", "[A3]") {
+    auto d = allot::Dispatcher{allot::Rules{{.wishes_per_node_max = 2}}};
+    ok(d.join(plain_node(1), at(0s)));
+    const auto ask = [&](int id, const char* model, Duration time) {
+        ok(d.submit(using_models(id, {model}), at(time)));
+        ok(d.cancel(id, at(time)));
+    };
+    ask(1, "b", 0s);
+    ask(2, "a", 1s);
+    ask(3, "b", 2s);  // asked once more
+    ask(4, "c", 3s);
+    CHECK(holding(d, 1, "b") == Holding::wanted);
+    CHECK(holding(d, 1, "c") == Holding::wanted);
+    CHECK_FALSE(holding(d, 1, "a"));
+    ok(d.report_model(1, Report::add, {"b"}, at(4s)));  // fulfilled, and no wish any more
+    ask(5, "d", 5s);
+    CHECK(holding(d, 1, "c") == Holding::wanted);
+    CHECK(holding(d, 1, "b") == Holding::on_disk);
+    ok(d.advance(at(2h)));
+    CHECK(holding(d, 1, "b") == Holding::on_disk);
+    CHECK_FALSE(holding(d, 1, "d"));
+}
+
+TEST_CASE("a success writes down no more models than a node may have", "[A3]") {
+    auto d = allot::Dispatcher{allot::Rules{{.models_per_node_max = 2}}};
+    ok(d.join(holder(1, {"a"}), at(0s)));
+    ok(d.complete(leased(d.submit(using_models(1, {"a", "x", "y", "z"}), at(0s))), at(1s)));
+    CHECK(holding(d, 1, "a") == Holding::in_use);
+    CHECK(holding(d, 1, "x") == Holding::in_use);
+    CHECK(holding(d, 1, "y") == Holding::wanted);
+    ok(d.advance(at(2h)));
+    CHECK(d.state().models().names().size() == 2);
+}
+
+TEST_CASE("a rollback gives wishes back, with the time when they end", "[A3]") {
+    auto d = allot::Dispatcher<>{};
+    ok(d.join(plain_node(1), at(0s)));
+    ok(d.submit(using_models(1, {"a"}), at(0s)));
+    ok(d.cancel(1, at(0s)));
+    const auto before = d;
+    const auto due = d.next_deadline();
+    {
+        auto session = d.session();
+        ok(d.advance(at(2h)));
+        CHECK(d.state().models().names().size() == 0);
+        session.rollback();
+    }
+    CHECK(d == before);
+    CHECK(d.next_deadline() == due);
+}

@@ -1006,6 +1006,11 @@ private:
                 ensure(!model.on_disk() || places.insert({model.model, d.node(id)->node.node_class, model.place}).second,
                        "no two holders of a model in a class share a place", id);
             }
+            const auto wishes = held.size() - disk.size();
+            ensure(wishes <= rules_.wishes_per_node_max, "a node has few wishes", id);
+            for (const auto& model : held) {
+                ensure(!settled_ || model.on_disk() || model.wanted_until > now_, "a wish ends", id);
+            }
             ensure(book.state == allot::NodeState::left || disk == book.disk,
                    "a node holds what it reported and what it ran", id);
         }
@@ -1041,9 +1046,14 @@ private:
                 take(task.due_at);
             }
         });
-        d.state().nodes().for_each([&](allot::NodeHandle, const auto& record) {
+        d.state().nodes().for_each([&](allot::NodeHandle n, const auto& record) {
             if (record.node.due_at != allot::never) {
                 take(record.node.due_at);
+            }
+            for (const auto& held : d.state().holdings(n)) {
+                if (!held.on_disk()) {
+                    take(held.wanted_until);
+                }
             }
             ensure((record.node.due_at != allot::never) == (record.node.excluded || !record.node.present()),
                    "a node is due when it is excluded or left", record.node.id);

@@ -85,18 +85,18 @@ enum class Holding : std::uint8_t {
     in_use,   ///< Downloaded and loaded in GPU memory.
 };
 
-/// One model a node holds or was asked to fetch.
+/// One model a node holds, or was asked to fetch: a wish, which ends by itself.
 struct HeldModel {
     static constexpr auto place_max = (std::uint32_t{1} << 30U) - 1U;  ///< Far more than nodes may join.
 
     ModelId model{};
     Holding holding : 2 = Holding::on_disk;
     std::uint32_t place : 30 = 0;            ///< Place among the model's holders of the same class; meaningful when on disk.
-    TimePoint asked_at{};                    ///< When it was asked for; meaningful when wanted.
+    TimePoint wanted_until{};                ///< When the wish ends; meaningful when wanted.
 
     constexpr HeldModel() noexcept = default;
-    constexpr HeldModel(ModelId m, Holding h, std::uint32_t p, TimePoint asked) noexcept
-        : model{m}, holding{h}, place{p & place_max}, asked_at{asked} {}
+    constexpr HeldModel(ModelId m, Holding h, std::uint32_t p, TimePoint until) noexcept
+        : model{m}, holding{h}, place{p & place_max}, wanted_until{until} {}
 
     [[nodiscard]] auto on_disk() const noexcept -> bool { return holding != Holding::wanted; }
 

@@ -115,7 +115,7 @@ struct Dispatcher<Ps...>::Checker {
         for (const auto& name : c.models) {
             const auto model = hub.state_.models().find(name);
             const auto* held = model ? hub.holds(*n, *model) : nullptr;
-            if (held == nullptr) {
+            if (held == nullptr || !held->on_disk()) {
                 ++fresh;
             }
             if (held == nullptr && (c.report == command::Report::remove || c.report == command::Report::unload)) {
@@ -126,7 +126,7 @@ struct Dispatcher<Ps...>::Checker {
             }
         }
         const auto adds = c.report == command::Report::add;
-        return adds && hub.state_.holdings(*n).size() + fresh > hub.rules_->models_per_node_max
+        return adds && on_disk(hub.state_.holdings(*n)) + fresh > hub.rules_->models_per_node_max
                    ? Verdict{Error::too_many_names}
                    : std::nullopt;
     }
@@ -271,9 +271,10 @@ private:
             if (const auto error = one_name(name)) {
                 return error;
             }
-            fresh += models && !hub.state_.models().find(name) ? 1U : 0U;
+            const auto known = models ? hub.state_.models().find(name) : std::nullopt;
+            fresh += models && (!known || hub.state_.models().only_wished(*known)) ? 1U : 0U;
         }
-        return models && hub.state_.models().names().size() + fresh > hub.rules_->models_max
+        return models && hub.state_.models().kept() + fresh > hub.rules_->models_max
                    ? Verdict{Error::too_many_models}
                    : std::nullopt;
     }

@@ -291,6 +291,7 @@ private:
     [[nodiscard]] auto admits(const Record& record, const Task& task, const Requirement& requirement) const -> Reason;
     [[nodiscard]] auto holds(NodeHandle h, ModelId model) const -> const HeldModel*;
     [[nodiscard]] auto holds_all(NodeHandle h, const Task& task) const -> bool;
+    [[nodiscard]] static auto on_disk(const HeldModels& models) -> std::uint32_t;
     [[nodiscard]] static auto is_candidate(const Record& record) -> bool;
     [[nodiscard]] auto proven(const Record& record) const -> bool;
     [[nodiscard]] auto fits_somebody(const TaskSpec& spec) const -> bool;

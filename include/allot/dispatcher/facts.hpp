@@ -252,6 +252,12 @@ auto Dispatcher<Ps...>::holds(NodeHandle h, ModelId model) const -> const HeldMo
     return found != held.end() && found->model == model ? &*found : nullptr;
 }
 
+/// How many of a node's models it has, wishes aside.
+template <class... Ps>
+auto Dispatcher<Ps...>::on_disk(const HeldModels& models) -> std::uint32_t {
+    return static_cast<std::uint32_t>(std::count_if(models.begin(), models.end(), [](const HeldModel& m) { return m.on_disk(); }));
+}
+
 template <class... Ps>
 auto Dispatcher<Ps...>::holds_all(NodeHandle h, const Task& task) const -> bool {
     return std::all_of(task.models.begin(), task.models.end(), [&](ModelId model) {

@@ -282,7 +282,7 @@ void Dispatcher<Ps...>::hold(NodeHandle n, HeldModels held) {
             model.place = was->place;
         } else {
             model.place = state_.models().free_place(model.model, node_class) & HeldModel::place_max;
-            model.asked_at = {};
+            model.wanted_until = {};
         }
     }
     if (held != state_.holdings(n)) {
@@ -303,13 +303,16 @@ void Dispatcher<Ps...>::models_used(NodeHandle n, const Task& task, bool fetched
     for (auto& model : held) {
         model.holding = model.on_disk() ? Holding::on_disk : Holding::wanted;
     }
+    auto room = fetched ? rules_->models_per_node_max - std::min(rules_->models_per_node_max, on_disk(holds_now)) : 0U;
     for (const auto model : task.models) {
         auto at = std::lower_bound(held.begin(), held.end(), model, [](const HeldModel& a, ModelId b) { return a.model < b; });
         const auto known = at != held.end() && at->model == model;
-        if (known && (fetched || at->on_disk())) {
+        if (known && at->on_disk()) {
             at->holding = Holding::in_use;
-        } else if (!known && fetched) {
-            held.insert(at, HeldModel{model, Holding::in_use, 0, {}});
+        } else if (room > 0) {
+            at = known ? at : held.insert(at, HeldModel{model, Holding::wanted, 0, {}});
+            at->holding = Holding::in_use;
+            --room;
         }
     }
     hold(n, std::move(held));
@@ -355,6 +358,13 @@ void Dispatcher<Ps...>::settle_one(const Due& due, Step& step) {
         return;
     }
     const auto n = NodeHandle{due.handle};
+    if (due.kind == static_cast<std::uint8_t>(DueKind::wish)) {
+        auto held = state_.holdings(n);
+        const auto over = [&](const HeldModel& m) { return !m.on_disk() && m.wanted_until <= state_.counters().now; };
+        held.erase(std::remove_if(held.begin(), held.end(), over), held.end());
+        hold(n, std::move(held));
+        return;
+    }
     auto record = state_.nodes()[n];
     if (!record.node.present()) {
         state_.remove(n, followers);

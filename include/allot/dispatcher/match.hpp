@@ -283,20 +283,27 @@ void Dispatcher<Ps...>::place_models(const Task& task, const Gang& chosen, Step&
 template <class... Ps>
 auto Dispatcher<Ps...>::fetch_weight(NodeHandle n, const Task& task, ModelId model) const -> Weight {
     const auto* held = holds(n, model);
-    const auto lapsed = held != nullptr && held->asked_at + placement_.asked_for() <= state_.counters().now;
-    const auto free = held == nullptr || (!held->on_disk() && lapsed);
+    const auto free = held == nullptr || (!held->on_disk() && held->wanted_until <= state_.counters().now);
     const auto& record = state_.nodes()[n];
     return free && admits(record, task) == Reason::none ? weight_now(record, task, {}) : Weight::zero();
 }
 
+/// Asks a node to fetch a model, and remembers that it was asked until the wish ends. Where a node has too many wishes the one
+/// that ends first is forgotten.
 template <class... Ps>
 void Dispatcher<Ps...>::want(NodeHandle n, ModelId model, TaskId task, Step& step) {
     auto held = state_.holdings(n);
+    if (held.size() - on_disk(held) >= rules_->wishes_per_node_max && holds(n, model) == nullptr) {
+        held.erase(std::min_element(held.begin(), held.end(), [](const HeldModel& a, const HeldModel& b) {
+            return a.on_disk() != b.on_disk() ? b.on_disk() : a.wanted_until < b.wanted_until;
+        }));
+    }
     auto at = std::lower_bound(held.begin(), held.end(), model, [](const HeldModel& a, ModelId b) { return a.model < b; });
     if (at == held.end() || at->model != model) {
         at = held.insert(at, HeldModel{model, Holding::wanted, 0, {}});
     }
-    at->asked_at = state_.counters().now;
+    constexpr auto longest = Duration{std::int64_t{1} << 40U};
+    at->wanted_until = state_.counters().now + std::clamp(placement_.asked_for(), Duration{1}, longest);
     hold(n, std::move(held));
     step.tell(event::ModelWanted{state_.nodes()[n].node.id, state_.models().name(model), task});
 }

@@ -51,7 +51,8 @@ struct RulesParameters {
     std::uint32_t requirements_max = 4'096;
     std::uint32_t models_max = 1U << 20U;
     std::uint32_t models_per_task_max = 64;
-    std::uint32_t models_per_node_max = 4'096;
+    std::uint32_t models_per_node_max = 4'096;  ///< Of those on its disk; a success writes down no more than these.
+    std::uint32_t wishes_per_node_max = 64;     ///< Models a node was asked to fetch; the wish that ends first gives way.
     std::uint32_t choices_max = 64;         ///< GPU choices or platforms of one task.
     std::uint32_t labels_max = 16;
     std::uint32_t name_bytes_max = 128;
@@ -67,7 +68,7 @@ struct RulesParameters {
                forget_nodes_after >= Duration{0} && forget_nodes_after <= longest && small(boost_unit, 1'000) &&
                boost_on_disk <= 1'000 && boost_in_use <= 1'000 && small(nodes_max, 1U << 24U) &&
                small(tasks_max, 1U << 28U) && small(classes_max, 1U << 16U) && small(requirements_max, 1U << 16U) &&
-               small(models_max, 1U << 24U) && models_per_task_max <= 1'024 && models_per_node_max <= 1U << 16U &&
+               small(models_max, 1U << 24U) && models_per_task_max <= 1'024 && models_per_node_max <= 1U << 16U && small(wishes_per_node_max, 1U << 16U) &&
                small(name_bytes_max, 4'096) && small(group_members_max, 1U << 16U) && small(gang_max, 255) &&
                class_nodes_min <= 1'024 && small(narrow_from, 64) && small(draw_among, 64) && tasks_per_owner_max >= 1 &&
                outbid_by.den >= 1 && outbid_by.num >= outbid_by.den &&
@@ -79,7 +80,8 @@ struct RulesParameters {
 ALLOT_FIELDS(RulesParameters, due_max, renewals_max, evictions_max, forget_tasks_after, forget_nodes_after, narrowing, boost_on_disk,
              boost_in_use, boost_unit, nodes_max, tasks_max, classes_max, requirements_max, models_max, models_per_task_max,
              models_per_node_max, choices_max, labels_max, name_bytes_max, avoided_max, group_members_max, gang_max, narrow_from,
-             draw_among, refuse_unrunnable, tasks_per_owner_max, outbid_by, value_doubles_in, class_nodes_min)
+             draw_among, refuse_unrunnable, tasks_per_owner_max, outbid_by, value_doubles_in, class_nodes_min,
+             wishes_per_node_max)
 
 /// The hub's own rules; stands among the policies. `Dispatcher{Rules{{.narrowing = Narrowing::gate}}}`.
 class Rules {

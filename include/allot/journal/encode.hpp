@@ -138,7 +138,7 @@ public:
         put(value.model);
         put(value.holding);
         put(std::uint32_t{value.place});
-        put(value.asked_at);
+        put(value.wanted_until);
     }
     template <class Tag>
     void put(const Id<Tag>& value) {
@@ -277,8 +277,8 @@ public:
         get(into.model);
         get(holding);
         get(place);
-        get(into.asked_at);
-        into = HeldModel{into.model, holding, place, into.asked_at};
+        get(into.wanted_until);
+        into = HeldModel{into.model, holding, place, into.wanted_until};
         check(place <= HeldModel::place_max, DecodeError::out_of_range);
     }
     template <class Tag>

@@ -237,7 +237,7 @@ private:
         demand(std::adjacent_find(held.begin(), held.end(), [](const auto& a, const auto& b) { return !(a.model < b.model); }) ==
                    held.end(), SnapshotError::not_canonical);
         for (const auto& model : held) {
-            demand(state_.models().names().contains(model.model.value) && in_time(model.asked_at));
+            demand(state_.models().names().contains(model.model.value) && TimePoint{} <= model.wanted_until && model.wanted_until != never);
             if (!fault_ && model.on_disk()) {
                 grows(places_, (std::uint64_t{model.model.value} << 32U) | node.node_class.value, model.place);
                 demand(!fault_ && !state_.models().taken(model.model, node.node_class, model.place), SnapshotError::not_canonical);

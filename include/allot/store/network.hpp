@@ -25,7 +25,7 @@
 namespace allot { inline namespace v0 {
 
 /// What an entry of the due heap is about.
-enum class DueKind : std::uint8_t { lease, task, node };
+enum class DueKind : std::uint8_t { lease, task, node, wish };
 
 /// The single source of truth: every record once, and the indices that follow from records alone.
 ///
@@ -303,13 +303,17 @@ private:
     template <class F>
     void change_holdings(NodeHandle h, HeldModels after, F& followers) {
         const auto node_class = nodes_[h].node.node_class;
+        auto wish_ends = never;  // the first of those that do
         for (const auto& held : after) {
             if (held.on_disk()) {
                 models_.reserve(held.model, node_class, held.place);
+            } else {
+                wish_ends = std::min(wish_ends, held.wanted_until);
             }
         }
+        prepare(DueKind::wish, h.value, wish_ends);
         for (const auto& held : after) {
-            models_.acquire(held.model);
+            models_.acquire(held.model, !held.on_disk());
         }
         const auto before = std::exchange(holdings_[h.value], std::move(after));
         // Whoever keeps a place is not moved: the last holder's place would be given up with all that was reserved.
@@ -319,7 +323,7 @@ private:
             return at != list.end() && at->model == held.model && at->on_disk() && at->place == held.place;
         };
         for (const auto& held : before) {
-            models_.release(held.model);
+            models_.release(held.model, !held.on_disk());
             if (held.on_disk() && !keeps(holdings_[h.value], held)) {
                 models_.free(held.model, node_class, held.place);
             }
@@ -329,6 +333,8 @@ private:
                 models_.take(held.model, node_class, held.place);
             }
         }
+        const auto* due = due_.find(static_cast<std::uint8_t>(DueKind::wish), h.value);
+        set_due(DueKind::wish, h.value, due == nullptr ? never : TimePoint{Duration{due->time}}, wish_ends);
         followers.models_changed(h, before, holdings_[h.value]);
         for (const auto& held : before) {
             drop(held.model);
@@ -385,7 +391,8 @@ private:
     }
     [[nodiscard]] auto id_of(const Due& due) const -> const NodeId::Bytes& {
         switch (static_cast<DueKind>(due.kind)) {
-            case DueKind::node: return nodes_[NodeHandle{due.handle}].node.id.bytes();
+            case DueKind::node:
+            case DueKind::wish: return nodes_[NodeHandle{due.handle}].node.id.bytes();
             case DueKind::task: return tasks_[TaskHandle{due.handle}].id.bytes();
             case DueKind::lease: break;
         }
@@ -480,7 +487,7 @@ private:
     FitTable fits_;
     ModelTable models_;
     MaxTree stakes_;  // by node handle
-    DueHeap<3> due_;
+    DueHeap<4> due_;
     std::uint32_t present_ = 0;
     bool undoing_ = false;  // then nothing is dropped
     Notes<NodeData, Configuration> notes_;
