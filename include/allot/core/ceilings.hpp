@@ -34,6 +34,9 @@ struct Ceilings {
     /// Powers of two by which the loosest bound may lie above the weight beside what it does at rest.
     [[nodiscard]] constexpr auto slack() const noexcept -> int {
         const auto least = std::min(from, to);
+        if (unit.is_zero()) {
+            return 0;  // nobody ever had any stake: bounds are as tight as the scores
+        }
         return least.is_zero() ? slack_max : std::min(exponent_gap(least, unit), slack_max);
     }
 

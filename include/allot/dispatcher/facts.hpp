@@ -150,14 +150,19 @@ auto Dispatcher<Ps...>::weight_now(const Record& record, const Task& task, Boost
 /// The same for a node that has some other score.
 template <class... Ps>
 auto Dispatcher<Ps...>::weight_with(const Record& record, const Task& task, Boost boost, Score score) const -> Weight {
-    const auto stake_root_max = state_.stake_root_max();
+    auto stake_root_max = state_.stake_root_max();
+    if constexpr (monotone_weight<WeightPolicy>) {
+        // Without any stake a weight is what it would be beside the largest that the bounds are made for.
+        stake_root_max = stake_root_max.is_zero() ? state_.counters().ceilings.unit : stake_root_max;
+    }
     auto factors = Factors{record.node.stake_root, stake_root_max, score, boost.num, boost.den};
     if constexpr (has_by_operator<WeightPolicy>) {
         factors.operator_stake = weight_.by_operator() ? operators_.of(record.node.operator_id) : u128{0};
     }
     const auto weight = weight_.weight(record.node, task, factors);
     if constexpr (monotone_weight<WeightPolicy>) {
-        return weight.is_zero() ? weight : at_stake_root_ceiling(weight, stake_root_max, state_.counters().ceilings.unit);
+        const auto unit = state_.counters().ceilings.unit;
+        return weight.is_zero() || unit.is_zero() ? weight : at_stake_root_ceiling(weight, stake_root_max, unit);
     } else {
         return weight;
     }

@@ -386,7 +386,14 @@ void Dispatcher<Ps...>::apply(const Command& command, const Subject& subject, co
                                                   : std::visit(Checker{*this, found}, command)) {
         step.tell(event::Refused{*error});
     } else {
+        const auto staked = !state_.stake_root_max().is_zero();
         std::visit(Applier{*this, step, found}, command);
+        if (!monotone_weight<WeightPolicy> && !staked && !state_.stake_root_max().is_zero()) {
+            // A weight without bounds may be zero for all as long as nobody has any stake.
+            for (const auto c : state_.fits().all_classes()) {
+                each_free(c, [&](NodeHandle h) { step.freed.push_back(h); });
+            }
+        }
         pull_freed(step);
         shrink_queue(step);
         renew_bounds();
