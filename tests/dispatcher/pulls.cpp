@@ -29,6 +29,30 @@ auto busy_with_one_waiting(Dispatcher& d) -> Lease {
     return lease;
 }
 
+/// The default weight, counting how often it is asked.
+struct CountedWeight {
+    using role = allot::role::weight;
+    static constexpr bool monotone = true;
+    int* asked;
+    [[nodiscard]] auto weight(const allot::Node&, const allot::Task&, allot::Factors factors) const -> allot::Weight {
+        ++*asked;
+        return allot::harmonic(factors);
+    }
+};
+
+/// Lets no node run a dear task, counting how often it is asked.
+struct CountedAdmission {
+    using role = allot::role::eligibility;
+    int* asked;
+    [[nodiscard]] auto fits(const allot::NodeClass&, const allot::Requirement&) const -> allot::Reason {
+        return allot::Reason::none;
+    }
+    [[nodiscard]] auto admits(const allot::Node&, const allot::Task& task, const allot::Situation&) const -> allot::Reason {
+        ++*asked;
+        return task.fee > allot::Amount{100} ? allot::Reason::first_of_embedder : allot::Reason::none;
+    }
+};
+
 }  // namespace
 
 TEST_CASE("a free node takes the best over its own GPU groups and every group that fits") {
@@ -254,4 +278,41 @@ TEST_CASE("a declined task is tried on the other nodes before its node takes ano
     const auto events = d.decline(lease, at(0s));
     CHECK(started(events) == Names{"picky"});
     CHECK(leased(events).node != lease.node);
+}
+
+TEST_CASE("a pull for a node without weight asks about one task, however many wait") {
+    auto asked = 0;
+    auto d = allot::Dispatcher{CountedWeight{&asked}};
+    ok(d.join(with(plain_node(1), [](auto& n) { n.stake = 0; }), dark(0s)));
+    for (auto i = 0; i < 50; ++i) {
+        ok(d.submit(plain_task(i), dark(0s)));
+    }
+    ok(d.pause(1, at(0s)));
+    asked = 0;
+    CHECK(started(d.resume(1, at(0s))).empty());
+    CHECK(asked < 5);
+    CHECK(started(d.update({.id = 1, .stake = 1}, at(0s))) == Names{"0"});
+}
+
+TEST_CASE("a match asks once about each task that cannot start, and the queue has them all afterwards") {
+    auto asked = 0;
+    auto d = allot::Dispatcher{CountedAdmission{&asked}, allot::ValueQueue{{.capacity_min = 200}}};
+    constexpr auto nodes = 40;
+    constexpr auto blocked = 30;
+    join_plain(d, nodes, dark(0s));
+    for (auto i = 0; i < blocked; ++i) {
+        ok(d.submit(paying(i, 200 + i), dark(0s)));
+    }
+    for (auto i = 0; i < nodes + 10; ++i) {
+        ok(d.submit(paying(100 + i, 100 - i), dark(0s)));
+    }
+    asked = 0;
+    const auto events = d.match(at(0s));
+    CHECK(events.get<event::Matched>()->started == nodes);
+    CHECK(asked < blocked * (32 + nodes) + nodes * 10);  // a draw that falls on no one tries 32 times, and looks at each node
+    auto order = started(events);
+    CHECK(std::is_sorted(order.begin(), order.end()));  // by value, which falls with the number
+    CHECK(d.queued() == blocked + 10);
+    CHECK(d.queue().best(d.state().fits().requirements_of(allot::ClassId{0}), [](auto) { return true; }) ==
+          d.state().tasks().find(blocked - 1));
 }

@@ -239,6 +239,7 @@ private:
     struct Followers;
     struct Checker;
     struct Applier;
+    class Blocked;
     struct Boost {
         std::uint64_t num = 1;
         std::uint64_t den = 1;
@@ -338,6 +339,7 @@ private:
     void pull_freed(Step& step);
     auto match_all(Step& step) -> std::uint32_t;
     [[nodiscard]] auto can_run(NodeHandle n, const Task& task) const -> bool;
+    [[nodiscard]] auto runs_nothing(NodeHandle n) const -> bool;
     void start(TaskHandle t, Task&& task, const Gang& gang, Step& step);
     void place_models(const Task& task, const Gang& chosen, Step& step);
     void want(NodeHandle n, ModelId model, TaskId task, Step& step);

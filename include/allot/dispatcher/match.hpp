@@ -139,6 +139,16 @@ auto Dispatcher<Ps...>::draw_in(const Task& task, const Frame& frame, const Gang
     return pool_.draw(frame, weigh, random);
 }
 
+/// Whether a node weighs nothing for any task, whatever its models: a weight with bounds knows a task by the boost alone.
+template <class... Ps>
+auto Dispatcher<Ps...>::runs_nothing(NodeHandle n) const -> bool {
+    if constexpr (monotone_weight<WeightPolicy>) {
+        return weight_now(state_.nodes()[n], blank_, best_boost()).is_zero();
+    } else {
+        return false;
+    }
+}
+
 /// The rest of eligibility for a node whose class fits: its own admission, a positive weight, the gate.
 template <class... Ps>
 auto Dispatcher<Ps...>::can_run(NodeHandle n, const Task& task) const -> bool {
@@ -157,11 +167,17 @@ void Dispatcher<Ps...>::pull(NodeHandle n, Step& step) {
     }
     follow_stakes();
     auto possible = std::vector<RequirementId>{};
+    auto asked = std::uint32_t{0};
+    auto weightless = false;
     const auto best = queue_.best(groups_for(n, possible), [&](TaskHandle t) {
         const auto& task = state_.tasks()[t];
-        return can_run(n, task) && has_team(n, task);
+        if (can_run(n, task) && has_team(n, task)) {
+            return true;
+        }
+        weightless = weightless || (++asked == 1 && runs_nothing(n));
+        return weightless;  // no other task would fit either: the walk ends here
     });
-    if (best) {
+    if (best && !weightless) {
         const auto& task = state_.tasks()[*best];
         witnessed({ChoiceKind::pull, task, {n}}, step);
         const auto team = team_of(n, task, *step.moment.entropy);
@@ -185,29 +201,64 @@ void Dispatcher<Ps...>::pull_freed(Step& step) {
     step.freed.clear();
 }
 
+/// Tasks that stand out of the queue for the rest of a `match`, and go back when it ends, however it does.
+template <class... Ps>
+class Dispatcher<Ps...>::Blocked {
+public:
+    explicit Blocked(TaskQueue& queue) noexcept : queue_{queue} {}
+    Blocked(const Blocked&) = delete;
+    auto operator=(const Blocked&) -> Blocked& = delete;
+    ~Blocked() { back(); }
+
+    void add(const QueueEntry& entry) { entries_.push_back(entry); }
+    /// Takes out those that were added.
+    void leave() {
+        for (; left_ < entries_.size(); ++left_) {
+            queue_.erase(entries_[left_]);
+        }
+    }
+    void back() {
+        for (; left_ > 0; --left_) {
+            queue_.push(entries_[left_ - 1]);
+        }
+    }
+
+private:
+    TaskQueue& queue_;
+    std::vector<QueueEntry> entries_{};
+    std::size_t left_ = 0;
+};
+
 /// Waiting tasks in (value, submission) order, each drawing among the nodes that the ones before it left over; a task without a
 /// candidate holds up no other (rule 28). Groups without a candidate are passed over as a whole.
+///
+/// A start takes candidates away and adds none: no other node gets weight, a model on its disk, or room in a group by it. So what
+/// could not start before it cannot start after it, and is not asked again.
 template <class... Ps>
 auto Dispatcher<Ps...>::match_all(Step& step) -> std::uint32_t {
     follow_stakes();
-    auto started = std::uint32_t{0};
     auto groups = std::vector<RequirementId>{};
-    for (;;) {
-        groups.clear();
-        state_.fits().requirements().for_each([&](std::uint32_t r, const Requirement&) {
-            if (startable(RequirementId{r})) {
-                groups.push_back(RequirementId{r});
+    state_.fits().requirements().for_each([&](std::uint32_t r, const Requirement&) { groups.push_back(RequirementId{r}); });
+    auto blocked = Blocked{queue_};
+    for (auto started = std::uint32_t{0};; ++started) {
+        std::erase_if(groups, [&](RequirementId r) { return !startable(r); });
+        const auto best = queue_.best(groups, [&](TaskHandle t) {
+            const auto& task = state_.tasks()[t];
+            const auto starts = !draw(task, *step.moment.entropy).empty();
+            if (!starts) {
+                blocked.add(entry_of(t, task));
             }
+            return starts;
         });
-        const auto best = queue_.best(groups, [&](TaskHandle t) { return !draw(state_.tasks()[t], *step.moment.entropy).empty(); });
         if (!best) {
+            blocked.back();
             return started;
         }
+        blocked.leave();
         const auto& task = state_.tasks()[*best];
         const auto drawn = draw(task, *step.moment.entropy);  // a queue may ask about tasks behind the best one, so once more
         witnessed_team(task, drawn, 0, step);
         start(*best, Task{task}, drawn, step);
-        ++started;
     }
 }
 
