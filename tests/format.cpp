@@ -56,12 +56,15 @@ TEST_CASE("each event is one sentence about what happened") {
         {event::TaskEvicted{7, owner, 10}, "task 7 evicted: the queue is full and its value the lowest; refund 10"},
         {event::TaskEvicted{7, owner, 10, event::Eviction::queue_shrunk},
          "task 7 evicted: the network shrank and its value is the lowest; refund 10"},
+        {event::TaskEvicted{7, owner, 10, event::Eviction::table_full},
+         "task 7 evicted: too many different requirements are in use; refund 10"},
         {event::TaskTimedOut{7, owner, 10}, "task 7 timed out in the queue; refund 10"},
         {event::TaskTimedOut{7, owner, 10, event::Expiry::execution}, "task 7 timed out on its node; refund 10"},
         {event::Advanced{TimePoint{1s}}, "advanced to 1000 ms"},
         {event::Matched{3}, "matched: 3 tasks started"},
         {event::Configured{2}, "configured: rules version 2"},
         {event::Refused{Error::node_unknown}, "refused: no node of this id has joined"},
+        {event::NodeDisplaced{"a", 400}, "node a gave way to one of more stake, 400 staked tokens returned"},
     };
     auto told = std::vector<bool>(std::variant_size_v<allot::Event>);
     for (const auto& c : cases) {

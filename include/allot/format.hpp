@@ -115,8 +115,9 @@ struct EventText {
     }
     auto operator()(const event::TaskEvicted& e) const {
         return text("task {} evicted: {}; refund {}", e.task.text(),
-                    e.reason == event::Eviction::queue_full ? "the queue is full and its value the lowest"
-                                                            : "the network shrank and its value is the lowest",
+                    e.reason == event::Eviction::queue_full     ? "the queue is full and its value the lowest"
+                    : e.reason == event::Eviction::queue_shrunk ? "the network shrank and its value is the lowest"
+                                                                : "too many different requirements are in use",
                     to_decimal(e.refund.units));
     }
     auto operator()(const event::TaskTimedOut& e) const {
@@ -126,6 +127,10 @@ struct EventText {
     auto operator()(const event::Advanced& e) const { return text("advanced to {} ms", e.now.time_since_epoch().count()); }
     auto operator()(const event::Matched& e) const { return text("matched: {} tasks started", e.started); }
     auto operator()(const event::Configured& e) const { return text("configured: rules version {}", e.rules_version); }
+    auto operator()(const event::NodeDisplaced& e) const {
+        return text("node {} gave way to one of more stake, {} staked tokens returned", e.node.text(),
+                    to_decimal(e.stake_returned.units));
+    }
     auto operator()(const event::Refused& e) const { return text("refused: {}", message(e.error)); }
 };
 

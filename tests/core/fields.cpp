@@ -109,7 +109,7 @@ TEST_CASE("the numbers of commands and events never change") {
                 "NodeKickedOut", "NodeSlashed", "NodeExcluded", "NodeReadmitted", "ModelWanted", "ModelsReported", "NodeScored",
                 "TaskQueued", "TaskStarted", "TaskCommitted", "TaskDisclosed", "LeaseRenewed", "LeaseDeclined", "TaskRetried",
                 "TaskDone", "TaskFailed", "TaskCancelled", "TaskEvicted", "TaskTimedOut", "Advanced", "Matched", "Configured",
-                "Refused", "LeaseCompleted", "LeaseLost", "LeaseWithdrawn"});
+                "Refused", "LeaseCompleted", "LeaseLost", "LeaseWithdrawn", "NodeDisplaced"});
     CHECK(std::is_same_v<std::variant_alternative_t<0, Command>, allot::command::Join>);
     CHECK(std::is_same_v<std::variant_alternative_t<8, Command>, allot::command::Submit>);
     CHECK(std::is_same_v<std::variant_alternative_t<18, Command>, allot::command::Match>);

@@ -181,3 +181,24 @@ TEST_CASE("hashes of names tell neighbours apart, and need the key") {
     CHECK(allot::NodeClassHash{{1, 2}}({"ab", {8}, "c", {}}) != allot::NodeClassHash{{1, 2}}({"a", {8}, "bc", {}}));
     CHECK(allot::NameHash{{1, 2}}("a") != allot::NameHash{{1, 2}}("b"));
 }
+
+TEST_CASE("a class knows its nodes by slot, and a requirement how many of its tasks run", "[A6]") {
+    auto table = FitTable{{1, 2}};
+    table.add(ClassId{0}, card(16), enough);
+    table.add(RequirementId{0}, least(8), enough);
+    table.reserve(ClassId{0}, 2);
+    table.take(ClassId{0}, 2, allot::NodeHandle{7});
+    table.take(ClassId{0}, 0, allot::NodeHandle{9});
+    table.take(ClassId{0}, 1, allot::NodeHandle{8});
+    table.free(ClassId{0}, 1);
+    auto nodes = Numbers{};
+    table.each_node(ClassId{0}, [&](allot::NodeHandle n) { nodes.push_back(n.value); });
+    CHECK(nodes == Numbers{9, 7});
+    table.add_running(RequirementId{0});
+    table.add_running(RequirementId{0});
+    table.remove_running(RequirementId{0});
+    const auto copy = table;
+    CHECK(copy.running(RequirementId{0}) == 1);
+    table.refit(enough, [](std::uint32_t) { return true; });
+    CHECK(table.running(RequirementId{0}) == 1);
+}

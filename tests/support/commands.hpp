@@ -215,6 +215,7 @@ struct Memory {
                     [&](const allot::event::NodeLeft& e) { gone(e.node); },
                     [&](const allot::event::NodeKickedOut& e) { gone(e.node); },
                     [&](const allot::event::NodeSlashed& e) { gone(e.node); },
+                    [&](const allot::event::NodeDisplaced& e) { gone(e.node); },
                     [&](const allot::event::TaskStarted& e) {
                         running.push_back(e.lease);
                         given.push_back(e.lease);

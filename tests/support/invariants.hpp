@@ -514,6 +514,17 @@ private:
         depart(e.node);
     }
     template <class D>
+    void take(const D& d, const allot::event::NodeDisplaced& e, const Command& command, bool answer) {
+        const auto* join = std::get_if<allot::command::Join>(&command);
+        const auto* update = std::get_if<allot::command::Update>(&command);
+        ensure(answer && (join != nullptr || update != nullptr), "a node gives way to another one", e.node);
+        const auto newcomer = join != nullptr ? join->node.id : update->change.id;
+        ensure(!node(e.node).task && node(e.node).spec.stake < d.node(newcomer)->node.stake,
+               "a node gives way when it is free and the other has more stake", e.node);
+        ensure(node(e.node).spec.stake == e.stake_returned, "the stake goes back", e.node);
+        depart(e.node);
+    }
+    template <class D>
     void take(const D& d, const allot::event::NodeKickedOut& e, const Command&, bool answer) {
         ensure(!node(e.node).task, "a node is kicked out when it is free", e.node);
         ensure(node(e.node).spec.stake == e.stake_returned, "the stake goes back", e.node);
@@ -746,6 +757,11 @@ private:
     void take(const D&, const allot::event::TaskEvicted& e, const Command&, bool) {
         auto& t = task(e.task);
         ensure(t.state != State::running, "a running task is not evicted", e.task);
+        if (e.reason == allot::event::Eviction::table_full) {
+            ensure(++shrunk_ <= rules_.evictions_max + 1, "a full table loses a few tasks a command", e.task);
+            end(t, {}, e.refund, e.owner);
+            return;
+        }
         for (const auto& [id, other] : tasks_) {
             if (other.state == State::queued || other.state == State::pending) {
                 ensure(id == e.task || goes_first(other, t), "Q3: the evicted is the least of queue and newcomer", id);

@@ -85,6 +85,8 @@ struct TaskCancelled { TaskId task; std::optional<OwnerId> owner{}; Amount refun
 enum class Eviction : std::uint8_t {
     queue_full,    ///< A newcomer found the queue full, and this task was of the lowest value, the newcomer included.
     queue_shrunk,  ///< The network lost nodes, and the queue follows their number.
+    table_full,    ///< Too many different requirements are in use, and this task's made way for that of a dearer task; or this is
+                   ///< the dearer task, and not all could make way at once: it may be submitted again.
 };
 /// A queued task gave way; the seeds' TaskAborted. Cause: submit, fewer nodes. For: its owner. Terminal.
 struct TaskEvicted {
@@ -109,6 +111,9 @@ struct Configured { std::uint32_t rules_version = 0; };
 /// The command was refused and changed nothing but time. Cause: any command. For: whoever sent it.
 struct Refused { Error error{}; };
 
+/// A node gave way to one of more stake, for a table is full; its stake is to be returned. Cause: join, update. For: the node.
+struct NodeDisplaced { NodeId node; Amount stake_returned{}; };
+
 }  // namespace event
 
 /// One thing that happened.
@@ -119,6 +124,6 @@ using Event = std::variant<
     event::TaskStarted, event::TaskCommitted, event::TaskDisclosed, event::LeaseRenewed, event::LeaseDeclined,
     event::TaskRetried, event::TaskDone, event::TaskFailed, event::TaskCancelled, event::TaskEvicted,
     event::TaskTimedOut, event::Advanced, event::Matched, event::Configured, event::Refused,
-    event::LeaseCompleted, event::LeaseLost, event::LeaseWithdrawn>;
+    event::LeaseCompleted, event::LeaseLost, event::LeaseWithdrawn, event::NodeDisplaced>;
 
 }}  // namespace allot::v0

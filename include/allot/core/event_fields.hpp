@@ -42,8 +42,9 @@ ALLOT_FIELDS(Advanced, now)
 ALLOT_FIELDS(Matched, started)
 ALLOT_FIELDS(Configured, rules_version)
 ALLOT_FIELDS(Refused, error)
+ALLOT_FIELDS(NodeDisplaced, node, stake_returned)
 
-ALLOT_ENUMERATORS(Eviction, queue_full, queue_shrunk)
+ALLOT_ENUMERATORS(Eviction, queue_full, queue_shrunk, table_full)
 ALLOT_ENUMERATORS(Expiry, queue, execution)
 
 }}}  // namespace allot::v0::event

@@ -39,7 +39,7 @@ struct Dispatcher<Ps...>::Checker {
         if (const auto error = names(node.labels, hub.rules_->labels_max, false)) {
             return error;
         }
-        return node_class(NodeClass{node.gpu, node.vram, node.platform, node.software});
+        return node_class(NodeClass{node.gpu, node.vram, node.platform, node.software}, node.stake, no_handle<ClassId>);
     }
 
     auto operator()(const command::Update& c) const -> Verdict {
@@ -63,7 +63,9 @@ struct Dispatcher<Ps...>::Checker {
                 return error;
             }
         }
-        return node_class(changed_class(hub.state_.fits().value(hub.state_.nodes()[*n].node.node_class), change));
+        const auto& node = hub.state_.nodes()[*n].node;
+        return node_class(changed_class(hub.state_.fits().value(node.node_class), change), change.stake.value_or(node.stake),
+                          node.node_class);
     }
 
     auto operator()(const command::Pause& c) const -> Verdict {
@@ -193,7 +195,10 @@ struct Dispatcher<Ps...>::Checker {
         }
         const auto& requirements = hub.state_.fits().requirements();
         if (requirements.size() >= rules.requirements_max && !requirements.find(hub.requirement_of(task))) {
-            return Error::too_many_requirements;
+            found.poorest = hub.poorest_requirement(hub.record_of(task));
+            if (!found.poorest) {
+                return Error::too_many_requirements;
+            }
         }
         if (rules.refuse_unrunnable && !hub.fits_somebody(task)) {
             return Error::task_unrunnable;
@@ -314,7 +319,8 @@ private:
                                });
         return none_left ? Verdict{Error::task_unrunnable} : std::nullopt;
     }
-    [[nodiscard]] auto node_class(const NodeClass& value) const -> Verdict {
+    /// @param own the node's present class, if it has one.
+    [[nodiscard]] auto node_class(const NodeClass& value, Amount stake, ClassId own) const -> Verdict {
         if (value.gpu.empty()) {
             return Error::gpu_empty;
         }
@@ -324,9 +330,13 @@ private:
         if (value.vram == Gibibytes{}) {
             return Error::vram_zero;
         }
-        const auto& classes = hub.state_.fits().classes();
-        return classes.size() >= hub.rules_->classes_max && !classes.find(value) ? Verdict{Error::too_many_classes}
-                                                                                : std::nullopt;
+        const auto& fits = hub.state_.fits();
+        const auto alone = own != no_handle<ClassId> && fits.count(own) == 1;  // then its class goes with it
+        if (fits.classes().size() < hub.rules_->classes_max || alone || fits.classes().find(value)) {
+            return std::nullopt;
+        }
+        found.poorest_class = hub.poorest_class(stake, own);
+        return found.poorest_class ? std::nullopt : Verdict{Error::too_many_classes};
     }
 
     /// Why a lease is not accepted; nothing when it is a current one of its task, same node, same token, and its work not done.

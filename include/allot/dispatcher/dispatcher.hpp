@@ -255,6 +255,8 @@ private:
         std::optional<NodeHandle> node{};
         std::optional<TaskHandle> task{};
         std::optional<LeaseHandle> lease{};
+        std::optional<RequirementId> poorest{};     // makes way for that of a new task
+        std::optional<ClassId> poorest_class{};     // makes way for that of a node
     };
     /// The record that a command names, if any, and the hash of its name.
     struct Subject {
@@ -296,7 +298,9 @@ private:
     [[nodiscard]] static auto is_candidate(const Record& record) -> bool;
     [[nodiscard]] auto proven(const Record& record) const -> bool;
     [[nodiscard]] auto fits_somebody(const TaskSpec& spec) const -> bool;
-    [[nodiscard]] auto outbids(TaskHandle newcomer, TaskHandle worst) const -> bool;
+    [[nodiscard]] auto outbids(const Task& newcomer, const Task& worst) const -> bool;
+    [[nodiscard]] auto poorest_requirement(const Task& newcomer) const -> std::optional<RequirementId>;
+    [[nodiscard]] auto poorest_class(Amount stake, ClassId but) const -> std::optional<ClassId>;
     [[nodiscard]] static auto has_quota(const RulesParameters& rules) -> bool {
         return rules.tasks_per_owner_max != 0xFFFF'FFFFU;
     }
@@ -364,6 +368,8 @@ private:
     void enqueue(TaskHandle t, Task&& task, Step& step);
     void evict(TaskHandle t, event::Eviction reason, Step& step);
     void shrink_queue(Step& step);
+    void displace(TaskHandle t, Task&& task, RequirementId poorest, Step& step);
+    void displace(ClassId poorest, Step& step);
     void end(TaskHandle t);
     void forget(TaskHandle t);
     void judge(Record& record, Outcome outcome, Step& step);

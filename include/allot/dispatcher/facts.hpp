@@ -238,15 +238,64 @@ void Dispatcher<Ps...>::tally(TaskHandle h, const Task* before, const Task* afte
 
 /// Whether a newcomer is worth enough more to take the place of the worst.
 template <class... Ps>
-auto Dispatcher<Ps...>::outbids(TaskHandle newcomer, TaskHandle worst) const -> bool {
-    const auto& a = state_.tasks()[newcomer];
-    const auto& b = state_.tasks()[worst];
+auto Dispatcher<Ps...>::outbids(const Task& newcomer, const Task& worst) const -> bool {
     const auto by = rules_->outbid_by;
     if (rules_->value_doubles_in == Duration{0}) {
-        return at_least(a.value, by, b.value);
+        return at_least(newcomer.value, by, worst.value);
     }
     const auto margin = log2_of(by.num, by.den) - log2_of(1, 1);
-    return entry_of(newcomer, a).value.num() >= entry_of(worst, b).value.num() + u128{margin};
+    return entry_of({}, newcomer).value.num() >= entry_of({}, worst).value.num() + u128{margin};
+}
+
+/// The requirement whose dearest waiting task is worth least, if a newcomer outbids that. None of its tasks runs, for these cannot
+/// make way. @complexity O(requirements).
+template <class... Ps>
+auto Dispatcher<Ps...>::poorest_requirement(const Task& newcomer) const -> std::optional<RequirementId> {
+    const auto beats = [&](TaskHandle t) {
+        const auto& task = state_.tasks()[t];
+        return goes_before(entry_of({}, newcomer), entry_of(t, task)) && outbids(newcomer, task);
+    };
+    const auto worst = queue_.worst();
+    if (!worst || !beats(*worst)) {
+        return std::nullopt;
+    }
+    auto poorest = std::optional<QueueEntry>{};
+    state_.fits().requirements().for_each([&](std::uint32_t r, const Requirement&) {
+        const auto group = RequirementId{r};
+        const auto idle = state_.fits().running(group) == 0;
+        if (const auto best = queue_.best({&group, idle ? 1U : 0U}, [](TaskHandle) { return true; })) {
+            const auto entry = entry_of(*best, state_.tasks()[*best]);
+            poorest = poorest && goes_before(entry, *poorest) ? poorest : entry;
+        }
+    });
+    return poorest && beats(poorest->task) ? std::optional{poorest->group} : std::nullopt;
+}
+
+/// The class whose greatest stake is least, if a stake is greater; but not one of a node at work, or of more nodes than a command
+/// may send away. @complexity O(classes).
+template <class... Ps>
+auto Dispatcher<Ps...>::poorest_class(Amount stake, ClassId but) const -> std::optional<ClassId> {
+    auto poorest = std::optional<ClassId>{};
+    if (stake == Amount{0}) {
+        return poorest;
+    }
+    for (const auto c : state_.fits().all_classes()) {
+        if (c == but || state_.fits().count(c) > rules_->evictions_max) {
+            continue;
+        }
+        auto greatest = Amount{0};
+        auto idle = true;
+        state_.fits().each_node(c, [&](NodeHandle n) {
+            const auto& node = state_.nodes()[n].node;
+            greatest = std::max(greatest, node.stake);
+            idle = idle && !node.leased();
+        });
+        if (idle && greatest < stake) {
+            poorest = c;
+            stake = greatest;
+        }
+    }
+    return poorest;
 }
 
 template <class... Ps>

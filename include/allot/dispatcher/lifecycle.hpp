@@ -35,7 +35,7 @@ void Dispatcher<Ps...>::enqueue(TaskHandle t, Task&& task, Step& step) {
     const auto full = queue_.size() >= queue_.capacity(state_.present());
     state_.put(t, std::move(task), followers);
     auto victim = full ? queue_.worst() : std::nullopt;
-    if (victim && !outbids(t, *victim)) {
+    if (victim && !outbids(state_.tasks()[t], state_.tasks()[*victim])) {
         victim = t;
     }
     if (victim != t) {
@@ -60,6 +60,39 @@ void Dispatcher<Ps...>::shrink_queue(Step& step) {
     const auto capacity = queue_.capacity(state_.present());
     for (auto left = rules_->evictions_max; left > 0 && queue_.size() > capacity; --left) {
         evict(*queue_.worst(), event::Eviction::queue_shrunk, step);
+    }
+}
+
+/// A new task whose requirement is one too many: the poorest requirement makes way, cheapest task first. One of more tasks than a
+/// command may evict loses so many, and then there is no room for the newcomer yet: it goes as well.
+template <class... Ps>
+void Dispatcher<Ps...>::displace(TaskHandle t, Task&& task, RequirementId poorest, Step& step) {
+    const auto& fits = state_.fits();
+    if (fits.count(poorest) > rules_->evictions_max) {
+        auto followers = Followers{*this};
+        task.state = TaskState::queued;
+        state_.put(t, std::move(task), followers);
+        evict(t, event::Eviction::table_full, step);
+    } else {
+        dispatch(t, std::move(task), step);
+        if (fits.requirements().size() <= rules_->requirements_max) {
+            return;  // the queue was full, and who went for that left room here
+        }
+    }
+    for (auto left = rules_->evictions_max; left > 0 && fits.contains(poorest); --left) {
+        evict(*queue_.worst_of(poorest), event::Eviction::table_full, step);
+    }
+}
+
+/// The nodes of a class leave, so that there is room for another.
+template <class... Ps>
+void Dispatcher<Ps...>::displace(ClassId poorest, Step& step) {
+    auto nodes = std::vector<NodeHandle>{};
+    state_.fits().each_node(poorest, [&](NodeHandle n) { nodes.push_back(n); });
+    for (const auto n : nodes) {
+        const auto& node = state_.nodes()[n].node;
+        step.tell(event::NodeDisplaced{node.id, node.stake});
+        depart(n, state_.nodes()[n]);
     }
 }
 

@@ -22,7 +22,8 @@ ALLOT_ENUMERATORS(Narrowing, any, all, gate, none)
 struct RulesParameters {
     std::uint32_t due_max = 1'024;       ///< Due work settled within one command.
     std::uint32_t renewals_max = 1'024;  ///< Stored bounds renewed within one command after a jump of the largest stake.
-    std::uint32_t evictions_max = 16;    ///< Surplus tasks evicted within one command when the network shrinks.
+    std::uint32_t evictions_max = 16;    ///< Surplus tasks evicted within one command when the network shrinks; tasks or nodes that
+                                         ///< make way within one where a table is full.
     Duration forget_tasks_after = std::chrono::hours{1};        ///< Ids of ended tasks are kept so long.
     Duration forget_nodes_after = std::chrono::hours{24 * 30};  ///< History of departed nodes is kept so long.
 

@@ -37,6 +37,7 @@ struct Dispatcher<Ps...>::Applier {
         report(n, command::Report::add, spec.models);
         step.tell(event::NodeJoined{spec.id, known.has_value()});
         came(n);
+        make_room();
     }
 
     void operator()(const command::Update& c) {
@@ -72,6 +73,7 @@ struct Dispatcher<Ps...>::Applier {
         step.tell(event::NodeUpdated{change.id});
         if (moves) {
             came(n);
+            make_room();
         } else if (weightless || change.operator_id || change.labels) {
             step.freed.push_back(n);
         }
@@ -167,7 +169,11 @@ struct Dispatcher<Ps...>::Applier {
         if (spec.group) {
             task.group = entered(*spec.group);
         }
-        hub.dispatch(t, std::move(task), step);
+        if (found.poorest) {
+            hub.displace(t, std::move(task), *found.poorest, step);
+        } else {
+            hub.dispatch(t, std::move(task), step);
+        }
     }
 
     void operator()(const command::Cancel&) {
@@ -261,6 +267,13 @@ private:
         const auto node_class = hub.state_.nodes()[n].node.node_class;
         if (fits.active(node_class) == hub.rules_->class_nodes_min) {
             hub.each_free(node_class, [&](NodeHandle h) { step.freed.push_back(h); });
+        }
+    }
+
+    /// The class of a node was one too many: another one goes.
+    void make_room() {
+        if (found.poorest_class) {
+            hub.displace(*found.poorest_class, step);
         }
     }
 

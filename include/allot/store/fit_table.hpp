@@ -114,8 +114,30 @@ public:
         return std::binary_search(row.begin(), row.end(), node_class);
     }
     /// The slots that nodes of this class take up.
-    [[nodiscard]] auto slots(ClassId id) -> SlotSet& { return columns_[id.value].slots; }
     [[nodiscard]] auto slots(ClassId id) const -> const SlotSet& { return columns_[id.value].slots; }
+    /// Calls `f(node)` for each node of a class, by slot. @complexity linear in these.
+    template <class F>
+    void each_node(ClassId id, F&& f) const {
+        const auto& column = columns_[id.value];
+        column.slots.for_each([&](std::uint32_t slot) { f(column.nodes[slot]); });
+    }
+    /// Makes room, so that `take` of this slot does not allocate.
+    void reserve(ClassId id, std::uint32_t slot) {
+        columns_[id.value].slots.reserve(slot);
+        detail::grow_to(columns_[id.value].nodes, std::size_t{slot} + 1);
+    }
+    void take(ClassId id, std::uint32_t slot, NodeHandle node) {
+        auto& column = columns_[id.value];
+        column.slots.take(slot);
+        detail::grow_to(column.nodes, std::size_t{slot} + 1);
+        column.nodes[slot] = node;
+    }
+    void free(ClassId id, std::uint32_t slot) { columns_[id.value].slots.free(slot); }
+
+    /// Tasks of a requirement that run.
+    [[nodiscard]] auto running(RequirementId id) const -> std::uint32_t { return rows_[id.value].running; }
+    void add_running(RequirementId id) { ++rows_[id.value].running; }
+    void remove_running(RequirementId id) { --rows_[id.value].running; }
 
     void acquire(ClassId id) { classes_.acquire(id.value); }
     void acquire(RequirementId id) { requirements_.acquire(id.value); }
@@ -137,7 +159,7 @@ public:
         });
         columns_.ensure(id.value);
         for (const auto r : requirements) {
-            detail::make_room(rows_[r.value].classes, rows_[r.value].fitting + 1);
+            detail::make_room(rows_[r.value].classes, std::size_t{rows_[r.value].fitting} + 1);
         }
         detail::make_room(all_, all_.size() + 1);
         classes_.put(id.value, std::move(value));  // the last that may throw
@@ -240,7 +262,7 @@ public:
             for (const auto c : fitting) {
                 columns_[c.value].requirements.push_back(RequirementId{r});
             }
-            rows_[r] = row_of(std::move(fitting));
+            rows_[r] = row_of(std::move(fitting), rows_[r].running);
         });
     }
 
@@ -248,31 +270,35 @@ private:
     struct Column {
         std::vector<RequirementId> requirements;  // that it fits, open or not
         SlotSet slots;
+        std::vector<NodeHandle> nodes;            // by slot; of those taken
         std::uint32_t active = 0;
         bool open = true;
     };
     struct Row {
         std::vector<ClassId> classes;  // that fit and are open; with room for all that fit, also in a copy
-        std::size_t fitting = 0;
+        std::uint32_t fitting = 0;
+        std::uint32_t running = 0;     // tasks
 
         Row() = default;
         Row(Row&&) noexcept = default;
-        Row(const Row& other) : fitting{other.fitting} {
+        Row(const Row& other) : fitting{other.fitting}, running{other.running} {
             classes.reserve(fitting);
             classes = other.classes;
         }
         auto operator=(Row other) noexcept -> Row& {
             classes = std::move(other.classes);
             fitting = other.fitting;
+            running = other.running;
             return *this;
         }
         ~Row() = default;
     };
 
     /// Keeps the open ones, and the room of all.
-    [[nodiscard]] auto row_of(std::vector<ClassId> fitting) const -> Row {
+    [[nodiscard]] auto row_of(std::vector<ClassId> fitting, std::uint32_t running = 0) const -> Row {
         auto row = Row{};
-        row.fitting = fitting.size();
+        row.fitting = static_cast<std::uint32_t>(fitting.size());
+        row.running = running;
         std::erase_if(fitting, [&](ClassId c) { return !open(c); });
         row.classes = std::move(fitting);
         return row;

@@ -206,7 +206,7 @@ private:
     void prepare(NodeHandle h, const NodeRecordType& record) {
         holdings_.ensure(h.value);
         if (const auto id = class_of(&record); id != no_handle<ClassId>) {
-            fits_.slots(id).reserve(record.node.slot);
+            fits_.reserve(id, record.node.slot);
             stakes_.reserve(h.value);
         }
         prepare(DueKind::node, h.value, record.node.due_at);
@@ -244,10 +244,10 @@ private:
         }
         if (moves && class_was != no_handle<ClassId>) {
             fits_.release(class_was);
-            fits_.slots(class_was).free(was->node.slot);
+            fits_.free(class_was, was->node.slot);
         }
         if (moves && class_is != no_handle<ClassId>) {
-            fits_.slots(class_is).take(is->node.slot);
+            fits_.take(class_is, is->node.slot, h);
         }
         if (class_was != class_is || is_paused(was) != is_paused(is)) {
             count_active(is_paused(was) ? no_handle<ClassId> : class_was, is_paused(is) ? no_handle<ClassId> : class_is, followers);
@@ -280,6 +280,14 @@ private:
             for (const auto model : was->models) {
                 models_.release(model);
             }
+        }
+        const auto ran = was != nullptr && was->state == TaskState::running;
+        const auto runs = is != nullptr && is->state == TaskState::running;
+        if (runs && !ran) {
+            fits_.add_running(is->requirement);
+        }
+        if (ran && !runs) {
+            fits_.remove_running(was->requirement);
         }
         set_due(DueKind::task, h.value, due_of(was), due_of(is));
         followers.task_changed(h, was, is);

@@ -1,0 +1,213 @@
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "support/catch.hpp"
+#include "support/network.hpp"
+
+using namespace support;
+
+// Tables that strangers fill (docs/rules.md): who fills one cannot shut out somebody of more value.
+
+namespace {
+
+using Dispatcher = allot::Dispatcher<allot::Rules>;
+
+auto tight(std::uint32_t evictions_max = 16) -> Dispatcher {
+    return Dispatcher{allot::Rules{{.evictions_max = evictions_max, .classes_max = 4, .requirements_max = 4}}};
+}
+
+/// A task that asks for so much VRAM, and so has a requirement of its own.
+auto asking(allot::TaskId id, std::uint32_t vram, allot::Amount fee) -> TaskSpec {
+    return with(paying(id, fee), [&](TaskSpec& task) { task.vram_min = {vram}; });
+}
+
+auto requirements(const Dispatcher& d) -> std::uint32_t { return d.state().fits().requirements().size(); }
+auto classes(const Dispatcher& d) -> std::uint32_t { return d.state().fits().classes().size(); }
+
+/// A node of a card that nobody else has.
+auto of_card(allot::NodeId id, const std::string& gpu, allot::Amount stake) -> NodeSpec {
+    return with(plain_node(id), [&](NodeSpec& node) {
+        node.gpu = gpu;
+        node.stake = stake;
+    });
+}
+
+auto displaced(const Events& events) -> std::vector<std::string> {
+    auto ids = std::vector<std::string>{};
+    for (const auto& gone : all<event::NodeDisplaced>(events)) {
+        ids.push_back(gone.node.text());
+    }
+    return ids;
+}
+
+using Names = std::vector<std::string>;
+
+}  // namespace
+
+TEST_CASE("free tasks of made-up requirements do not shut out a task that pays", "[A6]") {
+    auto d = tight();
+    ok(d.join(plain_node(1), at(0s)));
+    for (auto i = 0U; i < 20; ++i) {
+        (void)d.submit(asking("junk" + std::to_string(i), 1'000 + i, 0), at(0s));
+    }
+    CHECK(requirements(d) == 4);
+    const auto events = d.submit(asking("honest", 8, 10), at(0s));
+    CHECK(where(events) == "1");
+    CHECK(evicted(events) == Names{"junk3"});  // the newest of those worth least
+    CHECK(events.get<event::TaskEvicted>()->reason == event::Eviction::table_full);
+    CHECK(requirements(d) == 4);
+}
+
+TEST_CASE("the requirement whose dearest task is worth least makes way, and only for a dearer task", "[A6]") {
+    auto d = tight();
+    for (const auto& task : {asking("a", 100, 50), asking("b", 101, 30), asking("b2", 101, 90), asking("c", 102, 40),
+                             asking("d", 103, 70)}) {
+        ok(d.submit(task, at(0s)));
+    }
+    CHECK(refusal(d.submit(asking("cheap", 104, 39), at(0s))) == Error::too_many_requirements);
+    CHECK(refusal(d.submit(asking("equal", 104, 40), at(0s))) == Error::too_many_requirements);
+    CHECK_FALSE(d.check(command::Submit{asking("dear", 104, 41)}));
+    CHECK(evicted(d.submit(asking("dear", 104, 41), at(0s))) == Names{"c"});
+    CHECK(is_queued(d, "dear"));
+    CHECK(evicted(d.submit(asking("dearer", 105, 100), at(0s))) == Names{"dear"});
+    CHECK(evicted(d.submit(asking("more", 106, 101), at(0s))) == Names{"a"});
+    CHECK(evicted(d.submit(asking("most", 107, 102), at(0s))) == Names{"d"});
+    CHECK(evicted(d.submit(asking("last", 108, 103), at(0s))) == Names{"b", "b2"});  // the cheapest first
+    CHECK(requirements(d) == 4);
+}
+
+TEST_CASE("a requirement of which a task runs does not make way", "[A6]") {
+    auto d = tight();
+    ok(d.join(plain_node(1), at(0s)));
+    const auto lease = leased(d.submit(asking("runs", 8, 1), at(0s)));
+    ok(d.submit(asking("waits", 8, 2), at(0s)));
+    for (auto i = 0U; i < 3; ++i) {
+        ok(d.submit(asking(i, 100 + i, 50), at(0s)));
+    }
+    CHECK(refusal(d.submit(asking("cheap", 200, 50), at(0s))) == Error::too_many_requirements);
+    CHECK(evicted(d.submit(asking("dear", 200, 60), at(0s))) == Names{"2"});
+    ok(d.pause(1, at(0s)));
+    ok(d.complete(lease, at(1s)));
+    CHECK(evicted(d.submit(asking("late", 201, 40), at(1s))) == Names{"waits"});
+}
+
+TEST_CASE("of a requirement of many tasks a few go with the newcomer, until there is room", "[A6]") {
+    auto d = tight(2);
+    for (auto i = 1U; i <= 5; ++i) {
+        ok(d.submit(asking(i, 100, i), at(0s)));
+    }
+    for (auto i = 1U; i < 4; ++i) {
+        ok(d.submit(asking(10 + i, 100 + i, 50), at(0s)));
+    }
+    const auto dear = asking("dear", 8, 60);
+    const auto events = d.submit(dear, at(0s));
+    CHECK(evicted(events) == Names{"dear", "1", "2"});
+    CHECK(count<event::TaskQueued>(events) == 0);
+    CHECK(events.get<event::TaskEvicted>()->refund == allot::Amount{60});
+    CHECK(evicted(d.submit(asking("again", 8, 60), at(0s))) == Names{"again", "3", "4"});
+    CHECK(evicted(d.submit(asking("at last", 8, 60), at(0s))) == Names{"5"});
+    CHECK(is_queued(d, "at last"));
+    CHECK(requirements(d) == 4);
+}
+
+TEST_CASE("who goes for a full queue leaves room in a full table as well", "[A6]") {
+    auto d = allot::Dispatcher{allot::Rules{{.requirements_max = 4}}, allot::ValueQueue{{.tasks_per_node = 0, .capacity_min = 4}}};
+    for (auto i = 0U; i < 4; ++i) {
+        ok(d.submit(asking(i, 100 + i, 10 + i), at(0s)));
+    }
+    const auto events = d.submit(asking("dear", 200, 60), at(0s));
+    CHECK(evicted(events) == Names{"0"});
+    CHECK(events.get<event::TaskEvicted>()->reason == event::Eviction::queue_full);
+}
+
+TEST_CASE("nodes of made-up cards without stake do not shut out a node that has some", "[A6]") {
+    auto d = tight();
+    for (auto i = 0; i < 20; ++i) {
+        (void)d.join(of_card(100 + i, "junk" + std::to_string(i), 0), at(0s));
+    }
+    CHECK(classes(d) == 4);
+    CHECK_FALSE(d.check(command::Join{of_card("honest", "RTX 4090", 1)}));
+    const auto events = d.join(of_card("honest", "RTX 4090", 1), at(0s));
+    CHECK(events.accepted());
+    CHECK(displaced(events) == Names{"100"});
+    CHECK(state_of(d, "honest") == NodeState::available);
+    CHECK(state_of(d, 100) == NodeState::left);
+    CHECK(classes(d) == 4);
+}
+
+TEST_CASE("the class whose greatest stake is least makes way, and only for a greater stake", "[A6]") {
+    auto d = tight(2);
+    ok(d.join(of_card("a", "A", 50), at(0s)));
+    ok(d.join(of_card("b1", "B", 10), at(0s)));
+    ok(d.join(of_card("b2", "B", 60), at(0s)));
+    ok(d.join(of_card("c1", "C", 1), at(0s)));
+    ok(d.join(of_card("c2", "C", 2), at(0s)));
+    ok(d.join(of_card("c3", "C", 3), at(0s)));  // more than a command may send away
+    ok(d.join(of_card("busy", "D", 5), at(0s)));
+    for (const auto* id : {"a", "b1", "b2", "c1", "c2", "c3"}) {
+        ok(d.pause(id, at(0s)));
+    }
+    const auto lease = leased(d.submit(plain_task(1), at(0s)));
+    CHECK(lease.node == allot::NodeId{"busy"});
+    CHECK(refusal(d.join(of_card("e", "E", 50), at(0s))) == Error::too_many_classes);
+    const auto events = d.join(of_card("e", "E", 51), at(0s));
+    CHECK(displaced(events) == Names{"a"});
+    CHECK(events.get<event::NodeDisplaced>()->stake_returned == allot::Amount{50});
+    CHECK(displaced(d.join(of_card("f", "F", 100), at(0s))) == Names{"e"});
+    CHECK(displaced(d.join(of_card("g", "G", 90), at(0s))) == Names{"b1", "b2"});
+    ok(d.complete(lease, at(1s)));
+    CHECK(displaced(d.join(of_card("h", "H", 6), at(1s))) == Names{"busy"});
+}
+
+TEST_CASE("an update to a new class displaces as a join does; a node alone in its class takes the place of that", "[A6]") {
+    auto d = tight();
+    for (const auto& node : {of_card("a", "A", 50), of_card("b", "B", 60), of_card("c", "C", 70), of_card("d", "D", 80)}) {
+        ok(d.join(node, at(0s)));
+    }
+    CHECK(d.update({.id = "a", .gpu = "new"}, at(0s)).accepted());
+    CHECK(classes(d) == 4);
+    ok(d.join(of_card("a2", "new", 0), at(0s)));
+    CHECK(refusal(d.update({.id = "a2", .gpu = "x"}, at(0s))) == Error::too_many_classes);
+    CHECK(refusal(d.update({.id = "a2", .gpu = "x", .stake = 60}, at(0s))) == Error::too_many_classes);
+    CHECK(displaced(d.update({.id = "a2", .gpu = "x", .stake = 61}, at(0s))) == Names{"b"});
+    CHECK(classes(d) == 4);
+}
+
+TEST_CASE("what made way comes back when the session is rolled back", "[A6]") {
+    auto d = tight();
+    for (auto i = 0U; i < 4; ++i) {
+        ok(d.submit(asking(i, 100 + i, 10 + i), at(0s)));
+        ok(d.join(of_card(i + 1, "card" + std::to_string(i), i), at(0s)));
+    }
+    const auto before = d;
+    {
+        auto session = d.session();
+        ok(d.submit(asking("dear", 200, 60), at(0s)));
+        ok(d.join(of_card("rich", "new", 60), at(0s)));
+        CHECK_FALSE(d == before);
+        session.rollback();
+    }
+    CHECK(d == before);
+    CHECK(evicted(d.submit(asking("dear", 200, 60), at(0s))) == Names{"0"});
+    CHECK(displaced(d.join(of_card("rich", "new", 60), at(0s))) == Names{"1"});
+}
+
+TEST_CASE("a wish for a model stands in nobody's way", "[A3]") {
+    auto d = allot::Dispatcher{allot::Rules{{.models_max = 3, .models_per_node_max = 2}}};
+    ok(d.join(plain_node(1), at(0s)));
+    for (auto i = 0; i < 5; ++i) {  // five wishes, which no report has fulfilled
+        const auto name = "made-up" + std::to_string(i);
+        ok(d.submit(with(plain_task(i), [&](TaskSpec& task) { task.models = {name}; }), at(0s)));
+        ok(d.cancel(i, at(0s)));
+    }
+    CHECK(d.state().models().names().size() == 5);
+    CHECK(d.report_model(1, command::Report::add, {"a", "b"}, at(0s)).accepted());
+    CHECK(refusal(d.report_model(1, command::Report::add, {"c"}, at(0s))) == Error::too_many_names);
+    CHECK(d.join(with(plain_node(2), [](NodeSpec& node) { node.models = {"c"}; }), at(0s)).accepted());
+    CHECK(refusal(d.join(with(plain_node(3), [](NodeSpec& node) { node.models = {"d"}; }), at(0s))) == Error::too_many_models);
+    CHECK(refusal(d.join(with(plain_node(3), [](NodeSpec& node) { node.models = {"made-up0"}; }), at(0s))) ==
+          Error::too_many_models);
+    ok(d.advance(at(2h)));
+    CHECK(d.state().models().names().size() == 3);
+}
