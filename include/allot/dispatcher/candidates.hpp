@@ -24,7 +24,8 @@ void Dispatcher<Ps...>::each_among(const Task& task, const Allowed& allowed, F&&
     const auto each = [&](bool narrowed, auto&& g) {
         state_.nodes().for_each([&](NodeHandle h, const Record& record) {
             if (!is_candidate(record) || !state_.fits().fit(record.node.node_class, task.requirement) || !allowed(h) ||
-                (narrowed && !narrows_to(h, task)) || admits(record, task) != Reason::none) {
+                (task.pinned() && task.pinned_to != h) || (narrowed && !narrows_to(h, task)) ||
+                admits(record, task) != Reason::none) {
                 return;
             }
             if (const auto weight = weight_now(record, task, boost(h, task)); !weight.is_zero()) {

@@ -70,7 +70,7 @@ struct Dispatcher<Ps...>::Followers {
 
 template <class... Ps>
 auto Dispatcher<Ps...>::is_candidate(const Record& record) -> bool {
-    return record.node.state == NodeState::available && !record.node.excluded;
+    return record.node.state == NodeState::available && !record.node.excluded && record.node.held == no_handle<TaskHandle>;
 }
 
 /// Upper bounds of a candidate's weight: the best score it can reach before the next verdict, and the best locality the frame
@@ -278,6 +278,7 @@ auto Dispatcher<Ps...>::task_of(const TaskSpec& spec) const -> Task {
     task.labels.assign(spec.labels.begin(), spec.labels.end());
     task.submitted_at = state_.counters().now;
     task.sequence = state_.counters().sequence_next;
+    task.pinned_to = spec.node ? state_.nodes().find(*spec.node).value_or(no_handle<NodeHandle>) : no_handle<NodeHandle>;
     return task;
 }
 
