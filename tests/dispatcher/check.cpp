@@ -12,7 +12,7 @@ using namespace support;
 
 TEST_CASE("check agrees with apply for every command on random states") {
     using Dispatcher = allot::Dispatcher<>;
-    auto chaos = Chaos<Dispatcher>{seed()};
+    auto chaos = Chaos<Dispatcher>{seed(), true};
     auto refused = 0;
     for (auto round = 0; round < 5; ++round) {
         auto d = Dispatcher{};
@@ -50,7 +50,7 @@ TEST_CASE("check says nothing of the moment, which it is not given") {
 
 TEST_CASE("a batch gives the events of its commands one by one") {
     using Dispatcher = allot::Dispatcher<>;
-    auto chaos = Chaos<Dispatcher>{seed() + 9};
+    auto chaos = Chaos<Dispatcher>{seed() + 9, true};
     auto batch = Dispatcher{};
     auto single = Dispatcher{};
     for (auto round = 0; round < 50; ++round) {

@@ -19,7 +19,7 @@ namespace {
 void check_alike(allot::Dispatcher<> a, allot::Dispatcher<> b, std::uint64_t seed, int commands) {
     REQUIRE(a == b);
     REQUIRE(a.digest() == b.digest());
-    auto chaos = Chaos<allot::Dispatcher<>>{seed};
+    auto chaos = Chaos<allot::Dispatcher<>>{seed, true};
     for (auto i = 0; i < commands; ++i) {
         const auto moment = chaos.moment(a);
         const auto command = chaos.command(a);
@@ -48,7 +48,7 @@ auto grown(Chaos<allot::Dispatcher<>>& chaos, int commands) -> allot::Dispatcher
 }  // namespace
 
 TEST_CASE("a session rolled back leaves a dispatcher that is equal and acts alike") {
-    auto chaos = Chaos<allot::Dispatcher<>>{seed()};
+    auto chaos = Chaos<allot::Dispatcher<>>{seed(), true};
     for (auto round = 0; round < 60; ++round) {
         auto d = grown(chaos, 40);
         const auto before = d;
@@ -72,7 +72,7 @@ TEST_CASE("a session rolled back leaves a dispatcher that is equal and acts alik
 }
 
 TEST_CASE("a committed session is what the commands alone would have been") {
-    auto chaos = Chaos<allot::Dispatcher<>>{seed() + 1};
+    auto chaos = Chaos<allot::Dispatcher<>>{seed() + 1, true};
     auto plain = grown(chaos, 30);
     auto d = plain;
     auto session = d.session();
@@ -211,7 +211,7 @@ TEST_CASE("a policy's exception inside a session takes back its command only") {
 }
 
 TEST_CASE("copies share nothing") {
-    auto chaos = Chaos<allot::Dispatcher<>>{seed() + 2};
+    auto chaos = Chaos<allot::Dispatcher<>>{seed() + 2, true};
     const auto original = grown(chaos, 60);
     auto copy = original;
     auto reference = original;
@@ -267,7 +267,7 @@ TEST_CASE("equal states have equal digests, and what differs shows") {
 TEST_CASE("the key of the id hashes shows in no decision and no digest") {
     auto a = allot::Dispatcher<allot::IdKey>{};
     auto b = allot::Dispatcher{allot::IdKey{1, 2}};
-    auto chaos = Chaos<decltype(a)>{seed()};
+    auto chaos = Chaos<decltype(a)>{seed(), true};
     for (auto i = 0; i < 500; ++i) {
         const auto command = chaos.command(a);
         const auto moment = chaos.moment(a);

@@ -202,7 +202,7 @@ void torment(int commands) {
     auto fuse = Fuse{};
     auto d = fused<Pool>(fuse);
     auto reference = d;  // never throws
-    auto chaos = Chaos<decltype(d)>{seed()};
+    auto chaos = Chaos<decltype(d)>{seed(), true};
     auto thrown = 0;
     for (auto i = 0; i < commands; ++i) {
         const auto moment = chaos.moment(d);

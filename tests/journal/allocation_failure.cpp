@@ -25,7 +25,7 @@ namespace {
 template <class D>
 void starve(const D& composed, std::uint64_t seed, int commands) {
     auto d = composed;
-    auto chaos = support::Chaos<D>{seed};
+    auto chaos = support::Chaos<D>{seed, true};
     auto failures = 0;
     for (auto i = 0; i < commands; ++i) {
         const auto moment = chaos.moment(d);

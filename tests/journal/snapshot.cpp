@@ -35,7 +35,7 @@ using Chaos = support::Chaos<allot::Dispatcher<>>;
 // A dispatcher with a bit of everything, after some random commands.
 auto grown(std::uint64_t seed, int commands) -> allot::Dispatcher<> {
     auto d = allot::Dispatcher<>{};
-    auto chaos = Chaos{seed};
+    auto chaos = Chaos{seed, true};
     for (auto i = 0; i < commands; ++i) {
         const auto moment = chaos.moment(d);
         (void)d.apply(chaos.command(d), moment);
@@ -224,7 +224,7 @@ TEST_CASE("whatever a forger writes is refused, or is a state in its only form t
             composed.adopt(loader.state());
             const auto again = allot::snapshot(composed, 1);
             REQUIRE(std::equal(bytes.begin(), bytes.end() - 64, again.begin(), again.end() - 64));
-            auto chaos = Chaos{random()};
+            auto chaos = Chaos{random(), true};
             for (auto step = 0; step < 12; ++step) {
                 const auto moment = chaos.moment(composed);
                 (void)composed.apply(chaos.command(composed), moment);

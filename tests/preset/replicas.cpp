@@ -28,7 +28,7 @@ void replicas_agree(const Preset& preset) {
     const auto queue = std::get<allot::ValueQueue>(preset.policies());
     auto linear = Linear{allot::LinearPool{}, allot::LinearQueue{queue.parameters()}, preset};
     auto late = D{preset};
-    auto chaos = support::Chaos<D>{support::seed()};
+    auto chaos = support::Chaos<D>{support::seed(), true};
     const auto retry = allot::FixedTermsParameters{.after_timeout = allot::Next::retry_elsewhere,
                                                    .after_failure = allot::Next::retry_elsewhere,
                                                    .strikes_max = 3,

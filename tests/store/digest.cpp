@@ -54,6 +54,7 @@ TEST_CASE("each field of a node and of a task counts") {
     CHECK(differs([](auto& n) { n.lease = {1}; }));
     CHECK(differs([](auto& n) { n.due_at = allot::TimePoint{}; }));
     CHECK(differs([](auto& n) { n.labels.emplace_back("new"); }));
+    CHECK(differs([](auto& n) { n.held = {1}; }));
 
     const auto task = allot::laws::Sampler{1}.task();
     const auto task_without = digest(task);
@@ -79,6 +80,7 @@ TEST_CASE("each field of a node and of a task counts") {
     CHECK(task_differs([](auto& t) { t.models.push_back({99}); }));
     CHECK(task_differs([](auto& t) { t.avoided.push_back(99); }));
     CHECK(task_differs([](auto& t) { t.labels.emplace_back("new"); }));
+    CHECK(task_differs([](auto& t) { t.pinned_to = {1}; }));
 }
 
 TEST_CASE("what a tracker remembers counts when it says how") {

@@ -194,11 +194,11 @@ TEST_CASE("a class knows its nodes by slot, and a requirement how many of its ta
     auto nodes = Numbers{};
     table.each_node(ClassId{0}, [&](allot::NodeHandle n) { nodes.push_back(n.value); });
     CHECK(nodes == Numbers{9, 7});
-    table.add_running(RequirementId{0});
-    table.add_running(RequirementId{0});
-    table.remove_running(RequirementId{0});
+    table.add_staying(RequirementId{0});
+    table.add_staying(RequirementId{0});
+    table.remove_staying(RequirementId{0});
     const auto copy = table;
-    CHECK(copy.running(RequirementId{0}) == 1);
+    CHECK(copy.staying(RequirementId{0}) == 1);
     table.refit(enough, [](std::uint32_t) { return true; });
-    CHECK(table.running(RequirementId{0}) == 1);
+    CHECK(table.staying(RequirementId{0}) == 1);
 }

@@ -18,7 +18,8 @@ class Chaos {
 public:
     using Command = typename Dispatcher::Command;
 
-    explicit Chaos(std::uint64_t seed) : random_{seed} {}
+    /// @param pins Whether some tasks are pinned to a node, which no draw and no queue ever sees.
+    explicit Chaos(std::uint64_t seed, bool pins = false) : random_{seed}, pins_{pins} {}
 
     /// A number below `n`.
     auto below(std::uint64_t n) -> std::uint64_t { return random_() % n; }
@@ -110,6 +111,13 @@ public:
             task.gang_size = 2U + static_cast<std::uint32_t>(below(2));
             task.same_card = below(2) == 0;
         }
+        if (pins_ && below(6) == 0) {
+            task.node = node_id();
+            task.owner.reset();
+            task.group.reset();
+            task.gang_size = 1;
+            task.same_card = false;
+        }
         return task;
     }
 
@@ -142,6 +150,7 @@ private:
     }
 
     std::mt19937_64 random_;
+    bool pins_;
 };
 
 }  // namespace support

@@ -359,6 +359,11 @@ inline auto time_after(const Op& op, allot::TimePoint now, std::optional<allot::
                 if (op.odd == 6) { spec.gang_size = x[9] / 32U % 2U; }
                 if (op.odd == 7) { spec.gang_size = 17; }
             }
+            if (x[4] % 8 == 5) {
+                const auto& there = memory.present;
+                spec.node = op.odd == 2 || there.empty() ? node : there[x[2] % there.size()];
+                if (op.odd == 0) { spec.owner.reset(), spec.group.reset(), spec.gang_size = 1, spec.same_card = false; }
+            }
             spoil(spec.models);
             if (op.odd == 13) { spec.vram_min = {}; spec.gpus.clear(); }
             if (op.odd == 14) { spec.gpus = {{"", {24}}}; }

@@ -87,7 +87,7 @@ public:
     }
 
 private:
-    enum class State { pending, queued, running, ended };
+    enum class State { pending, queued, held, running, ended };
     struct NodeBook {
         allot::NodeSpec spec;
         allot::OperatorId operator_id;
@@ -237,6 +237,9 @@ private:
     }
     /// Whether a free node of positive weight may run a task.
     [[nodiscard]] auto may_run(const NodeBook& node, const TaskBook& task) const -> bool {
+        if (task.spec.node) {
+            return node.spec.id == *task.spec.node && serves(node.spec, task.spec);
+        }
         const auto& avoided = task.avoided;
         if (!serves(node.spec, task.spec) || std::find(avoided.begin(), avoided.end(), node.spec.id) != avoided.end()) {
             return false;
@@ -285,6 +288,16 @@ private:
     template <class D>
     [[nodiscard]] auto may_start(const D& d, const NodeBook& node, const TaskBook& task) const -> bool {
         return may_run(node, task) && companions(d, node, task).size() + 1 >= task.spec.gang_size;
+    }
+
+    /// The pinned task that waits for a node, or null.
+    [[nodiscard]] auto held_for(const allot::NodeId& id) const -> const TaskBook* {
+        for (const auto& [name, task] : tasks_) {
+            if (task.state == State::held && *task.spec.node == id) {
+                return &task;
+            }
+        }
+        return nullptr;
     }
 
     // ---- what a command does to the books -----------------------------------------------------------------------------
@@ -604,8 +617,14 @@ private:
         auto& t = task(e.task);
         ensure(t.state == State::pending, "D1: a task is queued when it neither waits nor runs", e.task);
         ensure(e.deadline == now_ + terms_.patience && e.owner == t.spec.owner, "a queued task has its deadline", e.task);
-        t.state = State::queued;
         t.deadline = e.deadline;
+        if (t.spec.node) {
+            ensure(node(*t.spec.node).state != allot::NodeState::available, "a pinned task waits when its node is not free", e.task);
+            ensure(!held_for(*t.spec.node), "one pinned task waits for a node", *t.spec.node);
+            t.state = State::held;
+            return;
+        }
+        t.state = State::queued;
         overfull_ = waiting() > capacity();
     }
     template <class D>
@@ -613,14 +632,16 @@ private:
         auto& t = task(e.lease.task);
         auto& n = node(e.lease.node);
         const auto first = e.lease.member == 0;
-        ensure(first ? t.state == State::queued || t.state == State::pending : t.state == State::running,
+        ensure(first ? t.state != State::running && t.state != State::ended : t.state == State::running,
                "D1: a task starts when it does not run", e.lease.task);
         ensure(e.lease.of == t.spec.gang_size && e.lease.member == t.members.size() && e.owner == t.spec.owner,
                "a gang starts as a whole, and a lease names its owner", t.spec.id);
         ensure(n.state == allot::NodeState::available, "D6: a node that starts a task was available", n.spec.id);
         ensure(!n.task, "D2: a node that starts a task held none", n.spec.id);
-        ensure(!n.excluded, "D6: a node that starts a task was not excluded", n.spec.id);
-        ensure(n.spec.stake.units != allot::u128{0}, "D6: a node that starts a task has weight", n.spec.id);
+        ensure(!n.excluded || t.spec.node, "D6: a node that starts a task was not excluded", n.spec.id);
+        ensure(n.spec.stake.units != allot::u128{0} || t.spec.node, "D6: a node that starts a task has weight", n.spec.id);
+        const auto* held = held_for(n.spec.id);
+        ensure(held == nullptr || held == &t, "a node's pinned task goes before all others", n.spec.id);
         ensure(serves(n.spec, t.spec), "D3: a node that starts a task serves it", n.spec.id);
         ensure(may_run(n, t), "D3, D8: a node that starts a task is not avoided and new to its group", n.spec.id);
         ensure(e.lease.token > token_, "L1: tokens only grow", t.spec.id);
@@ -728,7 +749,7 @@ private:
         ensure(!timeout || t.members.front().deadline <= now_, "L3: a lease expires at its deadline", e.task);
         ensure(t.starts < terms_.attempts_max, "a task is not tried for ever", e.task);
         const auto next = timeout ? terms_.after_timeout : terms_.after_failure;
-        ensure(next != allot::Next::end, "a task starts over when the terms say so", e.task);
+        ensure(next != allot::Next::end && !t.spec.node, "a task starts over when the terms say so", e.task);
         release_last(t);
         if (next == allot::Next::retry_elsewhere && !(answer && std::holds_alternative<allot::command::Slash>(command))) {
             avoid(t, on);
@@ -758,7 +779,7 @@ private:
     template <class D>
     void take(const D&, const allot::event::TaskEvicted& e, const Command&, bool) {
         auto& t = task(e.task);
-        ensure(t.state != State::running, "a running task is not evicted", e.task);
+        ensure(t.state != State::running && !t.spec.node, "neither a running nor a pinned task is evicted", e.task);
         if (e.reason == allot::event::Eviction::table_full) {
             ensure(++shrunk_ <= rules_.evictions_max + 1, "a full table loses a few tasks a command", e.task);
             end(t, {}, e.refund, e.owner);
@@ -784,7 +805,7 @@ private:
             release_last(t);
         } else {
             ensure(t.deadline <= now_, "L3: nothing expires before its deadline", e.task);
-            ensure(t.state == State::queued, "a queue deadline passes in the queue", e.task);
+            ensure(t.state == State::queued || t.state == State::held, "a queue deadline passes in the queue", e.task);
         }
         end(t, {}, e.refund, e.owner);
     }
@@ -851,6 +872,11 @@ private:
                        c.software == book.spec.software,
                    "a node has its class", id);
             ensure(slots.insert({node.node_class, node.slot}).second, "no two nodes of a class share a slot", id);
+            const auto* held = held_for(id);
+            const auto holds = node.held != allot::no_handle<allot::TaskHandle>;
+            ensure(holds == (held != nullptr) && (!holds || d.state().tasks()[node.held].id == held->spec.id),
+                   "a node holds the pinned task that waits for it", id);
+            ensure(!holds || node.state != allot::NodeState::available, "nothing waits for a free node", id);
             ++present;
             largest = std::max(largest, allot::StakeRoot::from(book.spec.stake.units));
         }
@@ -865,16 +891,18 @@ private:
             const auto& task = *d.task(id);
             ensure(book.state != State::pending, "D1: after a command a task waits, runs or has ended", id);
             const auto state = book.state == State::queued    ? allot::TaskState::queued
+                               : book.state == State::held    ? allot::TaskState::held
                                : book.state == State::running ? allot::TaskState::running
                                                               : allot::TaskState::ended;
             ensure(task.state == state, "D1: the state of a task is what its events say", id);
+            ensure(task.pinned() == (book.spec.node && state != allot::TaskState::ended), "a task is pinned until it ends", id);
             ensure(task.attempt == book.starts && task.sequence == book.sequence, "a task counts its starts", id);
             if (state == allot::TaskState::ended) {
                 ensure(task.due_at == book.forget_at, "an ended task has its time to be forgotten", id);
                 continue;
             }
             ensure(std::ranges::equal(task.avoided, book.avoided), "a task avoids whom it should", id);
-            ensure(state != allot::TaskState::queued || task.due_at == book.deadline, "a queued task has its deadline", id);
+            ensure(state == allot::TaskState::running || task.due_at == book.deadline, "a waiting task has its deadline", id);
             const auto ms = allot::u128{static_cast<std::uint64_t>(book.spec.duration_estimate.count())};
             ensure(task.value.num() * ms == book.spec.fee.units * allot::u128{task.value.den()},
                    "a task is worth its fee per time", id);
@@ -1113,7 +1141,7 @@ private:
             if (disturbs || book == nodes_.end() || book->second.task != t) {
                 continue;
             }
-            ensure(d.qos_score(*d.node(n)).raw() > 0, "D6: a node that starts a task has weight", n);
+            ensure(d.qos_score(*d.node(n)).raw() > 0 || tasks_.at(t).spec.node, "D6: a node that starts a task has weight", n);
             const auto& models = tasks_.at(t).spec.models;
             for (const auto& held : d.state().holdings(*d.state().nodes().find(n))) {
                 const auto asked = std::find(models.begin(), models.end(), d.state().models().name(held.model)) != models.end();

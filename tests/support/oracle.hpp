@@ -222,6 +222,10 @@ template <class D>
 [[nodiscard]] auto dispatch(const D& d, const allot::TaskSpec& spec, const allot::Entropy& entropy)
     -> std::vector<allot::NodeId> {
     const auto& state = d.state();
+    if (spec.node) {
+        const auto free = d.node(*spec.node)->node.state == allot::NodeState::available;
+        return free ? std::vector{*spec.node} : std::vector<allot::NodeId>{};
+    }
     const auto& rules = d.rules().parameters();
     auto models = spec.models;
     std::sort(models.begin(), models.end());

@@ -68,6 +68,7 @@ struct CommandText {
         if (t.software) { out += " software " + of(*t.software); }
         if (t.group) { out += fmt::format(" group {}", *t.group); }
         if (t.owner) { out += fmt::format(" owner {}", *t.owner); }
+        if (t.node) { out += fmt::format(" pinned to {}", *t.node); }
         return out;
     }
     auto operator()(const allot::command::Cancel& c) const -> Text { return fmt::format("cancel {}", c.task); }

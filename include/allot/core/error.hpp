@@ -55,6 +55,8 @@ enum class Error : std::uint16_t {
 
     task_unrunnable = 60,
     owner_quota_reached = 61,
+    pinned_shared = 62,
+    node_holds_task = 63,
 };
 
 /// What was wrong and what to do about it, in one sentence.
@@ -100,6 +102,8 @@ enum class Error : std::uint16_t {
         case Error::model_not_on_disk: return "a model must be on disk before it can be loaded";
         case Error::entropy_missing: return "match draws, so its moment needs entropy";
         case Error::task_unrunnable: return "no node could ever run this; ask for other hardware, platforms or version";
+        case Error::pinned_shared: return "a task pinned to a node has no owner, no group and no gang";
+        case Error::node_holds_task: return "a pinned task waits for this node already; cancel it or let it end";
         case Error::owner_quota_reached: return "the owner has as many unfinished tasks as the rules allow; let one end";
     }
     return "unknown error";

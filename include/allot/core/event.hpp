@@ -50,7 +50,7 @@ struct NodeScored { NodeId node; Outcome outcome{}; };
 
 // ---- tasks --------------------------------------------------------------------------------------------------------
 
-/// A task waits. Cause: submit, decline, retry. For: its owner.
+/// A task waits, a pinned one at its node and not in the queue. Cause: submit, decline, retry. For: its owner.
 struct TaskQueued { TaskId task; std::optional<OwnerId> owner{}; TimePoint deadline{}; };
 /// A task runs; one event per lease. Cause: submit, match, a free node. For: the node and the owner.
 struct TaskStarted { Lease lease; std::optional<OwnerId> owner{}; };
@@ -78,7 +78,8 @@ struct TaskDone { TaskId task; std::optional<OwnerId> owner{}; NodeId node; Amou
 struct TaskFailed {
     TaskId task; std::optional<OwnerId> owner{}; Amount refund{}; FailCause cause = FailCause::execution_error;
 };
-/// A task was withdrawn. Cause: cancel. For: its owner and, if it ran, the node. Terminal.
+/// A task was withdrawn, or the one node that may run it left, declined or no longer fits it. Cause: cancel; for a pinned task
+/// leave, decline, slash, QoS, a free node. For: its owner and, if it ran, the node. Terminal.
 struct TaskCancelled { TaskId task; std::optional<OwnerId> owner{}; Amount refund{}; };
 
 /// Why a task was evicted.

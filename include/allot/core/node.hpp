@@ -68,6 +68,7 @@ struct Node {
     bool excluded = false;                             ///< Kept out of candidate pools until its health recovers.
     bool kicked_out = false;                           ///< Leaves for good when its lease ends.
     List<std::string> labels{};
+    TaskHandle held = no_handle<TaskHandle>;           ///< The pinned task that waits for it; never while it is free.
 
     /// True for every state but `left`: these nodes count in N and in the largest stake.
     [[nodiscard]] auto present() const noexcept -> bool { return state != NodeState::left; }

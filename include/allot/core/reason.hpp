@@ -28,6 +28,7 @@ enum class Reason : std::uint8_t {
     narrowed_out = 15,
     unproven = 16,
     gang_short = 17,
+    pinned = 18,
     first_of_embedder = 64,
 };
 
@@ -51,6 +52,7 @@ enum class Reason : std::uint8_t {
         case Reason::models_missing: return "lacks the required models";
         case Reason::narrowed_out: return "others hold the models";
         case Reason::gang_short: return "too few others can run it beside this node";
+        case Reason::pinned: return "the task is pinned to another node";
         case Reason::unproven: return "on probation, and the task pays too much for that";
         case Reason::first_of_embedder: break;
     }

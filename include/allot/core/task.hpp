@@ -45,6 +45,8 @@ struct TaskSpec {
     std::uint32_t gang_size = 1;                ///< So many nodes run it at once, each under its own lease; all or none.
     bool same_card = false;                     ///< The nodes of a gang have one card: the same GPU and VRAM.
     std::vector<std::string> platforms_refused{};  ///< Platforms it does not run on, whatever `platforms` says.
+    std::optional<NodeId> node{};               ///< Pinned: only this node runs it; then no owner, no group and no gang. It
+                                                ///< goes before all others there, so accept it from the system alone.
 };
 
 /// What a task asks of a node's class, and of how many nodes. Interned, it is the task queue's group: VRAM × GPU, or "any" GPU.
@@ -108,8 +110,9 @@ private:
     std::uint32_t den_ = 1;
 };
 
-/// Life of a task. `ended` keeps its id from being used again until it is forgotten.
-enum class TaskState : std::uint8_t { queued, running, ended };
+/// Life of a task. `ended` keeps its id from being used again until it is forgotten; `held` waits at the one node that may run
+/// it, beside the queue.
+enum class TaskState : std::uint8_t { queued, running, ended, held };
 
 /// Record of a task, as policies see it.
 struct Task {
@@ -130,6 +133,10 @@ struct Task {
     List<std::string> labels{};
     std::uint32_t strikes = 0;                           ///< How often a node failed it and it started over.
     TaskState state = TaskState::ended;
+    NodeHandle pinned_to = no_handle<NodeHandle>;        ///< The one node that may run it, until it has ended.
+
+    /// True while one node alone may run it.
+    [[nodiscard]] auto pinned() const noexcept -> bool { return pinned_to != no_handle<NodeHandle>; }
 
     /// Who is told, if anybody.
     [[nodiscard]] auto told() const -> std::optional<OwnerId> {

@@ -24,7 +24,8 @@ void Dispatcher<Ps...>::each_among(const Task& task, const Allowed& allowed, F&&
     const auto each = [&](bool narrowed, auto&& g) {
         state_.nodes().for_each([&](NodeHandle h, const Record& record) {
             if (!is_candidate(record) || !state_.fits().fit(record.node.node_class, task.requirement) || !allowed(h) ||
-                (narrowed && !narrows_to(h, task)) || admits(record, task) != Reason::none) {
+                (task.pinned() && task.pinned_to != h) || (narrowed && !narrows_to(h, task)) ||
+                admits(record, task) != Reason::none) {
                 return;
             }
             if (const auto weight = weight_now(record, task, boost(h, task)); !weight.is_zero()) {
@@ -105,7 +106,7 @@ auto Dispatcher<Ps...>::narrows_to(NodeHandle node, const Task& task) const -> b
 
 template <class... Ps>
 auto Dispatcher<Ps...>::holders_to_narrow(const Task& task) const -> std::optional<std::uint32_t> {
-    if (task.models.empty() || rules_->narrowing == Narrowing::none) {
+    if (task.models.empty() || task.pinned() || rules_->narrowing == Narrowing::none) {
         return std::nullopt;
     }
     return rules_->narrowing == Narrowing::gate ? 0 : rules_->narrow_from;

@@ -187,6 +187,11 @@ struct Dispatcher<Ps...>::Checker {
         if (const auto error = names(task.labels, rules.labels_max, false)) {
             return error;
         }
+        if (task.node) {
+            if (const auto error = pin(task)) {
+                return error;
+            }
+        }
         if (task.group) {
             const auto g = hub.state_.groups().find(*task.group);
             if (g && hub.state_.groups()[*g].tasks >= rules.group_members_max) {
@@ -310,6 +315,24 @@ private:
                                    return std::find(refused.begin(), refused.end(), platform) != refused.end();
                                });
         return none_left ? Verdict{Error::task_unrunnable} : std::nullopt;
+    }
+    /// Why a task may not be pinned to the node it names.
+    [[nodiscard]] auto pin(const TaskSpec& task) const -> Verdict {
+        if (task.owner || task.group || task.gang_size > 1) {
+            return Error::pinned_shared;
+        }
+        const auto n = hub.present_node(*task.node);
+        if (!n) {
+            return task.node->is_null() ? Error::id_invalid : Error::node_unknown;
+        }
+        const auto& node = hub.state_.nodes()[*n].node;
+        if (node.state == NodeState::pending_leave || node.kicked_out) {
+            return Error::already_leaving;
+        }
+        if (hub.fitness(node.node_class, hub.requirement_of(task)) != Reason::none) {
+            return Error::task_unrunnable;
+        }
+        return node.held != no_handle<TaskHandle> ? Verdict{Error::node_holds_task} : std::nullopt;
     }
     /// @param own the node's present class, if it has one.
     [[nodiscard]] auto node_class(const NodeClass& value, Amount stake, ClassId own) const -> Verdict {

@@ -371,8 +371,12 @@ private:
 
     // lifecycle.hpp: how nodes and tasks live and end
     void dispatch(TaskHandle t, Task&& task, Step& step);
+    void dispatch_pinned(TaskHandle t, Task&& task, Step& step);
+    void start_held(NodeHandle n, Step& step);
     void enqueue(TaskHandle t, Task&& task, Step& step);
     void evict(TaskHandle t, event::Eviction reason, Step& step);
+    void withdraw(TaskHandle t, Step& step);
+    [[nodiscard]] auto after(const Task& task, OutcomeKind outcome) const -> Next;
     void shrink_queue(Step& step);
     void displace(TaskHandle t, Task&& task, RequirementId poorest, Step& step);
     void displace(ClassId poorest, Step& step);
@@ -380,7 +384,7 @@ private:
     void forget(TaskHandle t);
     void judge(Record& record, Outcome outcome, Step& step);
     void release(LeaseHandle l, Outcome outcome, Step& step);
-    void depart(NodeHandle n, Record record);
+    void depart(NodeHandle n, Record record, Step& step);
     template <class F>
     void each_member(TaskHandle t, F&& f) const;
     [[nodiscard]] auto has_others(LeaseHandle l) const -> bool;

@@ -70,7 +70,7 @@ struct Dispatcher<Ps...>::Followers {
 
 template <class... Ps>
 auto Dispatcher<Ps...>::is_candidate(const Record& record) -> bool {
-    return record.node.state == NodeState::available && !record.node.excluded;
+    return record.node.state == NodeState::available && !record.node.excluded && record.node.held == no_handle<TaskHandle>;
 }
 
 /// Upper bounds of a candidate's weight: the best score it can reach before the next verdict, and the best locality the frame
@@ -262,7 +262,7 @@ auto Dispatcher<Ps...>::poorest_requirement(const Task& newcomer) const -> std::
     auto poorest = std::optional<QueueEntry>{};
     state_.fits().requirements().for_each([&](std::uint32_t r, const Requirement&) {
         const auto group = RequirementId{r};
-        const auto idle = state_.fits().running(group) == 0;
+        const auto idle = state_.fits().staying(group) == 0;
         if (const auto best = queue_.best({&group, idle ? 1U : 0U}, [](TaskHandle) { return true; })) {
             const auto entry = entry_of(*best, state_.tasks()[*best]);
             poorest = poorest && goes_before(entry, *poorest) ? poorest : entry;
@@ -338,6 +338,7 @@ auto Dispatcher<Ps...>::task_of(const TaskSpec& spec) const -> Task {
     task.labels.assign(spec.labels.begin(), spec.labels.end());
     task.submitted_at = state_.counters().now;
     task.sequence = state_.counters().sequence_next;
+    task.pinned_to = spec.node ? state_.nodes().find(*spec.node).value_or(no_handle<NodeHandle>) : no_handle<NodeHandle>;
     return task;
 }
 

@@ -12,6 +12,10 @@ namespace allot { inline namespace v0 {
 /// A new task is tried at once whatever is queued (seed 001); without a candidate or without entropy it waits.
 template <class... Ps>
 void Dispatcher<Ps...>::dispatch(TaskHandle t, Task&& task, Step& step) {
+    if (task.pinned()) {
+        dispatch_pinned(t, std::move(task), step);
+        return;
+    }
     if (step.moment.entropy) {
         follow_stakes();
         if (const auto drawn = draw(task, *step.moment.entropy); !drawn.empty()) {
@@ -21,6 +25,54 @@ void Dispatcher<Ps...>::dispatch(TaskHandle t, Task&& task, Step& step) {
         }
     }
     enqueue(t, std::move(task), step);
+}
+
+/// A pinned task needs no draw: it starts on its node if that is free, be it excluded or without weight, for this is how such a
+/// node can prove itself; else it waits there, beside the queue (rule 22).
+template <class... Ps>
+void Dispatcher<Ps...>::dispatch_pinned(TaskHandle t, Task&& task, Step& step) {
+    const auto n = task.pinned_to;
+    if (state_.nodes()[n].node.state == NodeState::available) {
+        start(t, std::move(task), Gang{Draw{n}}, step);
+        return;
+    }
+    auto followers = Followers{*this};
+    task.state = TaskState::held;
+    task.due_at = state_.counters().now + std::max(Duration{1}, terms_.patience(task));
+    step.tell(event::TaskQueued{task.id, task.told(), task.due_at});
+    state_.put(t, std::move(task), followers);
+    state_.edit(n, [&](Record& record) { record.node.held = t; }, followers);
+}
+
+/// The pinned task that waits for a node starts when the node is free, before anything is pulled. Without a class that fits it
+/// any more it ends.
+template <class... Ps>
+void Dispatcher<Ps...>::start_held(NodeHandle n, Step& step) {
+    const auto* record = state_.nodes().find_record(n);
+    if (record == nullptr || record->node.state != NodeState::available || record->node.held == no_handle<TaskHandle>) {
+        return;
+    }
+    const auto t = record->node.held;
+    const auto& task = state_.tasks()[t];
+    if (fitness(record->node.node_class, state_.fits().value(task.requirement)) != Reason::none) {
+        withdraw(t, step);
+        return;
+    }
+    start(t, Task{task}, Gang{Draw{n}}, step);
+}
+
+/// A task ends before it could run, and its fee goes back.
+template <class... Ps>
+void Dispatcher<Ps...>::withdraw(TaskHandle t, Step& step) {
+    const auto& task = state_.tasks()[t];
+    step.tell(event::TaskCancelled{task.id, task.told(), task.fee});
+    end(t);
+}
+
+/// What becomes of a task whose lease ended so: no other node can run a pinned one.
+template <class... Ps>
+auto Dispatcher<Ps...>::after(const Task& task, OutcomeKind outcome) const -> Next {
+    return task.pinned() ? Next::end : terms_.after(task, outcome);
 }
 
 /// The lowest among queue and newcomer goes when there is no room; that may be the newcomer (rule 15), and is when it does not
@@ -92,20 +144,24 @@ void Dispatcher<Ps...>::displace(ClassId poorest, Step& step) {
     for (const auto n : nodes) {
         const auto& node = state_.nodes()[n].node;
         step.tell(event::NodeDisplaced{node.id, node.stake});
-        depart(n, state_.nodes()[n]);
+        depart(n, state_.nodes()[n], step);
     }
 }
 
 /// Ends a task: its id stays taken until it is forgotten, and nothing else of it stays.
 template <class... Ps>
 void Dispatcher<Ps...>::end(TaskHandle t) {
+    auto followers = Followers{*this};
+    if (state_.tasks()[t].state == TaskState::held) {
+        state_.edit(state_.tasks()[t].pinned_to, [](Record& record) { record.node.held = no_handle<TaskHandle>; }, followers);
+    }
     if (rules_->forget_tasks_after == Duration{0}) {
         forget(t);
         return;
     }
-    auto followers = Followers{*this};
     state_.edit(t, [&](Task& task) {
         task.state = TaskState::ended;
+        task.pinned_to = no_handle<NodeHandle>;
         task.lease = no_handle<LeaseHandle>;
         task.requirement = no_handle<RequirementId>;
         task.due_at = state_.counters().now + rules_->forget_tasks_after;
@@ -137,7 +193,7 @@ template <class... Ps>
 void Dispatcher<Ps...>::lapse(LeaseHandle l, OutcomeKind outcome, const Event& ending, Step& step) {
     const auto t = state_.leases()[l].task;
     const auto node = state_.nodes()[state_.leases()[l].node].node.id;
-    const auto next = terms_.after(state_.tasks()[t], outcome);
+    const auto next = after(state_.tasks()[t], outcome);
     const auto verdict = heard(state_.tasks()[t], outcome);
     const auto avoided = next == Next::retry_elsewhere ? std::optional{node} : std::nullopt;
     if (has_others(l)) {
@@ -277,10 +333,10 @@ void Dispatcher<Ps...>::release(LeaseHandle l, Outcome outcome, Step& step) {
     const auto& node = state_.nodes()[n].node;
     if (node.kicked_out) {
         step.tell(event::NodeKickedOut{node.id, node.stake});
-        depart(n, state_.nodes()[n]);
+        depart(n, state_.nodes()[n], step);
     } else if (node.state == NodeState::pending_leave) {
         step.tell(event::NodeLeft{node.id, node.stake});
-        depart(n, state_.nodes()[n]);
+        depart(n, state_.nodes()[n], step);
     } else if (node.state == NodeState::paused) {
         step.tell(event::NodePaused{node.id});
     } else {
@@ -288,11 +344,14 @@ void Dispatcher<Ps...>::release(LeaseHandle l, Outcome outcome, Step& step) {
     }
 }
 
-/// A node leaves the network. Its history stays, so that coming back cures nothing (rule 20).
+/// A node leaves the network, and what waits for it ends. Its history stays, so that coming back cures nothing (rule 20).
 template <class... Ps>
-void Dispatcher<Ps...>::depart(NodeHandle n, Record record) {
-    hold(n, {});
+void Dispatcher<Ps...>::depart(NodeHandle n, Record record, Step& step) {
     auto& node = record.node;
+    if (node.held != no_handle<TaskHandle>) {
+        withdraw(std::exchange(node.held, no_handle<TaskHandle>), step);
+    }
+    hold(n, {});
     node.state = NodeState::left;
     node.node_class = no_handle<ClassId>;
     node.slot = 0;

@@ -208,6 +208,9 @@ void Dispatcher<Ps...>::pull_freed(Step& step) {
         step.freed.erase(std::unique(step.freed.begin(), step.freed.end()), step.freed.end());
     }
     for (const auto n : step.freed) {
+        start_held(n, step);
+    }
+    for (const auto n : step.freed) {
         pull(n, step);
     }
     step.freed.clear();
@@ -309,6 +312,7 @@ void Dispatcher<Ps...>::start(TaskHandle t, Task&& task, const Gang& gang, Step&
         state_.edit(n, [&](Record& record) {
             record.node.state = NodeState::busy;
             record.node.lease = l;
+            record.node.held = no_handle<TaskHandle>;
         }, followers);
         models_used(n, placed, false);
         step.tell(event::TaskStarted{lease_value(l), placed.told()});
@@ -326,6 +330,9 @@ void Dispatcher<Ps...>::place_models(const Task& task, const Gang& chosen, Step&
             if (const auto* held = holds(member.node, model); held == nullptr || !held->on_disk()) {
                 want(member.node, model, task.id, step);
             }
+        }
+        if (task.pinned()) {
+            continue;  // it draws nobody, and has no entropy to draw with
         }
         const auto demand = ModelDemand{pool_.count(Frame{state_.fits().all_classes(), {&model, 1}})};
         auto random = Random{*step.moment.entropy, Purpose::placement, task.id.bytes(), task.attempt, i};

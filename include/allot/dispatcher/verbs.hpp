@@ -106,7 +106,7 @@ struct Dispatcher<Ps...>::Applier {
             step.tell(event::NodeLeavePending{c.node});
         } else {
             step.tell(event::NodeLeft{c.node, record.node.stake});
-            hub.depart(n, record);
+            hub.depart(n, record, step);
         }
     }
 
@@ -128,19 +128,19 @@ struct Dispatcher<Ps...>::Applier {
         auto record = hub.state_.nodes()[n];
         step.tell(event::NodeSlashed{c.node, record.node.stake});
         if (!record.node.leased()) {
-            hub.depart(n, std::move(record));
+            hub.depart(n, std::move(record), step);
             return;
         }
         const auto l = record.node.lease;
         const auto t = hub.state_.leases()[l].task;
-        const auto next = hub.terms_.after(hub.state_.tasks()[t], OutcomeKind::incorrect_result);
+        const auto next = hub.after(hub.state_.tasks()[t], OutcomeKind::incorrect_result);
         const auto others = hub.has_others(l);
         if (others) {
             step.tell(event::LeaseLost{hub.lease_value(l), OutcomeKind::incorrect_result});
             hub.unchain(l, {});
         }
         hub.state_.remove(l, followers);
-        hub.depart(n, std::move(record));
+        hub.depart(n, std::move(record), step);
         if (others) {
             hub.conclude(t, step);
             return;
@@ -232,6 +232,13 @@ struct Dispatcher<Ps...>::Applier {
             hub.each_member(t, [&](LeaseHandle m) { step.tell(event::LeaseWithdrawn{hub.lease_value(m)}); });
             hub.release_all(t, {OutcomeKind::cancelled}, step);
         }
+        if (hub.state_.tasks()[t].pinned()) {  // nobody else can run it
+            const auto& task = hub.state_.tasks()[t];
+            step.tell(event::TaskCancelled{task.id, task.told(), task.fee});
+            hub.release(l, {OutcomeKind::declined}, step);
+            hub.end(t);
+            return;
+        }
         hub.release(l, {OutcomeKind::declined}, step);
         hub.start_over(t, c.lease.node, step);
     }
@@ -303,7 +310,7 @@ private:
         const auto proves = record.node.present() && unproven && hub.proven(record);
         if (record.node.kicked_out && record.node.present() && !record.node.leased()) {
             step.tell(event::NodeKickedOut{id, record.node.stake});
-            hub.depart(n, std::move(record));
+            hub.depart(n, std::move(record), step);
             return;
         }
         hub.state_.put(n, std::move(record), followers);

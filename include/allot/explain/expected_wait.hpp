@@ -34,9 +34,12 @@ template <class Dispatcher>
         return never;
     }
     auto free = d.now();
+    if (node.held != no_handle<TaskHandle>) {
+        free += d.state().tasks()[node.held].duration_estimate;
+    }
     if (node.leased()) {
         const auto& lease = d.state().leases()[node.lease];
-        free = expected_end(lease, d.state().tasks()[lease.task].duration_estimate, free);
+        free += expected_end(lease, d.state().tasks()[lease.task].duration_estimate, d.now()) - d.now();
     }
     return node.excluded ? std::max(free, node.due_at) : free;
 }
@@ -60,6 +63,13 @@ public:
     }
 
     [[nodiscard]] auto wait() -> std::optional<Duration> {
+        if (question_.task.pinned()) {  // it is the next on its node
+            auto node = d_.state().nodes()[question_.task.pinned_to].node;
+            node.excluded = false;
+            node.held = no_handle<TaskHandle>;
+            const auto free = expected_free(d_, node);
+            return free == never ? std::nullopt : std::optional{free - d_.now()};
+        }
         while (!free_.empty()) {
             const auto [time, node] = free_.top();
             free_.pop();
@@ -186,6 +196,8 @@ private:
 /// expire before (`TaskExplanation::next`). `simulate --expected-wait` tells how far off it is on a real trace. Of the tasks
 /// that go before, only the class they fit is asked, not whom they avoid nor what they hold. A running task is looked at as if
 /// it waited.
+///
+/// A pinned task waits for its node alone.
 ///
 /// Never negative; zero when a node is free that would take it and no better task would. Of two tasks that differ in value
 /// alone, the greater never waits longer.

@@ -57,9 +57,10 @@ struct NodeExplanation {
     std::uint32_t runnable = 0;             ///< Tasks it could take, were it free.
     std::vector<GroupOdds> groups{};        ///< Those with demand, the group of the best task first.
     std::optional<TaskId> next{};           ///< The first of those it could run, which it takes as soon as it is free.
+    std::optional<TaskId> held{};           ///< The pinned task that waits for it, and goes before all others.
 };
-ALLOT_FIELDS(NodeExplanation, node, now, state, obstacle, back_at, free_by, class_nodes_missing, qos, next_vram, queued, tasks, runnable, groups,
-             next)
+ALLOT_FIELDS(NodeExplanation, node, now, state, obstacle, back_at, free_by, class_nodes_missing, qos, next_vram, queued, tasks,
+             runnable, groups, next, held)
 
 namespace detail {
 
@@ -179,6 +180,9 @@ template <class Dispatcher>
     }
     if (record.node.leased()) {
         out.free_by = d.ends_by(record.node.lease);
+    }
+    if (record.node.held != no_handle<TaskHandle>) {
+        out.held = d.state().tasks()[record.node.held].id;
     }
     out.qos = d.qos_score(record);
     out.next_vram = detail::next_vram(d, d.state().fits().value(record.node.node_class).vram);

@@ -125,9 +125,13 @@ template <class Dispatcher>
     }
 }
 
-/// The rest: why a free node of a fitting class and some score would not take this task, whatever models it holds.
+/// The rest: why a free node of a fitting class and some score would not take this task, whatever models it holds. The one node of
+/// a pinned task takes it whatever its score.
 template <class Dispatcher>
 [[nodiscard]] auto refusal(const Dispatcher& d, NodeHandle h, const Question& question, Score score) -> Reason {
+    if (question.task.pinned()) {
+        return question.task.pinned_to == h ? Reason::none : Reason::pinned;
+    }
     return has_no_weight(d, h, question.task, score) ? Reason::zero_weight
                                                      : d.admission(h, question.task, question.requirement);
 }
@@ -140,10 +144,14 @@ template <class Dispatcher>
 template <class Dispatcher>
 [[nodiscard]] auto first_reason(const Dispatcher& d, NodeHandle h, const Question& question, Reason fits) -> Reason {
     const auto& node = d.state().nodes()[h].node;
+    const auto pinned = question.task.pinned();
+    if (pinned && question.task.pinned_to != h) {
+        return Reason::pinned;
+    }
     if (const auto reason = reason_of_state(node); reason != Reason::none) {
         return reason;
     }
-    if (fits != Reason::none || node.excluded) {
+    if (fits != Reason::none || (node.excluded && !pinned)) {
         return fits != Reason::none ? fits : Reason::excluded;
     }
     return refusal(d, h, question);
@@ -203,7 +211,8 @@ template <class Dispatcher>
     const auto without = reason_of_narrowing(d, question.task, 0);
     d.state().nodes().for_each([&](NodeHandle h, const auto& record) {
         const auto& node = record.node;
-        const auto free = h == as_free.node || (reason_of_state(node) == Reason::none && !node.excluded);
+        const auto shut_out = node.excluded && !question.task.pinned();
+        const auto free = h == as_free.node || (reason_of_state(node) == Reason::none && !shut_out);
         if (!free || !node.present() || fits[node.node_class.value] != Reason::none ||
             refusal(d, h, question, as_free.score_of(d, h)) != Reason::none) {
             return;

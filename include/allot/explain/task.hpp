@@ -59,7 +59,7 @@ struct TaskExplanation {
     Requirement group{};                   ///< The queue's group: what it asks of a node's class.
     std::uint32_t group_size = 0;          ///< Tasks that wait in this group.
     Value value{};
-    std::uint32_t position = 0;            ///< Among all that wait, from 1; the best is first.
+    std::uint32_t position = 0;            ///< Among all that wait, from 1; the best is first. 0 for a pinned task.
     std::uint32_t queued = 0;              ///< Tasks that wait, it among them if it is one.
     std::uint32_t capacity = 0;            ///< Tasks that may.
     std::optional<Value> survives_above{}; ///< The queue is full, and this task outlives the next eviction exactly when its value
@@ -180,7 +180,7 @@ public:
         out.candidates = counts_[Reason::none];
         out.downloads = downloads_;
         out.next = next_;
-        out.next.on_match = out.candidates > 0;
+        out.next.on_match = out.candidates > 0 && !question_.task.pinned();
         out.next.on_models = out.count(Reason::models_missing) > 0;
         const auto models = !question_.task.models.empty();
         if (models) {
@@ -211,7 +211,7 @@ private:
         const auto node_class = node.node_class.value;
         const auto fits = fits_[node_class];
         const auto reason = first_reason(d_, h, question_, fits);
-        const auto free = reason_of_state(node) == Reason::none && !node.excluded;
+        const auto free = reason_of_state(node) == Reason::none && (!node.excluded || question_.task.pinned());
         if (free && bits_[node_class] != 0 && (fits == Reason::none ? reason : refusal(d_, h, question_)) == Reason::none) {
             could_run(h, node_class);
         }
@@ -339,6 +339,11 @@ template <class Dispatcher>
 /// Where a task stands, or would stand, among those that wait.
 template <class Dispatcher>
 void tell_queue(const Dispatcher& d, const Question& question, TaskExplanation& out) {
+    out.queued = d.queued();
+    out.capacity = d.queue_capacity();
+    if (question.task.pinned()) {  // it waits at its node, and no eviction can take it
+        return;
+    }
     const auto it = d.entry_of(no_handle<TaskHandle>, question.task);
     auto worst = std::optional<QueueEntry>{};
     out.position = 1;
@@ -354,8 +359,6 @@ void tell_queue(const Dispatcher& d, const Question& question, TaskExplanation& 
         out.position += goes_before(other, it) ? 1U : 0U;
         worst = !worst || goes_before(*worst, other) ? other : *worst;
     });
-    out.queued = d.queued();
-    out.capacity = d.queue_capacity();
     if (out.queued >= out.capacity && worst) {
         out.survives_above = survives_above(d, question.task, d.state().tasks()[worst->task]);
     }

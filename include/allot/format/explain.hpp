@@ -120,7 +120,7 @@ struct fmt::formatter<allot::TaskExplanation> : allot::detail::PlainFormatter {
     auto format(const allot::TaskExplanation& e, Context& context) const {
         namespace say = allot::detail;
         auto out = context.out();
-        const auto* state = e.state == allot::TaskState::queued ? "queued" : "running";
+        const auto* state = e.state == allot::TaskState::running ? "running" : e.state == allot::TaskState::held ? "held" : "queued";
         out = fmt::format_to(out, "task {} {} for {}; group {} ({} waiting); value {}; position {} of {}, room for {}", e.task.text(),
                              state, say::span_text(e.now - e.submitted_at), say::group_text(e.group), e.group_size,
                              say::value_text(e.value), e.position, e.queued, e.capacity);
@@ -179,6 +179,9 @@ struct fmt::formatter<allot::NodeExplanation> : allot::detail::PlainFormatter {
         }
         if (e.free_by) {
             out = fmt::format_to(out, ", free {} at the latest", say::until_text(e.now, *e.free_by));
+        }
+        if (e.held) {
+            out = fmt::format_to(out, ", then takes task {}, which is pinned to it", e.held->text());
         }
         if (e.class_nodes_missing > 0) {
             out = fmt::format_to(out, ", of a kind that gets tasks once {} more of it {} there", e.class_nodes_missing,

@@ -269,10 +269,13 @@ private:
         demand(task.fee.admitted() && task.duration_estimate > Duration{0} &&
                task.duration_estimate < Duration{std::int64_t{1} << 32});
         demand((task.state == TaskState::running) == (task.lease != no_handle<LeaseHandle>));
+        demand(!task.pinned() || (task.owner.is_null() && task.group == no_handle<GroupHandle>));
+        demand(task.state == TaskState::running || task.pinned() == (task.state == TaskState::held));
         if (task.state == TaskState::ended) {
             demand(task.requirement == no_handle<RequirementId> && task.models.empty());
         } else {
             demand(state_.fits().contains(task.requirement));
+            demand(fault_ || !task.pinned() || state_.fits().value(task.requirement).gang_size == 1);
             sequences_.push_back(task.sequence);
         }
         for (const auto model : task.models) {
@@ -327,10 +330,17 @@ private:
         state_.nodes().for_each([&](NodeHandle h, const Record& record) {
             const auto* lease = record.node.leased() ? state_.leases().find_record(record.node.lease) : nullptr;
             about("nodes", h.value, !record.node.leased() || (lease != nullptr && lease->node == h));
+            const auto* held = state_.tasks().find_record(record.node.held);
+            const auto holds = record.node.held != no_handle<TaskHandle>;
+            about("nodes", h.value, !holds || (record.node.present() && record.node.state != NodeState::available &&
+                                               held != nullptr && held->state == TaskState::held && held->pinned_to == h));
         });
         auto chained = std::uint32_t{0};
         state_.tasks().for_each([&](TaskHandle h, const Task& task) {
-            if (task.state != TaskState::running) {
+            const auto* node = state_.nodes().find_record(task.pinned_to);
+            const auto runs = task.state == TaskState::running;
+            about("tasks", h.value, !task.pinned() || (node != nullptr && (runs || node->node.held == h)));
+            if (!runs) {
                 return;
             }
             // The chain ends, for members ascend; somebody in it is still at work.
@@ -339,7 +349,8 @@ private:
             auto least = std::uint32_t{0};
             for (auto l = task.lease; good && l != no_handle<LeaseHandle>;) {
                 const auto* lease = state_.leases().find_record(l);
-                good = lease != nullptr && lease->task == h && lease->member >= least;
+                good = lease != nullptr && lease->task == h && lease->member >= least &&
+                       (!task.pinned() || lease->node == task.pinned_to);
                 if (good) {
                     ++chained;
                     at_work = at_work || lease->phase != LeasePhase::completed;

@@ -134,10 +134,10 @@ public:
     }
     void free(ClassId id, std::uint32_t slot) { columns_[id.value].slots.free(slot); }
 
-    /// Tasks of a requirement that run.
-    [[nodiscard]] auto running(RequirementId id) const -> std::uint32_t { return rows_[id.value].running; }
-    void add_running(RequirementId id) { ++rows_[id.value].running; }
-    void remove_running(RequirementId id) { --rows_[id.value].running; }
+    /// Tasks of a requirement that run, or are pinned and wait at their node: none of them can make way for another task.
+    [[nodiscard]] auto staying(RequirementId id) const -> std::uint32_t { return rows_[id.value].staying; }
+    void add_staying(RequirementId id) { ++rows_[id.value].staying; }
+    void remove_staying(RequirementId id) { --rows_[id.value].staying; }
 
     void acquire(ClassId id) { classes_.acquire(id.value); }
     void acquire(RequirementId id) { requirements_.acquire(id.value); }
@@ -262,7 +262,7 @@ public:
             for (const auto c : fitting) {
                 columns_[c.value].requirements.push_back(RequirementId{r});
             }
-            rows_[r] = row_of(std::move(fitting), rows_[r].running);
+            rows_[r] = row_of(std::move(fitting), rows_[r].staying);
         });
     }
 
@@ -277,28 +277,28 @@ private:
     struct Row {
         std::vector<ClassId> classes;  // that fit and are open; with room for all that fit, also in a copy
         std::uint32_t fitting = 0;
-        std::uint32_t running = 0;     // tasks
+        std::uint32_t staying = 0;     // tasks
 
         Row() = default;
         Row(Row&&) noexcept = default;
-        Row(const Row& other) : fitting{other.fitting}, running{other.running} {
+        Row(const Row& other) : fitting{other.fitting}, staying{other.staying} {
             classes.reserve(fitting);
             classes = other.classes;
         }
         auto operator=(Row other) noexcept -> Row& {
             classes = std::move(other.classes);
             fitting = other.fitting;
-            running = other.running;
+            staying = other.staying;
             return *this;
         }
         ~Row() = default;
     };
 
     /// Keeps the open ones, and the room of all.
-    [[nodiscard]] auto row_of(std::vector<ClassId> fitting, std::uint32_t running = 0) const -> Row {
+    [[nodiscard]] auto row_of(std::vector<ClassId> fitting, std::uint32_t staying = 0) const -> Row {
         auto row = Row{};
         row.fitting = static_cast<std::uint32_t>(fitting.size());
-        row.running = running;
+        row.staying = staying;
         std::erase_if(fitting, [&](ClassId c) { return !open(c); });
         row.classes = std::move(fitting);
         return row;

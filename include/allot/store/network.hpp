@@ -281,13 +281,14 @@ private:
                 models_.release(model);
             }
         }
-        const auto ran = was != nullptr && was->state == TaskState::running;
-        const auto runs = is != nullptr && is->state == TaskState::running;
-        if (runs && !ran) {
-            fits_.add_running(is->requirement);
+        const auto stays = [](const Task* task) {
+            return task != nullptr && (task->state == TaskState::running || task->state == TaskState::held);
+        };
+        if (stays(is) && !stays(was)) {
+            fits_.add_staying(is->requirement);
         }
-        if (ran && !runs) {
-            fits_.remove_running(was->requirement);
+        if (stays(was) && !stays(is)) {
+            fits_.remove_staying(was->requirement);
         }
         set_due(DueKind::task, h.value, due_of(was), due_of(is));
         followers.task_changed(h, was, is);
