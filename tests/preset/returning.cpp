@@ -64,7 +64,8 @@ public:
         twin_ = d_;
         if (lease) {
             for (auto moves = sampler_.small(4); moves > 0; --moves) {
-                move(sampler_.small(5));
+                const auto which = sampler_.small(4);
+                move(which == 3 ? 4 : which);  // all but joining: it may be gone by now
             }
             const auto end = sampler_.small(4);
             end_task(d_, *lease, end);
