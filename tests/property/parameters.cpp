@@ -431,8 +431,6 @@ TEST_CASE("boosts at the end of what is accepted bend no weight, whatever the we
     CHECK(near(allot::ContractWeight{}.weight(node, task, factors), exactly(14'999, 1'000)));
 }
 
-namespace {
-
 /// An embedder's policy that checks nothing itself.
 struct Trusting {
     using role = allot::role::valuation;
@@ -448,8 +446,6 @@ struct Trusting {
     auto parameters() const -> const Parameters& { return given; }
     void configure(const Parameters& parameters) { given = parameters; }
 };
-
-}  // namespace
 
 TEST_CASE("a dispatcher refuses an embedder's policy whose parameters are not valid, as configure does", "[A10]") {
     CHECK_THROWS_WITH(allot::Dispatcher{Trusting{{.divisor = 0}}}, "allot: a parameter is outside its documented range");
