@@ -83,7 +83,11 @@ TEST_CASE("a dispatcher recovered from a failing journal is in a state at or aft
                     REQUIRE(at > 74);  // 60 writes and the 14 syncs between them; a bit flips in no sync
                     break;
                 }
-                file.restart();
+                if (fault == Fault::bit_flip) {
+                    file.reopen();  // a device that both flips bits and loses the last mark cannot be told from a torn tail
+                } else {
+                    file.restart();
+                }
                 auto d = D{};
                 auto replayed = std::size_t{0};
                 const auto mark = allot::recover(file, [&](const allot::LogRecord& record) {
