@@ -5,6 +5,8 @@
 #include "support/catch.hpp"
 #include "support/network.hpp"
 
+namespace tables_test {
+
 using namespace support;
 
 // Tables that strangers fill (docs/rules.md): who fills one cannot shut out somebody of more value.
@@ -211,3 +213,5 @@ TEST_CASE("a wish for a model stands in nobody's way", "[A3]") {
     ok(d.advance(at(2h)));
     CHECK(d.state().models().names().size() == 3);
 }
+
+}  // namespace tables_test
