@@ -77,7 +77,8 @@ part() {
     echo "== $1"
     began=$(date +%s)
     system=$(mktemp -d "$cache/system.XXXXXX")
-    trap 'rm -rf "$system"' EXIT
+    inside=
+    trap '[ -z "$inside" ] || { kill -KILL "$inside"; wait "$inside"; } 2> /dev/null || true; rm -rf "$system"' EXIT
     cp -a "$base/." "$system"
     cp -L /etc/resolv.conf /etc/hosts "$system/etc"
     find "$kept" -name '*.deb' -exec ln -t "$system/var/cache/apt/archives" {} +
@@ -91,7 +92,10 @@ part() {
         exec chroot "$@"' sh "$system" \
         /usr/bin/env -i HOME=/root PATH="/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin" \
         ${ALLOT_JOBS:+"ALLOT_JOBS=$ALLOT_JOBS"} ${ALLOT_SEED:+"ALLOT_SEED=$ALLOT_SEED"} \
-        sh -euc "cd /root/allot; $2" 9>&- || status=$?
+        sh -euc "cd /root/allot; $2" 9>&- &
+    inside=$!
+    wait $inside || status=$?
+    inside=
     find "$system/var/cache/apt/archives" -name '*.deb' -exec ln -f -t "$kept" {} +
     rm -rf "$system"
     [ $status -eq 0 ] || { echo "== $1 failed with $status"; exit 1; }
