@@ -193,7 +193,7 @@ auto refusals() -> std::vector<Refusal> {
     return list;
 }
 
-/// Errors that need a network of their own, checked below one by one.
+/// Errors that need a network of their own, checked below one by one, and those of pinned tasks in pinned.cpp.
 const auto elsewhere = std::set<Error>{Error::lease_already_disclosed, Error::lease_renewal_capped, Error::too_many_tasks,
                                        Error::too_many_requirements, Error::lease_completed, Error::task_unrunnable,
                                        Error::owner_quota_reached, Error::pinned_shared, Error::node_holds_task};
