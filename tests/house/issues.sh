@@ -10,13 +10,19 @@ history=$(git -C "$tests" rev-parse --is-shallow-repository 2> /dev/null || true
 faults=$(mktemp)
 trap 'rm -f "$faults"' EXIT
 
+# The suites that a test includes, whose test cases are its own.
+suites() {
+    sed -n "s|^#include \"\(.*\.ipp\)\".*|$tests/\1|p" "$tests/$1"
+}
+
 grep -v '^#' "$list" | grep -v '^$' | while read -r number file commit rest; do
     line="$number $file $commit"
     echo "$line" | grep -Eq '^[A-Z]+[0-9]+ [^ ]+ [0-9a-f]{7,40}$' && [ -z "$rest" ] ||
         echo "$list: \"$line $rest\" is not a number, a file and a commit"
     if [ ! -f "$tests/$file" ]; then
         echo "$list: $number names $file, which is not there"
-    elif [ "${file%.cpp}" != "$file" ] && [ "${file#compile_fail/}" = "$file" ] && ! grep -Fq "[$number]" "$tests/$file"; then
+    elif [ "${file%.cpp}" != "$file" ] && [ "${file#compile_fail/}" = "$file" ] &&
+        ! grep -Fq "[$number]" "$tests/$file" && ! grep -Fq "[$number]" $(suites "$file") /dev/null; then
         echo "$list: no test case in $file has the tag [$number]"
     fi
     if [ "$history" = false ] && ! git -C "$tests" cat-file -e "$commit^{commit}" 2> /dev/null; then
