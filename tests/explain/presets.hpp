@@ -20,15 +20,11 @@
 #include <allot/explain/what_if.hpp>
 #include <allot/journal/receipt.hpp>
 #include <allot/journal/state_root.hpp>
-#include <allot/preset/crynux_contracts.hpp>
-#include <allot/preset/crynux_relay_2026.hpp>
-#include <allot/preset/crynux_single.hpp>
-#include <allot/preset/crynux_trio.hpp>
-#include <allot/preset/hardened.hpp>
 
 #include "support/catch.hpp"
 #include "support/chaos.hpp"
 #include "support/network.hpp"
+#include "support/presets.hpp"
 #include "support/seed.hpp"
 
 // What explanations say under a preset `P`, held against what the dispatcher then does: nothing here knows how either comes to it.

@@ -1,10 +1,7 @@
 #include <tuple>
 
-#include <allot/preset/crynux_contracts.hpp>
-#include <allot/preset/crynux_relay_2026.hpp>
-#include <allot/preset/crynux_trio.hpp>
-
 #include "support/catch.hpp"
+#include "support/presets.hpp"
 
 namespace {
 

@@ -6,10 +6,10 @@
 
 #include <allot/explain/probabilities.hpp>
 #include <allot/explain/task.hpp>
-#include <allot/preset/crynux_relay_2026.hpp>
 
 #include "support/catch.hpp"
 #include "support/network.hpp"
+#include "support/presets.hpp"
 
 // What the relay's own tests claim of it (spec: crynux.md 4.3), claimed of the preset.
 

@@ -1,10 +1,9 @@
 #include <string>
 #include <vector>
 
-#include <allot/preset/crynux_single.hpp>
-
 #include "support/catch.hpp"
 #include "support/chaos.hpp"
+#include "support/presets.hpp"
 #include "support/seed.hpp"
 
 using namespace support;

@@ -1,5 +1,3 @@
-#include <allot/preset/crynux_trio.hpp>
-
 #include <map>
 #include <string>
 #include <vector>
@@ -8,6 +6,7 @@
 
 #include "support/catch.hpp"
 #include "support/network.hpp"
+#include "support/presets.hpp"
 
 namespace {
 

@@ -9,12 +9,11 @@
 
 #include <allot/explain/probabilities.hpp>
 #include <allot/explain/task.hpp>
-#include <allot/preset/crynux_single.hpp>
-#include <allot/preset/hardened.hpp>
 
 #include "support/catch.hpp"
 #include "support/chaos.hpp"
 #include "support/oracle.hpp"
+#include "support/presets.hpp"
 #include "support/seed.hpp"
 
 // Each attack is carried out twice, by the same commands: on the defaults, where it pays, and on the hardened preset.

@@ -2,15 +2,11 @@
 #include <vector>
 
 #include <allot/journal/snapshot.hpp>
-#include <allot/preset/crynux_contracts.hpp>
-#include <allot/preset/crynux_relay_2026.hpp>
-#include <allot/preset/crynux_single.hpp>
-#include <allot/preset/crynux_trio.hpp>
-#include <allot/preset/hardened.hpp>
 #include <allot/queue/linear_queue.hpp>
 
 #include "support/catch.hpp"
 #include "support/chaos.hpp"
+#include "support/presets.hpp"
 #include "support/seed.hpp"
 
 namespace {

@@ -5,14 +5,10 @@
 #include <utility>
 
 #include <allot/policy/laws/sample.hpp>
-#include <allot/preset/crynux_contracts.hpp>
-#include <allot/preset/crynux_relay_2026.hpp>
-#include <allot/preset/crynux_single.hpp>
-#include <allot/preset/crynux_trio.hpp>
-#include <allot/preset/hardened.hpp>
 
 #include "support/catch.hpp"
 #include "support/network.hpp"
+#include "support/presets.hpp"
 #include "support/seed.hpp"
 
 // Within the time that history is kept, no sequence of pause, resume, leave, join, update and decline makes a node better than its

@@ -2,12 +2,9 @@
 #include <cstdlib>
 #include <vector>
 
-#include <allot/preset/crynux_contracts.hpp>
-#include <allot/preset/crynux_single.hpp>
-#include <allot/preset/crynux_trio.hpp>
-
 #include "support/catch.hpp"
 #include "support/network.hpp"
+#include "support/presets.hpp"
 
 using namespace support;
 

@@ -7,14 +7,10 @@
 #include <vector>
 
 #include <allot/journal/snapshot.hpp>
-#include <allot/preset/crynux_contracts.hpp>
-#include <allot/preset/crynux_relay_2026.hpp>
-#include <allot/preset/crynux_single.hpp>
-#include <allot/preset/crynux_trio.hpp>
-#include <allot/preset/hardened.hpp>
 
 #include "support/catch.hpp"
 #include "support/network.hpp"
+#include "support/presets.hpp"
 #include "support/seed.hpp"
 
 // What outsiders fill a network with is gone when they are: no table keeps a byte of it (docs/rules.md, "Tables that strangers fill").

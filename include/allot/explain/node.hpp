@@ -56,7 +56,7 @@ struct NodeExplanation {
     std::vector<ReasonCount> tasks{};       ///< Each under the first reason why a node like this, were it free, could not take it.
     std::uint32_t runnable = 0;             ///< Tasks it could take, were it free.
     std::vector<GroupOdds> groups{};        ///< Those with demand, the group of the best task first.
-    std::optional<TaskId> next{};           ///< The first of those it could run, which it takes as soon as it is free.
+    std::optional<TaskId> next{};           ///< The first of those it could run, which it takes as soon as it is free; none if it will leave or pause then.
     std::optional<TaskId> held{};           ///< The pinned task that waits for it, and goes before all others.
 };
 ALLOT_FIELDS(NodeExplanation, node, now, state, obstacle, back_at, free_by, class_nodes_missing, qos, next_vram, queued, tasks,
@@ -192,19 +192,21 @@ template <class Dispatcher>
     out.tasks = counts.rows();
     out.queued = counts.sum();
     out.runnable = counts[Reason::none];
-    if (const auto next = d.next_for(h)) {
-        out.next = d.state().tasks()[*next].id;
+    if (out.obstacle != Reason::pending) {
+        const auto next = d.next_for(h);
+        out.next = next ? std::optional{d.state().tasks()[*next].id} : std::nullopt;
     }
     demands.resize(std::min(demands.size(), groups_max));
 
     auto questions = std::vector<Question>{};
+    const auto perfect = Score::one();
     for (const auto& demand : demands) {
         const auto& task = d.state().tasks()[demand.best.task];
         questions.push_back({task, d.state().fits().value(task.requirement), task.group != no_handle<GroupHandle>});
         const auto& question = questions.back();
         auto group = GroupOdds{question.requirement, demand.waiting, task.id, task.value};
         group.now = detail::odds(d, question, {h});
-        group.full_quality = detail::odds(d, question, {h, Score::one()});
+        group.full_quality = detail::odds(d, question, {h, &perfect});
         for (const auto model : task.models) {
             const auto& held = d.state().holdings(h);
             const auto has = std::any_of(held.begin(), held.end(),

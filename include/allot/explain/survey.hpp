@@ -104,7 +104,7 @@ template <class Dispatcher>
 [[nodiscard]] inline auto reason_of_state(const Node& node) noexcept -> Reason {
     switch (node.state) {
         case NodeState::available: return Reason::none;
-        case NodeState::busy: return Reason::busy;
+        case NodeState::busy: return node.kicked_out ? Reason::pending : Reason::busy;
         case NodeState::pending_pause:
         case NodeState::pending_leave: return Reason::pending;
         case NodeState::paused:
@@ -180,11 +180,11 @@ template <class Dispatcher>
 /// A node looked at as if it were available, not excluded, and perhaps of another score.
 struct AsFree {
     NodeHandle node = no_handle<NodeHandle>;
-    std::optional<Score> score{};
+    const Score* score = nullptr;  ///< Of another score, if there is one.
 
     template <class Dispatcher>
     [[nodiscard]] auto score_of(const Dispatcher& d, NodeHandle h) const -> Score {
-        return h == node && score ? *score : d.qos_score(d.state().nodes()[h]);
+        return h == node && score != nullptr ? *score : d.qos_score(d.state().nodes()[h]);
     }
 };
 
