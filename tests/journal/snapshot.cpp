@@ -127,8 +127,13 @@ TEST_CASE("a snapshot of other policies or parameters is refused, and says of wh
     CHECK(taken->dispatcher.rules()->due_max == 1'024);
     CHECK(allot::snapshot(taken->dispatcher, 0) == bytes);
 
-    const auto senseless = allot::snapshot(allot::Dispatcher{allot::Rules{{.due_max = 0}}}, 0);
-    const auto refused = allot::load_snapshot(senseless, allot::Dispatcher<>{}, {allot::SnapshotParameters::taken_over});
+    // No dispatcher has parameters without sense, so its snapshot is forged.
+    auto senseless = allot::snapshot(allot::Dispatcher{allot::Rules{{.due_max = 0x4321'8765U}}}, 0);
+    const auto number = std::array<std::uint8_t, 4>{0x65, 0x87, 0x21, 0x43};
+    const auto at = std::search(senseless.begin(), senseless.end(), number.begin(), number.end());
+    REQUIRE(at != senseless.end());
+    std::fill_n(at, number.size(), std::uint8_t{0});
+    const auto refused = allot::load_snapshot(forged(senseless), allot::Dispatcher<>{}, {allot::SnapshotParameters::taken_over});
     REQUIRE_FALSE(refused);
     CHECK(refused.error().error == SnapshotError::parameters_invalid);
 }
