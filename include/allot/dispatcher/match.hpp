@@ -228,8 +228,8 @@ public:
     void add(const QueueEntry& entry) { entries_.push_back(entry); }
     /// Takes out those that were added.
     void leave() {
-        for (; left_ < entries_.size(); ++left_) {
-            queue_.erase(entries_[left_]);
+        while (left_ < entries_.size()) {
+            queue_.erase(entries_[left_++]);  // counted first: should it throw, the entry goes back whether it had gone or not
         }
     }
     void back() {
