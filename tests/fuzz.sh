@@ -98,7 +98,7 @@ if [ $# -eq 0 ]; then
     # shellcheck disable=SC2046  # several words
     set -- $(basename -s .cpp tests/fuzz/*.cpp)
 fi
-need g++ clang-14 libclang-rt-14-dev libexpected-dev libfmt-dev nlohmann-json3-dev 'libboost1.81-dev|libboost-dev'
+need_for library examples fuzz
 began=$(date +%s)
 printf '%s\n' "$@" | xargs -P "$(cores)" -I '{}' sh tests/fuzz.sh --build '{}'
 if [ "$mode" = --keep ]; then
