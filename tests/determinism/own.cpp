@@ -65,7 +65,7 @@ struct TwoStrikes {
             data.strikes = 0;
         } else if (outcome.kind == allot::OutcomeKind::timeout && ++data.strikes >= 2) {
             data.back_at = time + 1min;
-            return data.strikes > 5 ? allot::Standing::kicked_out : allot::Standing::excluded;
+            return data.strikes > 3 ? allot::Standing::kicked_out : allot::Standing::excluded;
         }
         return allot::Standing::good;
     }
