@@ -1,5 +1,7 @@
+#include <algorithm>
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "support/catch.hpp"
@@ -44,6 +46,23 @@ auto displaced(const Events& events) -> std::vector<std::string> {
 }
 
 using Names = std::vector<std::string>;
+
+auto having(NodeSpec node, Names models) -> NodeSpec {
+    node.models = std::move(models);
+    return node;
+}
+
+/// What a node has on its disk, by name.
+auto models_of(const Dispatcher& d, allot::NodeId id) -> Names {
+    auto names = Names{};
+    for (const auto& held : d.state().holdings(*d.state().nodes().find(id))) {
+        if (held.on_disk()) {
+            names.push_back(d.state().models().name(held.model));
+        }
+    }
+    std::sort(names.begin(), names.end());
+    return names;
+}
 
 }  // namespace
 
@@ -92,6 +111,23 @@ TEST_CASE("a requirement of which a task runs does not make way", "[A6]") {
     ok(d.pause(1, at(0s)));
     ok(d.complete(lease, at(1s)));
     CHECK(evicted(d.submit(asking("late", 201, 40), at(1s))) == Names{"waits"});
+}
+
+TEST_CASE("a requirement of a pinned task that waits for its node does not make way", "[A6][A11]") {
+    auto d = tight();
+    ok(d.join(plain_node(1), at(0s)));
+    const auto lease = leased(d.submit(asking("runs", 8, 1), at(0s)));
+    ok(d.submit(with(asking("pinned", 9, 0), [](TaskSpec& task) { task.node = 1; task.owner.reset(); }), at(0s)));
+    ok(d.submit(asking("waits", 9, 2), at(0s)));
+    ok(d.submit(asking("a", 100, 40), at(0s)));
+    ok(d.submit(asking("b", 101, 50), at(0s)));
+    CHECK(requirements(d) == 4);
+    CHECK(refusal(d.submit(asking("cheap", 200, 40), at(0s))) == Error::too_many_requirements);
+    CHECK(evicted(d.submit(asking("dear", 200, 60), at(0s))) == Names{"a"});
+    CHECK(requirements(d) == 4);
+    ok(d.cancel("pinned", at(0s)));
+    CHECK(evicted(d.submit(asking("late", 201, 60), at(0s))) == Names{"waits"});
+    ok(d.complete(lease, at(1s)));
 }
 
 TEST_CASE("of a requirement of many tasks a few go with the newcomer, until there is room", "[A6]") {
@@ -195,7 +231,7 @@ TEST_CASE("what made way comes back when the session is rolled back", "[A6]") {
     CHECK(displaced(d.join(of_card("rich", "new", 60), at(0s))) == Names{"1"});
 }
 
-TEST_CASE("a wish for a model stands in nobody's way", "[A3]") {
+TEST_CASE("a wish or a task for a model stands in nobody's way", "[A3][A6]") {
     auto d = allot::Dispatcher{allot::Rules{{.models_max = 3, .models_per_node_max = 2}}};
     ok(d.join(plain_node(1), at(0s)));
     for (auto i = 0; i < 5; ++i) {  // five wishes, which no report has fulfilled
@@ -203,15 +239,101 @@ TEST_CASE("a wish for a model stands in nobody's way", "[A3]") {
         ok(d.submit(with(plain_task(i), [&](TaskSpec& task) { task.models = {name}; }), at(0s)));
         ok(d.cancel(i, at(0s)));
     }
-    CHECK(d.state().models().names().size() == 5);
+    ok(d.submit(with(plain_task(9), [&](TaskSpec& task) { task.models = {"asked for"}; }), at(0s)));
+    CHECK(d.state().models().names().size() == 6);
+    CHECK(d.state().models().held() == 0);
     CHECK(d.report_model(1, command::Report::add, {"a", "b"}, at(0s)).accepted());
     CHECK(refusal(d.report_model(1, command::Report::add, {"c"}, at(0s))) == Error::too_many_names);
-    CHECK(d.join(with(plain_node(2), [](NodeSpec& node) { node.models = {"c"}; }), at(0s)).accepted());
-    CHECK(refusal(d.join(with(plain_node(3), [](NodeSpec& node) { node.models = {"d"}; }), at(0s))) == Error::too_many_models);
-    CHECK(refusal(d.join(with(plain_node(3), [](NodeSpec& node) { node.models = {"made-up0"}; }), at(0s))) ==
-          Error::too_many_models);
+    CHECK(d.join(having(plain_node(2), {"c"}), at(0s)).accepted());
+    for (const auto* name : {"d", "made-up0", "asked for"}) {
+        CHECK(refusal(d.join(having(plain_node(3), {name}), at(0s))) == Error::too_many_models);
+    }
+    CHECK(d.join(having(plain_node(3), {"a", "c"}), at(0s)).accepted());
     ok(d.advance(at(2h)));
     CHECK(d.state().models().names().size() == 3);
+}
+
+TEST_CASE("models that nodes without stake made up do not shut out a node, nor a task", "[A6]") {
+    auto d = allot::Dispatcher{allot::Rules{{.models_max = 8, .models_per_node_max = 4}}};
+    for (auto i = 0; i < 5; ++i) {
+        const auto n = std::to_string(i);
+        (void)d.join(having(of_card(100 + i, "card", 0), {"a" + n, "b" + n, "c" + n, "d" + n}), at(0s));
+    }
+    CHECK(d.state().models().held() == 8);
+    CHECK(refusal(d.join(having(of_card("without", "card", 0), {"sdxl"}), at(0s))) == Error::too_many_models);
+    CHECK_FALSE(d.check(command::Join{having(of_card("honest", "card", 1), {"sdxl"})}));
+    const auto events = d.join(having(of_card("honest", "card", 1), {"sdxl"}), at(0s));
+    CHECK(events.get<event::NodeJoined>() != nullptr);
+    CHECK(displaced(events) == Names{"100"});
+    CHECK(models_of(d, "honest") == Names{"sdxl"});
+    CHECK(d.state().models().held() == 5);
+    (void)d.join(having(of_card(200, "card", 0), {"x", "y", "z"}), at(0s));
+    CHECK(d.state().models().held() == 8);
+    CHECK(displaced(d.report_model("honest", command::Report::add, {"flux"}, at(0s))) == Names{"101"});
+    CHECK(d.submit(with(paying("asks", 1), [](TaskSpec& task) { task.models = {"m1", "m2"}; }), at(0s)).accepted());
+}
+
+TEST_CASE("the node with the least stake for each of its models makes way, and only for more", "[A6]") {
+    auto d = allot::Dispatcher{allot::Rules{{.evictions_max = 2, .models_max = 6, .models_per_node_max = 6}}};
+    ok(d.join(having(of_card("busy", "card", 2), {"w"}), at(0s)));
+    const auto lease = leased(d.submit(plain_task(1), at(0s)));
+    ok(d.join(having(of_card("a", "card", 9), {"a1", "a2"}), at(0s)));   // 4.5 a model
+    ok(d.join(having(of_card("b", "card", 4), {"b1"}), at(0s)));         // 4
+    ok(d.join(having(of_card("c", "card", 10), {"c1", "c2"}), at(0s)));  // 5
+    ok(d.join(of_card("none", "card", 1), at(0s)));                      // holds nothing, so it stands in nobody's way
+    CHECK(refusal(d.join(having(of_card("d", "card", 4), {"d1"}), at(0s))) == Error::too_many_models);
+    CHECK(refusal(d.join(having(of_card("d", "card", 8), {"d1", "d2"}), at(0s))) == Error::too_many_models);
+    CHECK(displaced(d.join(having(of_card("d", "card", 5), {"d1"}), at(0s))) == Names{"b"});
+    // Two a command at most: there is room for two of the five then.
+    const auto events = d.join(having(of_card("e", "card", 500), {"e1", "e2", "e3", "e4", "e5"}), at(0s));
+    CHECK(displaced(events) == Names{"a", "c"});
+    CHECK(models_of(d, "e") == Names{"e1", "e2", "e3", "e4"});
+    CHECK(d.state().models().held() == 6);
+    CHECK(displaced(d.report_model("e", command::Report::inventory, {"f1"}, at(0s))) == Names{"d"});
+    ok(d.complete(lease, at(1s)));
+    CHECK(displaced(d.join(having(of_card("g", "card", 50), {"g1", "g2", "g3", "g4", "g5"}), at(1s))) == Names{"busy"});
+}
+
+TEST_CASE("a success writes down no model that nobody had when there is no room", "[A6]") {
+    auto d = allot::Dispatcher{allot::Rules{{.models_max = 2}}};
+    ok(d.join(having(plain_node(1), {"a"}), at(0s)));
+    const auto task = with(plain_task(1), [](TaskSpec& t) { t.models = {"a", "b", "c"}; });
+    ok(d.complete(leased(d.submit(task, at(0s))), at(1s)));
+    CHECK(models_of(d, 1) == Names{"a", "b"});
+    CHECK(d.state().models().held() == 2);
+}
+
+TEST_CASE("nodes without stake do not fill the network for one that has some; those that left make way first", "[A6]") {
+    auto d = allot::Dispatcher{allot::Rules{{.nodes_max = 4}}};
+    for (auto i = 0; i < 4; ++i) {
+        ok(d.join(of_card(100 + i, "card", i), at(0s)));
+    }
+    ok(d.leave(101, at(0s)));
+    ok(d.leave(100, at(0s)));
+    ok(d.update({.id = 102, .stake = 1}, at(0s)));
+    CHECK_FALSE(d.check(command::Join{of_card("without", "card", 0)}));
+    const auto joined = d.join(of_card("without", "card", 0), at(0s));
+    CHECK(joined.accepted());
+    CHECK(displaced(joined).empty());
+    CHECK(d.node(100) == nullptr);
+    CHECK(refusal(d.join(of_card("too", "card", 0), at(0s))) == Error::too_many_nodes);
+    CHECK(displaced(d.join(of_card("a", "card", 2), at(0s))) == Names{"without"});
+    CHECK(displaced(d.join(of_card("b", "card", 2), at(0s))).empty());
+    CHECK(d.node(101) == nullptr);
+    const auto lease = leased(d.submit(with(plain_task(1), [](TaskSpec& task) { task.node = 102; task.owner.reset(); }), at(0s)));
+    CHECK(lease.node == allot::NodeId{102});
+    CHECK(refusal(d.join(of_card("c", "card", 2), at(0s))) == Error::too_many_nodes);  // the poorest is at work
+    ok(d.complete(lease, at(1s)));
+    const auto before = d;
+    {
+        auto session = d.session();
+        CHECK(displaced(d.join(of_card("c", "card", 2), at(1s))) == Names{"102"});
+        session.rollback();
+    }
+    CHECK(d == before);
+    CHECK(displaced(d.join(of_card("c", "card", 2), at(1s))) == Names{"102"});
+    CHECK(d.node(102) == nullptr);
+    CHECK(d.state().nodes().size() == 4);
 }
 
 }  // namespace tables_test

@@ -38,22 +38,22 @@ TEST_CASE("holders of a model take the lowest free place of their class") {
     CHECK(table.free_place(model, ClassId{2}) == 0);
 }
 
-TEST_CASE("a name that has wishes alone is kept by nobody", "[A3]") {
+TEST_CASE("a name counts as held while a node has it on its disk, not for a task or a wish", "[A3][A6]") {
     auto table = allot::ModelTable{{1, 2}};
     const auto model = ModelId{0};
     table.add(model, "sdxl");
-    CHECK(table.kept() == 1);
-    table.acquire(model, true);
-    CHECK(table.only_wished(model));
-    CHECK(table.kept() == 0);
     table.acquire(model);
-    CHECK(table.kept() == 1);
+    CHECK_FALSE(table.held(model));
+    CHECK(table.held() == 0);
     table.acquire(model, true);
+    table.acquire(model, true);
+    CHECK(table.held(model));
+    CHECK(table.held() == 1);
+    table.release(model, true);
+    CHECK(table.held() == 1);
+    table.release(model, true);
+    CHECK(table.held() == 0);
+    CHECK_FALSE(table.erase_if_unused(model));
     table.release(model);
-    CHECK(table.kept() == 0);
-    table.release(model, true);
-    table.release(model, true);
-    CHECK_FALSE(table.only_wished(model));
     CHECK(table.erase_if_unused(model));
-    CHECK(table.kept() == 0);
 }

@@ -27,16 +27,22 @@ struct Dispatcher<Ps...>::Checker {
         if (found.node && hub.state_.nodes()[*found.node].node.present()) {
             return Error::node_duplicate;
         }
-        if (!found.node && hub.state_.nodes().size() >= hub.rules_->nodes_max) {
-            return Error::too_many_nodes;
-        }
         if (!node.stake.admitted()) {
             return Error::amount_overflow;
         }
-        if (const auto error = names(node.models, hub.rules_->models_per_node_max, true)) {
+        if (!found.node && hub.state_.nodes().size() >= hub.rules_->nodes_max) {
+            found.poorest_node = hub.poorest_node(node.stake);
+            if (!found.poorest_node) {
+                return Error::too_many_nodes;
+            }
+        }
+        if (const auto error = names(node.models, hub.rules_->models_per_node_max)) {
             return error;
         }
-        if (const auto error = names(node.labels, hub.rules_->labels_max, false)) {
+        if (const auto error = room_for(node.models, node.stake, node.models.size(), found.node)) {
+            return error;
+        }
+        if (const auto error = names(node.labels, hub.rules_->labels_max)) {
             return error;
         }
         return node_class(NodeClass{node.gpu, node.vram, node.platform, node.software}, node.stake, no_handle<ClassId>);
@@ -59,7 +65,7 @@ struct Dispatcher<Ps...>::Checker {
             return Error::id_invalid;
         }
         if (change.labels) {
-            if (const auto error = names(*change.labels, hub.rules_->labels_max, false)) {
+            if (const auto error = names(*change.labels, hub.rules_->labels_max)) {
                 return error;
             }
         }
@@ -110,7 +116,7 @@ struct Dispatcher<Ps...>::Checker {
         if (c.models.empty() && c.report != command::Report::inventory) {
             return Error::update_empty;
         }
-        if (const auto error = names(c.models, hub.rules_->models_per_node_max, true)) {
+        if (const auto error = names(c.models, hub.rules_->models_per_node_max)) {
             return error;
         }
         auto fresh = std::size_t{0};
@@ -128,8 +134,12 @@ struct Dispatcher<Ps...>::Checker {
             }
         }
         const auto adds = c.report == command::Report::add;
-        return adds && on_disk(hub.state_.holdings(*n)) + fresh > hub.rules_->models_per_node_max
-                   ? Verdict{Error::too_many_names}
+        const auto holds = adds ? on_disk(hub.state_.holdings(*n)) + fresh : c.models.size();
+        if (adds && holds > hub.rules_->models_per_node_max) {
+            return Error::too_many_names;
+        }
+        return adds || c.report == command::Report::inventory
+                   ? room_for(c.models, hub.state_.nodes()[*n].node.stake, holds, n)
                    : std::nullopt;
     }
 
@@ -181,10 +191,10 @@ struct Dispatcher<Ps...>::Checker {
         if (const auto error = platforms(task)) {
             return error;
         }
-        if (const auto error = names(task.models, rules.models_per_task_max, true)) {
+        if (const auto error = names(task.models, rules.models_per_task_max)) {
             return error;
         }
-        if (const auto error = names(task.labels, rules.labels_max, false)) {
+        if (const auto error = names(task.labels, rules.labels_max)) {
             return error;
         }
         if (task.node) {
@@ -264,21 +274,26 @@ struct Dispatcher<Ps...>::Checker {
     }
 
 private:
-    [[nodiscard]] auto names(const std::vector<std::string>& list, std::uint32_t count_max, bool models) const -> Verdict {
+    [[nodiscard]] auto names(const std::vector<std::string>& list, std::uint32_t count_max) const -> Verdict {
         if (list.size() > count_max) {
             return Error::too_many_names;
         }
-        auto fresh = std::size_t{0};
         for (const auto& name : list) {
             if (const auto error = one_name(name)) {
                 return error;
             }
-            const auto known = models ? hub.state_.models().find(name) : std::nullopt;
-            fresh += models && (!known || hub.state_.models().only_wished(*known)) ? 1U : 0U;
         }
-        return models && hub.state_.models().kept() + fresh > hub.rules_->models_max
-                   ? Verdict{Error::too_many_models}
-                   : std::nullopt;
+        return std::nullopt;
+    }
+    /// Whether models that a node says it has find room, if need be at the cost of a node with less stake a model.
+    /// @param holds how many the node will have. @param own the node, if it is known.
+    [[nodiscard]] auto room_for(const std::vector<std::string>& models, Amount stake, std::size_t holds,
+                                std::optional<NodeHandle> own) const -> Verdict {
+        if (!hub.crowded_by(models)) {
+            return std::nullopt;
+        }
+        found.crowded_by = holds;
+        return hub.poorest_holder(stake, holds, own) ? std::nullopt : Verdict{Error::too_many_models};
     }
     [[nodiscard]] auto one_name(const std::string& name) const -> Verdict {
         if (name.empty()) {
@@ -305,7 +320,7 @@ private:
     }
     [[nodiscard]] auto platforms(const TaskSpec& task) const -> Verdict {
         for (const auto* list : {&task.platforms, &task.platforms_refused}) {
-            if (const auto error = names(*list, hub.rules_->choices_max, false)) {
+            if (const auto error = names(*list, hub.rules_->choices_max)) {
                 return error;
             }
         }

@@ -264,6 +264,8 @@ private:
         std::optional<LeaseHandle> lease{};
         std::optional<RequirementId> poorest{};     // makes way for that of a new task
         std::optional<ClassId> poorest_class{};     // makes way for that of a node
+        std::optional<NodeHandle> poorest_node{};   // makes way for another
+        std::size_t crowded_by = 0;                 // models of a node that finds no room for all before others make way
     };
     /// The record that a command names, if any, and the hash of its name.
     struct Subject {
@@ -307,6 +309,10 @@ private:
     [[nodiscard]] auto fits_somebody(const TaskSpec& spec) const -> bool;
     [[nodiscard]] auto poorest_requirement(const Task& newcomer) const -> std::optional<RequirementId>;
     [[nodiscard]] auto poorest_class(Amount stake, ClassId but) const -> std::optional<ClassId>;
+    [[nodiscard]] auto poorest_node(Amount stake) const -> std::optional<NodeHandle>;
+    [[nodiscard]] auto poorest_holder(Amount stake, std::size_t models, std::optional<NodeHandle> but) const
+        -> std::optional<NodeHandle>;
+    [[nodiscard]] auto crowded_by(const std::vector<std::string>& models) const -> bool;
     [[nodiscard]] static auto has_quota(const RulesParameters& rules) -> bool {
         return rules.tasks_per_owner_max != 0xFFFF'FFFFU;
     }
@@ -380,6 +386,7 @@ private:
     void shrink_queue(Step& step);
     void displace(TaskHandle t, Task&& task, RequirementId poorest, Step& step);
     void displace(ClassId poorest, Step& step);
+    void displace(NodeHandle n, Step& step);
     void end(TaskHandle t);
     void forget(TaskHandle t);
     void judge(Record& record, Outcome outcome, Step& step);

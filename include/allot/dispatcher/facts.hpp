@@ -298,6 +298,51 @@ auto Dispatcher<Ps...>::poorest_class(Amount stake, ClassId but) const -> std::o
     return poorest;
 }
 
+/// The node of least stake, one that left before one that is there, if a stake is greater, or as great as that of one that left;
+/// but not one at work. @complexity O(nodes).
+template <class... Ps>
+auto Dispatcher<Ps...>::poorest_node(Amount stake) const -> std::optional<NodeHandle> {
+    auto poorest = std::optional<NodeHandle>{};
+    auto least = std::pair{stake, true};
+    state_.nodes().for_each([&](NodeHandle h, const Record& record) {
+        const auto worth = std::pair{record.node.stake, record.node.present()};
+        if (!record.node.leased() && worth < least) {
+            poorest = h;
+            least = worth;
+        }
+    });
+    return poorest;
+}
+
+/// The node of least stake for each model on its disk, if a stake for so many models is more; but not one at work.
+/// @complexity O(nodes x models a node).
+template <class... Ps>
+auto Dispatcher<Ps...>::poorest_holder(Amount stake, std::size_t models, std::optional<NodeHandle> but) const
+    -> std::optional<NodeHandle> {
+    auto poorest = std::optional<NodeHandle>{};
+    state_.nodes().for_each([&](NodeHandle h, const Record& record) {
+        const auto held = on_disk(state_.holdings(h));
+        // Both products fit: stakes are below 2^96, and a node has at most 2^16 models.
+        if (h != but && !record.node.leased() && held > 0 && record.node.stake.units * u128{models} < stake.units * u128{held}) {
+            poorest = h;
+            stake = record.node.stake;
+            models = held;
+        }
+    });
+    return poorest;
+}
+
+/// Whether the models that nobody has on disk yet are more than there is room for.
+template <class... Ps>
+auto Dispatcher<Ps...>::crowded_by(const std::vector<std::string>& models) const -> bool {
+    const auto& known = state_.models();
+    const auto fresh = std::count_if(models.begin(), models.end(), [&](const std::string& name) {
+        const auto id = known.find(name);
+        return !id || !known.held(*id);
+    });
+    return known.held() + static_cast<std::size_t>(fresh) > rules_->models_max;
+}
+
 template <class... Ps>
 auto Dispatcher<Ps...>::holds(NodeHandle h, ModelId model) const -> const HeldModel* {
     const auto& held = state_.holdings(h);

@@ -142,10 +142,15 @@ void Dispatcher<Ps...>::displace(ClassId poorest, Step& step) {
     auto nodes = std::vector<NodeHandle>{};
     state_.fits().each_node(poorest, [&](NodeHandle n) { nodes.push_back(n); });
     for (const auto n : nodes) {
-        const auto& node = state_.nodes()[n].node;
-        step.tell(event::NodeDisplaced{node.id, node.stake});
-        depart(n, state_.nodes()[n], step);
+        displace(n, step);
     }
+}
+
+template <class... Ps>
+void Dispatcher<Ps...>::displace(NodeHandle n, Step& step) {
+    const auto& node = state_.nodes()[n].node;
+    step.tell(event::NodeDisplaced{node.id, node.stake});
+    depart(n, state_.nodes()[n], step);
 }
 
 /// Ends a task: its id stays taken until it is forgotten, and nothing else of it stays.
@@ -397,12 +402,14 @@ void Dispatcher<Ps...>::models_used(NodeHandle n, const Task& task, bool fetched
         model.holding = model.on_disk() ? Holding::on_disk : Holding::wanted;
     }
     auto room = fetched ? rules_->models_per_node_max - std::min(rules_->models_per_node_max, on_disk(holds_now)) : 0U;
+    auto room_for_new = rules_->models_max - std::min(rules_->models_max, state_.models().held());
     for (const auto model : task.models) {
         auto at = std::lower_bound(held.begin(), held.end(), model, [](const HeldModel& a, ModelId b) { return a.model < b; });
         const auto known = at != held.end() && at->model == model;
         if (known && at->on_disk()) {
             at->holding = Holding::in_use;
-        } else if (room > 0) {
+        } else if (const auto held_elsewhere = state_.models().held(model); room > 0 && (held_elsewhere || room_for_new > 0)) {
+            room_for_new -= held_elsewhere ? 0U : 1U;
             at = known ? at : held.insert(at, HeldModel{model, Holding::wanted, 0, {}});
             at->holding = Holding::in_use;
             --room;

@@ -51,7 +51,7 @@ struct RulesParameters {
     std::uint32_t tasks_max = 1U << 26U;
     std::uint32_t classes_max = 4'096;
     std::uint32_t requirements_max = 4'096;
-    std::uint32_t models_max = 1U << 20U;
+    std::uint32_t models_max = 1U << 20U;  ///< Different ones on the disks of nodes.
     std::uint32_t models_per_task_max = 64;
     std::uint32_t models_per_node_max = 4'096;  ///< Of those on its disk; a success writes down no more than these.
     std::uint32_t wishes_per_node_max = 64;     ///< Models a node was asked to fetch; the wish that ends first gives way.

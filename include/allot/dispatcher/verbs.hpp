@@ -19,6 +19,10 @@ struct Dispatcher<Ps...>::Applier {
     void operator()(const command::Join& c) {
         const auto& spec = c.node;
         const auto known = found.node;
+        step.tell(event::NodeJoined{spec.id, known.has_value()});
+        if (found.poorest_node) {
+            make_room(*found.poorest_node);
+        }
         const auto n = known ? *known : hub.state_.nodes().next();
         auto record = known ? hub.state_.nodes()[n] : Record{};
         auto& node = record.node;
@@ -34,10 +38,9 @@ struct Dispatcher<Ps...>::Applier {
         node.excluded = back_at > now();
         node.due_at = node.excluded ? back_at : never;
         hub.state_.put(n, std::move(record), followers);
-        report(n, command::Report::add, spec.models);
-        step.tell(event::NodeJoined{spec.id, known.has_value()});
-        came(n);
         make_room();
+        report(n, command::Report::add, found.crowded_by == 0 ? spec.models : admitted(n, spec.models));
+        came(n);
     }
 
     void operator()(const command::Update& c) {
@@ -112,8 +115,8 @@ struct Dispatcher<Ps...>::Applier {
 
     void operator()(const command::ReportModel& c) {
         const auto n = *found.node;
-        report(n, c.report, c.models);
         step.tell(event::ModelsReported{c.node});
+        report(n, c.report, found.crowded_by == 0 ? c.models : admitted(n, c.models));
         if (hub.rules_->narrowing == Narrowing::gate) {
             step.freed.push_back(n);  // what it holds decides what it may run
         }
@@ -277,6 +280,14 @@ private:
         }
     }
 
+    /// A node was one too many: another one goes, and what is remembered of it.
+    void make_room(NodeHandle poorest) {
+        if (hub.state_.nodes()[poorest].node.present()) {
+            hub.displace(poorest, step);
+        }
+        hub.state_.remove(poorest, followers);
+    }
+
     /// The class of a node was one too many: another one goes.
     void make_room() {
         if (found.poorest_class) {
@@ -343,6 +354,29 @@ private:
         ++group.tasks;
         hub.state_.put(g, std::move(group), followers);
         return g;
+    }
+
+    /// Sends away the poorest holders until there is room for a node's models, and answers those that then have it.
+    [[nodiscard]] auto admitted(NodeHandle n, const std::vector<std::string>& names) -> std::vector<std::string> {
+        const auto& models = hub.state_.models();
+        for (auto left = hub.rules_->evictions_max; left > 0 && hub.crowded_by(names); --left) {
+            const auto poorest = hub.poorest_holder(hub.state_.nodes()[n].node.stake, found.crowded_by, n);
+            if (!poorest) {
+                break;
+            }
+            hub.displace(*poorest, step);
+        }
+        auto room = hub.rules_->models_max - std::min(hub.rules_->models_max, models.held());
+        auto taken = std::vector<std::string>{};
+        for (const auto& name : names) {
+            const auto id = models.find(name);
+            const auto fresh = !id || !models.held(*id);
+            if (!fresh || room > 0) {
+                room -= fresh ? 1U : 0U;
+                taken.push_back(name);
+            }
+        }
+        return taken;
     }
 
     void report(NodeHandle n, command::Report report, const std::vector<std::string>& names) {

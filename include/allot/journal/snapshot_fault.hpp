@@ -61,8 +61,8 @@ enum class SnapshotParameters : std::uint8_t {
 struct SnapshotLimits {
     SnapshotParameters parameters = SnapshotParameters::must_match;
     /// Memory follows the highest handles, slots and places, not the number of records. Their sum may exceed the length of the
-    /// snapshot by this.
-    std::uint64_t reach_max = std::uint64_t{1} << 24U;
+    /// snapshot by this; each costs up to 600 bytes.
+    std::uint64_t reach_max = std::uint64_t{1} << 20U;
 };
 
 }}  // namespace allot::v0

@@ -19,7 +19,7 @@ namespace allot { inline namespace v0 {
 
 /// Interned model names, and for each (model, class) the places its holders take up.
 ///
-/// A wish keeps a name alive but not in the way of others: `kept` counts the names that somebody else uses.
+/// Tasks and wishes keep a name alive but not in the way of others: `held` counts the names that nodes have on their disks.
 class ModelTable {
 public:
     explicit ModelTable(SipKey key) : names_{NameHash{key}} {}
@@ -34,28 +34,25 @@ public:
 
     void add(ModelId id, std::string name) {
         places_.ensure(id.value);
-        wishes_.ensure(id.value);
+        holders_.ensure(id.value);
         names_.put(id.value, std::move(name));
     }
-    /// One user more or less, which may be a wish.
-    void acquire(ModelId id, bool wish = false) {
-        only_wished_ -= only_wished(id) ? 1U : 0U;
+    /// One user more or less, which may be a node that has the model on its disk.
+    void acquire(ModelId id, bool on_disk = false) {
         names_.acquire(id.value);
-        wishes_[id.value] += wish ? 1U : 0U;
-        only_wished_ += only_wished(id) ? 1U : 0U;
+        if (on_disk && holders_[id.value]++ == 0) {
+            ++held_;
+        }
     }
-    void release(ModelId id, bool wish = false) {
-        only_wished_ -= only_wished(id) ? 1U : 0U;
+    void release(ModelId id, bool on_disk = false) {
         names_.release(id.value);
-        wishes_[id.value] -= wish ? 1U : 0U;
-        only_wished_ += only_wished(id) ? 1U : 0U;
+        if (on_disk && --holders_[id.value] == 0) {
+            --held_;
+        }
     }
-    /// Whether a name has users and all are wishes.
-    [[nodiscard]] auto only_wished(ModelId id) const -> bool {
-        return wishes_[id.value] > 0 && wishes_[id.value] == names_.count(id.value);
-    }
-    /// Names that are more than wishes.
-    [[nodiscard]] auto kept() const noexcept -> std::uint32_t { return names_.size() - only_wished_; }
+    /// Whether some node has the model on its disk, and how many models there are of which that is true.
+    [[nodiscard]] auto held(ModelId id) const -> bool { return holders_[id.value] > 0; }
+    [[nodiscard]] auto held() const noexcept -> std::uint32_t { return held_; }
     auto erase_if_unused(ModelId id) -> bool { return names_.erase_if_unused(id.value); }
 
     /// The lowest place free among the holders of a model in a class.
@@ -100,8 +97,8 @@ private:
 
     Interner<std::string, NameHash> names_;
     Pages<std::vector<Row>> places_;  // by model, then ascending by class
-    Pages<std::uint32_t> wishes_;     // by model: how many of its users
-    std::uint32_t only_wished_ = 0;   // models
+    Pages<std::uint32_t> holders_;    // by model: nodes that have it on disk
+    std::uint32_t held_ = 0;
 };
 
 }}  // namespace allot::v0

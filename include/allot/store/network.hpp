@@ -322,7 +322,7 @@ private:
         }
         prepare(DueKind::wish, h.value, wish_ends);
         for (const auto& held : after) {
-            models_.acquire(held.model, !held.on_disk());
+            models_.acquire(held.model, held.on_disk());
         }
         const auto before = std::exchange(holdings_[h.value], std::move(after));
         // Whoever keeps a place is not moved: the last holder's place would be given up with all that was reserved.
@@ -332,7 +332,7 @@ private:
             return at != list.end() && at->model == held.model && at->on_disk() && at->place == held.place;
         };
         for (const auto& held : before) {
-            models_.release(held.model, !held.on_disk());
+            models_.release(held.model, held.on_disk());
             if (held.on_disk() && !keeps(holdings_[h.value], held)) {
                 models_.free(held.model, node_class, held.place);
             }
