@@ -289,9 +289,13 @@ TEST_CASE("the node with the least stake for each of its models makes way, and o
     CHECK(displaced(events) == Names{"a", "c"});
     CHECK(models_of(d, "e") == Names{"e1", "e2", "e3", "e4"});
     CHECK(d.state().models().held() == 6);
-    CHECK(displaced(d.report_model("e", command::Report::inventory, {"f1"}, at(0s))) == Names{"d"});
     ok(d.complete(lease, at(1s)));
-    CHECK(displaced(d.join(having(of_card("g", "card", 50), {"g1", "g2", "g3", "g4", "g5"}), at(1s))) == Names{"busy"});
+    CHECK(displaced(d.report_model("e", command::Report::add, {"e5"}, at(1s))) == Names{"busy"});
+    // What an inventory no longer lists makes room for what it lists.
+    CHECK(displaced(d.report_model("e", command::Report::inventory, {"f1", "f2", "f3", "f4", "f5"}, at(1s))).empty());
+    CHECK(models_of(d, "e") == Names{"f1", "f2", "f3", "f4", "f5"});
+    CHECK(d.state().models().held() == 6);
+    CHECK(displaced(d.report_model("e", command::Report::inventory, {"f1", "g2", "g3", "g4", "g5", "g6"}, at(1s))) == Names{"d"});
 }
 
 TEST_CASE("a success writes down no model that nobody had when there is no room", "[A6]") {

@@ -371,14 +371,17 @@ private:
         for (auto it = nodes_.begin(); it != nodes_.end();) {
             const auto& [id, node] = *it;
             const auto* joined = events.get<allot::event::NodeJoined>();
-            const auto fresh = joined != nullptr && joined->node == id && !joined->again;
+            const auto newcomer = joined != nullptr && !joined->again;
+            const auto fresh = newcomer && joined->node == id;
             const auto gone = d.node(id) == nullptr || fresh;
             if (node.state != allot::NodeState::left) {
-                ensure(!gone, "a node that is present is remembered", id);
+                ensure(!gone || (newcomer && nodes_.size() >= rules_.nodes_max), "a node that is present is remembered", id);
             } else {
-                ensure(!gone || node.forget_at <= now_, "the history of a node is not forgotten early", id);
-                ensure(gone || node.forget_at > now_ || !settled_, "the history of a node is forgotten in time", id);
-                if (gone) {
+                const auto due = node.forget_at <= now_;
+                ensure(!gone || due || (newcomer && nodes_.size() >= rules_.nodes_max),  // then it makes way
+                       "the history of a node is not forgotten early", id);
+                ensure(gone || !due || !settled_, "the history of a node is forgotten in time", id);
+                if (gone && due) {
                     it = nodes_.erase(it);
                     continue;
                 }
@@ -447,6 +450,49 @@ private:
         n.forget_at = now_ + rules_.forget_nodes_after;
         freed_.erase(id);
     }
+    /// A node has models on its disk; where the table of them is full, those that are written down.
+    template <class D>
+    void have(const D& d, const allot::NodeId& id, const std::vector<std::string>& models) {
+        const auto& state = d.state();
+        const auto n = *state.nodes().find(id);
+        for (const auto& name : models) {
+            const auto model = state.models().find(name);
+            const auto& held = state.holdings(n);
+            const auto kept = !state.nodes()[n].node.present() || std::any_of(held.begin(), held.end(), [&](const auto& h) {
+                return model && h.model == *model && h.on_disk();
+            });
+            ensure(kept || state.models().held() >= rules_.models_max, "a model is written down while there is room", id);
+            if (kept) {
+                node(id).disk.insert(name);
+            }
+        }
+    }
+    /// A node is worth its stake; one that left less than one that is there.
+    [[nodiscard]] static auto worth(const NodeBook& n) {
+        return std::pair{n.spec.stake, n.state != allot::NodeState::left};
+    }
+    /// At the limit a node that joins takes the row of the poorest that is not at work.
+    template <class D>
+    void make_room(const D& d, const allot::NodeSpec& newcomer) {
+        if (nodes_.size() < rules_.nodes_max) {
+            return;
+        }
+        auto gone = std::vector<allot::NodeId>{};
+        for (const auto& [id, book] : nodes_) {
+            if (d.node(id) == nullptr) {
+                gone.push_back(id);
+            }
+        }
+        ensure(gone.size() == 1, "one node makes way for another", newcomer.id);
+        const auto poorest = worth(nodes_.at(gone[0]));
+        ensure(poorest < std::pair{newcomer.stake, true}, "a node makes way for one that is worth more", gone[0]);
+        for (const auto& [id, book] : nodes_) {
+            ensure(book.task || poorest <= worth(book), "the poorest node makes way", id);
+        }
+        if (!poorest.second) {
+            nodes_.erase(gone[0]);
+        }
+    }
     [[nodiscard]] auto length(const TaskBook& t) const -> allot::Duration {
         const auto wanted = t.spec.duration_estimate * terms_.estimates;
         return std::min(std::max(wanted, terms_.length_min), terms_.length_max);
@@ -457,7 +503,9 @@ private:
         const auto& spec = std::get<allot::command::Join>(command).node;
         auto book = NodeBook{spec, spec.operator_id ? *spec.operator_id : allot::OperatorId{spec.id.bytes()}};
         book.excluded = d.node(e.node)->node.excluded;
-        book.disk.insert(spec.models.begin(), spec.models.end());
+        if (!e.again) {
+            make_room(d, spec);
+        }
         ensure(e.again == nodes_.contains(e.node), "a node joins again when its history is known", e.node);
         if (e.again) {
             auto& past = nodes_.at(e.node);
@@ -473,6 +521,7 @@ private:
             nodes_.erase(e.node);
         }
         nodes_.emplace(e.node, std::move(book));
+        have(d, e.node, spec.models);
         judged_.insert(e.node);
         came(e.node);
     }
@@ -532,12 +581,19 @@ private:
     void take(const D& d, const allot::event::NodeDisplaced& e, const Command& command, bool answer) {
         const auto* join = std::get_if<allot::command::Join>(&command);
         const auto* update = std::get_if<allot::command::Update>(&command);
-        ensure(answer && (join != nullptr || update != nullptr), "a node gives way to another one", e.node);
-        const auto newcomer = join != nullptr ? join->node.id : update->change.id;
-        ensure(!node(e.node).task && node(e.node).spec.stake < d.node(newcomer)->node.stake,
+        const auto* report = std::get_if<allot::command::ReportModel>(&command);
+        ensure(answer && (join != nullptr || update != nullptr || report != nullptr), "a node gives way to another one", e.node);
+        const auto newcomer = join != nullptr ? join->node.id : update != nullptr ? update->change.id : report->node;
+        const auto& n = node(e.node);
+        const auto poorer = n.spec.stake < d.node(newcomer)->node.stake;
+        ensure(!n.task && (poorer || n.disk.size() > 1),  // with many models, the stake for each may be less
                "a node gives way when it is free and the other has more stake", e.node);
-        ensure(node(e.node).spec.stake == e.stake_returned, "the stake goes back", e.node);
+        ensure(n.spec.stake == e.stake_returned, "the stake goes back", e.node);
         depart(e.node);
+        if (d.node(e.node) == nullptr) {
+            ensure(nodes_.size() > rules_.nodes_max, "a node is forgotten when there are too many", e.node);
+            nodes_.erase(e.node);
+        }
     }
     template <class D>
     void take(const D& d, const allot::event::NodeKickedOut& e, const Command&, bool answer) {
@@ -582,16 +638,19 @@ private:
         ensure(wanted_.insert({e.node, e.model, e.task, task(e.task).starts}).second, "a model is wanted once a start", e.node);
     }
     template <class D>
-    void take(const D&, const allot::event::ModelsReported& e, const Command& command, bool) {
+    void take(const D& d, const allot::event::ModelsReported& e, const Command& command, bool) {
         const auto& report = std::get<allot::command::ReportModel>(command);
         auto& disk = node(e.node).disk;
         if (report.report == allot::command::Report::inventory) {
             disk.clear();
         }
+        if (report.report == allot::command::Report::add || report.report == allot::command::Report::inventory) {
+            have(d, e.node, report.models);
+        }
         for (const auto& name : report.models) {
             switch (report.report) {
                 case allot::command::Report::add:
-                case allot::command::Report::inventory: disk.insert(name); break;
+                case allot::command::Report::inventory: break;
                 case allot::command::Report::remove: disk.erase(name); break;
                 case allot::command::Report::load: ensure(disk.contains(name), "only what is on disk is loaded", e.node); break;
                 case allot::command::Report::unload: break;
@@ -756,12 +815,12 @@ private:
         }
     }
     template <class D>
-    void take(const D&, const allot::event::TaskDone& e, const Command&, bool) {
+    void take(const D& d, const allot::event::TaskDone& e, const Command&, bool) {
         auto& t = task(e.task);
         ensure(!t.members.empty() && t.members.front().node == e.node, "the fee goes to the node that ran the task", e.task);
         ensure(t.spec.gang_size == 1 || t.completed() == t.members.size(), "a gang is done when all who are left are", e.task);
         for (const auto& member : t.members) {
-            node(member.node).disk.insert(t.spec.models.begin(), t.spec.models.end());  // it has fetched them all
+            have(d, member.node, t.spec.models);  // it has fetched them all
         }
         release_all(t);
         end(t, e.fee, e.refund, e.owner);

@@ -21,7 +21,7 @@ using namespace std::chrono_literals;
 using allot::preset::CrynuxTrio;
 using Trio = allot::Dispatcher<CrynuxTrio>;
 
-const auto dark = allot::Moment{allot::TimePoint{1s}, {}};
+const auto in_the_dark = allot::Moment{allot::TimePoint{1s}, {}};
 const auto light = allot::Moment{allot::TimePoint{1s}, allot::Entropy{7}};
 
 struct Node {
@@ -55,10 +55,10 @@ auto task(std::uint32_t vram_min) -> allot::TaskSpec {
 /// The nodes on which a waiting task starts when the last of these joins; none when it waits on.
 auto started(const std::vector<Node>& nodes, const Node& root, const allot::TaskSpec& waiting) -> std::vector<Node> {
     auto d = Trio{CrynuxTrio{}};
-    REQUIRE(d.submit(waiting, dark).accepted());
+    REQUIRE(d.submit(waiting, in_the_dark).accepted());
     for (const auto& node : nodes) {
         if (node.id != root.id) {
-            join(d, node, dark);
+            join(d, node, in_the_dark);
         }
     }
     auto events = allot::Events{};
@@ -86,8 +86,8 @@ TEST_CASE("cards of enough nodes weigh what the first contracts say") {
         const auto nodes = nodes_of(row);
         auto card = std::map<std::string, std::string>{};
         for (const auto& node : nodes) {
-            join(d, node, dark);
-            REQUIRE(d.score(node.id, node.score, dark).accepted());
+            join(d, node, in_the_dark);
+            REQUIRE(d.score(node.id, node.score, in_the_dark).accepted());
             card[allot::NodeId{node.id}.text()] = node.card();
         }
         for (const auto& query : row.at("groupQueries")) {
@@ -189,8 +189,8 @@ TEST_CASE("sets of several nodes come as often as the first contracts say") {
         auto d = Trio{CrynuxTrio{}};
         const auto nodes = nodes_of(row);
         for (const auto& node : nodes) {
-            join(d, node, dark);
-            REQUIRE(d.score(node.id, node.score, dark).accepted());
+            join(d, node, in_the_dark);
+            REQUIRE(d.score(node.id, node.score, in_the_dark).accepted());
         }
         auto asked = task(row.at("vramLimit").get<std::uint32_t>());
         asked.gang_size = k;
@@ -214,7 +214,7 @@ TEST_CASE("sets of several nodes come as often as the first contracts say") {
         for (std::uint64_t seed = 0; seed < 20'000; ++seed) {
             auto session = d.session();
             auto set = Set{};
-            d.submit(asked, {dark.time, seed}).each([&](const allot::event::TaskStarted& e) { set.insert(e.lease.node); });
+            d.submit(asked, {in_the_dark.time, seed}).each([&](const allot::event::TaskStarted& e) { set.insert(e.lease.node); });
             ++ours[set];
             session.rollback();
         }

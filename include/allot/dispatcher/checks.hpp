@@ -39,7 +39,7 @@ struct Dispatcher<Ps...>::Checker {
         if (const auto error = names(node.models, hub.rules_->models_per_node_max)) {
             return error;
         }
-        if (const auto error = room_for(node.models, node.stake, node.models.size(), found.node)) {
+        if (const auto error = room_for(node.models, node.stake, node.models.size(), found.node, false)) {
             return error;
         }
         if (const auto error = names(node.labels, hub.rules_->labels_max)) {
@@ -138,9 +138,8 @@ struct Dispatcher<Ps...>::Checker {
         if (adds && holds > hub.rules_->models_per_node_max) {
             return Error::too_many_names;
         }
-        return adds || c.report == command::Report::inventory
-                   ? room_for(c.models, hub.state_.nodes()[*n].node.stake, holds, n)
-                   : std::nullopt;
+        const auto inventory = c.report == command::Report::inventory;
+        return adds || inventory ? room_for(c.models, hub.state_.nodes()[*n].node.stake, holds, n, inventory) : std::nullopt;
     }
 
     auto operator()(const command::Observe& c) const -> Verdict {
@@ -286,10 +285,10 @@ private:
         return std::nullopt;
     }
     /// Whether models that a node says it has find room, if need be at the cost of a node with less stake a model.
-    /// @param holds how many the node will have. @param own the node, if it is known.
+    /// @param holds how many the node will have. @param own the node, if it is known. @param inventory whether it has no others.
     [[nodiscard]] auto room_for(const std::vector<std::string>& models, Amount stake, std::size_t holds,
-                                std::optional<NodeHandle> own) const -> Verdict {
-        if (!hub.crowded_by(models)) {
+                                std::optional<NodeHandle> own, bool inventory) const -> Verdict {
+        if (hub.room_beside(models, inventory ? own : std::nullopt) >= 0) {
             return std::nullopt;
         }
         found.crowded_by = holds;

@@ -332,15 +332,27 @@ auto Dispatcher<Ps...>::poorest_holder(Amount stake, std::size_t models, std::op
     return poorest;
 }
 
-/// Whether the models that nobody has on disk yet are more than there is room for.
+/// How many more models there is room for on the disks, beside those that some node has; negative where there are too many. A node
+/// that reports its inventory gives up what it does not list, and so makes room for what it lists.
 template <class... Ps>
-auto Dispatcher<Ps...>::crowded_by(const std::vector<std::string>& models) const -> bool {
+auto Dispatcher<Ps...>::room_beside(const std::vector<std::string>& models, std::optional<NodeHandle> inventory) const
+    -> std::int64_t {
     const auto& known = state_.models();
-    const auto fresh = std::count_if(models.begin(), models.end(), [&](const std::string& name) {
+    auto room = std::int64_t{rules_->models_max} - std::int64_t{known.held()};
+    auto listed = std::vector<ModelId>{};
+    for (const auto& name : models) {
         const auto id = known.find(name);
-        return !id || !known.held(*id);
-    });
-    return known.held() + static_cast<std::size_t>(fresh) > rules_->models_max;
+        room -= id && known.held(*id) ? 0 : 1;
+        listed.push_back(id.value_or(no_handle<ModelId>));
+    }
+    if (inventory) {
+        std::sort(listed.begin(), listed.end());
+        for (const auto& held : state_.holdings(*inventory)) {
+            const auto alone = held.on_disk() && known.holders(held.model) == 1;
+            room += alone && !std::binary_search(listed.begin(), listed.end(), held.model) ? 1 : 0;
+        }
+    }
+    return room;
 }
 
 template <class... Ps>

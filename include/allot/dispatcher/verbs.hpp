@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 #include <variant>
 
@@ -39,7 +40,7 @@ struct Dispatcher<Ps...>::Applier {
         node.due_at = node.excluded ? back_at : never;
         hub.state_.put(n, std::move(record), followers);
         make_room();
-        report(n, command::Report::add, found.crowded_by == 0 ? spec.models : admitted(n, spec.models));
+        report(n, command::Report::add, found.crowded_by == 0 ? spec.models : admitted(n, spec.models, {}));
         came(n);
     }
 
@@ -116,7 +117,8 @@ struct Dispatcher<Ps...>::Applier {
     void operator()(const command::ReportModel& c) {
         const auto n = *found.node;
         step.tell(event::ModelsReported{c.node});
-        report(n, c.report, found.crowded_by == 0 ? c.models : admitted(n, c.models));
+        const auto inventory = c.report == command::Report::inventory ? found.node : std::nullopt;
+        report(n, c.report, found.crowded_by == 0 ? c.models : admitted(n, c.models, inventory));
         if (hub.rules_->narrowing == Narrowing::gate) {
             step.freed.push_back(n);  // what it holds decides what it may run
         }
@@ -288,9 +290,9 @@ private:
         hub.state_.remove(poorest, followers);
     }
 
-    /// The class of a node was one too many: another one goes.
+    /// The class of a node was one too many: another one goes, unless the node that made way took one with it.
     void make_room() {
-        if (found.poorest_class) {
+        if (found.poorest_class && hub.state_.fits().classes().size() > hub.rules_->classes_max) {
             hub.displace(*found.poorest_class, step);
         }
     }
@@ -357,26 +359,27 @@ private:
     }
 
     /// Sends away the poorest holders until there is room for a node's models, and answers those that then have it.
-    [[nodiscard]] auto admitted(NodeHandle n, const std::vector<std::string>& names) -> std::vector<std::string> {
-        const auto& models = hub.state_.models();
-        for (auto left = hub.rules_->evictions_max; left > 0 && hub.crowded_by(names); --left) {
+    [[nodiscard]] auto admitted(NodeHandle n, std::vector<std::string> names, std::optional<NodeHandle> inventory)
+        -> std::vector<std::string> {
+        for (auto left = hub.rules_->evictions_max; left > 0 && hub.room_beside(names, inventory) < 0; --left) {
             const auto poorest = hub.poorest_holder(hub.state_.nodes()[n].node.stake, found.crowded_by, n);
             if (!poorest) {
                 break;
             }
             hub.displace(*poorest, step);
         }
-        auto room = hub.rules_->models_max - std::min(hub.rules_->models_max, models.held());
-        auto taken = std::vector<std::string>{};
-        for (const auto& name : names) {
-            const auto id = models.find(name);
-            const auto fresh = !id || !models.held(*id);
-            if (!fresh || room > 0) {
-                room -= fresh ? 1U : 0U;
-                taken.push_back(name);
+        const auto& models = hub.state_.models();
+        for (auto over = -hub.room_beside(names, inventory); over > 0; --over) {  // the last ones go
+            const auto fresh = std::find_if(names.rbegin(), names.rend(), [&](const std::string& name) {
+                const auto id = models.find(name);
+                return !id || !models.held(*id);
+            });
+            if (fresh == names.rend()) {
+                break;  // the limit was lowered below what is held
             }
+            names.erase(std::next(fresh).base());
         }
-        return taken;
+        return names;
     }
 
     void report(NodeHandle n, command::Report report, const std::vector<std::string>& names) {

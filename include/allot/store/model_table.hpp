@@ -50,8 +50,9 @@ public:
             --held_;
         }
     }
-    /// Whether some node has the model on its disk, and how many models there are of which that is true.
-    [[nodiscard]] auto held(ModelId id) const -> bool { return holders_[id.value] > 0; }
+    /// Whether some node has the model on its disk, how many have, and of how many models that is true.
+    [[nodiscard]] auto held(ModelId id) const -> bool { return holders(id) > 0; }
+    [[nodiscard]] auto holders(ModelId id) const -> std::uint32_t { return holders_[id.value]; }
     [[nodiscard]] auto held() const noexcept -> std::uint32_t { return held_; }
     auto erase_if_unused(ModelId id) -> bool { return names_.erase_if_unused(id.value); }
 
