@@ -288,7 +288,7 @@ private:
     /// @param holds how many the node will have. @param own the node, if it is known. @param inventory whether it has no others.
     [[nodiscard]] auto room_for(const std::vector<std::string>& models, Amount stake, std::size_t holds,
                                 std::optional<NodeHandle> own, bool inventory) const -> Verdict {
-        if (hub.room_beside(models, inventory ? own : std::nullopt) >= 0) {
+        if (hub.room_beside(models, inventory ? *own : no_handle<NodeHandle>) >= 0) {
             return std::nullopt;
         }
         found.crowded_by = holds;

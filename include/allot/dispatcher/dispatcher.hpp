@@ -312,8 +312,7 @@ private:
     [[nodiscard]] auto poorest_node(Amount stake) const -> std::optional<NodeHandle>;
     [[nodiscard]] auto poorest_holder(Amount stake, std::size_t models, std::optional<NodeHandle> but) const
         -> std::optional<NodeHandle>;
-    [[nodiscard]] auto room_beside(const std::vector<std::string>& models, std::optional<NodeHandle> inventory) const
-        -> std::int64_t;
+    [[nodiscard]] auto room_beside(const std::vector<std::string>& models, NodeHandle inventory) const -> std::int64_t;
     [[nodiscard]] static auto has_quota(const RulesParameters& rules) -> bool {
         return rules.tasks_per_owner_max != 0xFFFF'FFFFU;
     }

@@ -335,8 +335,7 @@ auto Dispatcher<Ps...>::poorest_holder(Amount stake, std::size_t models, std::op
 /// How many more models there is room for on the disks, beside those that some node has; negative where there are too many. A node
 /// that reports its inventory gives up what it does not list, and so makes room for what it lists.
 template <class... Ps>
-auto Dispatcher<Ps...>::room_beside(const std::vector<std::string>& models, std::optional<NodeHandle> inventory) const
-    -> std::int64_t {
+auto Dispatcher<Ps...>::room_beside(const std::vector<std::string>& models, NodeHandle inventory) const -> std::int64_t {
     const auto& known = state_.models();
     auto room = std::int64_t{rules_->models_max} - std::int64_t{known.held()};
     auto listed = std::vector<ModelId>{};
@@ -345,9 +344,9 @@ auto Dispatcher<Ps...>::room_beside(const std::vector<std::string>& models, std:
         room -= id && known.held(*id) ? 0 : 1;
         listed.push_back(id.value_or(no_handle<ModelId>));
     }
-    if (inventory) {
+    if (inventory != no_handle<NodeHandle>) {
         std::sort(listed.begin(), listed.end());
-        for (const auto& held : state_.holdings(*inventory)) {
+        for (const auto& held : state_.holdings(inventory)) {
             const auto alone = held.on_disk() && known.holders(held.model) == 1;
             room += alone && !std::binary_search(listed.begin(), listed.end(), held.model) ? 1 : 0;
         }

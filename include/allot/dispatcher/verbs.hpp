@@ -40,7 +40,7 @@ struct Dispatcher<Ps...>::Applier {
         node.due_at = node.excluded ? back_at : never;
         hub.state_.put(n, std::move(record), followers);
         make_room();
-        report(n, command::Report::add, found.crowded_by == 0 ? spec.models : admitted(n, spec.models, {}));
+        report(n, command::Report::add, found.crowded_by == 0 ? spec.models : admitted(n, spec.models, no_handle<NodeHandle>));
         came(n);
     }
 
@@ -117,7 +117,7 @@ struct Dispatcher<Ps...>::Applier {
     void operator()(const command::ReportModel& c) {
         const auto n = *found.node;
         step.tell(event::ModelsReported{c.node});
-        const auto inventory = c.report == command::Report::inventory ? found.node : std::nullopt;
+        const auto inventory = c.report == command::Report::inventory ? n : no_handle<NodeHandle>;
         report(n, c.report, found.crowded_by == 0 ? c.models : admitted(n, c.models, inventory));
         if (hub.rules_->narrowing == Narrowing::gate) {
             step.freed.push_back(n);  // what it holds decides what it may run
@@ -359,8 +359,7 @@ private:
     }
 
     /// Sends away the poorest holders until there is room for a node's models, and answers those that then have it.
-    [[nodiscard]] auto admitted(NodeHandle n, std::vector<std::string> names, std::optional<NodeHandle> inventory)
-        -> std::vector<std::string> {
+    [[nodiscard]] auto admitted(NodeHandle n, std::vector<std::string> names, NodeHandle inventory) -> std::vector<std::string> {
         for (auto left = hub.rules_->evictions_max; left > 0 && hub.room_beside(names, inventory) < 0; --left) {
             const auto poorest = hub.poorest_holder(hub.state_.nodes()[n].node.stake, found.crowded_by, n);
             if (!poorest) {
