@@ -630,7 +630,7 @@ void a_node_is_told_of_every_waiting_task() {
         }
     }
     CHECK(told > 100);
-    CHECK(better > 5);
+    CHECK(better > 20);
 }
 
 template <class P>
