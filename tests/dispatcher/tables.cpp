@@ -273,7 +273,7 @@ TEST_CASE("models that nodes without stake made up do not shut out a node, nor a
     CHECK(d.submit(with(paying("asks", 1), [](TaskSpec& task) { task.models = {"m1", "m2"}; }), at(0s)).accepted());
 }
 
-TEST_CASE("the node with the least stake for each of its models makes way, and only for more", "[A6]") {
+TEST_CASE("the node with the least stake for its models makes way, and only for more", "[A6]") {
     auto d = allot::Dispatcher{allot::Rules{{.evictions_max = 2, .models_max = 6, .models_per_node_max = 6}}};
     ok(d.join(having(of_card("busy", "card", 2), {"w"}), at(0s)));
     const auto lease = leased(d.submit(plain_task(1), at(0s)));
@@ -296,6 +296,34 @@ TEST_CASE("the node with the least stake for each of its models makes way, and o
     CHECK(models_of(d, "e") == Names{"f1", "f2", "f3", "f4", "f5"});
     CHECK(d.state().models().held() == 6);
     CHECK(displaced(d.report_model("e", command::Report::inventory, {"f1", "g2", "g3", "g4", "g5", "g6"}, at(1s))) == Names{"d"});
+}
+
+TEST_CASE("a node that holds what others hold does not make way for made-up models", "[A6]") {
+    auto d = allot::Dispatcher{allot::Rules{{.models_max = 8, .models_per_node_max = 8}}};
+    const auto popular = Names{"p1", "p2", "p3", "p4"};
+    for (auto i = 0; i < 4; ++i) {  // stake 6 for a quarter of four models: a part of one
+        ok(d.join(having(of_card(100 + i, "card", 6), popular), at(0s)));
+    }
+    ok(d.join(having(of_card("hoards", "card", 7), {"h1", "h2", "h3", "h4"}), at(0s)));
+    // For seven models 11 is less than 7 for four, and for one 5 is less than 6 though it is more than 7 for four.
+    CHECK(refusal(d.join(having(of_card("much", "card", 11), {"m1", "m2", "m3", "m4", "m5", "m6", "m7"}), at(0s))) ==
+          Error::too_many_models);
+    CHECK(displaced(d.join(having(of_card("some", "card", 5), {"m1"}), at(0s))) == Names{"hoards"});
+    ok(d.join(having(of_card("more", "card", 10), {"n1", "n2", "n3"}), at(0s)));  // 3.3 a model
+    CHECK(displaced(d.join(having(of_card("new", "card", 5), {"o1"}), at(0s))) == Names{"more"});
+    ok(d.join(having(of_card("again", "card", 50), {"q1", "q2"}), at(0s)));
+    CHECK(refusal(d.join(having(of_card("late", "card", 5), {"r1"}), at(0s))) == Error::too_many_models);
+    CHECK(d.join(having(of_card("shares", "card", 1), popular), at(0s)).accepted());  // nothing new: no room is needed
+}
+
+TEST_CASE("a second holder hides nobody's made-up models", "[A6]") {
+    auto d = allot::Dispatcher{allot::Rules{{.models_max = 4}}};
+    const auto made_up = Names{"m1", "m2", "m3", "m4"};
+    ok(d.join(having(of_card("one", "card", 2), made_up), at(0s)));  // 2 for a part of two, each
+    ok(d.join(having(of_card("two", "card", 2), made_up), at(0s)));
+    CHECK(refusal(d.join(having(of_card("poor", "card", 1), {"sdxl"}), at(0s))) == Error::too_many_models);
+    CHECK(displaced(d.join(having(of_card("honest", "card", 3), {"sdxl"}), at(0s))) == Names{"one", "two"});
+    CHECK(d.state().models().held() == 1);
 }
 
 TEST_CASE("a success writes down no model that nobody had when there is no room", "[A6]") {

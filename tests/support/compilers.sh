@@ -20,30 +20,35 @@ works() {
         echo yes
     else
         echo NO
+        touch "$work/one_does_not"
         head -n 3 "$work/log" >&2
     fi
 }
 
-for boost in '' 1.81; do
-    export ALLOT_BOOST="$boost"
-    if [ -n "$boost" ] && ! LC_ALL=C apt-cache policy "libboost$boost-dev" | grep -q 'Candidate: [^(]'; then
-        echo "There is no Boost $boost here."
+# is_there <package>: whether the system has it, by this very name (apt takes an unknown one for a pattern).
+is_there() {
+    apt-cache show "$1" 2> /dev/null | grep -Fqx "Package: $1"
+}
+
+export ALLOT_BOOST
+for ALLOT_BOOST in '' 1.81; do
+    if [ -n "$ALLOT_BOOST" ] && ! is_there "libboost$ALLOT_BOOST-dev"; then
+        echo "There is no Boost $ALLOT_BOOST here."
         continue
     fi
     need_for library
     version=$(sed -n 's/^#define BOOST_LIB_VERSION "\(.*\)"/\1/p' /usr/include/boost/version.hpp)
     for compiler in g++-11 g++-12 g++-13 g++-14 clang++-14 clang++-15 clang++-16 clang++-17 clang++-18 clang++-19; do
         package=$(echo "$compiler" | sed 's/clang++/clang/')
-        if ! LC_ALL=C apt-cache policy "$package" | grep -q 'Candidate: [^(]'; then
-            continue
-        fi
+        is_there "$package" || continue
         need "$package"
         fmt=-lfmt
         printf '%-10s  Boost %s  libstdc++  %s\n' "$compiler" "$version" "$(works "$compiler")"
     done
-    if [ -z "$boost" ]; then
+    if [ -z "$ALLOT_BOOST" ]; then
         need_for libcxx
         fmt=-DFMT_HEADER_ONLY  # the package's own library is one of libstdc++
         printf '%-10s  Boost %s  libc++     %s\n' clang++-16 "$version" "$(works clang++-16 -stdlib=libc++)"
     fi
 done
+[ ! -e "$work/one_does_not" ]

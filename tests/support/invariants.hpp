@@ -452,7 +452,7 @@ private:
     }
     /// A node has models on its disk; where the table of them is full, those that are written down.
     template <class D>
-    void have(const D& d, const allot::NodeId& id, const std::vector<std::string>& models) {
+    void have(const D& d, const allot::NodeId& id, const std::vector<std::string>& models, bool room_came_later = false) {
         const auto& state = d.state();
         const auto n = *state.nodes().find(id);
         for (const auto& name : models) {
@@ -461,7 +461,8 @@ private:
             const auto kept = !state.nodes()[n].node.present() || std::any_of(held.begin(), held.end(), [&](const auto& h) {
                 return model && h.model == *model && h.on_disk();
             });
-            ensure(kept || state.models().held() >= rules_.models_max, "a model is written down while there is room", id);
+            ensure(kept || room_came_later || state.models().held() >= rules_.models_max,
+                   "a model is written down while there is room", id);
             if (kept) {
                 node(id).disk.insert(name);
             }
@@ -585,8 +586,14 @@ private:
         ensure(answer && (join != nullptr || update != nullptr || report != nullptr), "a node gives way to another one", e.node);
         const auto newcomer = join != nullptr ? join->node.id : update != nullptr ? update->change.id : report->node;
         const auto& n = node(e.node);
-        const auto poorer = n.spec.stake < d.node(newcomer)->node.stake;
-        ensure(!n.task && (poorer || n.disk.size() > 1),  // with many models, the stake for each may be less
+        auto part = allot::u128{0};  // of the table of models; the other brings at least a whole one
+        for (const auto& model : n.disk) {
+            part += 16384U / static_cast<unsigned>(std::count_if(nodes_.begin(), nodes_.end(), [&](const auto& other) {
+                return other.second.state != allot::NodeState::left && other.second.disk.contains(model);
+            }));
+        }
+        const auto stake = d.node(newcomer)->node.stake;
+        ensure(!n.task && (n.spec.stake < stake || n.spec.stake.units * 16384U < stake.units * part),
                "a node gives way when it is free and the other has more stake", e.node);
         ensure(n.spec.stake == e.stake_returned, "the stake goes back", e.node);
         depart(e.node);
@@ -819,8 +826,12 @@ private:
         auto& t = task(e.task);
         ensure(!t.members.empty() && t.members.front().node == e.node, "the fee goes to the node that ran the task", e.task);
         ensure(t.spec.gang_size == 1 || t.completed() == t.members.size(), "a gang is done when all who are left are", e.task);
+        const auto one_left = std::any_of(t.members.begin(), t.members.end(), [&](const Member& member) {
+            const auto* node = d.node(member.node);
+            return node == nullptr || !node->node.present();
+        });
         for (const auto& member : t.members) {
-            have(d, member.node, t.spec.models);  // it has fetched them all
+            have(d, member.node, t.spec.models, one_left);  // it has fetched them all
         }
         release_all(t);
         end(t, e.fee, e.refund, e.owner);

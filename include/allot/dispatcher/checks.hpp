@@ -39,7 +39,7 @@ struct Dispatcher<Ps...>::Checker {
         if (const auto error = names(node.models, hub.rules_->models_per_node_max)) {
             return error;
         }
-        if (const auto error = room_for(node.models, node.stake, node.models.size(), found.node, false)) {
+        if (const auto error = room_for(node.models, node.stake, found.node, true)) {
             return error;
         }
         if (const auto error = names(node.labels, hub.rules_->labels_max)) {
@@ -134,12 +134,11 @@ struct Dispatcher<Ps...>::Checker {
             }
         }
         const auto adds = c.report == command::Report::add;
-        const auto holds = adds ? on_disk(hub.state_.holdings(*n)) + fresh : c.models.size();
-        if (adds && holds > hub.rules_->models_per_node_max) {
+        if (adds && on_disk(hub.state_.holdings(*n)) + fresh > hub.rules_->models_per_node_max) {
             return Error::too_many_names;
         }
         const auto inventory = c.report == command::Report::inventory;
-        return adds || inventory ? room_for(c.models, hub.state_.nodes()[*n].node.stake, holds, n, inventory) : std::nullopt;
+        return adds || inventory ? room_for(c.models, hub.state_.nodes()[*n].node.stake, n, inventory) : std::nullopt;
     }
 
     auto operator()(const command::Observe& c) const -> Verdict {
@@ -284,15 +283,25 @@ private:
         }
         return std::nullopt;
     }
-    /// Whether models that a node says it has find room, if need be at the cost of a node with less stake a model.
-    /// @param holds how many the node will have. @param own the node, if it is known. @param inventory whether it has no others.
-    [[nodiscard]] auto room_for(const std::vector<std::string>& models, Amount stake, std::size_t holds,
-                                std::optional<NodeHandle> own, bool inventory) const -> Verdict {
-        if (hub.room_beside(models, inventory ? *own : no_handle<NodeHandle>) >= 0) {
+    /// Whether models that a node says it has find room, if need be at the cost of a node with less stake for its part of the table.
+    /// @param own the node, if it is known. @param all whether it has no others.
+    [[nodiscard]] auto room_for(const std::vector<std::string>& models, Amount stake, std::optional<NodeHandle> own, bool all) const
+        -> Verdict {
+        if (hub.room_beside(models, own && all ? *own : no_handle<NodeHandle>) >= 0) {
             return std::nullopt;
         }
-        found.crowded_by = holds;
-        return hub.poorest_holder(stake, holds, own) ? std::nullopt : Verdict{Error::too_many_models};
+        const auto& known = hub.state_.models();
+        auto part = own && !all ? hub.models_part(hub.state_.holdings(*own)) : 0U;
+        for (const auto& name : models) {
+            const auto id = known.find(name);
+            const auto* held = id && own ? hub.holds(*own, *id) : nullptr;
+            const auto has = held != nullptr && held->on_disk();
+            if (all || !has) {
+                part += ModelTable::part((id ? known.holders(*id) : 0U) + (has ? 0U : 1U));
+            }
+        }
+        found.crowded_by = part;
+        return hub.poorest_holder(stake, part, own) ? std::nullopt : Verdict{Error::too_many_models};
     }
     [[nodiscard]] auto one_name(const std::string& name) const -> Verdict {
         if (name.empty()) {

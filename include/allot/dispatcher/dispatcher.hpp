@@ -265,7 +265,7 @@ private:
         std::optional<RequirementId> poorest{};     // makes way for that of a new task
         std::optional<ClassId> poorest_class{};     // makes way for that of a node
         std::optional<NodeHandle> poorest_node{};   // makes way for another
-        std::size_t crowded_by = 0;                 // models of a node that finds no room for all before others make way
+        std::uint64_t crowded_by = 0;               // part of the models' table for which others have to make way
     };
     /// The record that a command names, if any, and the hash of its name.
     struct Subject {
@@ -310,7 +310,8 @@ private:
     [[nodiscard]] auto poorest_requirement(const Task& newcomer) const -> std::optional<RequirementId>;
     [[nodiscard]] auto poorest_class(Amount stake, ClassId but) const -> std::optional<ClassId>;
     [[nodiscard]] auto poorest_node(Amount stake) const -> std::optional<NodeHandle>;
-    [[nodiscard]] auto poorest_holder(Amount stake, std::size_t models, std::optional<NodeHandle> but) const
+    [[nodiscard]] auto models_part(const HeldModels& held) const -> std::uint64_t;
+    [[nodiscard]] auto poorest_holder(Amount stake, std::uint64_t part, std::optional<NodeHandle> but) const
         -> std::optional<NodeHandle>;
     [[nodiscard]] auto room_beside(const std::vector<std::string>& models, NodeHandle inventory) const -> std::int64_t;
     [[nodiscard]] static auto has_quota(const RulesParameters& rules) -> bool {

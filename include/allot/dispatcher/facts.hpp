@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <numeric>
 #include <span>
 #include <utility>
 #include <variant>
@@ -314,34 +315,48 @@ auto Dispatcher<Ps...>::poorest_node(Amount stake) const -> std::optional<NodeHa
     return poorest;
 }
 
-/// The node of least stake for each model on its disk, if a stake for so many models is more; but not one at work.
-/// @complexity O(nodes x models a node).
+/// The node of least stake for what it takes of the table of models, if a stake for such a part is more; but not one at work. Of
+/// nodes without stake the one that takes most. @complexity O(nodes x models a node).
 template <class... Ps>
-auto Dispatcher<Ps...>::poorest_holder(Amount stake, std::size_t models, std::optional<NodeHandle> but) const
+auto Dispatcher<Ps...>::poorest_holder(Amount stake, std::uint64_t part, std::optional<NodeHandle> but) const
     -> std::optional<NodeHandle> {
     auto poorest = std::optional<NodeHandle>{};
     state_.nodes().for_each([&](NodeHandle h, const Record& record) {
-        const auto held = on_disk(state_.holdings(h));
-        // Both products fit: stakes are below 2^96, and a node has at most 2^16 models.
-        if (h != but && !record.node.leased() && held > 0 && record.node.stake.units * u128{models} < stake.units * u128{held}) {
+        if (h == but || record.node.leased()) {
+            return;
+        }
+        const auto its = models_part(state_.holdings(h));
+        // Both products fit: stakes are below 2^96, and a node takes at most 2^16 whole parts of 2^14.
+        const auto left = record.node.stake.units * u128{part};
+        const auto right = stake.units * u128{its};
+        if (left < right || (poorest && left == right && part < its)) {
             poorest = h;
             stake = record.node.stake;
-            models = held;
+            part = its;
         }
     });
     return poorest;
 }
 
+/// What a node takes of the table of models: a part of each model on its disk.
+template <class... Ps>
+auto Dispatcher<Ps...>::models_part(const HeldModels& held) const -> std::uint64_t {
+    return std::accumulate(held.begin(), held.end(), std::uint64_t{0}, [&](std::uint64_t sum, const HeldModel& one) {
+        return sum + (one.on_disk() ? ModelTable::part(state_.models().holders(one.model)) : 0U);
+    });
+}
+
 /// How many more models there is room for on the disks, beside those that some node has; negative where there are too many. A node
-/// that reports its inventory gives up what it does not list, and so makes room for what it lists.
+/// that reports its inventory gives up what it does not list, and so makes room for what it lists. Who lists nothing new needs none.
 template <class... Ps>
 auto Dispatcher<Ps...>::room_beside(const std::vector<std::string>& models, NodeHandle inventory) const -> std::int64_t {
     const auto& known = state_.models();
     auto room = std::int64_t{rules_->models_max} - std::int64_t{known.held()};
+    auto fresh = std::int64_t{0};
     auto listed = std::vector<ModelId>{};
     for (const auto& name : models) {
         const auto id = known.find(name);
-        room -= id && known.held(*id) ? 0 : 1;
+        fresh += id && known.held(*id) ? 0 : 1;
         listed.push_back(id.value_or(no_handle<ModelId>));
     }
     if (inventory != no_handle<NodeHandle>) {
@@ -351,7 +366,7 @@ auto Dispatcher<Ps...>::room_beside(const std::vector<std::string>& models, Node
             room += alone && !std::binary_search(listed.begin(), listed.end(), held.model) ? 1 : 0;
         }
     }
-    return room;
+    return fresh == 0 ? 0 : room - fresh;
 }
 
 template <class... Ps>

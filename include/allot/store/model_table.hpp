@@ -54,6 +54,8 @@ public:
     [[nodiscard]] auto held(ModelId id) const -> bool { return holders(id) > 0; }
     [[nodiscard]] auto holders(ModelId id) const -> std::uint32_t { return holders_[id.value]; }
     [[nodiscard]] auto held() const noexcept -> std::uint32_t { return held_; }
+    /// What each of so many holders of a model takes of the table: equal parts, so that nobody hides behind a second holder.
+    [[nodiscard]] static constexpr auto part(std::uint64_t holders) -> std::uint64_t { return whole_part / holders; }
     auto erase_if_unused(ModelId id) -> bool { return names_.erase_if_unused(id.value); }
 
     /// The lowest place free among the holders of a model in a class.
@@ -81,6 +83,7 @@ public:
     }
 
 private:
+    static constexpr auto whole_part = std::uint64_t{1} << 14;
     using Row = std::pair<ClassId, SlotSet>;
     static auto before(const Row& row, ClassId node_class) -> bool { return row.first < node_class; }
 
