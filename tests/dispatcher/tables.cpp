@@ -335,6 +335,26 @@ TEST_CASE("a success writes down no model that nobody had when there is no room"
     CHECK(d.state().models().held() == 2);
 }
 
+TEST_CASE("the class of the node that makes way is not displaced a second time, whatever limits were lowered to", "[A6]") {
+    auto d = allot::Dispatcher{allot::Rules{{.nodes_max = 3, .classes_max = 3}}};
+    for (auto i = 1U; i <= 3; ++i) {
+        ok(d.join(having(of_card(i, "card" + std::to_string(i), i), {"sdxl"}), at(0s)));
+    }
+    auto rules = d.rules().parameters();
+    rules.classes_max = 2;
+    ok(d.configure(rules, 1, at(0s)));
+    CHECK(displaced(d.join(having(of_card("rich", "new", 60), {"sdxl"}), at(0s))) == Names{"1"});
+    CHECK(models_of(d, "rich") == Names{"sdxl"});
+    CHECK(d.state().fits().classes().size() == 3);
+    // A class of two: the poorest node makes way, and the other goes with the class.
+    ok(d.leave(2, at(0s)));
+    ok(d.leave(3, at(0s)));
+    ok(d.advance(at(24h * 365)));
+    ok(d.join(of_card(4, "old", 4), at(24h * 365)));
+    ok(d.join(of_card(5, "old", 5), at(24h * 365)));
+    CHECK(displaced(d.join(of_card("richer", "newer", 61), at(24h * 365))) == Names{"4", "5"});
+}
+
 TEST_CASE("nodes without stake do not fill the network for one that has some; those that left make way first", "[A6]") {
     auto d = allot::Dispatcher{allot::Rules{{.nodes_max = 4}}};
     for (auto i = 0; i < 4; ++i) {

@@ -45,7 +45,8 @@ struct Dispatcher<Ps...>::Checker {
         if (const auto error = names(node.labels, hub.rules_->labels_max)) {
             return error;
         }
-        return node_class(NodeClass{node.gpu, node.vram, node.platform, node.software}, node.stake, no_handle<ClassId>);
+        const auto left = found.poorest_node ? hub.state_.nodes()[*found.poorest_node].node.node_class : no_handle<ClassId>;
+        return node_class(NodeClass{node.gpu, node.vram, node.platform, node.software}, node.stake, left, no_handle<ClassId>);
     }
 
     auto operator()(const command::Update& c) const -> Verdict {
@@ -71,7 +72,7 @@ struct Dispatcher<Ps...>::Checker {
         }
         const auto& node = hub.state_.nodes()[*n].node;
         return node_class(changed_class(hub.state_.fits().value(node.node_class), change), change.stake.value_or(node.stake),
-                          node.node_class);
+                          node.node_class, node.node_class);
     }
 
     auto operator()(const command::Pause& c) const -> Verdict {
@@ -357,8 +358,8 @@ private:
         }
         return node.held != no_handle<TaskHandle> ? Verdict{Error::node_holds_task} : std::nullopt;
     }
-    /// @param own the node's present class, if it has one.
-    [[nodiscard]] auto node_class(const NodeClass& value, Amount stake, ClassId own) const -> Verdict {
+    /// @param left the class that a node leaves, which goes if that is its last one. @param own the class that may not make way.
+    [[nodiscard]] auto node_class(const NodeClass& value, Amount stake, ClassId left, ClassId own) const -> Verdict {
         if (value.gpu.empty()) {
             return Error::gpu_empty;
         }
@@ -369,8 +370,8 @@ private:
             return Error::vram_zero;
         }
         const auto& fits = hub.state_.fits();
-        const auto alone = own != no_handle<ClassId> && fits.count(own) == 1;  // then its class goes with it
-        if (fits.classes().size() < hub.rules_->classes_max || alone || fits.classes().find(value)) {
+        const auto one_goes = left != no_handle<ClassId> && fits.count(left) == 1;
+        if (fits.classes().size() < hub.rules_->classes_max || one_goes || fits.classes().find(value)) {
             return std::nullopt;
         }
         found.poorest_class = hub.poorest_class(stake, own);

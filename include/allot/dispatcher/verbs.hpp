@@ -290,9 +290,9 @@ private:
         hub.state_.remove(poorest, followers);
     }
 
-    /// The class of a node was one too many: another one goes, unless the node that made way took one with it.
+    /// The class of a node is one too many: another one goes.
     void make_room() {
-        if (found.poorest_class && hub.state_.fits().classes().size() > hub.rules_->classes_max) {
+        if (found.poorest_class) {
             hub.displace(*found.poorest_class, step);
         }
     }
