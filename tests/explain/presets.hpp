@@ -606,7 +606,9 @@ void a_node_is_told_of_every_waiting_task() {
                 }
                 ++told;
                 // Each change, made for good, leads to the very odds that were told.
-                const auto& group = e.groups.front();
+                const auto drawn = std::find_if(e.groups.begin(), e.groups.end(),
+                                                [](const auto& one) { return one.now.weight > allot::u128{}; });
+                const auto& group = drawn != e.groups.end() ? *drawn : e.groups.front();
                 const auto leads_to = [&](const typename Under<P>::Command& change, const std::optional<allot::Odds>& odds) {
                     if (odds) {
                         auto session = d.session();
