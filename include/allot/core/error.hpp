@@ -88,7 +88,7 @@ enum class Error : std::uint16_t {
         case Error::too_many_nodes: return "the network is full, and no idle node has less stake; raise Rules::nodes_max";
         case Error::too_many_tasks: return "too many tasks are remembered; raise Rules::tasks_max or lower forget_tasks_after";
         case Error::too_many_requirements: return "too many different requirements are in use; round VRAM needs up";
-        case Error::too_many_models: return "nodes hold too many different models, and none has less stake for each of its own; raise Rules::models_max";
+        case Error::too_many_models: return "nodes hold too many different models, and none has less stake for its part of them; raise Rules::models_max";
         case Error::points_out_of_range: return "points lie outside the range of the QoS tracker";
         case Error::parameter_invalid: return "a parameter is outside its documented range";
         case Error::update_empty: return "the update changes nothing; set at least one field";
