@@ -313,6 +313,9 @@ TEST_CASE("a node that holds what others hold does not make way for made-up mode
     CHECK(displaced(d.join(having(of_card("new", "card", 5), {"o1"}), at(0s))) == Names{"more"});
     ok(d.join(having(of_card("again", "card", 50), {"q1", "q2"}), at(0s)));
     CHECK(refusal(d.join(having(of_card("late", "card", 5), {"r1"}), at(0s))) == Error::too_many_models);
+    auto rules = d.rules().parameters();
+    rules.models_max = 2;
+    ok(d.configure(rules, 1, at(0s)));
     CHECK(d.join(having(of_card("shares", "card", 1), popular), at(0s)).accepted());  // nothing new: no room is needed
 }
 
