@@ -32,6 +32,7 @@ if command -v ccache > /dev/null; then
 fi
 # shellcheck disable=SC2086  # empty without ccache
 show cmake -S . -B build/tests -G Ninja -DCMAKE_BUILD_TYPE=None -DCMAKE_CXX_COMPILER="$CXX" \
-    -DCMAKE_CXX_FLAGS="${CXXFLAGS:--O0}" -DALLOT_QUICK_TESTS="$quick" -DALLOT_BUILD_BENCHMARKS=OFF $set_launcher
+    -DCMAKE_CXX_FLAGS="${CXXFLAGS:--O0}" -DALLOT_QUICK_TESTS="$quick" -DALLOT_BUILD_BENCHMARKS=OFF -DALLOT_BUILD_COMPILED=ON \
+    $set_launcher
 show cmake --build build/tests --parallel "$(cores)"
 show ctest --test-dir build/tests --output-on-failure --no-tests=error --parallel "$(cores)" "$@"

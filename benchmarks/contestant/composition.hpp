@@ -154,7 +154,7 @@ private:
             events.push(allot::event::TaskQueued{spec.id, spec.owner, {}});
             if (waiting_.size() > std::max<std::size_t>(50, nodes_.size())) {
                 const auto& victim = *task_by_handle_[*waiting_.worst()];
-                events.push(allot::event::TaskEvicted{victim.id, victim.owner, victim.fee});
+                events.push(allot::event::TaskEvicted{.task = victim.id, .owner = victim.owner, .refunded = victim.fee});
                 waiting_.erase({allot::TaskHandle{victim.handle}, {}, {}, 0});
                 forget(tasks_.iterator_to(victim));
             }
@@ -169,7 +169,8 @@ private:
         }
         const auto node = nodes_.iterator_to(*by_handle_[lease->node]);
         const auto task = tasks_.get<0>().find(complete.lease.task);
-        events.push(allot::event::TaskDone{task->id, task->owner, node->id, task->fee, {}});
+        events.push(allot::event::LeaseEnded{complete.lease, task->owner});
+        events.push(allot::event::TaskDone{.task = task->id, .node = node->id, .owner = task->owner, .paid = task->fee});
         leases_.erase(lease);
         forget(task);
         release(node, allot::OutcomeKind::success, events);
@@ -180,7 +181,8 @@ private:
         while (!by_deadline.empty() && by_deadline.begin()->deadline <= now_) {
             const auto row = *by_deadline.begin();
             const auto task = tasks_.get<0>().find(row.task);
-            events.push(allot::event::TaskTimedOut{task->id, task->owner, task->fee, allot::event::Expiry::execution});
+            events.push(allot::event::TaskTimedOut{
+                .task = task->id, .owner = task->owner, .refunded = task->fee, .expiry = allot::event::Expiry::execution});
             by_deadline.erase(by_deadline.begin());
             forget(task);
             release(nodes_.iterator_to(*by_handle_[row.node]), allot::OutcomeKind::timeout, events);

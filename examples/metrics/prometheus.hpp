@@ -119,7 +119,7 @@ inline auto labels_of(const allot::Requirement& group) -> std::string {
 inline auto to_prometheus(const allot::Metrics& m) -> std::string {
     auto out = Exposition{};
     out.family("allot_events_total", "counter", "Events, by type.");
-    const auto events = names_of(std::type_identity<allot::Event>{});
+    const auto events = names_of(std::type_identity<allot::Event::Alternatives>{});
     for (std::size_t i = 0; i < events.size(); ++i) {
         out.sample(m.events[i], label("event", events[i]));
     }

@@ -67,7 +67,7 @@ fi
 # Two logs that differ.
 sed '$d' sample.jsonl > "$work/in"
 expect 1 '{"differ":"command","position":26,"field":"","first":{"time":99000000,"command":"Advance"},"second":null}
-{"differ":"events","position":26,"field":"[0]","first":{"event":"TaskTimedOut","task":5,"refund":"40","expiry":"execution"},"second":null}' \
+{"differ":"events","position":26,"field":"[0]","first":{"event":"LeaseEnded","lease":{"task":5,"node":"relay-7","token":4,"member":0,"of":1,"deadline":66000},"how":"timed_out","outcome":"timeout"},"second":null}' \
     sample.jsonl --compare -
 sed 's/"labels": \["eu"\]/"labels": ["eu", "de"]/' sample.jsonl > "$work/in"
 expect 1 '{"differ":"command","position":4,"field":"change.labels[1]","first":"de","second":null}' --compare sample.jsonl
@@ -86,11 +86,11 @@ refuse '{"time": 1, "time": 2, "command": "Match"}' 'time: this field stands twi
 refuse '{"time": "1", "command": "Match"}' 'time: a whole number from -9223372036854775808 to 9223372036854775807 is expected'
 refuse '{"time": 18446744073709551616, "command": "Match"}' \
     'time: a whole number from -9223372036854775808 to 9223372036854775807 is expected'
-refuse '{"time": 1, "command": "Match", "fee": 1}' 'fee: there is no such field; there are command, entropy, time'
-refuse '{"time": 1, "command": "Match", "\u001b[2J": 1}' '?[2J: there is no such field; there are command, entropy, time'
+refuse '{"time": 1, "command": "Match", "fee": 1}' 'fee: there is no such field; there are command, entropy, round, time'
+refuse '{"time": 1, "command": "Match", "\u001b[2J": 1}' '?[2J: there is no such field; there are command, entropy, round, time'
 refuse '{"time": 1, "command": "Pause", "node": -1}' \
     'node: an id is expected: a whole number below 2^64, 1 to 32 bytes of text, or 64 hex digits'
-refuse '{"time": 1, "command": "Match", "\u009b2J": 1}' '?2J: there is no such field; there are command, entropy, time'
+refuse '{"time": 1, "command": "Match", "\u009b2J": 1}' '?2J: there is no such field; there are command, entropy, round, time'
 wide='a whole number below 2^64, or below 2^128 as a text of its digits, is expected'
 for fee in 18446744073709551616 '"0x10"' '"-1"' '"1e3"' '""' '"340282366920938463463374607431768211456"' 1.5 true; do
     refuse '{"time": 1, "command": "Submit", "task": {"id": 1, "fee": '"$fee"'}}' "task.fee: $wide"

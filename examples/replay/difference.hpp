@@ -4,11 +4,14 @@
 #include <cstddef>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 
-#include "json_value.hpp"
+#include <allot/json.hpp>
 
 namespace replay {
+
+using allot::Json;
 
 /// Where two values differ.
 struct Difference {
@@ -17,19 +20,24 @@ struct Difference {
     Json second{};        ///< What the other has there.
 };
 
+/// The field `name` of the object that stands in `field`.
+[[nodiscard]] inline auto within(const std::string& field, std::string_view name) -> std::string {
+    return (field.empty() ? "" : field + ".") + std::string{name};
+}
+
 /// The first field in which two values differ, in the order of the first one's fields; nothing when they are equal.
 [[nodiscard]] inline auto first_difference(const Json& a, const Json& b, const std::string& field = {})
     -> std::optional<Difference> {
     if (a.is_object() && b.is_object()) {
         for (const auto& [name, value] : a.items()) {
             const auto found = b.find(name);
-            if (auto inner = first_difference(value, found == b.end() ? Json() : *found, detail::within(field, name))) {
+            if (auto inner = first_difference(value, found == b.end() ? Json() : *found, within(field, name))) {
                 return inner;
             }
         }
         for (const auto& [name, value] : b.items()) {
             if (!a.contains(name)) {
-                return Difference{detail::within(field, name), {}, value};
+                return Difference{within(field, name), {}, value};
             }
         }
         return std::nullopt;

@@ -8,9 +8,8 @@
 #include <allot/explain/node.hpp>
 #include <allot/explain/task.hpp>
 #include <allot/format/explain.hpp>
-#include <allot/store/record_fields.hpp>
+#include <allot/json.hpp>
 
-#include "json_value.hpp"
 #include "log_input.hpp"
 
 namespace replay {
@@ -28,22 +27,22 @@ using Subject = std::variant<allot::TaskId, allot::NodeId>;
     }
     const auto name = text.substr(colon + 1);
     const auto number = allot::parse_decimal(name);
-    const auto json = number && *number <= allot::u128{~std::uint64_t{0}} ? Json(number->low()) : Json(name);
-    const auto id_of = [&](auto id) -> Subject {
-        try {
-            detail::FromJson::get(json, id, std::string{what});
-        } catch (const detail::Refused& refused) {
-            throw InputError{"--explain: " + refused.fault.message()};
+    const auto is_number = number && *number <= allot::u128{~std::uint64_t{0}};
+    const auto json = is_number ? allot::to_decimal(*number) : allot::write_json(std::string{name});
+    const auto id_of = [&](auto&& id) -> Subject {
+        if (!id) {
+            id.error().field = what;
+            throw InputError{"--explain: " + id.error().message()};
         }
-        return id;
+        return *id;
     };
-    return what == "task" ? id_of(allot::TaskId::null()) : id_of(allot::NodeId::null());
+    return what == "task" ? id_of(allot::read_json<allot::TaskId>(json)) : id_of(allot::read_json<allot::NodeId>(json));
 }
 
 /// An explanation as one line of JSON, or in sentences.
 template <class Explanation>
 [[nodiscard]] auto written(const Explanation& explanation, bool text) -> std::string {
-    return text ? fmt::format("{}", explanation) : dumped(detail::ToJson::of(explanation));
+    return text ? fmt::format("{}", explanation) : allot::write_json(explanation);
 }
 
 /// Why a task waits, or what a node gets. @throws InputError where there is nothing to explain.

@@ -13,7 +13,7 @@
 
 #include <allot/journal/log.hpp>
 
-#include "json.hpp"
+#include "json_lines.hpp"
 #include "options.hpp"
 
 namespace replay {
@@ -106,7 +106,7 @@ private:
     std::string name_;
     std::ifstream file_;
     std::istream& stream_;
-    JsonReader<Command> lines_{stream_};
+    JsonLines<Command> lines_{stream_};
     StreamSource source_{stream_};
     allot::LogReader<StreamSource> records_{source_};
     bool binary_ = false;

@@ -10,10 +10,10 @@
 #include <allot/journal/event_hash.hpp>
 #include <allot/journal/log.hpp>
 #include <allot/journal/state_root.hpp>
+#include <allot/json.hpp>
 
 #include "difference.hpp"
 #include "explain.hpp"
-#include "json.hpp"
 #include "log_input.hpp"
 #include "options.hpp"
 #include "output.hpp"
@@ -38,8 +38,8 @@ public:
     [[nodiscard]] auto summary() const -> Json {
         return {{"position", position_},
                 {"events", count_},
-                {"event_hash", detail::Bytes32{hash_.value()}.hex()},
-                {"state_root", detail::Bytes32{allot::state_root(dispatcher_)}.hex()}};
+                {"event_hash", hex(hash_.value())},
+                {"state_root", hex(allot::state_root(dispatcher_))}};
     }
 
     /// Why a task waits, or what a node gets. @throws InputError where neither is there.
@@ -48,6 +48,8 @@ public:
     }
 
 private:
+    static auto hex(const allot::Hash256& hash) -> std::string { return allot::Id<struct HashTag>{hash}.hex(); }
+
     Dispatcher dispatcher_{};
     allot::EventHash hash_{};
     std::uint64_t position_ = 0;
@@ -72,8 +74,8 @@ template <class Command>
 template <class Command>
 [[nodiscard]] auto reply(std::uint64_t position, const allot::LogEntry<Command>& entry, const allot::Events& events) -> Json {
     return {{"position", position},
-            {"time", json_of(entry)["time"]},
-            {"events", json_of(events)},
+            {"time", allot::json_of(entry.moment.time)},
+            {"events", allot::json_of(events)},
             {"accepted", events.accepted()}};
 }
 
@@ -87,14 +89,14 @@ auto play(const Options& options, Output& output) -> Status {
         const auto position = input.position() - 1;
         const auto events = player.apply(*entry);
         if (options.reply) {
-            output.line(reply(position, *entry, events).dump());
+            output.line(allot::json_text(reply(position, *entry, events)));
         } else if (!options.quiet) {
             for (const auto& event : events) {
-                output.line("{\"position\":" + std::to_string(position) + "," + json_line(event).substr(1));
+                output.line("{\"position\":" + std::to_string(position) + "," + allot::write_json(event).substr(1));
             }
         }
     }
-    output.line(subject ? player.explain(*subject, options.text) : player.summary().dump());
+    output.line(subject ? player.explain(*subject, options.text) : allot::json_text(player.summary()));
     return all_well;
 }
 
@@ -105,7 +107,7 @@ auto convert(const Options& options, Output& output) -> Status {
     auto writer = allot::LogWriter{output};
     while (const auto entry = next_until(input, options)) {
         if (*options.to == Format::json) {
-            output.line(json_line(*entry));
+            output.line(allot::write_json(*entry));
         } else if (const auto written = writer.append(allot::encode(*entry)); !written) {
             throw InputError{input.name() + ": position " + std::to_string(input.position() - 1) + ": " +
                              std::string{allot::message(written.error())}};
@@ -140,21 +142,21 @@ auto compare(const Options& options, Output& output) -> Status {
         (void)player.apply(*first);
     }
     if (!first && !second) {
-        output.line(player.summary().dump());
+        output.line(allot::json_text(player.summary()));
         return all_well;
     }
 
     const auto tell = [&](const char* what, const Json& a, const Json& b) {
         const auto found = first_difference(a, b);
         if (found) {
-            output.line(dumped({{"differ", what}, {"position", position}, {"field", found->field},
+            output.line(allot::json_text({{"differ", what}, {"position", position}, {"field", found->field},
                                 {"first", found->first}, {"second", found->second}}));
         }
         return found.has_value();
     };
-    const auto command_of = [](const Entry& entry) { return entry ? json_of(*entry) : Json(); };
+    const auto command_of = [](const Entry& entry) { return entry ? allot::json_of(*entry) : Json(); };
     const auto events_of = [](Player<Dispatcher>& one, const Entry& entry) {
-        return entry ? json_of(one.apply(*entry)) : Json::array();
+        return entry ? allot::json_of(one.apply(*entry)) : Json::array();
     };
     tell("command", command_of(first), command_of(second));
     auto other = player;

@@ -245,7 +245,7 @@ private:
             [&](const event::NodeKickedOut& e) { ledger_.removed(node_index_.at(e.node), true); },
             [&](const event::NodeExcluded& e) { ledger_.excluded(node_index_.at(e.node), true); },
             [&](const event::NodeReadmitted& e) { ledger_.excluded(node_index_.at(e.node), false); },
-            [&](const event::ModelWanted& e) { download(node_index_.at(e.node), e.model); },
+            [&](const event::ModelWanted& e) { download(node_index_.at(e.node), std::string{e.model.view()}); },
             [&](const event::TaskQueued& e) {
                 ledger_.queued(index_of(e.task));
                 expect_wait(e.task);

@@ -13,11 +13,13 @@
 #include <allot/core/moment.hpp>
 #include <allot/core/node.hpp>
 #include <allot/core/reason.hpp>
+#include <allot/core/recipients.hpp>
 #include <allot/core/task.hpp>
 #include <allot/core/time.hpp>
 #include <allot/core/units.hpp>
 #include <allot/core/weight.hpp>
 #include <allot/dispatcher/dispatcher.hpp>
+#include <allot/dispatcher/look.hpp>
 #include <allot/dispatcher/rules.hpp>
 #include <allot/dispatcher/session.hpp>
 #include <allot/eligibility/all_of.hpp>

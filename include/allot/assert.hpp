@@ -11,7 +11,9 @@
 ///
 /// To replace it, define ALLOT_ASSERT before the first header of the library is included, in the same way in every
 /// translation unit of the program.
-#ifndef ALLOT_ASSERT
+#ifdef ALLOT_ASSERT
+#    define ALLOT_DETAIL_ASSERT_REPLACED
+#else
 #    ifdef NDEBUG
 // Names what the condition names, so that a parameter which only an assertion reads is not reported as unused.
 #        define ALLOT_ASSERT(condition, text) static_cast<void>(sizeof(static_cast<bool>(condition)))

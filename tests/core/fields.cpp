@@ -58,7 +58,7 @@ struct AllListed;
 template <class... Ts>
 struct AllListed<std::variant<Ts...>> : std::bool_constant<(allot::has_fields<Ts> && ...)> {};
 
-static_assert(AllListed<allot::Event>::value);
+static_assert(AllListed<allot::Event::Alternatives>::value);
 static_assert(AllListed<allot::Dispatcher<>::Configuration>::value);
 
 template <class... Ts>
@@ -95,7 +95,7 @@ TEST_CASE("a blank value has its defaults, and the null id where there is none")
     CHECK((task.id.is_null() && task.models.empty()));
     CHECK(allot::blank<allot::command::Fail>().cause == allot::FailCause::execution_error);
     const auto wanted = allot::blank<allot::event::ModelWanted>();
-    CHECK((wanted.node.is_null() && wanted.task.is_null() && wanted.model.empty()));
+    CHECK((wanted.node.is_null() && wanted.task.is_null() && wanted.model.view().empty()));
     const auto done = allot::blank<allot::event::TaskDone>();
     CHECK((done.task.is_null() && done.node.is_null() && !done.owner));
     CHECK(allot::blank<allot::Event>().index() == 0);
@@ -104,16 +104,16 @@ TEST_CASE("a blank value has its defaults, and the null id where there is none")
 TEST_CASE("the numbers of commands and events never change") {
     using Names = std::vector<std::string_view>;
     using Command = allot::basic_command<int>;
-    CHECK(names_of_alternatives(std::type_identity<allot::Event>{}) ==
+    CHECK(names_of_alternatives(std::type_identity<allot::Event::Alternatives>{}) ==
           Names{"NodeJoined", "NodeUpdated", "NodePaused", "NodePausePending", "NodeResumed", "NodeLeavePending", "NodeLeft",
-                "NodeKickedOut", "NodeSlashed", "NodeExcluded", "NodeReadmitted", "ModelWanted", "ModelsReported", "NodeScored",
-                "TaskQueued", "TaskStarted", "TaskCommitted", "TaskDisclosed", "LeaseRenewed", "LeaseDeclined", "TaskRetried",
-                "TaskDone", "TaskFailed", "TaskCancelled", "TaskEvicted", "TaskTimedOut", "Advanced", "Matched", "Configured",
-                "Refused", "LeaseCompleted", "LeaseLost", "LeaseWithdrawn", "NodeDisplaced"});
-    CHECK(std::is_same_v<std::variant_alternative_t<0, Command>, allot::command::Join>);
-    CHECK(std::is_same_v<std::variant_alternative_t<8, Command>, allot::command::Submit>);
-    CHECK(std::is_same_v<std::variant_alternative_t<18, Command>, allot::command::Match>);
-    CHECK(std::is_same_v<std::variant_alternative_t<19, Command>, allot::command::Configure<int>>);
+                "NodeKickedOut", "NodeSlashed", "NodeDisplaced", "NodeExcluded", "NodeReadmitted", "NodeScored", "ModelWanted",
+                "ModelsReported", "TaskQueued", "TaskStarted", "TaskCommitted", "TaskDisclosed", "LeaseRenewed",
+                "LeaseCompleted", "LeaseEnded", "TaskRetried", "TaskDone", "TaskFailed", "TaskCancelled", "TaskEvicted",
+                "TaskTimedOut", "Advanced", "Matched", "Configured", "Refused"});
+    CHECK(std::is_same_v<std::variant_alternative_t<0, Command::Alternatives>, allot::command::Join>);
+    CHECK(std::is_same_v<std::variant_alternative_t<8, Command::Alternatives>, allot::command::Submit>);
+    CHECK(std::is_same_v<std::variant_alternative_t<18, Command::Alternatives>, allot::command::Match>);
+    CHECK(std::is_same_v<std::variant_alternative_t<19, Command::Alternatives>, allot::command::Configure<int>>);
 }
 
 TEST_CASE("the list of errors is complete") {

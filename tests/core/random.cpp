@@ -111,7 +111,7 @@ TEST_CASE("every part of the key changes the stream") {
         add(0, Purpose::dispatch, {}, 0, 1U << bit);
     }
     for (const auto purpose :
-         {Purpose::placement, Purpose::gang, Purpose::validation, Purpose::system_test, Purpose::job}) {
+         {Purpose::placement, Purpose::validation, Purpose::system_test, Purpose::job}) {
         add(0, purpose, {}, 0, 0);
     }
     CHECK(first_words.size() == streams);

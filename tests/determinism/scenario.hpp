@@ -82,7 +82,8 @@ template <class To>
             if constexpr (requires { To{std::forward<C>(command)}; }) {
                 return To{std::forward<C>(command)};
             } else {
-                using Configure = std::variant_alternative_t<std::variant_size_v<To> - 1, To>;
+                using All = typename To::Alternatives;
+                using Configure = std::variant_alternative_t<std::variant_size_v<All> - 1, All>;
                 auto configure = Configure{allot::RulesParameters{}, command.rules_version};
                 std::visit(
                     [&]<class P>(const P& parameters) {
@@ -266,7 +267,9 @@ private:
                      [this](const event::Refused&) { ++report_[Happening::refused]; },
                      [this](const event::TaskTimedOut&) { ++report_[Happening::expired]; },
                      [this](const event::TaskEvicted&) { ++report_[Happening::evicted]; },
-                     [this](const event::LeaseDeclined&) { ++report_[Happening::started_over]; },
+                     [this](const event::LeaseEnded& e) {
+                         report_[Happening::started_over] += e.how == event::LeaseEnd::declined ? 1U : 0U;
+                     },
                      [this](const event::TaskRetried&) { ++report_[Happening::started_over]; },
                      [this](const event::NodeLeft&) { ++report_[Happening::left]; },
                      [this](const event::NodeSlashed&) { ++report_[Happening::left]; },

@@ -48,6 +48,37 @@ TEST_CASE("check says nothing of the moment, which it is not given") {
     CHECK(refusal(d.match(dark(0s))) == Error::entropy_missing);
 }
 
+TEST_CASE("a batch says which of its events answer which command, and which were refused", "[S2]") {
+    using Command = allot::Dispatcher<>::Command;
+    auto batch = allot::Dispatcher<>{};
+    ok(batch.submit(with(plain_task(1), [](auto& t) { t.duration_estimate = 1s; }), at(0s)));
+    auto single = batch;
+    const auto later = at(24h);  // the first command of the batch finds the task out of time
+    const auto commands = std::vector<Command>{command::Join{plain_node(1)},   command::Join{plain_node(1)},
+                                               command::Submit{plain_task(2)}, command::Cancel{99},
+                                               command::Pause{99},             command::Advance{}};
+    auto events = Events{};
+    ok(batch.advance(at(0s)));
+    events.push(event::Advanced{});  // what stood there before is nobody's answer
+    auto answers = std::vector<allot::Answer>(1);
+    batch.apply(commands, later, events, answers);
+    REQUIRE(answers.size() == 1 + commands.size());
+    auto end = std::size_t{1};
+    for (std::size_t i = 0; i < commands.size(); ++i) {
+        const auto& answer = answers[1 + i];
+        const auto alone = single.apply(commands[i], later);
+        CHECK(answer.first == end);
+        CHECK(answer.direct - answer.first == alone.answer());
+        CHECK(answer.end - answer.first == alone.size());
+        CHECK(answer.error == refusal(alone));
+        end = answer.end;
+    }
+    CHECK(end == events.size());
+    CHECK(answers[1].direct > answers[1].first);
+    CHECK(answers[2].error == Error::node_duplicate);
+    CHECK(answers[4].error == Error::task_unknown);
+}
+
 TEST_CASE("a batch gives the events of its commands one by one") {
     using Dispatcher = allot::Dispatcher<>;
     auto chaos = Chaos<Dispatcher>{seed() + 9, true};

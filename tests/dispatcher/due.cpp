@@ -1,6 +1,8 @@
 #include <string>
 #include <vector>
 
+#include <allot/dispatcher/look.hpp>
+
 #include "support/catch.hpp"
 #include "support/network.hpp"
 
@@ -70,9 +72,10 @@ TEST_CASE("the effects of what was due are dated by the moment, and it comes bef
     join_plain(d, 1);
     ok(d.submit(plain_task(1), at(0s)));
     const auto events = d.submit(plain_task(2), at(1'000s));
-    CHECK(std::holds_alternative<event::TaskTimedOut>(events[0]));
-    CHECK(events.answer() == 1);
-    CHECK(d.task(1)->due_at == TimePoint{1'000s + 1h});  // forgotten an hour after the command, not after the deadline
+    CHECK(std::holds_alternative<event::LeaseEnded>(events[0]));
+    CHECK(std::holds_alternative<event::TaskTimedOut>(events[1]));
+    CHECK(events.answer() == 2);
+    CHECK(allot::find_task(d, 1)->due_at == TimePoint{1'000s + 1h});  // forgotten an hour after the command, not after the deadline
 }
 
 TEST_CASE("at most so much is settled in one command; until all is, only advance is heard") {

@@ -54,6 +54,13 @@ auto nodes(const Events& events) -> std::vector<std::string> {
     std::sort(found.begin(), found.end());
     return found;
 }
+auto hows(const Events& events) -> std::vector<event::LeaseEnd> {
+    auto found = std::vector<event::LeaseEnd>{};
+    for (const auto& end : all<event::LeaseEnded>(events)) {
+        found.push_back(end.how);
+    }
+    return found;
+}
 auto state(const D& d, NodeId node) -> NodeState { return d.node(node)->node.state; }
 
 /// A task on all of three plain nodes.
@@ -102,7 +109,8 @@ TEST_CASE("a gang is done when all have completed, and frees its nodes together"
     const auto last = w.d.complete(w.lease[2], at(3s));
     REQUIRE(count<event::TaskDone>(last) == 1);
     CHECK(last.get<event::TaskDone>()->node == w.lease[0].node);
-    CHECK(last.get<event::TaskDone>()->fee == allot::Amount{100});
+    CHECK(last.get<event::TaskDone>()->paid == allot::Amount{100});
+    CHECK(hows(last) == std::vector(3, event::LeaseEnd::done));
     CHECK(leases(last).size() == 3);  // the next gang
     CHECK(leases(last)[0].task == allot::TaskId{2});
 }
@@ -120,9 +128,9 @@ TEST_CASE("a gang goes on without a member that fails, times out or is slashed")
     SECTION("fails") {
         auto w = Three{};
         const auto events = w.d.fail(w.lease[0], FailCause::out_of_memory, at(1s));
-        REQUIRE(events.get<event::LeaseLost>() != nullptr);
-        CHECK(events.get<event::LeaseLost>()->lease == w.lease[0]);
-        CHECK(events.get<event::LeaseLost>()->outcome == OutcomeKind::out_of_memory);
+        REQUIRE(events.get<event::LeaseEnded>() != nullptr);
+        CHECK(events.get<event::LeaseEnded>()->lease == w.lease[0]);
+        CHECK(events.get<event::LeaseEnded>()->outcome == OutcomeKind::out_of_memory);
         CHECK(count<event::TaskFailed>(events) == 0);
         CHECK(state(w.d, w.lease[0].node) == NodeState::available);
         CHECK(refusal(w.d.complete(w.lease[0], at(1s))) == Error::lease_stale);
@@ -134,17 +142,17 @@ TEST_CASE("a gang goes on without a member that fails, times out or is slashed")
         ok(w.d.complete(w.lease[2], at(1s)));
         ok(w.d.renew(w.lease[1], at(100s)));
         const auto events = w.d.advance(at(200s));
-        CHECK(events.get<event::LeaseLost>()->lease == w.lease[0]);
-        CHECK(events.get<event::LeaseLost>()->outcome == OutcomeKind::timeout);
+        CHECK(events.get<event::LeaseEnded>()->lease == w.lease[0]);
+        CHECK(events.get<event::LeaseEnded>()->outcome == OutcomeKind::timeout);
         CHECK(count<event::TaskDone>(events) == 0);
         const auto later = w.d.advance(at(300s));  // nobody is at work any more, and one has completed
-        CHECK(later.get<event::LeaseLost>() != nullptr);
+        CHECK(later.get<event::LeaseEnded>() != nullptr);
         CHECK(later.get<event::TaskDone>()->node == w.lease[2].node);
     }
     SECTION("is slashed") {
         auto w = Three{};
         const auto events = w.d.slash(w.lease[1].node, at(1s));
-        CHECK(events.get<event::LeaseLost>()->lease == w.lease[1]);
+        CHECK(events.get<event::LeaseEnded>()->lease == w.lease[1]);
         CHECK(count<event::TaskFailed>(events) == 0);
         CHECK(state(w.d, w.lease[1].node) == NodeState::left);
         ok(w.d.complete(w.lease[0], at(1s)));
@@ -166,11 +174,11 @@ TEST_CASE("a task that nobody of its gang finished ends as its last member ended
     const auto failed = w.d.fail(w.lease[1], FailCause::model_download, at(1s));
     REQUIRE(count<event::TaskFailed>(failed) == 1);
     CHECK(failed.get<event::TaskFailed>()->cause == FailCause::model_download);
-    CHECK(count<event::LeaseLost>(failed) == 0);
+    CHECK(count<event::LeaseEnded>(failed) == 1);
 
     auto late = Three{};
     const auto expired = late.d.advance(at(200s));
-    CHECK(count<event::LeaseLost>(expired) == 2);
+    CHECK(count<event::LeaseEnded>(expired) == 3);
     CHECK(count<event::TaskTimedOut>(expired) == 1);
     CHECK(late.d.state().leases().size() == 0);
 }
@@ -193,8 +201,8 @@ TEST_CASE("a member that declines breaks the gang up, unless somebody has comple
     auto w = Three{};
     ok(w.d.join(plain_node(4), at(0s)));
     const auto events = w.d.decline(w.lease[0], at(1s));
-    CHECK(events.get<event::LeaseDeclined>()->lease == w.lease[0]);
-    REQUIRE(count<event::LeaseWithdrawn>(events) == 2);
+    CHECK(events.get<event::LeaseEnded>()->lease == w.lease[0]);
+    CHECK(hows(events) == std::vector{event::LeaseEnd::declined, event::LeaseEnd::withdrawn, event::LeaseEnd::withdrawn});
     REQUIRE(leases(events).size() == 3);  // at once anew, without whoever declined
     for (const auto& lease : leases(events)) {
         CHECK(lease.node != w.lease[0].node);
@@ -203,7 +211,7 @@ TEST_CASE("a member that declines breaks the gang up, unless somebody has comple
     auto late = Three{};
     ok(late.d.complete(late.lease[1], at(1s)));
     const auto one = late.d.decline(late.lease[0], at(1s));
-    CHECK(count<event::LeaseWithdrawn>(one) == 0);
+    CHECK(hows(one) == std::vector{event::LeaseEnd::declined});
     CHECK(late.d.task(1)->state == allot::TaskState::running);
     CHECK(count<event::TaskDone>(late.d.complete(late.lease[2], at(2s))) == 1);
 }

@@ -40,10 +40,11 @@ TEST_CASE("a lease has expired at its deadline, not before") {
     CHECK(early.complete(lease, at(200s - 1ms)).get<event::TaskDone>() != nullptr);
     const auto events = d.complete(lease, at(200s));
     CHECK(refusal(events) == Error::task_ended);
-    CHECK(std::holds_alternative<event::TaskTimedOut>(events[0]));  // what was due comes first
+    CHECK(std::get<event::LeaseEnded>(events[0]).how == event::LeaseEnd::timed_out);  // what was due comes first
+    CHECK(std::holds_alternative<event::TaskTimedOut>(events[1]));
     const auto* expired = events.get<event::TaskTimedOut>();
     CHECK(expired->expiry == event::Expiry::execution);
-    CHECK(expired->refund == allot::Amount{100});
+    CHECK(expired->refunded == allot::Amount{100});
     CHECK(expired->owner == allot::OwnerId{"owner"});
 }
 
@@ -56,8 +57,8 @@ TEST_CASE("a completed task pays its node and tells its owner") {
     CHECK(done->task == allot::TaskId{1});
     CHECK(done->node == allot::NodeId{1});
     CHECK(done->owner == allot::OwnerId{"owner"});
-    CHECK(done->fee == allot::Amount{100});
-    CHECK(done->refund == allot::Amount{0});
+    CHECK(done->paid == allot::Amount{100});
+    CHECK(done->refunded == allot::Amount{0});
     CHECK(state_of(d, 1) == NodeState::available);
     CHECK(d.state().leases().size() == 0);
 }
@@ -172,9 +173,9 @@ TEST_CASE("each failure refunds its owner and says its cause") {
     const auto* failed = events.get<event::TaskFailed>();
     REQUIRE(failed != nullptr);
     CHECK(failed->cause == cause);
-    CHECK(failed->refund == allot::Amount{100});
+    CHECK(failed->refunded == allot::Amount{100});
     CHECK(failed->owner == allot::OwnerId{"owner"});
-    CHECK(d.task(1)->state == allot::TaskState::ended);
+    CHECK(d.ended(1)->ending == allot::Ending::failed);
     CHECK(state_of(d, 1) == NodeState::available);
 }
 
@@ -184,7 +185,8 @@ TEST_CASE("a declined task avoids the node, costs it nothing, and goes to anothe
     const auto first = leased(d.submit(plain_task(1), at(0s)));
     const auto before = d.node(first.node)->qos;
     const auto events = d.decline(first, at(0s));
-    CHECK(events.get<event::LeaseDeclined>()->lease == first);
+    CHECK(events.get<event::LeaseEnded>()->lease == first);
+    CHECK(events.get<event::LeaseEnded>()->how == event::LeaseEnd::declined);
     CHECK(d.node(first.node)->qos == before);
     const auto second = leased(events);
     const auto third = leased(d.decline(second, at(0s)));
@@ -212,7 +214,7 @@ TEST_CASE("cancelling a running task frees its node and refunds its owner") {
     const auto lease = leased(d.submit(plain_task(1), at(0s)));
     const auto before = d.node(1)->qos;
     const auto events = d.cancel(1, at(1s));
-    CHECK(events.get<event::TaskCancelled>()->refund == allot::Amount{100});
+    CHECK(events.get<event::TaskCancelled>()->refunded == allot::Amount{100});
     CHECK(state_of(d, 1) == NodeState::available);
     CHECK(d.node(1)->qos == before);
     CHECK(refusal(d.complete(lease, at(1s))) == Error::task_ended);

@@ -259,6 +259,23 @@ TEST_CASE("a wish ends by itself, and its name with it", "[A3]") {
     CHECK(d.state().models().names().size() == 1);
 }
 
+TEST_CASE("a node is asked once for one wish, and again when that has ended", "[N4]") {
+    auto d = allot::Dispatcher<>{};
+    ok(d.join(plain_node(1), at(0s)));
+    const auto asked = [&](int id, Duration time) {
+        const auto events = d.submit(using_models(id, {"a"}), at(time));
+        ok(d.cancel(id, at(time)));
+        return count<event::ModelWanted>(events);
+    };
+    CHECK(asked(1, 0s) == 1);
+    CHECK(asked(2, 1ms) == 0);
+    const auto ends = d.state().holdings(*d.state().nodes().find(1))[0].wanted_until;
+    CHECK(asked(3, ends.time_since_epoch() - 1ms) == 0);
+    CHECK(asked(4, ends.time_since_epoch()) == 1);
+    ok(d.report_model(1, Report::remove, {"a"}, at(ends.time_since_epoch() + 1s)));
+    CHECK(asked(5, ends.time_since_epoch() + 2s) == 1);
+}
+
 TEST_CASE("the wish that ends first gives way when a node has too many", "[A3]") {
     auto d = allot::Dispatcher{allot::Rules{{.wishes_per_node_max = 2}}};
     ok(d.join(plain_node(1), at(0s)));
@@ -268,12 +285,12 @@ TEST_CASE("the wish that ends first gives way when a node has too many", "[A3]")
     };
     ask(1, "b", 0s);
     ask(2, "a", 1s);
-    ask(3, "b", 2s);  // asked once more
+    ask(3, "b", 2s);  // the wish stands, and ends when it did
     ask(4, "c", 3s);
-    CHECK(holding(d, 1, "b") == Holding::wanted);
+    CHECK(holding(d, 1, "a") == Holding::wanted);
     CHECK(holding(d, 1, "c") == Holding::wanted);
-    CHECK_FALSE(holding(d, 1, "a"));
-    ok(d.report_model(1, Report::add, {"b"}, at(4s)));  // fulfilled, and no wish any more
+    CHECK_FALSE(holding(d, 1, "b"));
+    ok(d.report_model(1, Report::add, {"b"}, at(4s)));  // on its disk, and no wish
     ask(5, "d", 5s);
     CHECK(holding(d, 1, "c") == Holding::wanted);
     CHECK(holding(d, 1, "b") == Holding::on_disk);

@@ -189,7 +189,7 @@ TEST_CASE("a slashed node is gone at once and its stake with it; its task is not
     const auto* failed = events.get<event::TaskFailed>();
     REQUIRE(failed != nullptr);
     CHECK(failed->cause == allot::FailCause::incorrect_result);
-    CHECK(failed->refund == allot::Amount{100});
+    CHECK(failed->refunded == allot::Amount{100});
     CHECK(failed->owner == allot::OwnerId{"owner"});
     CHECK(state_of(d, 1) == NodeState::left);
     CHECK(d.state().leases().size() == 0);

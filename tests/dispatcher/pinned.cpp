@@ -134,10 +134,10 @@ TEST_CASE("a pinned task ends once when its node goes", "[A11]") {
         ok(d.complete(lease_of(d, 1), at(3s)));
         CHECK(is_held(d, 2));
         const auto left = d.leave(1, at(4s));
-        CHECK(left.get<event::TaskCancelled>()->refund == allot::Amount{100});
+        CHECK(left.get<event::TaskCancelled>()->refunded == allot::Amount{100});
         CHECK(endings(left, 2) == 1);
     }
-    CHECK(d.task(2)->state == allot::TaskState::ended);
+    CHECK(d.ended(2) == allot::TaskEnd{.ending = allot::Ending::cancelled});
     CHECK(refusal(d.cancel(2, at(5s))) == Error::task_ended);
 }
 
@@ -176,7 +176,7 @@ TEST_CASE("a pinned task that fails or is declined ends, whatever the terms say 
     const auto failed = d.fail(leased(d.submit(pinned(1, 2), at(0s))), allot::FailCause::out_of_memory, at(1s));
     CHECK(endings(failed, 1) == 1);
     const auto declined = d.decline(leased(d.submit(pinned(2, 2), at(2s))), at(3s));
-    CHECK(declined.get<event::LeaseDeclined>() != nullptr);
+    CHECK(declined.get<event::LeaseEnded>()->how == event::LeaseEnd::declined);
     CHECK(endings(declined, 2) == 1);
     ok(d.submit(pinned(3, 2), at(4s)));
     CHECK(endings(d.advance(at(1h)), 3) == 1);

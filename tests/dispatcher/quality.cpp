@@ -366,7 +366,7 @@ TEMPLATE_TEST_CASE("a busy node is kicked out when its lease ends, and what it d
     condemn(d);
     const auto events = d.complete(lease, at(1s));
     REQUIRE(count<event::NodeKickedOut>(events) == 1);
-    CHECK(events.template get<event::TaskDone>()->fee == allot::Amount{100});
+    CHECK(events.template get<event::TaskDone>()->paid == allot::Amount{100});
     CHECK(events.template get<event::NodeKickedOut>()->stake_returned == allot::Amount{400});
     CHECK(state_of(d, 1) == NodeState::left);
 }

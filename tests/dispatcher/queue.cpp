@@ -81,7 +81,7 @@ TEST_CASE("a full queue evicts the lowest value among itself and the newcomer") 
     REQUIRE(victim != nullptr);
     CHECK(victim->task == allot::TaskId{10});
     CHECK(victim->owner == allot::OwnerId{"owner"});
-    CHECK(victim->refund == allot::Amount{10});
+    CHECK(victim->refunded == allot::Amount{10});
     CHECK(victim->reason == event::Eviction::queue_full);
     CHECK(d.queued() == 3);
     CHECK(refusal(d.cancel(10, dark(1s))) == Error::task_ended);
@@ -147,7 +147,7 @@ TEST_CASE("when the network shrinks the surplus goes: lowest value first, newest
     for (const auto& eviction : all<event::TaskEvicted>(events)) {
         CHECK(eviction.reason == event::Eviction::queue_shrunk);
         CHECK(eviction.owner == allot::OwnerId{"owner"});
-        CHECK(eviction.refund == allot::Amount{1});
+        CHECK(eviction.refunded == allot::Amount{1});
     }
     CHECK(evicted(d.leave(2, dark(0s))) == Names{"b", "d"});
 }
@@ -189,7 +189,7 @@ TEST_CASE("a waiting task ends with its patience, and its owner is told") {
     const auto* expired = events.get<event::TaskTimedOut>();
     REQUIRE(expired != nullptr);
     CHECK(expired->expiry == event::Expiry::queue);
-    CHECK(expired->refund == allot::Amount{100});
+    CHECK(expired->refunded == allot::Amount{100});
     CHECK(expired->owner == allot::OwnerId{"owner"});
     CHECK(d.queued() == 0);
 }
@@ -198,7 +198,7 @@ TEST_CASE("a cancelled task leaves the queue with its fee") {
     auto d = allot::Dispatcher<>{};
     ok(d.submit(plain_task(1), at(0s)));
     const auto events = d.cancel(1, at(1s));
-    CHECK(events.get<event::TaskCancelled>()->refund == allot::Amount{100});
+    CHECK(events.get<event::TaskCancelled>()->refunded == allot::Amount{100});
     CHECK(events.get<event::TaskCancelled>()->owner == allot::OwnerId{"owner"});
     CHECK(d.queued() == 0);
     CHECK(refusal(d.cancel(1, at(1s))) == Error::task_ended);

@@ -142,7 +142,7 @@ TEST_CASE("of a requirement of many tasks a few go with the newcomer, until ther
     const auto events = d.submit(dear, at(0s));
     CHECK(evicted(events) == Names{"dear", "1", "2"});
     CHECK(count<event::TaskQueued>(events) == 0);
-    CHECK(events.get<event::TaskEvicted>()->refund == allot::Amount{60});
+    CHECK(events.get<event::TaskEvicted>()->refunded == allot::Amount{60});
     CHECK(evicted(d.submit(asking("again", 8, 60), at(0s))) == Names{"again", "3", "4"});
     CHECK(evicted(d.submit(asking("at last", 8, 60), at(0s))) == Names{"5"});
     CHECK(is_queued(d, "at last"));

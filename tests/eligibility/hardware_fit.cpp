@@ -76,7 +76,7 @@ TEST_CASE("the software is of the same major version and not older") {
 }
 
 TEST_CASE("the card is judged before the platform and the platform before the version") {
-    const auto requirement = Requirement{{48}, {}, {"Linux"}, SoftwareVersion{9, 0, 0}};
+    const auto requirement = Requirement{{48}, {}, {"Linux"}, {}, SoftwareVersion{9, 0, 0}};
     CHECK(fits({"RTX 4090", {24}, "Darwin", {}}, requirement) == Reason::vram_too_small);
     CHECK(fits({"A100", {80}, "Darwin", {}}, requirement) == Reason::platform_refused);
     CHECK(fits({"A100", {80}, "Linux", {}}, requirement) == Reason::version_too_old);

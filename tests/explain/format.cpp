@@ -23,7 +23,7 @@ TEST_CASE("an explanation of a task reads as a person would tell it") {
     auto e = allot::TaskExplanation{};
     e.task = "71f3";
     e.now = allot::TimePoint{84s};
-    e.group = {24_GiB, {{"RTX 4090", {}}, {"H100", 80_GiB}}, {"Linux"}, allot::SoftwareVersion{2, 6, 0}};
+    e.group = {24_GiB, {{"RTX 4090", {}}, {"H100", 80_GiB}}, {"Linux"}, {}, allot::SoftwareVersion{2, 6, 0}};
     e.group_size = 2;
     e.value = {100, 7};
     e.position = 3;

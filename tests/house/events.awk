@@ -4,7 +4,7 @@ function trim(s) { gsub(/^[ \t]+|[ \t]+$/, "", s); return s }
 /^\/\/\/ / {
     line = $0; sub(/^\/\/\/ /, "", line); doc = doc (doc == "" ? "" : " ") line; next
 }
-/^struct [A-Z]/ {
+/^struct [A-Z]/ && $2 != "Event" {
     body = $0; gsub(/\{\}/, "", body)
     while (body !~ /};/) { getline more; gsub(/\{\}/, "", more); body = body " " more }
     name = $2

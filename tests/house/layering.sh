@@ -40,10 +40,12 @@ faults=$(
                 may("job", "base core store")
                 may("dispatcher", low " " models)
                 may("preset", low " " models " dispatcher validation reward")
+                may("compiled", "base dispatcher preset")
                 may("journal", low " " models " dispatcher validation reward")
                 may("explain", low " " models " dispatcher validation reward")
                 may("allot", low " " models " dispatcher preset journal explain validation reward job")
                 may("format", low " " models " dispatcher preset journal explain validation reward job")
+                may("json", low " " models " dispatcher preset journal explain validation reward job")
 
                 room = room_of(file)
                 if (!(room in known)) fault("the folder " room " has no place in the layers (tests/house/layering.sh)")
@@ -59,6 +61,8 @@ faults=$(
                     if (!((room, other) in allowed)) fault(room " must not include " other " (" header ")")
                 } else if (header ~ /^fmt\//) {
                     if (room != "format") fault("only format.hpp includes {fmt}")
+                } else if (header ~ /^nlohmann\//) {
+                    if (room != "json") fault("only json.hpp includes nlohmann-json")
                 } else if (header ~ /^tl\//) {
                     if (file != "allot/result.hpp") fault("only result.hpp includes tl::expected")
                 } else if (header ~ /^boost\/multi_index/) {
@@ -68,7 +72,8 @@ faults=$(
                 }
             }
             /tl::/ && file != "allot/result.hpp" { fault("only result.hpp names tl::expected") }
-            /fmt::/ && room != "format" { fault("only format.hpp names {fmt}") }'
+            /fmt::/ && room != "format" { fault("only format.hpp names {fmt}") }
+            /nlohmann::/ && room != "json" { fault("only json.hpp names nlohmann-json") }'
     done
 )
 if [ -n "$faults" ]; then

@@ -52,15 +52,21 @@ no_entry reward/planted.hpp allot/validation/group.hpp
 no_entry job/planted.hpp allot/policy/role.hpp
 no_entry store/planted.hpp allot/detail/policy_pack.hpp
 no_entry dispatcher/planted.hpp allot/format.hpp
+no_entry dispatcher/planted.hpp allot/json.hpp
+no_entry explain/planted.hpp allot/json/write.hpp
+no_entry format/planted.hpp allot/json.hpp
+no_entry json/planted.hpp allot/format.hpp
 no_entry core/planted.hpp fmt/format.h
 no_entry core/planted.hpp tl/expected.hpp
 no_entry pool/planted.hpp boost/multi_index_container.hpp
 no_entry pool/planted.hpp boost/multi_index/ordered_index.hpp
 no_entry core/planted.hpp nlohmann/json.hpp
+no_entry format/planted.hpp nlohmann/json.hpp
 no_entry nowhere/planted.hpp allot/core/id.hpp
 planted yes layering core/planted.hpp '#include "id.hpp"'
 planted yes layering core/planted.hpp '#  include <allot/store/pages.hpp>  // a reason'
 planted yes layering core/planted.hpp 'auto id() -> tl::expected<int, Error>;'
+planted yes layering core/planted.hpp 'using Json = nlohmann::json;'
 entry core/planted.hpp allot/core/id.hpp
 entry core/planted.hpp allot/result.hpp
 entry core/planted.hpp boost/container/small_vector.hpp
@@ -70,6 +76,8 @@ entry weight/planted.hpp allot/policy/weight_policy.hpp
 entry dispatcher/planted.hpp allot/queue/value_queue.hpp
 entry preset/planted.hpp allot/dispatcher/dispatcher.hpp
 entry job/planted.hpp allot/store/pages.hpp
+entry json/planted.hpp nlohmann/json.hpp
+entry json/planted.hpp allot/explain/task.hpp
 planted no layering core/planted.hpp '// #include <allot/store/pages.hpp>'
 
 banned() { planted yes tokens core/planted.hpp "$1"; }
@@ -217,6 +225,33 @@ blocks() {
 blocks 'a|```sh|echo 7|```|b|```text|7|```|c' 'a|```sh|echo 7|```|b|```text|8|9|```|c'
 blocks '```sh|echo 7|```|```json|7|```|```json|1|```' '```sh|echo 7|```|```json|```|```json|1|```'
 blocks '```sh|echo 1|```|```sh|false|```|```text|```|```cpp|echo 3|```' '```sh|echo 1|```|```sh|false|```|```text|2|```|```cpp|echo 3|```'
+
+# golden <yes|no> <what is done to a copy of the golden files>: is that refused?
+golden() {
+    rm -rf "$copy/golden"
+    mkdir -p "$copy/golden/include/allot" "$copy/golden/tests/determinism" "$copy/golden/tests/house"
+    cp "$tests/../include/allot/version.hpp" "$copy/golden/include/allot/"
+    cp -r "$tests/journal" "$copy/golden/tests/"
+    cp "$tests/determinism/golden.txt" "$copy/golden/tests/determinism/"
+    cp "$tests/house/golden.txt" "$copy/golden/tests/house/"
+    if (cd "$copy/golden" && eval "$2") && sh "$here/golden.sh" "$copy/golden" --write > /dev/null &&
+        sh "$here/golden.sh" "$copy/golden" > /dev/null; then
+        found=no
+    else
+        found=yes
+    fi
+    if [ "$found" != "$1" ]; then
+        echo "golden: \"$2\": expected $1, was $found"
+        failures=$((failures + 1))
+    fi
+}
+
+change='echo >> tests/journal/golden/v1/events.bin'
+golden no true
+golden yes "$change"
+golden yes 'rm tests/journal/golden/v1/events.bin'
+golden no "$change; sed -i 's/MINOR .*/MINOR 99/' include/allot/version.hpp"
+golden no 'echo 1 > tests/journal/golden/v1/another.bin'
 
 if [ "$failures" -ne 0 ]; then
     echo "$failures checks do not see what they are for"

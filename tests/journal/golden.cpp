@@ -17,8 +17,8 @@
 #include <allot/allot.hpp>
 #include <allot/journal/encode.hpp>
 #include <allot/journal/log.hpp>
+#include <allot/json.hpp>
 
-#include "../examples/replay/json.hpp"
 #include "support/any_value.hpp"
 #include "support/catch.hpp"
 #include "support/commands.hpp"
@@ -76,9 +76,6 @@ auto lines_of(const std::filesystem::path& path) -> std::vector<std::string> {
     return lines;
 }
 
-auto read_line(std::string_view line, const Entry*) { return replay::entry_from_json<Command>(line); }
-auto read_line(std::string_view line, const allot::Event*) { return replay::event_from_json(line); }
-
 // What has to be there at least once: each command, each event, each policy's parameters, each error.
 using Kinds = std::set<std::string>;
 auto kind_of(const Entry& entry) -> std::string {
@@ -107,7 +104,7 @@ auto kind_of(const allot::Event& event) -> std::string {
 // Of each kind some, with anything in it.
 auto any_entries() -> std::vector<Entry> {
     auto all = std::vector<Entry>{};
-    for (std::size_t kind = 0; kind < std::variant_size_v<Command>; ++kind) {
+    for (std::size_t kind = 0; kind < std::variant_size_v<Command::Alternatives>; ++kind) {
         auto any = support::AnyValue{kind};
         for (auto i = 0; i < 4; ++i) {
             all.push_back({any.of<allot::Moment>(), any.alternative<Command>(kind)});
@@ -121,7 +118,7 @@ auto any_entries() -> std::vector<Entry> {
 }
 auto any_events() -> std::vector<allot::Event> {
     auto all = std::vector<allot::Event>{};
-    for (std::size_t kind = 0; kind < std::variant_size_v<allot::Event>; ++kind) {
+    for (std::size_t kind = 0; kind < allot::event_types; ++kind) {
         auto any = support::AnyValue{kind};
         for (auto i = 0; i < 4; ++i) {
             all.push_back(any.alternative<allot::Event>(kind));
@@ -143,7 +140,7 @@ void check(const std::filesystem::path& folder, const std::string& name, Kinds& 
     auto current = true;
     for (const auto& line : lines_of(folder / (name + ".jsonl"))) {
         INFO(folder << " " << name << ": " << line);
-        const auto said = read_line(line, static_cast<const T*>(nullptr));
+        const auto said = allot::read_json<T>(line);
         REQUIRE(said);
         const auto record = reader.next();
         REQUIRE(record);
@@ -153,7 +150,7 @@ void check(const std::filesystem::path& folder, const std::string& name, Kinds& 
         current = record->body[0] == allot::encoding_version;
         if (current) {
             REQUIRE(allot::encode(*said) == Bytes(record->body.begin(), record->body.end()));
-            REQUIRE(replay::json_line(*decoded) == line);
+            REQUIRE(allot::write_json(*decoded) == line);
             seen.insert(kind_of(*said));
         }
         meant.push_back(*said);
@@ -169,7 +166,7 @@ void write(const std::filesystem::path& folder, const std::string& name, const s
     std::ofstream{folder / (name + ".bin"), std::ios::binary} << std::string(bytes.begin(), bytes.end());
     auto lines = std::ofstream{folder / (name + ".jsonl")};
     for (const auto& value : values) {
-        lines << replay::json_line(value) << '\n';
+        lines << allot::write_json(value) << '\n';
     }
 }
 

@@ -11,8 +11,10 @@
 #include <vector>
 
 #include <allot/allot.hpp>
+#include <allot/journal/encode.hpp>
+#include <allot/json.hpp>
 
-#include "../examples/replay/json.hpp"
+#include "../examples/replay/json_lines.hpp"
 #include "support/any_script.hpp"
 #include "support/any_value.hpp"
 #include "support/catch.hpp"
@@ -25,13 +27,14 @@ namespace {
 using support::AnyValue;
 using support::Command;
 using support::told;
-using replay::json_line;
+using allot::read_json;
+using allot::write_json;
 using Entry = allot::LogEntry<Command>;
 
 namespace command = allot::command;
 
 auto entry_of(std::string_view line) -> Entry {
-    auto entry = replay::entry_from_json<Command>(line);
+    auto entry = read_json<Entry>(line);
     INFO(line);
     INFO((entry ? "" : entry.error().message()));
     REQUIRE(entry);
@@ -39,7 +42,7 @@ auto entry_of(std::string_view line) -> Entry {
 }
 
 auto complaint_about(std::string_view line) -> std::string {
-    const auto entry = replay::entry_from_json<Command>(line);
+    const auto entry = read_json<Entry>(line);
     INFO(line);
     REQUIRE_FALSE(entry);
     return entry.error().message();
@@ -62,16 +65,16 @@ TEST_CASE("entries and events of any content come back from JSON as they were") 
         [] {
             auto any = AnyValue{*rc::gen::arbitrary<std::uint64_t>()};
             const auto entry = any.of<Entry>();
-            const auto line = json_line(entry);
+            const auto line = write_json(entry);
             RC_ASSERT(line.find('\n') == std::string::npos);
-            const auto read = replay::entry_from_json<Command>(line);
+            const auto read = read_json<Entry>(line);
             RC_ASSERT(read.has_value());
             RC_ASSERT(told(*read) == told(entry));
-            RC_ASSERT(json_line(*read) == line);
+            RC_ASSERT(write_json(*read) == line);
 
             const auto event = any.of<allot::Event>();
-            const auto event_line = json_line(event);
-            const auto event_read = replay::event_from_json(event_line);
+            const auto event_line = write_json(event);
+            const auto event_read = read_json<allot::Event>(event_line);
             RC_ASSERT(event_read.has_value());
             RC_ASSERT(told(*event_read) == told(event));
         },
@@ -81,13 +84,13 @@ TEST_CASE("entries and events of any content come back from JSON as they were") 
 TEST_CASE("each command and each event comes back from JSON as it was") {
     auto any = AnyValue{support::seed()};
     for (auto i = 0; i < 20; ++i) {
-        for (std::size_t kind = 0; kind < std::variant_size_v<Command>; ++kind) {
+        for (std::size_t kind = 0; kind < std::variant_size_v<Command::Alternatives>; ++kind) {
             const auto entry = Entry{any.of<allot::Moment>(), any.alternative<Command>(kind)};
-            REQUIRE(told(entry_of(json_line(entry))) == told(entry));
+            REQUIRE(told(entry_of(write_json(entry))) == told(entry));
         }
-        for (std::size_t kind = 0; kind < std::variant_size_v<allot::Event>; ++kind) {
+        for (std::size_t kind = 0; kind < allot::event_types; ++kind) {
             const auto event = any.alternative<allot::Event>(kind);
-            const auto read = replay::event_from_json(json_line(event));
+            const auto read = read_json<allot::Event>(write_json(event));
             REQUIRE(read);
             REQUIRE(told(*read) == told(event));
         }
@@ -95,7 +98,7 @@ TEST_CASE("each command and each event comes back from JSON as it was") {
 }
 
 TEST_CASE("the lines that the documentation shows are right") {
-    auto source = std::ifstream{std::string{ALLOT_TESTS_DIR} + "/../examples/replay/json.hpp"};
+    auto source = std::ifstream{std::string{ALLOT_TESTS_DIR} + "/../include/allot/json.hpp"};
     REQUIRE(source);
     auto lines = std::string{};
     auto count = 0;
@@ -109,10 +112,10 @@ TEST_CASE("the lines that the documentation shows are right") {
     CHECK(count == 4);
     auto text = std::istringstream{lines};
     auto dispatcher = allot::Dispatcher<>{};
-    auto reader = replay::JsonReader<allot::Dispatcher<>::Command>{text};
+    auto reader = replay::JsonLines<allot::Dispatcher<>::Command>{text};
     while (const auto entry = reader.next()) {
         const auto happened = dispatcher.apply(entry->command, entry->moment);
-        INFO(json_line(*entry));
+        INFO(write_json(*entry));
         CHECK(happened.accepted());
     }
     CHECK_FALSE(reader.fault());
@@ -145,7 +148,7 @@ TEST_CASE("a person may leave out what has a default, and write numbers in the p
 }
 
 TEST_CASE("an id is written as it was made") {
-    const auto written = [](const allot::NodeId& id) { return json_line(Entry{{}, command::Pause{id}}); };
+    const auto written = [](const allot::NodeId& id) { return write_json(Entry{{}, command::Pause{id}}); };
     const auto line = [](const std::string& id) { return R"({"time":0,"command":"Pause","node":)" + id + "}"; };
     CHECK(written(7) == line("7"));
     CHECK(written("relay-7") == line(R"("relay-7")"));
@@ -162,7 +165,7 @@ TEST_CASE("an id is written as it was made") {
 
 TEST_CASE("text that is no UTF-8 is written in hex") {
     const auto entry = Entry{{}, command::ReportModel{"n", command::Report::load, {"a\xff", "é\n\"", ""}}};
-    const auto line = json_line(entry);
+    const auto line = write_json(entry);
     CHECK(line == R"({"time":0,"command":"ReportModel","node":"n","report":"load","models":[{"hex":"61ff"},"é\n\"",""]})");
     CHECK(told(entry_of(line)) == told(entry));
 }
@@ -182,7 +185,7 @@ TEST_CASE("a malformed line names its field and what was expected") {
     CHECK(complaint_about(R"({"time": 1, "command": "Configure"})") == "parameters: this field is missing");
     CHECK(complaint_about(R"({"time": 1, "time": 2, "command": "Match"})") == "time: this field stands twice");
     CHECK(complaint_about(R"({"time": 1, "command": "Match", "fee": 2})") ==
-          "fee: there is no such field; there are command, entropy, time");
+          "fee: there is no such field; there are command, entropy, round, time");
     CHECK(begins(complaint_about(R"({"time": 1.5, "command": "Match"})"),
                  "time: a whole number from -9223372036854775808 to "));
     CHECK(begins(complaint_about(R"({"time": 9223372036854775808, "command": "Match"})"), "time: a whole number from "));
@@ -225,33 +228,33 @@ TEST_CASE("a malformed line names its field and what was expected") {
     CHECK(begins(complaint_about(R"({"time": 1, "command": "Configure", "parameters": {}})"),
                  "parameters: an object is expected whose "));
 
-    CHECK(replay::event_from_json(R"({"event": "NodeJoined", "node": 1, "again": 1})").error().message() ==
+    CHECK(read_json<allot::Event>(R"({"event": "NodeJoined", "node": 1, "again": 1})").error().message() ==
           "again: true or false is expected");
     CHECK(begins(of_node("\"operator_id\": \"a\\u0000\""), "node.operator_id: an id is expected: "));
-    CHECK(replay::event_from_json(R"({"event": "Refused"})").error().message() == "error: this field is missing");
-    CHECK(replay::event_from_json(R"({"node": 1})").error().message() == "event: this field is missing");
+    CHECK(read_json<allot::Event>(R"({"event": "Refused"})").error().message() == "error: this field is missing");
+    CHECK(read_json<allot::Event>(R"({"node": 1})").error().message() == "event: this field is missing");
 }
 
 TEST_CASE("a line that lacks any one field is refused, or reads as what is written for it", "[J5]") {
     auto any = AnyValue{support::seed()};
     auto refused = 0;
-    const auto without_each = [&](const replay::Json& json, const auto& read) {
+    const auto without_each = [&](const allot::Json& json, const auto& read) {
         for (const auto& [name, unused] : json.items()) {
             auto less = json;
             less.erase(name);
             const auto value = read(less.dump());
             refused += value ? 0 : 1;
             INFO(less.dump());
-            REQUIRE((!value || read(json_line(*value))));
+            REQUIRE((!value || read(write_json(*value))));
         }
     };
     for (auto i = 0; i < 10; ++i) {
-        for (std::size_t kind = 0; kind < std::variant_size_v<Command>; ++kind) {
+        for (std::size_t kind = 0; kind < std::variant_size_v<Command::Alternatives>; ++kind) {
             const auto entry = Entry{any.of<allot::Moment>(), any.alternative<Command>(kind)};
-            without_each(replay::json_of(entry), replay::entry_from_json<Command>);
+            without_each(allot::json_of(entry), read_json<Entry>);
         }
-        for (std::size_t kind = 0; kind < std::variant_size_v<allot::Event>; ++kind) {
-            without_each(replay::json_of(any.alternative<allot::Event>(kind)), replay::event_from_json);
+        for (std::size_t kind = 0; kind < allot::event_types; ++kind) {
+            without_each(allot::json_of(any.alternative<allot::Event>(kind)), read_json<allot::Event>);
         }
     }
     CHECK(refused > 0);
@@ -260,7 +263,7 @@ TEST_CASE("a line that lacks any one field is refused, or reads as what is writt
 TEST_CASE("what would steer a terminal is written in JSON as numbers", "[J5]") {
     const auto text = std::string{"\x1B[2J \x7F \xC2\x9B" "2J \xE2\x80\xAE \xE2\x81\xA6 \xC2\xA0"};
     const auto entry = Entry{{}, command::ReportModel{"n", command::Report::load, {text}}};
-    const auto line = json_line(entry);
+    const auto line = write_json(entry);
     CHECK(line.find(R"(\u001b[2J \u007f \u009b2J \u202e \u2066 )" "\xC2\xA0") != std::string::npos);
     CHECK(told(entry_of(line)) == told(entry));
 }
@@ -273,7 +276,7 @@ TEST_CASE("a malformed line names its number, and what stood before it is read")
 {"time": 4, "command": "Match"}
 )"};
     auto times = std::vector<std::int64_t>{};
-    auto reader = replay::JsonReader<Command>{text};
+    auto reader = replay::JsonLines<Command>{text};
     while (const auto entry = reader.next()) {
         times.push_back(entry->moment.time.time_since_epoch().count());
     }
@@ -285,7 +288,7 @@ TEST_CASE("a malformed line names its number, and what stood before it is read")
 
 TEST_CASE("a line without an end is refused before it fills the memory") {
     auto text = std::istringstream{"{\"time\": 1, \"command\": \"Match\"}\n" + std::string(replay::line_max + 1, ' ')};
-    auto reader = replay::JsonReader<Command>{text};
+    auto reader = replay::JsonLines<Command>{text};
     CHECK(reader.next());
     CHECK_FALSE(reader.next());
     REQUIRE(reader.fault());
@@ -299,7 +302,7 @@ TEST_CASE("lines of strangers are read or refused") {
     constexpr auto signs = std::string_view{"{}[]:,\"\\0123456789-.eE truefalsnl\xff"};
     auto read = 0;
     for (auto i = support::runs(5'000, 500'000); i > 0; --i) {
-        auto line = json_line(Entry{any.of<allot::Moment>(), any.of<Command>()});
+        auto line = write_json(Entry{any.of<allot::Moment>(), any.of<Command>()});
         for (auto changes = 1 + below(3); changes > 0 && !line.empty(); --changes) {
             const auto at = below(line.size());
             switch (below(3)) {
@@ -308,10 +311,10 @@ TEST_CASE("lines of strangers are read or refused") {
                 default: line.insert(at, 1, signs[below(signs.size())]);
             }
         }
-        const auto entry = replay::entry_from_json<Command>(line);
+        const auto entry = read_json<Entry>(line);
         if (entry) {
             ++read;
-            REQUIRE(told(entry_of(json_line(*entry))) == told(*entry));
+            REQUIRE(told(entry_of(write_json(*entry))) == told(*entry));
         } else {
             REQUIRE_FALSE(entry.error().text.empty());
         }

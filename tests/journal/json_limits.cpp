@@ -1,8 +1,8 @@
 #include <string>
 
 #include <allot/core/event.hpp>
+#include <allot/json.hpp>
 
-#include "../examples/replay/json.hpp"
 #include "support/catch.hpp"
 
 // A line of JSON from a stranger costs what its length does, whatever stands in it.
@@ -11,7 +11,7 @@ namespace json_limits_test {
 namespace {
 
 auto complaint_about(const std::string& line) -> std::string {
-    const auto event = replay::event_from_json(line);
+    const auto event = allot::read_json<allot::Event>(line);
     REQUIRE_FALSE(event);
     return event.error().message();
 }

@@ -288,12 +288,12 @@ TEST_CASE("a requirement that both accepts and refuses platforms is in no snapsh
     auto d = allot::Dispatcher<>{};
     support::ok(d.submit(support::with(support::plain_task(1), [](auto& t) { t.platforms_refused = {"abc"}; }), support::dark({})));
     auto bytes = allot::snapshot(d, 1);
-    const auto refused = Bytes{0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 3, 0, 0, 0, 'a', 'b', 'c'};  // no version, one node, the list
+    const auto refused = Bytes{0, 0, 0, 0, 1, 0, 0, 0, 3, 0, 0, 0, 'a', 'b', 'c'};  // none accepted, and the list
     const auto at = std::search(bytes.begin(), bytes.end(), refused.begin(), refused.end());
     REQUIRE(at != bytes.end());
-    *(at - 4) = 1;  // one platform accepted
+    *at = 1;  // one platform accepted
     const auto accepted = Bytes{3, 0, 0, 0, 'x', 'y', 'z'};
-    bytes.insert(at, accepted.begin(), accepted.end());
+    bytes.insert(at + 4, accepted.begin(), accepted.end());
     CHECK(error_of(forged(bytes)) == SnapshotError::not_canonical);
 }
 

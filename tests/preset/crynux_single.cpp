@@ -54,7 +54,8 @@ TEST_CASE("a day of a small network") {
     ok(d.submit(large("quick", 60, 30s), at(3s)));
     CHECK(d.queued() == 2);
     events = d.complete(image, at(20s));
-    CHECK(std::holds_alternative<event::TaskDone>(events[0]));
+    CHECK(std::get<event::LeaseEnded>(events[0]).how == event::LeaseEnd::done);
+    CHECK(std::holds_alternative<event::TaskDone>(events[1]));
     CHECK(started(events) == std::vector<std::string>{"quick"});
     CHECK(d.qos_score(*d.node("4090")) == allot::Score::from_ratio(1, 2));
 
@@ -62,7 +63,7 @@ TEST_CASE("a day of a small network") {
     events = d.advance(at(3s + 20s + 60s));
     const auto* expired = events.get<event::TaskTimedOut>();
     REQUIRE(expired != nullptr);
-    CHECK(expired->refund == allot::Amount{60});
+    CHECK(expired->refunded == allot::Amount{60});
 }
 
 TEST_CASE("the defaults are those of the documents") {

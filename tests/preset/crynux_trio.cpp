@@ -67,7 +67,7 @@ TEST_CASE("the nodes of a gang share the fee by how early they submitted, and ar
         done = d.complete(one, at(3s));
     }
     REQUIRE(done.get<event::TaskDone>() != nullptr);
-    const auto split = allot::split_fee(done.get<event::TaskDone>()->fee, rounds.scores()).value();
+    const auto split = allot::split_fee(done.get<event::TaskDone>()->paid, rounds.scores()).value();
     CHECK(rounds.scores() == std::vector<std::uint32_t>{19, 12, 19});
     CHECK(split.paid == std::vector<allot::Amount>{38, 24, 38});
     for (auto member = 0U; member < 3; ++member) {

@@ -478,9 +478,6 @@ TEST_CASE("under the hardened rules every pool and queue decides alike, bounds h
             errors.insert(*error);
         }
         fast.state().tasks().for_each([&](allot::TaskHandle, const allot::Task& task) {
-            if (task.state == allot::TaskState::ended) {
-                return;
-            }
             auto candidates = std::vector<allot::Share>{};
             fast.each_candidate(task, [&](allot::NodeHandle h, allot::Weight weight) {
                 candidates.push_back({fast.state().nodes()[h].node.id, weight.raw()});

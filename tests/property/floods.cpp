@@ -23,7 +23,7 @@ using namespace support;
 
 /// How much a dispatcher remembers.
 struct Size {
-    std::vector<std::size_t> tables{};  // names, classes, requirements, nodes, groups, tasks, leases, models held or wished for
+    std::vector<std::size_t> tables{};  // models, classes, requirements, nodes, groups, tasks, leases, holdings, ends, names
     std::size_t bytes = 0;              // of a snapshot
 
     template <class D>
@@ -33,7 +33,8 @@ struct Size {
         state.nodes().for_each([&](allot::NodeHandle n, const auto&) { held += state.holdings(n).size(); });
         tables = {state.models().names().size(), state.fits().classes().size(), state.fits().requirements().size(),
                   state.nodes().size(),          state.groups().size(),         state.tasks().size(),
-                  state.leases().size(),         held};
+                  state.leases().size(),         held,                          state.ended_tasks().size(),
+                  state.node_names().size()};
     }
     friend auto operator==(const Size&, const Size&) -> bool = default;
 };

@@ -18,9 +18,9 @@ using support::Runner;
 
 // How often each event, each refusal and each command came: what never happens was not tested.
 struct Seen {
-    std::array<std::uint64_t, std::variant_size_v<allot::Event>> events{};
+    std::array<std::uint64_t, allot::event_types> events{};
     std::array<std::uint64_t, 64> errors{};
-    std::array<std::uint64_t, std::variant_size_v<Command>> accepted{};
+    std::array<std::uint64_t, std::variant_size_v<Command::Alternatives>> accepted{};
     std::uint64_t commands = 0;
 };
 

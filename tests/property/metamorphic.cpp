@@ -30,8 +30,7 @@ auto plot(const allot::Events& events) -> std::string {
         std::visit(
             [&](auto e) {
                 const auto blank = [](auto& amount) { amount = Amount{}; };
-                if constexpr (requires { e.fee; }) { blank(e.fee); }
-                if constexpr (requires { e.refund; }) { blank(e.refund); }
+                if constexpr (requires { e.refunded; }) { blank(e.paid), blank(e.refunded), blank(e.forfeited); }
                 if constexpr (requires { e.stake_returned; }) { blank(e.stake_returned); }
                 if constexpr (requires { e.stake_forfeited; }) { blank(e.stake_forfeited); }
                 out += fmt::format("{}\n", allot::Event{e});

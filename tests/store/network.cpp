@@ -190,6 +190,7 @@ TEST_CASE("due work comes by time, then by id") {
     const auto put = [&](std::uint32_t h, int id, TimePoint due) {
         auto task = allot::Task{};
         task.id = id;
+        task.requirement = state.intern(allot::Requirement{{8}}, ears);
         task.due_at = due;
         state.put(TaskHandle{h}, allot::Task{task}, ears);
     };

@@ -18,10 +18,19 @@
 
 #include <allot/core/command_fields.hpp>
 #include <allot/core/event_fields.hpp>
+#include <allot/core/events.hpp>
 #include <allot/core/score.hpp>
 #include <allot/core/stake_root.hpp>
+#include <allot/core/task.hpp>
 
 namespace support {
+
+/// The variant that a type is, or is made of.
+template <class V>
+struct AlternativesOf : std::type_identity<V> {};
+template <class V>
+    requires requires { typename V::Alternatives; }
+struct AlternativesOf<V> : std::type_identity<typename V::Alternatives> {};
 
 /// Fills values of any type that has a list of fields with anything they can hold, the ends of each range more often than
 /// chance would.
@@ -39,9 +48,10 @@ public:
     /// A value of one alternative of a variant.
     template <class V>
     [[nodiscard]] auto alternative(std::size_t index) -> V {
+        using Alternatives = typename AlternativesOf<V>::type;
         auto value = allot::blank<V>();
-        boost::mp11::mp_with_index<std::variant_size_v<V>>(
-            index, [&](auto i) { fill(value.template emplace<i>(allot::blank<std::variant_alternative_t<i, V>>())); });
+        boost::mp11::mp_with_index<std::variant_size_v<Alternatives>>(
+            index, [&](auto i) { fill(value.template emplace<i>(allot::blank<std::variant_alternative_t<i, Alternatives>>())); });
         return value;
     }
 
@@ -106,6 +116,8 @@ private:
             }
         }
     }
+    void fill_made_of_others(allot::Name& value) { value = of<std::string>(); }
+    void fill_made_of_others(allot::Event& value) { value = alternative<allot::Event>(below(allot::event_types)); }
     void fill_made_of_others(std::string& value) {
         const auto any_bytes = below(4) == 0;
         value.clear();
@@ -124,6 +136,13 @@ private:
         values.clear();
         for (auto left = below(4); left > 0; --left) {
             values.push_back(of<T>());
+        }
+    }
+    void fill_made_of_others(allot::Value& value) { value = allot::Value{wide() >> static_cast<int>(below(128)), word()}; }
+    void fill_made_of_others(allot::Events& events) {
+        events.clear();
+        for (auto left = below(4); left > 0; --left) {
+            events.push(of<allot::Event>());
         }
     }
     template <class T>
@@ -152,6 +171,7 @@ auto told_of(const allot::Id<Tag>& value) -> std::string {
     return value.hex();
 }
 inline auto told_of(const std::string& value) -> std::string { return fmt::format("{}:{}", value.size(), value); }
+inline auto told_of(const allot::Name& value) -> std::string { return told_of(std::string{value.view()}); }
 template <class List>
 auto told_of_list(const List& values) -> std::string {
     auto out = fmt::format("{}[", values.size());
@@ -168,6 +188,8 @@ template <class T>
 auto told_of(const std::vector<T>& values) -> std::string {
     return told_of_list(values);
 }
+inline auto told_of(const allot::Value& value) -> std::string { return told(value.num()) + "/" + told(value.den()); }
+inline auto told_of(const allot::Events& events) -> std::string { return told_of_list(events); }
 template <class T>
 auto told_of(const std::optional<T>& value) -> std::string {
     return value ? "+" + told(*value) : "-";

@@ -205,9 +205,6 @@ struct Memory {
 
     void hear(const allot::Events& events) {
         const auto gone = [this](const allot::NodeId& node) { std::erase(present, node); };
-        const auto over = [this](const allot::TaskId& task) {
-            std::erase_if(running, [&](const allot::Lease& lease) { return lease.task == task; });
-        };
         const auto ended = [this](const allot::Lease& lease) {
             std::erase_if(running, [&](const allot::Lease& other) { return other.token == lease.token; });
         };
@@ -220,15 +217,8 @@ struct Memory {
                         running.push_back(e.lease);
                         given.push_back(e.lease);
                     },
-                    [&](const allot::event::LeaseDeclined& e) { ended(e.lease); },
                     [&](const allot::event::LeaseCompleted& e) { ended(e.lease); },
-                    [&](const allot::event::LeaseLost& e) { ended(e.lease); },
-                    [&](const allot::event::LeaseWithdrawn& e) { ended(e.lease); },
-                    [&](const allot::event::TaskRetried& e) { over(e.task); },
-                    [&](const allot::event::TaskDone& e) { over(e.task); },
-                    [&](const allot::event::TaskFailed& e) { over(e.task); },
-                    [&](const allot::event::TaskCancelled& e) { over(e.task); },
-                    [&](const allot::event::TaskTimedOut& e) { over(e.task); });
+                    [&](const allot::event::LeaseEnded& e) { ended(e.lease); });
     }
 };
 

@@ -2,7 +2,6 @@
 
 #include "support/commands.hpp"
 
-template class allot::Dispatcher<>;
 template class allot::Dispatcher<allot::Rules>;
 template class allot::Dispatcher<allot::ValueQueue>;
 template class allot::Dispatcher<allot::FixedTerms>;

@@ -1,10 +1,10 @@
 #pragma once
 
 #include <allot/allot.hpp>
+#include <allot/compiled/dispatcher.hpp>
 
 // The dispatchers that most tests use are compiled once, in instances.cpp, as an embedder would do it
 // (examples/extern_template): it halves the time that the tests take to build.
-extern template class allot::Dispatcher<>;
 extern template class allot::Dispatcher<allot::Rules>;
 extern template class allot::Dispatcher<allot::ValueQueue>;
 extern template class allot::Dispatcher<allot::FixedTerms>;

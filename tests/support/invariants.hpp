@@ -117,6 +117,7 @@ private:
         std::vector<allot::NodeId> avoided{};
         allot::TimePoint deadline{};  // in the queue
         allot::TimePoint forget_at{};
+        allot::TaskEnd how{};
 
         [[nodiscard]] auto find(const allot::Lease& lease) -> Member* {
             for (auto& m : members) {
@@ -137,6 +138,8 @@ private:
     };
     struct GroupBook {
         std::uint32_t tasks = 0;
+        std::uint32_t left = 0;
+        allot::TimePoint forget_at{};
         std::vector<std::pair<allot::NodeId, allot::OperatorId>> members{};
     };
     struct Started {
@@ -310,6 +313,7 @@ private:
             task.sequence = sequence_next_++;
             if (spec.group) {
                 ++groups_[*spec.group].tasks;
+                ++groups_[*spec.group].left;
             }
             tasks_.emplace(spec.id, std::move(task));
         }
@@ -351,22 +355,26 @@ private:
     void forget(const D& d, const allot::Events& events) {
         for (auto it = tasks_.begin(); it != tasks_.end();) {
             const auto& [id, task] = *it;
-            const auto* record = d.task(id);
-            const auto gone = record == nullptr || record->sequence != task.sequence;
-            if (task.state != State::ended) {
-                ensure(record != nullptr && record->sequence == task.sequence, "D1: a task that lives is remembered", id);
-            } else {
+            if (task.state == State::ended) {
+                const auto left = d.state().ended_tasks().find(id);
+                const auto gone = !left || d.state().ended_tasks()[*left].due_at != task.forget_at;  // else the id's next task
                 ensure(!gone || task.forget_at <= now_, "an ended task is not forgotten early", id);
                 ensure(gone || task.forget_at > now_ || !settled_, "an ended task is forgotten in time", id);
                 if (gone) {
-                    if (task.spec.group && --groups_[*task.spec.group].tasks == 0) {
-                        groups_.erase(*task.spec.group);
-                    }
                     it = tasks_.erase(it);
                     continue;
                 }
             }
             ++it;
+        }
+        for (auto it = groups_.begin(); it != groups_.end();) {
+            const auto& [id, group] = *it;
+            const auto due = group.left == 0 && group.forget_at <= now_;
+            const auto g = d.state().groups().find(id);
+            const auto gone = !g || (due && d.state().groups()[*g].due_at != group.forget_at);  // else the id's next group
+            ensure(!gone || due, "a group is not forgotten early");
+            ensure(gone || !due || !settled_, "a group is forgotten in time");
+            it = gone ? groups_.erase(it) : std::next(it);
         }
         for (auto it = nodes_.begin(); it != nodes_.end();) {
             const auto& [id, node] = *it;
@@ -421,18 +429,19 @@ private:
         std::erase_if(t.members, [&](const Member& m) { return m.node == id; });
         t.state = t.members.empty() ? State::pending : State::running;
     }
-    void release_all(TaskBook& t) {
-        while (!t.members.empty()) {
-            release(t, allot::NodeId{t.members.front().node});
+    template <class E>
+    void end(TaskBook& t, const E& e, allot::TaskEnd how) {
+        if (t.spec.group) {
+            auto& group = groups_[*t.spec.group];
+            --group.left;
+            group.forget_at = std::max(group.forget_at, now_ + rules_.forget_tasks_after);
         }
-    }
-    void release_last(TaskBook& t) {
-        ensure(t.members.size() == 1, "a task lasts as long as somebody is at work", t.spec.id);
-        release_all(t);
-    }
-    void end(TaskBook& t, const allot::Amount& fee, const allot::Amount& refund, const std::optional<allot::OwnerId>& owner) {
-        ensure(owner == t.spec.owner, "an ending names the owner", t.spec.id);
-        ensure(fee.units + refund.units == t.spec.fee.units, "D9: a fee is paid or refunded", t.spec.id);
+        t.how = how;
+        ensure(e.owner == t.spec.owner, "an ending names the owner", t.spec.id);
+        const auto done = std::is_same_v<E, allot::event::TaskDone>;
+        ensure(e.paid == (done ? t.spec.fee : allot::Amount{}) && e.refunded == (done ? allot::Amount{} : t.spec.fee) &&
+                   e.forfeited == allot::Amount{},
+               "D9: a fee is paid or refunded", t.spec.id);
         t.state = State::ended;
         t.forget_at = now_ + rules_.forget_tasks_after;
         ++ended_;
@@ -449,6 +458,14 @@ private:
         n.kicked_out = false;
         n.forget_at = now_ + rules_.forget_nodes_after;
         freed_.erase(id);
+    }
+    /// Whether a node is about to be told to have left.
+    template <class D>
+    [[nodiscard]] auto leaving(const D& d) const -> bool {
+        return std::any_of(nodes_.begin(), nodes_.end(), [&](const auto& book) {
+            const auto* node = d.node(book.first);
+            return book.second.state != allot::NodeState::left && (node == nullptr || !node->node.present());
+        });
     }
     /// A node has models on its disk; where the table of them is full, those that are written down.
     template <class D>
@@ -639,10 +656,10 @@ private:
     void take(const D&, const allot::event::ModelWanted& e, const Command&, bool) {
         const auto& models = task(e.task).spec.models;
         ensure(task(e.task).state == State::running, "a model is wanted when a task starts", e.task);
-        ensure(std::find(models.begin(), models.end(), e.model) != models.end(), "a task's own model is wanted", e.task);
+        ensure(std::find(models.begin(), models.end(), e.model.view()) != models.end(), "a task's own model is wanted", e.task);
         ensure(serves(node(e.node).spec, task(e.task).spec), "a model is wanted from a node that may run the task", e.node);
         ensure(task(e.task).runs_on(e.node) || is_free(node(e.node)), "a model is wanted from a candidate", e.node);
-        ensure(wanted_.insert({e.node, e.model, e.task, task(e.task).starts}).second, "a model is wanted once a start", e.node);
+        ensure(wanted_.insert({e.node, std::string{e.model.view()}, e.task, task(e.task).starts}).second, "a model is wanted once a start", e.node);
     }
     template <class D>
     void take(const D& d, const allot::event::ModelsReported& e, const Command& command, bool) {
@@ -756,7 +773,8 @@ private:
     template <class D>
     void take(const D&, const allot::event::TaskCommitted& e, const Command&, bool) {
         auto& member = same_lease(e.lease);
-        ensure(member.phase == allot::LeasePhase::started, "a lease is committed once", e.lease.task);
+        ensure(member.phase == allot::LeasePhase::started && e.owner == task(e.lease.task).spec.owner, "a lease is committed once",
+               e.lease.task);
         member.phase = allot::LeasePhase::committed;
     }
     template <class D>
@@ -777,82 +795,108 @@ private:
     template <class D>
     void take(const D&, const allot::event::LeaseCompleted& e, const Command&, bool answer) {
         same_lease(e.lease).phase = allot::LeasePhase::completed;
-        ensure(answer && e.lease.of > 1, "a member completes by command", e.lease.task);
+        ensure(answer && e.lease.of > 1 && e.owner == task(e.lease.task).spec.owner, "a member completes by command", e.lease.task);
     }
     template <class D>
-    void take(const D&, const allot::event::LeaseLost& e, const Command&, bool) {
+    void take(const D& d, const allot::event::LeaseEnded& e, const Command& command, bool answer) {
+        using allot::event::LeaseEnd;
         auto& t = task(e.lease.task);
-        const auto slashed = slashed_ == e.lease.node;  // perhaps after it completed
-        const auto& member = slashed ? *t.find(e.lease) : same_lease(e.lease);
-        const auto timeout = e.outcome == allot::OutcomeKind::timeout || e.outcome == allot::OutcomeKind::timeout_in_group;
-        ensure(!timeout || member.deadline <= now_, "L3: a lease expires at its deadline", e.lease.task);
-        ensure(t.members.size() > 1, "a gang goes on while others are there", e.lease.task);
-        const auto next = timeout ? terms_.after_timeout : terms_.after_failure;
-        if (next == allot::Next::retry_elsewhere && t.starts < terms_.attempts_max && !slashed) {
-            avoid(t, e.lease.node);
+        const auto over = e.how == LeaseEnd::done || e.how == LeaseEnd::cancelled || e.how == LeaseEnd::slashed;
+        const auto completed = over && t.find(e.lease) != nullptr && t.find(e.lease)->phase == allot::LeasePhase::completed;
+        const auto& member = completed ? *t.find(e.lease) : same_lease(e.lease);
+        ensure(e.owner == t.spec.owner, "the end of a lease names the owner", e.lease.task);
+        ended_as_.erase(e.lease.task);
+        switch (e.how) {
+            case LeaseEnd::done:
+                ensure(t.spec.gang_size == 1 || completed, "a gang is done when all who are left are", e.lease.task);
+                ensure(e.outcome == allot::OutcomeKind::success, "who is done succeeded", e.lease.task);
+                done_by_.emplace(e.lease.task, e.lease.node);  // the first of them
+                have(d, e.lease.node, t.spec.models, leaving(d));  // it has fetched them all
+                break;
+            case LeaseEnd::declined:
+                ensure(std::holds_alternative<allot::command::Decline>(command), "a lease is declined by command", e.lease.task);
+                avoid(t, e.lease.node);
+                break;
+            case LeaseEnd::withdrawn:
+                ensure(std::holds_alternative<allot::command::Decline>(command) && t.completed() == 0,
+                       "a gang breaks up before anybody is done", e.lease.task);
+                break;
+            case LeaseEnd::cancelled:
+                ensure(answer && std::holds_alternative<allot::command::Cancel>(command), "a task is cancelled by command",
+                       e.lease.task);
+                break;
+            case LeaseEnd::slashed:
+                ensure(slashed_ == e.lease.node, "a node that is slashed loses its lease", e.lease.node);
+                lost(t, e);
+                break;
+            case LeaseEnd::timed_out:
+                ensure(member.deadline <= now_, "L3: a lease expires at its deadline", e.lease.task);
+                lost(t, e);
+                break;
+            case LeaseEnd::failed:
+                ensure(answer && std::holds_alternative<allot::command::Fail>(command), "a lease fails by command", e.lease.task);
+                lost(t, e);
+                break;
         }
         release(t, e.lease.node);
     }
-    template <class D>
-    void take(const D&, const allot::event::LeaseWithdrawn& e, const Command& command, bool) {
-        (void)same_lease(e.lease);
-        const auto& t = task(e.lease.task);
-        ensure(std::holds_alternative<allot::command::Decline>(command) && t.completed() == 0,
-               "a gang breaks up before anybody is done", e.lease.task);
-        release(task(e.lease.task), e.lease.node);
+    /// A member is lost. A task that has others goes on, and may avoid it; what becomes of one that has none is told next.
+    void lost(TaskBook& t, const allot::event::LeaseEnded& e) {
+        const auto next = e.how == allot::event::LeaseEnd::timed_out ? terms_.after_timeout : terms_.after_failure;
+        if (t.members.size() == 1) {
+            ended_as_.insert_or_assign(t.spec.id, e);
+        } else if (next == allot::Next::retry_elsewhere && t.starts < terms_.attempts_max && slashed_ != e.lease.node) {
+            avoid(t, e.lease.node);
+        }
+    }
+    /// How the last lease of a task was lost, just before.
+    [[nodiscard]] auto loss(const TaskBook& t) const -> const allot::event::LeaseEnded& {
+        const auto found = ended_as_.find(t.spec.id);
+        ensure(t.members.empty() && found != ended_as_.end(), "a task ends so with its last lease", t.spec.id);
+        return found->second;
     }
     template <class D>
-    void take(const D&, const allot::event::LeaseDeclined& e, const Command&, bool) {
-        (void)same_lease(e.lease);
-        release(task(e.lease.task), e.lease.node);
-        avoid(task(e.lease.task), e.lease.node);
-    }
-    template <class D>
-    void take(const D&, const allot::event::TaskRetried& e, const Command& command, bool answer) {
+    void take(const D&, const allot::event::TaskRetried& e, const Command&, bool) {
         auto& t = task(e.task);
+        const auto& last = loss(t);
         const auto timeout = e.outcome == allot::OutcomeKind::timeout || e.outcome == allot::OutcomeKind::timeout_in_group;
-        const auto on = allot::NodeId{t.members.front().node};
-        ensure(!timeout || t.members.front().deadline <= now_, "L3: a lease expires at its deadline", e.task);
+        ensure(timeout == (last.how == allot::event::LeaseEnd::timed_out), "a retry says how the lease ended", e.task);
         ensure(t.starts < terms_.attempts_max, "a task is not tried for ever", e.task);
         const auto next = timeout ? terms_.after_timeout : terms_.after_failure;
         ensure(next != allot::Next::end && !t.spec.node, "a task starts over when the terms say so", e.task);
-        release_last(t);
-        if (next == allot::Next::retry_elsewhere && !(answer && std::holds_alternative<allot::command::Slash>(command))) {
-            avoid(t, on);
+        if (next == allot::Next::retry_elsewhere && last.how != allot::event::LeaseEnd::slashed) {
+            avoid(t, last.lease.node);
         }
     }
     template <class D>
-    void take(const D& d, const allot::event::TaskDone& e, const Command&, bool) {
+    void take(const D&, const allot::event::TaskDone& e, const Command&, bool) {
         auto& t = task(e.task);
-        ensure(!t.members.empty() && t.members.front().node == e.node, "the fee goes to the node that ran the task", e.task);
-        ensure(t.spec.gang_size == 1 || t.completed() == t.members.size(), "a gang is done when all who are left are", e.task);
-        const auto one_left = std::any_of(t.members.begin(), t.members.end(), [&](const Member& member) {
-            const auto* node = d.node(member.node);
-            return node == nullptr || !node->node.present();
-        });
-        for (const auto& member : t.members) {
-            have(d, member.node, t.spec.models, one_left);  // it has fetched them all
-        }
-        release_all(t);
-        end(t, e.fee, e.refund, e.owner);
+        const auto first = done_by_.find(e.task);
+        ensure(t.members.empty() && first != done_by_.end() && first->second == e.node,
+               "the fee goes to the node that ran the task", e.task);
+        done_by_.erase(e.task);
+        end(t, e, {allot::Ending::done, allot::EndCause::none, e.node});
     }
     template <class D>
     void take(const D&, const allot::event::TaskFailed& e, const Command&, bool) {
-        release_last(task(e.task));
-        end(task(e.task), {}, e.refund, e.owner);
+        const auto& last = loss(task(e.task));
+        ensure(last.how == allot::event::LeaseEnd::failed || last.how == allot::event::LeaseEnd::slashed,
+               "a task fails with its lease", e.task);
+        end(task(e.task), e, {allot::Ending::failed, allot::event::cause_of(e.cause), last.lease.node});
     }
     template <class D>
     void take(const D&, const allot::event::TaskCancelled& e, const Command&, bool) {
-        release_all(task(e.task));
-        end(task(e.task), {}, e.refund, e.owner);
+        ensure(task(e.task).members.empty(), "the leases of a cancelled task have ended", e.task);
+        end(task(e.task), e, {.ending = allot::Ending::cancelled});
     }
     template <class D>
     void take(const D&, const allot::event::TaskEvicted& e, const Command&, bool) {
         auto& t = task(e.task);
+        const auto how = allot::TaskEnd{.ending = allot::Ending::evicted, .cause = allot::event::cause_of(e.reason)};
         ensure(t.state != State::running && !t.spec.node, "neither a running nor a pinned task is evicted", e.task);
         if (e.reason == allot::event::Eviction::table_full) {
             ensure(++shrunk_ <= rules_.evictions_max + 1, "a full table loses a few tasks a command", e.task);
-            end(t, {}, e.refund, e.owner);
+            end(t, e, how);
             return;
         }
         for (const auto& [id, other] : tasks_) {
@@ -864,20 +908,20 @@ private:
         if (e.reason == allot::event::Eviction::queue_shrunk) {
             ensure(++shrunk_ <= rules_.evictions_max, "a shrinking queue loses a few tasks a command", e.task);
         }
-        end(t, {}, e.refund, e.owner);
+        end(t, e, how);
     }
     template <class D>
     void take(const D&, const allot::event::TaskTimedOut& e, const Command&, bool) {
         auto& t = task(e.task);
+        auto how = allot::TaskEnd{.ending = allot::Ending::timed_out, .cause = allot::event::cause_of(e.expiry)};
         if (e.expiry == allot::event::Expiry::execution) {
-            ensure(t.state == State::running, "L3: a lease expires while it lasts", e.task);
-            ensure(t.members.front().deadline <= now_, "L3: nothing expires before its deadline", e.task);
-            release_last(t);
+            how.node = loss(t).lease.node;
+            ensure(loss(t).how == allot::event::LeaseEnd::timed_out, "L3: a task times out with its lease", e.task);
         } else {
             ensure(t.deadline <= now_, "L3: nothing expires before its deadline", e.task);
             ensure(t.state == State::queued || t.state == State::held, "a queue deadline passes in the queue", e.task);
         }
-        end(t, {}, e.refund, e.owner);
+        end(t, e, how);
     }
     template <class D>
     void take(const D&, const allot::event::Advanced& e, const Command&, bool) {
@@ -956,26 +1000,39 @@ private:
 
     template <class D>
     void compare_tasks(const D& d) const {
-        ensure(d.state().tasks().size() == tasks_.size(), "D4: every task is remembered once");
+        ensure(d.state().tasks().size() + d.state().ended_tasks().size() == tasks_.size(), "D4: every task is remembered once");
+        auto names = std::map<allot::NodeId, std::uint32_t>{};
         for (const auto& [id, book] : tasks_) {
-            const auto& task = *d.task(id);
-            ensure(book.state != State::pending, "D1: after a command a task waits, runs or has ended", id);
-            const auto state = book.state == State::queued    ? allot::TaskState::queued
-                               : book.state == State::held    ? allot::TaskState::held
-                               : book.state == State::running ? allot::TaskState::running
-                                                              : allot::TaskState::ended;
-            ensure(task.state == state, "D1: the state of a task is what its events say", id);
-            ensure(task.pinned() == (book.spec.node && state != allot::TaskState::ended), "a task is pinned until it ends", id);
-            ensure(task.attempt == book.starts && task.sequence == book.sequence, "a task counts its starts", id);
-            if (state == allot::TaskState::ended) {
-                ensure(task.due_at == book.forget_at, "an ended task has its time to be forgotten", id);
+            ensure(d.ended(id).has_value() == (book.state == State::ended), "D1: a task that has ended says so", id);
+            ensure((d.task(id) != nullptr) == (book.state != State::ended), "D1: a task that lives is remembered", id);
+            if (book.state == State::ended) {
+                ensure(d.ended(id) == book.how, "a task that has ended tells how, and who did it", id);
+                const auto& left = d.state().ended_tasks()[*d.state().ended_tasks().find(id)];
+                ensure(left.due_at == book.forget_at, "an ended task has its time to be forgotten", id);
+                if (book.how.node) {
+                    ++names[*book.how.node];
+                }
                 continue;
             }
+            const auto& task = *d.task(id);
+            ensure(book.state != State::pending, "D1: after a command a task waits, runs or has ended", id);
+            const auto state = book.state == State::queued ? allot::TaskState::queued
+                               : book.state == State::held ? allot::TaskState::held
+                                                           : allot::TaskState::running;
+            ensure(task.state == state, "D1: the state of a task is what its events say", id);
+            ensure(task.pinned() == book.spec.node.has_value(), "a task is pinned until it ends", id);
+            ensure(task.attempt == book.starts && task.sequence == book.sequence, "a task counts its starts", id);
             ensure(std::ranges::equal(task.avoided, book.avoided), "a task avoids whom it should", id);
             ensure(state == allot::TaskState::running || task.due_at == book.deadline, "a waiting task has its deadline", id);
             const auto ms = allot::u128{static_cast<std::uint64_t>(book.spec.duration_estimate.count())};
             ensure(task.value.num() * ms == book.spec.fee.units * allot::u128{task.value.den()},
                    "a task is worth its fee per time", id);
+        }
+        const auto& known = d.state().node_names();
+        ensure(known.size() == names.size(), "the nodes that ended tasks name are remembered, and no others");
+        for (const auto& [id, count] : names) {
+            const auto number = known.find(id);
+            ensure(number && known.count(*number) == count, "the ended tasks that name a node are counted", id);
         }
         ensure(d.state().groups().size() == groups_.size(), "every group is remembered once");
         for (const auto& [id, book] : groups_) {
@@ -988,7 +1045,9 @@ private:
                 ensure(nodes.insert(member.node).second && operators.insert(member.operator_id).second,
                        "D8: members of a group share neither node nor operator", member.node);
             }
-            ensure(group.members.size() == book.members.size() && group.tasks == book.tasks, "a group has its members");
+            ensure(group.members.size() == book.members.size() && group.tasks == book.tasks && group.tasks_left == book.left &&
+                       group.due_at == book.forget_at,
+                   "a group has its members");
         }
         ensure(sequence_next_ == ended_ + alive(), "D4: what was submitted waits, runs or has ended");
     }
@@ -1063,8 +1122,8 @@ private:
                                                  .vram_min = is.vram_min,
                                                  .gpus = is.gpus,
                                                  .platforms = is.platforms,
-                                                 .software = is.software,
-                                                 .platforms_refused = is.platforms_refused};
+                                                 .platforms_refused = is.platforms_refused,
+                                                 .software = is.software};
             auto expected = std::vector<allot::ClassId>{};
             for (const auto c : classes) {
                 const auto& has = fits.value(c);
@@ -1131,15 +1190,16 @@ private:
                    "a node holds what it reported and what it ran", id);
         }
         for (const auto& [id, book] : tasks_) {
+            if (book.state == State::ended) {
+                continue;
+            }
             auto names = std::set<std::string>{book.spec.models.begin(), book.spec.models.end()};
             auto i = std::size_t{0};
             const auto& models = d.task(id)->models;
-            ensure(models.size() == (book.state == State::ended ? 0U : names.size()), "a task has its models", id);
-            if (book.state != State::ended) {
-                for (const auto& name : names) {
-                    ++users[models[i]];
-                    ensure(d.state().models().name(models[i++]) == name, "a task's models stand in canonical order", id);
-                }
+            ensure(models.size() == names.size(), "a task has its models", id);
+            for (const auto& name : names) {
+                ++users[models[i]];
+                ensure(d.state().models().name(models[i++]) == name, "a task's models stand in canonical order", id);
             }
         }
         ensure(d.state().models().names().size() == users.size(), "no model is interned that nobody uses");
@@ -1160,6 +1220,12 @@ private:
         d.state().tasks().for_each([&](allot::TaskHandle, const auto& task) {
             if (task.state != allot::TaskState::running) {
                 take(task.due_at);
+            }
+        });
+        d.state().ended_tasks().for_each([&](allot::EndedHandle, const auto& task) { take(task.due_at); });
+        d.state().groups().for_each([&](allot::GroupHandle, const auto& group) {
+            if (group.tasks_left == 0) {
+                take(group.due_at);
             }
         });
         d.state().nodes().for_each([&](allot::NodeHandle n, const auto& record) {
@@ -1222,8 +1288,8 @@ private:
                 const auto model = *d.state().models().find(name);
                 const auto& held = d.state().holdings(*d.state().nodes().find(n));
                 const auto found = std::find_if(held.begin(), held.end(), [&](const auto& h) { return h.model == model; });
-                ensure(found != held.end() && (found->on_disk() || wanted_.contains({n, name, t, tasks_.at(t).starts})),
-                       "a node fetches what it lacks", n);
+                ensure(found != held.end() && (found->on_disk() || found->wanted_until > now_),
+                       "a node has what it runs, or was asked to fetch it", n);
             }
         }
     }
@@ -1279,6 +1345,8 @@ private:
     std::optional<allot::TaskId> match_{};
     std::optional<std::uint32_t> matched_{};
     std::optional<allot::NodeId> slashed_{};
+    std::map<allot::TaskId, allot::event::LeaseEnded> ended_as_{};  // last leases that were lost
+    std::map<allot::TaskId, allot::NodeId> done_by_{};
     std::set<allot::NodeId> freed_{};
     std::set<allot::NodeId> judged_{};
     std::set<std::tuple<allot::NodeId, std::string, allot::TaskId, std::uint64_t>> wanted_{};

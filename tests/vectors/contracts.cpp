@@ -37,7 +37,7 @@ auto class_of(const Json& node) -> NodeClass {
     return {node["gpu"].get<std::string>(), {node["vram"].get<std::uint32_t>()}, "", version(node["version"])};
 }
 auto requirement_of(const Json& task) -> Requirement {
-    auto requirement = Requirement{{task["minVram"].get<std::uint32_t>()}, {}, {}, version(task["version"])};
+    auto requirement = Requirement{{task["minVram"].get<std::uint32_t>()}, {}, {}, {}, version(task["version"])};
     if (const auto gpu = task["requiredGPU"].get<std::string>(); !gpu.empty()) {
         requirement.gpus = {{gpu, {task["requiredGPUVram"].get<std::uint32_t>()}}};
     }

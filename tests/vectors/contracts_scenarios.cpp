@@ -70,7 +70,7 @@ void full_queue(const Json& row) {
     const auto* evicted = events.get<event::TaskEvicted>();
     REQUIRE(evicted != nullptr);
     CHECK(evicted->task == cheapest.second);
-    CHECK(evicted->refund == allot::Amount{cheapest.first});
+    CHECK(evicted->refunded == allot::Amount{cheapest.first});
     CHECK(task_status(d, "new") == task_queued);
     CHECK(d.queued() == number(row["queueSize"]));
 }
@@ -84,8 +84,8 @@ void abort_of_a_queued_task(const Json& row) {
     auto d = contracts();
     ok(d.submit(task_of(1, fee), at(0s)));
     const auto events = d.cancel(1, at(0s));
-    CHECK(events.get<event::TaskCancelled>()->refund == allot::Amount{fee});  // ours: it goes back (D22)
-    CHECK(d.task(1)->state == allot::TaskState::ended);
+    CHECK(events.get<event::TaskCancelled>()->refunded == allot::Amount{fee});  // ours: it goes back (D22)
+    CHECK(d.ended(1)->ending == allot::Ending::cancelled);
 }
 
 void dearest_needs_a_newer_version(const Json& row) {

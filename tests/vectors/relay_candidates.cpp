@@ -64,7 +64,7 @@ auto requirement_of(const Json& task) -> allot::Requirement {
     auto version = allot::SoftwareVersion{};
     const auto text = task["version"].get<std::string>();
     REQUIRE(std::sscanf(text.c_str(), "%u.%u.%u", &version.major, &version.minor, &version.patch) == 3);
-    auto requirement = allot::Requirement{{task["min_vram"].get<std::uint32_t>()}, {}, {}, version};
+    auto requirement = allot::Requirement{{task["min_vram"].get<std::uint32_t>()}, {}, {}, {}, version};
     if (const auto gpu = task["required_gpu"].get<std::string>(); !gpu.empty()) {
         requirement.gpus = {{gpu, {task["required_gpu_vram"].get<std::uint32_t>()}}};
     } else if (task["type"] == 1) {  // a text task runs wherever it is not Darwin

@@ -56,12 +56,23 @@ struct Configure { Parameters parameters; std::uint32_t rules_version = 0; };
 
 }  // namespace command
 
-/// Every command but `Configure`, whose type depends on the policies.
+namespace detail {
+
 template <class Parameters>
-using basic_command = std::variant<
+using AnyCommand = std::variant<
     command::Join, command::Update, command::Pause, command::Resume, command::Leave, command::ReportModel,
     command::Observe, command::Slash, command::Submit, command::Cancel, command::Commit, command::Disclose,
     command::Complete, command::Fail, command::Decline, command::Renew, command::Score, command::Advance,
     command::Match, command::Configure<Parameters>>;
+
+}  // namespace detail
+
+/// One thing to do: a variant of the types above, in their order. `Parameters` is a variant of the parameters of all policies.
+template <class Parameters>
+struct basic_command : detail::AnyCommand<Parameters> {
+    using Alternatives = detail::AnyCommand<Parameters>;
+    using Alternatives::Alternatives;
+    using Alternatives::operator=;
+};
 
 }}  // namespace allot::v0

@@ -1,12 +1,14 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <string>
+#include <type_traits>
 #include <variant>
 
 #include <allot/core/error.hpp>
 #include <allot/core/lease.hpp>
+#include <allot/core/name.hpp>
 #include <allot/core/node.hpp>
 #include <allot/core/outcome.hpp>
 #include <allot/core/task.hpp>
@@ -37,50 +39,68 @@ struct NodeLeft { NodeId node; Amount stake_returned{}; };
 struct NodeKickedOut { NodeId node; Amount stake_returned{}; };
 /// A node was removed for fraud; its stake is forfeited. Cause: slash. For: the node.
 struct NodeSlashed { NodeId node; Amount stake_forfeited{}; };
+/// A node gave way to one of more stake, for a table is full; its stake is to be returned. Cause: join, update. For: the node.
+struct NodeDisplaced { NodeId node; Amount stake_returned{}; };
 /// A node is kept out of candidate pools until its health recovers. Cause: QoS. For: the node.
 struct NodeExcluded { NodeId node; TimePoint until{}; };
 /// An excluded node is a candidate again. Cause: time. For: the node.
 struct NodeReadmitted { NodeId node; };
-/// A node should fetch a model. Cause: the start of a task. For: the node.
-struct ModelWanted { NodeId node; std::string model; TaskId task; };
-/// A node's model report was taken in. Cause: report_model. For: the node.
-struct ModelsReported { NodeId node; };
 /// A verdict on a node was taken in. Cause: observe, score. For: the node.
 struct NodeScored { NodeId node; Outcome outcome{}; };
+/// A node should fetch a model. Cause: the start of a task. For: the node.
+struct ModelWanted { NodeId node; TaskId task; Name model{}; };
+/// A node's model report was taken in. Cause: report_model. For: the node.
+struct ModelsReported { NodeId node; };
 
 // ---- tasks --------------------------------------------------------------------------------------------------------
 
-/// A task waits, a pinned one at its node and not in the queue. Cause: submit, decline, retry. For: its owner.
+/// A task waits, a pinned one at its node and not in the queue. Cause: submit, decline, retry. For: the owner.
 struct TaskQueued { TaskId task; std::optional<OwnerId> owner{}; TimePoint deadline{}; };
 /// A task runs; one event per lease. Cause: submit, match, a free node. For: the node and the owner.
 struct TaskStarted { Lease lease; std::optional<OwnerId> owner{}; };
 /// A node committed to its result. Cause: commit. For: the owner.
-struct TaskCommitted { Lease lease; };
+struct TaskCommitted { Lease lease; std::optional<OwnerId> owner{}; };
 /// A node disclosed its result. Cause: disclose. For: the owner.
-struct TaskDisclosed { Lease lease; };
+struct TaskDisclosed { Lease lease; std::optional<OwnerId> owner{}; };
 /// A lease lives longer. Cause: renew. For: the node.
 struct LeaseRenewed { Lease lease; };
-/// A node refused a task; the pair is avoided from now on. Cause: decline. For: the owner.
-struct LeaseDeclined { Lease lease; };
-/// A node of a gang has completed its part, and holds still until the others have. Cause: complete. For: the owner and the node.
-struct LeaseCompleted { Lease lease; };
-/// A node of a gang failed it or ran out of time; the others go on. Cause: fail, slash, time. For: the owner and the node.
-struct LeaseLost { Lease lease; OutcomeKind outcome = OutcomeKind::timeout; };
-/// A gang broke up before anybody had completed, and this node is not to blame. Cause: decline by another. For: the node.
-struct LeaseWithdrawn { Lease lease; };
+/// A node of a gang has completed its part, and holds still until the others have. Cause: complete. For: the node and the owner.
+struct LeaseCompleted { Lease lease; std::optional<OwnerId> owner{}; };
+
+/// How a lease ended.
+enum class LeaseEnd : std::uint8_t {
+    done,       ///< Its task is done, and the node had completed its part.
+    failed,     ///< Its node failed the task.
+    timed_out,  ///< Its node ran out of time.
+    declined,   ///< Its node refused the task; the pair is avoided from now on.
+    cancelled,  ///< The task was withdrawn.
+    withdrawn,  ///< The gang broke up before anybody had completed, for another node declined.
+    slashed,    ///< Its node was removed for fraud.
+};
+/// A lease ended: each ends in one such event, and what comes of its task is told after it. The outcome is as the QoS tracker heard
+/// it, which hears nothing where a node was slashed. Cause: complete, fail, decline, cancel, slash, time. For: the node and the
+/// owner.
+struct LeaseEnded {
+    Lease lease; std::optional<OwnerId> owner{}; LeaseEnd how = LeaseEnd::done; OutcomeKind outcome = OutcomeKind::success;
+};
 /// A task starts over on another node. Cause: lease_terms' answer to a failure or a timeout. For: the owner.
 struct TaskRetried { TaskId task; std::optional<OwnerId> owner{}; OutcomeKind outcome = OutcomeKind::timeout; };
 
 /// A task is done; the fee goes to the node, or is divided among a gang: the node is the first member that completed, and
-/// `LeaseCompleted` told who else did, in order of time. Cause: complete. For: its owner and the node. Terminal.
-struct TaskDone { TaskId task; std::optional<OwnerId> owner{}; NodeId node; Amount fee{}; Amount refund{}; };
-/// A task failed. Cause: fail. For: its owner. Terminal.
+/// `LeaseCompleted` told who else did, in order of time. Cause: complete. For: the owner. Terminal.
+struct TaskDone {
+    TaskId task; NodeId node; std::optional<OwnerId> owner{}; Amount paid{}; Amount refunded{}; Amount forfeited{};
+};
+/// A task failed. Cause: fail. For: the owner. Terminal.
 struct TaskFailed {
-    TaskId task; std::optional<OwnerId> owner{}; Amount refund{}; FailCause cause = FailCause::execution_error;
+    TaskId task; std::optional<OwnerId> owner{}; Amount paid{}; Amount refunded{}; Amount forfeited{};
+    FailCause cause = FailCause::execution_error;
 };
 /// A task was withdrawn, or the one node that may run it left, declined or no longer fits it. Cause: cancel; for a pinned task
-/// leave, decline, slash, QoS, a free node. For: its owner and, if it ran, the node. Terminal.
-struct TaskCancelled { TaskId task; std::optional<OwnerId> owner{}; Amount refund{}; };
+/// leave, decline, slash, QoS, a free node. For: the owner. Terminal.
+struct TaskCancelled {
+    TaskId task; std::optional<OwnerId> owner{}; Amount paid{}; Amount refunded{}; Amount forfeited{};
+};
 
 /// Why a task was evicted.
 enum class Eviction : std::uint8_t {
@@ -89,17 +109,41 @@ enum class Eviction : std::uint8_t {
     table_full,    ///< Too many different requirements are in use, and this task's made way for that of a dearer task; or this is
                    ///< the dearer task, and not all could make way at once: it may be submitted again.
 };
-/// A queued task gave way; the seeds' TaskAborted. Cause: submit, fewer nodes. For: its owner. Terminal.
+/// A queued task gave way; the seeds' TaskAborted. Cause: submit, fewer nodes. For: the owner. Terminal.
 struct TaskEvicted {
-    TaskId task; std::optional<OwnerId> owner{}; Amount refund{}; Eviction reason = Eviction::queue_full;
+    TaskId task; std::optional<OwnerId> owner{}; Amount paid{}; Amount refunded{}; Amount forfeited{};
+    Eviction reason = Eviction::queue_full;
 };
 
 /// Which deadline passed.
 enum class Expiry : std::uint8_t { queue, execution };
-/// A task ran out of time. Cause: time. For: its owner and, if it ran, the node. Terminal.
+/// A task ran out of time. Cause: time. For: the owner. Terminal.
 struct TaskTimedOut {
-    TaskId task; std::optional<OwnerId> owner{}; Amount refund{}; Expiry expiry = Expiry::queue;
+    TaskId task; std::optional<OwnerId> owner{}; Amount paid{}; Amount refunded{}; Amount forfeited{};
+    Expiry expiry = Expiry::queue;
 };
+
+/// What a record says of such an ending.
+[[nodiscard]] constexpr auto cause_of(FailCause cause) noexcept -> EndCause {
+    switch (cause) {
+        case FailCause::out_of_memory: return EndCause::out_of_memory;
+        case FailCause::model_download: return EndCause::model_download;
+        case FailCause::execution_error: return EndCause::execution_error;
+        case FailCause::incorrect_result: break;
+    }
+    return EndCause::incorrect_result;
+}
+[[nodiscard]] constexpr auto cause_of(Eviction reason) noexcept -> EndCause {
+    switch (reason) {
+        case Eviction::queue_full: return EndCause::queue_full;
+        case Eviction::queue_shrunk: return EndCause::queue_shrunk;
+        case Eviction::table_full: break;
+    }
+    return EndCause::table_full;
+}
+[[nodiscard]] constexpr auto cause_of(Expiry expiry) noexcept -> EndCause {
+    return expiry == Expiry::queue ? EndCause::queue_deadline : EndCause::lease_deadline;
+}
 
 // ---- network ------------------------------------------------------------------------------------------------------
 
@@ -112,19 +156,42 @@ struct Configured { std::uint32_t rules_version = 0; };
 /// The command was refused and changed nothing but time. Cause: any command. For: whoever sent it.
 struct Refused { Error error{}; };
 
-/// A node gave way to one of more stake, for a table is full; its stake is to be returned. Cause: join, update. For: the node.
-struct NodeDisplaced { NodeId node; Amount stake_returned{}; };
-
 }  // namespace event
 
-/// One thing that happened.
-using Event = std::variant<
+namespace detail {
+
+using AnyEvent = std::variant<
     event::NodeJoined, event::NodeUpdated, event::NodePaused, event::NodePausePending, event::NodeResumed,
-    event::NodeLeavePending, event::NodeLeft, event::NodeKickedOut, event::NodeSlashed, event::NodeExcluded,
-    event::NodeReadmitted, event::ModelWanted, event::ModelsReported, event::NodeScored, event::TaskQueued,
-    event::TaskStarted, event::TaskCommitted, event::TaskDisclosed, event::LeaseRenewed, event::LeaseDeclined,
-    event::TaskRetried, event::TaskDone, event::TaskFailed, event::TaskCancelled, event::TaskEvicted,
-    event::TaskTimedOut, event::Advanced, event::Matched, event::Configured, event::Refused,
-    event::LeaseCompleted, event::LeaseLost, event::LeaseWithdrawn, event::NodeDisplaced>;
+    event::NodeLeavePending, event::NodeLeft, event::NodeKickedOut, event::NodeSlashed, event::NodeDisplaced,
+    event::NodeExcluded, event::NodeReadmitted, event::NodeScored, event::ModelWanted, event::ModelsReported,
+    event::TaskQueued, event::TaskStarted, event::TaskCommitted, event::TaskDisclosed, event::LeaseRenewed,
+    event::LeaseCompleted, event::LeaseEnded, event::TaskRetried, event::TaskDone, event::TaskFailed, event::TaskCancelled,
+    event::TaskEvicted, event::TaskTimedOut, event::Advanced, event::Matched, event::Configured, event::Refused>;
+
+template <class E, class... Es>
+[[nodiscard]] constexpr auto place_among(std::type_identity<std::variant<Es...>>) -> std::size_t {
+    auto place = std::size_t{0};
+    (void)((std::is_same_v<E, Es> || (++place, false)) || ...);
+    return place;
+}
+
+}  // namespace detail
+
+/// One thing that happened: a variant of the types above, in their order. It is copied as bytes, for it holds no text but names.
+struct Event : detail::AnyEvent {
+    using Alternatives = detail::AnyEvent;
+    using Alternatives::Alternatives;
+    using Alternatives::operator=;
+};
+static_assert(std::is_trivially_copyable_v<Event>);
+
+/// The place of a type of event among them all; their number for a type that is none.
+template <class E>
+inline constexpr auto event_place = detail::place_among<E>(std::type_identity<Event::Alternatives>{});
+inline constexpr auto event_types = std::variant_size_v<Event::Alternatives>;
+
+/// The types of events.
+template <class E>
+concept event_type = event_place<E> < event_types;
 
 }}  // namespace allot::v0

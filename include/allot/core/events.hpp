@@ -5,6 +5,7 @@
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <variant>
 
@@ -22,6 +23,11 @@ struct Overloaded : Handlers... {
 };
 template <class... Handlers>
 Overloaded(Handlers...) -> Overloaded<Handlers...>;
+
+template <class Handler, class... Es>
+[[nodiscard]] constexpr auto takes_some(std::type_identity<std::variant<Es...>>) -> bool {
+    return (std::is_invocable_v<Handler&, const Es&> || ...);
+}
 
 }  // namespace detail
 
@@ -103,6 +109,9 @@ public:
     /// Calls, for each event in order, the handler that takes its type; events without a handler are passed over.
     template <class... Handlers>
     void each(Handlers&&... handlers) const {
+        static_assert((detail::takes_some<Handlers>(std::type_identity<Event::Alternatives>{}) && ...),
+                      "allot: Events::each got a handler that takes no event, so it would never be called; let it take one, such as "
+                      "`[](const allot::event::TaskStarted& started) { ... }`");
         const auto all = detail::Overloaded{std::forward<Handlers>(handlers)..., [](const auto&, auto...) {}};
         for (const auto& event : events_) {
             std::visit([&](const auto& e) { all(e); }, event);
@@ -132,6 +141,14 @@ private:
 
     Container events_;
     std::size_t answer_ = 0;
+};
+
+/// What one command of a batch brought: a stretch of the batch's events.
+struct Answer {
+    std::size_t first = 0;             ///< What was due before the command begins here.
+    std::size_t direct = 0;            ///< The answer begins here.
+    std::size_t end = 0;               ///< The next command's begin here.
+    std::optional<Error> error{};      ///< Why it was refused, if it was.
 };
 
 namespace detail {

@@ -121,12 +121,23 @@ struct Blank {
             return T{};
         } else if constexpr (requires { typename T::Bytes; }) {
             return T{typename T::Bytes{}};
-        } else if constexpr (requires { T{Filler{}}; }) {
-            return T{Filler{}};
-        } else if constexpr (requires { T{Filler{}, Filler{}}; }) {
-            return T{Filler{}, Filler{}};
+        } else if constexpr (requires { typename T::Alternatives; }) {
+            return T{Blank<std::variant_alternative_t<0, typename T::Alternatives>>::make()};
         } else {
-            return T{Filler{}, {}, Filler{}};  // event::ModelWanted, event::TaskDone
+            return leading(std::index_sequence<0>{});
+        }
+    }
+
+private:
+    /// Members that have no default come first; the others are as the type says.
+    template <std::size_t... I>
+    static constexpr auto leading(std::index_sequence<I...>) -> T {
+        if constexpr (requires { T{(static_cast<void>(I), Filler{})...}; }) {
+            return T{(static_cast<void>(I), Filler{})...};
+        } else {
+            static_assert(sizeof...(I) < 16, "allot: blank() cannot make this type; put members that have no default (ids) first, or "
+                                             "give them one: `NodeId to = NodeId::null();`");
+            return leading(std::make_index_sequence<sizeof...(I) + 1>{});
         }
     }
 };

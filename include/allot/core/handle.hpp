@@ -21,6 +21,8 @@ struct Handle {
 using NodeHandle = Handle<struct NodeHandleTag>;
 /// Handle of a task record.
 using TaskHandle = Handle<struct TaskHandleTag>;
+/// Handle of what is left of an ended task.
+using EndedHandle = Handle<struct EndedHandleTag>;
 /// Handle of a lease record.
 using LeaseHandle = Handle<struct LeaseHandleTag>;
 /// Handle of a validation group.
@@ -31,6 +33,8 @@ using ClassId = Handle<struct ClassIdTag>;
 using RequirementId = Handle<struct RequirementIdTag>;
 /// Number of an interned model name.
 using ModelId = Handle<struct ModelIdTag>;
+/// Number of an interned node id: the name of a node that may be forgotten before what it did is.
+using NodeNameId = Handle<struct NodeNameIdTag>;
 
 /// The handle that names no record.
 template <class H>

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <optional>
 
 #include <allot/core/random.hpp>
@@ -14,6 +15,7 @@ namespace allot { inline namespace v0 {
 struct Moment {
     TimePoint time{};
     std::optional<Entropy> entropy{};
+    std::optional<std::uint64_t> round{};  ///< Of the beacon that the entropy is from, so that anybody can look it up.
 };
 
 }}  // namespace allot::v0

@@ -56,8 +56,8 @@ enum class NodeState : std::uint8_t { available, busy, pending_pause, pending_le
 
 /// Record of a node, as policies see it. What QoS measures lies beside it, in the tracker's `node_data`.
 struct Node {
-    NodeId id = NodeId{0};
-    OperatorId operator_id = OperatorId{0};
+    NodeId id = NodeId::null();
+    OperatorId operator_id = OperatorId::null();
     Amount stake{};
     StakeRoot stake_root{};
     TimePoint due_at = never;                          ///< When it is readmitted or, if it left, forgotten.

@@ -51,7 +51,6 @@ struct Entropy {
 enum class Purpose : std::uint8_t {
     dispatch = 1,     ///< the node that runs a task; the subject is the task
     placement = 2,    ///< nodes asked to fetch a model; the subject is the task whose start caused it
-    gang = 3,         ///< the members of a gang after the first; the subject is the task
     validation = 4,   ///< tasks sampled for validation; the subject is the task
     system_test = 5,  ///< the time of a hidden test task; the subject is the node
     job = 6,          ///< the plan of a job; the subject is the job

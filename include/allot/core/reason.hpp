@@ -21,14 +21,13 @@ enum class Reason : std::uint8_t {
     name_policy = 8,
     excluded = 9,
     zero_weight = 10,
-    reserved = 11,
-    avoided = 12,
-    same_operator = 13,
-    models_missing = 14,
-    narrowed_out = 15,
-    unproven = 16,
-    gang_short = 17,
-    pinned = 18,
+    avoided = 11,
+    same_operator = 12,
+    models_missing = 13,
+    narrowed_out = 14,
+    unproven = 15,
+    gang_short = 16,
+    pinned = 17,
     first_of_embedder = 64,
 };
 
@@ -46,14 +45,13 @@ enum class Reason : std::uint8_t {
         case Reason::name_policy: return "GPU not admitted by the name policy";
         case Reason::excluded: return "excluded until its health recovers";
         case Reason::zero_weight: return "selection weight is zero";
-        case Reason::reserved: return "reserved by a task of higher value";
         case Reason::avoided: return "the task avoids this node";
         case Reason::same_operator: return "another member of the validation group has this node or operator";
         case Reason::models_missing: return "lacks the required models";
         case Reason::narrowed_out: return "others hold the models";
+        case Reason::unproven: return "on probation, and the task pays too much for that";
         case Reason::gang_short: return "too few others can run it beside this node";
         case Reason::pinned: return "the task is pinned to another node";
-        case Reason::unproven: return "on probation, and the task pays too much for that";
         case Reason::first_of_embedder: break;
     }
     return "refused by the embedder's own rule";

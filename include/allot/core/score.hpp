@@ -41,6 +41,11 @@ public:
     /// The score in units of 2^-30.
     [[nodiscard]] constexpr auto raw() const noexcept -> std::uint32_t { return raw_; }
 
+    /// The score in thousandths, rounded down, for people to read.
+    [[nodiscard]] constexpr auto permille() const noexcept -> std::uint32_t {
+        return static_cast<std::uint32_t>((std::uint64_t{raw_} * 1'000) >> fraction_bits);
+    }
+
     /// The product, rounded down to 2^-30. One is neutral, and no product exceeds a factor.
     [[nodiscard]] friend constexpr auto operator*(Score a, Score b) noexcept -> Score {
         return from_raw(static_cast<std::uint32_t>((std::uint64_t{a.raw_} * b.raw_) >> fraction_bits));

@@ -35,6 +35,7 @@ struct TaskSpec {
     Gibibytes vram_min{};                       ///< Least VRAM; ignored by an exact GPU choice. Zero asks for a GPU choice.
     std::vector<GpuChoice> gpus{};              ///< Accepted cards; empty accepts any with enough VRAM.
     std::vector<std::string> platforms{};       ///< Accepted platforms; empty accepts any.
+    std::vector<std::string> platforms_refused{};  ///< Platforms it does not run on, whatever `platforms` says.
     std::optional<SoftwareVersion> software{};  ///< Needed version of the node software.
     std::vector<std::string> models{};          ///< Models it needs; duplicates collapse.
     Amount fee{};                               ///< What its owner pays for all of it.
@@ -44,7 +45,6 @@ struct TaskSpec {
     std::vector<std::string> labels{};          ///< Free words for the embedder's own policies.
     std::uint32_t gang_size = 1;                ///< So many nodes run it at once, each under its own lease; all or none.
     bool same_card = false;                     ///< The nodes of a gang have one card: the same GPU and VRAM.
-    std::vector<std::string> platforms_refused{};  ///< Platforms it does not run on, whatever `platforms` says.
     std::optional<NodeId> node{};               ///< Pinned: only this node runs it; then no owner, no group and no gang. It
                                                 ///< goes before all others there, so accept it from the system alone.
 };
@@ -54,10 +54,10 @@ struct Requirement {
     Gibibytes vram_min{};
     std::vector<GpuChoice> gpus{};           ///< Sorted, without duplicates.
     std::vector<std::string> platforms{};    ///< Sorted, without duplicates.
+    std::vector<std::string> platforms_refused{};  ///< Sorted, without duplicates; empty where `platforms` is not.
     std::optional<SoftwareVersion> software{};
     std::uint32_t gang_size = 1;
     bool same_card = false;                  ///< Never for a single node.
-    std::vector<std::string> platforms_refused{};  ///< Sorted, without duplicates; empty where `platforms` is not.
 
     friend auto operator==(const Requirement&, const Requirement&) -> bool = default;
 };
@@ -67,10 +67,10 @@ struct RequirementView {
     Gibibytes vram_min{};
     std::span<const GpuChoice> gpus{};
     std::span<const std::string> platforms{};
+    std::span<const std::string> platforms_refused{};
     std::optional<SoftwareVersion> software{};
     std::uint32_t gang_size = 1;
     bool same_card = false;
-    std::span<const std::string> platforms_refused{};
 
     friend auto operator==(const Requirement& a, const RequirementView& b) -> bool {
         return a.vram_min == b.vram_min && a.software == b.software && a.gang_size == b.gang_size && a.same_card == b.same_card &&
@@ -110,20 +110,50 @@ private:
     std::uint32_t den_ = 1;
 };
 
-/// Life of a task. `ended` keeps its id from being used again until it is forgotten; `held` waits at the one node that may run
-/// it, beside the queue.
-enum class TaskState : std::uint8_t { queued, running, ended, held };
+/// Life of a task.
+enum class TaskState : std::uint8_t {
+    queued,   ///< It waits.
+    held,     ///< It waits at the one node that may run it, beside the queue.
+    running,  ///< Its nodes hold leases.
+    ended,    ///< Its id is not used again until it is forgotten. No record says so: what is left then is a `TaskEnd`.
+};
+
+/// How a task ended.
+enum class Ending : std::uint8_t { done, failed, cancelled, evicted, timed_out };
+
+/// Why a task failed, was evicted or timed out.
+enum class EndCause : std::uint8_t {
+    none,              ///< It is done, or was cancelled.
+    out_of_memory,     ///< As in `FailCause`, like the next three.
+    model_download,
+    execution_error,
+    incorrect_result,
+    queue_full,        ///< As in `event::Eviction`, like the next two.
+    queue_shrunk,
+    table_full,
+    queue_deadline,    ///< It waited too long.
+    lease_deadline,    ///< Its node worked too long.
+};
+
+/// What is remembered of a task that has ended, and told by `find_task`.
+struct TaskEnd {
+    Ending ending = Ending::done;
+    EndCause cause = EndCause::none;
+    std::optional<NodeId> node{};  ///< Who did it: the first that completed it, or the last that failed it or was late.
+
+    friend auto operator==(const TaskEnd&, const TaskEnd&) noexcept -> bool = default;
+};
 
 /// Record of a task, as policies see it.
 struct Task {
-    TaskId id = TaskId{0};
+    TaskId id = TaskId::null();
     OwnerId owner = OwnerId::null();                       ///< Null when the spec named none.
     Amount fee{};
     Value value{};
     std::uint64_t sequence = 0;                          ///< Order of submission; decides among equal values.
     Duration duration_estimate{};
     TimePoint submitted_at{};
-    TimePoint due_at{};                                  ///< When it leaves the queue or, if ended, is forgotten.
+    TimePoint due_at{};                                  ///< When it leaves the queue.
     RequirementId requirement = no_handle<RequirementId>;
     LeaseHandle lease = no_handle<LeaseHandle>;          ///< Of its first node; `LeaseRecord::next` leads to the others.
     GroupHandle group = no_handle<GroupHandle>;
@@ -132,8 +162,8 @@ struct Task {
     List<NodeId> avoided{};                              ///< Nodes that declined or failed it, oldest first.
     List<std::string> labels{};
     std::uint32_t strikes = 0;                           ///< How often a node failed it and it started over.
-    TaskState state = TaskState::ended;
-    NodeHandle pinned_to = no_handle<NodeHandle>;        ///< The one node that may run it, until it has ended.
+    TaskState state = TaskState::queued;
+    NodeHandle pinned_to = no_handle<NodeHandle>;        ///< The one node that may run it.
 
     /// True while one node alone may run it.
     [[nodiscard]] auto pinned() const noexcept -> bool { return pinned_to != no_handle<NodeHandle>; }

@@ -34,4 +34,35 @@ inline constexpr auto time_point_max = TimePoint{Duration{std::int64_t{1} << 48}
 /// The instant that does not come: nothing is due then.
 inline constexpr auto never = TimePoint::max();
 
+/// What a clock of the embedder's shows, as network time with the origin of that clock; parts of a millisecond are dropped.
+template <class Clock, class Length>
+[[nodiscard]] constexpr auto network_time(std::chrono::time_point<Clock, Length> shown) noexcept -> TimePoint {
+    return TimePoint{std::chrono::floor<Duration>(shown.time_since_epoch())};
+}
+
+/// The same back, as `clock_time<Clock>(event.deadline)`.
+template <class Clock>
+[[nodiscard]] constexpr auto clock_time(TimePoint time) noexcept -> std::chrono::time_point<Clock, Duration> {
+    return std::chrono::time_point<Clock, Duration>{time.time_since_epoch()};
+}
+
+/// Time that never goes back, as commands need it, from a clock that may be set back.
+///
+///     auto forward = allot::ForwardTime{dispatcher.now()};
+///     dispatcher.advance({.time = forward(allot::network_time(clock::now()))});
+class ForwardTime {
+public:
+    /// @param from the earliest answer: for a dispatcher that was restored, its `now()`.
+    constexpr explicit ForwardTime(TimePoint from = {}) noexcept : latest_{from} {}
+
+    /// The later of this time and all that were answered before.
+    constexpr auto operator()(TimePoint time) noexcept -> TimePoint {
+        latest_ = time > latest_ ? time : latest_;
+        return latest_;
+    }
+
+private:
+    TimePoint latest_;
+};
+
 }}  // namespace allot::v0

@@ -16,14 +16,19 @@ namespace allot { inline namespace v0 {
 /// one by one, all its records are fetched: first all places in the id maps, then all tasks, then their leases, then their nodes.
 /// Within a step no read waits for another.
 template <class... Ps>
-void Dispatcher<Ps...>::apply(std::span<const Command> commands, const Moment& moment, Events& events) {
+template <std::invocable<const Answer&> F>
+void Dispatcher<Ps...>::apply(std::span<const Command> commands, const Moment& moment, Events& events, const F& answered) {
     auto subjects = std::array<Subject, stretch>{};
     for (; !commands.empty(); commands = commands.subspan(std::min(commands.size(), stretch))) {
         const auto next = commands.first(std::min(commands.size(), stretch));
         std::transform(next.begin(), next.end(), subjects.begin(), [&](const Command& c) { return subject_of(c); });
         look_ahead(std::span{subjects}.first(next.size()));
         for (std::size_t i = 0; i < next.size(); ++i) {
+            const auto first = events.size();
             apply(next[i], subjects[i], moment, events, {});
+            const auto direct = events.answer();
+            const auto* refused = direct < events.size() ? std::get_if<event::Refused>(&events[direct]) : nullptr;
+            answered(Answer{first, direct, events.size(), refused == nullptr ? std::nullopt : std::optional{refused->error}});
         }
     }
 }

@@ -81,8 +81,8 @@ void Dispatcher<Ps...>::each_candidate(const Choice& choice, F&& f) const {
 }
 
 template <class... Ps>
-auto Dispatcher<Ps...>::weight(NodeHandle node, const Task& task, Score score) const -> Weight {
-    return weight_with(state_.nodes()[node], task, boost(node, task), score);
+auto Dispatcher<Ps...>::weight(NodeHandle node, const Task& task, const Requirement& requirement, Score score) const -> Weight {
+    return weight_with(state_.nodes()[node], task, &requirement, boost(node, task), score);
 }
 
 template <class... Ps>

@@ -169,10 +169,10 @@ struct Dispatcher<Ps...>::Checker {
         if (task.id.is_null() || (task.owner && task.owner->is_null()) || (task.group && task.group->is_null())) {
             return Error::id_invalid;
         }
-        if (hub.state_.tasks().find(task.id)) {
+        if (hub.state_.tasks().find(task.id) || hub.state_.ended_tasks().find(task.id)) {
             return Error::task_duplicate;
         }
-        if (hub.state_.tasks().size() >= rules.tasks_max) {
+        if (hub.state_.tasks().size() + hub.state_.ended_tasks().size() >= rules.tasks_max) {
             return Error::too_many_tasks;
         }
         if (!task.fee.admitted()) {
@@ -222,11 +222,8 @@ struct Dispatcher<Ps...>::Checker {
     }
 
     auto operator()(const command::Cancel& c) const -> Verdict {
-        const auto t = found.task = hub.state_.tasks().find(c.task);
-        if (!t) {
-            return Error::task_unknown;
-        }
-        return hub.state_.tasks()[*t].state == TaskState::ended ? Verdict{Error::task_ended} : std::nullopt;
+        found.task = hub.state_.tasks().find(c.task);
+        return found.task ? std::nullopt : Verdict{no_such(c.task)};
     }
 
     auto operator()(const command::Commit& c) const -> Verdict {
@@ -382,11 +379,11 @@ private:
     [[nodiscard]] auto refusal(const Lease& lease) const -> Verdict {
         const auto t = hub.state_.tasks().find(lease.task);
         if (!t) {
-            return Error::task_unknown;
+            return no_such(lease.task);
         }
         const auto& task = hub.state_.tasks()[*t];
         if (task.state != TaskState::running) {
-            return task.state == TaskState::ended ? Error::task_ended : Error::task_not_leased;
+            return Error::task_not_leased;
         }
         for (auto l = task.lease; l != no_handle<LeaseHandle>; l = hub.state_.leases()[l].next) {
             const auto& current = hub.state_.leases()[l];
@@ -396,6 +393,10 @@ private:
             }
         }
         return Error::lease_stale;
+    }
+    /// Why a task is not there.
+    [[nodiscard]] auto no_such(const TaskId& id) const -> Error {
+        return hub.state_.ended_tasks().find(id) ? Error::task_ended : Error::task_unknown;
     }
     [[nodiscard]] auto phase() const -> LeasePhase { return hub.state_.leases()[*found.lease].phase; }
 };

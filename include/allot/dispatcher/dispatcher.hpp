@@ -112,7 +112,13 @@ public:
         apply(command, subject_of(command), moment, events, witness);
     }
     /// Applies commands in order at one Moment; the same events as one by one, in less time where the network is large.
-    void apply(std::span<const Command> commands, const Moment& moment, Events& events);
+    void apply(std::span<const Command> commands, const Moment& moment, Events& events) {
+        apply(commands, moment, events, [](const Answer&) {});
+    }
+    /// The same, appending what each command brought.
+    void apply(std::span<const Command> commands, const Moment& moment, Events& events, std::vector<Answer>& answers) {
+        apply(commands, moment, events, [&](const Answer& answer) { answers.push_back(answer); });
+    }
 
     auto join(NodeSpec node, const Moment& m) -> Events { return apply(command::Join{std::move(node)}, m); }
     auto update(NodeUpdate change, const Moment& m) -> Events { return apply(command::Update{std::move(change)}, m); }
@@ -139,6 +145,7 @@ public:
 
     /// Lets time pass: settles what is due.
     auto advance(const Moment& m) -> Events { return apply(command::Advance{}, m); }
+    void advance(std::same_as<TimePoint> auto) = delete;  // a verb takes a Moment: write `advance({.time = now})`
     /// Tries the waiting tasks, highest value first; the Moment needs entropy.
     auto match(const Moment& m) -> Events { return apply(command::Match{}, m); }
     /// Changes the parameters of one policy or of the rules, and the rules version that starts here.
@@ -161,8 +168,18 @@ public:
     [[nodiscard]] auto ends_by(LeaseHandle lease) const -> TimePoint;
     /// The record of a node that has not been forgotten, or null.
     [[nodiscard]] auto node(NodeId id) const -> const Record*;
-    /// The record of a task that has not been forgotten, or null.
+    /// The record of a task that has not ended, or null.
     [[nodiscard]] auto task(TaskId id) const -> const Task*;
+    /// How a task ended; none while it has not, and when it is forgotten (`Rules::forget_tasks_after`).
+    [[nodiscard]] auto ended(TaskId id) const -> std::optional<TaskEnd>;
+    /// The lease under which a task runs on one of its nodes; none while it does not run. Verbs that take a lease look at its task,
+    /// node and token alone.
+    [[nodiscard]] auto lease(TaskId task, std::uint32_t member = 0) const -> std::optional<Lease>;
+    /// What a node holds.
+    [[nodiscard]] auto lease_of(NodeId node) const -> std::optional<Lease>;
+    /// Calls `f(lease)` for each node of a running task, by member.
+    template <class F>
+    void each_lease_of(TaskId task, F&& f) const;
     /// The QoS score of a node now.
     [[nodiscard]] auto qos_score(const Record& record) const -> Score { return qos_.score(record.qos, now()); }
     /// Tasks that wait, and how many may.
@@ -189,7 +206,8 @@ public:
     template <class F>
     void each_candidate(const Choice& choice, F&& f) const;
     /// The weight of a node that has not left in a draw for a task, were its QoS score this one; nothing else is asked of it.
-    [[nodiscard]] auto weight(NodeHandle node, const Task& task, Score score) const -> Weight;
+    /// `requirement` is the task's.
+    [[nodiscard]] auto weight(NodeHandle node, const Task& task, const Requirement& requirement, Score score) const -> Weight;
     /// What keeps a class from a requirement: its hardware and software, or that too few such nodes are there.
     [[nodiscard]] auto fitness(ClassId node_class, const Requirement& requirement) const -> Reason;
     /// What eligibility says of this very pair, its class aside. `requirement` is the task's.
@@ -298,7 +316,13 @@ private:
     [[nodiscard]] auto boost(NodeHandle h, const Task& task) const -> Boost;
     [[nodiscard]] auto best_boost() const -> Boost;
     [[nodiscard]] auto weight_now(const Record& record, const Task& task, Boost boost) const -> Weight;
-    [[nodiscard]] auto weight_with(const Record& record, const Task& task, Boost boost, Score score) const -> Weight;
+    [[nodiscard]] auto weight_with(const Record& record, const Task& task, const Requirement* requirement, Boost boost, Score score)
+        const -> Weight;
+    [[nodiscard]] auto weight_at_most(const Record& record, Boost boost) const -> Weight;
+    [[nodiscard]] auto greatest_weight(const Node& node, const Factors& factors) const -> Weight;
+    template <class F>
+    [[nodiscard]] auto weighed(const Record& record, Boost boost, Score score, const F& weigh) const -> Weight;
+    [[nodiscard]] auto situation(const Record& record, const Task& task, const Requirement& requirement) const -> Situation;
     [[nodiscard]] auto admits(const Record& record, const Task& task) const -> Reason;
     [[nodiscard]] auto admits(const Record& record, const Task& task, const Requirement& requirement) const -> Reason;
     [[nodiscard]] auto holds(NodeHandle h, ModelId model) const -> const HeldModel*;
@@ -327,6 +351,8 @@ private:
     [[nodiscard]] auto equals(const Dispatcher& other) const -> bool;
 
     // batch.hpp: many commands at once
+    template <std::invocable<const Answer&> F>
+    void apply(std::span<const Command> commands, const Moment& moment, Events& events, const F& answered);
     static constexpr std::size_t stretch = 32;
     [[nodiscard]] auto subject_of(const Command& command) const -> Subject;
     void look_ahead(std::span<Subject> seen) const;
@@ -343,6 +369,7 @@ private:
     void each_free(ClassId node_class, F&& f) const;
     [[nodiscard]] auto draw_one(const Task& task, std::span<const ClassId> classes, const Gang& chosen, Random& random) const
         -> std::optional<Draw>;
+    [[nodiscard]] auto has_or_wants(NodeHandle n, ModelId model) const -> bool;
     [[nodiscard]] auto fetch_weight(NodeHandle n, const Task& task, ModelId model) const -> Weight;
     void witnessed(const Choice& choice, const Step& step) const;
     template <class Allowed, class F>
@@ -388,8 +415,9 @@ private:
     void displace(TaskHandle t, Task&& task, RequirementId poorest, Step& step);
     void displace(ClassId poorest, Step& step);
     void displace(NodeHandle n, Step& step);
-    void end(TaskHandle t);
-    void forget(TaskHandle t);
+    void tell_end(LeaseHandle l, event::LeaseEnd how, OutcomeKind outcome, Step& step) const;
+    void end(TaskHandle t, const TaskEnd& how);
+    void leave_group(GroupHandle g, TimePoint forgotten_at);
     void judge(Record& record, Outcome outcome, Step& step);
     void release(LeaseHandle l, Outcome outcome, Step& step);
     void depart(NodeHandle n, Record record, Step& step);
@@ -401,7 +429,7 @@ private:
     void conclude(TaskHandle t, Step& step);
     void finish(TaskHandle t, Step& step);
     void avoid(Task& task, const std::optional<NodeId>& node) const;
-    void lapse(LeaseHandle l, OutcomeKind outcome, const Event& ending, Step& step);
+    void lapse(LeaseHandle l, OutcomeKind outcome, TaskEnd how, const Event& ending, Step& step);
     void start_over(TaskHandle t, std::optional<NodeId> avoided, Step& step);
     void models_used(NodeHandle n, const Task& task, bool fetched);
     void hold(NodeHandle n, HeldModels held);

@@ -85,7 +85,7 @@ auto Dispatcher<Ps...>::bounds(NodeHandle h, const Record& record, bool holds_mo
         const auto score = qos_.score_max(record.qos);
         const auto bound = [&](Boost boost) {
             const auto factors = Factors{record.node.stake_root, ceiling, score, boost.num, boost.den, record.node.stake.units};
-            return bound_of(weight_.weight(record.node, blank_, factors));
+            return bound_of(greatest_weight(record.node, factors));
         };
         if (!holds_models) {
             const auto plain = bound({});
@@ -145,12 +145,47 @@ auto Dispatcher<Ps...>::boost(NodeHandle h, const Task& task) const -> Boost {
 /// The weight now, rescaled to the unit of the stored bounds.
 template <class... Ps>
 auto Dispatcher<Ps...>::weight_now(const Record& record, const Task& task, Boost boost) const -> Weight {
-    return weight_with(record, task, boost, qos_.score(record.qos, state_.counters().now));
+    const auto score = qos_.score(record.qos, state_.counters().now);
+    const auto* requirement = has_weight_in_situation<WeightPolicy> ? &state_.fits().value(task.requirement) : nullptr;
+    return weight_with(record, task, requirement, boost, score);
 }
 
-/// The same for a node that has some other score.
+/// The same for a node that has some other score. @pre the requirement is there if the weight takes a Situation.
 template <class... Ps>
-auto Dispatcher<Ps...>::weight_with(const Record& record, const Task& task, Boost boost, Score score) const -> Weight {
+auto Dispatcher<Ps...>::weight_with(const Record& record, const Task& task, const Requirement* requirement, Boost boost,
+                                    Score score) const -> Weight {
+    return weighed(record, boost, score, [&](const Factors& factors) {
+        (void)requirement;
+        if constexpr (has_weight_in_situation<WeightPolicy>) {
+            return weight_.weight(record.node, task, factors, situation(record, task, *requirement));
+        } else {
+            return weight_.weight(record.node, task, factors);
+        }
+    });
+}
+
+/// The greatest weight of a node for any task, whatever its models.
+template <class... Ps>
+auto Dispatcher<Ps...>::weight_at_most(const Record& record, Boost boost) const -> Weight {
+    const auto score = qos_.score(record.qos, state_.counters().now);
+    return weighed(record, boost, score, [&](const Factors& factors) { return greatest_weight(record.node, factors); });
+}
+
+template <class... Ps>
+auto Dispatcher<Ps...>::greatest_weight(const Node& node, const Factors& factors) const -> Weight {
+    if constexpr (has_weight_max<WeightPolicy>) {
+        return weight_.weight_max(node, factors);
+    } else if constexpr (has_weight<WeightPolicy>) {
+        return weight_.weight(node, blank_, factors);
+    } else {
+        return Weight::zero();  // nobody asks: there are no bounds
+    }
+}
+
+/// `weigh(factors)` with the factors of now.
+template <class... Ps>
+template <class F>
+auto Dispatcher<Ps...>::weighed(const Record& record, Boost boost, Score score, const F& weigh) const -> Weight {
     auto stake_root_max = state_.stake_root_max();
     if constexpr (monotone_weight<WeightPolicy>) {
         // Without any stake a weight is what it would be beside the largest that the bounds are made for.
@@ -160,7 +195,7 @@ auto Dispatcher<Ps...>::weight_with(const Record& record, const Task& task, Boos
     if constexpr (has_by_operator<WeightPolicy>) {
         factors.operator_stake = weight_.by_operator() ? operators_.of(record.node.operator_id) : u128{0};
     }
-    const auto weight = weight_.weight(record.node, task, factors);
+    const auto weight = weigh(factors);
     if constexpr (monotone_weight<WeightPolicy>) {
         const auto unit = state_.counters().ceilings.unit;
         return weight.is_zero() || unit.is_zero() ? weight : at_stake_root_ceiling(weight, stake_root_max, unit);
@@ -176,6 +211,11 @@ auto Dispatcher<Ps...>::admits(const Record& record, const Task& task) const -> 
 
 template <class... Ps>
 auto Dispatcher<Ps...>::admits(const Record& record, const Task& task, const Requirement& requirement) const -> Reason {
+    return eligibility_.admits(record.node, task, situation(record, task, requirement));
+}
+
+template <class... Ps>
+auto Dispatcher<Ps...>::situation(const Record& record, const Task& task, const Requirement& requirement) const -> Situation {
     const auto& node = record.node;
     auto same_operator = false;
     if (task.group != no_handle<GroupHandle>) {
@@ -184,8 +224,7 @@ auto Dispatcher<Ps...>::admits(const Record& record, const Task& task, const Req
         }
     }
     const auto avoided = std::any_of(task.avoided.begin(), task.avoided.end(), [&](const NodeId& id) { return id == node.id; });
-    return eligibility_.admits(node, task, Situation{state_.counters().now, state_.fits().value(node.node_class), requirement,
-                                                     avoided, same_operator, proven(record)});
+    return {state_.counters().now, state_.fits().value(node.node_class), requirement, avoided, same_operator, proven(record)};
 }
 
 template <class... Ps>
@@ -224,13 +263,13 @@ auto Dispatcher<Ps...>::fitness(ClassId node_class, const Requirement& requireme
     return reason == Reason::none && !state_.fits().open(node_class) ? Reason::name_policy : reason;
 }
 
-/// Counts a task with its owner's while it has not ended, where there is a quota.
+/// Counts a task with its owner's, where there is a quota.
 template <class... Ps>
 void Dispatcher<Ps...>::tally(TaskHandle h, const Task* before, const Task* after) {
     if (!has_quota(rules_.parameters())) {
         return;
     }
-    if (after != nullptr && after->state != TaskState::ended) {
+    if (after != nullptr) {
         owners_.add(h, after->owner);
     } else if (before != nullptr) {
         owners_.remove(h, before->owner);
@@ -415,8 +454,8 @@ auto Dispatcher<Ps...>::task_of(const TaskSpec& spec) const -> Task {
 
 template <class... Ps>
 auto Dispatcher<Ps...>::requirement_of(const TaskSpec& spec) const -> Requirement {
-    auto requirement = Requirement{vram_asked(spec), spec.gpus,      spec.platforms,        spec.software,
-                                   spec.gang_size,   spec.same_card, spec.platforms_refused};
+    auto requirement = Requirement{vram_asked(spec), spec.gpus,      spec.platforms, spec.platforms_refused,
+                                   spec.software,    spec.gang_size, spec.same_card};
     const auto canonical = [](auto& list) {
         std::sort(list.begin(), list.end());
         list.erase(std::unique(list.begin(), list.end()), list.end());
@@ -444,7 +483,7 @@ auto Dispatcher<Ps...>::requirement_known(const TaskSpec& spec) const -> std::op
         return std::nullopt;
     }
     const auto id = state_.fits().requirements().find(RequirementView{
-        vram_asked(spec), spec.gpus, spec.platforms, spec.software, spec.gang_size, spec.same_card, spec.platforms_refused});
+        vram_asked(spec), spec.gpus, spec.platforms, spec.platforms_refused, spec.software, spec.gang_size, spec.same_card});
     return id ? std::optional{RequirementId{*id}} : std::nullopt;
 }
 
@@ -488,6 +527,42 @@ template <class... Ps>
 auto Dispatcher<Ps...>::task(TaskId id) const -> const Task* {
     const auto h = state_.tasks().find(id);
     return h ? &state_.tasks()[*h] : nullptr;
+}
+
+template <class... Ps>
+auto Dispatcher<Ps...>::ended(TaskId id) const -> std::optional<TaskEnd> {
+    const auto h = state_.ended_tasks().find(id);
+    if (!h) {
+        return std::nullopt;
+    }
+    const auto& task = state_.ended_tasks()[*h];
+    const auto by_node = task.node != no_handle<NodeNameId>;
+    return TaskEnd{task.ending, task.cause, by_node ? std::optional{state_.node_names().value(task.node.value)} : std::nullopt};
+}
+
+template <class... Ps>
+auto Dispatcher<Ps...>::lease(TaskId task, std::uint32_t member) const -> std::optional<Lease> {
+    auto found = std::optional<Lease>{};
+    each_lease_of(task, [&](const Lease& lease) {
+        if (lease.member == member) {
+            found = lease;
+        }
+    });
+    return found;
+}
+
+template <class... Ps>
+auto Dispatcher<Ps...>::lease_of(NodeId node) const -> std::optional<Lease> {
+    const auto n = present_node(node);
+    return n && state_.nodes()[*n].node.leased() ? std::optional{lease_value(state_.nodes()[*n].node.lease)} : std::nullopt;
+}
+
+template <class... Ps>
+template <class F>
+void Dispatcher<Ps...>::each_lease_of(TaskId task, F&& f) const {
+    if (const auto t = state_.tasks().find(task); t && state_.tasks()[*t].state == TaskState::running) {
+        each_member(*t, [&](LeaseHandle l) { f(lease_value(l)); });
+    }
 }
 
 template <class... Ps>

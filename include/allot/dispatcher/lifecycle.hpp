@@ -65,8 +65,8 @@ void Dispatcher<Ps...>::start_held(NodeHandle n, Step& step) {
 template <class... Ps>
 void Dispatcher<Ps...>::withdraw(TaskHandle t, Step& step) {
     const auto& task = state_.tasks()[t];
-    step.tell(event::TaskCancelled{task.id, task.told(), task.fee});
-    end(t);
+    step.tell(event::TaskCancelled{.task = task.id, .owner = task.told(), .refunded = task.fee});
+    end(t, {.ending = Ending::cancelled});
 }
 
 /// What becomes of a task whose lease ended so: no other node can run a pinned one.
@@ -102,8 +102,8 @@ template <class... Ps>
 void Dispatcher<Ps...>::evict(TaskHandle t, event::Eviction reason, Step& step) {
     const auto& task = state_.tasks()[t];
     witnessed({ChoiceKind::eviction, task}, step);
-    step.tell(event::TaskEvicted{task.id, task.told(), task.fee, reason});
-    end(t);
+    step.tell(event::TaskEvicted{.task = task.id, .owner = task.told(), .refunded = task.fee, .reason = reason});
+    end(t, {.ending = Ending::evicted, .cause = event::cause_of(reason)});
 }
 
 /// When the network lost nodes, the surplus goes, lowest value first, a few a command (rule 14).
@@ -153,56 +153,54 @@ void Dispatcher<Ps...>::displace(NodeHandle n, Step& step) {
     depart(n, state_.nodes()[n], step);
 }
 
-/// Ends a task: its id stays taken until it is forgotten, and nothing else of it stays.
+/// Ends a task: its id stays taken until it is forgotten, and of the rest only how it ended stays.
 template <class... Ps>
-void Dispatcher<Ps...>::end(TaskHandle t) {
+void Dispatcher<Ps...>::end(TaskHandle t, const TaskEnd& how) {
     auto followers = Followers{*this};
-    if (state_.tasks()[t].state == TaskState::held) {
-        state_.edit(state_.tasks()[t].pinned_to, [](Record& record) { record.node.held = no_handle<TaskHandle>; }, followers);
+    const auto& task = state_.tasks()[t];
+    if (task.state == TaskState::held) {
+        state_.edit(task.pinned_to, [](Record& record) { record.node.held = no_handle<TaskHandle>; }, followers);
     }
-    if (rules_->forget_tasks_after == Duration{0}) {
-        forget(t);
-        return;
+    const auto id = task.id;
+    const auto group = task.group;
+    const auto forgotten_at = state_.counters().now + rules_->forget_tasks_after;
+    state_.remove(t, followers);
+    if (rules_->forget_tasks_after > Duration{0}) {
+        const auto node = how.node ? state_.intern(*how.node, followers) : no_handle<NodeNameId>;
+        state_.put(state_.ended_tasks().next(), EndedTask{id, forgotten_at, node, how.ending, how.cause}, followers);
     }
-    state_.edit(t, [&](Task& task) {
-        task.state = TaskState::ended;
-        task.pinned_to = no_handle<NodeHandle>;
-        task.lease = no_handle<LeaseHandle>;
-        task.requirement = no_handle<RequirementId>;
-        task.due_at = state_.counters().now + rules_->forget_tasks_after;
-        task.models = {};
-        task.avoided = {};
-        task.labels = {};
-    }, followers);
+    if (group != no_handle<GroupHandle>) {
+        leave_group(group, forgotten_at);
+    }
 }
 
+/// A task of a group ended. Who ran it counts until the last of its tasks is forgotten.
 template <class... Ps>
-void Dispatcher<Ps...>::forget(TaskHandle t) {
+void Dispatcher<Ps...>::leave_group(GroupHandle g, TimePoint forgotten_at) {
     auto followers = Followers{*this};
-    const auto g = state_.tasks()[t].group;
-    state_.remove(t, followers);
-    if (g == no_handle<GroupHandle>) {
+    const auto& group = state_.groups()[g];
+    if (group.tasks_left == 1 && std::max(group.due_at, forgotten_at) <= state_.counters().now) {
+        state_.remove(g, followers);
         return;
     }
-    auto group = state_.groups()[g];
-    if (--group.tasks == 0) {
-        state_.remove(g, followers);
-    } else {
-        state_.put(g, std::move(group), followers);
-    }
+    state_.edit(g, [&](GroupRecord& record) {
+        --record.tasks_left;
+        record.due_at = std::max(record.due_at, forgotten_at);
+    }, followers);
 }
 
 /// A lease ends without success: the task ends with `ending`, or starts over when the terms say so. A gang goes on without the
 /// member; what was a task for several nodes ends so only with the last of them.
 template <class... Ps>
-void Dispatcher<Ps...>::lapse(LeaseHandle l, OutcomeKind outcome, const Event& ending, Step& step) {
+void Dispatcher<Ps...>::lapse(LeaseHandle l, OutcomeKind outcome, TaskEnd how, const Event& ending, Step& step) {
     const auto t = state_.leases()[l].task;
     const auto node = state_.nodes()[state_.leases()[l].node].node.id;
     const auto next = after(state_.tasks()[t], outcome);
     const auto verdict = heard(state_.tasks()[t], outcome);
     const auto avoided = next == Next::retry_elsewhere ? std::optional{node} : std::nullopt;
+    const auto late = outcome == OutcomeKind::timeout || outcome == OutcomeKind::timeout_in_group;
+    tell_end(l, late ? event::LeaseEnd::timed_out : event::LeaseEnd::failed, verdict, step);
     if (has_others(l)) {
-        step.tell(event::LeaseLost{lease_value(l), outcome});
         unchain(l, avoided);
         release(l, {verdict}, step);
         conclude(t, step);
@@ -211,7 +209,7 @@ void Dispatcher<Ps...>::lapse(LeaseHandle l, OutcomeKind outcome, const Event& e
     if (next == Next::end) {
         step.events.push(ending);
         release(l, {verdict}, step);
-        end(t);
+        end(t, how);
         return;
     }
     step.tell(event::TaskRetried{state_.tasks()[t].id, state_.tasks()[t].told(), outcome});
@@ -296,10 +294,12 @@ void Dispatcher<Ps...>::conclude(TaskHandle t, Step& step) {
 template <class... Ps>
 void Dispatcher<Ps...>::finish(TaskHandle t, Step& step) {
     const auto& task = state_.tasks()[t];
-    step.tell(event::TaskDone{task.id, task.told(), state_.nodes()[state_.leases()[task.lease].node].node.id, task.fee, {}});
+    each_member(t, [&](LeaseHandle l) { tell_end(l, event::LeaseEnd::done, OutcomeKind::success, step); });
+    const auto node = state_.nodes()[state_.leases()[task.lease].node].node.id;
+    step.tell(event::TaskDone{.task = task.id, .node = node, .owner = task.told(), .paid = task.fee});
     each_member(t, [&](LeaseHandle l) { models_used(state_.leases()[l].node, task, true); });
     release_all(t, {OutcomeKind::success}, step);
-    end(t);
+    end(t, {.ending = Ending::done, .node = node});
 }
 
 // ---- nodes ------------------------------------------------------------------------------------------------------------
@@ -320,6 +320,11 @@ void Dispatcher<Ps...>::judge(Record& record, Outcome outcome, Step& step) {
     if (node.excluded && node.present()) {
         node.due_at = qos_.back_at(record.qos).value_or(never);
     }
+}
+
+template <class... Ps>
+void Dispatcher<Ps...>::tell_end(LeaseHandle l, event::LeaseEnd how, OutcomeKind outcome, Step& step) const {
+    step.tell(event::LeaseEnded{lease_value(l), state_.tasks()[state_.leases()[l].task].told(), how, outcome});
 }
 
 /// Ends a lease: the node is judged, and then leaves, pauses or becomes free, as was decided meanwhile.
@@ -442,19 +447,25 @@ void Dispatcher<Ps...>::settle_one(const Due& due, Step& step) {
         const auto l = LeaseHandle{due.handle};
         const auto& task = state_.tasks()[state_.leases()[l].task];
         const auto in_group = task.group != no_handle<GroupHandle>;
-        const auto ending = event::TaskTimedOut{task.id, task.told(), task.fee, event::Expiry::execution};
-        lapse(l, in_group ? OutcomeKind::timeout_in_group : OutcomeKind::timeout, ending, step);
+        const auto ending = event::TaskTimedOut{
+            .task = task.id, .owner = task.told(), .refunded = task.fee, .expiry = event::Expiry::execution};
+        const auto how = TaskEnd{Ending::timed_out, EndCause::lease_deadline, state_.nodes()[state_.leases()[l].node].node.id};
+        lapse(l, in_group ? OutcomeKind::timeout_in_group : OutcomeKind::timeout, how, ending, step);
         return;
     }
     if (due.kind == static_cast<std::uint8_t>(DueKind::task)) {
         const auto t = TaskHandle{due.handle};
         const auto& task = state_.tasks()[t];
-        if (task.state == TaskState::ended) {
-            forget(t);
-            return;
-        }
-        step.tell(event::TaskTimedOut{task.id, task.told(), task.fee, event::Expiry::queue});
-        end(t);
+        step.tell(event::TaskTimedOut{.task = task.id, .owner = task.told(), .refunded = task.fee, .expiry = event::Expiry::queue});
+        end(t, {.ending = Ending::timed_out, .cause = EndCause::queue_deadline});
+        return;
+    }
+    if (due.kind == static_cast<std::uint8_t>(DueKind::ended_task)) {
+        state_.remove(EndedHandle{due.handle}, followers);
+        return;
+    }
+    if (due.kind == static_cast<std::uint8_t>(DueKind::group)) {
+        state_.remove(GroupHandle{due.handle}, followers);
         return;
     }
     const auto n = NodeHandle{due.handle};

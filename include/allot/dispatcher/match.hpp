@@ -150,7 +150,7 @@ auto Dispatcher<Ps...>::draw_in(const Task& task, const Frame& frame, const Gang
 template <class... Ps>
 auto Dispatcher<Ps...>::runs_nothing(NodeHandle n) const -> bool {
     if constexpr (monotone_weight<WeightPolicy>) {
-        return weight_now(state_.nodes()[n], blank_, best_boost()).is_zero();
+        return weight_at_most(state_.nodes()[n], best_boost()).is_zero();
     } else {
         return false;
     }
@@ -327,7 +327,7 @@ void Dispatcher<Ps...>::place_models(const Task& task, const Gang& chosen, Step&
     for (std::uint32_t i = 0; i < task.models.size(); ++i) {
         const auto model = task.models[i];
         for (const auto& member : chosen) {
-            if (const auto* held = holds(member.node, model); held == nullptr || !held->on_disk()) {
+            if (!has_or_wants(member.node, model)) {
                 want(member.node, model, task.id, step);
             }
         }
@@ -352,10 +352,15 @@ void Dispatcher<Ps...>::place_models(const Task& task, const Gang& chosen, Step&
 /// The weight of a node that may be asked for a copy: it neither holds the model nor was asked a short time ago.
 template <class... Ps>
 auto Dispatcher<Ps...>::fetch_weight(NodeHandle n, const Task& task, ModelId model) const -> Weight {
-    const auto* held = holds(n, model);
-    const auto free = held == nullptr || (!held->on_disk() && held->wanted_until <= state_.counters().now);
     const auto& record = state_.nodes()[n];
-    return free && admits(record, task) == Reason::none ? weight_now(record, task, {}) : Weight::zero();
+    return !has_or_wants(n, model) && admits(record, task) == Reason::none ? weight_now(record, task, {}) : Weight::zero();
+}
+
+/// Whether a node has a model on its disk, or was asked to fetch it a short time ago.
+template <class... Ps>
+auto Dispatcher<Ps...>::has_or_wants(NodeHandle n, ModelId model) const -> bool {
+    const auto* held = holds(n, model);
+    return held != nullptr && (held->on_disk() || held->wanted_until > state_.counters().now);
 }
 
 /// Asks a node to fetch a model, and remembers that it was asked until the wish ends. Where a node has too many wishes the one
@@ -375,7 +380,7 @@ void Dispatcher<Ps...>::want(NodeHandle n, ModelId model, TaskId task, Step& ste
     constexpr auto longest = Duration{std::int64_t{1} << 40U};
     at->wanted_until = state_.counters().now + std::clamp(placement_.asked_for(), Duration{1}, longest);
     hold(n, std::move(held));
-    step.tell(event::ModelWanted{state_.nodes()[n].node.id, state_.models().name(model), task});
+    step.tell(event::ModelWanted{state_.nodes()[n].node.id, task, state_.models().name(model)});
 }
 
 }}  // namespace allot::v0

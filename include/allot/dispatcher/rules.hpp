@@ -3,6 +3,7 @@
 #include <cstdint>
 
 #include <allot/core/fields.hpp>
+#include <allot/core/name.hpp>
 #include <allot/core/parameters.hpp>
 #include <allot/core/time.hpp>
 #include <allot/core/units.hpp>
@@ -97,7 +98,7 @@ struct RulesParameters {
             {small(wishes_per_node_max, 1U << 16U), "allot: Rules: wishes_per_node_max must be 1 to 2^16"},
             {choices_max <= 1'024, "allot: Rules: choices_max must be at most 1,024"},
             {labels_max <= 1'024, "allot: Rules: labels_max must be at most 1,024"},
-            {small(name_bytes_max, 4'096), "allot: Rules: name_bytes_max must be 1 to 4,096"},
+            {small(name_bytes_max, Name::size_max), "allot: Rules: name_bytes_max must be 1 to 128"},
             {avoided_max <= 1'024, "allot: Rules: avoided_max must be at most 1,024"},
             {small(group_members_max, 1U << 16U), "allot: Rules: group_members_max must be 1 to 2^16"},
             {small(gang_max, 255), "allot: Rules: gang_max must be 1 to 255"},

@@ -140,8 +140,8 @@ struct Dispatcher<Ps...>::Applier {
         const auto t = hub.state_.leases()[l].task;
         const auto next = hub.after(hub.state_.tasks()[t], OutcomeKind::incorrect_result);
         const auto others = hub.has_others(l);
+        hub.tell_end(l, event::LeaseEnd::slashed, OutcomeKind::incorrect_result, step);
         if (others) {
-            step.tell(event::LeaseLost{hub.lease_value(l), OutcomeKind::incorrect_result});
             hub.unchain(l, {});
         }
         hub.state_.remove(l, followers);
@@ -152,8 +152,9 @@ struct Dispatcher<Ps...>::Applier {
         }
         const auto& task = hub.state_.tasks()[t];
         if (next == Next::end) {
-            step.tell(event::TaskFailed{task.id, task.told(), task.fee, FailCause::incorrect_result});
-            hub.end(t);
+            step.tell(event::TaskFailed{
+                .task = task.id, .owner = task.told(), .refunded = task.fee, .cause = FailCause::incorrect_result});
+            hub.end(t, {Ending::failed, EndCause::incorrect_result, c.node});
         } else {
             step.tell(event::TaskRetried{task.id, task.told(), OutcomeKind::incorrect_result});
             hub.start_over(t, std::nullopt, step);
@@ -184,18 +185,23 @@ struct Dispatcher<Ps...>::Applier {
     void operator()(const command::Cancel&) {
         const auto t = *found.task;
         const auto& task = hub.state_.tasks()[t];
-        step.tell(event::TaskCancelled{task.id, task.told(), task.fee});
+        if (task.state == TaskState::running) {
+            hub.each_member(t, [&](LeaseHandle l) { hub.tell_end(l, event::LeaseEnd::cancelled, OutcomeKind::cancelled, step); });
+        }
+        step.tell(event::TaskCancelled{.task = task.id, .owner = task.told(), .refunded = task.fee});
         if (task.state == TaskState::running) {
             hub.release_all(t, {OutcomeKind::cancelled}, step);
         }
-        hub.end(t);
+        hub.end(t, {.ending = Ending::cancelled});
     }
 
     void operator()(const command::Commit&) {
-        step.tell(event::TaskCommitted{enter(LeasePhase::committed)});
+        enter(LeasePhase::committed);
+        step.tell(event::TaskCommitted{hub.lease_value(*found.lease), owner()});
     }
     void operator()(const command::Disclose&) {
-        step.tell(event::TaskDisclosed{enter(LeasePhase::disclosed)});
+        enter(LeasePhase::disclosed);
+        step.tell(event::TaskDisclosed{hub.lease_value(*found.lease), owner()});
     }
 
     void operator()(const command::Complete&) {
@@ -205,7 +211,7 @@ struct Dispatcher<Ps...>::Applier {
             hub.finish(t, step);
             return;
         }
-        step.tell(event::LeaseCompleted{hub.lease_value(l)});
+        step.tell(event::LeaseCompleted{hub.lease_value(l), owner()});
         hub.state_.edit(l, [](LeaseRecord& lease) {
             lease.phase = LeasePhase::completed;
             lease.deadline = never;
@@ -216,14 +222,16 @@ struct Dispatcher<Ps...>::Applier {
     void operator()(const command::Fail& c) {
         const auto l = *found.lease;
         const auto& task = hub.state_.tasks()[hub.state_.leases()[l].task];
-        hub.lapse(l, outcome_of(c.cause), event::TaskFailed{task.id, task.told(), task.fee, c.cause}, step);
+        const auto ending =
+            event::TaskFailed{.task = task.id, .owner = task.told(), .refunded = task.fee, .cause = c.cause};
+        hub.lapse(l, outcome_of(c.cause), {Ending::failed, event::cause_of(c.cause), c.lease.node}, ending, step);
     }
 
     /// Without one of its nodes a gang starts over, unless one has completed: then the others go on.
     void operator()(const command::Decline& c) {
         const auto l = *found.lease;
         const auto t = hub.state_.leases()[l].task;
-        step.tell(event::LeaseDeclined{hub.lease_value(l)});
+        hub.tell_end(l, event::LeaseEnd::declined, OutcomeKind::declined, step);
         auto late = false;
         hub.each_member(t, [&](LeaseHandle m) { late = late || hub.state_.leases()[m].phase == LeasePhase::completed; });
         if (late) {
@@ -234,14 +242,14 @@ struct Dispatcher<Ps...>::Applier {
         }
         if (hub.has_others(l)) {
             hub.unchain(l, {});
-            hub.each_member(t, [&](LeaseHandle m) { step.tell(event::LeaseWithdrawn{hub.lease_value(m)}); });
+            hub.each_member(t, [&](LeaseHandle m) { hub.tell_end(m, event::LeaseEnd::withdrawn, OutcomeKind::cancelled, step); });
             hub.release_all(t, {OutcomeKind::cancelled}, step);
         }
         if (hub.state_.tasks()[t].pinned()) {  // nobody else can run it
             const auto& task = hub.state_.tasks()[t];
-            step.tell(event::TaskCancelled{task.id, task.told(), task.fee});
+            step.tell(event::TaskCancelled{.task = task.id, .owner = task.told(), .refunded = task.fee});
             hub.release(l, {OutcomeKind::declined}, step);
-            hub.end(t);
+            hub.end(t, {.ending = Ending::cancelled});
             return;
         }
         hub.release(l, {OutcomeKind::declined}, step);
@@ -308,8 +316,12 @@ private:
     }
 
     [[nodiscard]] auto weightless_now(const Record& record) const -> bool {
-        hub.follow_stakes();
-        return hub.weight_now(record, hub.blank_, {}).is_zero();
+        if constexpr (has_weight_in_situation<WeightPolicy> && !has_weight_max<WeightPolicy>) {
+            return true;  // it may have been so for some task
+        } else {
+            hub.follow_stakes();
+            return hub.weight_at_most(record, {}).is_zero();
+        }
     }
 
     /// A verdict after release. It counts for a node that has left, too: its history goes on.
@@ -332,10 +344,12 @@ private:
         }
     }
 
-    [[nodiscard]] auto enter(LeasePhase phase) -> Lease {
-        const auto l = *found.lease;
-        hub.state_.edit(l, [&](LeaseRecord& record) { record.phase = phase; }, followers);
-        return hub.lease_value(l);
+    void enter(LeasePhase phase) {
+        hub.state_.edit(*found.lease, [&](LeaseRecord& record) { record.phase = phase; }, followers);
+    }
+    /// Whose task the lease is of.
+    [[nodiscard]] auto owner() const -> std::optional<OwnerId> {
+        return hub.state_.tasks()[hub.state_.leases()[*found.lease].task].told();
     }
 
     /// Model ids in canonical order, by name, without duplicates.
@@ -352,8 +366,9 @@ private:
     [[nodiscard]] auto entered(GroupId id) -> GroupHandle {
         const auto known = hub.state_.groups().find(id);
         const auto g = known ? *known : hub.state_.groups().next();
-        auto group = known ? hub.state_.groups()[g] : GroupRecord{id, 0, {}};
+        auto group = known ? hub.state_.groups()[g] : GroupRecord{.id = id};
         ++group.tasks;
+        ++group.tasks_left;
         hub.state_.put(g, std::move(group), followers);
         return g;
     }

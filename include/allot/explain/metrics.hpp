@@ -48,7 +48,7 @@ struct Fraction {
 
 /// Figures of a network: what was heard of so far, and how it stands now.
 struct Metrics {
-    std::array<std::uint64_t, std::variant_size_v<Event>> events{};  ///< By the place of the event in `Event`.
+    std::array<std::uint64_t, event_types> events{};  ///< By the place of the event in `Event`.
     std::map<Error, std::uint64_t> refusals{};
     Histogram waits{};                      ///< From submission to the first start.
     std::array<std::uint64_t, 5> choices{}; ///< By `ChoiceKind`: draws, pulls, evictions, copies.
@@ -69,17 +69,9 @@ struct Metrics {
     Fraction top_1{};                       ///< The most tasks done by one of them, of all these.
 
     /// How many events of one type were heard of.
-    template <class E>
+    template <event_type E>
     [[nodiscard]] auto count() const -> std::uint64_t {
-        return events[place<E>(static_cast<const Event*>(nullptr))];
-    }
-
-private:
-    template <class E, class... Es>
-    [[nodiscard]] static constexpr auto place(const std::variant<Es...>*) -> std::size_t {
-        auto place = std::size_t{0};
-        (void)((std::is_same_v<E, Es> || (++place, false)) || ...);
-        return place;
+        return events[event_place<E>];
     }
 };
 

@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include <allot/core/fields.hpp>
 #include <allot/core/id.hpp>
 #include <allot/core/time.hpp>
 #include <allot/core/u128.hpp>
@@ -16,6 +17,7 @@ struct Share {
 
     friend auto operator==(const Share&, const Share&) noexcept -> bool = default;
 };
+ALLOT_FIELDS(Share, node, weight)
 
 /// Whom the next draw for a task can fall on: each node with probability `weight / total`, exactly. Where `Rules::draw_among`
 /// is above 1 these are the shares of the first of so many lots, and no node's probability is above 1 in so many.
@@ -27,6 +29,7 @@ struct Distribution {
 
     friend auto operator==(const Distribution&, const Distribution&) -> bool = default;
 };
+ALLOT_FIELDS(Distribution, task, now, nodes, total)
 
 /// The exact distribution of a task's next draw, were it now.
 /// @complexity linear in the nodes.

@@ -11,6 +11,7 @@
 #include <variant>
 
 #include <allot/core/events.hpp>
+#include <allot/core/fields.hpp>
 #include <allot/core/outcome.hpp>
 #include <allot/dispatcher/dispatcher.hpp>
 
@@ -25,6 +26,7 @@ struct QosChange {
 
     friend auto operator==(const QosChange&, const QosChange&) noexcept -> bool = default;
 };
+ALLOT_FIELDS(QosChange, time, cause, before, after)
 
 /// Why the score of a node is what it is: its last changes, each with its cause. It stands outside the dispatcher, which knows
 /// nothing of it, and no decision depends on it.
@@ -37,13 +39,9 @@ struct QosChange {
 template <class Dispatcher>
 class QosJournal {
 public:
-    /// Begins with what the dispatcher remembers now. @complexity linear in the nodes and leases.
+    /// Begins with what the dispatcher remembers now. @complexity linear in the nodes.
     explicit QosJournal(const Dispatcher& dispatcher, std::size_t changes_max = 16) : changes_max_{changes_max} {
-        const auto& state = dispatcher.state();
-        state.nodes().for_each([&](NodeHandle, const auto& record) { nodes_[record.node.id].data = record.qos; });
-        state.leases().for_each([&](LeaseHandle, const LeaseRecord& lease) {
-            started(dispatcher, state.tasks()[lease.task].id, state.nodes()[lease.node].node.id);
-        });
+        dispatcher.state().nodes().for_each([&](NodeHandle, const auto& record) { nodes_[record.node.id].data = record.qos; });
     }
 
     /// Takes in what one `apply` told, in order. @complexity O(log n) for each event.
@@ -78,43 +76,16 @@ private:
         Data data{};
         std::deque<QosChange> changes{};
     };
-    struct Running {
-        Nodes nodes{};
-        Task task{};  ///< As it was when it started: what a failure counts as is the terms' to say.
-    };
-
     template <class E>
     void take(const Dispatcher& d, const E& e, Nodes& touched) {
         if constexpr (std::is_same_v<E, event::NodeJoined>) {
             joined(d, e, touched);
-        } else if constexpr (std::is_same_v<E, event::TaskStarted>) {
-            started(d, e.lease.task, e.lease.node);
         } else if constexpr (std::is_same_v<E, event::NodeScored>) {
             judged(d, e.node, e.outcome, touched);
-        } else if constexpr (std::is_same_v<E, event::TaskDone>) {
-            released(d, e.task, OutcomeKind::success, touched);
-        } else if constexpr (std::is_same_v<E, event::TaskFailed>) {
-            failed(d, e.task, outcome_of(e.cause), touched);
-        } else if constexpr (std::is_same_v<E, event::TaskCancelled>) {
-            released(d, e.task, OutcomeKind::cancelled, touched);
-        } else if constexpr (std::is_same_v<E, event::LeaseDeclined>) {
-            released(d, e.lease.task, e.lease.node, OutcomeKind::declined, touched);
-        } else if constexpr (std::is_same_v<E, event::LeaseLost>) {
-            released(d, e.lease.task, e.lease.node, counted_as(d, e.lease.task, e.outcome), touched);
-        } else if constexpr (std::is_same_v<E, event::LeaseWithdrawn>) {
-            released(d, e.lease.task, e.lease.node, OutcomeKind::cancelled, touched);
-        } else if constexpr (std::is_same_v<E, event::TaskRetried>) {
-            failed(d, e.task, e.outcome, touched);
-        } else if constexpr (std::is_same_v<E, event::TaskTimedOut>) {
-            const auto found = running_.find(e.task);
-            const auto in_group = found != running_.end() && found->second.task.group != no_handle<GroupHandle>;
-            failed(d, e.task, in_group ? OutcomeKind::timeout_in_group : OutcomeKind::timeout, touched);
-        } else if constexpr (std::is_same_v<E, event::NodeSlashed>) {
-            // Its task fails or starts over by no verdict on it.
-            for (auto& [task, running] : running_) {
-                running.nodes.erase(e.node);
+        } else if constexpr (std::is_same_v<E, event::LeaseEnded>) {
+            if (e.how != event::LeaseEnd::slashed) {
+                judged(d, e.lease.node, {e.outcome}, touched);
             }
-            std::erase_if(running_, [](const auto& task) { return task.second.nodes.empty(); });
         }
     }
 
@@ -130,38 +101,6 @@ private:
             note(d, node, std::nullopt, std::move(data));
         } else {
             node.data = std::move(data);
-        }
-    }
-    void started(const Dispatcher& d, TaskId task, NodeId node) {
-        const auto* record = d.task(task);
-        auto& running = running_[task];
-        running.nodes.insert(node);
-        running.task = record != nullptr ? *record : Task{};
-    }
-    void failed(const Dispatcher& d, TaskId task, OutcomeKind outcome, Nodes& touched) {
-        released(d, task, counted_as(d, task, outcome), touched);
-    }
-    [[nodiscard]] auto counted_as(const Dispatcher& d, TaskId task, OutcomeKind outcome) const -> OutcomeKind {
-        const auto found = running_.find(task);
-        return found != running_.end() ? d.heard(found->second.task, outcome) : outcome;
-    }
-    /// All leases of a task ended; a task that only waited had none.
-    void released(const Dispatcher& d, TaskId task, OutcomeKind outcome, Nodes& touched) {
-        if (const auto found = running_.find(task); found != running_.end()) {
-            for (const auto& node : found->second.nodes) {
-                judged(d, node, {outcome}, touched);
-            }
-            running_.erase(found);
-        }
-    }
-    /// One of them ended.
-    void released(const Dispatcher& d, TaskId task, NodeId node, OutcomeKind outcome, Nodes& touched) {
-        const auto found = running_.find(task);
-        if (found != running_.end() && found->second.nodes.erase(node) > 0) {
-            judged(d, node, {outcome}, touched);
-            if (found->second.nodes.empty()) {
-                running_.erase(found);
-            }
         }
     }
     void judged(const Dispatcher& d, NodeId id, Outcome outcome, Nodes& touched) {
@@ -184,7 +123,6 @@ private:
 
     std::size_t changes_max_;
     std::map<NodeId, Entry> nodes_{};
-    std::map<TaskId, Running> running_{};
     std::uint64_t missed_ = 0;
 };
 

@@ -42,8 +42,8 @@ struct Question {
 template <class Dispatcher>
 [[nodiscard]] auto question(const Dispatcher& dispatcher, TaskId id) -> Result<Question> {
     const auto* task = dispatcher.task(id);
-    if (task == nullptr || task->state == TaskState::ended) {
-        return Failure{task == nullptr ? Error::task_unknown : Error::task_ended};
+    if (task == nullptr) {
+        return Failure{dispatcher.ended(id) ? Error::task_ended : Error::task_unknown};
     }
     return Question{*task, dispatcher.state().fits().value(task->requirement), task->group != no_handle<GroupHandle>};
 }
@@ -117,11 +117,11 @@ template <class Dispatcher>
 /// whatever the locality (`harmonic` in core/weight.hpp), so its divisions are spared: they would be half of what explaining
 /// costs.
 template <class Dispatcher>
-[[nodiscard]] auto has_no_weight(const Dispatcher& d, NodeHandle h, const Task& task, Score score) -> bool {
+[[nodiscard]] auto has_no_weight(const Dispatcher& d, NodeHandle h, const Task& task, const Requirement& asked, Score score) -> bool {
     if constexpr (std::is_same_v<typename Dispatcher::WeightPolicy, HarmonicWeight>) {
         return d.state().nodes()[h].node.stake_root.is_zero() || score == Score::zero();
     } else {
-        return d.weight(h, task, score).is_zero();
+        return d.weight(h, task, asked, score).is_zero();
     }
 }
 
@@ -132,7 +132,7 @@ template <class Dispatcher>
     if (question.task.pinned()) {
         return question.task.pinned_to == h ? Reason::none : Reason::pinned;
     }
-    return has_no_weight(d, h, question.task, score) ? Reason::zero_weight
+    return has_no_weight(d, h, question.task, question.requirement, score) ? Reason::zero_weight
                                                      : d.admission(h, question.task, question.requirement);
 }
 template <class Dispatcher>
@@ -243,7 +243,7 @@ void each_drawable(const Dispatcher& d, const Question& question, const AsFree& 
     const auto others = reason_of_others(d, question, able);
     for (const auto& [h, narrows] : able.found) {
         if (narrows || others == Reason::none) {
-            f(h, d.weight(h, question.task, as_free.score_of(d, h)));
+            f(h, d.weight(h, question.task, question.requirement, as_free.score_of(d, h)));
         }
     }
 }

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include <allot/core/events.hpp>
+#include <allot/core/fields.hpp>
 #include <allot/core/moment.hpp>
 #include <allot/dispatcher/dispatcher.hpp>
 
@@ -17,6 +18,7 @@ namespace allot { inline namespace v0 {
 
 /// What became of a task, by the last event that told of it. The numbers are stable.
 enum class FateKind : std::uint8_t { queued = 1, running = 2, done = 3, failed = 4, cancelled = 5, evicted = 6, timed_out = 7 };
+ALLOT_ENUMERATORS(FateKind, queued, running, done, failed, cancelled, evicted, timed_out)
 
 /// A task and what became of it.
 struct Fate {
@@ -26,6 +28,7 @@ struct Fate {
 
     friend auto operator==(const Fate&, const Fate&) noexcept -> bool = default;
 };
+ALLOT_FIELDS(Fate, task, kind, node)
 
 /// What would follow from some commands.
 struct WhatIf {
@@ -36,6 +39,7 @@ struct WhatIf {
     std::uint32_t nodes = 0;        ///< Nodes that have not left afterwards.
     std::size_t changed = 0;        ///< Records that were changed.
 };
+ALLOT_FIELDS(WhatIf, events, fates, refused, queued, nodes, changed)
 
 namespace detail {
 
@@ -101,6 +105,7 @@ struct Difference {
 
     friend auto operator==(const Difference&, const Difference&) noexcept -> bool = default;
 };
+ALLOT_FIELDS(Difference, first, second)
 
 /// The tasks that fare differently in two outcomes, ascending by id. @complexity linear in the fates.
 [[nodiscard]] inline auto differences(const WhatIf& first, const WhatIf& second) -> std::vector<Difference> {

@@ -124,12 +124,14 @@ public:
     void put(StakeRoot value) { put(value.packed()); }
     void put(Duration value) { put(value.count()); }
     void put(TimePoint value) { put(value.time_since_epoch()); }
-    void put(const std::string& value) {
+    void put(std::string_view value) {
         count(value.size());
         for (const auto c : value) {
             put(static_cast<std::uint8_t>(c));
         }
     }
+    void put(const std::string& value) { put(std::string_view{value}); }
+    void put(const Name& value) { put(value.view()); }
     void put(const Value& value) {
         put(value.num());
         put(value.den());
@@ -262,6 +264,13 @@ public:
     void get(std::string& into) {
         const auto bytes = in_->bytes(in_->count());
         into.assign(bytes.begin(), bytes.end());
+    }
+    void get(Name& into) {
+        auto text = std::string{};
+        get(text);
+        if (check(text.size() <= Name::size_max, DecodeError::out_of_range)) {
+            into = Name{text};
+        }
     }
     void get(Value& into) {
         auto num = u128{};

@@ -20,8 +20,8 @@ namespace allot { inline namespace v0 {
 
 /// What a section is called in faults.
 [[nodiscard]] constexpr auto section_name(Section section) noexcept -> std::string_view {
-    constexpr auto names = std::array<std::string_view, section_count>{"classes", "requirements", "models", "nodes",
-                                                                       "groups",  "tasks",        "leases"};
+    constexpr auto names = std::array<std::string_view, section_count>{
+        "classes", "requirements", "models", "node names", "nodes", "groups", "tasks", "ended tasks", "leases"};
     return names[static_cast<std::size_t>(section)];
 }
 
@@ -36,12 +36,16 @@ template <Section section, class State>
         return state.fits().requirements();
     } else if constexpr (section == Section::models) {
         return state.models().names();
+    } else if constexpr (section == Section::node_names) {
+        return state.node_names();
     } else if constexpr (section == Section::nodes) {
         return state.nodes();
     } else if constexpr (section == Section::groups) {
         return state.groups();
     } else if constexpr (section == Section::tasks) {
         return state.tasks();
+    } else if constexpr (section == Section::ended_tasks) {
+        return state.ended_tasks();
     } else {
         return state.leases();
     }

@@ -191,12 +191,18 @@ private:
             interned(RequirementId{number}, requirement, state_.fits().requirements());
         } else if constexpr (section == Section::models) {
             interned(ModelId{number}, value<std::string>(), state_.models().names());
+        } else if constexpr (section == Section::node_names) {
+            const auto name = value<NodeId>();
+            demand(!name.is_null());
+            interned(NodeNameId{number}, name, state_.node_names());
         } else if constexpr (section == Section::nodes) {
             node(NodeHandle{number});
         } else if constexpr (section == Section::groups) {
             group(GroupHandle{number});
         } else if constexpr (section == Section::tasks) {
             task(TaskHandle{number});
+        } else if constexpr (section == Section::ended_tasks) {
+            ended(EndedHandle{number});
         } else {
             lease(LeaseHandle{number});
         }
@@ -252,9 +258,10 @@ private:
     void group(GroupHandle h) {
         auto group = value<GroupRecord>();
         demand(!group.id.is_null() && !state_.groups().find(group.id), SnapshotError::not_canonical);
-        demand(group.tasks > 0);
+        demand(group.tasks > 0 && group.tasks >= group.tasks_left && in_time(group.due_at) &&
+               (group.tasks_left > 0 || group.due_at != never));
         if (!fault_) {
-            members_left_.push_back({h, group.tasks});
+            members_left_.push_back({h, group.tasks_left});
             state_.put(h, std::move(group), nobody_);
         }
     }
@@ -268,16 +275,13 @@ private:
         demand(in_time(task.due_at) && in_time(task.submitted_at) && task.sequence < state_.counters().sequence_next);
         demand(task.fee.admitted() && task.duration_estimate > Duration{0} &&
                task.duration_estimate < Duration{std::int64_t{1} << 32});
+        demand(task.state != TaskState::ended);
         demand((task.state == TaskState::running) == (task.lease != no_handle<LeaseHandle>));
         demand(!task.pinned() || (task.owner.is_null() && task.group == no_handle<GroupHandle>));
         demand(task.state == TaskState::running || task.pinned() == (task.state == TaskState::held));
-        if (task.state == TaskState::ended) {
-            demand(task.requirement == no_handle<RequirementId> && task.models.empty());
-        } else {
-            demand(state_.fits().contains(task.requirement));
-            demand(fault_ || !task.pinned() || state_.fits().value(task.requirement).gang_size == 1);
-            sequences_.push_back(task.sequence);
-        }
+        demand(state_.fits().contains(task.requirement));
+        demand(fault_ || !task.pinned() || state_.fits().value(task.requirement).gang_size == 1);
+        sequences_.push_back(task.sequence);
         for (const auto model : task.models) {
             demand(state_.models().names().contains(model.value));
         }
@@ -293,6 +297,35 @@ private:
         if (!fault_) {
             state_.put(h, std::move(task), nobody_);
         }
+    }
+
+    void ended(EndedHandle h) {
+        auto task = value<EndedTask>();
+        if (fault_) {
+            return;
+        }
+        demand(!task.id.is_null() && !state_.tasks().find(task.id) && !state_.ended_tasks().find(task.id),
+               SnapshotError::not_canonical);
+        demand(in_time(task.due_at) && task.due_at != never);
+        demand(task.node == no_handle<NodeNameId> || state_.node_names().contains(task.node.value));
+        demand(agree(task));
+        if (!fault_) {
+            state_.put(h, std::move(task), nobody_);
+        }
+    }
+
+    /// Whether a task can end so: for such a cause, and by a node or not.
+    static auto agree(const EndedTask& task) -> bool {
+        const auto by_node = task.node != no_handle<NodeNameId>;
+        const auto among = [&](EndCause first, EndCause last) { return first <= task.cause && task.cause <= last; };
+        switch (task.ending) {
+            case Ending::done: return by_node && task.cause == EndCause::none;
+            case Ending::failed: return by_node && among(EndCause::out_of_memory, EndCause::incorrect_result);
+            case Ending::cancelled: return !by_node && task.cause == EndCause::none;
+            case Ending::evicted: return !by_node && among(EndCause::queue_full, EndCause::table_full);
+            case Ending::timed_out: return by_node ? task.cause == EndCause::lease_deadline : task.cause == EndCause::queue_deadline;
+        }
+        return false;
     }
 
     void lease(LeaseHandle h) {
@@ -367,6 +400,7 @@ private:
         used("classes", state_.fits().classes());
         used("requirements", state_.fits().requirements());
         used("models", state_.models().names());
+        used("node names", state_.node_names());
     }
 
     /// The places of one class, or of one model's holders in it, reach as far as the highest one.

@@ -5,18 +5,9 @@
 #include <allot/core/node.hpp>
 #include <allot/core/reason.hpp>
 #include <allot/core/task.hpp>
+#include <allot/policy/situation.hpp>
 
 namespace allot { inline namespace v0 {
-
-/// What `admits` may know beside the two records.
-struct Situation {
-    TimePoint now;
-    const NodeClass& node_class;
-    const Requirement& requirement;
-    bool avoided;        ///< The task avoids this node.
-    bool same_operator;  ///< Another member of its validation group has, or had, this node or its operator.
-    bool proven = true;  ///< The QoS tracker holds the node proven.
-};
 
 /// `p.fits(node_class, requirement) -> Reason`: a fact about classes, computed once per pair and kept as a bit by the hub.
 template <class P>

@@ -6,6 +6,7 @@
 #include <allot/core/node.hpp>
 #include <allot/core/task.hpp>
 #include <allot/core/weight.hpp>
+#include <allot/policy/situation.hpp>
 
 namespace allot { inline namespace v0 {
 
@@ -13,6 +14,19 @@ namespace allot { inline namespace v0 {
 template <class P>
 concept has_weight = requires(const P& p, const Node& node, const Task& task, Factors factors) {
     { p.weight(node, task, factors) } -> std::same_as<Weight>;
+};
+
+/// `p.weight(node, task, factors, situation) -> Weight`: the same, for a weight that looks at the class of the node or at what the
+/// task asks of it, as best fit does.
+template <class P>
+concept has_weight_in_situation = requires(const P& p, const Node& node, const Task& task, Factors factors, const Situation& s) {
+    { p.weight(node, task, factors, s) } -> std::same_as<Weight>;
+};
+
+/// `p.weight_max(node, factors) -> Weight`: the greatest weight of a node in any situation, for any task.
+template <class P>
+concept has_weight_max = requires(const P& p, const Node& node, Factors factors) {
+    { p.weight_max(node, factors) } -> std::same_as<Weight>;
 };
 
 /// Something named `monotone`.
@@ -25,7 +39,7 @@ concept says_monotone = requires { typename std::bool_constant<bool(P::monotone)
 
 /// Selection weight of a candidate. Pure: equal arguments, equal weights. `laws::pure` checks it.
 template <class P>
-concept weight_policy = has_weight<P>;
+concept weight_policy = has_weight<P> || has_weight_in_situation<P>;
 
 /// `p.by_operator() -> bool`: whether the weight looks at `Factors::operator_stake`. It may only fall with that, for a bound is
 /// made for an operator of this node alone. A policy that has it costs an index of operators, whatever it answers.
@@ -37,15 +51,34 @@ concept has_by_operator = requires(const P& p) {
 /// A weight that never falls when stake, QoS score or boost rises, grows at most in proportion to the staking score, never rises
 /// with the largest stake, and knows the task through the factors alone. Then a bound per node can be stored, and draws cost
 /// O(log n). `laws::monotone` checks it; a draw that meets a weight above its bound tells it in `Draw::above_bound`.
+///
+/// A weight in a situation has this law for its `weight_max`, and none above that; without `weight_max` it is not monotone, every
+/// draw is a scan and `LinearPool` is taken.
 template <class P>
-concept monotone_weight = weight_policy<P> && says_monotone<P> && bool(P::monotone);
+concept monotone_weight =
+    weight_policy<P> && says_monotone<P> && bool(P::monotone) && (!has_weight_in_situation<P> || has_weight_max<P>);
+
+/// The weight of a pair, by the form that the policy has.
+template <weight_policy P>
+[[nodiscard]] auto weight_of(const P& policy, const Node& node, const Task& task, const Factors& factors, const Situation& situation)
+    -> Weight {
+    if constexpr (has_weight_in_situation<P>) {
+        return policy.weight(node, task, factors, situation);
+    } else {
+        return policy.weight(node, task, factors);
+    }
+}
 
 /// One sentence a requirement.
 template <class P>
 struct WeightPolicyCheck {
-    static_assert(has_weight<P>, "allot: a weight policy needs "
-                  "`auto weight(const Node&, const Task&, Factors) const -> Weight`");
-    static_assert(!has_weight<P> || !names_monotone<P> || says_monotone<P>, "allot: a weight policy says that it is monotone "
+    static_assert(weight_policy<P>, "allot: a weight policy needs "
+                  "`auto weight(const Node&, const Task&, Factors) const -> Weight`; it may take a `const Situation&` after them");
+    static_assert(!(has_weight<P> && has_weight_in_situation<P>), "allot: a weight policy has one `weight`; keep the one that "
+                  "takes a Situation, or the other");
+    static_assert(!says_monotone<P> || monotone_weight<P> || has_weight<P> || !has_weight_in_situation<P>, "allot: a monotone weight that takes a Situation "
+                  "needs `auto weight_max(const Node&, Factors) const -> Weight`, its greatest value over all situations");
+    static_assert(!weight_policy<P> || !names_monotone<P> || says_monotone<P>, "allot: a weight policy says that it is monotone "
                   "with `static constexpr bool monotone = true;`");
     static constexpr bool passed = weight_policy<P> && (!names_monotone<P> || says_monotone<P>);
 };

@@ -111,12 +111,14 @@ template <class NodeData, class Configuration>
         digest.add(state.holdings(h));
     });
     state.tasks().for_each(put);
+    state.ended_tasks().for_each(put);
     state.leases().for_each(put);
     state.groups().for_each(put);
     const auto value = [&](std::uint32_t id, const auto& v) { put(id, v); };
     state.fits().classes().for_each(value);
     state.fits().requirements().for_each(value);
     state.models().names().for_each(value);
+    state.node_names().for_each(value);
     return digest.finish();
 }
 

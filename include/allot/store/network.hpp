@@ -14,6 +14,7 @@
 #include <allot/store/due_heap.hpp>
 #include <allot/store/fit_table.hpp>
 #include <allot/store/handle_map.hpp>
+#include <allot/store/interner.hpp>
 #include <allot/store/max_tree.hpp>
 #include <allot/store/model_table.hpp>
 #include <allot/store/notes.hpp>
@@ -25,7 +26,16 @@
 namespace allot { inline namespace v0 {
 
 /// What an entry of the due heap is about.
-enum class DueKind : std::uint8_t { lease, task, node, wish };
+enum class DueKind : std::uint8_t { lease, task, ended_task, group, node, wish };
+
+/// Keyed hash of an id.
+struct IdHash {
+    SipKey key{};
+    template <class Tag>
+    [[nodiscard]] auto operator()(const Id<Tag>& id) const -> std::uint64_t {
+        return SipHash13{key}.words(id.words()).finish();
+    }
+};
 
 /// The single source of truth: every record once, and the indices that follow from records alone.
 ///
@@ -43,16 +53,21 @@ public:
     using NodeRecordType = NodeRecord<NodeData>;
 
     explicit Network(SipKey key)
-        : key_{key}, nodes_{key}, tasks_{key}, groups_{key}, fits_{key}, models_{key} {}
+        : key_{key}, nodes_{key}, tasks_{key}, ended_{key}, groups_{key}, fits_{key}, models_{key}, node_names_{IdHash{key}} {}
 
     // ---- reading --------------------------------------------------------------------------------------------------
 
     [[nodiscard]] auto nodes() const noexcept -> const auto& { return nodes_; }
+    /// Tasks that have not ended.
     [[nodiscard]] auto tasks() const noexcept -> const auto& { return tasks_; }
+    /// Tasks that have, until they are forgotten.
+    [[nodiscard]] auto ended_tasks() const noexcept -> const auto& { return ended_; }
     [[nodiscard]] auto groups() const noexcept -> const auto& { return groups_; }
     [[nodiscard]] auto leases() const noexcept -> const auto& { return leases_; }
     [[nodiscard]] auto fits() const noexcept -> const FitTable& { return fits_; }
     [[nodiscard]] auto models() const noexcept -> const ModelTable& { return models_; }
+    /// The nodes that ended tasks name.
+    [[nodiscard]] auto node_names() const noexcept -> const auto& { return node_names_; }
     [[nodiscard]] auto counters() const noexcept -> const Counters& { return counters_; }
     /// Nodes that have not left: N.
     [[nodiscard]] auto present() const noexcept -> std::uint32_t { return present_; }
@@ -89,6 +104,8 @@ public:
     void edit(H h, const Change& change, F& followers) {
         if constexpr (std::is_same_v<H, TaskHandle>) {
             due_.reserve(static_cast<std::uint8_t>(DueKind::task), h.value);
+        } else if constexpr (std::is_same_v<H, GroupHandle>) {
+            due_.reserve(static_cast<std::uint8_t>(DueKind::group), h.value);
         }
         auto& record = table(h).at(h);
         auto& before = note_of(h, std::as_const(record));
@@ -152,6 +169,13 @@ public:
         }
         return add(models_.next(), name, followers);
     }
+    template <class F>
+    auto intern(NodeId name, F& followers) -> NodeNameId {
+        if (const auto id = node_names_.find(name)) {
+            return NodeNameId{*id};
+        }
+        return add(NodeNameId{node_names_.next_id()}, name, followers);
+    }
 
     /// Adds a value under the id it had elsewhere.
     template <class Id, class Value, class F>
@@ -161,7 +185,10 @@ public:
 
     /// Says that the next changes are about this name, so that it is hashed only once. Changes no answer.
     void expect(const NodeId& name, std::uint64_t hash) { nodes_.expect(name, hash); }
-    void expect(const TaskId& name, std::uint64_t hash) { tasks_.expect(name, hash); }
+    void expect(const TaskId& name, std::uint64_t hash) {
+        tasks_.expect(name, hash);
+        ended_.expect(name, hash);
+    }
 
     // ---- undo -----------------------------------------------------------------------------------------------------
 
@@ -184,9 +211,10 @@ public:
 
     /// Equal records, counters and interned values. Indices follow from these, and the hash key is nobody's business.
     friend auto operator==(const Network& a, const Network& b) -> bool {
-        auto equal = a.counters_ == b.counters_ && a.nodes_ == b.nodes_ && a.tasks_ == b.tasks_ &&
+        auto equal = a.counters_ == b.counters_ && a.nodes_ == b.nodes_ && a.tasks_ == b.tasks_ && a.ended_ == b.ended_ &&
                      a.leases_ == b.leases_ && a.groups_ == b.groups_ && a.fits_.classes() == b.fits_.classes() &&
-                     a.fits_.requirements() == b.fits_.requirements() && a.models_.names() == b.models_.names();
+                     a.fits_.requirements() == b.fits_.requirements() && a.models_.names() == b.models_.names() &&
+                     a.node_names_ == b.node_names_;
         a.nodes_.for_each([&](NodeHandle h, const NodeRecordType&) {
             equal = equal && b.nodes_.contains(h) && a.holdings(h) == b.holdings(h);
         });
@@ -213,7 +241,8 @@ private:
     }
     void prepare(TaskHandle h, const Task& record) { prepare(DueKind::task, h.value, due_of(&record)); }
     void prepare(LeaseHandle h, const LeaseRecord& record) { prepare(DueKind::lease, h.value, record.deadline); }
-    void prepare(GroupHandle, const GroupRecord&) {}
+    void prepare(EndedHandle h, const EndedTask& record) { prepare(DueKind::ended_task, h.value, record.due_at); }
+    void prepare(GroupHandle h, const GroupRecord& record) { prepare(DueKind::group, h.value, due_of(&record)); }
     void prepare(DueKind kind, std::uint32_t handle, TimePoint due) {
         if (due != never) {
             due_.reserve(static_cast<std::uint8_t>(kind), handle);
@@ -222,6 +251,7 @@ private:
 
     auto table(NodeHandle) -> auto& { return nodes_; }
     auto table(TaskHandle) -> auto& { return tasks_; }
+    auto table(EndedHandle) -> auto& { return ended_; }
     auto table(LeaseHandle) -> auto& { return leases_; }
     auto table(GroupHandle) -> auto& { return groups_; }
 
@@ -266,8 +296,8 @@ private:
 
     template <class F>
     void moved(TaskHandle h, const Task* was, const Task* is, F& followers) {
-        const auto wanted = was != nullptr && was->state != TaskState::ended;
-        const auto wants = is != nullptr && is->state != TaskState::ended;
+        const auto wanted = was != nullptr;
+        const auto wants = is != nullptr;
         const auto same = wanted && wants && was->requirement == is->requirement && was->models == is->models;
         if (wants && !same) {
             fits_.acquire(is->requirement);
@@ -307,7 +337,24 @@ private:
     }
 
     template <class F>
-    void moved(GroupHandle, const GroupRecord*, const GroupRecord*, F&) {}
+    void moved(GroupHandle h, const GroupRecord* was, const GroupRecord* is, F&) {
+        set_due(DueKind::group, h.value, due_of(was), due_of(is));
+    }
+
+    template <class F>
+    void moved(EndedHandle h, const EndedTask* was, const EndedTask* is, F&) {
+        constexpr auto nobody = no_handle<NodeNameId>;
+        const auto before = was != nullptr ? was->node : nobody;
+        const auto after = is != nullptr ? is->node : nobody;
+        if (after != nobody) {
+            node_names_.acquire(after.value);
+        }
+        set_due(DueKind::ended_task, h.value, was != nullptr ? was->due_at : never, is != nullptr ? is->due_at : never);
+        if (before != nobody) {
+            node_names_.release(before.value);
+            drop(before);
+        }
+    }
 
     template <class F>
     void change_holdings(NodeHandle h, HeldModels after, F& followers) {
@@ -379,6 +426,11 @@ private:
         return task != nullptr && task->state != TaskState::running ? task->due_at : never;
     }
 
+    /// A group is forgotten when none of its tasks is left.
+    [[nodiscard]] static auto due_of(const GroupRecord* group) -> TimePoint {
+        return group != nullptr && group->tasks_left == 0 ? group->due_at : never;
+    }
+
     void set_due(DueKind kind, std::uint32_t handle, TimePoint was, TimePoint is) {
         if (was != is) {
             move_due(kind, handle, is);
@@ -403,6 +455,8 @@ private:
             case DueKind::node:
             case DueKind::wish: return nodes_[NodeHandle{due.handle}].node.id.bytes();
             case DueKind::task: return tasks_[TaskHandle{due.handle}].id.bytes();
+            case DueKind::ended_task: return ended_[EndedHandle{due.handle}].id.bytes();
+            case DueKind::group: return groups_[GroupHandle{due.handle}].id.bytes();
             case DueKind::lease: break;
         }
         return tasks_[leases_[LeaseHandle{due.handle}].task].id.bytes();
@@ -428,6 +482,10 @@ private:
     void restore(ModelId id, std::string name, F&) {
         models_.add(id, std::move(name));
     }
+    template <class F>
+    void restore(NodeNameId id, NodeId name, F&) {
+        node_names_.put(id.value, name);
+    }
 
     // During an undo nothing is dropped: the notes of what was added and erased say it all.
 
@@ -442,6 +500,12 @@ private:
         if (!undoing_ && models_.names().contains(id.value) && models_.names().count(id.value) == 0) {
             notes_.add(ErasedNote<ModelId, std::string>{id, models_.name(id)});
             models_.erase_if_unused(id);
+        }
+    }
+    void drop(NodeNameId id) {
+        if (!undoing_ && node_names_.count(id.value) == 0) {
+            notes_.add(ErasedNote<NodeNameId, NodeId>{id, node_names_.value(id.value)});
+            node_names_.erase_if_unused(id.value);
         }
     }
 
@@ -477,6 +541,10 @@ private:
             if (models_.names().contains(n.id.value)) {
                 models_.erase_if_unused(n.id);
             }
+        } else if constexpr (std::is_same_v<Id, NodeNameId>) {
+            if (node_names_.contains(n.id.value)) {
+                node_names_.erase_if_unused(n.id.value);
+            }
         } else if (fits_.contains(n.id)) {  // not there when `fits` itself threw
             fits_.erase_if_unused(n.id);
         }
@@ -490,13 +558,15 @@ private:
     Counters counters_;
     NamedTable<NodeHandle, NodeRecordType> nodes_;
     NamedTable<TaskHandle, Task> tasks_;
+    NamedTable<EndedHandle, EndedTask> ended_;
     NamedTable<GroupHandle, GroupRecord> groups_;
     Table<LeaseHandle, LeaseRecord> leases_;
     Pages<HeldModels> holdings_;  // by node handle
     FitTable fits_;
     ModelTable models_;
+    Interner<NodeId, IdHash> node_names_;
     MaxTree stakes_;  // by node handle
-    DueHeap<4> due_;
+    DueHeap<6> due_;
     std::uint32_t present_ = 0;
     bool undoing_ = false;  // then nothing is dropped
     Notes<NodeData, Configuration> notes_;

@@ -18,8 +18,8 @@
 namespace allot { inline namespace v0 {
 
 /// The tables of a network, in the order in which a snapshot has them: what a record refers to comes before it.
-enum class Section : std::uint8_t { classes, requirements, models, nodes, groups, tasks, leases };
-inline constexpr std::size_t section_count = 7;
+enum class Section : std::uint8_t { classes, requirements, models, node_names, nodes, groups, tasks, ended_tasks, leases };
+inline constexpr std::size_t section_count = 9;
 
 /// The entries that changed, by section: ascending handles or ids, each once. Which of them are there now is not said.
 using Touched = std::array<std::vector<std::uint32_t>, section_count>;
@@ -33,12 +33,16 @@ inline constexpr auto section_of = [] {
         return Section::requirements;
     } else if constexpr (std::is_same_v<H, ModelId>) {
         return Section::models;
+    } else if constexpr (std::is_same_v<H, NodeNameId>) {
+        return Section::node_names;
     } else if constexpr (std::is_same_v<H, NodeHandle>) {
         return Section::nodes;
     } else if constexpr (std::is_same_v<H, GroupHandle>) {
         return Section::groups;
     } else if constexpr (std::is_same_v<H, TaskHandle>) {
         return Section::tasks;
+    } else if constexpr (std::is_same_v<H, EndedHandle>) {
+        return Section::ended_tasks;
     } else {
         static_assert(std::is_same_v<H, LeaseHandle>);
         return Section::leases;
@@ -72,10 +76,11 @@ template <class NodeData, class Configuration>
 class Notes {
 public:
     using Note = std::variant<RecordNote<NodeHandle, NodeRecord<NodeData>>, RecordNote<TaskHandle, Task>,
-                              RecordNote<LeaseHandle, LeaseRecord>, RecordNote<GroupHandle, GroupRecord>, HoldingsNote, Counters,
-                              ConfigurationNote<Configuration>, AddedNote<ClassId>, AddedNote<RequirementId>, AddedNote<ModelId>,
+                              RecordNote<EndedHandle, EndedTask>, RecordNote<LeaseHandle, LeaseRecord>,
+                              RecordNote<GroupHandle, GroupRecord>, HoldingsNote, Counters, ConfigurationNote<Configuration>,
+                              AddedNote<ClassId>, AddedNote<RequirementId>, AddedNote<ModelId>, AddedNote<NodeNameId>,
                               ErasedNote<ClassId, NodeClass>, ErasedNote<RequirementId, Requirement>,
-                              ErasedNote<ModelId, std::string>>;
+                              ErasedNote<ModelId, std::string>, ErasedNote<NodeNameId, NodeId>>;
 
     /// Adds a note. The reference holds until the next one. Throws what an allocation throws, and then changes nothing.
     template <class N>

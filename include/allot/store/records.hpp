@@ -22,6 +22,18 @@ struct NodeRecord {
     friend auto operator==(const NodeRecord&, const NodeRecord&) -> bool = default;
 };
 
+/// What is left of a task that has ended, so that its id is not used again and its owner can ask for a while how it ended.
+struct EndedTask {
+    TaskId id = TaskId::null();
+    TimePoint due_at{};                              ///< When it is forgotten.
+    NodeNameId node = no_handle<NodeNameId>;         ///< As `TaskEnd::node`.
+    Ending ending = Ending::done;
+    EndCause cause = EndCause::none;
+
+    friend auto operator==(const EndedTask&, const EndedTask&) noexcept -> bool = default;
+};
+static_assert(sizeof(EndedTask) <= 48, "millions of these are kept");
+
 /// A validation group: who has, or had, one of its tasks.
 struct GroupRecord {
     struct Member {
@@ -30,8 +42,10 @@ struct GroupRecord {
         friend auto operator==(const Member&, const Member&) -> bool = default;
     };
 
-    GroupId id = GroupId{0};
-    std::uint32_t tasks = 0;  ///< Tasks of the group that are remembered; the record goes with the last.
+    GroupId id = GroupId::null();
+    std::uint32_t tasks = 0;      ///< Tasks that were submitted to it.
+    std::uint32_t tasks_left = 0; ///< Those of them that have not ended.
+    TimePoint due_at{};           ///< When it is forgotten, if no task is left: as late as the last of its ended tasks.
     std::vector<Member> members{};
 
     friend auto operator==(const GroupRecord&, const GroupRecord&) -> bool = default;

@@ -32,7 +32,7 @@ auto decoded(std::span<const std::uint8_t> input) -> bool {
 template <class Variant>
 auto messages_of(support::AnyValue& any) -> std::vector<Bytes> {
     auto all = std::vector<Bytes>{};
-    for (std::size_t i = 0; i < 2 * std::variant_size_v<Variant>; ++i) {
+    for (std::size_t i = 0; i < 2 * std::variant_size_v<typename Variant::Alternatives>; ++i) {
         all.push_back(allot::encode(any.alternative<Variant>(i / 2)));
     }
     return all;

@@ -83,6 +83,15 @@ struct MonotoneCheck {
     }
 };
 
+/// A weight in a situation, as the bound sees it.
+template <class P>
+struct GreatestWeight {
+    P policy;
+    [[nodiscard]] auto weight(const Node& node, const Task&, Factors factors) const -> Weight {
+        return policy.weight_max(node, factors);
+    }
+};
+
 }  // namespace detail
 
 /// Whether a weight keeps the law of `monotone_weight`: pure; knowing the task through the factors alone; never falling when
@@ -90,7 +99,7 @@ struct MonotoneCheck {
 /// so never above its stored bound.
 ///
 /// @complexity `tries` times a dozen weights.
-template <weight_policy P>
+template <has_weight P>
 [[nodiscard]] auto monotone(const P& policy, std::uint64_t seed = 1, std::uint32_t tries = 10'000) -> Finding {
     auto sampler = Sampler{seed};
     for (std::uint32_t i = 0; i < tries; ++i) {
@@ -135,6 +144,31 @@ template <weight_policy P>
         then([&] { return check.covered(f, crowded); });
         if (finding) {
             return finding;
+        }
+    }
+    return {};
+}
+
+/// The same for a weight in a situation: the law holds for its `weight_max`, and no situation weighs more.
+template <has_weight_in_situation P>
+    requires has_weight_max<P>
+[[nodiscard]] auto monotone(const P& policy, std::uint64_t seed = 1, std::uint32_t tries = 10'000) -> Finding {
+    if (const auto finding = monotone(detail::GreatestWeight<P>{policy}, seed, tries)) {
+        return finding;
+    }
+    auto sampler = Sampler{seed};
+    for (std::uint32_t i = 0; i < tries; ++i) {
+        const auto node = sampler.node();
+        const auto task = sampler.task();
+        const auto factors = sampler.factors();
+        const auto node_class = sampler.node_class();
+        const auto requirement = sampler.requirement();
+        const auto situation = Situation{TimePoint{sampler.duration(40)}, node_class, requirement, sampler.once_in(4),
+                                         sampler.once_in(4)};
+        const auto weight = policy.weight(node, task, factors, situation);
+        if (const auto most = policy.weight_max(node, factors); weight > most) {
+            return sentence("the weight ", weight, " is above weight_max, ", most, " (GPU ", node_class.gpu, " with ",
+                            node_class.vram.count, " GiB for a task of ", requirement.vram_min.count, " GiB, ", factors, ")");
         }
     }
     return {};

@@ -50,26 +50,35 @@ template <weight_policy P>
         Node node;
         Task task;
         Factors factors;
+        NodeClass node_class;
+        Requirement requirement;
         Weight weight;
     };
     auto all = std::vector<Try>{};
+    const auto weigh = [](const P& by, const Try& one) {
+        return weight_of(by, one.node, one.task, one.factors, Situation{TimePoint{}, one.node_class, one.requirement, false, false});
+    };
     const auto differs = [&](const Try& one, Weight again, const char* when) {
         return sentence("the weight is not pure: first it gave ", one.weight, " and ", when, " ", again, " (node ",
                         one.node.id.text(), ", task ", one.task.id.text(), ", ", one.factors, ", seed ", seed, ")");
     };
     for (std::uint32_t i = 0; i < tries; ++i) {
-        auto one = Try{sampler.node(), sampler.task(), sampler.factors(), {}};
-        one.weight = policy.weight(one.node, one.task, one.factors);
-        if (const auto again = policy.weight(one.node, one.task, one.factors); again != one.weight) {
+        auto one = Try{sampler.node(), sampler.task(), sampler.factors(), {}, {}, {}};
+        if constexpr (has_weight_in_situation<P>) {
+            one.node_class = sampler.node_class();
+            one.requirement = sampler.requirement();
+        }
+        one.weight = weigh(policy, one);
+        if (const auto again = weigh(policy, one); again != one.weight) {
             return differs(one, again, "at once");
         }
-        if (const auto copy = P{policy}.weight(one.node, one.task, one.factors); copy != one.weight) {
+        if (const auto copy = weigh(P{policy}, one); copy != one.weight) {
             return differs(one, copy, "from a copy");
         }
         all.push_back(std::move(one));
     }
     for (auto one = all.rbegin(); one != all.rend(); ++one) {
-        if (const auto later = policy.weight(one->node, one->task, one->factors); later != one->weight) {
+        if (const auto later = weigh(policy, *one); later != one->weight) {
             return differs(*one, later, "after others");
         }
     }

@@ -1,0 +1,3 @@
+#include <allot/preset/crynux_single.hpp>
+
+template class allot::Dispatcher<allot::preset::CrynuxSingle>;

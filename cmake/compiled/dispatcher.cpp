@@ -1,0 +1,3 @@
+#include <allot/dispatcher/dispatcher.hpp>
+
+template class allot::Dispatcher<>;

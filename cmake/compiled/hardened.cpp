@@ -1,0 +1,3 @@
+#include <allot/preset/hardened.hpp>
+
+template class allot::Dispatcher<allot::preset::Hardened>;

@@ -1,0 +1,72 @@
+#pragma once
+
+#include <cstddef>
+#include <istream>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include <allot/journal/encode.hpp>
+#include <allot/json.hpp>
+
+namespace replay {
+
+/// The longest line that is read, 64 MiB: what the longest record comes to in JSON, and a bound for hostile input.
+inline constexpr auto line_max = std::size_t{1} << 26U;
+
+/// Reads the entries of lines of JSON; those that are blank are passed over.
+template <class Command>
+class JsonLines {
+public:
+    /// @pre `stream` outlives the reader.
+    explicit JsonLines(std::istream& stream) noexcept : stream_{&stream} {}
+
+    /// The next entry; nothing at the end and at a line that is malformed, which `fault()` then names.
+    [[nodiscard]] auto next() -> std::optional<allot::LogEntry<Command>> {
+        while (!fault_ && read_line()) {
+            if (line_.find_first_not_of(" \t\r") == std::string::npos) {
+                continue;
+            }
+            auto entry = allot::read_json<allot::LogEntry<Command>>(line_);
+            if (entry) {
+                return *std::move(entry);
+            }
+            fault_ = std::move(entry.error());
+            fault_->line = number_;
+        }
+        return std::nullopt;
+    }
+
+    /// What is wrong with the line that stopped it.
+    [[nodiscard]] auto fault() const noexcept -> const std::optional<allot::JsonFault>& { return fault_; }
+
+private:
+    /// False at the end of the stream, and for a line that is too long.
+    auto read_line() -> bool {
+        using Traits = std::istream::traits_type;
+        line_.clear();
+        ++number_;
+        auto& buffer = *stream_->rdbuf();
+        if (stream_->tie() != nullptr && buffer.in_avail() <= 0) {
+            stream_->tie()->flush();  // whoever sends a line may wait for what it brings
+        }
+        for (auto c = buffer.sbumpc(); c != Traits::eof(); c = buffer.sbumpc()) {
+            if (c == '\n') {
+                return true;
+            }
+            if (line_.size() == line_max) {
+                fault_ = allot::JsonFault{number_, "", "the line is longer than 64 MiB; write one command a line"};
+                return false;
+            }
+            line_ += Traits::to_char_type(c);
+        }
+        return !line_.empty();
+    }
+
+    std::istream* stream_;
+    std::string line_{};
+    std::size_t number_ = 0;
+    std::optional<allot::JsonFault> fault_{};
+};
+
+}  // namespace replay

@@ -1,0 +1,7 @@
+#pragma once
+
+#include <allot/compiled/guard.hpp>
+#include <allot/preset/crynux_single.hpp>
+
+/// `Dispatcher<preset::CrynuxSingle>`, compiled once. Who includes this links `allot::compiled`, and its own compiler makes no code for the dispatcher.
+extern template class allot::Dispatcher<allot::preset::CrynuxSingle>;

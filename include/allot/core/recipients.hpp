@@ -1,0 +1,58 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <type_traits>
+#include <variant>
+
+#include <allot/core/event.hpp>
+
+namespace allot { inline namespace v0 {
+
+/// Whom an event concerns.
+struct Recipients {
+    /// Who else is told, beside a node and an owner.
+    enum class Others : std::uint8_t { nobody, sender, embedder, everybody };
+
+    std::optional<NodeId> node{};
+    std::optional<OwnerId> owner{};  ///< None for a task without an owner: then it is the embedder's own.
+    Others others = Others::nobody;
+
+    friend auto operator==(const Recipients&, const Recipients&) noexcept -> bool = default;
+};
+
+namespace detail {
+
+struct RecipientsOf {
+    template <class E>
+    [[nodiscard]] auto operator()(const E& e) const -> Recipients {
+        using namespace event;
+        if constexpr (std::is_same_v<E, Configured>) {
+            return {{}, {}, Recipients::Others::everybody};
+        } else if constexpr (std::is_same_v<E, Refused>) {
+            return {{}, {}, Recipients::Others::sender};
+        } else if constexpr (std::is_same_v<E, Advanced> || std::is_same_v<E, Matched>) {
+            return {{}, {}, Recipients::Others::embedder};
+        } else if constexpr (std::is_same_v<E, TaskCommitted> || std::is_same_v<E, TaskDisclosed>) {
+            return {{}, e.owner};
+        } else if constexpr (std::is_same_v<E, LeaseRenewed>) {
+            return {e.lease.node, {}};
+        } else if constexpr (requires { e.lease; }) {
+            return {e.lease.node, e.owner};
+        } else if constexpr (requires { e.owner; }) {
+            return {{}, e.owner};
+        } else {
+            return {e.node, {}};
+        }
+    }
+};
+
+}  // namespace detail
+
+/// Whom an event concerns: the node and the owner that it names, as the table of events in README.md says.
+///
+/// Whoever passes each event on to its recipients has told each node which leases it holds, and each owner how its tasks ended.
+/// @complexity O(1).
+[[nodiscard]] inline auto recipients(const Event& event) -> Recipients { return std::visit(detail::RecipientsOf{}, event); }
+
+}}  // namespace allot::v0

@@ -1,0 +1,4 @@
+// error: incomplete type
+#include <allot/allot.hpp>
+
+auto dispatcher = allot::Dispatcher{allot::preset::Hardened{}};

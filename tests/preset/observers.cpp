@@ -1,0 +1,174 @@
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <random>
+#include <set>
+#include <string>
+#include <type_traits>
+#include <variant>
+#include <vector>
+
+#include <allot/core/recipients.hpp>
+
+#include "support/catch.hpp"
+#include "support/network.hpp"
+#include "support/presets.hpp"
+#include "support/seed.hpp"
+
+// Whoever sees only what is addressed to it knows which lease its node holds, and how each of its tasks ended.
+
+namespace observers_test {
+namespace {
+
+using namespace support;
+namespace preset = allot::preset;
+
+template <class Preset>
+auto network() -> allot::Dispatcher<Preset> {
+    if constexpr (std::is_same_v<Preset, preset::Hardened>) {
+        return allot::Dispatcher<Preset>{Preset{1'000, 50}};
+    } else if constexpr (std::is_same_v<Preset, preset::CrynuxRelay2026>) {
+        return allot::Dispatcher<Preset>{Preset{1}};
+    } else {
+        return allot::Dispatcher<Preset>{Preset{}};
+    }
+}
+
+/// What nodes and owners were told, and nothing else.
+class Mail {
+public:
+    void hear(const Events& events) {
+        for (const auto& event : events) {
+            const auto to = allot::recipients(event);
+            if (to.node) {
+                std::visit([&](const auto& e) { tell_node(*to.node, e); }, event);
+            }
+            if (to.owner) {
+                std::visit([&](const auto& e) { tell_owner(e); }, event);
+            }
+        }
+    }
+    [[nodiscard]] auto held_by(const allot::NodeId& node) const -> std::set<std::uint64_t> {
+        const auto found = held_.find(node);
+        return found == held_.end() ? std::set<std::uint64_t>{} : found->second;
+    }
+    [[nodiscard]] auto ended(const allot::TaskId& task) const -> std::optional<allot::Ending> {
+        const auto found = endings_.find(task);
+        return found == endings_.end() ? std::nullopt : std::optional{found->second.first};
+    }
+    [[nodiscard]] auto settled(const allot::TaskId& task) const -> allot::u128 { return endings_.at(task).second; }
+
+private:
+    template <class E>
+    void tell_node(const allot::NodeId& node, const E& e) {
+        if constexpr (std::is_same_v<E, event::TaskStarted>) {
+            REQUIRE(held_[node].insert(e.lease.token).second);
+        } else if constexpr (std::is_same_v<E, event::LeaseEnded>) {
+            REQUIRE(held_[node].erase(e.lease.token) == 1);
+        }
+    }
+    template <class E>
+    void tell_owner(const E& e) {
+        if constexpr (requires { e.forfeited; }) {
+            const auto ending = std::is_same_v<E, event::TaskDone>        ? allot::Ending::done
+                                : std::is_same_v<E, event::TaskFailed>    ? allot::Ending::failed
+                                : std::is_same_v<E, event::TaskCancelled> ? allot::Ending::cancelled
+                                : std::is_same_v<E, event::TaskEvicted>   ? allot::Ending::evicted
+                                                                          : allot::Ending::timed_out;
+            const auto sum = e.paid.units + e.refunded.units + e.forfeited.units;
+            REQUIRE(endings_.emplace(e.task, std::pair{ending, sum}).second);
+        }
+    }
+
+    std::map<allot::NodeId, std::set<std::uint64_t>> held_{};
+    std::map<allot::TaskId, std::pair<allot::Ending, allot::u128>> endings_{};
+};
+
+template <class Preset>
+class Network {
+public:
+    explicit Network(std::uint64_t seed) : words_{seed} {}
+
+    void act() {
+        time_ += Duration{static_cast<std::int64_t>(below(20) == 0 ? below(400'000) : below(3'000))};
+        const auto lease = leases_.empty() ? Lease{1, 1} : leases_[below(leases_.size())];
+        switch (below(16)) {
+            case 0:
+            case 1: hear(d_.join(with(plain_node(1 + below(12)), [&](NodeSpec& n) { n.stake = 1 + below(500); }), now())); break;
+            case 2: hear(below(2) == 0 ? d_.leave(1 + below(12), now()) : d_.pause(1 + below(12), now())); break;
+            case 3: hear(below(8) == 0 ? d_.slash(1 + below(12), now()) : d_.resume(1 + below(12), now())); break;
+            case 4: hear(below(4) == 0 ? d_.cancel(1 + below(tasks_ + 1), now()) : d_.renew(lease, now())); break;
+            case 5: hear(d_.fail(lease, static_cast<allot::FailCause>(below(4)), now())); break;
+            case 6: hear(below(2) == 0 ? d_.decline(lease, now()) : d_.commit(lease, now())); break;
+            case 7: hear(below(2) == 0 ? d_.advance(now()) : d_.match(now())); break;
+            case 8:
+            case 9:
+            case 10: hear(d_.complete(lease, now())); break;
+            default: {
+                fees_.push_back(1 + below(100));
+                const auto spec = with(paying(++tasks_, fees_.back()), [&](TaskSpec& t) {
+                    t.gang_size = below(3) == 0 ? 1 + static_cast<std::uint32_t>(below(4)) : 1;
+                    if (below(4) == 0) { t.group = allot::GroupId{below(20)}; }
+                    t.owner = allot::OwnerId{below(5)};
+                });
+                hear(d_.submit(spec, now()));
+            }
+        }
+        compare();
+    }
+    [[nodiscard]] auto endings() const -> std::uint64_t { return endings_; }
+
+private:
+    auto below(std::uint64_t n) -> std::uint64_t { return words_() % n; }
+    auto now() -> Moment { return at(time_, words_()); }
+    void hear(const Events& events) {
+        mail_.hear(events);
+        for (const auto& start : all<event::TaskStarted>(events)) {
+            leases_.push_back(start.lease);
+        }
+        for (const auto& end : all<event::LeaseEnded>(events)) {
+            std::erase_if(leases_, [&](const Lease& lease) { return lease.token == end.lease.token; });
+        }
+    }
+    void compare() {
+        for (auto n = 1U; n <= 12; ++n) {
+            const auto lease = d_.lease_of(n);
+            REQUIRE(mail_.held_by(n) == (lease ? std::set{lease->token} : std::set<std::uint64_t>{}));
+        }
+        endings_ = 0;
+        for (auto t = std::uint64_t{1}; t <= tasks_; ++t) {
+            if (const auto end = d_.ended(t)) {
+                REQUIRE(mail_.ended(t) == end->ending);
+                REQUIRE(mail_.settled(t) == fees_[t - 1].units);
+            }
+            REQUIRE((d_.task(t) == nullptr || !mail_.ended(t)));  // what is in neither table was refused, or is forgotten
+            endings_ += mail_.ended(t) ? 1U : 0U;
+        }
+    }
+
+    allot::Dispatcher<Preset> d_ = network<Preset>();
+    std::vector<allot::Amount> fees_{};
+    std::mt19937_64 words_;
+    Duration time_{0};
+    std::uint64_t tasks_ = 0;
+    std::uint64_t endings_ = 0;
+    std::vector<Lease> leases_{};
+    Mail mail_{};
+};
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("who sees only what is addressed to it knows its leases and how its tasks ended", "[S1][N1]", preset::CrynuxSingle,
+                   preset::CrynuxTrio, preset::CrynuxRelay2026, preset::CrynuxContracts1, preset::CrynuxContracts2,
+                   preset::Hardened) {
+    const auto seed = support::seed();
+    for (auto run = std::uint64_t{0}; run < 20; ++run) {
+        auto network = Network<TestType>{seed + run};
+        for (auto i = 0; i < 300; ++i) {
+            network.act();
+        }
+        CHECK(network.endings() > 20);
+    }
+}
+
+}  // namespace observers_test
