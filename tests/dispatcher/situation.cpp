@@ -76,7 +76,7 @@ TEST_CASE("the laws hold for a weight in a situation, and find one that is above
 TEST_CASE("best fit takes the card that wastes least, as often as its weight says", "[N3]") {
     auto d = allot::Dispatcher<BestFit>{};
     for (const auto& [name, vram] : std::map<std::string, std::uint32_t>{{"8", 8}, {"11", 11}, {"80", 80}}) {
-        ok(d.join(with(plain_node(allot::NodeId{name}), [&](auto& n) { n.vram = {vram}; }), at(0s)));
+        ok(d.join(with(plain_node(allot::NodeId{name}), [vram = vram](auto& n) { n.vram = {vram}; }), at(0s)));
     }
     auto weights = std::map<std::string, Weight>{};
     ok(d.submit(plain_task(9'999), dark(0s)));
