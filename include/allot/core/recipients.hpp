@@ -6,6 +6,7 @@
 #include <variant>
 
 #include <allot/core/event.hpp>
+#include <allot/core/fields.hpp>
 
 namespace allot { inline namespace v0 {
 
@@ -20,6 +21,8 @@ struct Recipients {
 
     friend auto operator==(const Recipients&, const Recipients&) noexcept -> bool = default;
 };
+
+ALLOT_ENUMERATORS(Recipients::Others, nobody, sender, embedder, everybody)
 
 namespace detail {
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <allot/core/bytes.hpp>
 #include <allot/core/error.hpp>
 #include <allot/core/fields.hpp>
 #include <allot/core/lease.hpp>
@@ -41,6 +42,9 @@ ALLOT_ENUMERATORS(OutcomeKind, success, timeout, timeout_in_group, out_of_memory
                   incorrect_result, declined, cancelled, scored)
 ALLOT_ENUMERATORS(Standing, good, excluded, kicked_out)
 ALLOT_ENUMERATORS(FailCause, out_of_memory, model_download, execution_error, incorrect_result)
+ALLOT_ENUMERATORS(Purpose, dispatch, placement, validation, system_test, job)
+ALLOT_ENUMERATORS(DecodeError, truncated, trailing_bytes, version_unknown, kind_unknown, flag_invalid, enumerator_unknown, out_of_range,
+                  count_too_large, parameters_unknown)
 ALLOT_ENUMERATORS(Reason, none, paused, pending, busy, vram_too_small, gpu_differs, platform_refused, version_too_old, name_policy,
                   excluded, zero_weight, avoided, same_operator, models_missing, narrowed_out, unproven, gang_short, pinned,
                   first_of_embedder)
