@@ -56,6 +56,12 @@ auto error_of(std::span<const std::uint8_t> bytes) -> std::optional<SnapshotErro
     return loaded ? std::nullopt : std::optional{loaded.error().error};
 }
 
+/// What a forged snapshot is refused for.
+auto accused(const Bytes& changed) -> std::string {
+    const auto loaded = allot::load_snapshot(forged(changed), allot::Dispatcher<>{});
+    return loaded ? std::string{} : std::string{loaded.error().what};
+}
+
 struct Nameless {
     using role = allot::role::valuation;
     static constexpr std::string_view name = "worth_nothing/1";
@@ -252,10 +258,6 @@ TEST_CASE("a snapshot holds no number that a command would not have brought ther
     const auto bytes = allot::snapshot(d, 1);
     REQUIRE_FALSE(error_of(forged(bytes)));
     // Refused for the number itself: the state root, which comes last, would refuse any change.
-    const auto accused = [](const Bytes& changed) {
-        const auto loaded = allot::load_snapshot(forged(changed), allot::Dispatcher<>{});
-        return loaded ? std::string{} : std::string{loaded.error().what};
-    };
     // Each stands there with the lowest byte first, and gets a high one.
     const auto with_high = [&](unsigned number, std::ptrdiff_t high) {
         auto changed = bytes;
@@ -295,6 +297,46 @@ TEST_CASE("a requirement that both accepts and refuses platforms is in no snapsh
     const auto accepted = Bytes{3, 0, 0, 0, 'x', 'y', 'z'};
     bytes.insert(at + 4, accepted.begin(), accepted.end());
     CHECK(error_of(forged(bytes)) == SnapshotError::not_canonical);
+}
+
+TEST_CASE("a model's name that no rules admit is in no snapshot, for an event has room for 128 bytes") {
+    auto d = allot::Dispatcher<>{};
+    const auto name = std::string(allot::Name::size_max, 'x');
+    support::ok(d.submit(support::with(support::plain_task(1), [&](auto& t) { t.models = {name}; }), support::dark({})));
+    auto bytes = allot::snapshot(d, 1);
+    CHECK(allot::load_snapshot(bytes, allot::Dispatcher<>{}));
+    const auto at = std::search(bytes.begin(), bytes.end(), name.begin(), name.end());
+    REQUIRE(at != bytes.end());
+    ++*(at - 4);  // one byte more, and here it is
+    bytes.insert(at, std::uint8_t{'x'});
+    CHECK(accused(bytes) == "models");
+}
+
+TEST_CASE("of an ended task no ending is believed that cannot be: not for such a cause, not by a node, not by none") {
+    auto d = allot::Dispatcher<>{};
+    support::ok(d.join(support::plain_node(1), support::at({})));
+    support::ok(d.complete(support::leased(d.submit(support::plain_task(7), support::at({}))), support::at({})));
+    const auto bytes = allot::snapshot(d, 1);
+    const auto record = d.state().ended_tasks()[allot::EndedHandle{0}];
+    const auto written = allot::encode(record);  // behind a byte that tells the version
+    auto believed = 0;
+    for (const auto node : {record.node, allot::no_handle<allot::NodeNameId>}) {
+        for (const auto ending : allot::enumerators<allot::Ending>()) {
+            for (const auto cause : allot::enumerators<allot::EndCause>()) {
+                auto other = record;
+                other.node = node;
+                other.ending = ending;
+                other.cause = cause;
+                auto changed = bytes;
+                const auto at = std::search(changed.begin(), changed.end(), written.begin() + 1, written.end());
+                REQUIRE(at != changed.end());
+                const auto as = allot::encode(other);
+                std::copy(as.begin() + 1, as.end(), at);
+                believed += accused(changed) == "ended tasks" ? 0 : 1;  // what else is wrong is told after it
+            }
+        }
+    }
+    CHECK(believed == 6 + 5);  // done, failed for four causes, too late; cancelled, evicted for three, waited too long
 }
 
 TEST_CASE("a small snapshot cannot ask for much memory") {

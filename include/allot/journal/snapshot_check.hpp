@@ -13,6 +13,7 @@
 #include <vector>
 
 #include <allot/core/bytes.hpp>
+#include <allot/core/name.hpp>
 #include <allot/journal/encode.hpp>
 #include <allot/journal/sections.hpp>
 #include <allot/journal/snapshot_fault.hpp>
@@ -190,7 +191,9 @@ private:
                    (requirement.gang_size > 1 || !requirement.same_card));
             interned(RequirementId{number}, requirement, state_.fits().requirements());
         } else if constexpr (section == Section::models) {
-            interned(ModelId{number}, value<std::string>(), state_.models().names());
+            const auto name = value<std::string>();
+            demand(!name.empty() && name.size() <= Name::size_max);
+            interned(ModelId{number}, name, state_.models().names());
         } else if constexpr (section == Section::node_names) {
             const auto name = value<NodeId>();
             demand(!name.is_null());
