@@ -59,6 +59,12 @@ struct Impure : BestFitByScan {
     }
 };
 
+/// Says that it has no bound: then it needs no greatest value.
+struct SaysNotMonotone : BestFitByScan {
+    static constexpr bool monotone = false;
+};
+
+static_assert(std::is_same_v<allot::Dispatcher<SaysNotMonotone>::CandidatePool, allot::LinearPool>);
 static_assert(allot::monotone_weight<BestFit> && !allot::monotone_weight<BestFitByScan>);
 static_assert(std::is_same_v<allot::Dispatcher<BestFit>::CandidatePool, allot::GpuGroupPool>);
 static_assert(std::is_same_v<allot::Dispatcher<BestFitByScan>::CandidatePool, allot::LinearPool>);

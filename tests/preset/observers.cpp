@@ -23,17 +23,6 @@ namespace {
 using namespace support;
 namespace preset = allot::preset;
 
-template <class Preset>
-auto network() -> allot::Dispatcher<Preset> {
-    if constexpr (std::is_same_v<Preset, preset::Hardened>) {
-        return allot::Dispatcher<Preset>{Preset{1'000, 50}};
-    } else if constexpr (std::is_same_v<Preset, preset::CrynuxRelay2026>) {
-        return allot::Dispatcher<Preset>{Preset{1}};
-    } else {
-        return allot::Dispatcher<Preset>{Preset{}};
-    }
-}
-
 /// What nodes and owners were told, and nothing else.
 class Mail {
 public:

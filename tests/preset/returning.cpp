@@ -23,17 +23,6 @@ using allot::Score;
 using allot::laws::Sampler;
 namespace preset = allot::preset;
 
-template <class Preset>
-auto network() -> allot::Dispatcher<Preset> {
-    if constexpr (std::is_same_v<Preset, preset::Hardened>) {
-        return allot::Dispatcher<Preset>{Preset{1'000, 50}};
-    } else if constexpr (std::is_same_v<Preset, preset::CrynuxRelay2026>) {
-        return allot::Dispatcher<Preset>{Preset{1}};
-    } else {
-        return allot::Dispatcher<Preset>{Preset{}};
-    }
-}
-
 template <class D>
 auto is_proven(const D& d) -> bool {
     if constexpr (requires { d.qos().proven(d.node(1)->qos); }) {

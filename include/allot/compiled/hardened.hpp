@@ -3,5 +3,5 @@
 #include <allot/compiled/guard.hpp>
 #include <allot/preset/hardened.hpp>
 
-/// `Dispatcher<preset::Hardened>`, compiled once. Who includes this links `allot::compiled`, and its own compiler makes no code for the dispatcher.
+/// `Dispatcher<preset::Hardened>`, compiled once. A program that includes this header links `allot::compiled`.
 extern template class allot::Dispatcher<allot::preset::Hardened>;

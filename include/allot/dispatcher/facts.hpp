@@ -152,10 +152,9 @@ auto Dispatcher<Ps...>::weight_now(const Record& record, const Task& task, Boost
 
 /// The same for a node that has some other score. @pre the requirement is there if the weight takes a Situation.
 template <class... Ps>
-auto Dispatcher<Ps...>::weight_with(const Record& record, const Task& task, const Requirement* requirement, Boost boost,
-                                    Score score) const -> Weight {
+auto Dispatcher<Ps...>::weight_with(const Record& record, const Task& task,
+                                    [[maybe_unused]] const Requirement* requirement, Boost boost, Score score) const -> Weight {
     return weighed(record, boost, score, [&](const Factors& factors) {
-        (void)requirement;
         if constexpr (has_weight_in_situation<WeightPolicy>) {
             return weight_.weight(record.node, task, factors, situation(record, task, *requirement));
         } else {

@@ -37,6 +37,10 @@ concept names_monotone = requires { &P::monotone; };
 template <class P>
 concept says_monotone = requires { typename std::bool_constant<bool(P::monotone)>; };
 
+/// The same, and it is `true`.
+template <class P>
+concept claims_monotone = says_monotone<P> && bool(P::monotone);
+
 /// Selection weight of a candidate. Pure: equal arguments, equal weights. `laws::pure` checks it.
 template <class P>
 concept weight_policy = has_weight<P> || has_weight_in_situation<P>;
@@ -56,7 +60,7 @@ concept has_by_operator = requires(const P& p) {
 /// draw is a scan and `LinearPool` is taken.
 template <class P>
 concept monotone_weight =
-    weight_policy<P> && says_monotone<P> && bool(P::monotone) && (!has_weight_in_situation<P> || has_weight_max<P>);
+    weight_policy<P> && claims_monotone<P> && (!has_weight_in_situation<P> || has_weight_max<P>);
 
 /// The weight of a pair, by the form that the policy has.
 template <weight_policy P>
@@ -76,8 +80,8 @@ struct WeightPolicyCheck {
                   "`auto weight(const Node&, const Task&, Factors) const -> Weight`; it may take a `const Situation&` after them");
     static_assert(!(has_weight<P> && has_weight_in_situation<P>), "allot: a weight policy has one `weight`; keep the one that "
                   "takes a Situation, or the other");
-    static_assert(!says_monotone<P> || monotone_weight<P> || has_weight<P> || !has_weight_in_situation<P>, "allot: a monotone weight that takes a Situation "
-                  "needs `auto weight_max(const Node&, Factors) const -> Weight`, its greatest value over all situations");
+    static_assert(!claims_monotone<P> || !has_weight_in_situation<P> || has_weight_max<P>, "allot: a monotone weight that takes a "
+                  "Situation needs `auto weight_max(const Node&, Factors) const -> Weight`, its greatest value over all situations");
     static_assert(!weight_policy<P> || !names_monotone<P> || says_monotone<P>, "allot: a weight policy says that it is monotone "
                   "with `static constexpr bool monotone = true;`");
     static constexpr bool passed = weight_policy<P> && (!names_monotone<P> || says_monotone<P>);
