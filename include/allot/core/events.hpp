@@ -56,12 +56,9 @@ public:
     [[nodiscard]] auto empty() const noexcept -> bool { return events_.empty(); }
     [[nodiscard]] auto operator[](std::size_t i) const noexcept -> const Event& { return events_[i]; }
 
-    template <class E>
-    void push(E&& event) {
-        events_.emplace_back(std::forward<E>(event));
-    }
-    void insert(std::size_t place, Event event) {
-        events_.insert(events_.begin() + static_cast<std::ptrdiff_t>(place), std::move(event));
+    void push(const Event& event) { events_.push_back(event); }
+    void insert(std::size_t place, const Event& event) {
+        events_.insert(events_.begin() + static_cast<std::ptrdiff_t>(place), event);
     }
     /// Drops everything from a place on.
     void truncate(std::size_t size) noexcept { events_.erase(events_.begin() + static_cast<std::ptrdiff_t>(size), events_.end()); }

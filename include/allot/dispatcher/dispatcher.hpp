@@ -300,10 +300,7 @@ private:
         const Witness<Dispatcher>& witness;
         boost::container::small_vector<NodeHandle, 4> freed{};
 
-        template <class E>
-        void tell(E&& event) {
-            events.push(std::forward<E>(event));
-        }
+        void tell(const Event& event) { events.push(event); }
     };
 
     struct FromChoices {};
