@@ -7,7 +7,7 @@
 #include <string>
 
 #include <allot/allot.hpp>
-#include <allot/policy/laws.hpp>
+#include <allot/laws.hpp>
 
 using namespace std::chrono_literals;
 using namespace allot::literals;

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include <allot/allot.hpp>
-#include <allot/policy/laws.hpp>
+#include <allot/laws.hpp>
 
 using namespace std::chrono_literals;
 using namespace allot::literals;

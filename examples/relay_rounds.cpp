@@ -8,6 +8,7 @@
 #include <vector>
 
 #include <allot/allot.hpp>
+#include <allot/estimate.hpp>
 #include <allot/explain/probabilities.hpp>
 #include <allot/explain/task.hpp>
 #include <allot/preset/crynux_relay_2026.hpp>

@@ -13,6 +13,6 @@
 #include <allot/journal/event_hash.hpp>
 #include <allot/journal/log.hpp>
 #include <allot/journal/receipt.hpp>
-#include <allot/placement/demand_control.hpp>
+#include <allot/estimate.hpp>
 #include <allot/reward.hpp>
 #include <allot/validation.hpp>

@@ -1,7 +1,9 @@
 #pragma once
 
-/// The whole library. First the values that go in and come out, then the roles and their models, then the dispatcher that
-/// composes them, then ready-made compositions.
+/// The dispatcher: the values that go in and come out, the roles, their models, the face that composes them, and the default preset.
+///
+/// Apart from it stand `explain/`, `journal/` and `preset/`, a header a subject; and the rooms that need no dispatcher: `job.hpp`,
+/// `validation.hpp`, `reward.hpp`, `estimate.hpp` and the test kit `laws.hpp`, each a target of its own.
 
 // IWYU pragma: begin_exports
 #include <allot/core/command.hpp>
@@ -27,7 +29,6 @@
 #include <allot/eligibility/name_whitelist.hpp>
 #include <allot/eligibility/probation.hpp>
 #include <allot/fwd.hpp>
-#include <allot/placement/demand_control.hpp>
 #include <allot/placement/threshold_placement.hpp>
 #include <allot/policy/candidate_pool.hpp>
 #include <allot/policy/eligibility.hpp>
@@ -44,8 +45,6 @@
 #include <allot/qos/contract_qos.hpp>
 #include <allot/qos/monthly_qos.hpp>
 #include <allot/qos/rolling_qos.hpp>
-#include <allot/qos/test_schedule.hpp>
-#include <allot/qos/timeout_bound.hpp>
 #include <allot/queue/flat_queue.hpp>
 #include <allot/queue/linear_queue.hpp>
 #include <allot/queue/value_queue.hpp>
@@ -53,9 +52,6 @@
 #include <allot/valuation/fee_per_second.hpp>
 #include <allot/valuation/fee_per_size.hpp>
 #include <allot/valuation/fee_per_weighted_second.hpp>
-#include <allot/valuation/overhead_estimate.hpp>
-#include <allot/valuation/workload_calibration.hpp>
-#include <allot/valuation/workload_estimate.hpp>
 #include <allot/version.hpp>
 #include <allot/weight/contract_weight.hpp>
 #include <allot/weight/harmonic_weight.hpp>

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include <allot/core/random.hpp>
-#include <allot/policy/laws/reversible.hpp>
+#include <allot/laws/reversible.hpp>
 
 #include "conformance/name.hpp"
 #include "support/catch.hpp"

@@ -1,7 +1,7 @@
 // What every eligibility policy and every model placement does. ALLOT_MODEL names it.
 #include <cstdint>
 
-#include <allot/policy/laws/pure.hpp>
+#include <allot/laws/pure.hpp>
 
 #include "conformance/name.hpp"
 #include "support/catch.hpp"

@@ -1,9 +1,9 @@
 // What every QoS tracker does. ALLOT_MODEL names it.
 #include <cstdint>
 
-#include <allot/policy/laws/bounded.hpp>
-#include <allot/policy/laws/drawable.hpp>
-#include <allot/policy/laws/faithful.hpp>
+#include <allot/laws/bounded.hpp>
+#include <allot/laws/drawable.hpp>
+#include <allot/laws/faithful.hpp>
 
 #include "conformance/name.hpp"
 #include "support/catch.hpp"

@@ -3,7 +3,7 @@
 #include <optional>
 #include <vector>
 
-#include <allot/policy/laws/ordered.hpp>
+#include <allot/laws/ordered.hpp>
 #include <allot/queue/value_queue_parameters.hpp>
 
 #include "conformance/name.hpp"

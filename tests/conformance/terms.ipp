@@ -1,5 +1,5 @@
 // What all lease terms do. ALLOT_MODEL names them.
-#include <allot/policy/laws/pure.hpp>
+#include <allot/laws/pure.hpp>
 
 #include "conformance/name.hpp"
 #include "support/catch.hpp"

@@ -1,5 +1,5 @@
 // What every task valuation does. ALLOT_MODEL names it.
-#include <allot/policy/laws/pure.hpp>
+#include <allot/laws/pure.hpp>
 
 #include "conformance/name.hpp"
 #include "support/catch.hpp"

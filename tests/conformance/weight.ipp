@@ -1,8 +1,8 @@
 // What every weight that says it is monotone does. ALLOT_MODEL names it.
 #include <cstdint>
 
-#include <allot/policy/laws/monotone.hpp>
-#include <allot/policy/laws/pure.hpp>
+#include <allot/laws/monotone.hpp>
+#include <allot/laws/pure.hpp>
 
 #include "conformance/name.hpp"
 #include "support/catch.hpp"

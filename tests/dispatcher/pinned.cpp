@@ -4,7 +4,7 @@
 #include <allot/explain/node.hpp>
 #include <allot/explain/task.hpp>
 #include <allot/journal/snapshot.hpp>
-#include <allot/qos/test_schedule.hpp>
+#include <allot/estimate/test_schedule.hpp>
 #include "support/catch.hpp"
 #include "support/network.hpp"
 

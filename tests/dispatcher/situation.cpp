@@ -7,7 +7,7 @@
 #include <vector>
 
 #include <allot/explain/task.hpp>
-#include <allot/policy/laws.hpp>
+#include <allot/laws.hpp>
 
 #include "support/catch.hpp"
 #include "support/network.hpp"

@@ -2,7 +2,7 @@
 
 #include <allot/eligibility/all_of.hpp>
 #include <allot/eligibility/hardware_fit.hpp>
-#include <allot/policy/laws/pure.hpp>
+#include <allot/laws/pure.hpp>
 
 #include "support/catch.hpp"
 #include "support/seed.hpp"

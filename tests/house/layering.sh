@@ -26,24 +26,25 @@ faults=$(
                 printf "%s:%d: %s\n", file, FNR, text
             }
             BEGIN {
-                low = "base core store policy detail"
+                low = "base core store policy"
                 models = "eligibility pool weight queue qos valuation placement terms"
                 may("base", "")
                 may("core", "base")
                 may("store", "base core")
-                may("detail", low)
                 may("policy", low)
                 count = split(models, each, " ")
                 for (n = 1; n <= count; ++n) may(each[n], low)
+                may("laws", low " " models)
+                may("estimate", "base core")
                 may("validation", "base core")
                 may("reward", "base core")
-                may("job", "base core store")
+                may("job", "base core")
                 may("dispatcher", low " " models)
                 may("preset", low " " models " dispatcher validation reward")
                 may("compiled", "base dispatcher preset")
-                may("journal", low " " models " dispatcher validation reward")
-                may("explain", low " " models " dispatcher validation reward")
-                may("allot", low " " models " dispatcher preset journal explain validation reward job")
+                may("journal", low " " models " dispatcher")
+                may("explain", low " " models " dispatcher")
+                may("allot", low " " models " dispatcher preset")
                 may("format", low " " models " dispatcher preset journal explain validation reward job")
                 may("json", low " " models " dispatcher preset journal explain validation reward job")
 
@@ -66,7 +67,7 @@ faults=$(
                 } else if (header ~ /^tl\//) {
                     if (file != "allot/result.hpp") fault("only result.hpp includes tl::expected")
                 } else if (header ~ /^boost\/multi_index/) {
-                    if (room != "store" && room != "queue") fault("Boost.MultiIndex belongs to store and queue")
+                    if (room != "job" && room != "queue") fault("Boost.MultiIndex belongs to queue and job")
                 } else if (header ~ /\// && header !~ /^boost\//) {
                     fault(header " is not one of our dependencies")
                 }

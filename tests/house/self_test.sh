@@ -50,7 +50,7 @@ no_entry preset/planted.hpp allot/explain/why.hpp
 no_entry validation/planted.hpp allot/store/pages.hpp
 no_entry reward/planted.hpp allot/validation/group.hpp
 no_entry job/planted.hpp allot/policy/role.hpp
-no_entry store/planted.hpp allot/detail/policy_pack.hpp
+no_entry store/planted.hpp allot/dispatcher/policy_pack.hpp
 no_entry dispatcher/planted.hpp allot/format.hpp
 no_entry dispatcher/planted.hpp allot/json.hpp
 no_entry explain/planted.hpp allot/json/write.hpp
@@ -71,7 +71,7 @@ entry core/planted.hpp allot/core/id.hpp
 entry core/planted.hpp allot/result.hpp
 entry core/planted.hpp boost/container/small_vector.hpp
 entry store/planted.hpp boost/multi_index_container.hpp
-entry policy/planted.hpp allot/detail/policy_pack.hpp
+entry policy/planted.hpp allot/dispatcher/policy_pack.hpp
 entry weight/planted.hpp allot/policy/weight_policy.hpp
 entry dispatcher/planted.hpp allot/queue/value_queue.hpp
 entry preset/planted.hpp allot/dispatcher/dispatcher.hpp

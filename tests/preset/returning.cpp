@@ -4,7 +4,7 @@
 #include <type_traits>
 #include <utility>
 
-#include <allot/policy/laws/sample.hpp>
+#include <allot/laws/sample.hpp>
 
 #include "support/catch.hpp"
 #include "support/network.hpp"

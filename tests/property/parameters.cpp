@@ -15,16 +15,15 @@
 
 #include <allot/explain/metrics.hpp>
 #include <allot/explain/probabilities.hpp>
-#include <allot/policy/laws.hpp>
+#include <allot/laws.hpp>
 #include <allot/preset/crynux_relay_2026.hpp>
 #include <allot/preset/hardened.hpp>
 #include <allot/qos/contract_qos.hpp>
 #include <allot/qos/monthly_qos.hpp>
-#include <allot/qos/test_schedule.hpp>
+#include <allot/estimate.hpp>
 #include <allot/queue/flat_queue.hpp>
 #include <allot/valuation/fee_per_size.hpp>
 #include <allot/valuation/fee_per_weighted_second.hpp>
-#include <allot/valuation/overhead_estimate.hpp>
 #include <allot/weight/contract_weight.hpp>
 #include <allot/weight/quality_weight.hpp>
 

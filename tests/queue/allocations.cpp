@@ -3,7 +3,7 @@
 #include <utility>
 #include <vector>
 
-#include <allot/policy/laws/sample.hpp>
+#include <allot/laws/sample.hpp>
 #include <allot/queue/flat_queue.hpp>
 #include <allot/queue/value_queue.hpp>
 

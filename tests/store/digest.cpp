@@ -4,7 +4,7 @@
 #include <variant>
 #include <vector>
 
-#include <allot/policy/laws/sample.hpp>
+#include <allot/laws/sample.hpp>
 #include <allot/store/digest.hpp>
 
 #include "support/catch.hpp"

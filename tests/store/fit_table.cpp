@@ -3,7 +3,7 @@
 #include <span>
 #include <vector>
 
-#include <allot/policy/laws/sample.hpp>
+#include <allot/laws/sample.hpp>
 #include <allot/store/fit_table.hpp>
 
 #include "support/allocations.hpp"

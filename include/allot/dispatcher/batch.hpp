@@ -8,7 +8,7 @@
 #include <variant>
 
 #include <allot/dispatcher/dispatcher.hpp>
-#include <allot/store/touch.hpp>
+#include <allot/store/prefetch.hpp>
 
 namespace allot { inline namespace v0 {
 

@@ -14,7 +14,7 @@
 #include <allot/core/command.hpp>
 #include <allot/core/events.hpp>
 #include <allot/core/moment.hpp>
-#include <allot/detail/policy_pack.hpp>
+#include <allot/dispatcher/policy_pack.hpp>
 #include <allot/dispatcher/rules.hpp>
 #include <allot/dispatcher/session.hpp>
 #include <allot/dispatcher/witness.hpp>
@@ -27,9 +27,9 @@
 #include <allot/pool/linear_pool.hpp>
 #include <allot/qos/rolling_qos.hpp>
 #include <allot/queue/value_queue.hpp>
-#include <allot/store/network.hpp>
-#include <allot/store/operator_stakes.hpp>
-#include <allot/store/owner_tally.hpp>
+#include <allot/store/records.hpp>
+#include <allot/dispatcher/operator_stakes.hpp>
+#include <allot/dispatcher/owner_tally.hpp>
 #include <allot/terms/fixed_terms.hpp>
 #include <allot/valuation/fee_per_second.hpp>
 #include <allot/weight/harmonic_weight.hpp>

@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include <allot/store/notes.hpp>
+#include <allot/store/undo_log.hpp>
 #include <allot/version.hpp>
 
 namespace allot { inline namespace v0 {

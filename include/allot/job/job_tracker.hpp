@@ -14,7 +14,7 @@
 #include <allot/job/message_check.hpp>
 #include <allot/job/plan.hpp>
 #include <allot/job/result_set.hpp>
-#include <allot/store/lease_table.hpp>
+#include <allot/job/lease_table.hpp>
 
 namespace allot { inline namespace v0 {
 

@@ -14,7 +14,7 @@
 #include <allot/job/job_error.hpp>
 #include <allot/job/names.hpp>
 #include <allot/job/plan.hpp>
-#include <allot/store/lease_table.hpp>
+#include <allot/job/lease_table.hpp>
 
 namespace allot { inline namespace v0 {
 

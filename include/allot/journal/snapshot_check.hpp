@@ -17,7 +17,7 @@
 #include <allot/journal/encode.hpp>
 #include <allot/journal/sections.hpp>
 #include <allot/journal/snapshot_fault.hpp>
-#include <allot/store/network.hpp>
+#include <allot/store/records.hpp>
 
 namespace allot { inline namespace v0 { namespace detail {
 

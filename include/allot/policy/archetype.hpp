@@ -20,7 +20,7 @@ namespace allot { inline namespace v0 {
 ///
 /// A Dispatcher compiles with each of them, so it asks no more of a policy than the concept says. They are also the shortest
 /// text to start a policy of your own from. Pool and queue forget all they are told, so they keep none of the laws of
-/// policy/laws.hpp.
+/// laws.hpp.
 namespace archetype {
 
 /// Every node may run every task.

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include <allot/core/handle.hpp>
-#include <allot/store/grow.hpp>
-#include <allot/store/sum_levels.hpp>
+#include <allot/core/grow.hpp>
+#include <allot/pool/sum_levels.hpp>
 
 namespace allot { inline namespace v0 { namespace detail {
 

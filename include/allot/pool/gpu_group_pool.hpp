@@ -10,9 +10,9 @@
 #include <allot/policy/canonical_draw.hpp>
 #include <allot/policy/role.hpp>
 #include <allot/pool/class_trees.hpp>
-#include <allot/store/grow.hpp>
-#include <allot/store/holder_tree.hpp>
-#include <allot/store/sum_tree.hpp>
+#include <allot/core/grow.hpp>
+#include <allot/pool/holder_tree.hpp>
+#include <allot/pool/sum_tree.hpp>
 
 namespace allot { inline namespace v0 {
 

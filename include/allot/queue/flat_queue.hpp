@@ -13,8 +13,8 @@
 #include <allot/policy/task_queue.hpp>
 #include <allot/queue/group_ends.hpp>
 #include <allot/queue/value_queue_parameters.hpp>
-#include <allot/store/grow.hpp>
-#include <allot/store/interval_heap.hpp>
+#include <allot/core/grow.hpp>
+#include <allot/queue/interval_heap.hpp>
 
 namespace allot { inline namespace v0 {
 

@@ -8,8 +8,8 @@
 
 #include <allot/core/handle.hpp>
 #include <allot/policy/task_queue.hpp>
-#include <allot/store/grow.hpp>
-#include <allot/store/tournament.hpp>
+#include <allot/core/grow.hpp>
+#include <allot/queue/tournament.hpp>
 
 namespace allot { inline namespace v0 { namespace detail {
 

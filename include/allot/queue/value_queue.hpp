@@ -14,7 +14,7 @@
 #include <allot/policy/task_queue.hpp>
 #include <allot/queue/group_ends.hpp>
 #include <allot/queue/value_queue_parameters.hpp>
-#include <allot/store/node_pool.hpp>
+#include <allot/queue/node_pool.hpp>
 
 namespace allot { inline namespace v0 {
 

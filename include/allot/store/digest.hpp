@@ -12,7 +12,7 @@
 
 #include <allot/core/score.hpp>
 #include <allot/core/siphash.hpp>
-#include <allot/store/network.hpp>
+#include <allot/store/records.hpp>
 #include <allot/store/record_fields.hpp>
 
 namespace allot { inline namespace v0 {

@@ -11,7 +11,7 @@
 #include <allot/core/node.hpp>
 #include <allot/core/siphash.hpp>
 #include <allot/core/task.hpp>
-#include <allot/store/grow.hpp>
+#include <allot/core/grow.hpp>
 #include <allot/store/interner.hpp>
 #include <allot/store/pages.hpp>
 #include <allot/store/slot_set.hpp>

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include <allot/assert.hpp>
-#include <allot/store/touch.hpp>
+#include <allot/store/prefetch.hpp>
 
 namespace allot { inline namespace v0 {
 

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include <allot/store/grow.hpp>
+#include <allot/core/grow.hpp>
 
 namespace allot { inline namespace v0 {
 

@@ -10,7 +10,7 @@
 
 #include <allot/core/node.hpp>
 #include <allot/store/fit_table.hpp>
-#include <allot/store/grow.hpp>
+#include <allot/core/grow.hpp>
 #include <allot/store/interner.hpp>
 #include <allot/store/pages.hpp>
 #include <allot/store/slot_set.hpp>

@@ -1,7 +1,7 @@
 #pragma once
 
 #include <allot/core/value_fields.hpp>
-#include <allot/store/records.hpp>
+#include <allot/store/record.hpp>
 
 namespace allot { inline namespace v0 {
 

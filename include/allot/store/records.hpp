@@ -1,65 +1,575 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
+#include <string>
+#include <type_traits>
+#include <utility>
 #include <variant>
 #include <vector>
 
-#include <allot/core/ceilings.hpp>
-#include <allot/core/lease.hpp>
-#include <allot/core/node.hpp>
-#include <allot/core/task.hpp>
-#include <allot/core/u128.hpp>
+#include <allot/core/siphash.hpp>
+#include <allot/store/due_heap.hpp>
+#include <allot/store/fit_table.hpp>
+#include <allot/store/handle_map.hpp>
+#include <allot/store/interner.hpp>
+#include <allot/store/max_tree.hpp>
+#include <allot/store/model_table.hpp>
+#include <allot/store/undo_log.hpp>
+#include <allot/store/pages.hpp>
+#include <allot/store/record.hpp>
+#include <allot/store/slot_set.hpp>
+#include <allot/store/table.hpp>
 
 namespace allot { inline namespace v0 {
 
-/// A node with the column its QoS tracker keeps.
-template <class NodeData>
-struct NodeRecord {
-    Node node{};
-    NodeData qos{};
+/// What an entry of the due heap is about.
+enum class DueKind : std::uint8_t { lease, task, ended_task, group, node, wish };
 
-    friend auto operator==(const NodeRecord&, const NodeRecord&) -> bool = default;
+/// Keyed hash of an id.
+struct IdHash {
+    SipKey key{};
+    template <class Tag>
+    [[nodiscard]] auto operator()(const Id<Tag>& id) const -> std::uint64_t {
+        return SipHash13{key}.words(id.words()).finish();
+    }
 };
 
-/// What is left of a task that has ended, so that its id is not used again and its owner can ask for a while how it ended.
-struct EndedTask {
-    TaskId id = TaskId::null();
-    TimePoint due_at{};                              ///< When it is forgotten.
-    NodeNameId node = no_handle<NodeNameId>;         ///< As `TaskEnd::node`.
-    Ending ending = Ending::done;
-    EndCause cause = EndCause::none;
+/// The single source of truth: every record once, and the indices that follow from records alone.
+///
+/// All changes go through `put`, `edit`, `remove`, `hold` and `set`: they note what was there, write what is to be there and move
+/// the indices from the one to the other. `rollback` walks the notes backwards through the very same moves. That one mechanism is
+/// the strong guarantee when a policy throws, what-if, a block executed twice, and the undo of a fork.
+///
+/// `Followers` are the indices kept elsewhere (pool and queue). They hear `node_changed(handle, before, after)`,
+/// `models_changed(handle, before, after)`, `task_changed(handle, before, after)` with null for an absent record,
+/// `counters_changed(before, after)` and `configured(configuration)`, and answer `fits(class, requirement)` and `open(active)`:
+/// whether a class of so many active nodes takes part.
+template <class NodeData, class Configuration>
+class Network {
+public:
+    using NodeRecordType = NodeRecord<NodeData>;
 
-    friend auto operator==(const EndedTask&, const EndedTask&) noexcept -> bool = default;
-};
-static_assert(sizeof(EndedTask) <= 48, "millions of these are kept");
+    explicit Network(SipKey key)
+        : key_{key}, nodes_{key}, tasks_{key}, ended_{key}, groups_{key}, fits_{key}, models_{key}, node_names_{IdHash{key}} {}
 
-/// A validation group: who has, or had, one of its tasks.
-struct GroupRecord {
-    struct Member {
-        NodeId node;
-        OperatorId operator_id;
-        friend auto operator==(const Member&, const Member&) -> bool = default;
-    };
+    // ---- reading --------------------------------------------------------------------------------------------------
 
-    GroupId id = GroupId::null();
-    std::uint32_t tasks = 0;      ///< Tasks that were submitted to it.
-    std::uint32_t tasks_left = 0; ///< Those of them that have not ended.
-    TimePoint due_at{};           ///< When it is forgotten, if no task is left: as late as the last of its ended tasks.
-    std::vector<Member> members{};
+    [[nodiscard]] auto nodes() const noexcept -> const auto& { return nodes_; }
+    /// Tasks that have not ended.
+    [[nodiscard]] auto tasks() const noexcept -> const auto& { return tasks_; }
+    /// Tasks that have, until they are forgotten.
+    [[nodiscard]] auto ended_tasks() const noexcept -> const auto& { return ended_; }
+    [[nodiscard]] auto groups() const noexcept -> const auto& { return groups_; }
+    [[nodiscard]] auto leases() const noexcept -> const auto& { return leases_; }
+    [[nodiscard]] auto fits() const noexcept -> const FitTable& { return fits_; }
+    [[nodiscard]] auto models() const noexcept -> const ModelTable& { return models_; }
+    /// The nodes that ended tasks name.
+    [[nodiscard]] auto node_names() const noexcept -> const auto& { return node_names_; }
+    [[nodiscard]] auto counters() const noexcept -> const Counters& { return counters_; }
+    /// Nodes that have not left: N.
+    [[nodiscard]] auto present() const noexcept -> std::uint32_t { return present_; }
+    /// The largest stake root among them.
+    [[nodiscard]] auto stake_root_max() const noexcept -> StakeRoot { return StakeRoot::from_packed(stakes_.max()); }
+    /// What is due first, or null.
+    [[nodiscard]] auto due_first() const noexcept -> const Due* { return due_.top(); }
+    /// Models a node holds or was asked to fetch, ascending by model.
+    [[nodiscard]] auto holdings(NodeHandle h) const -> const HeldModels& { return holdings_[h.value]; }
+    /// The key of all id and name hashes. It never shows in a decision.
+    [[nodiscard]] auto key() const noexcept -> SipKey { return key_; }
 
-    friend auto operator==(const GroupRecord&, const GroupRecord&) -> bool = default;
-};
+    /// True during a rollback.
+    [[nodiscard]] auto undoing() const noexcept -> bool { return undoing_; }
 
-/// The few facts that belong to no record.
-struct Counters {
-    TimePoint now{};
-    std::uint64_t token_next = 1;      ///< Fencing token of the next lease.
-    std::uint64_t sequence_next = 0;   ///< Submission number of the next task.
-    Ceilings ceilings{};               ///< What stored bounds are made for.
-    std::uint32_t rules_version = 1;
+    // ---- writing --------------------------------------------------------------------------------------------------
 
-    friend auto operator==(const Counters&, const Counters&) -> bool = default;
+    /// Writes a whole record, new or in place of another of the same name.
+    template <class H, class Record, class F>
+        requires(!std::is_reference_v<Record>)
+    void put(H h, Record&& after, F& followers) {
+        prepare(h, after);
+        auto& before = note_of(h);
+        if (table(h).contains(h)) {
+            before.emplace(std::exchange(table(h).at(h), std::move(after)));
+        } else {
+            table(h).create(h, std::move(after));
+        }
+        moved_on(h, before, &table(h)[h], followers);
+    }
+    /// Changes a record where it lies. @pre `change(record)` leaves a node's class, slot, stake and presence alone, and a lease's
+    /// deadline if it was `never`. It may throw for a node, where nothing is counted that it may change.
+    template <class H, class Change, class F>
+    void edit(H h, const Change& change, F& followers) {
+        if constexpr (std::is_same_v<H, TaskHandle>) {
+            due_.reserve(static_cast<std::uint8_t>(DueKind::task), h.value);
+        } else if constexpr (std::is_same_v<H, GroupHandle>) {
+            due_.reserve(static_cast<std::uint8_t>(DueKind::group), h.value);
+        }
+        auto& record = table(h).at(h);
+        auto& before = note_of(h, std::as_const(record));
+        change(record);
+        if constexpr (std::is_same_v<H, NodeHandle>) {
+            prepare(DueKind::node, h.value, record.node.due_at);
+        }
+        moved_on(h, before, &record, followers);
+    }
+    template <class H, class F>
+    void remove(H h, F& followers) {
+        auto& before = note_of(h);
+        table(h).destroy(h, before);
+        moved_on(h, before, nullptr, followers);
+    }
+    /// Replaces what a node holds. Entries on disk need a place of `free_place`. @pre ascending by model.
+    template <class F>
+    void hold(NodeHandle h, HeldModels after, F& followers) {
+        notes_.add(HoldingsNote{h, holdings_[h.value]});
+        change_holdings(h, std::move(after), followers);
+    }
+    /// Changes the counters where they lie. @pre `change(counters)` does not throw.
+    template <class Change, class F>
+    void edit(const Change& change, F& followers) {
+        const auto& before = notes_.template add<Counters>(std::in_place, counters_);
+        change(counters_);
+        followers.counters_changed(before, counters_);
+    }
+    template <class F>
+    void set(const Counters& after, F& followers) {
+        edit([&](Counters& counters) { counters = after; }, followers);
+    }
+    /// Asks `followers.fits` anew for every pair, and `followers.open` for every class: a policy was configured.
+    template <class F>
+    void refit(F& followers) {
+        fits_.refit([&](const auto& c, const auto& r) { return followers.fits(c, r); },
+                    [&](std::uint32_t active) { return followers.open(active); });
+    }
+    /// Notes a configuration as it was, for `rollback` to give back through `configured`.
+    void note_configuration(Configuration before) { notes_.add(ConfigurationNote<Configuration>{std::move(before)}); }
+
+    /// The id of a class, which is added if it is new. It goes with the last record that has it, so one must take it up.
+    template <class F>
+    auto intern(NodeClass value, F& followers) -> ClassId {
+        if (const auto id = fits_.classes().find(value)) {
+            return ClassId{*id};
+        }
+        return add(fits_.next_class(), std::move(value), followers);
+    }
+    template <class F>
+    auto intern(Requirement value, F& followers) -> RequirementId {
+        if (const auto id = fits_.requirements().find(value)) {
+            return RequirementId{*id};
+        }
+        return add(fits_.next_requirement(), std::move(value), followers);
+    }
+    template <class F>
+    auto intern_model(const std::string& name, F& followers) -> ModelId {
+        if (const auto id = models_.find(name)) {
+            return *id;
+        }
+        return add(models_.next(), name, followers);
+    }
+    template <class F>
+    auto intern(NodeId name, F& followers) -> NodeNameId {
+        if (const auto id = node_names_.find(name)) {
+            return NodeNameId{*id};
+        }
+        return add(NodeNameId{node_names_.next_id()}, name, followers);
+    }
+
+    /// Adds a value under the id it had elsewhere.
+    template <class Id, class Value, class F>
+    void intern_at(Id id, const Value& value, F& followers) {
+        add(id, Value{value}, followers);
+    }
+
+    /// Says that the next changes are about this name, so that it is hashed only once. Changes no answer.
+    void expect(const NodeId& name, std::uint64_t hash) { nodes_.expect(name, hash); }
+    void expect(const TaskId& name, std::uint64_t hash) {
+        tasks_.expect(name, hash);
+        ended_.expect(name, hash);
+    }
+
+    // ---- undo -----------------------------------------------------------------------------------------------------
+
+    /// Where the notes stand; `rollback` takes it.
+    [[nodiscard]] auto mark() const noexcept -> std::size_t { return notes_.size(); }
+    /// The entries that changed since the mark.
+    [[nodiscard]] auto touched(std::size_t mark) const -> Touched { return notes_.touched(mark); }
+    /// Forgets all notes: what happened stays.
+    void forget_notes() noexcept { notes_.clear(); }
+    /// Takes back everything since the mark, newest first.
+    template <class F>
+    void rollback(std::size_t mark, F& followers) {
+        undoing_ = true;
+        while (notes_.size() > mark) {
+            auto last = notes_.take();
+            std::visit([&](auto& n) { undo(n, followers); }, last);
+        }
+        undoing_ = false;
+    }
+
+    /// Equal records, counters and interned values. Indices follow from these, and the hash key is nobody's business.
+    friend auto operator==(const Network& a, const Network& b) -> bool {
+        auto equal = a.counters_ == b.counters_ && a.nodes_ == b.nodes_ && a.tasks_ == b.tasks_ && a.ended_ == b.ended_ &&
+                     a.leases_ == b.leases_ && a.groups_ == b.groups_ && a.fits_.classes() == b.fits_.classes() &&
+                     a.fits_.requirements() == b.fits_.requirements() && a.models_.names() == b.models_.names() &&
+                     a.node_names_ == b.node_names_;
+        a.nodes_.for_each([&](NodeHandle h, const NodeRecordType&) {
+            equal = equal && b.nodes_.contains(h) && a.holdings(h) == b.holdings(h);
+        });
+        return equal;
+    }
+
+private:
+    /// A new note for a record, to be filled with what was there. It comes first, so that noting cannot fail after a change.
+    template <class H, class... Record>
+    auto note_of(H h, const Record&... before) -> auto& {
+        using N = RecordNote<H, typename std::remove_reference_t<decltype(table(h))>::record_type>;
+        return notes_.template add<N>(std::in_place, h, before...).before;
+    }
+
+    // `prepare` makes room in the indices for a record, so that no index can fail half moved.
+
+    void prepare(NodeHandle h, const NodeRecordType& record) {
+        holdings_.ensure(h.value);
+        if (const auto id = class_of(&record); id != no_handle<ClassId>) {
+            fits_.reserve(id, record.node.slot);
+            stakes_.reserve(h.value);
+        }
+        prepare(DueKind::node, h.value, record.node.due_at);
+    }
+    void prepare(TaskHandle h, const Task& record) { prepare(DueKind::task, h.value, due_of(&record)); }
+    void prepare(LeaseHandle h, const LeaseRecord& record) { prepare(DueKind::lease, h.value, record.deadline); }
+    void prepare(EndedHandle h, const EndedTask& record) { prepare(DueKind::ended_task, h.value, record.due_at); }
+    void prepare(GroupHandle h, const GroupRecord& record) { prepare(DueKind::group, h.value, due_of(&record)); }
+    void prepare(DueKind kind, std::uint32_t handle, TimePoint due) {
+        if (due != never) {
+            due_.reserve(static_cast<std::uint8_t>(kind), handle);
+        }
+    }
+
+    auto table(NodeHandle) -> auto& { return nodes_; }
+    auto table(TaskHandle) -> auto& { return tasks_; }
+    auto table(EndedHandle) -> auto& { return ended_; }
+    auto table(LeaseHandle) -> auto& { return leases_; }
+    auto table(GroupHandle) -> auto& { return groups_; }
+
+    /// The end of each door: a record was written, and `before` notes what was there.
+    template <class H, class Record, class F>
+    void moved_on(H h, const std::optional<Record>& before, std::type_identity_t<const Record*> is, F& followers) {
+        moved(h, before ? &*before : nullptr, is, followers);
+    }
+
+    // `moved` brings indices and followers from the record as it was to the record as it is, and at last drops interned values
+    // that lost their last user. A follower that throws finds everything moved; the rollback moves it back.
+
+    template <class F>
+    void moved(NodeHandle h, const NodeRecordType* was, const NodeRecordType* is, F& followers) {
+        const auto class_was = class_of(was);
+        const auto class_is = class_of(is);
+        const auto moves = class_was != class_is || (was != nullptr && is != nullptr && was->node.slot != is->node.slot);
+        if (moves && class_is != no_handle<ClassId>) {
+            fits_.acquire(class_is);
+        }
+        if (moves && class_was != no_handle<ClassId>) {
+            fits_.release(class_was);
+            fits_.free(class_was, was->node.slot);
+        }
+        if (moves && class_is != no_handle<ClassId>) {
+            fits_.take(class_is, is->node.slot, h);
+        }
+        if (class_was != class_is || is_paused(was) != is_paused(is)) {
+            count_active(is_paused(was) ? no_handle<ClassId> : class_was, is_paused(is) ? no_handle<ClassId> : class_is, followers);
+        }
+        present_ += is != nullptr && is->node.present() ? 1U : 0U;
+        present_ -= was != nullptr && was->node.present() ? 1U : 0U;
+        if (const auto root = root_of(is); root != root_of(was)) {
+            stakes_.set(h.value, root.packed());
+        }
+        set_due(DueKind::node, h.value, was != nullptr ? was->node.due_at : never, is != nullptr ? is->node.due_at : never);
+        followers.node_changed(h, was, is);
+        if (moves && class_was != no_handle<ClassId>) {
+            drop(class_was);
+        }
+    }
+
+    template <class F>
+    void moved(TaskHandle h, const Task* was, const Task* is, F& followers) {
+        const auto wanted = was != nullptr;
+        const auto wants = is != nullptr;
+        const auto same = wanted && wants && was->requirement == is->requirement && was->models == is->models;
+        if (wants && !same) {
+            fits_.acquire(is->requirement);
+            for (const auto model : is->models) {
+                models_.acquire(model);
+            }
+        }
+        if (wanted && !same) {
+            fits_.release(was->requirement);
+            for (const auto model : was->models) {
+                models_.release(model);
+            }
+        }
+        const auto stays = [](const Task* task) {
+            return task != nullptr && (task->state == TaskState::running || task->state == TaskState::held);
+        };
+        if (stays(is) && !stays(was)) {
+            fits_.add_staying(is->requirement);
+        }
+        if (stays(was) && !stays(is)) {
+            fits_.remove_staying(was->requirement);
+        }
+        set_due(DueKind::task, h.value, due_of(was), due_of(is));
+        followers.task_changed(h, was, is);
+        if (wanted && !same) {
+            const auto models = span_of(was->models);  // of a note, whose list stays where it is while notes are added
+            drop(was->requirement);
+            for (const auto model : models) {
+                drop(model);
+            }
+        }
+    }
+
+    template <class F>
+    void moved(LeaseHandle h, const LeaseRecord* was, const LeaseRecord* is, F&) {
+        set_due(DueKind::lease, h.value, was != nullptr ? was->deadline : never, is != nullptr ? is->deadline : never);
+    }
+
+    template <class F>
+    void moved(GroupHandle h, const GroupRecord* was, const GroupRecord* is, F&) {
+        set_due(DueKind::group, h.value, due_of(was), due_of(is));
+    }
+
+    template <class F>
+    void moved(EndedHandle h, const EndedTask* was, const EndedTask* is, F&) {
+        constexpr auto nobody = no_handle<NodeNameId>;
+        const auto before = was != nullptr ? was->node : nobody;
+        const auto after = is != nullptr ? is->node : nobody;
+        if (after != nobody) {
+            node_names_.acquire(after.value);
+        }
+        set_due(DueKind::ended_task, h.value, was != nullptr ? was->due_at : never, is != nullptr ? is->due_at : never);
+        if (before != nobody) {
+            node_names_.release(before.value);
+            drop(before);
+        }
+    }
+
+    template <class F>
+    void change_holdings(NodeHandle h, HeldModels after, F& followers) {
+        const auto node_class = nodes_[h].node.node_class;
+        auto wish_ends = never;  // the first of those that do
+        for (const auto& held : after) {
+            if (held.on_disk()) {
+                models_.reserve(held.model, node_class, held.place);
+            } else {
+                wish_ends = std::min(wish_ends, held.wanted_until);
+            }
+        }
+        prepare(DueKind::wish, h.value, wish_ends);
+        for (const auto& held : after) {
+            models_.acquire(held.model, held.on_disk());
+        }
+        const auto before = std::exchange(holdings_[h.value], std::move(after));
+        // Whoever keeps a place is not moved: the last holder's place would be given up with all that was reserved.
+        const auto keeps = [](const HeldModels& list, const HeldModel& held) {
+            const auto at = std::lower_bound(list.begin(), list.end(), held.model,
+                                             [](const HeldModel& a, ModelId b) { return a.model < b; });
+            return at != list.end() && at->model == held.model && at->on_disk() && at->place == held.place;
+        };
+        for (const auto& held : before) {
+            models_.release(held.model, held.on_disk());
+            if (held.on_disk() && !keeps(holdings_[h.value], held)) {
+                models_.free(held.model, node_class, held.place);
+            }
+        }
+        for (const auto& held : holdings_[h.value]) {
+            if (held.on_disk() && !keeps(before, held)) {
+                models_.take(held.model, node_class, held.place);
+            }
+        }
+        const auto* due = due_.find(static_cast<std::uint8_t>(DueKind::wish), h.value);
+        set_due(DueKind::wish, h.value, due == nullptr ? never : TimePoint{Duration{due->time}}, wish_ends);
+        followers.models_changed(h, before, holdings_[h.value]);
+        for (const auto& held : before) {
+            drop(held.model);
+        }
+    }
+
+    [[nodiscard]] static auto class_of(const NodeRecordType* record) -> ClassId {
+        return record != nullptr && record->node.present() ? record->node.node_class : no_handle<ClassId>;
+    }
+
+    [[nodiscard]] static auto is_paused(const NodeRecordType* record) -> bool {
+        return record != nullptr && record->node.state == NodeState::paused;
+    }
+
+    /// An active node goes from one class to another, either of which may be none; a class opens or closes by that.
+    template <class F>
+    void count_active(ClassId was, ClassId is, F& followers) {
+        if (was != no_handle<ClassId>) {
+            fits_.remove_active(was);
+            fits_.set_open(was, followers.open(fits_.active(was)));
+        }
+        if (is != no_handle<ClassId>) {
+            fits_.add_active(is);
+            fits_.set_open(is, followers.open(fits_.active(is)));
+        }
+    }
+
+    [[nodiscard]] static auto root_of(const NodeRecordType* record) -> StakeRoot {
+        return record != nullptr && record->node.present() ? record->node.stake_root : StakeRoot{};
+    }
+    /// A task that runs is due by its lease.
+    [[nodiscard]] static auto due_of(const Task* task) -> TimePoint {
+        return task != nullptr && task->state != TaskState::running ? task->due_at : never;
+    }
+
+    /// A group is forgotten when none of its tasks is left.
+    [[nodiscard]] static auto due_of(const GroupRecord* group) -> TimePoint {
+        return group != nullptr && group->tasks_left == 0 ? group->due_at : never;
+    }
+
+    void set_due(DueKind kind, std::uint32_t handle, TimePoint was, TimePoint is) {
+        if (was != is) {
+            move_due(kind, handle, is);
+        }
+    }
+    /// Ties of equal due times go by the id of what is due, then by kind and handle.
+    void move_due(DueKind kind, std::uint32_t handle, TimePoint is) {
+        const auto ties = [this](const Due& a, const Due& b) {
+            const auto& x = id_of(a);
+            const auto& y = id_of(b);
+            return x != y ? x < y : std::pair{a.kind, a.handle} < std::pair{b.kind, b.handle};
+        };
+        const auto k = static_cast<std::uint8_t>(kind);
+        if (is != never) {
+            due_.set({is.time_since_epoch().count(), k, handle}, ties);
+        } else {
+            due_.erase(k, handle, ties);
+        }
+    }
+    [[nodiscard]] auto id_of(const Due& due) const -> const NodeId::Bytes& {
+        switch (static_cast<DueKind>(due.kind)) {
+            case DueKind::node:
+            case DueKind::wish: return nodes_[NodeHandle{due.handle}].node.id.bytes();
+            case DueKind::task: return tasks_[TaskHandle{due.handle}].id.bytes();
+            case DueKind::ended_task: return ended_[EndedHandle{due.handle}].id.bytes();
+            case DueKind::group: return groups_[GroupHandle{due.handle}].id.bytes();
+            case DueKind::lease: break;
+        }
+        return tasks_[leases_[LeaseHandle{due.handle}].task].id.bytes();
+    }
+
+    // ---- interned values: those nobody refers to any more are erased, and noted ---------------------------------------
+
+    template <class Id, class Value, class F>
+    auto add(Id id, Value value, F& followers) -> Id {
+        notes_.add(AddedNote<Id>{id});
+        restore(id, std::move(value), followers);
+        return id;
+    }
+    template <class F>
+    void restore(ClassId id, NodeClass value, F& followers) {
+        fits_.add(id, std::move(value), [&](const auto& c, const auto& r) { return followers.fits(c, r); }, followers.open(0));
+    }
+    template <class F>
+    void restore(RequirementId id, Requirement value, F& followers) {
+        fits_.add(id, std::move(value), [&](const auto& c, const auto& r) { return followers.fits(c, r); });
+    }
+    template <class F>
+    void restore(ModelId id, std::string name, F&) {
+        models_.add(id, std::move(name));
+    }
+    template <class F>
+    void restore(NodeNameId id, NodeId name, F&) {
+        node_names_.put(id.value, name);
+    }
+
+    // During an undo nothing is dropped: the notes of what was added and erased say it all.
+
+    template <class Id>
+    void drop(Id id) {
+        if (!undoing_ && fits_.count(id) == 0) {
+            notes_.add(ErasedNote<Id, std::remove_cvref_t<decltype(fits_.value(id))>>{id, fits_.value(id)});
+            fits_.erase_if_unused(id);
+        }
+    }
+    void drop(ModelId id) {
+        if (!undoing_ && models_.names().contains(id.value) && models_.names().count(id.value) == 0) {
+            notes_.add(ErasedNote<ModelId, std::string>{id, models_.name(id)});
+            models_.erase_if_unused(id);
+        }
+    }
+    void drop(NodeNameId id) {
+        if (!undoing_ && node_names_.count(id.value) == 0) {
+            notes_.add(ErasedNote<NodeNameId, NodeId>{id, node_names_.value(id.value)});
+            node_names_.erase_if_unused(id.value);
+        }
+    }
+
+    // ---- undo -----------------------------------------------------------------------------------------------------
+
+    template <class H, class Record, class F>
+    void undo(RecordNote<H, Record>& n, F& followers) {
+        auto is = std::optional<Record>{};
+        if (table(n.handle).contains(n.handle)) {
+            table(n.handle).destroy(n.handle, is);
+        }
+        if (n.before) {
+            table(n.handle).create(n.handle, std::move(*n.before));
+        }
+        moved(n.handle, is ? &*is : nullptr, table(n.handle).find_record(n.handle), followers);
+    }
+    template <class F>
+    void undo(HoldingsNote& n, F& followers) {
+        change_holdings(n.handle, std::move(n.before), followers);
+    }
+    template <class F>
+    void undo(Counters& before, F& followers) {
+        const auto after = std::exchange(counters_, before);
+        followers.counters_changed(after, before);
+    }
+    template <class F>
+    void undo(ConfigurationNote<Configuration>& n, F& followers) {
+        followers.configured(n.before);
+    }
+    template <class Id, class F>
+    void undo(AddedNote<Id>& n, F&) {
+        if constexpr (std::is_same_v<Id, ModelId>) {
+            if (models_.names().contains(n.id.value)) {
+                models_.erase_if_unused(n.id);
+            }
+        } else if constexpr (std::is_same_v<Id, NodeNameId>) {
+            if (node_names_.contains(n.id.value)) {
+                node_names_.erase_if_unused(n.id.value);
+            }
+        } else if (fits_.contains(n.id)) {  // not there when `fits` itself threw
+            fits_.erase_if_unused(n.id);
+        }
+    }
+    template <class Id, class Value, class F>
+    void undo(ErasedNote<Id, Value>& n, F& followers) {
+        restore(n.id, std::move(n.value), followers);
+    }
+
+    SipKey key_;
+    Counters counters_;
+    NamedTable<NodeHandle, NodeRecordType> nodes_;
+    NamedTable<TaskHandle, Task> tasks_;
+    NamedTable<EndedHandle, EndedTask> ended_;
+    NamedTable<GroupHandle, GroupRecord> groups_;
+    Table<LeaseHandle, LeaseRecord> leases_;
+    Pages<HeldModels> holdings_;  // by node handle
+    FitTable fits_;
+    ModelTable models_;
+    Interner<NodeId, IdHash> node_names_;
+    MaxTree stakes_;  // by node handle
+    DueHeap<6> due_;
+    std::uint32_t present_ = 0;
+    bool undoing_ = false;  // then nothing is dropped
+    Notes<NodeData, Configuration> notes_;
 };
 
 }}  // namespace allot::v0

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include <allot/assert.hpp>
-#include <allot/store/grow.hpp>
+#include <allot/core/grow.hpp>
 
 namespace allot { inline namespace v0 {
 

@@ -1,0 +1,55 @@
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <vector>
+
+#include <allot/core/handle.hpp>
+#include <allot/core/id.hpp>
+#include <allot/core/u128.hpp>
+#include <allot/core/grow.hpp>
+
+namespace allot { inline namespace v0 {
+
+/// The sum of the stakes of each operator's nodes. What a node adds is set and not changed by a difference, so that a change
+/// that broke off half way can be taken back.
+class OperatorStakes {
+public:
+    /// From now on the node adds so much to its operator's sum, and nothing to another's. Strong guarantee.
+    /// @complexity O(log operators).
+    void set(NodeHandle node, const OperatorId& operator_id, u128 stake) {
+        detail::grow_to(parts_, std::size_t{node.value} + 1);
+        auto& part = parts_[node.value];
+        if (part.stake == stake && (stake == u128{0} || part.operator_id == operator_id)) {
+            return;
+        }
+        if (stake != u128{0}) {
+            sums_[operator_id] += stake;
+        }
+        if (part.stake != u128{0}) {
+            const auto was = sums_.find(part.operator_id);
+            was->second -= part.stake;
+            if (was->second == u128{0}) {
+                sums_.erase(was);
+            }
+        }
+        part = {operator_id, stake};
+    }
+
+    /// What an operator's nodes have staked. @complexity O(log operators).
+    [[nodiscard]] auto of(const OperatorId& operator_id) const -> u128 {
+        const auto found = sums_.find(operator_id);
+        return found == sums_.end() ? u128{0} : found->second;
+    }
+
+private:
+    struct Part {
+        OperatorId operator_id = OperatorId::null();
+        u128 stake{};
+    };
+
+    std::map<OperatorId, u128> sums_;
+    std::vector<Part> parts_;  // by node
+};
+
+}}  // namespace allot::v0

@@ -1,0 +1,51 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <vector>
+
+#include <allot/core/handle.hpp>
+#include <allot/core/id.hpp>
+#include <allot/core/grow.hpp>
+
+namespace allot { inline namespace v0 {
+
+/// How many tasks each owner has at once. A task counts once, however often it is added, so that a change that broke off half
+/// way can be taken back.
+class OwnerTally {
+public:
+    /// Counts a task; one without an owner counts for nobody. Strong guarantee.
+    /// @complexity O(log owners).
+    void add(TaskHandle task, const OwnerId& owner) {
+        detail::grow_to(counted_, std::size_t{task.value} + 1);
+        if (owner.is_null() || counted_[task.value] != 0) {
+            return;
+        }
+        ++tasks_[owner];
+        counted_[task.value] = 1;
+    }
+
+    /// Counts it no more. @complexity O(log owners).
+    void remove(TaskHandle task, const OwnerId& owner) {
+        if (task.value >= counted_.size() || counted_[task.value] == 0) {
+            return;
+        }
+        counted_[task.value] = 0;
+        if (const auto found = tasks_.find(owner); --found->second == 0) {
+            tasks_.erase(found);
+        }
+    }
+
+    /// Tasks of an owner. @complexity O(log owners).
+    [[nodiscard]] auto count(const OwnerId& owner) const -> std::uint32_t {
+        const auto found = tasks_.find(owner);
+        return found == tasks_.end() ? 0 : found->second;
+    }
+
+private:
+    std::map<OwnerId, std::uint32_t> tasks_;
+    std::vector<std::uint8_t> counted_;  // by task
+};
+
+}}  // namespace allot::v0

@@ -1,0 +1,150 @@
+#pragma once
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include <allot/policy/eligibility.hpp>
+#include <allot/laws/sample.hpp>
+#include <allot/policy/lease_terms.hpp>
+#include <allot/policy/model_placement.hpp>
+#include <allot/policy/task_valuation.hpp>
+#include <allot/policy/weight_policy.hpp>
+
+namespace allot { inline namespace v0 { namespace laws {
+
+/// Whether an eligibility policy is pure: equal arguments give equal reasons, also from a copy.
+template <eligibility P>
+[[nodiscard]] auto pure(const P& policy, std::uint64_t seed = 1, std::uint32_t tries = 10'000) -> Finding {
+    auto sampler = Sampler{seed};
+    const auto number = [](Reason reason) { return static_cast<std::uint32_t>(reason); };
+    for (std::uint32_t i = 0; i < tries; ++i) {
+        const auto node_class = sampler.node_class();
+        const auto requirement = sampler.requirement();
+        const auto fits = policy.fits(node_class, requirement);
+        if (policy.fits(node_class, requirement) != fits || P{policy}.fits(node_class, requirement) != fits) {
+            return sentence("fits is not pure: first it gave reason ", number(fits), " (GPU ", node_class.gpu, " with ",
+                            node_class.vram.count, " GiB for a task of ", requirement.vram_min.count, " GiB, try ", i,
+                            " of seed ", seed, ")");
+        }
+        const auto node = sampler.node();
+        const auto task = sampler.task();
+        const auto situation = Situation{TimePoint{sampler.duration(40)}, node_class, requirement, sampler.once_in(4),
+                                         sampler.once_in(4)};
+        const auto admits = policy.admits(node, task, situation);
+        if (policy.admits(node, task, situation) != admits || P{policy}.admits(node, task, situation) != admits) {
+            return sentence("admits is not pure: first it gave reason ", number(admits), " (node ", node.id.text(), ", task ",
+                            task.id.text(), ", try ", i, " of seed ", seed, ")");
+        }
+    }
+    return {};
+}
+
+/// Whether a weight, monotone or not, is pure: equal arguments give equal weights, twice in a row, from a copy, and again after
+/// many others were asked for, in another order, so that what it counts or keeps in secret shows.
+/// @complexity four times `tries` weights, which are remembered.
+template <weight_policy P>
+[[nodiscard]] auto pure(const P& policy, std::uint64_t seed = 1, std::uint32_t tries = 10'000) -> Finding {
+    auto sampler = Sampler{seed};
+    struct Try {
+        Node node;
+        Task task;
+        Factors factors;
+        NodeClass node_class;
+        Requirement requirement;
+        Weight weight;
+    };
+    auto all = std::vector<Try>{};
+    const auto weigh = [](const P& by, const Try& one) {
+        return weight_of(by, one.node, one.task, one.factors, Situation{TimePoint{}, one.node_class, one.requirement, false, false});
+    };
+    const auto differs = [&](const Try& one, Weight again, const char* when) {
+        return sentence("the weight is not pure: first it gave ", one.weight, " and ", when, " ", again, " (node ",
+                        one.node.id.text(), ", task ", one.task.id.text(), ", ", one.factors, ", seed ", seed, ")");
+    };
+    for (std::uint32_t i = 0; i < tries; ++i) {
+        auto one = Try{sampler.node(), sampler.task(), sampler.factors(), {}, {}, {}};
+        if constexpr (has_weight_in_situation<P>) {
+            one.node_class = sampler.node_class();
+            one.requirement = sampler.requirement();
+        }
+        one.weight = weigh(policy, one);
+        if (const auto again = weigh(policy, one); again != one.weight) {
+            return differs(one, again, "at once");
+        }
+        if (const auto copy = weigh(P{policy}, one); copy != one.weight) {
+            return differs(one, copy, "from a copy");
+        }
+        all.push_back(std::move(one));
+    }
+    for (auto one = all.rbegin(); one != all.rend(); ++one) {
+        if (const auto later = weigh(policy, *one); later != one->weight) {
+            return differs(*one, later, "after others");
+        }
+    }
+    return {};
+}
+
+/// Whether a model placement is pure, and keeps a node it asked from being asked again at once.
+template <model_placement P>
+[[nodiscard]] auto pure(const P& policy, std::uint64_t seed = 1, std::uint32_t tries = 1'000) -> Finding {
+    auto sampler = Sampler{seed};
+    if (policy.asked_for() <= Duration{0}) {
+        return sentence("a request lapses as soon as it is made: asked_for is ", policy.asked_for());
+    }
+    for (std::uint32_t i = 0; i < tries; ++i) {
+        const auto demand = ModelDemand{static_cast<std::uint32_t>(sampler.magnitude(24).low())};
+        const auto wanted = policy.wanted(demand).copies;
+        if (policy.wanted(demand).copies != wanted || P{policy}.wanted(demand).copies != wanted) {
+            return sentence("wanted is not pure: first it gave ", wanted, " copies for ", demand.holders_available, " holders");
+        }
+    }
+    return {};
+}
+
+/// Whether a task valuation is pure. That its values compare exactly is the doing of their type.
+template <task_valuation P>
+[[nodiscard]] auto rational(const P& policy, std::uint64_t seed = 1, std::uint32_t tries = 10'000) -> Finding {
+    auto sampler = Sampler{seed};
+    for (std::uint32_t i = 0; i < tries; ++i) {
+        const auto task = sampler.task();
+        const auto requirement = sampler.requirement();
+        const auto value = policy.value(task, requirement);
+        const auto of = sentence(" (fee ", task.fee.units, ", estimate ", task.duration_estimate, ", ",
+                                 requirement.vram_min.count, " GiB)");
+        const auto again = policy.value(task, requirement);
+        if (again.num() != value.num() || again.den() != value.den()) {
+            return sentence("the value is not pure: first ", value, " and then ", again, of);
+        }
+    }
+    return {};
+}
+
+/// Whether lease terms are pure and their lengths positive, and no lease begins longer than `length_max`.
+template <lease_terms P>
+[[nodiscard]] auto positive(const P& policy, std::uint64_t seed = 1, std::uint32_t tries = 10'000) -> Finding {
+    auto sampler = Sampler{seed};
+    for (std::uint32_t i = 0; i < tries; ++i) {
+        const auto node = sampler.node();
+        const auto task = sampler.task();
+        const auto of = sentence(" (estimate ", task.duration_estimate, ", attempt ", task.attempt, ")");
+        const auto length = policy.length(node, task);
+        const auto length_max = policy.length_max(node, task);
+        const auto patience = policy.patience(task);
+        if (length <= Duration{0} || patience <= Duration{0}) {
+            return sentence("a lease of ", length, " or a wait of ", patience, " is not positive", of);
+        }
+        if (length > length_max) {
+            return sentence("a lease begins with ", length, " though it may last ", length_max, of);
+        }
+        const auto outcome = sampler.outcome(0).kind;
+        const auto next = policy.after(task, outcome);
+        if (policy.length(node, task) != length || policy.length_max(node, task) != length_max ||
+            policy.patience(task) != patience || policy.after(task, outcome) != next) {
+            return sentence("the terms are not pure: equal arguments gave different ones", of);
+        }
+    }
+    return {};
+}
+
+}}}  // namespace allot::v0::laws

@@ -1,0 +1,196 @@
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include <allot/assert.hpp>
+#include <allot/core/grow.hpp>
+
+namespace allot { inline namespace v0 {
+
+/// A heap with two ends: the first and the last of its entries are both at hand, and each entry is kept once.
+///
+/// Entries stand in pairs, the *high* one before the *low* one; the highs are a 4-ary heap with the first on top, the lows one
+/// with the last on top, and every pair lies within the pair above it. So an entry leaves by one short path, whichever end
+/// it leaves by, and half as many entries compete on that path as in a heap for each end.
+///
+/// Four sibling pairs make a family, their highs side by side: the comparisons of one step read two neighbouring cache lines
+/// (of 32-byte entries). Four pairs have none above them, so that a family starts at a multiple of its size from the first.
+///
+/// The heap says where entries stand: `placed(entry, place)` is called for each one that came to another place.
+/// @pre `before(a, b)` is a strict total order and does not throw, and neither does `placed`.
+template <class Entry, auto before>
+class IntervalHeap {
+public:
+    /// Adds an entry. Throws what an allocation throws, and then changes nothing.
+    /// @complexity O(log n), O(1) for most; amortised where the heap grows.
+    template <class Placed>
+    void push(const Entry& entry, const Placed& placed) {
+        detail::grow_to(families_, (std::size_t{size_} / 2 + fan_out) / fan_out);
+        const auto place = size_++;
+        if (place % 2 == 0) {  // a pair of its own, whose low is also its high
+            if (!rises<low>(entry, place)) {
+                rise<high>(entry, place, placed);
+            } else {
+                rise<low>(entry, place, placed);
+            }
+        } else if (before(entry, at(place - 1))) {
+            put(place, at(place - 1), placed);
+            rise<high>(entry, place - 1, placed);
+        } else {
+            rise<low>(entry, place, placed);
+        }
+    }
+
+    /// Takes out the entry at `place`.
+    /// @pre `place < size()`.
+    /// @complexity O(log n).
+    template <class Placed>
+    void erase(std::uint32_t place, const Placed& placed) {
+        ALLOT_ASSERT(place < size_, "IntervalHeap::erase: no entry stands at this place");
+        const auto last = at(--size_);
+        if (place == size_) {
+            return;
+        }
+        if (place % 2 == high) {
+            fill<high>(last, place, placed);
+        } else {
+            fill<low>(last, place, placed);
+        }
+    }
+
+    /// The entry at `place`; it stays there until the next change.
+    /// @pre `place < size()`.
+    [[nodiscard]] auto operator[](std::uint32_t place) const noexcept -> const Entry& { return at(place); }
+
+    /// The entry that goes before all others.
+    /// @pre `size() > 0`.
+    [[nodiscard]] auto first() const noexcept -> const Entry& { return at(top_of<high>(0)); }
+
+    /// The entry that all others go before.
+    /// @pre `size() > 0`.
+    [[nodiscard]] auto last() const noexcept -> const Entry& { return at(top_of<low>(0)); }
+
+    [[nodiscard]] auto size() const noexcept -> std::uint32_t { return size_; }
+
+    /// Calls `f(place)` for the entries among which the first is.
+    template <class F>
+    void for_roots(F&& f) const {
+        for_family(0, f);
+    }
+
+    /// Calls `f(place)` for the entries that only the one at `place` is known to go before: walking from the roots along these
+    /// calls, always on from the first entry not yet walked from, visits all in order.
+    template <class F>
+    void for_next(std::uint32_t place, F&& f) const {
+        if (place % 2 == high) {
+            if (place + 1 < size_) {
+                f(place + 1);
+            }
+            for_family(place / 2 + 1, f);
+        }
+    }
+
+private:
+    static constexpr std::uint32_t fan_out = 4;
+    /// Ends of a pair. The place of an entry is twice the number of its pair, and 1 more if it is the low one.
+    static constexpr std::uint32_t high = 0;
+    static constexpr std::uint32_t low = 1;
+
+    struct alignas(64) Family {
+        std::array<std::array<Entry, fan_out>, 2> ends;
+    };
+
+    [[nodiscard]] auto at(std::uint32_t place) const noexcept -> const Entry& {
+        return families_[place / (2 * fan_out)].ends[place % 2][place / 2 % fan_out];
+    }
+
+    template <class Placed>
+    void put(std::uint32_t place, const Entry& entry, const Placed& placed) {
+        families_[place / (2 * fan_out)].ends[place % 2][place / 2 % fan_out] = entry;
+        placed(entry, place);
+    }
+
+    /// Whether a stands above b among the highs or among the lows.
+    template <std::uint32_t end>
+    [[nodiscard]] static auto above(const Entry& a, const Entry& b) -> bool {
+        return end == high ? before(a, b) : before(b, a);
+    }
+
+    /// Number of pairs, of which the last may want its low one.
+    [[nodiscard]] auto pairs() const noexcept -> std::uint32_t { return (size_ + 1) / 2; }
+
+    /// The place of an end of a pair; the only entry of a pair is both.
+    template <std::uint32_t end>
+    [[nodiscard]] auto place_of(std::uint32_t pair) const noexcept -> std::uint32_t {
+        return std::min(2 * pair + end, size_ - 1);
+    }
+
+    /// The place of the top one of a family. @pre it has a pair.
+    template <std::uint32_t end>
+    [[nodiscard]] auto top_of(std::uint32_t family) const -> std::uint32_t {
+        auto top = place_of<end>(family * fan_out);
+        for (auto pair = family * fan_out + 1; pair < std::min((family + 1) * fan_out, pairs()); ++pair) {
+            const auto place = place_of<end>(pair);
+            top = above<end>(at(place), at(top)) ? place : top;
+        }
+        return top;
+    }
+
+    /// The place above, of the same end. @pre `place` is in no root.
+    template <std::uint32_t end>
+    [[nodiscard]] static auto parent(std::uint32_t place) noexcept -> std::uint32_t {
+        return 2 * (place / (2 * fan_out) - 1) + end;
+    }
+
+    template <std::uint32_t end>
+    [[nodiscard]] auto rises(const Entry& entry, std::uint32_t place) const -> bool {
+        return place >= 2 * fan_out && above<end>(entry, at(parent<end>(place)));
+    }
+
+    /// Puts an entry into the hole `place` or, while it stands above what is above it, further up.
+    template <std::uint32_t end, class Placed>
+    void rise(const Entry& entry, std::uint32_t place, const Placed& placed) {
+        while (rises<end>(entry, place)) {
+            put(place, at(parent<end>(place)), placed);
+            place = parent<end>(place);
+        }
+        put(place, entry, placed);
+    }
+
+    /// Puts an entry into the hole `place`, from which one of the same end went.
+    template <std::uint32_t end, class Placed>
+    void fill(const Entry& entry, std::uint32_t place, const Placed& placed) {
+        for (auto family = place / 2 + 1; family * fan_out < pairs(); family = place / 2 + 1) {
+            const auto top = top_of<end>(family);
+            if (!above<end>(at(top), entry)) {
+                break;
+            }
+            put(place, at(top), placed);
+            place = top;
+        }
+        // Only among pairs without a family can the entry belong to the other end.
+        const auto other = place ^ 1U;
+        if (other < size_ && above<end>(at(other), entry)) {
+            put(place, at(other), placed);
+            rise<1 - end>(entry, other, placed);
+        } else {
+            rise<end>(entry, place, placed);
+        }
+    }
+
+    template <class F>
+    void for_family(std::uint32_t family, F& f) const {
+        for (auto pair = family * fan_out; pair < std::min((family + 1) * fan_out, pairs()); ++pair) {
+            f(2 * pair);
+        }
+    }
+
+    std::vector<Family> families_;
+    std::uint32_t size_ = 0;
+};
+
+}}  // namespace allot::v0

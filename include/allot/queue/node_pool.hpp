@@ -1,0 +1,135 @@
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <memory>
+#include <new>
+#include <type_traits>
+#include <vector>
+
+#include <allot/core/grow.hpp>
+
+namespace allot { inline namespace v0 {
+
+/// Memory for the nodes of one container: pieces of one size, taken from blocks and used again.
+///
+/// A general allocator spends up to 16 bytes and a call on every node. Here nodes lie next to each other, a freed one is the
+/// next to be taken, and a block is a sixteenth of what is there, so that spare memory stays small. What was once
+/// needed is kept until the pool goes.
+class NodePool {
+public:
+    NodePool() = default;
+    NodePool(const NodePool&) = delete;
+    auto operator=(const NodePool&) -> NodePool& = delete;
+
+    /// Whether this is the size of the pieces, which the first call decides.
+    [[nodiscard]] auto serves(std::size_t size) noexcept -> bool {
+        size_ = size_ == 0 ? std::max(size, sizeof(Free)) : size_;
+        return size == size_;
+    }
+
+    /// A piece of memory, aligned for any type without an alignment of its own. Throws what an allocation throws, and then
+    /// changes nothing.
+    /// @pre `serves` has answered yes.
+    /// @complexity O(1).
+    [[nodiscard]] auto take() -> void* {
+        if (free_ != nullptr) {
+            auto* const piece = free_;
+            free_ = piece->next;
+            return piece;
+        }
+        if (fresh_ == 0) {
+            const auto count = std::max(least, pieces_ / 16);
+            detail::make_room(blocks_, blocks_.size() + 1);
+            blocks_.push_back(std::unique_ptr<std::byte[]>{new std::byte[count * size_]});
+            pieces_ += count;
+            fresh_ = count;
+        }
+        return blocks_.back().get() + --fresh_ * size_;
+    }
+
+    /// Takes a piece back.
+    /// @pre it came from `take` of this pool.
+    void give(void* piece) noexcept { free_ = ::new (piece) Free{free_}; }
+
+private:
+    static constexpr std::size_t least = 16;
+    struct Free {
+        Free* next;
+    };
+
+    std::vector<std::unique_ptr<std::byte[]>> blocks_;
+    Free* free_ = nullptr;    // given back
+    std::size_t fresh_ = 0;   // of the last block, never taken; the last of them goes first
+    std::size_t pieces_ = 0;  // in all blocks
+    std::size_t size_ = 0;
+};
+
+/// An allocator that takes single nodes from a pool, and anything else from the heap.
+template <class T>
+class PoolAllocator {
+public:
+    using value_type = T;
+    using propagate_on_container_swap = std::true_type;
+
+    explicit PoolAllocator(NodePool& pool) noexcept : pool_{&pool} {}
+    template <class U>
+    PoolAllocator(const PoolAllocator<U>& other) noexcept : pool_{other.pool()} {}  // NOLINT: what an allocator has to do
+
+    [[nodiscard]] auto allocate(std::size_t count) -> T* {
+        static_assert(alignof(T) <= __STDCPP_DEFAULT_NEW_ALIGNMENT__,
+                      "allot::PoolAllocator: this type has an alignment of its own, which a NodePool does not keep.");
+        return static_cast<T*>(count == 1 && pool_->serves(sizeof(T)) ? pool_->take() : std::allocator<T>{}.allocate(count));
+    }
+    void deallocate(T* memory, std::size_t count) noexcept {
+        if (count == 1 && pool_->serves(sizeof(T))) {
+            pool_->give(memory);
+        } else {
+            std::allocator<T>{}.deallocate(memory, count);
+        }
+    }
+    template <class U>
+    friend auto operator==(const PoolAllocator& a, const PoolAllocator<U>& b) noexcept -> bool {
+        return a.pool() == b.pool();
+    }
+
+    [[nodiscard]] auto pool() const noexcept -> NodePool* { return pool_; }
+
+private:
+    NodePool* pool_;
+};
+
+/// A container of nodes together with the pool they come from: a value, as the container is with an ordinary allocator.
+///
+/// `Container` is sorted, and its allocator a `PoolAllocator`. Moved from, it may only be assigned to or destroyed.
+template <class Container>
+class Pooled {
+public:
+    Pooled() : all_{std::make_unique<All>()} {}
+
+    /// A deep copy, whose nodes lie in order. Strong guarantee.
+    /// @complexity O(n).
+    Pooled(const Pooled& other) : Pooled{} {
+        for (const auto& value : *other) {
+            all_->container.insert(all_->container.end(), value);
+        }
+    }
+    Pooled(Pooled&&) noexcept = default;
+    auto operator=(const Pooled& other) -> Pooled& { return *this = Pooled{other}; }
+    auto operator=(Pooled&&) noexcept -> Pooled& = default;
+    ~Pooled() = default;
+
+    [[nodiscard]] auto operator*() noexcept -> Container& { return all_->container; }
+    [[nodiscard]] auto operator*() const noexcept -> const Container& { return all_->container; }
+    [[nodiscard]] auto operator->() noexcept -> Container* { return &all_->container; }
+    [[nodiscard]] auto operator->() const noexcept -> const Container* { return &all_->container; }
+
+private:
+    struct All {
+        NodePool pool;
+        Container container{typename Container::allocator_type{pool}};
+    };
+    std::unique_ptr<All> all_;  // the container knows the pool by its address
+};
+
+}}  // namespace allot::v0

@@ -1,0 +1,116 @@
+#include <cstdint>
+#include <string>
+
+#include <allot/policy/archetype.hpp>
+#include <allot/laws/pure.hpp>
+
+#include "support/catch.hpp"
+
+namespace {
+
+namespace archetype = allot::archetype;
+namespace laws = allot::laws;
+
+auto says(const laws::Finding& finding, const std::string& part) -> bool {
+    UNSCOPED_INFO(finding.value_or("nothing"));
+    return finding.value_or("nothing").find(part) != std::string::npos;
+}
+
+struct Alternates {
+    mutable std::uint32_t calls = 0;
+    auto turn() const -> bool { return ++calls % 3 == 0; }
+};
+struct MoodyFit : archetype::Eligibility, Alternates {
+    auto fits(const allot::NodeClass&, const allot::Requirement&) const -> allot::Reason {
+        return turn() ? allot::Reason::gpu_differs : allot::Reason::none;
+    }
+};
+struct MoodyAdmission : archetype::Eligibility, Alternates {
+    auto admits(const allot::Node&, const allot::Task&, const allot::Situation&) const -> allot::Reason {
+        return turn() ? allot::Reason::avoided : allot::Reason::none;
+    }
+};
+struct MoodyPlacement : archetype::Placement, Alternates {
+    auto wanted(const allot::ModelDemand&) const -> allot::Wanted { return {turn() ? 1U : 0U}; }
+};
+struct MoodyWeight : archetype::Weight, Alternates {
+    auto weight(const allot::Node&, const allot::Task&, allot::Factors) const -> allot::Weight {
+        return allot::Weight::from_ratio(turn() ? 1 : 2, 3);
+    }
+};
+/// Gets tired: what it weighs depends on how often it was asked, over all its copies.
+struct TiredWeight : archetype::Weight {
+    auto weight(const allot::Node&, const allot::Task&, allot::Factors f) const -> allot::Weight {
+        static auto calls = std::uint32_t{0};
+        return allot::Weight::from_ratio(++calls > 35'000 ? 1 : 2, f.boost_den);
+    }
+};
+/// Remembers whom it weighed before, so that the next call for another node differs.
+struct JealousWeight : archetype::Weight {
+    mutable allot::NodeId last = allot::NodeId::null();
+    auto weight(const allot::Node& node, const allot::Task&, allot::Factors) const -> allot::Weight {
+        const auto again = last == node.id || last.is_null() || last < node.id;
+        last = node.id;
+        return allot::Weight::from_ratio(again ? 2 : 1, 3);
+    }
+};
+/// As the first extension point says: the node and the task decide, and nothing else.
+struct OwnWeight : archetype::Weight {
+    auto weight(const allot::Node& node, const allot::Task& task, allot::Factors f) const -> allot::Weight {
+        return allot::Weight::from_ratio(f.qos.raw(), 1 + node.slot + task.attempt);
+    }
+};
+struct AsksAtOnce : archetype::Placement {
+    auto asked_for() const -> allot::Duration { return {}; }
+};
+struct MoodyValue : archetype::Valuation, Alternates {
+    auto value(const allot::Task&, const allot::Requirement&) const -> allot::Value { return {turn() ? 1U : 0U}; }
+};
+struct NoTime : archetype::Terms {
+    auto length(const allot::Node&, const allot::Task& task) const -> allot::Duration { return task.duration_estimate / 2; }
+    auto length_max(const allot::Node&, const allot::Task& task) const -> allot::Duration { return task.duration_estimate; }
+};
+struct NoPatience : archetype::Terms {
+    auto patience(const allot::Task&) const -> allot::Duration { return {}; }
+};
+struct TooLong : archetype::Terms {
+    auto length(const allot::Node&, const allot::Task&) const -> allot::Duration { return std::chrono::seconds{2}; }
+};
+struct MoodyTerms : archetype::Terms, Alternates {
+    auto after(const allot::Task&, allot::OutcomeKind) const -> allot::Next {
+        return turn() ? allot::Next::retry : allot::Next::end;
+    }
+};
+
+}  // namespace
+
+TEST_CASE("what is pure yields no finding") {
+    CHECK(!laws::pure(archetype::Eligibility{}));
+    CHECK(!laws::pure(archetype::Placement{}));
+    CHECK(!laws::rational(archetype::Valuation{}));
+    CHECK(!laws::positive(archetype::Terms{}));
+}
+
+TEST_CASE("a policy that answers differently the next time is found") {
+    CHECK(says(laws::pure(MoodyFit{}), "fits is not pure"));
+    CHECK(says(laws::pure(MoodyAdmission{}), "admits is not pure"));
+    CHECK(says(laws::pure(MoodyPlacement{}), "wanted is not pure"));
+    CHECK(says(laws::rational(MoodyValue{}), "value is not pure"));
+    CHECK(says(laws::positive(MoodyTerms{}), "terms are not pure"));
+}
+
+TEST_CASE("a weight that depends on more than its arguments is found, monotone or not", "[N2]") {
+    CHECK(says(laws::pure(MoodyWeight{}), "the weight is not pure"));
+    CHECK(says(laws::pure(TiredWeight{}), "after others"));
+    CHECK(says(laws::pure(JealousWeight{}), "the weight is not pure"));
+    CHECK(!laws::pure(OwnWeight{}));
+    CHECK(!laws::pure(archetype::Weight{}));
+}
+
+TEST_CASE("a request that lapses at once is found") { CHECK(says(laws::pure(AsksAtOnce{}), "lapses as soon")); }
+
+TEST_CASE("terms without time are found") {
+    CHECK(says(laws::positive(NoTime{}), "a lease of 0 ms"));
+    CHECK(says(laws::positive(NoPatience{}), "a wait of 0 ms"));
+    CHECK(says(laws::positive(TooLong{}), "may last 1000 ms"));
+}

@@ -1,0 +1,226 @@
+#include <chrono>
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include <allot/store/records.hpp>
+
+#include "support/catch.hpp"
+
+namespace {
+
+using namespace std::chrono_literals;
+using allot::HeldModel;
+using allot::NodeHandle;
+using allot::TaskHandle;
+using allot::TimePoint;
+
+using State = allot::Network<int, std::variant<int>>;
+using Record = State::NodeRecordType;
+
+/// Notes what it hears, and throws when told to.
+struct Ears {
+    std::vector<std::string> heard{};
+    bool throws = false;
+    std::uint32_t active_min = 0;
+
+    auto fits(const allot::NodeClass& c, const allot::Requirement& r) const -> bool { return c.vram >= r.vram_min; }
+    auto open(std::uint32_t active) const -> bool { return active >= active_min; }
+    void node_changed(NodeHandle h, const Record* before, const Record* after) { note("node", h.value, before, after); }
+    void task_changed(TaskHandle h, const allot::Task* before, const allot::Task* after) {
+        note("task", h.value, before, after);
+    }
+    void models_changed(NodeHandle, const allot::HeldModels& before, const allot::HeldModels& after) {
+        heard.push_back("models " + std::to_string(before.size()) + std::to_string(after.size()));
+    }
+    void counters_changed(const allot::Counters&, const allot::Counters&) { heard.emplace_back("counters"); }
+    void configured(const std::variant<int>& was) { heard.push_back("configured " + std::to_string(std::get<int>(was))); }
+
+    void note(const char* what, std::uint32_t handle, const void* before, const void* after) {
+        heard.push_back(std::string{what} + ' ' + std::to_string(handle) + (before == nullptr ? " -" : " x") +
+                        (after == nullptr ? "-" : "x"));
+        if (throws) {
+            throw std::runtime_error{"ears"};
+        }
+    }
+};
+
+auto node_in(State& state, Ears& ears, allot::NodeId id, std::uint32_t vram, std::uint64_t stake) -> Record {
+    auto record = Record{};
+    record.node.id = id;
+    record.node.stake = stake;
+    record.node.stake_root = allot::StakeRoot::from(stake);
+    record.node.state = allot::NodeState::available;
+    record.node.node_class = state.intern(allot::NodeClass{"GPU", {vram}, "", {}}, ears);
+    record.node.slot = state.fits().slots(record.node.node_class).lowest_free();
+    return record;
+}
+
+}  // namespace
+
+TEST_CASE("a network counts those present and knows the largest stake") {
+    auto state = State{{1, 2}};
+    auto ears = Ears{};
+    state.put(NodeHandle{0}, node_in(state, ears, 7, 8, 100), ears);
+    state.put(NodeHandle{1}, node_in(state, ears, 8, 8, 900), ears);
+    CHECK(state.present() == 2);
+    CHECK(state.stake_root_max() == allot::StakeRoot::from(900));
+    CHECK(state.nodes()[{1}].node.slot == 1);
+    auto left = state.nodes()[{1}];
+    left.node.state = allot::NodeState::left;
+    left.node.node_class = allot::no_handle<allot::ClassId>;
+    state.put(NodeHandle{1}, Record{left}, ears);
+    CHECK(state.present() == 1);
+    CHECK(state.stake_root_max() == allot::StakeRoot::from(100));
+    CHECK(state.fits().slots(state.nodes()[{0}].node.node_class).lowest_free() == 1);
+    CHECK(state.nodes().find(8) == NodeHandle{1});
+}
+
+TEST_CASE("a class opens and closes with the nodes that take part in it, and a rollback takes that back") {
+    auto state = State{{1, 2}};
+    auto ears = Ears{};
+    ears.active_min = 2;
+    const auto requirement = state.intern(allot::Requirement{{8}}, ears);
+    state.put(NodeHandle{0}, node_in(state, ears, 7, 8, 1), ears);
+    const auto c = state.nodes()[{0}].node.node_class;
+    const auto fits = [&] { return state.fits().fit(c, requirement); };
+    CHECK(state.fits().active(c) == 1);
+    CHECK_FALSE(fits());
+    const auto mark = state.mark();
+    state.put(NodeHandle{1}, node_in(state, ears, 8, 8, 1), ears);
+    CHECK(fits());
+    const auto turn = [&](std::uint32_t h, allot::NodeState is) {
+        state.edit(NodeHandle{h}, [&](Record& record) { record.node.state = is; }, ears);
+    };
+    turn(0, allot::NodeState::busy);
+    turn(1, allot::NodeState::pending_leave);
+    CHECK(fits());
+    turn(0, allot::NodeState::paused);
+    CHECK(state.fits().active(c) == 1);
+    CHECK_FALSE(fits());
+    turn(0, allot::NodeState::available);
+    CHECK(fits());
+    state.remove(NodeHandle{0}, ears);
+    CHECK_FALSE(fits());
+    state.put(NodeHandle{1}, node_in(state, ears, 8, 24, 1), ears);
+    state.rollback(mark, ears);
+    CHECK(state.fits().active(c) == 1);
+    CHECK_FALSE(fits());
+    state.put(NodeHandle{1}, node_in(state, ears, 8, 8, 1), ears);
+    CHECK(fits());
+}
+
+TEST_CASE("what nobody refers to any more leaves the tables") {
+    auto state = State{{1, 2}};
+    auto ears = Ears{};
+    state.put(NodeHandle{0}, node_in(state, ears, 7, 8, 1), ears);
+    const auto old_class = state.nodes()[{0}].node.node_class;
+    const auto model = state.intern_model("sdxl", ears);
+    state.hold({0}, {{model, allot::Holding::on_disk, 0, {}}}, ears);
+    CHECK(state.models().free_place(model, old_class) == 1);
+    state.hold({0}, {}, ears);
+    CHECK_FALSE(state.models().find("sdxl"));
+    auto moved = node_in(state, ears, 7, 24, 1);
+    state.put(NodeHandle{0}, Record{moved}, ears);
+    CHECK_FALSE(state.fits().contains(old_class));
+    CHECK(state.fits().contains(moved.node.node_class));
+}
+
+TEST_CASE("a rollback leads back through everything, newest first") {
+    auto state = State{{1, 2}};
+    auto ears = Ears{};
+    state.put(NodeHandle{0}, node_in(state, ears, 7, 8, 5), ears);
+    const auto saved = state;
+    const auto mark = state.mark();
+
+    state.note_configuration(std::variant<int>{42});
+    auto counters = state.counters();
+    counters.now = TimePoint{5s};
+    state.set(counters, ears);
+    state.put(NodeHandle{1}, node_in(state, ears, 8, 24, 50), ears);
+    const auto model = state.intern_model("sdxl", ears);
+    state.hold({1}, {{model, allot::Holding::in_use, 0, {}}}, ears);
+    auto task = allot::Task{};
+    task.id = 1;
+    task.state = allot::TaskState::queued;
+    task.requirement = state.intern(allot::Requirement{{8}}, ears);
+    task.due_at = TimePoint{9s};
+    state.put(TaskHandle{0}, allot::Task{task}, ears);
+    state.hold({0}, {}, ears);
+    state.remove(NodeHandle{0}, ears);
+    CHECK_FALSE(state == saved);
+    REQUIRE(state.due_first() != nullptr);
+    CHECK(state.due_first()->time == 9'000);
+
+    ears.heard.clear();
+    state.rollback(mark, ears);
+    CHECK(state == saved);
+    CHECK(state.mark() == mark);
+    CHECK(state.present() == 1);
+    CHECK(state.stake_root_max() == allot::StakeRoot::from(5));
+    CHECK(state.due_first() == nullptr);
+    CHECK(state.nodes().find(7) == NodeHandle{0});
+    CHECK_FALSE(state.nodes().find(8));
+    CHECK_FALSE(state.models().find("sdxl"));
+    CHECK(ears.heard.front() == "node 0 -x");
+    CHECK(ears.heard.back() == "configured 42");
+}
+
+TEST_CASE("a follower that throws is undone with the rest") {
+    auto state = State{{1, 2}};
+    auto ears = Ears{};
+    state.put(NodeHandle{0}, node_in(state, ears, 7, 8, 5), ears);
+    state.forget_notes();
+    const auto saved = state;
+    auto changed = node_in(state, ears, 7, 24, 6);
+    ears.throws = true;
+    CHECK_THROWS_AS(state.put(NodeHandle{0}, Record{changed}, ears), std::runtime_error);
+    ears.throws = false;
+    state.rollback(0, ears);
+    CHECK(state == saved);
+    CHECK(state.stake_root_max() == allot::StakeRoot::from(5));
+    CHECK(ears.heard.back() == "node 0 xx");
+}
+
+TEST_CASE("due work comes by time, then by id") {
+    auto state = State{{1, 2}};
+    auto ears = Ears{};
+    const auto put = [&](std::uint32_t h, int id, TimePoint due) {
+        auto task = allot::Task{};
+        task.id = id;
+        task.requirement = state.intern(allot::Requirement{{8}}, ears);
+        task.due_at = due;
+        state.put(TaskHandle{h}, allot::Task{task}, ears);
+    };
+    put(0, 9, TimePoint{5s});
+    put(1, 3, TimePoint{5s});
+    put(2, 1, TimePoint{6s});
+    for (const auto handle : {1U, 0U, 2U}) {
+        REQUIRE(state.due_first() != nullptr);
+        CHECK(state.due_first()->handle == handle);
+        state.remove(TaskHandle{handle}, ears);
+    }
+    CHECK(state.due_first() == nullptr);
+}
+
+TEST_CASE("a record edited where it lies moves its indices, and a rollback moves them back") {
+    auto state = State{{1, 2}};
+    auto ears = Ears{};
+    state.put(NodeHandle{0}, node_in(state, ears, 7, 8, 100), ears);
+    const auto before = state;
+    const auto mark = state.mark();
+    ears.heard.clear();
+    state.edit(NodeHandle{0}, [](Record& record) {
+        record.node.stake_root = allot::StakeRoot::from(400);
+        record.node.due_at = TimePoint{7s};
+    }, ears);
+    CHECK(ears.heard == std::vector<std::string>{"node 0 xx"});
+    CHECK(state.stake_root_max() == allot::StakeRoot::from(400));
+    CHECK(state.due_first()->time == 7'000);
+    state.rollback(mark, ears);
+    CHECK(state == before);
+    CHECK(state.stake_root_max() == allot::StakeRoot::from(100));
+    CHECK(state.due_first() == nullptr);
+}
