@@ -37,7 +37,7 @@ struct House {
                 return region_differs;
             }
         }
-        return task.told() && has(node.labels, "probation") ? still_on_probation : allot::Reason::none;
+        return task.notify_to() && has(node.labels, "probation") ? still_on_probation : allot::Reason::none;
     }
 };
 

@@ -67,7 +67,7 @@ private:
         std::uint32_t slot;
         std::uint32_t handle;
         bool available;
-        allot::RollingQos::node_data qos;
+        allot::RollingQoS::node_data qos;
     };
     struct Task {
         allot::TaskId id;
@@ -145,7 +145,7 @@ private:
         task_by_handle_[task->handle] = &*task;
         refresh_ceiling();
         auto random = allot::Random{*moment.entropy, allot::Purpose::dispatch, spec.id.bytes()};
-        const auto frame = allot::Frame{requirements_[requirement].classes};
+        const auto frame = allot::SamplingFrame{requirements_[requirement].classes};
         const auto drawn = pool_.draw(frame, [&](auto h, auto) { return weight(*by_handle_[h.value]); }, random);
         if (drawn) {
             start(task, nodes_.iterator_to(*by_handle_[drawn->node.value]), events);
@@ -297,7 +297,7 @@ private:
     Leases leases_;
     MultiIndexQueue waiting_;
     allot::GpuGroupPool pool_;
-    allot::RollingQos qos_;
+    allot::RollingQoS qos_;
     allot::StakeRoot ceiling_{};
     std::vector<Class> classes_;
     std::vector<Requirement> requirements_;

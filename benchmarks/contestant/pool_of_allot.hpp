@@ -38,7 +38,7 @@ public:
     }
 
     auto draw(std::uint32_t row, std::optional<std::uint32_t> model) -> std::optional<std::uint32_t> {
-        auto frame = allot::Frame{std::span{frame_}.subspan(row * cards)};
+        auto frame = allot::SamplingFrame{std::span{frame_}.subspan(row * cards)};
         if (model) {
             const auto wanted = allot::ModelId{*model};
             auto narrowed = frame;

@@ -24,7 +24,7 @@ public:
     auto apply(const Dispatcher::Command& command, allot::Duration time) -> allot::Events {
         auto events = allot::Events{};
         const auto moment = allot::Moment{allot::TimePoint{time}, entropy_++};
-        dispatcher_.apply(command, moment, events, recorder_.witness<Dispatcher>());
+        dispatcher_.apply(command, moment, events, recorder_.trace<Dispatcher>());
         recorder_.hear(dispatcher_, events);
         return events;
     }

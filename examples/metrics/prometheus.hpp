@@ -128,7 +128,7 @@ inline auto to_prometheus(const allot::Metrics& m) -> std::string {
         out.sample(count, label("error", allot::enumerator_name(error)));
     }
     out.family("allot_choices_total", "counter", "Choices, by kind.");
-    for (const auto kind : allot::enumerators<allot::ChoiceKind>()) {
+    for (const auto kind : allot::enumerators<allot::DecisionKind>()) {
         out.sample(m.choices[static_cast<std::size_t>(kind)], label("kind", allot::enumerator_name(kind)));
     }
     out.one("allot_draw_rejections_total", "counter", "Tries of draws that hit no one.", m.rejections);

@@ -18,7 +18,7 @@ class LinearPool;
 class ValueQueue;
 class FlatQueue;
 class LinearQueue;
-class RollingQos;
+class RollingQoS;
 struct FeePerSecond;
 class ThresholdPlacement;
 class FixedTerms;
@@ -40,6 +40,6 @@ using WeightPolicy = HarmonicWeight;
 /// The default task queue.
 using TaskQueue = ValueQueue;
 /// The default QoS tracker.
-using QoSTracker = RollingQos;
+using QoSTracker = RollingQoS;
 
 }}  // namespace allot::v0

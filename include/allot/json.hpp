@@ -40,7 +40,7 @@
 namespace allot { inline namespace v0 {
 
 /// A value as JSON, to be put into other JSON. Values are those of the table above: a `LogEntry`, a command, an event, `Events`,
-/// and what explain/ answers (`TaskExplanation`, `NodeExplanation`, `Distribution`, `WhatIf`, `Difference`, `QosChange`, a wait),
+/// and what explain/ answers (`TaskExplanation`, `NodeExplanation`, `Distribution`, `WhatIf`, `Difference`, `QoSChange`, a wait),
 /// whose headers are to be included beside this one.
 ///
 /// Of `Events` it says all but where the direct answer begins.

@@ -1,4 +1,4 @@
-// error: allot: a candidate pool needs `auto draw.const Frame&, weigh, Random&. const -> std::optional<Draw>`
+// error: allot: a candidate pool needs `auto draw.const SamplingFrame&, weigh, Random&. const -> std::optional<Draw>`
 #include <allot/dispatcher/dispatcher.hpp>
 #include <allot/policy/archetype.hpp>
 

@@ -2,7 +2,7 @@
 #include <allot/dispatcher/dispatcher.hpp>
 #include <allot/policy/archetype.hpp>
 
-struct Mine : allot::archetype::Qos {
+struct Mine : allot::archetype::QoS {
     auto back_at(const node_data&) const -> allot::TimePoint { return {}; }
 };
 

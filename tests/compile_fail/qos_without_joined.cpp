@@ -2,7 +2,7 @@
 #include <allot/dispatcher/dispatcher.hpp>
 #include <allot/policy/archetype.hpp>
 
-struct Mine : allot::archetype::Qos {
+struct Mine : allot::archetype::QoS {
     void joined(node_data&) const {}
 };
 

@@ -2,7 +2,7 @@
 #include <allot/dispatcher/dispatcher.hpp>
 #include <allot/policy/archetype.hpp>
 
-struct Mine : allot::archetype::Qos {
+struct Mine : allot::archetype::QoS {
     void record(node_data&, allot::Outcome, allot::TimePoint) const {}
 };
 

@@ -2,7 +2,7 @@
 #include <allot/dispatcher/dispatcher.hpp>
 #include <allot/policy/archetype.hpp>
 
-struct Mine : allot::archetype::Qos {
+struct Mine : allot::archetype::QoS {
     auto score(const node_data&, allot::TimePoint) const -> unsigned { return 1; }
 };
 

@@ -7,7 +7,7 @@ template class allot::Dispatcher<allot::archetype::Eligibility>;
 template class allot::Dispatcher<allot::archetype::Weight>;
 template class allot::Dispatcher<allot::archetype::Pool>;
 template class allot::Dispatcher<allot::archetype::Queue>;
-template class allot::Dispatcher<allot::archetype::Qos>;
+template class allot::Dispatcher<allot::archetype::QoS>;
 template class allot::Dispatcher<allot::archetype::Valuation>;
 template class allot::Dispatcher<allot::archetype::Placement>;
 template class allot::Dispatcher<allot::archetype::Terms>;

@@ -30,7 +30,7 @@ auto chance(std::uint32_t index) -> allot::Random {
 }
 /// How often each node comes up in so many draws.
 template <class Pool, class Weigh>
-auto frequencies(const Pool& pool, const allot::Frame& frame, Weigh weigh, std::uint32_t draws) {
+auto frequencies(const Pool& pool, const allot::SamplingFrame& frame, Weigh weigh, std::uint32_t draws) {
     auto counts = std::map<std::uint32_t, std::uint32_t>{};
     for (std::uint32_t i = 0; i < draws; ++i) {
         auto random = chance(i);
@@ -129,7 +129,7 @@ ALLOT_CLAIM("draws among the holders of a model, each once under the first it ho
         pool.changed(nowhere(place.node.value), place);
     }
     const auto models = std::vector<allot::ModelId>{{0}, {1}};
-    const auto frame = allot::Frame{classes_0_to_2, models};
+    const auto frame = allot::SamplingFrame{classes_0_to_2, models};
     CHECK(pool.count({classes_0_to_2}) == 4);
     CHECK(pool.count(frame) == 3);  // node 0 once for each
     const auto asked_once = [](allot::NodeHandle node, std::uint32_t model) {

@@ -421,11 +421,11 @@ TEST_CASE("each draw of a gang has a receipt, whose candidates are those left ov
         std::vector<allot::LogEntry<Drawing::Command>>{{at(1s), Drawing::Command{command::Submit{gang(1, 3, true)}}}};
     auto receipts = allot::Receipts<Drawing>{5};
     auto events = Events{};
-    d.apply(log[0].command, log[0].moment, events, receipts.witness());
+    d.apply(log[0].command, log[0].moment, events, receipts.trace());
     REQUIRE(receipts.all().size() == 3);
     for (auto i = 0U; i < 3; ++i) {
         const auto& receipt = receipts.all()[i];
-        CHECK(receipt.kind == allot::ChoiceKind::draw);
+        CHECK(receipt.kind == allot::DecisionKind::draw);
         CHECK(receipt.candidates == 3 - i);
         CHECK(receipt.weight_total == receipt.weight * (3 - i));
         CHECK(receipt.node == leases(events)[i].node);

@@ -69,31 +69,31 @@ struct Admits {
     }
 };
 
-struct Tracks : allot::RollingQos {
+struct Tracks : allot::RollingQoS {
     Wire wire{};
     explicit Tracks(Wire w = {}) : wire{w} {}
     void joined(node_data& data, TimePoint time) const {
         wire.call();
-        RollingQos::joined(data, time);
+        RollingQoS::joined(data, time);
         wire.call();
     }
     auto record(node_data& data, allot::Outcome outcome, TimePoint time) const -> allot::Standing {
         wire.call();
-        const auto standing = RollingQos::record(data, outcome, time);
+        const auto standing = RollingQoS::record(data, outcome, time);
         wire.call();
         return standing;
     }
     auto score(const node_data& data, TimePoint time) const -> allot::Score {
         wire.call();
-        return RollingQos::score(data, time);
+        return RollingQoS::score(data, time);
     }
     auto score_max(const node_data& data) const -> allot::Score {
         wire.call();
-        return RollingQos::score_max(data);
+        return RollingQoS::score_max(data);
     }
     auto back_at(const node_data& data) const -> std::optional<TimePoint> {
         wire.call();
-        return RollingQos::back_at(data);
+        return RollingQoS::back_at(data);
     }
 };
 
@@ -151,11 +151,11 @@ struct Pools : Pool {
         wire.call();
     }
     template <class Weigh>
-    auto draw(const allot::Frame& frame, Weigh&& weigh, allot::Random& random) const -> std::optional<allot::Draw> {
+    auto draw(const allot::SamplingFrame& frame, Weigh&& weigh, allot::Random& random) const -> std::optional<allot::Draw> {
         wire.call();
         return Pool::draw(frame, weigh, random);
     }
-    auto count(const allot::Frame& frame) const -> std::uint32_t {
+    auto count(const allot::SamplingFrame& frame) const -> std::uint32_t {
         wire.call();
         return Pool::count(frame);
     }

@@ -37,7 +37,7 @@ void goes_round(const T& value) {
     REQUIRE(read);
     REQUIRE(write_json(*read) == line);
     if constexpr (allot::has_fields<T>) {
-        REQUIRE(told(*read) == told(value));
+        REQUIRE(notify_to(*read) == notify_to(value));
     }
 }
 
@@ -59,10 +59,10 @@ TEST_CASE("explanations of any content come back from JSON as they were") {
         goes_round(any.of<allot::Distribution>());
         goes_round(any.of<allot::WhatIf>());
         goes_round(any.of<allot::Difference>());
-        goes_round(any.of<allot::QosChange>());
+        goes_round(any.of<allot::QoSChange>());
         goes_round(any.of<std::optional<allot::Duration>>());
     }
-    goes_round(std::deque<allot::QosChange>(3));
+    goes_round(std::deque<allot::QoSChange>(3));
 }
 
 TEST_CASE("what a network is asked is answered in JSON as well") {
@@ -103,7 +103,7 @@ TEST_CASE("each explanation has one form in JSON") {
                                    R"(],"refused":0,"queued":1,"nodes":0,"changed":0})");
     CHECK(write_json(std::vector{allot::Difference{tried.fates[0], {}}}) == R"([{"first":)" + fate + "}]");
 
-    const auto change = allot::QosChange{allot::TimePoint{5s}, allot::OutcomeKind::timeout, allot::Score::one(), {}};
+    const auto change = allot::QoSChange{allot::TimePoint{5s}, allot::OutcomeKind::timeout, allot::Score::one(), {}};
     CHECK(write_json(std::deque{change}) == R"([{"time":5000,"cause":"timeout","before":"1/1","after":"0/1"}])");
 
     CHECK(write_json(std::optional<allot::Duration>{1500}) == "1500");

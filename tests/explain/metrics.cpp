@@ -35,7 +35,7 @@ TEST_CASE("figures are what was heard of, and how the network stands") {
     auto recorder = allot::MetricsRecorder{};
     const auto run = [&](const Measured::Command& command, const Moment& moment) {
         auto events = Events{};
-        d.apply(command, moment, events, recorder.witness<Measured>());
+        d.apply(command, moment, events, recorder.trace<Measured>());
         recorder.hear(d, events);
         return events;
     };
@@ -63,9 +63,9 @@ TEST_CASE("figures are what was heard of, and how the network stands") {
     CHECK(m.waits.sum_ms == 5'000);
     CHECK(m.waits.buckets[0] == 1);
     CHECK(m.waits.buckets[2] == 1);
-    CHECK(m.choices[static_cast<std::size_t>(allot::ChoiceKind::draw)] == 1);
-    CHECK(m.choices[static_cast<std::size_t>(allot::ChoiceKind::pull)] == 1);
-    CHECK(m.choices[static_cast<std::size_t>(allot::ChoiceKind::eviction)] == 1);
+    CHECK(m.choices[static_cast<std::size_t>(allot::DecisionKind::draw)] == 1);
+    CHECK(m.choices[static_cast<std::size_t>(allot::DecisionKind::pull)] == 1);
+    CHECK(m.choices[static_cast<std::size_t>(allot::DecisionKind::eviction)] == 1);
     CHECK(m.queued == 2);
     CHECK(m.queue_capacity == 2);
     REQUIRE(m.queued_by_group.size() == 1);
@@ -107,7 +107,7 @@ TEST_CASE("the sums of the figures agree with the network, whatever happened") {
     for (auto step = 0; step < 1'500; ++step) {
         const auto moment = chaos.moment(d);
         auto events = Events{};
-        d.apply(chaos.command(d), moment, events, recorder.witness<Measured>());
+        d.apply(chaos.command(d), moment, events, recorder.trace<Measured>());
         recorder.hear(d, events);
         events.each(
             [&](const event::TaskStarted& e) {
@@ -163,7 +163,7 @@ TEST_CASE("weights above their bounds are counted, and nothing else is different
     auto recorder = allot::MetricsRecorder{};
     const auto run = [&](const Deceived::Command& command, const Moment& moment) {
         auto events = Events{};
-        d.apply(command, moment, events, recorder.witness<Deceived>());
+        d.apply(command, moment, events, recorder.trace<Deceived>());
         (void)unseen.apply(command, moment);
         return events;
     };
@@ -187,7 +187,7 @@ TEST_CASE("weights above their bounds are counted, and nothing else is different
         (void)run(command::Submit{with(plain_task(id), [](auto& t) { t.models = {"m" + t.id.text()}; })}, at(0s, id));
         (void)run(command::Cancel{allot::TaskId{id}}, at(0s));
     }
-    CHECK(recorder.metrics(d).choices[static_cast<std::size_t>(allot::ChoiceKind::copy)] > 0);
+    CHECK(recorder.metrics(d).choices[static_cast<std::size_t>(allot::DecisionKind::copy)] > 0);
     CHECK(counted() >= before + 15);
     CHECK(d == unseen);
     CHECK(d.digest() == unseen.digest());

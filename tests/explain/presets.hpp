@@ -492,11 +492,11 @@ void receipts_state_the_same_distribution() {
             auto receipts = allot::Receipts<D>{0};
             auto events = Events{};
             auto session = d.session();
-            d.apply(command::Submit{spec}, busy.lit(), events, receipts.witness());
+            d.apply(command::Submit{spec}, busy.lit(), events, receipts.trace());
             session.rollback();
             REQUIRE_FALSE(receipts.all().empty());
             const auto& receipt = receipts.all().front();
-            REQUIRE(receipt.kind == allot::ChoiceKind::draw);
+            REQUIRE(receipt.kind == allot::DecisionKind::draw);
             CHECK(receipt.candidates == told->nodes.size());
             CHECK(receipt.weight_total == told->total);
             const auto share = std::find_if(told->nodes.begin(), told->nodes.end(),
@@ -847,12 +847,12 @@ void figures_and_journal_agree_with_the_network() {
     auto d = D{preset<P>(8'000)};
     auto chaos = support::Chaos<D>{support::seed() + 120};
     auto recorder = allot::MetricsRecorder{};
-    auto journal = allot::QosJournal<D>{d};
+    auto journal = allot::QoSJournal<D>{d};
     for (auto step = 0; step < 800; ++step) {
         INFO("ALLOT_SEED " << support::seed() << ", step " << step);
         const auto moment = chaos.moment(d);
         auto events = Events{};
-        d.apply(chaos.command(d), moment, events, recorder.witness<D>());
+        d.apply(chaos.command(d), moment, events, recorder.trace<D>());
         recorder.hear(d, events);
         journal.hear(d, events);
         REQUIRE(journal.missed() == 0);

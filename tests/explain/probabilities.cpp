@@ -100,10 +100,10 @@ TEST_CASE("the distribution is the one that receipts state") {
         const auto expected = allot::probabilities(d, submit->task);
         auto receipts = allot::Receipts<Drawing>{0};
         auto events = Events{};
-        d.apply(command, moment, events, receipts.witness());
+        d.apply(command, moment, events, receipts.trace());
         auto first = true;  // of a gang, the distribution is that of the first node
         for (const auto& receipt : receipts.all()) {
-            if (receipt.kind != allot::ChoiceKind::draw || receipt.task != submit->task.id || !std::exchange(first, false)) {
+            if (receipt.kind != allot::DecisionKind::draw || receipt.task != submit->task.id || !std::exchange(first, false)) {
                 continue;
             }
             ++drawn;

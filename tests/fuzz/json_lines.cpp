@@ -33,7 +33,7 @@ void goes_round(const T& value) {
     fuzz::ensure(line.find('\n') == std::string::npos, "a line has no end within");
     const auto again = allot::read_json<T>(line);
     fuzz::ensure(again.has_value(), "what is written can be read");
-    fuzz::ensure(support::told(*again) == support::told(value), "what is written says the same");
+    fuzz::ensure(support::notify_to(*again) == support::notify_to(value), "what is written says the same");
     fuzz::ensure(allot::write_json(*again) == line, "a value is written in one form");
 }
 
@@ -65,7 +65,7 @@ auto target(std::span<const std::uint8_t> input) -> bool {
         fuzz::ensure(!reader.fault()->message().empty(), "a fault is named");
     }
     const auto others = is_any<allot::Event, allot::TaskExplanation, allot::NodeExplanation, allot::Distribution, allot::WhatIf,
-                               std::vector<allot::Difference>, std::vector<allot::QosChange>>(fuzz::as_text(input));
+                               std::vector<allot::Difference>, std::vector<allot::QoSChange>>(fuzz::as_text(input));
     return taken || others;
 }
 
@@ -85,7 +85,7 @@ auto seeds() -> std::vector<fuzz::Bytes> {
     all.push_back(fuzz::as_bytes(allot::write_json(any.of<allot::Distribution>())));
     all.push_back(fuzz::as_bytes(allot::write_json(any.of<allot::WhatIf>())));
     all.push_back(fuzz::as_bytes(allot::write_json(any.of<std::vector<allot::Difference>>())));
-    all.push_back(fuzz::as_bytes(allot::write_json(any.of<std::vector<allot::QosChange>>())));
+    all.push_back(fuzz::as_bytes(allot::write_json(any.of<std::vector<allot::QoSChange>>())));
     return all;
 }
 

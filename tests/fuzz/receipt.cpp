@@ -40,7 +40,7 @@ struct Record {
         for (std::size_t i = 0; i < log.size(); ++i) {
             auto watch = allot::Receipts<D>{5 + i};
             auto events = allot::Events{};
-            d.apply(log[i].command, log[i].moment, events, watch.witness());
+            d.apply(log[i].command, log[i].moment, events, watch.trace());
             for (const auto& receipt : watch.all()) {
                 receipts.push_back(allot::encode(receipt));
             }

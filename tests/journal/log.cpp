@@ -345,7 +345,7 @@ TEST_CASE("entries go through a log and come back") {
         REQUIRE(record);
         const auto decoded = allot::decode<Entry>(record->body);
         REQUIRE(decoded);
-        REQUIRE(support::told(*decoded) == support::told(entry));
+        REQUIRE(support::notify_to(*decoded) == support::notify_to(entry));
     }
     CHECK_FALSE(reader.next());
     CHECK_FALSE(reader.fault());

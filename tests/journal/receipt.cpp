@@ -20,7 +20,7 @@ namespace receipt_test {
 
 namespace {
 
-using allot::ChoiceKind;
+using allot::DecisionKind;
 using allot::Receipt;
 using allot::ReceiptError;
 using D = allot::Dispatcher<allot::ValueQueue>;
@@ -50,7 +50,7 @@ struct Record {
             log.push_back(next());
             auto watch = allot::Receipts<D>{position + static_cast<std::uint64_t>(i)};
             auto events = allot::Events{};
-            d.apply(log.back().command, log.back().moment, events, watch.witness());
+            d.apply(log.back().command, log.back().moment, events, watch.trace());
             receipts.insert(receipts.end(), watch.all().begin(), watch.all().end());
         }
     }
@@ -61,7 +61,7 @@ struct Record {
 }  // namespace
 
 TEST_CASE("every choice has a receipt that is true, also to linear models") {
-    auto kinds = std::map<ChoiceKind, int>{};
+    auto kinds = std::map<DecisionKind, int>{};
     for (std::uint64_t i = 0; i < 4; ++i) {
         const auto record = Record{support::seed() + i, 40 * i};
         auto linear_log = std::vector<LinearEntry>{};
@@ -72,21 +72,21 @@ TEST_CASE("every choice has a receipt that is true, also to linear models") {
             ++kinds[receipt.kind];
             REQUIRE_FALSE(record.fault(allot::encode(receipt)));
             REQUIRE_FALSE(allot::verify<Linear>(allot::encode(receipt), record.snapshot, linear_log, Linear{}));
-            const auto lots = receipt.kind == ChoiceKind::draw || receipt.kind == ChoiceKind::copy;
+            const auto lots = receipt.kind == DecisionKind::draw || receipt.kind == DecisionKind::copy;
             CHECK(receipt.candidates > 0);
             CHECK(receipt.entropy.has_value() == lots);
             CHECK((receipt.weight_total > allot::u128{0}) == lots);
             CHECK(receipt.weight <= receipt.weight_total);
         }
     }
-    for (const auto kind : allot::enumerators<ChoiceKind>()) {
+    for (const auto kind : allot::enumerators<DecisionKind>()) {
         INFO(allot::enumerator_name(kind));
         CHECK(kinds[kind] > 0);
     }
 }
 
 TEST_CASE("a receipt with any bit flipped is refused") {
-    auto flipped = std::map<ChoiceKind, std::size_t>{};
+    auto flipped = std::map<DecisionKind, std::size_t>{};
     for (std::uint64_t i = 0; i < 20 && flipped.size() < 4; ++i) {
         const auto record = Record{support::seed() + i, 1'000, 150, 40};
         for (const auto& receipt : record.receipts) {
@@ -139,7 +139,7 @@ TEST_CASE("a candidate's share of the total is its probability") {
     }
     auto watch = allot::Receipts<D>{0};
     auto events = allot::Events{};
-    d.apply(allot::command::Submit{support::plain_task(1)}, m, events, watch.witness());
+    d.apply(allot::command::Submit{support::plain_task(1)}, m, events, watch.trace());
     REQUIRE(watch.all().size() == 1);
     const auto& receipt = watch.all().front();
     CHECK(receipt.candidates == 4);
@@ -153,17 +153,17 @@ TEST_CASE("a candidate's share of the total is its probability") {
 TEST_CASE("whoever is drawn or asked is among the candidates, with the weight that is stated") {
     using R = allot::Dispatcher<allot::Rules>;
     struct Seen {
-        std::map<ChoiceKind, int> good{};
-        static void sees(void* self, const R& d, const allot::Choice& choice) {
+        std::map<DecisionKind, int> good{};
+        static void sees(void* self, const R& d, const allot::Decision& choice) {
             auto found = 0;
             const auto node = [&](allot::NodeHandle h, allot::Weight weight) {
                 found += h == choice.drawn.node && weight == choice.drawn.weight ? 1 : 0;
             };
             auto best = &choice.task;
             switch (choice.kind) {
-                case ChoiceKind::draw: d.each_candidate(choice, node); break;
-                case ChoiceKind::copy: d.each_fetcher(choice.task, choice.model, node); break;
-                case ChoiceKind::pull:
+                case DecisionKind::draw: d.each_candidate(choice, node); break;
+                case DecisionKind::copy: d.each_fetcher(choice.task, choice.model, node); break;
+                case DecisionKind::pull:
                     d.each_runnable(choice.drawn.node, [&](allot::TaskHandle, const allot::Task& task) {
                         found += task.id == choice.task.id ? 1 : 0;
                         const auto better =
@@ -172,7 +172,7 @@ TEST_CASE("whoever is drawn or asked is among the candidates, with the weight th
                     });
                     REQUIRE(best->id == choice.task.id);
                     break;
-                case ChoiceKind::eviction: found = 1; break;
+                case DecisionKind::eviction: found = 1; break;
             }
             REQUIRE(found == 1);
             ++static_cast<Seen*>(self)->good[choice.kind];
@@ -192,9 +192,9 @@ TEST_CASE("whoever is drawn or asked is among the candidates, with the weight th
             }
         }
     }
-    CHECK(seen.good[ChoiceKind::draw] > 100);
-    CHECK(seen.good[ChoiceKind::copy] > 10);
-    CHECK(seen.good[ChoiceKind::pull] > 10);
+    CHECK(seen.good[DecisionKind::draw] > 100);
+    CHECK(seen.good[DecisionKind::copy] > 10);
+    CHECK(seen.good[DecisionKind::pull] > 10);
 }
 
 }  // namespace receipt_test

@@ -64,7 +64,7 @@ struct Remembers : Lawful {
 
 TEST_CASE("a lawful tracker yields no finding") {
     CHECK(finding(Lawful{}) == "nothing");
-    CHECK(finding(allot::archetype::Qos{}) == "nothing");
+    CHECK(finding(allot::archetype::QoS{}) == "nothing");
 }
 
 TEST_CASE("each fault of a tracker is found") {

@@ -53,7 +53,7 @@ struct Forgives : LastVerdict {
 TEST_CASE("a tracker that kicks out, forgives or keeps every score above zero leaves every node a future") {
     CHECK(finding(KicksOutForZero{}) == "nothing");
     CHECK(finding(Forgives{}) == "nothing");
-    CHECK(finding(allot::archetype::Qos{}) == "nothing");
+    CHECK(finding(allot::archetype::QoS{}) == "nothing");
 }
 
 TEST_CASE("a zero that is for ever is found") {

@@ -76,7 +76,7 @@ struct PunishesDeclining : Lawful {
 TEST_CASE("a tracker that remembers yields no finding, nor one that lifts to its floor") {
     CHECK(finding(Lawful{}) == "nothing");
     CHECK(finding(Lifts{}, Score::from_ratio(3, 10)) == "nothing");
-    CHECK(finding(allot::archetype::Qos{}) == "nothing");
+    CHECK(finding(allot::archetype::QoS{}) == "nothing");
 }
 
 TEST_CASE("whatever coming back or declining cures is found") {

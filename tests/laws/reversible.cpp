@@ -12,7 +12,7 @@
 namespace {
 
 using allot::Draw;
-using allot::Frame;
+using allot::SamplingFrame;
 using allot::GpuGroupPool;
 using allot::NodePlace;
 using allot::Random;
@@ -29,10 +29,10 @@ struct Lawful {
 
     void changed(const NodePlace& before, const NodePlace& after) { pool.changed(before, after); }
     template <class Weigh>
-    auto draw(const Frame& frame, const Weigh& weigh, Random& random) const -> std::optional<Draw> {
+    auto draw(const SamplingFrame& frame, const Weigh& weigh, Random& random) const -> std::optional<Draw> {
         return pool.draw(frame, weigh, random);
     }
-    auto count(const Frame& frame) const -> std::uint32_t { return pool.count(frame); }
+    auto count(const SamplingFrame& frame) const -> std::uint32_t { return pool.count(frame); }
 };
 
 struct IgnoresPriorState : Lawful {
@@ -45,11 +45,11 @@ struct ForgetsModels : Lawful {
     }
 };
 struct CountsOneTooMany : Lawful {
-    auto count(const Frame& frame) const -> std::uint32_t { return pool.count(frame) + (frame.models.size() == 3 ? 1U : 0U); }
+    auto count(const SamplingFrame& frame) const -> std::uint32_t { return pool.count(frame) + (frame.models.size() == 3 ? 1U : 0U); }
 };
 struct DrawsAnotherWord : Lawful {
     template <class Weigh>
-    auto draw(const Frame& frame, const Weigh& weigh, Random& random) const -> std::optional<Draw> {
+    auto draw(const SamplingFrame& frame, const Weigh& weigh, Random& random) const -> std::optional<Draw> {
         const auto drawn = pool.draw(frame, weigh, random);
         (void)random.next();
         return drawn;
@@ -57,7 +57,7 @@ struct DrawsAnotherWord : Lawful {
 };
 struct NeverScans : Lawful {
     template <class Weigh>
-    auto draw(const Frame& frame, const Weigh& weigh, Random& random) const -> std::optional<Draw> {
+    auto draw(const SamplingFrame& frame, const Weigh& weigh, Random& random) const -> std::optional<Draw> {
         const auto drawn = pool.draw(frame, weigh, random);
         return drawn && drawn->scanned ? std::nullopt : drawn;
     }
@@ -67,15 +67,15 @@ struct SharesItsState {
 
     void changed(const NodePlace& before, const NodePlace& after) { pool->changed(before, after); }
     template <class Weigh>
-    auto draw(const Frame& frame, const Weigh& weigh, Random& random) const -> std::optional<Draw> {
+    auto draw(const SamplingFrame& frame, const Weigh& weigh, Random& random) const -> std::optional<Draw> {
         return pool->draw(frame, weigh, random);
     }
-    auto count(const Frame& frame) const -> std::uint32_t { return pool->count(frame); }
+    auto count(const SamplingFrame& frame) const -> std::uint32_t { return pool->count(frame); }
 };
 struct HasMoods : Lawful {
     mutable std::uint32_t calls = 0;
     template <class Weigh>
-    auto draw(const Frame& frame, const Weigh& weigh, Random& random) const -> std::optional<Draw> {
+    auto draw(const SamplingFrame& frame, const Weigh& weigh, Random& random) const -> std::optional<Draw> {
         auto drawn = pool.draw(frame, weigh, random);
         return ++calls % 100 == 0 ? std::nullopt : drawn;
     }

@@ -27,7 +27,7 @@ TEST_CASE("trigger and target are parameters") {
     CHECK(placement.parameters().holders_min == 0);
 }
 
-TEST_CASE("a target below the trigger and requests that lapse at once are not valid") {
+TEST_CASE("a target below the trigger and requests that end_unsuccessfully at once are not valid") {
     using Parameters = allot::ThresholdPlacementParameters;
     CHECK(Parameters{}.valid());
     CHECK_FALSE(Parameters{.holders_min = 4, .holders_target = 3}.valid());

@@ -16,19 +16,19 @@ static_assert(allot::eligibility<archetype::Eligibility>);
 static_assert(allot::weight_policy<archetype::Weight> && !allot::monotone_weight<archetype::Weight>);
 static_assert(allot::candidate_pool<archetype::Pool> && !allot::stores_bounds<archetype::Pool>);
 static_assert(allot::task_queue<archetype::Queue>);
-static_assert(allot::qos_tracker<archetype::Qos>);
+static_assert(allot::qos_tracker<archetype::QoS>);
 static_assert(allot::task_valuation<archetype::Valuation>);
 static_assert(allot::model_placement<archetype::Placement>);
 static_assert(allot::lease_terms<archetype::Terms>);
 
 }  // namespace
 
-template class allot::Dispatcher<archetype::Eligibility, archetype::Weight, archetype::Pool, archetype::Queue, archetype::Qos,
+template class allot::Dispatcher<archetype::Eligibility, archetype::Weight, archetype::Pool, archetype::Queue, archetype::QoS,
                                  archetype::Valuation, archetype::Placement, archetype::Terms>;
 
 TEST_CASE("a dispatcher of archetypes takes nodes and tasks, and starts none") {
     auto dispatcher = allot::Dispatcher{archetype::Eligibility{}, archetype::Weight{}, archetype::Pool{},
-                                        archetype::Queue{},       archetype::Qos{},    archetype::Valuation{},
+                                        archetype::Queue{},       archetype::QoS{},    archetype::Valuation{},
                                         archetype::Placement{},   archetype::Terms{}};
     const auto now = allot::Moment{.time = allot::TimePoint{}, .entropy = 7};
     REQUIRE(dispatcher.join({.id = 1, .gpu = "RTX 4090", .vram = {24}, .stake = 1}, now).accepted());

@@ -11,7 +11,7 @@
 namespace {
 
 using allot::Draw;
-using allot::Frame;
+using allot::SamplingFrame;
 using allot::NodeHandle;
 using allot::Random;
 using allot::u128;
@@ -29,14 +29,14 @@ struct Line {
     mutable std::uint32_t located = 0;
     mutable std::uint32_t scans = 0;
 
-    auto total(const Frame&) const -> std::uint64_t {
+    auto total(const SamplingFrame&) const -> std::uint64_t {
         auto sum = std::uint64_t{0};
         for (const auto bound : bounds) {
             sum += bound;
         }
         return sum;
     }
-    auto locate(const Frame&, std::uint64_t point) const -> Hit {
+    auto locate(const SamplingFrame&, std::uint64_t point) const -> Hit {
         ++located;
         auto node = std::uint32_t{0};
         for (; point >= bounds[node]; ++node) {
@@ -45,7 +45,7 @@ struct Line {
         return {{node}, 0, point, bounds[node]};
     }
     template <class F>
-    void for_each(const Frame&, F&& f) const {
+    void for_each(const SamplingFrame&, F&& f) const {
         ++scans;
         for (std::uint32_t node = 0; node < bounds.size(); ++node) {
             if (bounds[node] > 0) {
@@ -78,27 +78,27 @@ TEST_CASE("a weight that fills its bound is drawn at the first try") {
         auto random = chance(i);
         const auto drawn = allot::canonical_draw(line, {}, [](NodeHandle, std::uint32_t) { return bounded(one); }, random);
         REQUIRE(drawn.has_value());
-        CHECK(drawn->misses == 0);
+        CHECK(drawn->rejections == 0);
         CHECK(drawn->weight == bounded(one));
         CHECK_FALSE(drawn->scanned);
     }
 }
 
-TEST_CASE("as many misses as the frame admits, thirty-two by default, then one scan decides") {
+TEST_CASE("as many rejections as the frame admits, thirty-two by default, then one scan decides") {
     const auto line = Line{{one, one, one}};
     auto random = chance();
     const auto last_unit = [](NodeHandle node, std::uint32_t) {
         return node.value == 2 ? Weight::from_raw(1) : Weight::zero();
     };
-    const auto frame = GENERATE(Frame{}, Frame{{}, {}, 5}, Frame{{}, {}, 100});
-    const auto misses = frame.misses_max;
-    CHECK(Frame{}.misses_max == 32);
+    const auto frame = GENERATE(SamplingFrame{}, SamplingFrame{{}, {}, 5}, SamplingFrame{{}, {}, 100});
+    const auto rejections = frame.rejections_max;
+    CHECK(SamplingFrame{}.rejections_max == 32);
     const auto drawn = allot::canonical_draw(line, frame, last_unit, random);
     REQUIRE(drawn.has_value());
     CHECK(drawn->node == NodeHandle{2});
-    CHECK(drawn->misses == misses);
+    CHECK(drawn->rejections == rejections);
     CHECK(drawn->scanned);
-    CHECK(line.located == misses);
+    CHECK(line.located == rejections);
     CHECK(line.scans == 2);  // once for the sum, once for the choice
 }
 
@@ -108,7 +108,7 @@ TEST_CASE("a frame without tries is scanned at once") {
     const auto drawn = allot::canonical_draw(
         line, {{}, {}, 0}, [](NodeHandle, std::uint32_t) { return Weight::max(); }, random);
     REQUIRE(drawn.has_value());
-    CHECK(drawn->misses == 0);
+    CHECK(drawn->rejections == 0);
     CHECK(drawn->scanned);
     CHECK(line.located == 0);
 }
@@ -120,7 +120,7 @@ TEST_CASE("the bits below a unit of the bound decide on the edge") {
     for (std::uint32_t i = 0; i < 4'000; ++i) {
         auto random = chance(i);
         const auto half = [](NodeHandle, std::uint32_t) { return Weight::from_raw(u128{1} << 63); };
-        ++tries[allot::canonical_draw(line, {}, half, random)->misses];
+        ++tries[allot::canonical_draw(line, {}, half, random)->rejections];
     }
     CHECK(tries[0] > 1'800);  // 2000 expected, six standard deviations are 190
     CHECK(tries[0] < 2'200);
@@ -131,13 +131,13 @@ TEST_CASE("the bits below a unit of the bound decide on the edge") {
 TEST_CASE("loose bounds and a scan leave the same shares") {
     const auto bounds =
         GENERATE(std::vector<std::uint32_t>{one, 2 * one, one}, std::vector<std::uint32_t>{one, 15 * one, 3 * one});
-    const auto misses_max = GENERATE(32U, 0U);
+    const auto rejections_max = GENERATE(32U, 0U);
     const auto line = Line{bounds};
     auto counts = std::map<std::uint32_t, std::uint64_t>{};
     const auto weigh = [](NodeHandle node, std::uint32_t) { return bounded((node.value + 1) * (one / 4)); };
     for (std::uint32_t i = 0; i < 6'000; ++i) {
         auto random = chance(i);
-        ++counts[allot::canonical_draw(line, {{}, {}, misses_max}, weigh, random)->node.value];
+        ++counts[allot::canonical_draw(line, {{}, {}, rejections_max}, weigh, random)->node.value];
     }
     CAPTURE(counts[0], counts[1], counts[2]);
     auto surplus = std::uint64_t{0};  // chi-square times 1000

@@ -87,19 +87,19 @@ struct Network {
             all.push_back({c});
         }
         for (std::uint32_t i = 0; i < 3'000; ++i) {
-            const auto frame = allot::Frame{std::span{all}.subspan(i % classes), models};
+            const auto frame = allot::SamplingFrame{std::span{all}.subspan(i % classes), models};
             auto words = allot::Random{allot::Entropy{support::seed()}, allot::Purpose::dispatch, {}, 0, i};
             auto words_again = words;
             const auto drawn = fast.draw(frame, weigh, words);
             if (i % 50 == 0) {
                 const auto same = slow.draw(frame, weigh, words_again);
                 REQUIRE(drawn.has_value() == same.has_value());
-                REQUIRE((!drawn || (drawn->node == same->node && drawn->misses == same->misses)));
+                REQUIRE((!drawn || (drawn->node == same->node && drawn->rejections == same->rejections)));
                 REQUIRE(words == words_again);
             }
             if (drawn) {
                 tries.hits += drawn->scanned ? 0U : 1U;
-                tries.all += drawn->misses + (drawn->scanned ? 0U : 1U);
+                tries.all += drawn->rejections + (drawn->scanned ? 0U : 1U);
             }
         }
         return tries;
@@ -202,8 +202,8 @@ TEST_CASE("at worst a draw makes the frame's tries and looks twice at each of it
     const auto all = std::vector<allot::ClassId>{{0}, {7}, {14}, {20}};
     const auto holders_of_0 = std::vector<allot::ModelId>{{0}};
     const auto narrowed = GENERATE(false, true);
-    const auto misses_max = GENERATE(0U, 1U, 32U, 100U);
-    auto frame = allot::Frame{all, {}, misses_max};
+    const auto rejections_max = GENERATE(0U, 1U, 32U, 100U);
+    auto frame = allot::SamplingFrame{all, {}, rejections_max};
     if (narrowed) {
         frame.models = holders_of_0;
     }
@@ -219,14 +219,14 @@ TEST_CASE("at worst a draw makes the frame's tries and looks twice at each of it
         auto words = allot::Random{allot::Entropy{support::seed()}, allot::Purpose::dispatch, {}};
         const auto drawn = pool.draw(frame, faint, words);
         CHECK(drawn.has_value() == (raw > 0));
-        CHECK((!drawn || (drawn->scanned && drawn->misses == misses_max)));
+        CHECK((!drawn || (drawn->scanned && drawn->rejections == rejections_max)));
         return asked;
     };
     // Nobody at all: the first look tells. Somebody: the second goes as far as whom it falls on.
-    CHECK(asked_by(network.fast, 0) == misses_max + places);
-    CHECK(asked_by(network.slow, 0) == misses_max + places);
+    CHECK(asked_by(network.fast, 0) == rejections_max + places);
+    CHECK(asked_by(network.slow, 0) == rejections_max + places);
     const auto asked = asked_by(network.fast, 1);
-    CHECK(asked > misses_max + places);
-    CHECK(asked <= misses_max + 2 * places);
+    CHECK(asked > rejections_max + places);
+    CHECK(asked <= rejections_max + 2 * places);
     CHECK(asked == asked_by(network.slow, 1));
 }

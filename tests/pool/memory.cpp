@@ -66,7 +66,7 @@ TEST_CASE("a pool in which everybody has stood asks for no memory") {
     auto drawn = std::uint32_t{0};
     const auto before = support::calls;
     for (std::uint32_t i = 0; i < 2'000; ++i) {
-        const auto frame = i % 2 == 0 ? allot::Frame{classes} : allot::Frame{classes, model, i % 5 == 0 ? 0U : 32U};
+        const auto frame = i % 2 == 0 ? allot::SamplingFrame{classes} : allot::SamplingFrame{classes, model, i % 5 == 0 ? 0U : 32U};
         const auto node = pool.draw(frame, full, words)->node.value;
         pool.changed(world.places[node], world.busy(node));
         drawn += pool.count(frame);
@@ -106,7 +106,7 @@ TEST_CASE("a change that memory was refused for is taken back by its reverse") {
             }
             for (const auto& model : {std::vector<allot::ModelId>{}, std::vector<allot::ModelId>{{0}},
                                       std::vector<allot::ModelId>{{2}, {4}}}) {
-                const auto frame = allot::Frame{classes, model};
+                const auto frame = allot::SamplingFrame{classes, model};
                 auto words = allot::Random{allot::Entropy{support::seed()}, allot::Purpose::dispatch, {}, n};
                 auto words_again = words;
                 const auto a = pool.draw(frame, full, words);

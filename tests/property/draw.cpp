@@ -162,7 +162,7 @@ TEST_CASE("pools alone draw as the oracle does, with any bounds and weights") {
             const auto numbers = *rc::gen::resize(60, rc::gen::container<std::vector<std::uint32_t>>(
                                                           rc::gen::resize(1'000, rc::gen::arbitrary<std::uint32_t>())));
             const auto entropy = *rc::gen::resize(1'000, rc::gen::arbitrary<std::uint64_t>());
-            const auto misses_max = *rc::gen::element(0U, 1U, 7U, 32U, 32U, 50U);
+            const auto rejections_max = *rc::gen::element(0U, 1U, 7U, 32U, 32U, 50U);
             const auto mask = *rc::gen::inRange(0U, 8U);
             auto lone = lone_pool(numbers);
             auto fast = allot::GpuGroupPool{};
@@ -193,7 +193,7 @@ TEST_CASE("pools alone draw as the oracle does, with any bounds and weights") {
                     }
                 }
             }
-            const auto frame = allot::Frame{classes, models, misses_max};
+            const auto frame = allot::SamplingFrame{classes, models, rejections_max};
             const auto weigh = [&](allot::NodeHandle node, std::uint32_t) {
                 return allot::Weight::from_raw(lone.weights[node.value]);
             };
@@ -202,7 +202,7 @@ TEST_CASE("pools alone draw as the oracle does, with any bounds and weights") {
             auto w1 = words;
             auto w2 = words;
             const auto expected = oracle::pick(
-                line, [&](const oracle::Place& place) { return weigh(place.node, 0).raw(); }, w0, misses_max);
+                line, [&](const oracle::Place& place) { return weigh(place.node, 0).raw(); }, w0, rejections_max);
             const auto a = fast.draw(frame, weigh, w1);
             const auto b = slow.draw(frame, weigh, w2);
             RC_ASSERT(fast.count(frame) == line.size());
@@ -215,9 +215,9 @@ TEST_CASE("pools alone draw as the oracle does, with any bounds and weights") {
                 RC_ASSERT(a->node == expected->node);
                 RC_ASSERT(b->node == expected->node);
                 RC_ASSERT(a->scanned == expected->scanned);
-                RC_ASSERT(a->misses == expected->misses);
+                RC_ASSERT(a->rejections == expected->rejections);
                 RC_ASSERT(!weigh(a->node, 0).is_zero());
-                scanned += a->scanned && misses_max >= 32 ? 1 : 0;
+                scanned += a->scanned && rejections_max >= 32 ? 1 : 0;
             }
         },
         support::runs(3'000, 200'000));
@@ -422,7 +422,7 @@ TEST_CASE("where almost nobody is admitted the exact scan decides, in proportion
 
 TEST_CASE("where all weights are zero nobody is drawn") {
     auto d = fresh();
-    (void)d.configure(allot::RollingQosParameters{.score_floor = allot::Score::zero()}, 1, start);
+    (void)d.configure(allot::RollingQoSParameters{.score_floor = allot::Score::zero()}, 1, start);
     for (auto i = 0; i < 5; ++i) {
         auto node = spec_of(i);
         node.stake = i < 3 ? 0 : 100;

@@ -64,7 +64,7 @@ public:
         }
     }
     /// Whoever is still there leaves, and what still waits or runs is withdrawn.
-    void lapse() {
+    void end_unsuccessfully() {
         for (const auto& task : tasks_) {
             hear(d_.cancel(task, moment()));
         }
@@ -163,7 +163,7 @@ void flooded(const Preset& preset, allot::RulesParameters rules) {
         auto outsiders = Outsiders<decltype(d)>{d, seed() + run};
         outsiders.flood(1'500);
         const auto full = Size{d};
-        outsiders.lapse();
+        outsiders.end_unsuccessfully();
         for (const auto time : {outsiders.time() / 2, outsiders.time()}) {
             ok(twin.advance(at(time)));
         }
@@ -186,7 +186,7 @@ auto rules_of(const Preset& preset) -> allot::RulesParameters {
 
 }  // namespace
 
-TEST_CASE("after a flood by outsiders and its lapse the state has the size of the state before", "[A3]") {
+TEST_CASE("after a flood by outsiders and its end_unsuccessfully the state has the size of the state before", "[A3]") {
     SECTION("CrynuxSingle") { flooded(allot::preset::CrynuxSingle{}, rules_of(allot::preset::CrynuxSingle{})); }
     SECTION("CrynuxTrio") { flooded(allot::preset::CrynuxTrio{}, rules_of(allot::preset::CrynuxTrio{})); }
     SECTION("CrynuxRelay2026") { flooded(allot::preset::CrynuxRelay2026{2}, rules_of(allot::preset::CrynuxRelay2026{2})); }

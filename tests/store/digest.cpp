@@ -89,6 +89,6 @@ TEST_CASE("what a tracker remembers counts when it says how") {
 }
 
 TEST_CASE("the key of the hashes is no part of a network's digest") {
-    using State = allot::Network<Remembered, std::variant<int>>;
+    using State = allot::Records<Remembered, std::variant<int>>;
     CHECK(allot::digest_of(State{{1, 2}}) == allot::digest_of(State{{3, 4}}));
 }

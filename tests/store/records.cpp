@@ -17,7 +17,7 @@ using allot::NodeHandle;
 using allot::TaskHandle;
 using allot::TimePoint;
 
-using State = allot::Network<int, std::variant<int>>;
+using State = allot::Records<int, std::variant<int>>;
 using Record = State::NodeRecordType;
 
 /// Notes what it hears, and throws when told to.
@@ -88,7 +88,7 @@ TEST_CASE("a class opens and closes with the nodes that take part in it, and a r
     const auto fits = [&] { return state.fits().fit(c, requirement); };
     CHECK(state.fits().active(c) == 1);
     CHECK_FALSE(fits());
-    const auto mark = state.mark();
+    const auto savepoint = state.savepoint();
     state.put(NodeHandle{1}, node_in(state, ears, 8, 8, 1), ears);
     CHECK(fits());
     const auto turn = [&](std::uint32_t h, allot::NodeState is) {
@@ -105,7 +105,7 @@ TEST_CASE("a class opens and closes with the nodes that take part in it, and a r
     state.remove(NodeHandle{0}, ears);
     CHECK_FALSE(fits());
     state.put(NodeHandle{1}, node_in(state, ears, 8, 24, 1), ears);
-    state.rollback(mark, ears);
+    state.rollback(savepoint, ears);
     CHECK(state.fits().active(c) == 1);
     CHECK_FALSE(fits());
     state.put(NodeHandle{1}, node_in(state, ears, 8, 8, 1), ears);
@@ -133,7 +133,7 @@ TEST_CASE("a rollback leads back through everything, newest first") {
     auto ears = Ears{};
     state.put(NodeHandle{0}, node_in(state, ears, 7, 8, 5), ears);
     const auto saved = state;
-    const auto mark = state.mark();
+    const auto savepoint = state.savepoint();
 
     state.note_configuration(std::variant<int>{42});
     auto counters = state.counters();
@@ -155,9 +155,9 @@ TEST_CASE("a rollback leads back through everything, newest first") {
     CHECK(state.due_first()->time == 9'000);
 
     ears.heard.clear();
-    state.rollback(mark, ears);
+    state.rollback(savepoint, ears);
     CHECK(state == saved);
-    CHECK(state.mark() == mark);
+    CHECK(state.savepoint() == savepoint);
     CHECK(state.present() == 1);
     CHECK(state.stake_root_max() == allot::StakeRoot::from(5));
     CHECK(state.due_first() == nullptr);
@@ -172,7 +172,7 @@ TEST_CASE("a follower that throws is undone with the rest") {
     auto state = State{{1, 2}};
     auto ears = Ears{};
     state.put(NodeHandle{0}, node_in(state, ears, 7, 8, 5), ears);
-    state.forget_notes();
+    state.forget_undo_log();
     const auto saved = state;
     auto changed = node_in(state, ears, 7, 24, 6);
     ears.throws = true;
@@ -210,7 +210,7 @@ TEST_CASE("a record edited where it lies moves its indices, and a rollback moves
     auto ears = Ears{};
     state.put(NodeHandle{0}, node_in(state, ears, 7, 8, 100), ears);
     const auto before = state;
-    const auto mark = state.mark();
+    const auto savepoint = state.savepoint();
     ears.heard.clear();
     state.edit(NodeHandle{0}, [](Record& record) {
         record.node.stake_root = allot::StakeRoot::from(400);
@@ -219,7 +219,7 @@ TEST_CASE("a record edited where it lies moves its indices, and a rollback moves
     CHECK(ears.heard == std::vector<std::string>{"node 0 xx"});
     CHECK(state.stake_root_max() == allot::StakeRoot::from(400));
     CHECK(state.due_first()->time == 7'000);
-    state.rollback(mark, ears);
+    state.rollback(savepoint, ears);
     CHECK(state == before);
     CHECK(state.stake_root_max() == allot::StakeRoot::from(100));
     CHECK(state.due_first() == nullptr);

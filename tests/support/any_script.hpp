@@ -79,7 +79,7 @@ inline auto runs(int in_short, int in_long) -> int {
 }  // namespace support
 
 // Compiled once, in instances.cpp.
-extern template class allot::Dispatcher<allot::Rules, allot::GpuGroupPool, allot::ValueQueue, allot::RollingQos,
+extern template class allot::Dispatcher<allot::Rules, allot::GpuGroupPool, allot::ValueQueue, allot::RollingQoS,
                                         allot::ThresholdPlacement, allot::FixedTerms, allot::IdKey>;
-extern template class allot::Dispatcher<allot::Rules, allot::LinearPool, allot::LinearQueue, allot::RollingQos,
+extern template class allot::Dispatcher<allot::Rules, allot::LinearPool, allot::LinearQueue, allot::RollingQoS,
                                         allot::ThresholdPlacement, allot::FixedTerms, allot::IdKey>;

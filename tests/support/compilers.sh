@@ -20,7 +20,7 @@ works() {
         echo yes
     else
         echo NO
-        touch "$work/one_does_not"
+        prefetch "$work/one_does_not"
         head -n 3 "$work/log" >&2
     fi
 }

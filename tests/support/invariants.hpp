@@ -97,7 +97,7 @@ private:
         std::optional<allot::TaskId> task{};
         std::set<std::string> disk{};
         allot::TimePoint forget_at{};
-        std::optional<allot::RollingQos::node_data> qos{};
+        std::optional<allot::RollingQoS::node_data> qos{};
     };
     /// One node of a running task, with its lease.
     struct Member {
@@ -183,7 +183,7 @@ private:
         return alike(node).size() >= rules_.class_nodes_min;
     }
     /// A node became one of its kind; the one that makes them enough frees them all.
-    void came(const allot::NodeId& id) {
+    void became_candidate(const allot::NodeId& id) {
         freed_.insert(id);
         const auto kind = alike(node(id).spec);
         if (kind.size() == rules_.class_nodes_min) {
@@ -541,7 +541,7 @@ private:
         nodes_.emplace(e.node, std::move(book));
         have(d, e.node, spec.models);
         judged_.insert(e.node);
-        came(e.node);
+        became_candidate(e.node);
     }
     template <class D>
     void take(const D&, const allot::event::NodeUpdated& e, const Command& command, bool) {
@@ -558,7 +558,7 @@ private:
         const auto same = std::tie(is.gpu, is.vram, is.platform, is.software) ==
                           std::tie(before.gpu, before.vram, before.platform, before.software);
         if (!same) {
-            came(e.node);
+            became_candidate(e.node);
         } else if (change.operator_id || before.stake.units == allot::u128{0}) {
             freed_.insert(e.node);
         }
@@ -582,7 +582,7 @@ private:
         ensure(n.state == allot::NodeState::paused || n.state == allot::NodeState::pending_pause,
                "what resumes was paused", e.node);
         n.state = n.task ? allot::NodeState::busy : allot::NodeState::available;
-        came(e.node);
+        became_candidate(e.node);
     }
     template <class D>
     void take(const D&, const allot::event::NodeLeavePending& e, const Command&, bool) {
@@ -944,7 +944,7 @@ private:
                     rules_ = parameters;
                 } else if constexpr (std::is_same_v<P, allot::ValueQueueParameters>) {
                     queue_ = parameters;
-                } else if constexpr (std::is_same_v<P, allot::RollingQosParameters>) {
+                } else if constexpr (std::is_same_v<P, allot::RollingQoSParameters>) {
                     qos_ = parameters;
                 } else if constexpr (std::is_same_v<P, allot::FixedTermsParameters>) {
                     terms_ = parameters;
@@ -1327,7 +1327,7 @@ private:
     std::map<allot::GroupId, GroupBook> groups_{};
     allot::RulesParameters rules_;
     allot::ValueQueueParameters queue_;
-    allot::RollingQosParameters qos_;
+    allot::RollingQoSParameters qos_;
     allot::FixedTermsParameters terms_;
     std::uint64_t token_ = 0;
     std::uint64_t sequence_next_ = 0;

@@ -24,7 +24,7 @@ struct Place {
 
 struct Pick {
     allot::NodeHandle node{};
-    std::uint32_t misses = 0;
+    std::uint32_t rejections = 0;
     bool scanned = false;
 };
 
@@ -33,9 +33,9 @@ struct Pick {
 ///
 /// Throw a point into the sum of the bounds, take the first place whose prefix exceeds it, and accept it with the
 /// probability weight / bound: when the point lies in the first `weight` of the place. The point has 28 bits behind the
-/// binary point; where they do not decide, another 64 are drawn. After so many misses one scan decides exactly.
+/// binary point; where they do not decide, another 64 are drawn. After so many rejections one scan decides exactly.
 template <class Weigh>
-[[nodiscard]] auto pick(const std::vector<Place>& places, Weigh weigh, allot::Random& words, std::uint32_t misses_max = 32)
+[[nodiscard]] auto pick(const std::vector<Place>& places, Weigh weigh, allot::Random& words, std::uint32_t rejections_max = 32)
     -> std::optional<Pick> {
     auto length = std::uint64_t{0};
     for (const auto& place : places) {
@@ -44,7 +44,7 @@ template <class Weigh>
     if (length == 0) {
         return std::nullopt;
     }
-    for (auto miss = 0U; miss < misses_max; ++miss) {
+    for (auto miss = 0U; miss < rejections_max; ++miss) {
         const auto point = words.below(length);
         auto begin = std::uint64_t{0};
         for (const auto& place : places) {
@@ -76,7 +76,7 @@ template <class Weigh>
     for (const auto& place : places) {
         prefix = prefix + weigh(place);
         if (prefix > point) {
-            return Pick{place.node, misses_max, true};
+            return Pick{place.node, rejections_max, true};
         }
     }
     return std::nullopt;
@@ -119,23 +119,23 @@ public:
     }
 
     template <class Weigh>
-    [[nodiscard]] auto draw(const allot::Frame& frame, Weigh&& weigh, allot::Random& random) const
+    [[nodiscard]] auto draw(const allot::SamplingFrame& frame, Weigh&& weigh, allot::Random& random) const
         -> std::optional<allot::Draw> {
         auto words = random;
         const auto line = places(frame);
         for (const auto& place : line) {
             const auto weight = allot::Weight{weigh(place.node, place.model)}.raw();
-            if (frame.misses_max > 0 && weight > (allot::u128{place.bound} << 64)) {
+            if (frame.rejections_max > 0 && weight > (allot::u128{place.bound} << 64)) {
                 complain(fmt::format("a weight exceeds its bound (node record {})", place.node.value));
             }
         }
         const auto expected = pick(
             line, [&](const Place& place) { return allot::Weight{weigh(place.node, place.model)}.raw(); }, words,
-            frame.misses_max);
+            frame.rejections_max);
         const auto drawn = inner_.draw(frame, weigh, random);
         if (drawn.has_value() != expected.has_value() || (drawn && drawn->node != expected->node)) {
             complain("the draw is not that of the oracle");
-        } else if (drawn && (drawn->scanned != expected->scanned || drawn->misses != expected->misses)) {
+        } else if (drawn && (drawn->scanned != expected->scanned || drawn->rejections != expected->rejections)) {
             complain("the draw went another way than that of the oracle");
         } else if (!(words == random)) {
             complain("the draw used other words than that of the oracle");
@@ -145,13 +145,13 @@ public:
         }
         auto& way = ways();
         ++(drawn ? way.drawn : way.nobody);
-        way.missed += drawn && drawn->misses > 0 ? 1U : 0U;
+        way.missed += drawn && drawn->rejections > 0 ? 1U : 0U;
         way.scanned += drawn && drawn->scanned ? 1U : 0U;
         way.narrowed += drawn && !frame.models.empty() ? 1U : 0U;
         return drawn;
     }
 
-    [[nodiscard]] auto count(const allot::Frame& frame) const -> std::uint32_t { return inner_.count(frame); }
+    [[nodiscard]] auto count(const allot::SamplingFrame& frame) const -> std::uint32_t { return inner_.count(frame); }
 
     /// The same candidates with the same bounds at the same places.
     [[nodiscard]] auto same_places(const WatchedPool& other) const -> bool {
@@ -178,7 +178,7 @@ private:
     }
 
     /// The frame: candidates by (class, slot), or each model's holders by (class, place among them).
-    [[nodiscard]] auto places(const allot::Frame& frame) const -> std::vector<Place> {
+    [[nodiscard]] auto places(const allot::SamplingFrame& frame) const -> std::vector<Place> {
         using Order = std::tuple<std::uint32_t, allot::ClassId, std::uint32_t>;
         auto found = std::map<Order, Place>{};
         const auto put = [&](const Order& order, const Place& place) {
@@ -267,7 +267,7 @@ template <class D>
         }
     });
     const auto ceilings = state.counters().ceilings.following(largest);
-    const auto misses_max = 32U << static_cast<unsigned>(ceilings.slack());
+    const auto rejections_max = 32U << static_cast<unsigned>(ceilings.slack());
     auto candidates = std::vector<Candidate>{};
     state.nodes().for_each([&](allot::NodeHandle handle, const auto& record) {
         const auto& node = record.node;
@@ -366,7 +366,7 @@ template <class D>
                 }
                 return counts ? c.weight : allot::u128{0};
             };
-            if (const auto drawn = pick(frame, weigh, words, misses_max)) {
+            if (const auto drawn = pick(frame, weigh, words, rejections_max)) {
                 return drawn->node;
             }
             if (rules.narrowing == allot::Narrowing::gate) {
@@ -384,7 +384,7 @@ template <class D>
                 places.push_back(place);
             }
         }
-        const auto drawn = pick(places, [&](const Place& place) { return by_handle(place.node).weight; }, words, misses_max);
+        const auto drawn = pick(places, [&](const Place& place) { return by_handle(place.node).weight; }, words, rejections_max);
         return drawn ? std::optional{drawn->node} : std::nullopt;
     };
 

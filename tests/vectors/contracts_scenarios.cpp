@@ -27,7 +27,7 @@ constexpr auto node_available = 1;
 auto contracts(std::uint32_t places = 50, std::uint32_t kick_out_at = 10) {
     return allot::Dispatcher{allot::preset::CrynuxContracts2{},
                              allot::ValueQueue{{.tasks_per_node = 0, .capacity_min = places}},
-                             allot::ContractQos{{.kick_out_at = kick_out_at}}};
+                             allot::ContractQoS{{.kick_out_at = kick_out_at}}};
 }
 using Network = decltype(contracts());
 
@@ -188,7 +188,7 @@ void model_reported(const Json& row) {
     ok(d.submit(with(task_of(1, 10), [](auto& t) { t.vram_min = 80_GiB; }), at(0s)));  // somebody asks for the model
     const auto free_holders = [&] {
         const auto model = d.state().models().find("model").value();
-        return d.pool().count(allot::Frame{d.state().fits().all_classes(), {&model, 1}});
+        return d.pool().count(allot::SamplingFrame{d.state().fits().all_classes(), {&model, 1}});
     };
     CHECK(free_holders() == number(row["before"]));
     ok(d.report_model(1, command::Report::add, {"model"}, at(0s)));

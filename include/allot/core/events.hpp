@@ -151,12 +151,12 @@ struct Answer {
 namespace detail {
 
 /// Takes back the events of a command that did not come to its end.
-class Truncation {
+class RollbackGuard {
 public:
-    Truncation(Events& events, std::size_t size) noexcept : events_{&events}, size_{size} {}
-    Truncation(const Truncation&) = delete;
-    auto operator=(const Truncation&) -> Truncation& = delete;
-    ~Truncation() {
+    RollbackGuard(Events& events, std::size_t size) noexcept : events_{&events}, size_{size} {}
+    RollbackGuard(const RollbackGuard&) = delete;
+    auto operator=(const RollbackGuard&) -> RollbackGuard& = delete;
+    ~RollbackGuard() {
         if (events_ != nullptr) {
             events_->truncate(size_);
         }

@@ -169,7 +169,7 @@ struct Task {
     [[nodiscard]] auto pinned() const noexcept -> bool { return pinned_to != no_handle<NodeHandle>; }
 
     /// Who is told, if anybody.
-    [[nodiscard]] auto told() const -> std::optional<OwnerId> {
+    [[nodiscard]] auto notify_to() const -> std::optional<OwnerId> {
         return owner.is_null() ? std::nullopt : std::optional{owner};
     }
 

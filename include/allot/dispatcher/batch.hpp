@@ -65,9 +65,9 @@ template <class... Ps>
 void Dispatcher<Ps...>::look_ahead(std::span<Subject> seen) const {
     for (auto& s : seen) {
         if (s.task != nullptr) {
-            state_.tasks().touch(s.hash);
+            state_.tasks().prefetch(s.hash);
         } else if (s.node != nullptr) {
-            state_.nodes().touch(s.hash);
+            state_.nodes().prefetch(s.hash);
         }
     }
     for (auto& s : seen) {
@@ -79,7 +79,7 @@ void Dispatcher<Ps...>::look_ahead(std::span<Subject> seen) const {
     }
     for (auto& s : seen) {
         if (s.known && s.task != nullptr) {
-            touch(state_.tasks()[TaskHandle{s.handle}]);
+            prefetch(state_.tasks()[TaskHandle{s.handle}]);
         }
     }
     for (auto& s : seen) {
@@ -90,7 +90,7 @@ void Dispatcher<Ps...>::look_ahead(std::span<Subject> seen) const {
         s.known = l != no_handle<LeaseHandle>;
         s.handle = l.value;
         if (s.known) {
-            touch(state_.leases()[l]);
+            prefetch(state_.leases()[l]);
         }
     }
     for (auto& s : seen) {
@@ -98,8 +98,8 @@ void Dispatcher<Ps...>::look_ahead(std::span<Subject> seen) const {
             s.handle = state_.leases()[LeaseHandle{s.handle}].node.value;
         }
         if (s.known) {
-            touch(state_.nodes()[NodeHandle{s.handle}]);
-            touch(state_.holdings(NodeHandle{s.handle}));
+            prefetch(state_.nodes()[NodeHandle{s.handle}]);
+            prefetch(state_.holdings(NodeHandle{s.handle}));
         }
     }
 }

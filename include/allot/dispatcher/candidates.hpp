@@ -11,9 +11,9 @@ namespace allot { inline namespace v0 {
 // asked, so that these are also a second opinion on what the indices decide.
 
 template <class... Ps>
-void Dispatcher<Ps...>::witnessed(const Choice& choice, const Step& step) const {
-    if (step.witness.sees != nullptr) {
-        step.witness.sees(step.witness.self, *this, choice);
+void Dispatcher<Ps...>::traced(const Decision& choice, const Step& step) const {
+    if (step.trace.sees != nullptr) {
+        step.trace.sees(step.trace.self, *this, choice);
     }
 }
 
@@ -61,7 +61,7 @@ void Dispatcher<Ps...>::each_candidate(const Task& task, F&& f) const {
 
 template <class... Ps>
 template <class F>
-void Dispatcher<Ps...>::each_candidate(const Choice& choice, F&& f) const {
+void Dispatcher<Ps...>::each_candidate(const Decision& choice, F&& f) const {
     if (choice.chosen.empty()) {
         each_candidate(choice.task, f);
         return;
@@ -134,8 +134,8 @@ auto Dispatcher<Ps...>::record_of(const TaskSpec& spec) const -> Task {
 }
 
 template <class... Ps>
-auto Dispatcher<Ps...>::has_team(NodeHandle node, const Task& task) const -> bool {
-    return gang_size(task) == 1 || !team_of(node, task, Entropy{}).empty();  // who it is depends on lots, but not whether
+auto Dispatcher<Ps...>::has_gang(NodeHandle node, const Task& task) const -> bool {
+    return gang_size(task) == 1 || !gang_of(node, task, Entropy{}).empty();  // who it is depends on lots, but not whether
 }
 
 template <class... Ps>
@@ -157,7 +157,7 @@ void Dispatcher<Ps...>::each_runnable(NodeHandle node, F&& f) const {
     const auto node_class = state_.nodes()[node].node.node_class;
     state_.tasks().for_each([&](TaskHandle h, const Task& task) {
         if (task.state == TaskState::queued && state_.fits().fit(node_class, task.requirement) && can_run(node, task) &&
-            has_team(node, task)) {
+            has_gang(node, task)) {
             f(h, task);
         }
     });

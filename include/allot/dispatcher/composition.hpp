@@ -120,7 +120,7 @@ void Dispatcher<Ps...>::rebuild(std::uint32_t first, std::uint32_t end) {
 /// there from the start.
 template <class... Ps>
 template <class OtherData, class OtherConfiguration>
-void Dispatcher<Ps...>::adopt(const Network<OtherData, OtherConfiguration>& from) {
+void Dispatcher<Ps...>::adopt(const Records<OtherData, OtherConfiguration>& from) {
     auto followers = Followers{*this};
     auto counters = from.counters();
     state_.set(counters, followers);
@@ -139,14 +139,14 @@ void Dispatcher<Ps...>::adopt(const Network<OtherData, OtherConfiguration>& from
         }
         state_.put(h, std::move(record), followers);
         state_.hold(h, from.holdings(h), followers);
-        state_.forget_notes();
+        state_.forget_undo_log();
     });
     from.node_names().for_each([&](std::uint32_t id, const NodeId& v) { state_.intern_at(NodeNameId{id}, v, followers); });
     from.groups().for_each([&](GroupHandle h, const GroupRecord& record) { state_.put(h, GroupRecord{record}, followers); });
     from.tasks().for_each([&](TaskHandle h, const Task& record) { state_.put(h, Task{record}, followers); });
     from.ended_tasks().for_each([&](EndedHandle h, const EndedTask& record) { state_.put(h, EndedTask{record}, followers); });
     from.leases().for_each([&](LeaseHandle h, const LeaseRecord& record) { state_.put(h, LeaseRecord{record}, followers); });
-    state_.forget_notes();
+    state_.forget_undo_log();
 }
 
 template <class... Ps>

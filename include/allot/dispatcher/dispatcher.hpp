@@ -17,7 +17,7 @@
 #include <allot/dispatcher/policy_pack.hpp>
 #include <allot/dispatcher/rules.hpp>
 #include <allot/dispatcher/session.hpp>
-#include <allot/dispatcher/witness.hpp>
+#include <allot/dispatcher/trace.hpp>
 #include <allot/eligibility/hardware_fit.hpp>
 #include <allot/fwd.hpp>
 #include <allot/placement/threshold_placement.hpp>
@@ -61,7 +61,7 @@ public:
     using CandidatePool = Choose<role::pool, CandidatePoolCheck,
                                  std::conditional_t<monotone_weight<WeightPolicy>, allot::CandidatePool, LinearPool>>;
     using TaskQueue = Choose<role::queue, TaskQueueCheck, allot::TaskQueue>;
-    using QoSTracker = Choose<role::qos, QosTrackerCheck, allot::QoSTracker>;
+    using QoSTracker = Choose<role::qos, QoSTrackerCheck, allot::QoSTracker>;
     using Valuation = Choose<role::valuation, TaskValuationCheck, FeePerSecond>;
     using Placement = Choose<role::placement, ModelPlacementCheck, ThresholdPlacement>;
     using Terms = Choose<role::terms, LeaseTermsCheck, FixedTerms>;
@@ -81,7 +81,7 @@ public:
     using Command = basic_command<Configuration>;
     using NodeData = typename QoSTracker::node_data;
     using Record = NodeRecord<NodeData>;
-    using State = Network<NodeData, Configuration>;
+    using State = Records<NodeData, Configuration>;
 
     /// All policies as their defaults make them. A template, because clang 14 instantiates a plain member whose constraint does
     /// not hold when the class is instantiated explicitly.
@@ -107,9 +107,9 @@ public:
     }
     /// The same, appending to the caller's buffer.
     void apply(const Command& command, const Moment& moment, Events& events) { apply(command, moment, events, {}); }
-    /// The same before a witness, who sees every choice as it falls. What it throws is as what a policy throws.
-    void apply(const Command& command, const Moment& moment, Events& events, const Witness<Dispatcher>& witness) {
-        apply(command, subject_of(command), moment, events, witness);
+    /// The same before a trace, who sees every choice as it falls. What it throws is as what a policy throws.
+    void apply(const Command& command, const Moment& moment, Events& events, const Trace<Dispatcher>& trace) {
+        apply(command, subject_of(command), moment, events, trace);
     }
     /// Applies commands in order at one Moment; the same events as one by one, in less time where the network is large.
     void apply(std::span<const Command> commands, const Moment& moment, Events& events) {
@@ -202,9 +202,9 @@ public:
     /// holders of its models as a draw would be; for a gang, those of its first node. Weights are in the unit of `Draw::weight`. @complexity linear in the nodes.
     template <class F>
     void each_candidate(const Task& task, F&& f) const;
-    /// The same for one draw as a witness saw it, which for a further member of a gang is among fewer nodes.
+    /// The same for one draw as a trace saw it, which for a further member of a gang is among fewer nodes.
     template <class F>
-    void each_candidate(const Choice& choice, F&& f) const;
+    void each_candidate(const Decision& choice, F&& f) const;
     /// The weight of a node that has not left in a draw for a task, were its QoS score this one; nothing else is asked of it.
     /// `requirement` is the task's.
     [[nodiscard]] auto weight(NodeHandle node, const Task& task, const Requirement& requirement, Score score) const -> Weight;
@@ -219,14 +219,14 @@ public:
     /// there, none when models keep nobody out.
     [[nodiscard]] auto holders_to_narrow(const Task& task) const -> std::optional<std::uint32_t>;
     /// Whether enough other free nodes can stand beside this one, in a gang; true for a task of one node.
-    [[nodiscard]] auto has_team(NodeHandle node, const Task& task) const -> bool;
+    [[nodiscard]] auto has_gang(NodeHandle node, const Task& task) const -> bool;
     /// The record that a task would have were it queued now. What nobody knows yet has no number: its models, its requirement.
     /// @pre `check` does not refuse it.
     [[nodiscard]] auto record_of(const TaskSpec& spec) const -> Task;
     /// What a task asks of a node's class, in canonical form.
     [[nodiscard]] auto requirement_of(const TaskSpec& spec) const -> Requirement;
     /// What a node's tracker hears of when a task fails on it: not the node's own fault where the terms do not blame it.
-    [[nodiscard]] auto heard(const Task& task, OutcomeKind outcome) const -> OutcomeKind;
+    [[nodiscard]] auto attributed(const Task& task, OutcomeKind outcome) const -> OutcomeKind;
     /// Where a task stands in the queue's order, or would stand: by its value, aged as the rules say.
     [[nodiscard]] auto entry_of(TaskHandle h, const Task& task) const -> QueueEntry;
     /// The waiting task that a node takes when it becomes free, were it now: what a pull asks. None when it can run none.
@@ -247,7 +247,7 @@ public:
     /// Takes over records, under the same handles, and builds every index. What QoS measured is kept when it is of this tracker's
     /// type, else each node starts as new. @pre Nothing is remembered yet. @complexity O(n log n).
     template <class OtherData, class OtherConfiguration>
-    void adopt(const Network<OtherData, OtherConfiguration>& records);
+    void adopt(const Records<OtherData, OtherConfiguration>& records);
 
     /// Opens a session: what follows can be taken back as a whole.
     [[nodiscard]] auto session() -> Session<Dispatcher> { return Session<Dispatcher>{*this}; }
@@ -297,7 +297,7 @@ private:
     struct Step {
         const Moment& moment;
         Events& events;
-        const Witness<Dispatcher>& witness;
+        const Trace<Dispatcher>& trace;
         boost::container::small_vector<NodeHandle, 4> freed{};
 
         void tell(const Event& event) { events.push(event); }
@@ -356,24 +356,24 @@ private:
 
     // verbs.hpp: one command
     void apply(const Command& command, const Subject& subject, const Moment& moment, Events& events,
-               const Witness<Dispatcher>& witness);
+               const Trace<Dispatcher>& trace);
 
     // match.hpp: who gets what
     void follow_stakes();
     void renew_bounds();
-    [[nodiscard]] auto frame_of(std::span<const ClassId> classes) const -> Frame;
+    [[nodiscard]] auto frame_of(std::span<const ClassId> classes) const -> SamplingFrame;
     template <class F>
     void each_free(ClassId node_class, F&& f) const;
     [[nodiscard]] auto draw_one(const Task& task, std::span<const ClassId> classes, const Gang& chosen, Random& random) const
         -> std::optional<Draw>;
     [[nodiscard]] auto has_or_wants(NodeHandle n, ModelId model) const -> bool;
     [[nodiscard]] auto fetch_weight(NodeHandle n, const Task& task, ModelId model) const -> Weight;
-    void witnessed(const Choice& choice, const Step& step) const;
+    void traced(const Decision& choice, const Step& step) const;
     template <class Allowed, class F>
     void each_among(const Task& task, const Allowed& allowed, F&& f) const;
-    [[nodiscard]] auto draw_among(const Task& task, const Frame& frame, const Gang& chosen, std::uint32_t least, Random& random) const
+    [[nodiscard]] auto draw_among(const Task& task, const SamplingFrame& frame, const Gang& chosen, std::uint32_t least, Random& random) const
         -> std::optional<Draw>;
-    [[nodiscard]] auto draw_in(const Task& task, const Frame& frame, const Gang& chosen, Random& random,
+    [[nodiscard]] auto draw_in(const Task& task, const SamplingFrame& frame, const Gang& chosen, Random& random,
                                std::span<const Draw> without = {}) const
         -> std::optional<Draw>;
     void pull(NodeHandle h, Step& step);
@@ -394,11 +394,11 @@ private:
     void fill(Gang& gang, const Task& task, std::span<const ClassId> classes, Random& random) const;
     [[nodiscard]] auto left_over(const Gang& chosen, std::span<const ClassId> classes) const -> bool;
     [[nodiscard]] auto draw(const Task& task, const Entropy& entropy) const -> Gang;
-    [[nodiscard]] auto team_of(NodeHandle n, const Task& task, const Entropy& entropy) const -> Gang;
+    [[nodiscard]] auto gang_of(NodeHandle n, const Task& task, const Entropy& entropy) const -> Gang;
     template <class F>
     void each_tier(ClassId own, const Requirement& asked, std::span<const ClassId> classes, F&& f) const;
     [[nodiscard]] auto groups_for(NodeHandle n, std::vector<RequirementId>& possible) const -> std::span<const RequirementId>;
-    void witnessed_team(const Task& task, const Gang& gang, std::size_t first, const Step& step) const;
+    void traced_gang(const Task& task, const Gang& gang, std::size_t first, const Step& step) const;
 
     // lifecycle.hpp: how nodes and tasks live and end
     void dispatch(TaskHandle t, Task&& task, Step& step);
@@ -426,7 +426,7 @@ private:
     void conclude(TaskHandle t, Step& step);
     void finish(TaskHandle t, Step& step);
     void avoid(Task& task, const std::optional<NodeId>& node) const;
-    void lapse(LeaseHandle l, OutcomeKind outcome, TaskEnd how, const Event& ending, Step& step);
+    void end_unsuccessfully(LeaseHandle l, OutcomeKind outcome, TaskEnd how, const Event& ending, Step& step);
     void start_over(TaskHandle t, std::optional<NodeId> avoided, Step& step);
     void models_used(NodeHandle n, const Task& task, bool fetched);
     void hold(NodeHandle n, HeldModels held);

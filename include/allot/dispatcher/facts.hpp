@@ -236,7 +236,7 @@ auto Dispatcher<Ps...>::proven(const Record& record) const -> bool {
 }
 
 template <class... Ps>
-auto Dispatcher<Ps...>::heard(const Task& task, OutcomeKind outcome) const -> OutcomeKind {
+auto Dispatcher<Ps...>::attributed(const Task& task, OutcomeKind outcome) const -> OutcomeKind {
     if constexpr (has_blames<Terms>) {
         return terms_.blames(task, outcome) ? outcome : OutcomeKind::cancelled;
     } else {

@@ -60,7 +60,7 @@ auto Dispatcher<Ps...>::beginnings(RequirementId r) const -> std::vector<ClassId
     auto left = std::vector<ClassId>{classes.begin(), classes.end()};
     const auto& asked = state_.fits().value(r);
     if (asked.same_card) {
-        std::erase_if(left, [&](ClassId c) { return pool_.count(Frame{card_of(c, classes)}) < asked.gang_size; });
+        std::erase_if(left, [&](ClassId c) { return pool_.count(SamplingFrame{card_of(c, classes)}) < asked.gang_size; });
     }
     return left;
 }
@@ -69,7 +69,7 @@ auto Dispatcher<Ps...>::beginnings(RequirementId r) const -> std::vector<ClassId
 template <class... Ps>
 auto Dispatcher<Ps...>::startable(RequirementId r) const -> bool {
     const auto& asked = state_.fits().value(r);
-    return pool_.count(Frame{state_.fits().classes_of(r)}) >= asked.gang_size && (!asked.same_card || !beginnings(r).empty());
+    return pool_.count(SamplingFrame{state_.fits().classes_of(r)}) >= asked.gang_size && (!asked.same_card || !beginnings(r).empty());
 }
 
 /// Draws further members, each by weight among those left over, until the gang is whole or nobody is left.
@@ -95,7 +95,7 @@ auto Dispatcher<Ps...>::left_over(const Gang& chosen, std::span<const ClassId> c
         const auto& record = state_.nodes()[member.node];
         return is_candidate(record) && std::find(classes.begin(), classes.end(), record.node.node_class) != classes.end();
     });
-    return pool_.count(Frame{classes}) > static_cast<std::uint32_t>(taken);
+    return pool_.count(SamplingFrame{classes}) > static_cast<std::uint32_t>(taken);
 }
 
 /// The nodes that a task's draw falls on: all it needs, or none.
@@ -143,7 +143,7 @@ auto Dispatcher<Ps...>::draw(const Task& task, const Entropy& entropy) const -> 
 /// smallest VRAM in the gang is as large as can be (seed 000, "Find the best combination of 3 nodes"; rule 26). Among nodes of
 /// equal VRAM lots decide. Empty when there are too few. @pre it can run the task itself.
 template <class... Ps>
-auto Dispatcher<Ps...>::team_of(NodeHandle n, const Task& task, const Entropy& entropy) const -> Gang {
+auto Dispatcher<Ps...>::gang_of(NodeHandle n, const Task& task, const Entropy& entropy) const -> Gang {
     const auto& asked = state_.fits().value(task.requirement);
     auto gang = Gang{Draw{n}};
     if (asked.gang_size == 1) {
@@ -191,24 +191,24 @@ auto Dispatcher<Ps...>::groups_for(NodeHandle n, std::vector<RequirementId>& pos
         return all;
     }
     const auto itself = is_candidate(state_.nodes()[n]) ? 0U : 1U;  // which the pool does not count
-    const auto free = itself + pool_.count(Frame{state_.fits().all_classes()});
-    const auto of_card = itself + pool_.count(Frame{card_of(own, state_.fits().all_classes())});
+    const auto free = itself + pool_.count(SamplingFrame{state_.fits().all_classes()});
+    const auto of_card = itself + pool_.count(SamplingFrame{card_of(own, state_.fits().all_classes())});
     std::copy_if(all.begin(), all.end(), std::back_inserter(possible), [&](RequirementId r) {
         const auto& asked = state_.fits().value(r);
         return (asked.same_card ? of_card : free) >= asked.gang_size &&
-               (asked.gang_size == 1 || itself + pool_.count(Frame{state_.fits().classes_of(r)}) >= asked.gang_size);
+               (asked.gang_size == 1 || itself + pool_.count(SamplingFrame{state_.fits().classes_of(r)}) >= asked.gang_size);
     });
     return possible;
 }
 
-/// Shows a witness the draws of a gang from one member on.
+/// Shows a trace the draws of a gang from one member on.
 template <class... Ps>
-void Dispatcher<Ps...>::witnessed_team(const Task& task, const Gang& gang, std::size_t first, const Step& step) const {
-    if (step.witness.sees == nullptr) {
+void Dispatcher<Ps...>::traced_gang(const Task& task, const Gang& gang, std::size_t first, const Step& step) const {
+    if (step.trace.sees == nullptr) {
         return;
     }
     for (auto i = first; i < gang.size(); ++i) {
-        witnessed({ChoiceKind::draw, task, gang[i], &*step.moment.entropy, no_handle<ModelId>, span_of(gang).first(i), first > 0},
+        traced({DecisionKind::draw, task, gang[i], &*step.moment.entropy, no_handle<ModelId>, span_of(gang).first(i), first > 0},
                   step);
     }
 }

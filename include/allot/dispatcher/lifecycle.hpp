@@ -19,7 +19,7 @@ void Dispatcher<Ps...>::dispatch(TaskHandle t, Task&& task, Step& step) {
     if (step.moment.entropy) {
         follow_stakes();
         if (const auto drawn = draw(task, *step.moment.entropy); !drawn.empty()) {
-            witnessed_team(task, drawn, 0, step);
+            traced_gang(task, drawn, 0, step);
             start(t, std::move(task), drawn, step);
             return;
         }
@@ -39,7 +39,7 @@ void Dispatcher<Ps...>::dispatch_pinned(TaskHandle t, Task&& task, Step& step) {
     auto followers = Followers{*this};
     task.state = TaskState::held;
     task.due_at = state_.counters().now + std::max(Duration{1}, terms_.patience(task));
-    step.tell(event::TaskQueued{task.id, task.told(), task.due_at});
+    step.tell(event::TaskQueued{task.id, task.notify_to(), task.due_at});
     state_.put(t, std::move(task), followers);
     state_.edit(n, [&](Record& record) { record.node.held = t; }, followers);
 }
@@ -65,7 +65,7 @@ void Dispatcher<Ps...>::start_held(NodeHandle n, Step& step) {
 template <class... Ps>
 void Dispatcher<Ps...>::withdraw(TaskHandle t, Step& step) {
     const auto& task = state_.tasks()[t];
-    step.tell(event::TaskCancelled{.task = task.id, .owner = task.told(), .refunded = task.fee});
+    step.tell(event::TaskCancelled{.task = task.id, .owner = task.notify_to(), .refunded = task.fee});
     end(t, {.ending = Ending::cancelled});
 }
 
@@ -83,7 +83,7 @@ void Dispatcher<Ps...>::enqueue(TaskHandle t, Task&& task, Step& step) {
     task.state = TaskState::queued;
     task.lease = no_handle<LeaseHandle>;
     task.due_at = state_.counters().now + std::max(Duration{1}, terms_.patience(task));
-    const auto queued = event::TaskQueued{task.id, task.told(), task.due_at};
+    const auto queued = event::TaskQueued{task.id, task.notify_to(), task.due_at};
     const auto full = queue_.size() >= queue_.capacity(state_.present());
     state_.put(t, std::move(task), followers);
     auto victim = full ? queue_.worst() : std::nullopt;
@@ -101,8 +101,8 @@ void Dispatcher<Ps...>::enqueue(TaskHandle t, Task&& task, Step& step) {
 template <class... Ps>
 void Dispatcher<Ps...>::evict(TaskHandle t, event::Eviction reason, Step& step) {
     const auto& task = state_.tasks()[t];
-    witnessed({ChoiceKind::eviction, task}, step);
-    step.tell(event::TaskEvicted{.task = task.id, .owner = task.told(), .refunded = task.fee, .reason = reason});
+    traced({DecisionKind::eviction, task}, step);
+    step.tell(event::TaskEvicted{.task = task.id, .owner = task.notify_to(), .refunded = task.fee, .reason = reason});
     end(t, {.ending = Ending::evicted, .cause = event::cause_of(reason)});
 }
 
@@ -192,11 +192,11 @@ void Dispatcher<Ps...>::leave_group(GroupHandle g, TimePoint forgotten_at) {
 /// A lease ends without success: the task ends with `ending`, or starts over when the terms say so. A gang goes on without the
 /// member; what was a task for several nodes ends so only with the last of them.
 template <class... Ps>
-void Dispatcher<Ps...>::lapse(LeaseHandle l, OutcomeKind outcome, TaskEnd how, const Event& ending, Step& step) {
+void Dispatcher<Ps...>::end_unsuccessfully(LeaseHandle l, OutcomeKind outcome, TaskEnd how, const Event& ending, Step& step) {
     const auto t = state_.leases()[l].task;
     const auto node = state_.nodes()[state_.leases()[l].node].node.id;
     const auto next = after(state_.tasks()[t], outcome);
-    const auto verdict = heard(state_.tasks()[t], outcome);
+    const auto verdict = attributed(state_.tasks()[t], outcome);
     const auto avoided = next == Next::retry_elsewhere ? std::optional{node} : std::nullopt;
     const auto late = outcome == OutcomeKind::timeout || outcome == OutcomeKind::timeout_in_group;
     tell_end(l, late ? event::LeaseEnd::timed_out : event::LeaseEnd::failed, verdict, step);
@@ -212,7 +212,7 @@ void Dispatcher<Ps...>::lapse(LeaseHandle l, OutcomeKind outcome, TaskEnd how, c
         end(t, how);
         return;
     }
-    step.tell(event::TaskRetried{state_.tasks()[t].id, state_.tasks()[t].told(), outcome});
+    step.tell(event::TaskRetried{state_.tasks()[t].id, state_.tasks()[t].notify_to(), outcome});
     release(l, {verdict}, step);
     auto followers = Followers{*this};
     state_.edit(t, [](Task& task) { ++task.strikes; }, followers);
@@ -296,7 +296,7 @@ void Dispatcher<Ps...>::finish(TaskHandle t, Step& step) {
     const auto& task = state_.tasks()[t];
     each_member(t, [&](LeaseHandle l) { tell_end(l, event::LeaseEnd::done, OutcomeKind::success, step); });
     const auto node = state_.nodes()[state_.leases()[task.lease].node].node.id;
-    step.tell(event::TaskDone{.task = task.id, .node = node, .owner = task.told(), .paid = task.fee});
+    step.tell(event::TaskDone{.task = task.id, .node = node, .owner = task.notify_to(), .paid = task.fee});
     each_member(t, [&](LeaseHandle l) { models_used(state_.leases()[l].node, task, true); });
     release_all(t, {OutcomeKind::success}, step);
     end(t, {.ending = Ending::done, .node = node});
@@ -324,7 +324,7 @@ void Dispatcher<Ps...>::judge(Record& record, Outcome outcome, Step& step) {
 
 template <class... Ps>
 void Dispatcher<Ps...>::tell_end(LeaseHandle l, event::LeaseEnd how, OutcomeKind outcome, Step& step) const {
-    step.tell(event::LeaseEnded{lease_value(l), state_.tasks()[state_.leases()[l].task].told(), how, outcome});
+    step.tell(event::LeaseEnded{lease_value(l), state_.tasks()[state_.leases()[l].task].notify_to(), how, outcome});
 }
 
 /// Ends a lease: the node is judged, and then leaves, pauses or becomes free, as was decided meanwhile.
@@ -448,15 +448,15 @@ void Dispatcher<Ps...>::settle_one(const Due& due, Step& step) {
         const auto& task = state_.tasks()[state_.leases()[l].task];
         const auto in_group = task.group != no_handle<GroupHandle>;
         const auto ending = event::TaskTimedOut{
-            .task = task.id, .owner = task.told(), .refunded = task.fee, .expiry = event::Expiry::execution};
+            .task = task.id, .owner = task.notify_to(), .refunded = task.fee, .expiry = event::Expiry::execution};
         const auto how = TaskEnd{Ending::timed_out, EndCause::lease_deadline, state_.nodes()[state_.leases()[l].node].node.id};
-        lapse(l, in_group ? OutcomeKind::timeout_in_group : OutcomeKind::timeout, how, ending, step);
+        end_unsuccessfully(l, in_group ? OutcomeKind::timeout_in_group : OutcomeKind::timeout, how, ending, step);
         return;
     }
     if (due.kind == static_cast<std::uint8_t>(DueKind::task)) {
         const auto t = TaskHandle{due.handle};
         const auto& task = state_.tasks()[t];
-        step.tell(event::TaskTimedOut{.task = task.id, .owner = task.told(), .refunded = task.fee, .expiry = event::Expiry::queue});
+        step.tell(event::TaskTimedOut{.task = task.id, .owner = task.notify_to(), .refunded = task.fee, .expiry = event::Expiry::queue});
         end(t, {.ending = Ending::timed_out, .cause = EndCause::queue_deadline});
         return;
     }

@@ -79,7 +79,7 @@ template <class Dispatcher>
 template <class Dispatcher>
 [[nodiscard]] auto view_of(const Dispatcher& d, TaskHandle h) -> TaskView {
     const auto& task = d.state().tasks()[h];
-    auto view = TaskView{task.id, task.told(),    task.state,         task.fee, task.duration_estimate, task.submitted_at,
+    auto view = TaskView{task.id, task.notify_to(),    task.state,         task.fee, task.duration_estimate, task.submitted_at,
                          task.due_at, task.attempt};
     if (task.state == TaskState::running) {
         view.due_at = never;

@@ -38,9 +38,9 @@ void Dispatcher<Ps...>::renew_bounds() {
 
 /// The candidates of a draw, among these classes.
 template <class... Ps>
-auto Dispatcher<Ps...>::frame_of(std::span<const ClassId> classes) const -> Frame {
-    auto frame = Frame{classes};
-    frame.misses_max = monotone_weight<WeightPolicy> ? draw_misses_max << state_.counters().ceilings.slack() : 0;
+auto Dispatcher<Ps...>::frame_of(std::span<const ClassId> classes) const -> SamplingFrame {
+    auto frame = SamplingFrame{classes};
+    frame.rejections_max = monotone_weight<WeightPolicy> ? draw_rejections_max << state_.counters().ceilings.slack() : 0;
     return frame;
 }
 
@@ -48,8 +48,8 @@ auto Dispatcher<Ps...>::frame_of(std::span<const ClassId> classes) const -> Fram
 template <class... Ps>
 template <class F>
 void Dispatcher<Ps...>::each_free(ClassId node_class, F&& f) const {
-    auto frame = Frame{{&node_class, 1}};
-    frame.misses_max = 0;
+    auto frame = SamplingFrame{{&node_class, 1}};
+    frame.rejections_max = 0;
     auto random = Random{Entropy{}, Purpose::dispatch, {}, 0, 0};
     (void)pool_.draw(frame, [&](NodeHandle h, std::uint32_t) { return f(h), Weight::zero(); }, random);
 }
@@ -93,7 +93,7 @@ auto Dispatcher<Ps...>::draw_one(const Task& task, std::span<const ClassId> clas
 /// Draws `Rules::draw_among` nodes, each by weight among those left, and then one of these by even chance: whatever a node
 /// weighs, it gets no more than its part of that chance. Nothing when fewer than `least` can be drawn, which the draws show.
 template <class... Ps>
-auto Dispatcher<Ps...>::draw_among(const Task& task, const Frame& frame, const Gang& chosen, std::uint32_t least,
+auto Dispatcher<Ps...>::draw_among(const Task& task, const SamplingFrame& frame, const Gang& chosen, std::uint32_t least,
                                    Random& random) const -> std::optional<Draw> {
     const auto wanted = std::max(least, rules_->draw_among);
     if (wanted == 1) {
@@ -123,7 +123,7 @@ auto Dispatcher<Ps...>::draw_among(const Task& task, const Frame& frame, const G
 }
 
 template <class... Ps>
-auto Dispatcher<Ps...>::draw_in(const Task& task, const Frame& frame, const Gang& chosen, Random& random,
+auto Dispatcher<Ps...>::draw_in(const Task& task, const SamplingFrame& frame, const Gang& chosen, Random& random,
                                 std::span<const Draw> without) const -> std::optional<Draw> {
     const auto weigh = [&](NodeHandle h, std::uint32_t model) -> Weight {
         if (std::any_of(without.begin(), without.end(), [&](const Draw& drawn) { return drawn.node == h; })) {
@@ -175,9 +175,9 @@ void Dispatcher<Ps...>::pull(NodeHandle n, Step& step) {
     follow_stakes();
     if (const auto best = next_for(n)) {
         const auto& task = state_.tasks()[*best];
-        witnessed({ChoiceKind::pull, task, {n}}, step);
-        const auto team = team_of(n, task, *step.moment.entropy);
-        witnessed_team(task, team, 1, step);
+        traced({DecisionKind::pull, task, {n}}, step);
+        const auto team = gang_of(n, task, *step.moment.entropy);
+        traced_gang(task, team, 1, step);
         start(*best, Task{task}, team, step);
     }
 }
@@ -189,7 +189,7 @@ auto Dispatcher<Ps...>::next_for(NodeHandle n) const -> std::optional<TaskHandle
     auto weightless = false;
     const auto best = queue_.best(groups_for(n, possible), [&](TaskHandle t) {
         const auto& task = state_.tasks()[t];
-        if (can_run(n, task) && has_team(n, task)) {
+        if (can_run(n, task) && has_gang(n, task)) {
             return true;
         }
         weightless = weightless || (++asked == 1 && runs_nothing(n));
@@ -272,7 +272,7 @@ auto Dispatcher<Ps...>::match_all(Step& step) -> std::uint32_t {
         blocked.leave();
         const auto& task = state_.tasks()[*best];
         const auto drawn = draw(task, *step.moment.entropy);  // a queue may ask about tasks behind the best one, so once more
-        witnessed_team(task, drawn, 0, step);
+        traced_gang(task, drawn, 0, step);
         start(*best, Task{task}, drawn, step);
     }
 }
@@ -315,7 +315,7 @@ void Dispatcher<Ps...>::start(TaskHandle t, Task&& task, const Gang& gang, Step&
             record.node.held = no_handle<TaskHandle>;
         }, followers);
         models_used(n, placed, false);
-        step.tell(event::TaskStarted{lease_value(l), placed.told()});
+        step.tell(event::TaskStarted{lease_value(l), placed.notify_to()});
     }
     place_models(placed, gang, step);
 }
@@ -334,7 +334,7 @@ void Dispatcher<Ps...>::place_models(const Task& task, const Gang& chosen, Step&
         if (task.pinned()) {
             continue;  // it draws nobody, and has no entropy to draw with
         }
-        const auto demand = ModelDemand{pool_.count(Frame{state_.fits().all_classes(), {&model, 1}})};
+        const auto demand = ModelDemand{pool_.count(SamplingFrame{state_.fits().all_classes(), {&model, 1}})};
         auto random = Random{*step.moment.entropy, Purpose::placement, task.id.bytes(), task.attempt, i};
         const auto frame = frame_of(state_.fits().classes_of(task.requirement));
         for (auto copies = placement_.wanted(demand).copies; copies > 0; --copies) {
@@ -343,7 +343,7 @@ void Dispatcher<Ps...>::place_models(const Task& task, const Gang& chosen, Step&
             if (!drawn) {
                 break;
             }
-            witnessed({ChoiceKind::copy, task, *drawn, &*step.moment.entropy, model}, step);
+            traced({DecisionKind::copy, task, *drawn, &*step.moment.entropy, model}, step);
             want(drawn->node, model, task.id, step);
         }
     }

@@ -37,10 +37,10 @@ private:
 template <class Dispatcher>
 class [[nodiscard]] Session {
 public:
-    explicit Session(Dispatcher& dispatcher) : dispatcher_{&dispatcher}, mark_{dispatcher.state_.mark()} {
+    explicit Session(Dispatcher& dispatcher) : dispatcher_{&dispatcher}, savepoint_{dispatcher.state_.savepoint()} {
         dispatcher.open_.open();
     }
-    Session(Session&& other) noexcept : dispatcher_{other.dispatcher_}, mark_{other.mark_} { other.dispatcher_ = nullptr; }
+    Session(Session&& other) noexcept : dispatcher_{other.dispatcher_}, savepoint_{other.savepoint_} { other.dispatcher_ = nullptr; }
     Session(const Session&) = delete;
     auto operator=(const Session&) -> Session& = delete;
     auto operator=(Session&&) -> Session& = delete;
@@ -48,13 +48,13 @@ public:
 
     /// The entries that changed in this session so far, for a `StateTree` to follow. @complexity linear in the changes.
     [[nodiscard]] auto touched() const -> Touched {
-        return dispatcher_ == nullptr ? Touched{} : dispatcher_->state_.touched(mark_);
+        return dispatcher_ == nullptr ? Touched{} : dispatcher_->state_.touched(savepoint_);
     }
 
     /// What happened stays (as far as outer sessions allow).
     void commit() noexcept {
         if (dispatcher_ != nullptr && dispatcher_->open_.close()) {
-            dispatcher_->state_.forget_notes();
+            dispatcher_->state_.forget_undo_log();
         }
         dispatcher_ = nullptr;
     }
@@ -65,14 +65,14 @@ public:
             return;
         }
         auto followers = typename Dispatcher::Followers{*dispatcher_};
-        dispatcher_->state_.rollback(mark_, followers);
+        dispatcher_->state_.rollback(savepoint_, followers);
         (void)dispatcher_->open_.close();
         dispatcher_ = nullptr;
     }
 
 private:
     Dispatcher* dispatcher_;
-    std::size_t mark_;
+    std::size_t savepoint_;
 };
 
 }}  // namespace allot::v0

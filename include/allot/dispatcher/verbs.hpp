@@ -41,7 +41,7 @@ struct Dispatcher<Ps...>::Applier {
         hub.state_.put(n, std::move(record), followers);
         make_room();
         report(n, command::Report::add, found.crowded_by == 0 ? spec.models : admitted(n, spec.models, no_handle<NodeHandle>));
-        came(n);
+        became_candidate(n);
     }
 
     void operator()(const command::Update& c) {
@@ -76,7 +76,7 @@ struct Dispatcher<Ps...>::Applier {
         }
         step.tell(event::NodeUpdated{change.id});
         if (moves) {
-            came(n);
+            became_candidate(n);
             make_room();
         } else if (weightless || change.operator_id || change.labels) {
             step.freed.push_back(n);
@@ -99,7 +99,7 @@ struct Dispatcher<Ps...>::Applier {
         const auto leased = hub.state_.nodes()[n].node.leased();
         set_state(n, leased ? NodeState::busy : NodeState::available);
         step.tell(event::NodeResumed{c.node});
-        came(n);
+        became_candidate(n);
     }
 
     void operator()(const command::Leave& c) {
@@ -153,10 +153,10 @@ struct Dispatcher<Ps...>::Applier {
         const auto& task = hub.state_.tasks()[t];
         if (next == Next::end) {
             step.tell(event::TaskFailed{
-                .task = task.id, .owner = task.told(), .refunded = task.fee, .cause = FailCause::incorrect_result});
+                .task = task.id, .owner = task.notify_to(), .refunded = task.fee, .cause = FailCause::incorrect_result});
             hub.end(t, {Ending::failed, EndCause::incorrect_result, c.node});
         } else {
-            step.tell(event::TaskRetried{task.id, task.told(), OutcomeKind::incorrect_result});
+            step.tell(event::TaskRetried{task.id, task.notify_to(), OutcomeKind::incorrect_result});
             hub.start_over(t, std::nullopt, step);
         }
     }
@@ -188,7 +188,7 @@ struct Dispatcher<Ps...>::Applier {
         if (task.state == TaskState::running) {
             hub.each_member(t, [&](LeaseHandle l) { hub.tell_end(l, event::LeaseEnd::cancelled, OutcomeKind::cancelled, step); });
         }
-        step.tell(event::TaskCancelled{.task = task.id, .owner = task.told(), .refunded = task.fee});
+        step.tell(event::TaskCancelled{.task = task.id, .owner = task.notify_to(), .refunded = task.fee});
         if (task.state == TaskState::running) {
             hub.release_all(t, {OutcomeKind::cancelled}, step);
         }
@@ -223,8 +223,8 @@ struct Dispatcher<Ps...>::Applier {
         const auto l = *found.lease;
         const auto& task = hub.state_.tasks()[hub.state_.leases()[l].task];
         const auto ending =
-            event::TaskFailed{.task = task.id, .owner = task.told(), .refunded = task.fee, .cause = c.cause};
-        hub.lapse(l, outcome_of(c.cause), {Ending::failed, event::cause_of(c.cause), c.lease.node}, ending, step);
+            event::TaskFailed{.task = task.id, .owner = task.notify_to(), .refunded = task.fee, .cause = c.cause};
+        hub.end_unsuccessfully(l, outcome_of(c.cause), {Ending::failed, event::cause_of(c.cause), c.lease.node}, ending, step);
     }
 
     /// Without one of its nodes a gang starts over, unless one has completed: then the others go on.
@@ -247,7 +247,7 @@ struct Dispatcher<Ps...>::Applier {
         }
         if (hub.state_.tasks()[t].pinned()) {  // nobody else can run it
             const auto& task = hub.state_.tasks()[t];
-            step.tell(event::TaskCancelled{.task = task.id, .owner = task.told(), .refunded = task.fee});
+            step.tell(event::TaskCancelled{.task = task.id, .owner = task.notify_to(), .refunded = task.fee});
             hub.release(l, {OutcomeKind::declined}, step);
             hub.end(t, {.ending = Ending::cancelled});
             return;
@@ -281,7 +281,7 @@ private:
     [[nodiscard]] auto now() const -> TimePoint { return hub.state_.counters().now; }
 
     /// A node became one of its class. The one that makes them enough frees them all.
-    void came(NodeHandle n) {
+    void became_candidate(NodeHandle n) {
         step.freed.push_back(n);
         const auto& fits = hub.state_.fits();
         const auto node_class = hub.state_.nodes()[n].node.node_class;
@@ -349,7 +349,7 @@ private:
     }
     /// Whose task the lease is of.
     [[nodiscard]] auto owner() const -> std::optional<OwnerId> {
-        return hub.state_.tasks()[hub.state_.leases()[*found.lease].task].told();
+        return hub.state_.tasks()[hub.state_.leases()[*found.lease].task].notify_to();
     }
 
     /// Model ids in canonical order, by name, without duplicates.
@@ -426,7 +426,7 @@ private:
 
 template <class... Ps>
 void Dispatcher<Ps...>::apply(const Command& command, const Subject& subject, const Moment& moment, Events& events,
-                              const Witness<Dispatcher>& witness) {
+                              const Trace<Dispatcher>& trace) {
     const auto reach = events.size();
     if (moment.time < state_.counters().now || moment.time > time_point_max) {
         events.begin_answer();
@@ -438,13 +438,13 @@ void Dispatcher<Ps...>::apply(const Command& command, const Subject& subject, co
     } else if (subject.node != nullptr) {
         state_.expect(*subject.node, subject.hash);
     }
-    auto whole = detail::Truncation{events, reach};
+    auto whole = detail::RollbackGuard{events, reach};
     auto guard = session();
     auto followers = Followers{*this};
     if (moment.time != state_.counters().now) {
         state_.edit([&](Counters& counters) { counters.now = moment.time; }, followers);
     }
-    auto step = Step{moment, events, witness};
+    auto step = Step{moment, events, trace};
     const auto settled = settle_due(step);
     pull_freed(step);
 

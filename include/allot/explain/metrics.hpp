@@ -13,7 +13,7 @@
 
 #include <allot/core/events.hpp>
 #include <allot/dispatcher/dispatcher.hpp>
-#include <allot/dispatcher/witness.hpp>
+#include <allot/dispatcher/trace.hpp>
 
 namespace allot { inline namespace v0 {
 
@@ -51,7 +51,7 @@ struct Metrics {
     std::array<std::uint64_t, event_types> events{};  ///< By the place of the event in `Event`.
     std::map<Error, std::uint64_t> refusals{};
     Histogram waits{};                      ///< From submission to the first start.
-    std::array<std::uint64_t, 5> choices{}; ///< By `ChoiceKind`: draws, pulls, evictions, copies.
+    std::array<std::uint64_t, 5> choices{}; ///< By `DecisionKind`: draws, pulls, evictions, copies.
     std::uint64_t rejections = 0;           ///< Tries of draws and copies that hit no one.
     std::uint64_t scans = 0;                ///< Draws and copies that an exact scan decided.
     std::uint64_t above_bound = 0;          ///< Weights that draws and copies found above their bounds: not zero means that the
@@ -79,15 +79,15 @@ struct Metrics {
 ///
 ///     auto recorder = allot::MetricsRecorder{};
 ///     auto events = allot::Events{};
-///     dispatcher.apply(command, moment, events, recorder.witness<decltype(dispatcher)>());  // draws are seen here
+///     dispatcher.apply(command, moment, events, recorder.trace<decltype(dispatcher)>());  // draws are seen here
 ///     recorder.hear(dispatcher, events);
 ///     const auto metrics = recorder.metrics(dispatcher);
 class MetricsRecorder {
 public:
     /// Whom to pass to `apply`, to count draws and their rejections. It may not outlive the recorder.
     template <class Dispatcher>
-    [[nodiscard]] auto witness() noexcept -> Witness<Dispatcher> {
-        return {this, [](void* self, const Dispatcher&, const Choice& choice) {
+    [[nodiscard]] auto trace() noexcept -> Trace<Dispatcher> {
+        return {this, [](void* self, const Dispatcher&, const Decision& choice) {
                     static_cast<MetricsRecorder*>(self)->sees(choice);
                 }};
     }
@@ -154,9 +154,9 @@ public:
     }
 
 private:
-    void sees(const Choice& choice) noexcept {
+    void sees(const Decision& choice) noexcept {
         ++counted_.choices[static_cast<std::size_t>(choice.kind)];
-        counted_.rejections += choice.drawn.misses;
+        counted_.rejections += choice.drawn.rejections;
         counted_.scans += choice.drawn.scanned ? 1U : 0U;
         counted_.above_bound += choice.drawn.above_bound;
     }

@@ -124,7 +124,7 @@ template <class Dispatcher>
         if (reason == Reason::none) {
             reason = refusal_alone(d, h, {task, requirement, false});
         }
-        if (reason == Reason::none && !d.has_team(h, task)) {
+        if (reason == Reason::none && !d.has_gang(h, task)) {
             reason = Reason::gang_short;
         }
         ++counts[reason];

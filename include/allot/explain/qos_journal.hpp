@@ -18,29 +18,29 @@
 namespace allot { inline namespace v0 {
 
 /// One change of what QoS measures of a node.
-struct QosChange {
+struct QoSChange {
     TimePoint time{};
     std::optional<OutcomeKind> cause{};  ///< What was heard of; none: it joined again, or the journal missed an event.
     Score before{};                      ///< Its score at that time, the moment before ...
     Score after{};                       ///< ... and the moment after.
 
-    friend auto operator==(const QosChange&, const QosChange&) noexcept -> bool = default;
+    friend auto operator==(const QoSChange&, const QoSChange&) noexcept -> bool = default;
 };
-ALLOT_FIELDS(QosChange, time, cause, before, after)
+ALLOT_FIELDS(QoSChange, time, cause, before, after)
 
 /// Why the score of a node is what it is: its last changes, each with its cause. It stands outside the dispatcher, which knows
 /// nothing of it, and no decision depends on it.
 ///
-///     auto journal = allot::QosJournal<decltype(dispatcher)>{dispatcher};
+///     auto journal = allot::QoSJournal<decltype(dispatcher)>{dispatcher};
 ///     journal.hear(dispatcher, dispatcher.complete(lease, moment));
 ///
 /// It plays each outcome through the tracker once more, beside the records, and compares in the end: `missed()` counts the nodes
 /// that had changed without an event heard of, as after a session that was rolled back or a command not passed on.
 template <class Dispatcher>
-class QosJournal {
+class QoSJournal {
 public:
     /// Begins with what the dispatcher remembers now. @complexity linear in the nodes.
-    explicit QosJournal(const Dispatcher& dispatcher, std::size_t changes_max = 16) : changes_max_{changes_max} {
+    explicit QoSJournal(const Dispatcher& dispatcher, std::size_t changes_max = 16) : changes_max_{changes_max} {
         dispatcher.state().nodes().for_each([&](NodeHandle, const auto& record) { nodes_[record.node.id].data = record.qos; });
     }
 
@@ -61,9 +61,9 @@ public:
     }
 
     /// The last changes of a node, oldest first; none for a node nothing was heard of.
-    [[nodiscard]] auto changes(NodeId node) const -> std::deque<QosChange> {
+    [[nodiscard]] auto changes(NodeId node) const -> std::deque<QoSChange> {
         const auto found = nodes_.find(node);
-        return found == nodes_.end() ? std::deque<QosChange>{} : found->second.changes;
+        return found == nodes_.end() ? std::deque<QoSChange>{} : found->second.changes;
     }
     /// How often a record differed from what the events had told.
     [[nodiscard]] auto missed() const noexcept -> std::uint64_t { return missed_; }
@@ -74,7 +74,7 @@ private:
 
     struct Entry {
         Data data{};
-        std::deque<QosChange> changes{};
+        std::deque<QoSChange> changes{};
     };
     template <class E>
     void take(const Dispatcher& d, const E& e, Nodes& touched) {

@@ -10,7 +10,7 @@
 
 #include <allot/core/sha256.hpp>
 #include <allot/dispatcher/dispatcher.hpp>
-#include <allot/dispatcher/witness.hpp>
+#include <allot/dispatcher/trace.hpp>
 #include <allot/journal/encode.hpp>
 #include <allot/journal/snapshot.hpp>
 
@@ -22,7 +22,7 @@ namespace allot { inline namespace v0 {
 /// that the node can run, those of an eviction all waiting tasks, with their values. Their digest is the SHA-256 of these pairs in
 /// canonical form.
 struct Receipt {
-    ChoiceKind kind = ChoiceKind::draw;
+    DecisionKind kind = DecisionKind::draw;
     std::uint32_t rules_version = 0;
     std::uint64_t position = 0;                ///< Of the command in the log.
     std::uint32_t ordinal = 0;                 ///< Which choice of this command, from 0.
@@ -47,7 +47,7 @@ ALLOT_FIELDS(Receipt, kind, rules_version, position, ordinal, time, task, attemp
 /// Collects the receipts of one command.
 ///
 ///     auto receipts = allot::Receipts<decltype(dispatcher)>{position};
-///     dispatcher.apply(command, moment, events, receipts.witness());
+///     dispatcher.apply(command, moment, events, receipts.trace());
 ///
 /// @complexity linear in the nodes and tasks for each choice, for it counts the candidates one by one: record what you may have
 /// to prove, not everything at all times.
@@ -57,8 +57,8 @@ public:
     explicit Receipts(std::uint64_t position) noexcept : position_{position} {}
 
     /// Whom to pass to `apply`. Neither may outlive the receipts.
-    [[nodiscard]] auto witness() noexcept -> Witness<Dispatcher> {
-        return {this, [](void* self, const Dispatcher& dispatcher, const Choice& choice) {
+    [[nodiscard]] auto trace() noexcept -> Trace<Dispatcher> {
+        return {this, [](void* self, const Dispatcher& dispatcher, const Decision& choice) {
                     static_cast<Receipts*>(self)->add(dispatcher, choice);
                 }};
     }
@@ -66,7 +66,7 @@ public:
     [[nodiscard]] auto all() const noexcept -> const std::vector<Receipt>& { return all_; }
 
 private:
-    void add(const Dispatcher& d, const Choice& choice) {
+    void add(const Dispatcher& d, const Decision& choice) {
         const auto& state = d.state();
         auto receipt = Receipt{};
         receipt.kind = choice.kind;
@@ -76,13 +76,13 @@ private:
         receipt.time = state.counters().now;
         receipt.task = choice.task.id;
         receipt.attempt = choice.task.attempt;
-        receipt.rejections = choice.drawn.misses;
+        receipt.rejections = choice.drawn.rejections;
         receipt.scanned = choice.drawn.scanned;
         receipt.weight = choice.drawn.weight.raw();
         if (choice.entropy != nullptr) {
             receipt.entropy = *choice.entropy;
         }
-        if (choice.kind != ChoiceKind::eviction) {
+        if (choice.kind != DecisionKind::eviction) {
             receipt.node = state.nodes()[choice.drawn.node].node.id;
         }
         auto hash = Sha256{};
@@ -100,13 +100,13 @@ private:
         };
         const auto task = [&](TaskHandle, const Task& waiting) { candidate(waiting.id, waiting.value); };
         switch (choice.kind) {
-            case ChoiceKind::draw: d.each_candidate(choice, node); break;
-            case ChoiceKind::copy:
+            case DecisionKind::draw: d.each_candidate(choice, node); break;
+            case DecisionKind::copy:
                 receipt.model = state.models().name(choice.model);
                 d.each_fetcher(choice.task, choice.model, node);
                 break;
-            case ChoiceKind::pull: d.each_runnable(choice.drawn.node, task); break;
-            case ChoiceKind::eviction:
+            case DecisionKind::pull: d.each_runnable(choice.drawn.node, task); break;
+            case DecisionKind::eviction:
                 state.tasks().for_each([&](TaskHandle h, const Task& waiting) {
                     if (waiting.state == TaskState::queued) {
                         task(h, waiting);
@@ -182,7 +182,7 @@ template <class Dispatcher>
     }
     auto receipts = Receipts<Dispatcher>{stated->position};
     events.clear();
-    loaded->dispatcher.apply(log[steps].command, log[steps].moment, events, receipts.witness());
+    loaded->dispatcher.apply(log[steps].command, log[steps].moment, events, receipts.trace());
     if (stated->ordinal >= receipts.all().size()) {
         return ReceiptFault{ReceiptError::no_such_choice};
     }

@@ -120,7 +120,7 @@ public:
                 reach(number - next);  // entries ascend, so gaps are what they reach beyond their number
                 next = std::uint64_t{number} + 1;
                 read<section>(number);
-                state_.forget_notes();
+                state_.forget_undo_log();
             }
         });
         in_->end();

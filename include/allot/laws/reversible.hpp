@@ -151,8 +151,8 @@ template <class P>
 [[nodiscard]] auto pool_differs(const P& pool, PoolWorld& world) -> Finding {
     const auto classes = world.classes();
     const auto models = world.models();
-    const auto misses_max = world.sampler().once_in(2) ? draw_misses_max : world.sampler().small(2 * draw_misses_max);
-    const auto frame = Frame{classes, models, world.sampler().once_in(4) ? 0 : misses_max};
+    const auto rejections_max = world.sampler().once_in(2) ? draw_rejections_max : world.sampler().small(2 * draw_rejections_max);
+    const auto frame = SamplingFrame{classes, models, world.sampler().once_in(4) ? 0 : rejections_max};
     auto linear = LinearPool{};
     for (const auto& node : world.nodes()) {
         linear.changed({}, node.view());
@@ -180,10 +180,10 @@ template <class P>
     const auto right = linear.draw(frame, weigh, random_linear);
     const auto same = [](const std::optional<Draw>& a, const std::optional<Draw>& b) {
         return a.has_value() == b.has_value() &&
-               (!a || (a->node == b->node && a->weight == b->weight && a->misses == b->misses && a->scanned == b->scanned));
+               (!a || (a->node == b->node && a->weight == b->weight && a->rejections == b->rejections && a->scanned == b->scanned));
     };
     const auto show = [](const std::optional<Draw>& draw) {
-        return draw ? sentence("node ", draw->node.value, " of weight ", draw->weight, " after ", draw->misses, " misses",
+        return draw ? sentence("node ", draw->node.value, " of weight ", draw->weight, " after ", draw->rejections, " rejections",
                                draw->scanned ? " by scan" : "")
                     : text("no one");
     };

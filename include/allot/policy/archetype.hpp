@@ -46,10 +46,10 @@ struct Pool {
 
     void changed(const NodePlace&, const NodePlace&) {}
     template <class Weigh>
-    [[nodiscard]] auto draw(const Frame&, const Weigh&, Random&) const -> std::optional<Draw> {
+    [[nodiscard]] auto draw(const SamplingFrame&, const Weigh&, Random&) const -> std::optional<Draw> {
         return std::nullopt;
     }
-    [[nodiscard]] auto count(const Frame&) const -> std::uint32_t { return 0; }
+    [[nodiscard]] auto count(const SamplingFrame&) const -> std::uint32_t { return 0; }
 };
 
 /// Nothing is ever found in it.
@@ -69,7 +69,7 @@ struct Queue {
 };
 
 /// All nodes serve perfectly, whatever happens.
-struct Qos {
+struct QoS {
     using role = role::qos;
 
     /// Nothing is remembered.

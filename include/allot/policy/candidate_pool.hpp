@@ -24,7 +24,7 @@ struct NodePlace {
 };
 
 /// Tries before the exact scan where bounds are as tight as usual. Part of the rules version.
-inline constexpr std::uint32_t draw_misses_max = 32;
+inline constexpr std::uint32_t draw_rejections_max = 32;
 
 /// The candidates an index can sum, in the order that gives a draw its meaning.
 ///
@@ -32,25 +32,25 @@ inline constexpr std::uint32_t draw_misses_max = 32;
 /// the order given, holders by (class, place), as long as `bound_local`; a node then stands once under each model it holds,
 /// and counts under the first alone. That is their union. Who holds all of several models is drawn in the frame of the rarest
 /// with zero weight for the others: just as exact, but tries miss as often as a holder of that one lacks another. Whatever
-/// `misses_max`, the shares are the same, so for a short frame a few tries are enough.
-struct Frame {
+/// `rejections_max`, the shares are the same, so for a short frame a few tries are enough.
+struct SamplingFrame {
     std::span<const ClassId> classes;              ///< Fitting classes, ascending.
     std::span<const ModelId> models{};             ///< Narrowed to holders of these, in canonical order.
-    std::uint32_t misses_max = draw_misses_max;    ///< Tries before the exact scan. 0: weights have no bounds, so scan at once.
+    std::uint32_t rejections_max = draw_rejections_max;    ///< Tries before the exact scan. 0: weights have no bounds, so scan at once.
 };
 
 /// Outcome of a draw.
 struct Draw {
     NodeHandle node{};
     Weight weight{};             ///< Weight of the node drawn, rescaled to the ceiling of the largest stake.
-    std::uint32_t misses = 0;    ///< Tries that hit no one.
+    std::uint32_t rejections = 0;    ///< Tries that hit no one.
     bool scanned = false;        ///< Whether the exact scan decided.
     std::uint32_t above_bound = 0;  ///< Weights met on the way that lay above their bounds, which `laws::monotone` forbids.
 };
 
 namespace detail {
 
-/// Shape of the callable a draw asks for exact weights: (node, index in `Frame::models`) -> Weight, zero if not admitted.
+/// Shape of the callable a draw asks for exact weights: (node, index in `SamplingFrame::models`) -> Weight, zero if not admitted.
 /// An object, and no function pointer, because what the hub passes remembers the task.
 struct WeighShape {
     auto operator()(NodeHandle, std::uint32_t) const -> Weight;
@@ -64,13 +64,13 @@ concept has_changed = requires(P& p, const NodePlace& place) { p.changed(place, 
 
 /// `p.draw(frame, weigh, random) -> std::optional<Draw>`: the canonical draw of policy/canonical_draw.hpp.
 template <class P>
-concept has_draw = requires(const P& p, const Frame& frame, const detail::WeighShape& weigh, Random& random) {
+concept has_draw = requires(const P& p, const SamplingFrame& frame, const detail::WeighShape& weigh, Random& random) {
     { p.draw(frame, weigh, random) } -> std::same_as<std::optional<Draw>>;
 };
 
 /// `p.count(frame) -> std::uint32_t`: places with a positive bound; with several models a node counts once for each.
 template <class P>
-concept has_count = requires(const P& p, const Frame& frame) {
+concept has_count = requires(const P& p, const SamplingFrame& frame) {
     { p.count(frame) } -> std::same_as<std::uint32_t>;
 };
 
@@ -88,9 +88,9 @@ struct CandidatePoolCheck {
     static_assert(has_changed<P>, "allot: a candidate pool needs "
                   "`void changed(const NodePlace& before, const NodePlace& after)`");
     static_assert(!has_changed<P> || has_draw<P>, "allot: a candidate pool needs "
-                  "`auto draw(const Frame&, weigh, Random&) const -> std::optional<Draw>`");
+                  "`auto draw(const SamplingFrame&, weigh, Random&) const -> std::optional<Draw>`");
     static_assert(!has_changed<P> || !has_draw<P> || has_count<P>, "allot: a candidate pool needs "
-                  "`auto count(const Frame&) const -> std::uint32_t`");
+                  "`auto count(const SamplingFrame&) const -> std::uint32_t`");
     static constexpr bool passed = candidate_pool<P>;
 };
 

@@ -64,7 +64,7 @@ concept qos_tracker = has_node_data<P> && has_joined<P> && has_record<P> && has_
 
 /// One sentence a requirement.
 template <class P>
-struct QosTrackerCheck {
+struct QoSTrackerCheck {
     static_assert(has_node_data<P>, "allot: a QoS tracker needs `struct node_data`, default-constructible, copyable and "
                   "with `operator==`");
     static_assert(!has_node_data<P> || has_joined<P>, "allot: a QoS tracker needs "

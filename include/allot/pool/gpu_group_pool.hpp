@@ -43,11 +43,11 @@ public:
     }
 
     template <class Weigh>
-    [[nodiscard]] auto draw(const Frame& frame, Weigh&& weigh, Random& random) const -> std::optional<Draw> {
+    [[nodiscard]] auto draw(const SamplingFrame& frame, Weigh&& weigh, Random& random) const -> std::optional<Draw> {
         return canonical_draw(*this, frame, weigh, random);
     }
 
-    [[nodiscard]] auto count(const Frame& frame) const -> std::uint32_t {
+    [[nodiscard]] auto count(const SamplingFrame& frame) const -> std::uint32_t {
         auto count = std::uint32_t{0};
         const auto add = [&](const auto& tree) { count += tree.positive(); };
         if (frame.models.empty()) {
@@ -58,7 +58,7 @@ public:
     }
 
     /// Sum of the bounds of the frame.
-    [[nodiscard]] auto total(const Frame& frame) const -> std::uint64_t {
+    [[nodiscard]] auto total(const SamplingFrame& frame) const -> std::uint64_t {
         auto sum = frame.models.empty() ? candidates_.total(frame.classes) : 0;
         for_each_model(frame, [&](const Holders& holders, std::uint32_t) { sum += holders.total(frame.classes); return true; });
         return sum;
@@ -67,13 +67,13 @@ public:
     /// What `locate` finds.
     struct Hit {
         NodeHandle node{};
-        std::uint32_t model = 0;   ///< Index in `Frame::models`.
+        std::uint32_t model = 0;   ///< Index in `SamplingFrame::models`.
         std::uint32_t offset = 0;  ///< How far behind the place's beginning the point lies.
         std::uint32_t bound = 0;   ///< The length of the place.
     };
 
     /// The first place of the frame whose prefix sum exceeds `point`. @pre `point < total(frame)`.
-    [[nodiscard]] auto locate(const Frame& frame, std::uint64_t point) const -> Hit {
+    [[nodiscard]] auto locate(const SamplingFrame& frame, std::uint64_t point) const -> Hit {
         auto hit = Hit{};
         if (frame.models.empty()) {
             const auto& tree = candidates_[candidates_.locate(frame.classes, point)];
@@ -94,7 +94,7 @@ public:
 
     /// Calls `f(node, model index, bound)` for each place of the frame, in its order.
     template <class F>
-    void for_each(const Frame& frame, F&& f) const {
+    void for_each(const SamplingFrame& frame, F&& f) const {
         if (frame.models.empty()) {
             candidates_.for_each(frame.classes, [&](const SumTree& tree) {
                 tree.for_each([&](std::uint32_t, std::uint32_t item, std::uint32_t bound) { f(NodeHandle{item}, 0U, bound); });
@@ -206,7 +206,7 @@ private:
 
     /// Calls `f(holders, model index)` for the models of the frame in order, until one answers false.
     template <class F>
-    void for_each_model(const Frame& frame, F&& f) const {
+    void for_each_model(const SamplingFrame& frame, F&& f) const {
         for (std::uint32_t i = 0; i < frame.models.size(); ++i) {
             if (frame.models[i].value < models_.size() && !f(models_[frame.models[i].value], i)) {
                 return;

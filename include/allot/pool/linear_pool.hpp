@@ -36,11 +36,11 @@ public:
     }
 
     template <class Weigh>
-    [[nodiscard]] auto draw(const Frame& frame, Weigh&& weigh, Random& random) const -> std::optional<Draw> {
+    [[nodiscard]] auto draw(const SamplingFrame& frame, Weigh&& weigh, Random& random) const -> std::optional<Draw> {
         return canonical_draw(Line{framed(frame)}, frame, weigh, random);
     }
 
-    [[nodiscard]] auto count(const Frame& frame) const -> std::uint32_t {
+    [[nodiscard]] auto count(const SamplingFrame& frame) const -> std::uint32_t {
         return static_cast<std::uint32_t>(framed(frame).size());
     }
 
@@ -63,14 +63,14 @@ private:
     struct Line {
         std::vector<Place> places;
 
-        [[nodiscard]] auto total(const Frame&) const -> std::uint64_t {
+        [[nodiscard]] auto total(const SamplingFrame&) const -> std::uint64_t {
             auto sum = std::uint64_t{0};
             for (const auto& place : places) {
                 sum += place.bound;
             }
             return sum;
         }
-        [[nodiscard]] auto locate(const Frame&, std::uint64_t point) const {
+        [[nodiscard]] auto locate(const SamplingFrame&, std::uint64_t point) const {
             struct Hit { NodeHandle node; std::uint32_t model; std::uint64_t offset; std::uint32_t bound; };
             for (const auto& place : places) {
                 if (point < place.bound) {
@@ -81,7 +81,7 @@ private:
             return Hit{};
         }
         template <class F>
-        void for_each(const Frame&, F&& f) const {
+        void for_each(const SamplingFrame&, F&& f) const {
             for (const auto& place : places) {
                 f(place.node, place.model, place.bound);
             }
@@ -92,7 +92,7 @@ private:
         return std::pair{a.node_class, a.slot} < std::pair{b.node_class, b.slot};
     }
 
-    [[nodiscard]] auto framed(const Frame& frame) const -> std::vector<Place> {
+    [[nodiscard]] auto framed(const SamplingFrame& frame) const -> std::vector<Place> {
         auto places = std::vector<Place>{};
         const auto fits = [&](const Entry& entry) {
             return std::find(frame.classes.begin(), frame.classes.end(), entry.node_class) != frame.classes.end();

@@ -12,7 +12,7 @@ struct CrynuxSingle {
     using role = role::preset;
 
     [[nodiscard]] auto policies() const {
-        return std::tuple{Rules{},      HardwareFit{},        HarmonicWeight{}, GpuGroupPool{}, ValueQueue{}, RollingQos{},
+        return std::tuple{Rules{},      HardwareFit{},        HarmonicWeight{}, GpuGroupPool{}, ValueQueue{}, RollingQoS{},
                           FeePerSecond{}, ThresholdPlacement{}, FixedTerms{}};
     }
 };

@@ -46,7 +46,7 @@ struct CrynuxTrio {
             QualityWeight{},
             GpuGroupPool{},
             ValueQueue{},
-            MonthlyQos{},
+            MonthlyQoS{},
             FeePerSecond{},
             ThresholdPlacement{{.holders_min = 0, .holders_target = 0}},
             FixedTerms{},

@@ -15,8 +15,8 @@
 
 namespace allot { inline namespace v0 {
 
-/// Parameters of `MonthlyQos`. Seed 002 gives no threshold; these are the first contracts' (spec: crynux.md 1.1).
-struct MonthlyQosParameters {
+/// Parameters of `MonthlyQoS`. Seed 002 gives no threshold; these are the first contracts' (spec: crynux.md 1.1).
+struct MonthlyQoSParameters {
     std::uint32_t points_max = 20;              ///< Most points of a task: ten in each of two rounds; at most 255.
     Score score_new = Score::from_ratio(1, 2);  ///< Score of a node without samples in its month (rule 12); above zero.
     bool timeout_scores_zero = true;            ///< A timeout outside a group enters as 0 (rule 19).
@@ -27,20 +27,20 @@ struct MonthlyQosParameters {
     /// What is wrong with the parameters, as one sentence; null when they make sense together.
     [[nodiscard]] constexpr auto fault() const noexcept -> const char* {
         return detail::first_unmet({
-            {points_max >= 1 && points_max <= 255, "allot: MonthlyQos: points_max must be 1 to 255"},
-            {kick_out_window >= 1 && kick_out_window <= 50, "allot: MonthlyQos: kick_out_window must be 1 to 50"},
+            {points_max >= 1 && points_max <= 255, "allot: MonthlyQoS: points_max must be 1 to 255"},
+            {kick_out_window >= 1 && kick_out_window <= 50, "allot: MonthlyQoS: kick_out_window must be 1 to 50"},
             {kick_out_at < std::uint64_t{kick_out_window} * points_max,
-             "allot: MonthlyQos: kick_out_at must be less than kick_out_window times points_max"},
-            {Score::zero() < score_new && score_new <= Score::one(), "allot: MonthlyQos: score_new must be above 0 and at most 1"},
+             "allot: MonthlyQoS: kick_out_at must be less than kick_out_window times points_max"},
+            {Score::zero() < score_new && score_new <= Score::one(), "allot: MonthlyQoS: score_new must be above 0 and at most 1"},
             {Score::zero() < score_floor && score_floor <= Score::one(),
-             "allot: MonthlyQos: score_floor must be above 0 and at most 1"},
+             "allot: MonthlyQoS: score_floor must be above 0 and at most 1"},
         });
     }
     /// True when nothing is.
     [[nodiscard]] constexpr auto valid() const noexcept -> bool { return fault() == nullptr; }
-    friend constexpr auto operator==(const MonthlyQosParameters&, const MonthlyQosParameters&) noexcept -> bool = default;
+    friend constexpr auto operator==(const MonthlyQoSParameters&, const MonthlyQoSParameters&) noexcept -> bool = default;
 };
-ALLOT_FIELDS(MonthlyQosParameters, points_max, score_new, timeout_scores_zero, kick_out_window, kick_out_at, score_floor)
+ALLOT_FIELDS(MonthlyQoSParameters, points_max, score_new, timeout_scores_zero, kick_out_window, kick_out_at, score_floor)
 
 /// What a node was given within 24 h, from the first task of these on.
 struct DayOfTasks {
@@ -58,10 +58,10 @@ ALLOT_FIELDS(DayOfTasks, from, points, tasks)
 /// The month is the last 30 times 24 h (rule 21). It knows no calendar: tasks are kept by days of the node's own, of which each
 /// begins with the first task after the day before it was over, and is forgotten as a whole 30 days after it began. So no task
 /// counts for longer than 30 days, none for less than 29, and one that was alone in its day for 30 exactly.
-class MonthlyQos {
+class MonthlyQoS {
 public:
     using role = role::qos;
-    using Parameters = MonthlyQosParameters;
+    using Parameters = MonthlyQoSParameters;
 
     static constexpr std::uint32_t days = 30;
     static constexpr std::uint32_t last_max = 50;
@@ -99,8 +99,8 @@ public:
         friend auto operator==(const node_data&, const node_data&) noexcept -> bool = default;
     };
 
-    constexpr MonthlyQos() noexcept = default;
-    constexpr explicit MonthlyQos(const Parameters& parameters) : parameters_{detail::sound(parameters)} {}
+    constexpr MonthlyQoS() noexcept = default;
+    constexpr explicit MonthlyQoS(const Parameters& parameters) : parameters_{detail::sound(parameters)} {}
 
     /// Nothing: the past counts until it is a month old, wherever the node was meanwhile (rule 20).
     constexpr void joined(node_data&, TimePoint) const noexcept {}
@@ -195,6 +195,6 @@ private:
 
     Parameters parameters_{};
 };
-ALLOT_FIELDS(MonthlyQos::node_data, day, last, next, count, today)
+ALLOT_FIELDS(MonthlyQoS::node_data, day, last, next, count, today)
 
 }}  // namespace allot::v0

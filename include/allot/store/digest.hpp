@@ -99,7 +99,7 @@ private:
 
 /// A hash of all records and counters. @complexity linear in what is remembered.
 template <class NodeData, class Configuration>
-[[nodiscard]] auto digest_of(const Network<NodeData, Configuration>& state) -> std::uint64_t {
+[[nodiscard]] auto digest_of(const Records<NodeData, Configuration>& state) -> std::uint64_t {
     auto digest = Digest{};
     const auto put = [&](auto handle, const auto& record) {
         digest.add(handle);

@@ -41,8 +41,8 @@ public:
     }
 
     /// Fetches the home place of `hash` from memory. Changes nothing.
-    void touch(std::uint64_t hash) const noexcept {
-        if (!places_.empty()) { allot::touch(places_[home(high(hash))]); }
+    void prefetch(std::uint64_t hash) const noexcept {
+        if (!places_.empty()) { allot::prefetch(places_[home(high(hash))]); }
     }
 
     /// Stores `handle` under `hash`. Throws what an allocation throws, and then changes nothing.

@@ -12,7 +12,7 @@ namespace allot { inline namespace v0 {
 /// not depend on each other overlap in every processor of today. Changes nothing; knowing the line's length better than 64 bytes
 /// would only save reads.
 template <class T>
-void touch(const T& object) noexcept {
+void prefetch(const T& object) noexcept {
     constexpr auto line = std::size_t{64};
     const auto* bytes = reinterpret_cast<const volatile unsigned char*>(&object);
     for (auto i = std::size_t{0}; i < sizeof(T); i += line) {

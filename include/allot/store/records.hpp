@@ -48,11 +48,11 @@ struct IdHash {
 /// `counters_changed(before, after)` and `configured(configuration)`, and answer `fits(class, requirement)` and `open(active)`:
 /// whether a class of so many active nodes takes part.
 template <class NodeData, class Configuration>
-class Network {
+class Records {
 public:
     using NodeRecordType = NodeRecord<NodeData>;
 
-    explicit Network(SipKey key)
+    explicit Records(SipKey key)
         : key_{key}, nodes_{key}, tasks_{key}, ended_{key}, groups_{key}, fits_{key}, models_{key}, node_names_{IdHash{key}} {}
 
     // ---- reading --------------------------------------------------------------------------------------------------
@@ -124,13 +124,13 @@ public:
     /// Replaces what a node holds. Entries on disk need a place of `free_place`. @pre ascending by model.
     template <class F>
     void hold(NodeHandle h, HeldModels after, F& followers) {
-        notes_.add(HoldingsNote{h, holdings_[h.value]});
+        undo_log_.add(HoldingsReplaced{h, holdings_[h.value]});
         change_holdings(h, std::move(after), followers);
     }
     /// Changes the counters where they lie. @pre `change(counters)` does not throw.
     template <class Change, class F>
     void edit(const Change& change, F& followers) {
-        const auto& before = notes_.template add<Counters>(std::in_place, counters_);
+        const auto& before = undo_log_.template add<Counters>(std::in_place, counters_);
         change(counters_);
         followers.counters_changed(before, counters_);
     }
@@ -145,7 +145,7 @@ public:
                     [&](std::uint32_t active) { return followers.open(active); });
     }
     /// Notes a configuration as it was, for `rollback` to give back through `configured`.
-    void note_configuration(Configuration before) { notes_.add(ConfigurationNote<Configuration>{std::move(before)}); }
+    void note_configuration(Configuration before) { undo_log_.add(ConfigurationReplaced<Configuration>{std::move(before)}); }
 
     /// The id of a class, which is added if it is new. It goes with the last record that has it, so one must take it up.
     template <class F>
@@ -193,24 +193,24 @@ public:
     // ---- undo -----------------------------------------------------------------------------------------------------
 
     /// Where the notes stand; `rollback` takes it.
-    [[nodiscard]] auto mark() const noexcept -> std::size_t { return notes_.size(); }
-    /// The entries that changed since the mark.
-    [[nodiscard]] auto touched(std::size_t mark) const -> Touched { return notes_.touched(mark); }
+    [[nodiscard]] auto savepoint() const noexcept -> std::size_t { return undo_log_.size(); }
+    /// The entries that changed since the savepoint.
+    [[nodiscard]] auto touched(std::size_t savepoint) const -> Touched { return undo_log_.touched(savepoint); }
     /// Forgets all notes: what happened stays.
-    void forget_notes() noexcept { notes_.clear(); }
-    /// Takes back everything since the mark, newest first.
+    void forget_undo_log() noexcept { undo_log_.clear(); }
+    /// Takes back everything since the savepoint, newest first.
     template <class F>
-    void rollback(std::size_t mark, F& followers) {
+    void rollback(std::size_t savepoint, F& followers) {
         undoing_ = true;
-        while (notes_.size() > mark) {
-            auto last = notes_.take();
+        while (undo_log_.size() > savepoint) {
+            auto last = undo_log_.take();
             std::visit([&](auto& n) { undo(n, followers); }, last);
         }
         undoing_ = false;
     }
 
     /// Equal records, counters and interned values. Indices follow from these, and the hash key is nobody's business.
-    friend auto operator==(const Network& a, const Network& b) -> bool {
+    friend auto operator==(const Records& a, const Records& b) -> bool {
         auto equal = a.counters_ == b.counters_ && a.nodes_ == b.nodes_ && a.tasks_ == b.tasks_ && a.ended_ == b.ended_ &&
                      a.leases_ == b.leases_ && a.groups_ == b.groups_ && a.fits_.classes() == b.fits_.classes() &&
                      a.fits_.requirements() == b.fits_.requirements() && a.models_.names() == b.models_.names() &&
@@ -225,8 +225,8 @@ private:
     /// A new note for a record, to be filled with what was there. It comes first, so that noting cannot fail after a change.
     template <class H, class... Record>
     auto note_of(H h, const Record&... before) -> auto& {
-        using N = RecordNote<H, typename std::remove_reference_t<decltype(table(h))>::record_type>;
-        return notes_.template add<N>(std::in_place, h, before...).before;
+        using N = Replaced<H, typename std::remove_reference_t<decltype(table(h))>::record_type>;
+        return undo_log_.template add<N>(std::in_place, h, before...).before;
     }
 
     // `prepare` makes room in the indices for a record, so that no index can fail half moved.
@@ -466,7 +466,7 @@ private:
 
     template <class Id, class Value, class F>
     auto add(Id id, Value value, F& followers) -> Id {
-        notes_.add(AddedNote<Id>{id});
+        undo_log_.add(Inserted<Id>{id});
         restore(id, std::move(value), followers);
         return id;
     }
@@ -492,19 +492,19 @@ private:
     template <class Id>
     void drop(Id id) {
         if (!undoing_ && fits_.count(id) == 0) {
-            notes_.add(ErasedNote<Id, std::remove_cvref_t<decltype(fits_.value(id))>>{id, fits_.value(id)});
+            undo_log_.add(Erased<Id, std::remove_cvref_t<decltype(fits_.value(id))>>{id, fits_.value(id)});
             fits_.erase_if_unused(id);
         }
     }
     void drop(ModelId id) {
         if (!undoing_ && models_.names().contains(id.value) && models_.names().count(id.value) == 0) {
-            notes_.add(ErasedNote<ModelId, std::string>{id, models_.name(id)});
+            undo_log_.add(Erased<ModelId, std::string>{id, models_.name(id)});
             models_.erase_if_unused(id);
         }
     }
     void drop(NodeNameId id) {
         if (!undoing_ && node_names_.count(id.value) == 0) {
-            notes_.add(ErasedNote<NodeNameId, NodeId>{id, node_names_.value(id.value)});
+            undo_log_.add(Erased<NodeNameId, NodeId>{id, node_names_.value(id.value)});
             node_names_.erase_if_unused(id.value);
         }
     }
@@ -512,7 +512,7 @@ private:
     // ---- undo -----------------------------------------------------------------------------------------------------
 
     template <class H, class Record, class F>
-    void undo(RecordNote<H, Record>& n, F& followers) {
+    void undo(Replaced<H, Record>& n, F& followers) {
         auto is = std::optional<Record>{};
         if (table(n.handle).contains(n.handle)) {
             table(n.handle).destroy(n.handle, is);
@@ -523,7 +523,7 @@ private:
         moved(n.handle, is ? &*is : nullptr, table(n.handle).find_record(n.handle), followers);
     }
     template <class F>
-    void undo(HoldingsNote& n, F& followers) {
+    void undo(HoldingsReplaced& n, F& followers) {
         change_holdings(n.handle, std::move(n.before), followers);
     }
     template <class F>
@@ -532,11 +532,11 @@ private:
         followers.counters_changed(after, before);
     }
     template <class F>
-    void undo(ConfigurationNote<Configuration>& n, F& followers) {
+    void undo(ConfigurationReplaced<Configuration>& n, F& followers) {
         followers.configured(n.before);
     }
     template <class Id, class F>
-    void undo(AddedNote<Id>& n, F&) {
+    void undo(Inserted<Id>& n, F&) {
         if constexpr (std::is_same_v<Id, ModelId>) {
             if (models_.names().contains(n.id.value)) {
                 models_.erase_if_unused(n.id);
@@ -550,7 +550,7 @@ private:
         }
     }
     template <class Id, class Value, class F>
-    void undo(ErasedNote<Id, Value>& n, F& followers) {
+    void undo(Erased<Id, Value>& n, F& followers) {
         restore(n.id, std::move(n.value), followers);
     }
 
@@ -569,7 +569,7 @@ private:
     DueHeap<6> due_;
     std::uint32_t present_ = 0;
     bool undoing_ = false;  // then nothing is dropped
-    Notes<NodeData, Configuration> notes_;
+    UndoLog<NodeData, Configuration> undo_log_;
 };
 
 }}  // namespace allot::v0

@@ -99,7 +99,7 @@ public:
         hash_expected_ = hash;
     }
     /// Fetches the place where a name of this hash is to be found.
-    void touch(std::uint64_t key) const { names_.touch(key); }
+    void prefetch(std::uint64_t key) const { names_.prefetch(key); }
     /// A handle of a name with about this hash: nearly always the right one.
     [[nodiscard]] auto guess(std::uint64_t key) const -> std::optional<std::uint32_t> {
         return names_.find(key, [](std::uint32_t) { return true; });

@@ -49,38 +49,38 @@ inline constexpr auto section_of = [] {
     }
 }();
 
-// What there was before each change: enough to take it back. `Network` writes these, and reads them backwards.
+// What there was before each change: enough to take it back. `Records` writes these, and reads them backwards.
 
 /// A record as it was; empty when it was not there.
 template <class H, class Record>
-struct RecordNote {
-    explicit RecordNote(H h) noexcept : handle{h} {}
-    RecordNote(H h, const Record& record) : handle{h}, before{record} {}
+struct Replaced {
+    explicit Replaced(H h) noexcept : handle{h} {}
+    Replaced(H h, const Record& record) : handle{h}, before{record} {}
     H handle;
     std::optional<Record> before{};
 };
 /// What a node held.
-struct HoldingsNote { NodeHandle handle; HeldModels before; };
+struct HoldingsReplaced { NodeHandle handle; HeldModels before; };
 /// Parameters as they were.
 template <class Configuration>
-struct ConfigurationNote { Configuration before; };
+struct ConfigurationReplaced { Configuration before; };
 /// A value was interned.
 template <class Id>
-struct AddedNote { Id id; };
+struct Inserted { Id id; };
 /// A value that nobody used any more was erased.
 template <class Id, class Value>
-struct ErasedNote { Id id; Value value; };
+struct Erased { Id id; Value value; };
 
 /// The notes since the outermost session began, in order.
 template <class NodeData, class Configuration>
-class Notes {
+class UndoLog {
 public:
-    using Note = std::variant<RecordNote<NodeHandle, NodeRecord<NodeData>>, RecordNote<TaskHandle, Task>,
-                              RecordNote<EndedHandle, EndedTask>, RecordNote<LeaseHandle, LeaseRecord>,
-                              RecordNote<GroupHandle, GroupRecord>, HoldingsNote, Counters, ConfigurationNote<Configuration>,
-                              AddedNote<ClassId>, AddedNote<RequirementId>, AddedNote<ModelId>, AddedNote<NodeNameId>,
-                              ErasedNote<ClassId, NodeClass>, ErasedNote<RequirementId, Requirement>,
-                              ErasedNote<ModelId, std::string>, ErasedNote<NodeNameId, NodeId>>;
+    using Entry = std::variant<Replaced<NodeHandle, NodeRecord<NodeData>>, Replaced<TaskHandle, Task>,
+                              Replaced<EndedHandle, EndedTask>, Replaced<LeaseHandle, LeaseRecord>,
+                              Replaced<GroupHandle, GroupRecord>, HoldingsReplaced, Counters, ConfigurationReplaced<Configuration>,
+                              Inserted<ClassId>, Inserted<RequirementId>, Inserted<ModelId>, Inserted<NodeNameId>,
+                              Erased<ClassId, NodeClass>, Erased<RequirementId, Requirement>,
+                              Erased<ModelId, std::string>, Erased<NodeNameId, NodeId>>;
 
     /// Adds a note. The reference holds until the next one. Throws what an allocation throws, and then changes nothing.
     template <class N>
@@ -90,18 +90,18 @@ public:
     /// The same, made where it is to lie.
     template <class N, class... Args>
     auto add(std::in_place_t, Args&&... args) -> N& {
-        return std::get<N>(notes_.emplace_back(std::in_place_type<N>, std::forward<Args>(args)...));
+        return std::get<N>(entries_.emplace_back(std::in_place_type<N>, std::forward<Args>(args)...));
     }
     /// Takes the newest note out. @pre there is one.
-    [[nodiscard]] auto take() -> Note {
-        auto last = std::move(notes_.back());
-        notes_.pop_back();
+    [[nodiscard]] auto take() -> Entry {
+        auto last = std::move(entries_.back());
+        entries_.pop_back();
         return last;
     }
-    /// What the notes from a mark on are about.
-    [[nodiscard]] auto touched(std::size_t mark) const -> Touched {
+    /// What the notes from a savepoint on are about.
+    [[nodiscard]] auto touched(std::size_t savepoint) const -> Touched {
         auto touched = Touched{};
-        for (auto i = mark; i < notes_.size(); ++i) {
+        for (auto i = savepoint; i < entries_.size(); ++i) {
             std::visit(
                 [&]<class N>(const N& note) {
                     if constexpr (requires { note.handle; }) {
@@ -110,7 +110,7 @@ public:
                         add(touched, note.id);
                     }
                 },
-                notes_[i]);
+                entries_[i]);
         }
         for (auto& entries : touched) {
             std::sort(entries.begin(), entries.end());
@@ -118,8 +118,8 @@ public:
         }
         return touched;
     }
-    [[nodiscard]] auto size() const noexcept -> std::size_t { return notes_.size(); }
-    void clear() noexcept { notes_.clear(); }
+    [[nodiscard]] auto size() const noexcept -> std::size_t { return entries_.size(); }
+    void clear() noexcept { entries_.clear(); }
 
 private:
     template <class H>
@@ -127,7 +127,7 @@ private:
         touched[static_cast<std::size_t>(section_of<H>)].push_back(handle.value);
     }
 
-    std::vector<Note> notes_;
+    std::vector<Entry> entries_;
 };
 
 }}  // namespace allot::v0

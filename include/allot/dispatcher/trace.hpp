@@ -13,17 +13,17 @@
 namespace allot { inline namespace v0 {
 
 /// What was chosen. The numbers are stable.
-enum class ChoiceKind : std::uint8_t {
+enum class DecisionKind : std::uint8_t {
     draw = 1,      ///< The node for a task, by lot.
     pull = 2,      ///< The task for a node that became free: the best it can run.
     eviction = 3,  ///< The task that leaves a full queue: the worst.
     copy = 4,      ///< The node that fetches a model, by lot.
 };
-ALLOT_ENUMERATORS(ChoiceKind, draw, pull, eviction, copy)
+ALLOT_ENUMERATORS(DecisionKind, draw, pull, eviction, copy)
 
-/// One choice, as a witness sees it before anything follows from it.
-struct Choice {
-    ChoiceKind kind = ChoiceKind::draw;
+/// One choice, as a trace sees it before anything follows from it.
+struct Decision {
+    DecisionKind kind = DecisionKind::draw;
     const Task& task;                          ///< Drawn for, pulled, evicted, or the one that wants the model.
     Draw drawn{};                              ///< The node; and where lots were drawn, how.
     const Entropy* entropy = nullptr;          ///< Null where chance has no part.
@@ -34,9 +34,9 @@ struct Choice {
 
 /// Somebody who sees each choice at the moment it falls, with the state it was made from. Not owned.
 template <class Dispatcher>
-struct Witness {
+struct Trace {
     void* self = nullptr;
-    void (*sees)(void* self, const Dispatcher& dispatcher, const Choice& choice) = nullptr;
+    void (*sees)(void* self, const Dispatcher& dispatcher, const Decision& choice) = nullptr;
 };
 
 }}  // namespace allot::v0
