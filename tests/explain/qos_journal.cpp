@@ -21,13 +21,13 @@ TEST_CASE("the journal of a node names each change of its score, with its cause,
     auto d = Judged{};
     auto journal = Journal{d, 3};
     const auto heard = [&](Events events) { journal.hear(d, events); };
-    attributed(d.join(plain_node(1), at(0s)));
+    heard(d.join(plain_node(1), at(0s)));
     CHECK(journal.changes(1).empty());
-    attributed(d.observe(1, allot::OutcomeKind::timeout, at(1s)));
-    attributed(d.score(1, 10, at(2s)));
+    heard(d.observe(1, allot::OutcomeKind::timeout, at(1s)));
+    heard(d.score(1, 10, at(2s)));
     const auto task = d.submit(plain_task(1), at(3s));
-    attributed(task);
-    attributed(d.complete(leased(task), at(4s)));
+    heard(task);
+    heard(d.complete(leased(task), at(4s)));
     const auto changes = journal.changes(1);
     REQUIRE(changes.size() == 3);
     CHECK(changes[0].cause == allot::OutcomeKind::timeout);
@@ -38,7 +38,7 @@ TEST_CASE("the journal of a node names each change of its score, with its cause,
     CHECK(changes[1].after > changes[1].before);
     CHECK(changes[2].cause == allot::OutcomeKind::success);
     CHECK(changes[2].after == d.qos_score(*d.node(1)));
-    attributed(d.score(1, 0, at(5s)));
+    heard(d.score(1, 0, at(5s)));
     CHECK(journal.changes(1).size() == 3);
     CHECK(journal.changes(1).front().cause == allot::OutcomeKind::scored);
     CHECK(journal.changes("nobody").empty());

@@ -69,14 +69,14 @@ TEST_CASE("entries and events of any content come back from JSON as they were") 
             RC_ASSERT(line.find('\n') == std::string::npos);
             const auto read = read_json<Entry>(line);
             RC_ASSERT(read.has_value());
-            RC_ASSERT(notify_to(*read) == notify_to(entry));
+            RC_ASSERT(told(*read) == told(entry));
             RC_ASSERT(write_json(*read) == line);
 
             const auto event = any.of<allot::Event>();
             const auto event_line = write_json(event);
             const auto event_read = read_json<allot::Event>(event_line);
             RC_ASSERT(event_read.has_value());
-            RC_ASSERT(notify_to(*event_read) == notify_to(event));
+            RC_ASSERT(told(*event_read) == told(event));
         },
         support::runs(2'000, 200'000));
 }
@@ -86,13 +86,13 @@ TEST_CASE("each command and each event comes back from JSON as it was") {
     for (auto i = 0; i < 20; ++i) {
         for (std::size_t kind = 0; kind < std::variant_size_v<Command::Alternatives>; ++kind) {
             const auto entry = Entry{any.of<allot::Moment>(), any.alternative<Command>(kind)};
-            REQUIRE(notify_to(entry_of(write_json(entry))) == notify_to(entry));
+            REQUIRE(told(entry_of(write_json(entry))) == told(entry));
         }
         for (std::size_t kind = 0; kind < allot::event_types; ++kind) {
             const auto event = any.alternative<allot::Event>(kind);
             const auto read = read_json<allot::Event>(write_json(event));
             REQUIRE(read);
-            REQUIRE(notify_to(*read) == notify_to(event));
+            REQUIRE(told(*read) == told(event));
         }
     }
 }
@@ -124,7 +124,7 @@ TEST_CASE("the lines that the documentation shows are right") {
 TEST_CASE("a person may leave out what has a default, and write numbers in the plainest way") {
     const auto join = command_of<command::Join>(
         R"({"time": 1, "command": "Join", "node": {"id": "n", "stake": 400, "vram": 24}})");
-    CHECK(notify_to(join) == notify_to(command::Join{{.id = "n", .vram = {24}, .stake = 400}}));
+    CHECK(told(join) == told(command::Join{{.id = "n", .vram = {24}, .stake = 400}}));
 
     const auto task = command_of<command::Submit>(R"({"command": "Submit", "time": 1, "task": {
         "fee": "79228162514264337593543950335", "id": 18446744073709551615, "owner": null, "gpus": [{"name": "H100"}],
@@ -132,8 +132,8 @@ TEST_CASE("a person may leave out what has a default, and write numbers in the p
     CHECK(task.fee.units == (allot::u128{1} << 96) - 1);
     CHECK(task.id == allot::TaskId{~std::uint64_t{0}});
     CHECK_FALSE(task.owner);
-    CHECK(notify_to(task.gpus) == notify_to(std::vector<allot::GpuChoice>{{"H100", {}}}));
-    CHECK(notify_to(*task.software) == notify_to(allot::SoftwareVersion{2, 0, 0}));
+    CHECK(told(task.gpus) == told(std::vector<allot::GpuChoice>{{"H100", {}}}));
+    CHECK(told(*task.software) == told(allot::SoftwareVersion{2, 0, 0}));
 
     using Configure = command::Configure<support::Configuration>;
     const auto configure = command_of<Configure>(
@@ -141,7 +141,7 @@ TEST_CASE("a person may leave out what has a default, and write numbers in the p
     auto expected = allot::RollingQoSParameters{};
     expected.penalty = allot::Score::from_ratio(1, 4);
     expected.window = 7;
-    CHECK(notify_to(configure) == notify_to(Configure{expected, 0}));
+    CHECK(told(configure) == told(Configure{expected, 0}));
 
     CHECK(entry_of(R"({"time": -5, "entropy": 7, "command": "Match"})").moment.entropy == allot::Entropy{7});
     CHECK(entry_of(R"({"time": -5, "command": "Match"})").moment.time == allot::TimePoint{allot::Duration{-5}});
@@ -167,7 +167,7 @@ TEST_CASE("text that is no UTF-8 is written in hex") {
     const auto entry = Entry{{}, command::ReportModel{"n", command::Report::load, {"a\xff", "é\n\"", ""}}};
     const auto line = write_json(entry);
     CHECK(line == R"({"time":0,"command":"ReportModel","node":"n","report":"load","models":[{"hex":"61ff"},"é\n\"",""]})");
-    CHECK(notify_to(entry_of(line)) == notify_to(entry));
+    CHECK(told(entry_of(line)) == told(entry));
 }
 
 TEST_CASE("a malformed line names its field and what was expected") {
@@ -265,7 +265,7 @@ TEST_CASE("what would steer a terminal is written in JSON as numbers", "[J5]") {
     const auto entry = Entry{{}, command::ReportModel{"n", command::Report::load, {text}}};
     const auto line = write_json(entry);
     CHECK(line.find(R"(\u001b[2J \u007f \u009b2J \u202e \u2066 )" "\xC2\xA0") != std::string::npos);
-    CHECK(notify_to(entry_of(line)) == notify_to(entry));
+    CHECK(told(entry_of(line)) == told(entry));
 }
 
 TEST_CASE("a malformed line names its number, and what stood before it is read") {
@@ -314,7 +314,7 @@ TEST_CASE("lines of strangers are read or refused") {
         const auto entry = read_json<Entry>(line);
         if (entry) {
             ++read;
-            REQUIRE(notify_to(entry_of(write_json(*entry))) == notify_to(*entry));
+            REQUIRE(told(entry_of(write_json(*entry))) == told(*entry));
         } else {
             REQUIRE_FALSE(entry.error().text.empty());
         }
