@@ -86,7 +86,7 @@ void saturated(Figures& f, const std::string& name, double goal, double goal_spa
     same("the dispatcher and the obvious composition", ours->checksum(), obvious->checksum());
     f.at_most("whole, saturated: ours / " + name + " alone, one by one", ratio(turns[0], turns[4]), goal);
     f.at_most("whole, saturated: ours / " + name + " alone, span", ratio(turns[2], turns[4]), goal_span);
-    f.notify_to("whole, saturated: obvious composition / ours with " + name, ratio(turns[1], turns[0]));
+    f.told("whole, saturated: obvious composition / ours with " + name, ratio(turns[1], turns[0]));
     f.at_most("allocator calls a pair, saturated, " + name, calls_a_pair(*ours), 0, "calls");
 }
 
@@ -99,7 +99,7 @@ void stakes(Figures& f) {
          turn_of(changes, Whose::richest)}};
     f.measure("stake updates", turns);
     f.at_most("stake_max: a change of it / an ordinary update, amortised", ratio(turns[1], turns[0]), 3);
-    f.notify_to("stake_max: the longest single command of a cycle", changes->longest() * 1e-6, "ms");
+    f.told("stake_max: the longest single command of a cycle", changes->longest() * 1e-6, "ms");
 }
 
 void memory(Figures& f) {

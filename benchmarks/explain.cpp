@@ -107,7 +107,7 @@ void compare(Figures& f, const std::string& name, Regime regime, bool models) {
                                          {"expected_wait(task)", 5, turn_of(network, Asks::expected_wait)}};
     f.measure("explaining at 100,000 nodes, " + name, turns);
     f.at_most("explain(task) / one linear pass, 100,000 nodes, " + name, ratio(turns[0], turns[1]), 5);
-    f.notify_to("expected_wait(task) / one linear pass, 100,000 nodes, " + name, ratio(turns[2], turns[1]));
+    f.told("expected_wait(task) / one linear pass, 100,000 nodes, " + name, ratio(turns[2], turns[1]));
 }
 
 const auto subject = Subject{"7 explain", [](Figures& f) {

@@ -52,7 +52,7 @@ const auto subject = Subject{"5 growth", [](Figures& f) {
         f.measure("growth, " + std::to_string(nodes) + " nodes", turns);
         for (const auto& contestant : turns) {
             plot.add(contestant.name, static_cast<double>(nodes), contestant.measured.min());
-            f.notify_to("growth, " + std::to_string(nodes) + " nodes: " + contestant.name, contestant.measured.min(), "ns");
+            f.told("growth, " + std::to_string(nodes) + " nodes: " + contestant.name, contestant.measured.min(), "ns");
         }
     }
     if (!f.growth.empty()) {

@@ -18,7 +18,7 @@ void figures(Figures& f) {
          turn_of(std::make_shared<Names>(100'000, ChosenBy::attacker, false))}};
     f.measure("ids, insert + find", turns);
     f.at_most("ids: chosen by an attacker / random", ratio(turns[1], turns[0]), 1.5);
-    f.notify_to("ids: the same if the key were known", ratio(turns[2], turns[0]));
+    f.told("ids: the same if the key were known", ratio(turns[2], turns[0]));
 }
 
 const auto subject = Subject{"5 names", figures};

@@ -65,20 +65,20 @@ void figures(Figures& f) {
     {
         auto turns = contestants(f, Takes::worst, false);
         f.measure("queue alone, push + evict", turns);
-        f.notify_to("queue, evict: three-index MultiIndex / ValueQueue", ratio(turns[2], turns[0]));
-        f.notify_to("queue, evict: three-index MultiIndex / FlatQueue", ratio(turns[2], turns[1]));
+        f.told("queue, evict: three-index MultiIndex / ValueQueue", ratio(turns[2], turns[0]));
+        f.told("queue, evict: three-index MultiIndex / FlatQueue", ratio(turns[2], turns[1]));
     }
     {
         auto turns = contestants(f, Takes::random, false);
         f.measure("queue alone, push + cancel", turns);
-        f.notify_to("queue, cancel: three-index MultiIndex / ValueQueue", ratio(turns[2], turns[0]));
-        f.notify_to("queue, cancel: three-index MultiIndex / FlatQueue", ratio(turns[2], turns[1]));
+        f.told("queue, cancel: three-index MultiIndex / ValueQueue", ratio(turns[2], turns[0]));
+        f.told("queue, cancel: three-index MultiIndex / FlatQueue", ratio(turns[2], turns[1]));
     }
     {
         auto turns = contestants(f, Takes::best, true);
         f.measure("queue alone, all but a thousand tasks fit no node that asks", turns);
 #ifdef ALLOT_BENCH_SQLITE
-        f.notify_to("queue, incompatible heads: SQLite / ValueQueue", ratio(turns[4], turns[0]));
+        f.told("queue, incompatible heads: SQLite / ValueQueue", ratio(turns[4], turns[0]));
 #endif
     }
 }

@@ -36,7 +36,7 @@ public:
     void at_most(std::string name, double ratio, double goal, std::string unit = "x") {
         all_.push_back({std::move(name), ratio, goal, Figure::Kind::at_most, std::move(unit)});
     }
-    void notify_to(std::string name, double ratio, std::string unit = "x") {
+    void told(std::string name, double ratio, std::string unit = "x") {
         all_.push_back({std::move(name), ratio, 0, Figure::Kind::told, std::move(unit)});
     }
     void add(Figure figure) { all_.push_back(std::move(figure)); }

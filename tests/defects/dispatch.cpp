@@ -139,8 +139,8 @@ TEST_CASE("a trace that fails takes no task with it (D40)") {
     join_plain(d, 1);
     const auto before = d;
     const auto submit = command::Submit{plain_task(1)};
-    const auto failing = allot::Trace<allot::Dispatcher<>>{
-        nullptr, [](void*, const allot::Dispatcher<>&, const allot::Decision&) { throw std::runtime_error{"no space left"}; }};
+    const auto failing = allot::Trace<allot::Dispatcher<>::View>{
+        nullptr, [](void*, const allot::Dispatcher<>::View&, const allot::Decision&) { throw std::runtime_error{"no space left"}; }};
     auto events = Events{};
     CHECK_THROWS_AS(d.apply(submit, at(0s), events, failing), std::runtime_error);
     CHECK(d == before);

@@ -120,7 +120,7 @@ TEST_CASE("a completed member keeps no deadline, and is free when the last could
     ok(w.d.renew(w.lease[2], at(50s)));
     ok(w.d.complete(w.lease[0], at(60s)));
     const auto l = w.d.node(w.lease[0].node)->node.lease;
-    CHECK(w.d.ends_by(l) == TimePoint{250s});
+    CHECK(w.d.view().ends_by(l) == TimePoint{250s});
     CHECK(w.d.next_deadline() == w.lease[1].deadline);
 }
 

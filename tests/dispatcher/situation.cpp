@@ -86,7 +86,7 @@ TEST_CASE("best fit takes the card that wastes least, as often as its weight say
     }
     auto weights = std::map<std::string, Weight>{};
     ok(d.submit(plain_task(9'999), dark(0s)));
-    d.each_candidate(*d.task(9'999), [&](auto h, Weight w) { weights[d.state().nodes()[h].node.id.text()] = w; });
+    d.view().each_candidate(*d.task(9'999), [&](auto h, Weight w) { weights[d.state().nodes()[h].node.id.text()] = w; });
     ok(d.cancel(9'999, at(0s)));
     REQUIRE(weights.size() == 3);
     CHECK(weights["11"] == weights["8"].scaled(1, 4));

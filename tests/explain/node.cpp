@@ -79,7 +79,7 @@ TEST_CASE("a node is told which waiting tasks it could take, and why not the oth
                 CHECK(sum == d.queued());
                 CHECK(e->queued == d.queued());
                 auto runnable = std::uint32_t{0};
-                d.each_runnable(d.state().nodes().find(id).value(), [&](auto&&...) { ++runnable; });
+                d.view().each_runnable(d.state().nodes().find(id).value(), [&](auto&&...) { ++runnable; });
                 CHECK(e->runnable == runnable);
                 for (const auto& group : e->groups) {
                     if (e->obstacle == Reason::none) {

@@ -230,7 +230,7 @@ void every_node_has_one_reason() {
             for (const auto& id : waiting(d)) {
                 reasons += parts_all_nodes<P>(d, allot::question(d, id).value());
                 auto hub = std::vector<allot::Share>{};
-                d.each_candidate(*d.task(id), [&](allot::NodeHandle n, allot::Weight weight) {
+                d.view().each_candidate(*d.task(id), [&](allot::NodeHandle n, allot::Weight weight) {
                     hub.push_back({d.state().nodes()[n].node.id, weight.raw()});
                 });
                 CHECK(allot::probabilities(d, id).value().nodes == hub);
@@ -239,7 +239,7 @@ void every_node_has_one_reason() {
             d.state().nodes().for_each([&](allot::NodeHandle h, const auto& record) {
                 for (const auto score : {d.qos_score(record), allot::Score::zero(), allot::Score::one()}) {
                     CHECK(allot::detail::has_no_weight(d, h, allot::Task{}, allot::Requirement{}, score) ==
-                          d.weight(h, allot::Task{}, allot::Requirement{}, score).is_zero());
+                          d.view().weight(h, allot::Task{}, allot::Requirement{}, score).is_zero());
                 }
             });
             CHECK(d.digest() == before);
@@ -557,7 +557,7 @@ void a_node_takes_what_it_was_told() {
                 gangs += told && d.state().fits().value(d.task(*told)->requirement).gang_size > 1 ? 1 : 0;
                 if (told) {
                     auto dearest = allot::Value{};
-                    d.each_runnable(d.state().nodes().find(id).value(), [&](allot::TaskHandle, const allot::Task& task) {
+                    d.view().each_runnable(d.state().nodes().find(id).value(), [&](allot::TaskHandle, const allot::Task& task) {
                         dearest = std::max(dearest, task.value);
                     });
                     not_the_dearest += d.task(*told)->value < dearest ? 1 : 0;
@@ -590,7 +590,7 @@ void a_node_is_told_of_every_waiting_task() {
                 CHECK(sum == d.queued());
                 CHECK(e.queued == sum);
                 auto runnable = std::uint32_t{0};
-                d.each_runnable(d.state().nodes().find(id).value(), [&](auto&&...) { ++runnable; });
+                d.view().each_runnable(d.state().nodes().find(id).value(), [&](auto&&...) { ++runnable; });
                 CHECK(e.runnable == runnable);
                 CHECK(e.next.has_value() == (e.runnable > 0 && e.obstacle != Reason::pending));  // that one will be gone or paused
                 auto place = std::uint32_t{0};

@@ -133,7 +133,7 @@ TEST_CASE("a waiting task and one that is not known have the same candidates as 
         for (const auto h : ids) {
             const auto& task = d.state().tasks()[h];
             auto expected = std::vector<allot::Share>{};
-            d.each_candidate(task, [&](allot::NodeHandle n, allot::Weight weight) {
+            d.view().each_candidate(task, [&](allot::NodeHandle n, allot::Weight weight) {
                 expected.push_back({d.state().nodes()[n].node.id, weight.raw()});
             });
             CHECK(allot::probabilities(d, task.id).value().nodes == expected);

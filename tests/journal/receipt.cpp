@@ -154,7 +154,7 @@ TEST_CASE("whoever is drawn or asked is among the candidates, with the weight th
     using R = allot::Dispatcher<allot::Rules>;
     struct Seen {
         std::map<DecisionKind, int> good{};
-        static void sees(void* self, const R& d, const allot::Decision& choice) {
+        static void sees(void* self, const R::View& d, const allot::Decision& choice) {
             auto found = 0;
             const auto node = [&](allot::NodeHandle h, allot::Weight weight) {
                 found += h == choice.drawn.node && weight == choice.drawn.weight ? 1 : 0;

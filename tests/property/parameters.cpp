@@ -227,7 +227,7 @@ void check_shares(const Played& d, const TaskSpec& spec) {
     if (!shares || shares->nodes.empty()) {
         return;
     }
-    const auto task = d.record_of(spec);
+    const auto task = d.view().record_of(spec);
     // All are in one unit, which may be another than one: that of the node with the largest weight says which.
     auto unit = 0.0L;
     auto largest = 0.0L;

@@ -101,7 +101,11 @@ public:
         return a.num() * u128{b.den_} == b.num() * u128{a.den_};
     }
     friend constexpr auto operator<=>(const Value& a, const Value& b) noexcept -> std::strong_ordering {
-        return a.num() * u128{b.den_} <=> b.num() * u128{a.den_};
+        const auto left = a.num() * u128{b.den_};
+        const auto right = b.num() * u128{a.den_};
+        return left < right   ? std::strong_ordering::less
+               : right < left ? std::strong_ordering::greater
+                              : std::strong_ordering::equal;
     }
 
 private:

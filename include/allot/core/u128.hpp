@@ -73,6 +73,10 @@ public:
     friend constexpr auto operator==(u128, u128) noexcept -> bool = default;
     // The members are compared in order of declaration, the upper word first.
     friend constexpr auto operator<=>(u128, u128) noexcept -> std::strong_ordering = default;
+    // By itself, for it is a third of the code of the one before, which compilers do not put in line everywhere.
+    friend constexpr auto operator<(u128 a, u128 b) noexcept -> bool {
+        return a.high_ == b.high_ ? a.low_ < b.low_ : a.high_ < b.high_;
+    }
 
     [[nodiscard]] friend constexpr auto operator+(u128 a, u128 b) noexcept -> u128 {
         const auto low = a.low_ + b.low_;

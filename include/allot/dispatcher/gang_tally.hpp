@@ -12,11 +12,12 @@ namespace allot { inline namespace v0 {
 
 /// Counts, one by one, the nodes that could run a task, and says which of them have enough others to stand beside.
 ///
-/// Those of one card count together if the gang wants one card, else all; those of one operator count once if the members have
-/// to stand apart.
+/// Those of one card count together if the gang wants one card, else all; those of one operator count once if the
+/// members have to stand apart.
 class GangTally {
 public:
-    GangTally(const Requirement& asked, bool apart) : size_{asked.gang_size}, same_card_{asked.same_card}, apart_{apart} {}
+    GangTally(const Requirement& asked, bool apart)
+        : size_{asked.gang_size}, same_card_{asked.same_card}, apart_{apart} {}
 
     void add(const Node& node, const NodeClass& node_class) {
         auto& nodes = able_[card_of(node_class)];

@@ -24,15 +24,15 @@ struct NodeView {
     NodeId id;
     OperatorId operator_id;
     NodeState state = NodeState::left;
-    bool excluded = false;               ///< Kept out of draws until its health recovers.
-    std::string_view gpu{};              ///< Empty, as the next three, for a node that has left.
+    bool excluded = false;   ///< Kept out of draws until its health recovers.
+    std::string_view gpu{};  ///< Empty, as the next three, for a node that has left.
     Gibibytes vram{};
     std::string_view platform{};
     SoftwareVersion software{};
     Amount stake{};
-    std::uint32_t score_permille = 0;    ///< Its QoS score now, rounded down.
-    std::vector<ModelView> models{};     ///< By name.
-    std::optional<Lease> lease{};        ///< What it holds.
+    std::uint32_t score_permille = 0;  ///< Its QoS score now, rounded down.
+    std::vector<ModelView> models{};   ///< By name.
+    std::optional<Lease> lease{};      ///< What it holds.
 };
 
 /// A task as values that can be shown and sent. Of one that has ended there is the id, how it ended and `due_at`.
@@ -43,10 +43,10 @@ struct TaskView {
     Amount fee{};
     Duration duration_estimate{};
     TimePoint submitted_at{};
-    TimePoint due_at{};                  ///< When it leaves the queue or, if it has ended, is forgotten; `never` while it runs.
-    std::uint32_t attempts = 0;          ///< How often it was started.
-    std::vector<Lease> leases{};         ///< Of its nodes, by member.
-    std::optional<TaskEnd> end{};        ///< How it ended, if it has.
+    TimePoint due_at{};          ///< When it leaves the queue or, if it has ended, is forgotten; `never` while it runs.
+    std::uint32_t attempts = 0;  ///< How often it was started.
+    std::vector<Lease> leases{};   ///< Of its nodes, by member.
+    std::optional<TaskEnd> end{};  ///< How it ended, if it has.
 };
 
 namespace detail {
@@ -79,8 +79,8 @@ template <class Dispatcher>
 template <class Dispatcher>
 [[nodiscard]] auto view_of(const Dispatcher& d, TaskHandle h) -> TaskView {
     const auto& task = d.state().tasks()[h];
-    auto view = TaskView{task.id, task.notify_to(),    task.state,         task.fee, task.duration_estimate, task.submitted_at,
-                         task.due_at, task.attempt};
+    auto view = TaskView{task.id,           task.notify_to(), task.state,  task.fee, task.duration_estimate,
+                         task.submitted_at, task.due_at,      task.attempt};
     if (task.state == TaskState::running) {
         view.due_at = never;
         d.each_lease_of(task.id, [&](const Lease& lease) { view.leases.push_back(lease); });
@@ -122,7 +122,8 @@ void each_node(const Dispatcher& d, F&& f) {
     d.state().nodes().for_each([&](NodeHandle h, const auto&) { f(detail::view_of(d, h)); });
 }
 
-/// Calls `f(TaskView)` for each task that has not been forgotten, those that have ended last, in an order that is the same on every machine.
+/// Calls `f(TaskView)` for each task that has not been forgotten, those that have ended last, in an order that is the
+/// same on every machine.
 template <class Dispatcher, class F>
 void each_task(const Dispatcher& d, F&& f) {
     d.state().tasks().for_each([&](TaskHandle h, const auto&) { f(detail::view_of(d, h)); });
@@ -132,13 +133,13 @@ void each_task(const Dispatcher& d, F&& f) {
 /// Calls `f(Lease)` for each lease, in an order that is the same on every machine.
 template <class Dispatcher, class F>
 void each_lease(const Dispatcher& d, F&& f) {
-    d.state().leases().for_each([&](LeaseHandle, const LeaseRecord& lease) {
-        f(*d.lease(d.state().tasks()[lease.task].id, lease.member));
-    });
+    d.state().leases().for_each(
+        [&](LeaseHandle, const LeaseRecord& lease) { f(*d.lease(d.state().tasks()[lease.task].id, lease.member)); });
 }
 
-/// Settles all that is due at a Moment, in as many steps as that takes, and calls `f(events)` after each. Whoever was away longer
-/// than a command may settle begins with this; else the first command is refused with `Error::advance_first`.
+/// Settles all that is due at a Moment, in as many steps as that takes, and calls `f(events)` after each. Whoever was
+/// away longer than a command may settle begins with this; else the first command is refused with
+/// `Error::advance_first`.
 template <class Dispatcher, class F>
 void settle(Dispatcher& d, const Moment& moment, F&& f) {
     for (auto again = true; again;) {

@@ -4,15 +4,15 @@
 #include <map>
 #include <vector>
 
+#include <allot/core/grow.hpp>
 #include <allot/core/handle.hpp>
 #include <allot/core/id.hpp>
 #include <allot/core/u128.hpp>
-#include <allot/core/grow.hpp>
 
 namespace allot { inline namespace v0 {
 
-/// The sum of the stakes of each operator's nodes. What a node adds is set and not changed by a difference, so that a change
-/// that broke off half way can be taken back.
+/// The sum of the stakes of each operator's nodes. What a node adds is set and not changed by a difference, so that a
+/// change that broke off half way can be taken back.
 class OperatorStakes {
 public:
     /// From now on the node adds so much to its operator's sum, and nothing to another's. Strong guarantee.

@@ -5,14 +5,14 @@
 #include <map>
 #include <vector>
 
+#include <allot/core/grow.hpp>
 #include <allot/core/handle.hpp>
 #include <allot/core/id.hpp>
-#include <allot/core/grow.hpp>
 
 namespace allot { inline namespace v0 {
 
-/// How many tasks each owner has at once. A task counts once, however often it is added, so that a change that broke off half
-/// way can be taken back.
+/// How many tasks each owner has at once. A task counts once, however often it is added, so that a change that broke
+/// off half way can be taken back.
 class OwnerTally {
 public:
     /// Counts a task; one without an owner counts for nobody. Strong guarantee.

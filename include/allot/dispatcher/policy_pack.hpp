@@ -21,7 +21,9 @@ using Roles = mp::mp_list<role::eligibility, role::weight, role::pool, role::que
                           role::placement, role::terms, role::rules, role::id_key, role::preset>;
 
 template <class P>
-concept names_role = requires { typename P::role; };
+concept names_role = requires {
+    typename P::role;
+};
 
 template <class P>
 struct RoleOf {
@@ -49,7 +51,8 @@ concept is_preset = std::same_as<role_of<P>, role::preset>;
 /// `p.policies() -> std::tuple<...>`.
 template <class P>
 concept has_policies = requires(const P& p) {
-    requires mp::mp_similar<std::tuple<>, decltype(p.policies())>::value;
+    requires mp::mp_similar < std::tuple<>,
+    decltype(p.policies()) > ::value;
 };
 
 /// A preset's policies as a list; an empty list for any other policy.
@@ -86,7 +89,7 @@ struct PolicyPack {
     template <class P>
     using Known = std::bool_constant<known_role<P>>;
 
-    static constexpr bool bundled = ((!is_preset<Ps> || has_policies<Ps>) && ...);
+    static constexpr bool bundled = ((!is_preset<Ps> || has_policies<Ps>)&&...);
     static constexpr bool named = mp::mp_all_of<All, Named>::value;
     static constexpr bool known = mp::mp_all_of<All, Known>::value;
     static constexpr bool flat = (mp::mp_none_of_q<typename BundleOf<Ps>::type, Plays<role::preset>>::value && ...);
@@ -119,9 +122,11 @@ struct PolicyPack {
 
     // Last, because clang 14 leaves out what stands behind the first that fails, and then complains of its absence.
     static_assert(bundled, "allot: a preset needs `auto policies() const` that returns a std::tuple of policies");
-    static_assert(named, "allot: a policy names its role; write `using role = allot::role::weight;` (or eligibility, pool, "
+    static_assert(named,
+                  "allot: a policy names its role; write `using role = allot::role::weight;` (or eligibility, pool, "
                   "queue, qos, valuation, placement, terms) in it");
-    static_assert(!named || known, "allot: a policy's role must be one of allot::role: eligibility, weight, pool, queue, qos, "
+    static_assert(!named || known,
+                  "allot: a policy's role must be one of allot::role: eligibility, weight, pool, queue, qos, "
                   "valuation, placement, terms, rules, id_key, preset");
     static_assert(flat, "allot: a preset cannot stand in a preset; list its policies instead");
     static_assert(!named || !known || single, "allot: two policies of one role; give the Dispatcher only one of them");
@@ -142,7 +147,7 @@ concept configured_by = configurable<P> && std::same_as<typename P::Parameters, 
 
 /// `p.parts() -> std::tuple<...>&`: a policy made of policies, such as `AllOf`.
 template <class P>
-concept has_parts = !configurable<P> && requires(P& p) {
+concept has_parts = !configurable<P> && requires(P & p) {
     requires mp::mp_similar<std::tuple<>, std::remove_cvref_t<decltype(p.parts())>>::value;
 };
 
@@ -206,7 +211,6 @@ template <class P>
 
 /// A variant over the parameters of all policies that have some.
 template <class... Ps>
-using configuration =
-    mp::mp_rename<mp::mp_unique<mp::mp_append<typename ParametersOf<Ps>::type...>>, std::variant>;
+using configuration = mp::mp_rename<mp::mp_unique<mp::mp_append<typename ParametersOf<Ps>::type...>>, std::variant>;
 
 }}}  // namespace allot::v0::detail

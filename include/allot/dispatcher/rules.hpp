@@ -22,30 +22,34 @@ ALLOT_ENUMERATORS(Narrowing, any, all, gate, none)
 
 /// Parameters of the hub itself.
 struct RulesParameters {
-    std::uint32_t due_max = 1'024;       ///< Due work settled within one command.
-    std::uint32_t renewals_max = 1'024;  ///< Stored bounds renewed within one command after a jump of the largest stake.
-    std::uint32_t evictions_max = 16;    ///< Surplus tasks evicted within one command when the network shrinks; tasks or nodes that
-                                         ///< make way within one where a table is full.
+    std::uint32_t due_max = 1'024;  ///< Due work settled within one command.
+    std::uint32_t renewals_max =
+        1'024;                         ///< Stored bounds renewed within one command after a jump of the largest stake.
+    std::uint32_t evictions_max = 16;  ///< Surplus tasks evicted within one command when the network shrinks; tasks or
+                                       ///< nodes that make way within one where a table is full.
     Duration forget_tasks_after = std::chrono::hours{1};        ///< Ids of ended tasks are kept so long.
     Duration forget_nodes_after = std::chrono::hours{24 * 30};  ///< History of departed nodes is kept so long.
 
     Narrowing narrowing = Narrowing::any;
-    std::uint32_t boost_on_disk = 7;  ///< M grows by this over `boost_unit` when all models are on disk (seed 001: 0.7) ...
-    std::uint32_t boost_in_use = 3;   ///< ... and by this when all are loaded (seed 001: 0.3).
-    std::uint32_t boost_unit = 10;    ///< Both together are below 15 of these, for weights end at 16.
+    std::uint32_t boost_on_disk =
+        7;  ///< M grows by this over `boost_unit` when all models are on disk (seed 001: 0.7) ...
+    std::uint32_t boost_in_use = 3;  ///< ... and by this when all are loaded (seed 001: 0.3).
+    std::uint32_t boost_unit = 10;   ///< Both together are below 15 of these, for weights end at 16.
 
-    std::uint32_t class_nodes_min = 0;  ///< A class (GPU, VRAM, platform, version) of fewer nodes that have neither paused nor
-                                        ///< left is given no task (2026, the name policy: 10). At most 1,024.
+    std::uint32_t class_nodes_min =
+        0;  ///< A class (GPU, VRAM, platform, version) of fewer nodes that have neither paused nor
+            ///< left is given no task (2026, the name policy: 10). At most 1,024.
 
     // Defences, all off by default; `preset::Hardened` sets them.
     std::uint32_t narrow_from = 1;   ///< Where narrowing falls back, it needs so many nodes that can be drawn.
-    std::uint32_t draw_among = 1;    ///< So many nodes are drawn, and one of them by even chance: no node's probability is
-                                     ///< above 1 in so many, unless fewer can be drawn.
+    std::uint32_t draw_among = 1;    ///< So many nodes are drawn, and one of them by even chance: no node's probability
+                                     ///< is above 1 in so many, unless fewer can be drawn.
     bool refuse_unrunnable = false;  ///< A task that fits the class of no node that has not left is refused (rule 18).
-    std::uint32_t tasks_per_owner_max = 0xFFFF'FFFFU;  ///< Unfinished tasks; those without owner are the embedder's own.
-    Ratio outbid_by = 1;             ///< A newcomer to a full queue must be worth so many times as much as the worst, or goes.
-    Duration value_doubles_in{};     ///< In the queue a task's worth doubles in each such time since its submission, and so as
-                                     ///< long as its patience lasts. 0: it does not.
+    std::uint32_t tasks_per_owner_max =
+        0xFFFF'FFFFU;     ///< Unfinished tasks; those without owner are the embedder's own.
+    Ratio outbid_by = 1;  ///< A newcomer to a full queue must be worth so many times as much as the worst, or goes.
+    Duration value_doubles_in{};  ///< In the queue a task's worth doubles in each such time since its submission, and
+                                  ///< so as long as its patience lasts. 0: it does not.
 
     // Limits on what strangers may fill the state with.
     std::uint32_t nodes_max = 1U << 24U;
@@ -55,13 +59,13 @@ struct RulesParameters {
     std::uint32_t models_max = 1U << 20U;  ///< Different ones on the disks of nodes.
     std::uint32_t models_per_task_max = 64;
     std::uint32_t models_per_node_max = 4'096;  ///< Of those on its disk; a success writes down no more than these.
-    std::uint32_t wishes_per_node_max = 64;     ///< Models a node was asked to fetch; the wish that ends first gives way.
-    std::uint32_t choices_max = 64;         ///< GPU choices or platforms of one task.
+    std::uint32_t wishes_per_node_max = 64;  ///< Models a node was asked to fetch; the wish that ends first gives way.
+    std::uint32_t choices_max = 64;          ///< GPU choices or platforms of one task.
     std::uint32_t labels_max = 16;
     std::uint32_t name_bytes_max = 128;
-    std::uint32_t avoided_max = 16;         ///< Nodes one task avoids; the oldest is forgotten.
-    std::uint32_t group_members_max = 64;   ///< Tasks of one validation group.
-    std::uint32_t gang_max = 16;            ///< Nodes of one gang.
+    std::uint32_t avoided_max = 16;        ///< Nodes one task avoids; the oldest is forgotten.
+    std::uint32_t group_members_max = 64;  ///< Tasks of one validation group.
+    std::uint32_t gang_max = 16;           ///< Nodes of one gang.
 
     /// What is wrong with the parameters, as one sentence; null when they make sense together.
     [[nodiscard]] constexpr auto fault() const noexcept -> const char* {
@@ -77,14 +81,16 @@ struct RulesParameters {
             {!enumerator_name(narrowing).empty(), "allot: Rules: narrowing must be any, all, gate or none"},
             {small(boost_unit, 1'000), "allot: Rules: boost_unit must be 1 to 1,000"},
             {std::uint64_t{boost_on_disk} + boost_in_use < std::uint64_t{15} * boost_unit,
-             "allot: Rules: boost_on_disk and boost_in_use together must be below 15 times boost_unit, for weights end at 16"},
+             "allot: Rules: boost_on_disk and boost_in_use together must be below 15 times boost_unit, for weights end "
+             "at 16"},
             {class_nodes_min <= 1'024, "allot: Rules: class_nodes_min must be at most 1,024"},
             {small(narrow_from, 64), "allot: Rules: narrow_from must be 1 to 64"},
             {small(draw_among, 64), "allot: Rules: draw_among must be 1 to 64"},
             {tasks_per_owner_max >= 1, "allot: Rules: tasks_per_owner_max must be at least 1"},
             {outbid_by.den >= 1 && outbid_by.num >= outbid_by.den,
              "allot: Rules: outbid_by must be at least 1, over a denominator of at least 1"},
-            {value_doubles_in == Duration{0} || (value_doubles_in >= std::chrono::minutes{1} && value_doubles_in <= longest),
+            {value_doubles_in == Duration{0} ||
+                 (value_doubles_in >= std::chrono::minutes{1} && value_doubles_in <= longest),
              "allot: Rules: value_doubles_in must be 0 or a minute to 2^40 ms"},
             {small(nodes_max, 1U << 24U), "allot: Rules: nodes_max must be 1 to 2^24"},
             {small(tasks_max, 1U << 28U), "allot: Rules: tasks_max must be 1 to 2^28"},
@@ -93,7 +99,8 @@ struct RulesParameters {
             {small(models_max, 1U << 24U), "allot: Rules: models_max must be 1 to 2^24"},
             {models_per_task_max <= 1'024, "allot: Rules: models_per_task_max must be at most 1,024"},
             {std::uint64_t{nodes_max} * models_per_task_max <= std::uint64_t{1} << 32U,
-             "allot: Rules: nodes_max times models_per_task_max must be at most 2^32, for bounds of draws are summed in 64 bits"},
+             "allot: Rules: nodes_max times models_per_task_max must be at most 2^32, for bounds of draws are summed "
+             "in 64 bits"},
             {models_per_node_max <= 1U << 16U, "allot: Rules: models_per_node_max must be at most 2^16"},
             {small(wishes_per_node_max, 1U << 16U), "allot: Rules: wishes_per_node_max must be 1 to 2^16"},
             {choices_max <= 1'024, "allot: Rules: choices_max must be at most 1,024"},
@@ -108,11 +115,11 @@ struct RulesParameters {
     [[nodiscard]] constexpr auto valid() const noexcept -> bool { return fault() == nullptr; }
     friend constexpr auto operator==(const RulesParameters&, const RulesParameters&) noexcept -> bool = default;
 };
-ALLOT_FIELDS(RulesParameters, due_max, renewals_max, evictions_max, forget_tasks_after, forget_nodes_after, narrowing, boost_on_disk,
-             boost_in_use, boost_unit, nodes_max, tasks_max, classes_max, requirements_max, models_max, models_per_task_max,
-             models_per_node_max, choices_max, labels_max, name_bytes_max, avoided_max, group_members_max, gang_max, narrow_from,
-             draw_among, refuse_unrunnable, tasks_per_owner_max, outbid_by, value_doubles_in, class_nodes_min,
-             wishes_per_node_max)
+ALLOT_FIELDS(RulesParameters, due_max, renewals_max, evictions_max, forget_tasks_after, forget_nodes_after, narrowing,
+             boost_on_disk, boost_in_use, boost_unit, nodes_max, tasks_max, classes_max, requirements_max, models_max,
+             models_per_task_max, models_per_node_max, choices_max, labels_max, name_bytes_max, avoided_max,
+             group_members_max, gang_max, narrow_from, draw_among, refuse_unrunnable, tasks_per_owner_max, outbid_by,
+             value_doubles_in, class_nodes_min, wishes_per_node_max)
 
 /// The hub's own rules; stands among the policies. `Dispatcher{Rules{{.narrowing = Narrowing::gate}}}`.
 class Rules {
@@ -131,8 +138,8 @@ private:
     Parameters parameters_{};
 };
 
-/// Key of the id hashes. Pass a secret of your own, one a replica if you like: it never shows in a decision, and it keeps
-/// strangers from choosing ids that collide.
+/// Key of the id hashes. Pass a secret of your own, one a replica if you like: it never shows in a decision, and it
+/// keeps strangers from choosing ids that collide.
 struct IdKey {
     using role = role::id_key;
     std::uint64_t k0 = 0x616c'6c6f'7420'6964U;

@@ -24,19 +24,19 @@ ALLOT_ENUMERATORS(DecisionKind, draw, pull, eviction, copy)
 /// One choice, as a trace sees it before anything follows from it.
 struct Decision {
     DecisionKind kind = DecisionKind::draw;
-    const Task& task;                          ///< Drawn for, pulled, evicted, or the one that wants the model.
-    Draw drawn{};                              ///< The node; and where lots were drawn, how.
-    const Entropy* entropy = nullptr;          ///< Null where chance has no part.
-    ModelId model = no_handle<ModelId>;        ///< The model to be fetched.
-    std::span<const Draw> chosen{};            ///< Of a gang: the members before this one.
-    bool beside = false;                       ///< The first of them pulled the task; this one is to stand beside it.
+    const Task& task;                    ///< Drawn for, pulled, evicted, or the one that wants the model.
+    Draw drawn{};                        ///< The node; and where lots were drawn, how.
+    const Entropy* entropy = nullptr;    ///< Null where chance has no part.
+    ModelId model = no_handle<ModelId>;  ///< The model to be fetched.
+    std::span<const Draw> chosen{};      ///< Of a gang: the members before this one.
+    bool beside = false;                 ///< The first of them pulled the task; this one is to stand beside it.
 };
 
 /// Somebody who sees each choice at the moment it falls, with the state it was made from. Not owned.
-template <class Dispatcher>
+template <class View>
 struct Trace {
     void* self = nullptr;
-    void (*sees)(void* self, const Dispatcher& dispatcher, const Decision& choice) = nullptr;
+    void (*sees)(void* self, const View& view, const Decision& decision) = nullptr;
 };
 
 }}  // namespace allot::v0

@@ -101,12 +101,12 @@ private:
     /// The waiting tasks that go before the one in question, by group, the best of each last.
     void gather_ahead() {
         const auto& task = question_.task;
-        const auto it = d_.entry_of(no_handle<TaskHandle>, task);
+        const auto it = d_.view().entry_of(no_handle<TaskHandle>, task);
         d_.state().tasks().for_each([&](TaskHandle h, const Task& other) {
             if (other.state != TaskState::queued || other.id == task.id) {
                 return;
             }
-            const auto entry = d_.entry_of(h, other);
+            const auto entry = d_.view().entry_of(h, other);
             if (!goes_before(entry, it)) {
                 return;
             }
@@ -143,8 +143,8 @@ private:
         again.value = task.value;
         again.submitted_at = d_.now();
         again.sequence = d_.state().counters().sequence_next + 1;
-        const auto overtakes = goes_before(d_.entry_of(no_handle<TaskHandle>, again),
-                                           d_.entry_of(no_handle<TaskHandle>, question_.task));
+        const auto overtakes = goes_before(d_.view().entry_of(no_handle<TaskHandle>, again),
+                                           d_.view().entry_of(no_handle<TaskHandle>, question_.task));
         return overtakes && task.submitted_at > d_.now() - newcomers_since ? task.duration_estimate : Duration{0};
     }
 

@@ -86,8 +86,8 @@ class MetricsRecorder {
 public:
     /// Whom to pass to `apply`, to count draws and their rejections. It may not outlive the recorder.
     template <class Dispatcher>
-    [[nodiscard]] auto trace() noexcept -> Trace<Dispatcher> {
-        return {this, [](void* self, const Dispatcher&, const Decision& choice) {
+    [[nodiscard]] auto trace() noexcept -> Trace<typename Dispatcher::View> {
+        return {this, [](void* self, const typename Dispatcher::View&, const Decision& choice) {
                     static_cast<MetricsRecorder*>(self)->sees(choice);
                 }};
     }

@@ -113,9 +113,9 @@ template <class Dispatcher>
             groups.resize(g + 1);
             fits.resize(g + 1, Reason::none);
         }
-        const auto entry = d.entry_of(t, task);
+        const auto entry = d.view().entry_of(t, task);
         if (groups[g].waiting++ == 0) {
-            fits[g] = d.fitness(state.nodes()[h].node.node_class, requirement);
+            fits[g] = d.view().fitness(state.nodes()[h].node.node_class, requirement);
             groups[g].best = entry;
         } else if (goes_before(entry, groups[g].best)) {
             groups[g].best = entry;
@@ -124,7 +124,7 @@ template <class Dispatcher>
         if (reason == Reason::none) {
             reason = refusal_alone(d, h, {task, requirement, false});
         }
-        if (reason == Reason::none && !d.has_gang(h, task)) {
+        if (reason == Reason::none && !d.view().has_gang(h, task)) {
             reason = Reason::gang_short;
         }
         ++counts[reason];
@@ -179,7 +179,7 @@ template <class Dispatcher>
         out.back_at = record.node.due_at;
     }
     if (record.node.leased()) {
-        out.free_by = d.ends_by(record.node.lease);
+        out.free_by = d.view().ends_by(record.node.lease);
     }
     if (record.node.held != no_handle<TaskHandle>) {
         out.held = d.state().tasks()[record.node.held].id;
@@ -193,7 +193,7 @@ template <class Dispatcher>
     out.queued = counts.sum();
     out.runnable = counts[Reason::none];
     if (out.obstacle != Reason::pending) {
-        const auto next = d.next_for(h);
+        const auto next = d.view().next_for(h);
         out.next = next ? std::optional{d.state().tasks()[*next].id} : std::nullopt;
     }
     demands.resize(std::min(demands.size(), groups_max));

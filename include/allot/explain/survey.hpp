@@ -55,7 +55,7 @@ template <class Dispatcher>
     if (const auto error = dispatcher.check(command::Submit{spec})) {
         return Failure{*error};
     }
-    return Question{dispatcher.record_of(spec), dispatcher.requirement_of(spec), spec.group.has_value()};
+    return Question{dispatcher.view().record_of(spec), dispatcher.view().requirement_of(spec), spec.group.has_value()};
 }
 
 namespace detail {
@@ -95,7 +95,7 @@ template <class Dispatcher>
     auto reasons = std::vector<Reason>{};
     for (const auto id : d.state().fits().all_classes()) {
         reasons.resize(std::size_t{id.value} + 1, Reason::none);
-        reasons[id.value] = d.fitness(id, requirement);
+        reasons[id.value] = d.view().fitness(id, requirement);
     }
     return reasons;
 }
@@ -121,7 +121,7 @@ template <class Dispatcher>
     if constexpr (std::is_same_v<typename Dispatcher::WeightPolicy, HarmonicWeight>) {
         return d.state().nodes()[h].node.stake_root.is_zero() || score == Score::zero();
     } else {
-        return d.weight(h, task, asked, score).is_zero();
+        return d.view().weight(h, task, asked, score).is_zero();
     }
 }
 
@@ -133,7 +133,7 @@ template <class Dispatcher>
         return question.task.pinned_to == h ? Reason::none : Reason::pinned;
     }
     return has_no_weight(d, h, question.task, question.requirement, score) ? Reason::zero_weight
-                                                     : d.admission(h, question.task, question.requirement);
+                                                     : d.view().admission(h, question.task, question.requirement);
 }
 template <class Dispatcher>
 [[nodiscard]] auto refusal(const Dispatcher& d, NodeHandle h, const Question& question) -> Reason {
@@ -160,7 +160,7 @@ template <class Dispatcher>
 /// What becomes of those without the models, when so many of those with them could be drawn.
 template <class Dispatcher>
 [[nodiscard]] auto reason_of_narrowing(const Dispatcher& d, const Task& task, std::uint32_t holders) -> Reason {
-    const auto wanted = d.holders_to_narrow(task);
+    const auto wanted = d.view().holders_to_narrow(task);
     if (!wanted || holders < *wanted) {
         return Reason::none;
     }
@@ -174,7 +174,7 @@ template <class Dispatcher>
         return reason;
     }
     const auto without = reason_of_narrowing(d, question.task, 0);
-    return without == Reason::none || d.narrows_to(h, question.task) ? Reason::none : without;
+    return without == Reason::none || d.view().narrows_to(h, question.task) ? Reason::none : without;
 }
 
 /// A node looked at as if it were available, not excluded, and perhaps of another score.
@@ -217,7 +217,7 @@ template <class Dispatcher>
             refusal(d, h, question, as_free.score_of(d, h)) != Reason::none) {
             return;
         }
-        able.found.push_back({h, d.narrows_to(h, question.task)});
+        able.found.push_back({h, d.view().narrows_to(h, question.task)});
         if (!alone && (able.found.back().narrows || without == Reason::none)) {
             able.tally.add(node, d.state().fits().value(node.node_class));
         }
@@ -243,7 +243,7 @@ void each_drawable(const Dispatcher& d, const Question& question, const AsFree& 
     const auto others = reason_of_others(d, question, able);
     for (const auto& [h, narrows] : able.found) {
         if (narrows || others == Reason::none) {
-            f(h, d.weight(h, question.task, question.requirement, as_free.score_of(d, h)));
+            f(h, d.view().weight(h, question.task, question.requirement, as_free.score_of(d, h)));
         }
     }
 }
@@ -261,13 +261,13 @@ template <class Dispatcher>
     }
     const auto class_id = dispatcher.state().nodes()[*h].node.node_class;
     const auto& node_class = dispatcher.state().fits().value(class_id);
-    const auto fits = dispatcher.fitness(class_id, question.requirement);
+    const auto fits = dispatcher.view().fitness(class_id, question.requirement);
     if (const auto reason = detail::first_reason(dispatcher, *h, question, fits); reason != Reason::none) {
         return reason;
     }
     const auto without = detail::reason_of_narrowing(dispatcher, question.task, 0);
-    const auto narrows = dispatcher.narrows_to(*h, question.task);
-    const auto stays = narrows || !dispatcher.holders_to_narrow(question.task);
+    const auto narrows = dispatcher.view().narrows_to(*h, question.task);
+    const auto stays = narrows || !dispatcher.view().holders_to_narrow(question.task);
     if (stays && question.requirement.gang_size == 1) {
         return Reason::none;
     }

@@ -224,14 +224,14 @@ private:
         }
         switch (reason) {
             case Reason::paused: next_.on_resume = true; break;
-            case Reason::busy: sooner(next_.on_lease_end, d_.ends_by(node.lease)); break;
+            case Reason::busy: sooner(next_.on_lease_end, d_.view().ends_by(node.lease)); break;
             case Reason::excluded: sooner(next_.on_readmission, node.due_at); break;
             default: break;
         }
     }
 
     void could_run(NodeHandle h, std::uint32_t node_class) {
-        const auto narrows = d_.narrows_to(h, question_.task);
+        const auto narrows = d_.view().narrows_to(h, question_.task);
         if (question_.requirement.gang_size > 1 && fits_[node_class] == Reason::none &&
             (narrows || reason_of_narrowing(d_, question_.task, 0) == Reason::none)) {
             tally_.add(d_.state().nodes()[h].node, d_.state().fits().value(ClassId{node_class}));
@@ -324,7 +324,7 @@ template <class Dispatcher>
     const auto den = task.value.den();
     const auto survives = [&](u128 num) {
         task.value = Value{num, den};
-        return goes_before(d.entry_of(any, task), d.entry_of(any, worst)) && (waits || d.outbids(task, worst));
+        return goes_before(d.view().entry_of(any, task), d.view().entry_of(any, worst)) && (waits || d.view().outbids(task, worst));
     };
     if (survives(0)) {
         return std::nullopt;
@@ -344,7 +344,7 @@ void tell_queue(const Dispatcher& d, const Question& question, TaskExplanation& 
     if (question.task.pinned()) {  // it waits at its node, and no eviction can take it
         return;
     }
-    const auto it = d.entry_of(no_handle<TaskHandle>, question.task);
+    const auto it = d.view().entry_of(no_handle<TaskHandle>, question.task);
     auto worst = std::optional<QueueEntry>{};
     out.position = 1;
     d.state().tasks().for_each([&](TaskHandle h, const Task& task) {
@@ -355,7 +355,7 @@ void tell_queue(const Dispatcher& d, const Question& question, TaskExplanation& 
         if (task.id == question.task.id) {
             return;
         }
-        const auto other = d.entry_of(h, task);
+        const auto other = d.view().entry_of(h, task);
         out.position += goes_before(other, it) ? 1U : 0U;
         worst = !worst || goes_before(*worst, other) ? other : *worst;
     });

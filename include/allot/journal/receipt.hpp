@@ -57,17 +57,17 @@ public:
     explicit Receipts(std::uint64_t position) noexcept : position_{position} {}
 
     /// Whom to pass to `apply`. Neither may outlive the receipts.
-    [[nodiscard]] auto trace() noexcept -> Trace<Dispatcher> {
-        return {this, [](void* self, const Dispatcher& dispatcher, const Decision& choice) {
-                    static_cast<Receipts*>(self)->add(dispatcher, choice);
+    [[nodiscard]] auto trace() noexcept -> Trace<typename Dispatcher::View> {
+        return {this, [](void* self, const typename Dispatcher::View& view, const Decision& choice) {
+                    static_cast<Receipts*>(self)->add(view, choice);
                 }};
     }
     /// The receipts, in the order of the choices.
     [[nodiscard]] auto all() const noexcept -> const std::vector<Receipt>& { return all_; }
 
 private:
-    void add(const Dispatcher& d, const Decision& choice) {
-        const auto& state = d.state();
+    void add(const typename Dispatcher::View& view, const Decision& choice) {
+        const auto& state = view.records;
         auto receipt = Receipt{};
         receipt.kind = choice.kind;
         receipt.rules_version = state.counters().rules_version;
@@ -100,12 +100,12 @@ private:
         };
         const auto task = [&](TaskHandle, const Task& waiting) { candidate(waiting.id, waiting.value); };
         switch (choice.kind) {
-            case DecisionKind::draw: d.each_candidate(choice, node); break;
+            case DecisionKind::draw: view.each_candidate(choice, node); break;
             case DecisionKind::copy:
                 receipt.model = state.models().name(choice.model);
-                d.each_fetcher(choice.task, choice.model, node);
+                view.each_fetcher(choice.task, choice.model, node);
                 break;
-            case DecisionKind::pull: d.each_runnable(choice.drawn.node, task); break;
+            case DecisionKind::pull: view.each_runnable(choice.drawn.node, task); break;
             case DecisionKind::eviction:
                 state.tasks().for_each([&](TaskHandle h, const Task& waiting) {
                     if (waiting.state == TaskState::queued) {

@@ -119,7 +119,7 @@ void put_policy(Encoder& out, const P& policy) {
 template <class Dispatcher>
 [[nodiscard]] auto encode_policies(const Dispatcher& dispatcher) -> std::vector<std::vector<std::uint8_t>> {
     auto all = std::vector<std::vector<std::uint8_t>>{};
-    dispatcher.each_policy([&](const auto& policy) {
+    dispatcher.view().each_policy([&](const auto& policy) {
         auto out = Encoder{all.emplace_back()};
         detail::put_policy(out, policy);
     });

@@ -1,21 +1,39 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
 
-#include <allot/dispatcher/dispatcher.hpp>
+#include <allot/core/error.hpp>
+#include <allot/dispatcher/view/view.hpp>
 
 namespace allot { inline namespace v0 {
 
-/// Says why a command would be refused: one overload a command, none of which changes anything. What was looked up on the way
-/// stays in `found`, so that an accepted command looks nothing up twice.
+/// What checking a command looked up, so that an accepted command looks nothing up twice.
+struct Found {
+    std::optional<NodeHandle> node{};
+    std::optional<TaskHandle> task{};
+    std::optional<LeaseHandle> lease{};
+    std::optional<RequirementId> poorest{};    ///< Makes way for that of a new task.
+    std::optional<ClassId> poorest_class{};    ///< Makes way for that of a node.
+    std::optional<NodeHandle> poorest_node{};  ///< Makes way for another.
+    std::uint64_t crowded_by = 0;              ///< Part of the models' table for which others have to make way.
+};
+
+/// Says why a command would be refused: one overload a command, none of which changes anything. What was looked up on
+/// the way stays in `found`, so that an accepted command looks nothing up twice.
 template <class... Ps>
-struct Dispatcher<Ps...>::Checker {
+class Check {
+public:
     using Verdict = std::optional<Error>;
 
-    const Dispatcher& hub;
+    using Configuration = typename View<Ps...>::Configuration;
+
+    const View<Ps...>& view;
     Found& found;
 
     auto operator()(const command::Join& c) const -> Verdict {
@@ -23,40 +41,42 @@ struct Dispatcher<Ps...>::Checker {
         if (node.id.is_null() || (node.operator_id && node.operator_id->is_null())) {
             return Error::id_invalid;
         }
-        found.node = hub.state_.nodes().find(node.id);
-        if (found.node && hub.state_.nodes()[*found.node].node.present()) {
+        found.node = view.records.nodes().find(node.id);
+        if (found.node && view.records.nodes()[*found.node].node.present()) {
             return Error::node_duplicate;
         }
         if (!node.stake.admitted()) {
             return Error::amount_overflow;
         }
-        if (!found.node && hub.state_.nodes().size() >= hub.rules_->nodes_max) {
-            found.poorest_node = hub.poorest_node(node.stake);
+        if (!found.node && view.records.nodes().size() >= view.rules->nodes_max) {
+            found.poorest_node = view.poorest_node(node.stake);
             if (!found.poorest_node) {
                 return Error::too_many_nodes;
             }
         }
-        if (const auto error = names(node.models, hub.rules_->models_per_node_max)) {
+        if (const auto error = names(node.models, view.rules->models_per_node_max)) {
             return error;
         }
         if (const auto error = room_for(node.models, node.stake, found.node, true)) {
             return error;
         }
-        if (const auto error = names(node.labels, hub.rules_->labels_max)) {
+        if (const auto error = names(node.labels, view.rules->labels_max)) {
             return error;
         }
-        const auto left = found.poorest_node ? hub.state_.nodes()[*found.poorest_node].node.node_class : no_handle<ClassId>;
-        return node_class(NodeClass{node.gpu, node.vram, node.platform, node.software}, node.stake, left, no_handle<ClassId>);
+        const auto left =
+            found.poorest_node ? view.records.nodes()[*found.poorest_node].node.node_class : no_handle<ClassId>;
+        return node_class(NodeClass{node.gpu, node.vram, node.platform, node.software}, node.stake, left,
+                          no_handle<ClassId>);
     }
 
     auto operator()(const command::Update& c) const -> Verdict {
         const auto& change = c.change;
-        const auto n = found.node = hub.present_node(change.id);
+        const auto n = found.node = view.present_node(change.id);
         if (!n) {
             return Error::node_unknown;
         }
-        if (!change.gpu && !change.vram && !change.stake && !change.platform && !change.software && !change.operator_id &&
-            !change.labels) {
+        if (!change.gpu && !change.vram && !change.stake && !change.platform && !change.software &&
+            !change.operator_id && !change.labels) {
             return Error::update_empty;
         }
         if (change.stake && !change.stake->admitted()) {
@@ -66,21 +86,21 @@ struct Dispatcher<Ps...>::Checker {
             return Error::id_invalid;
         }
         if (change.labels) {
-            if (const auto error = names(*change.labels, hub.rules_->labels_max)) {
+            if (const auto error = names(*change.labels, view.rules->labels_max)) {
                 return error;
             }
         }
-        const auto& node = hub.state_.nodes()[*n].node;
-        return node_class(changed_class(hub.state_.fits().value(node.node_class), change), change.stake.value_or(node.stake),
-                          node.node_class, node.node_class);
+        const auto& node = view.records.nodes()[*n].node;
+        return node_class(changed_class(view.records.fits().value(node.node_class), change),
+                          change.stake.value_or(node.stake), node.node_class, node.node_class);
     }
 
     auto operator()(const command::Pause& c) const -> Verdict {
-        const auto n = found.node = hub.present_node(c.node);
+        const auto n = found.node = view.present_node(c.node);
         if (!n) {
             return Error::node_unknown;
         }
-        switch (hub.state_.nodes()[*n].node.state) {
+        switch (view.records.nodes()[*n].node.state) {
             case NodeState::pending_leave: return Error::already_leaving;
             case NodeState::paused:
             case NodeState::pending_pause: return Error::already_paused;
@@ -89,11 +109,11 @@ struct Dispatcher<Ps...>::Checker {
     }
 
     auto operator()(const command::Resume& c) const -> Verdict {
-        const auto n = found.node = hub.present_node(c.node);
+        const auto n = found.node = view.present_node(c.node);
         if (!n) {
             return Error::node_unknown;
         }
-        switch (hub.state_.nodes()[*n].node.state) {
+        switch (view.records.nodes()[*n].node.state) {
             case NodeState::paused:
             case NodeState::pending_pause: return std::nullopt;
             case NodeState::pending_leave: return Error::already_leaving;
@@ -102,28 +122,29 @@ struct Dispatcher<Ps...>::Checker {
     }
 
     auto operator()(const command::Leave& c) const -> Verdict {
-        const auto n = found.node = hub.present_node(c.node);
+        const auto n = found.node = view.present_node(c.node);
         if (!n) {
             return Error::node_unknown;
         }
-        return hub.state_.nodes()[*n].node.state == NodeState::pending_leave ? Verdict{Error::already_leaving} : std::nullopt;
+        return view.records.nodes()[*n].node.state == NodeState::pending_leave ? Verdict{Error::already_leaving}
+                                                                               : std::nullopt;
     }
 
     auto operator()(const command::ReportModel& c) const -> Verdict {
-        const auto n = found.node = hub.present_node(c.node);
+        const auto n = found.node = view.present_node(c.node);
         if (!n) {
             return Error::node_unknown;
         }
         if (c.models.empty() && c.report != command::Report::inventory) {
             return Error::update_empty;
         }
-        if (const auto error = names(c.models, hub.rules_->models_per_node_max)) {
+        if (const auto error = names(c.models, view.rules->models_per_node_max)) {
             return error;
         }
         auto fresh = std::size_t{0};
         for (const auto& name : c.models) {
-            const auto model = hub.state_.models().find(name);
-            const auto* held = model ? hub.holds(*n, *model) : nullptr;
+            const auto model = view.records.models().find(name);
+            const auto* held = model ? view.holds(*n, *model) : nullptr;
             if (held == nullptr || !held->on_disk()) {
                 ++fresh;
             }
@@ -135,15 +156,15 @@ struct Dispatcher<Ps...>::Checker {
             }
         }
         const auto adds = c.report == command::Report::add;
-        if (adds && on_disk(hub.state_.holdings(*n)) + fresh > hub.rules_->models_per_node_max) {
+        if (adds && view.on_disk(view.records.holdings(*n)) + fresh > view.rules->models_per_node_max) {
             return Error::too_many_names;
         }
         const auto inventory = c.report == command::Report::inventory;
-        return adds || inventory ? room_for(c.models, hub.state_.nodes()[*n].node.stake, n, inventory) : std::nullopt;
+        return adds || inventory ? room_for(c.models, view.records.nodes()[*n].node.stake, n, inventory) : std::nullopt;
     }
 
     auto operator()(const command::Observe& c) const -> Verdict {
-        found.node = hub.state_.nodes().find(c.node);
+        found.node = view.records.nodes().find(c.node);
         if (!found.node) {
             return Error::node_unknown;
         }
@@ -151,28 +172,28 @@ struct Dispatcher<Ps...>::Checker {
     }
 
     auto operator()(const command::Score& c) const -> Verdict {
-        found.node = hub.state_.nodes().find(c.node);
+        found.node = view.records.nodes().find(c.node);
         if (!found.node) {
             return Error::node_unknown;
         }
-        return c.points > hub.qos_.points_max() ? Verdict{Error::points_out_of_range} : std::nullopt;
+        return c.points > view.qos.points_max() ? Verdict{Error::points_out_of_range} : std::nullopt;
     }
 
     auto operator()(const command::Slash& c) const -> Verdict {
-        found.node = hub.present_node(c.node);
+        found.node = view.present_node(c.node);
         return found.node ? std::nullopt : Verdict{Error::node_unknown};
     }
 
     auto operator()(const command::Submit& c) const -> Verdict {
         const auto& task = c.task;
-        const auto& rules = *hub.rules_.operator->();
+        const auto& rules = view.rules.parameters();
         if (task.id.is_null() || (task.owner && task.owner->is_null()) || (task.group && task.group->is_null())) {
             return Error::id_invalid;
         }
-        if (hub.state_.tasks().find(task.id) || hub.state_.ended_tasks().find(task.id)) {
+        if (view.records.tasks().find(task.id) || view.records.ended_tasks().find(task.id)) {
             return Error::task_duplicate;
         }
-        if (hub.state_.tasks().size() + hub.state_.ended_tasks().size() >= rules.tasks_max) {
+        if (view.records.tasks().size() + view.records.ended_tasks().size() >= rules.tasks_max) {
             return Error::too_many_tasks;
         }
         if (!task.fee.admitted()) {
@@ -202,27 +223,28 @@ struct Dispatcher<Ps...>::Checker {
             }
         }
         if (task.group) {
-            const auto g = hub.state_.groups().find(*task.group);
-            if (g && hub.state_.groups()[*g].tasks >= rules.group_members_max) {
+            const auto g = view.records.groups().find(*task.group);
+            if (g && view.records.groups()[*g].tasks >= rules.group_members_max) {
                 return Error::group_full;
             }
         }
-        const auto& requirements = hub.state_.fits().requirements();
-        if (requirements.size() >= rules.requirements_max && !requirements.find(hub.requirement_of(task))) {
-            found.poorest = hub.poorest_requirement(hub.record_of(task));
+        const auto& requirements = view.records.fits().requirements();
+        if (requirements.size() >= rules.requirements_max && !requirements.find(view.requirement_of(task))) {
+            found.poorest = view.poorest_requirement(view.record_of(task));
             if (!found.poorest) {
                 return Error::too_many_requirements;
             }
         }
-        if (rules.refuse_unrunnable && !hub.fits_somebody(task)) {
+        if (rules.refuse_unrunnable && !view.fits_somebody(task)) {
             return Error::task_unrunnable;
         }
-        return task.owner && hub.owners_.count(*task.owner) >= rules.tasks_per_owner_max ? Verdict{Error::owner_quota_reached}
-                                                                                         : std::nullopt;
+        return task.owner && view.owners.count(*task.owner) >= rules.tasks_per_owner_max
+                   ? Verdict{Error::owner_quota_reached}
+                   : std::nullopt;
     }
 
     auto operator()(const command::Cancel& c) const -> Verdict {
-        found.task = hub.state_.tasks().find(c.task);
+        found.task = view.records.tasks().find(c.task);
         return found.task ? std::nullopt : Verdict{no_such(c.task)};
     }
 
@@ -249,14 +271,16 @@ struct Dispatcher<Ps...>::Checker {
             return error;
         }
         const auto l = *found.lease;
-        return hub.renewed_until(l) <= hub.state_.leases()[l].deadline ? Verdict{Error::lease_renewal_capped} : std::nullopt;
+        return view.renewed_until(l) <= view.records.leases()[l].deadline ? Verdict{Error::lease_renewal_capped}
+                                                                          : std::nullopt;
     }
 
     auto operator()(const command::Advance&) const -> Verdict { return std::nullopt; }
     auto operator()(const command::Match&) const -> Verdict { return std::nullopt; }  // entropy comes with the Moment
 
     auto operator()(const command::Configure<Configuration>& c) const -> Verdict {
-        const auto* fault = std::visit([](const auto& parameters) { return detail::parameter_fault(parameters); }, c.parameters);
+        const auto* fault =
+            std::visit([](const auto& parameters) { return detail::parameter_fault(parameters); }, c.parameters);
         return fault == nullptr ? std::nullopt : Verdict{Error::parameter_invalid};
     }
 
@@ -281,37 +305,38 @@ private:
         }
         return std::nullopt;
     }
-    /// Whether models that a node says it has find room, if need be at the cost of a node with less stake for its part of the table.
+    /// Whether models that a node says it has find room, if need be at the cost of a node with less stake for its part
+    /// of the table.
     /// @param own the node, if it is known. @param all whether it has no others.
-    [[nodiscard]] auto room_for(const std::vector<std::string>& models, Amount stake, std::optional<NodeHandle> own, bool all) const
-        -> Verdict {
-        if (hub.room_beside(models, own && all ? *own : no_handle<NodeHandle>) >= 0) {
+    [[nodiscard]] auto room_for(const std::vector<std::string>& models, Amount stake, std::optional<NodeHandle> own,
+                                bool all) const -> Verdict {
+        if (view.room_beside(models, own && all ? *own : no_handle<NodeHandle>) >= 0) {
             return std::nullopt;
         }
-        const auto& known = hub.state_.models();
-        auto part = own && !all ? hub.models_part(hub.state_.holdings(*own)) : 0U;
+        const auto& known = view.records.models();
+        auto part = own && !all ? view.models_part(view.records.holdings(*own)) : 0U;
         for (const auto& name : models) {
             const auto id = known.find(name);
-            const auto* held = id && own ? hub.holds(*own, *id) : nullptr;
+            const auto* held = id && own ? view.holds(*own, *id) : nullptr;
             const auto has = held != nullptr && held->on_disk();
             if (all || !has) {
                 part += ModelTable::part((id ? known.holders(*id) : 0U) + (has ? 0U : 1U));
             }
         }
         found.crowded_by = part;
-        return hub.poorest_holder(stake, part, own) ? std::nullopt : Verdict{Error::too_many_models};
+        return view.poorest_holder(stake, part, own) ? std::nullopt : Verdict{Error::too_many_models};
     }
     [[nodiscard]] auto one_name(const std::string& name) const -> Verdict {
         if (name.empty()) {
             return Error::name_empty;
         }
-        return name.size() > hub.rules_->name_bytes_max ? Verdict{Error::name_too_long} : std::nullopt;
+        return name.size() > view.rules->name_bytes_max ? Verdict{Error::name_too_long} : std::nullopt;
     }
     [[nodiscard]] auto cards(const TaskSpec& task) const -> Verdict {
         if (task.gpus.empty()) {
             return task.vram_min == Gibibytes{} ? Verdict{Error::vram_zero} : std::nullopt;
         }
-        if (task.gpus.size() > hub.rules_->choices_max) {
+        if (task.gpus.size() > view.rules->choices_max) {
             return Error::too_many_names;
         }
         for (const auto& choice : task.gpus) {
@@ -326,15 +351,16 @@ private:
     }
     [[nodiscard]] auto platforms(const TaskSpec& task) const -> Verdict {
         for (const auto* list : {&task.platforms, &task.platforms_refused}) {
-            if (const auto error = names(*list, hub.rules_->choices_max)) {
+            if (const auto error = names(*list, view.rules->choices_max)) {
                 return error;
             }
         }
         const auto& refused = task.platforms_refused;
-        const auto none_left = !task.platforms.empty() && !refused.empty() &&
-                               std::all_of(task.platforms.begin(), task.platforms.end(), [&](const std::string& platform) {
-                                   return std::find(refused.begin(), refused.end(), platform) != refused.end();
-                               });
+        const auto none_left =
+            !task.platforms.empty() && !refused.empty() &&
+            std::all_of(task.platforms.begin(), task.platforms.end(), [&](const std::string& platform) {
+                return std::find(refused.begin(), refused.end(), platform) != refused.end();
+            });
         return none_left ? Verdict{Error::task_unrunnable} : std::nullopt;
     }
     /// Why a task may not be pinned to the node it names.
@@ -342,52 +368,54 @@ private:
         if (task.owner || task.group || task.gang_size > 1) {
             return Error::pinned_shared;
         }
-        const auto n = hub.present_node(*task.node);
+        const auto n = view.present_node(*task.node);
         if (!n) {
             return task.node->is_null() ? Error::id_invalid : Error::node_unknown;
         }
-        const auto& node = hub.state_.nodes()[*n].node;
+        const auto& node = view.records.nodes()[*n].node;
         if (node.state == NodeState::pending_leave || node.kicked_out) {
             return Error::already_leaving;
         }
-        if (hub.fitness(node.node_class, hub.requirement_of(task)) != Reason::none) {
+        if (view.fitness(node.node_class, view.requirement_of(task)) != Reason::none) {
             return Error::task_unrunnable;
         }
         return node.held != no_handle<TaskHandle> ? Verdict{Error::node_holds_task} : std::nullopt;
     }
-    /// @param left the class that a node leaves, which goes if that is its last one. @param own the class that may not make way.
+    /// @param left the class that a node leaves, which goes if that is its last one. @param own the class that may not
+    /// make way.
     [[nodiscard]] auto node_class(const NodeClass& value, Amount stake, ClassId left, ClassId own) const -> Verdict {
         if (value.gpu.empty()) {
             return Error::gpu_empty;
         }
-        if (value.gpu.size() > hub.rules_->name_bytes_max || value.platform.size() > hub.rules_->name_bytes_max) {
+        if (value.gpu.size() > view.rules->name_bytes_max || value.platform.size() > view.rules->name_bytes_max) {
             return Error::name_too_long;
         }
         if (value.vram == Gibibytes{}) {
             return Error::vram_zero;
         }
-        const auto& fits = hub.state_.fits();
+        const auto& fits = view.records.fits();
         const auto one_goes = left != no_handle<ClassId> && fits.count(left) == 1;
-        if (fits.classes().size() < hub.rules_->classes_max || one_goes || fits.classes().find(value)) {
+        if (fits.classes().size() < view.rules->classes_max || one_goes || fits.classes().find(value)) {
             return std::nullopt;
         }
-        found.poorest_class = hub.poorest_class(stake, own);
+        found.poorest_class = view.poorest_class(stake, own);
         return found.poorest_class ? std::nullopt : Verdict{Error::too_many_classes};
     }
 
-    /// Why a lease is not accepted; nothing when it is a current one of its task, same node, same token, and its work not done.
+    /// Why a lease is not accepted; nothing when it is a current one of its task, same node, same token, and its work
+    /// not done.
     [[nodiscard]] auto refusal(const Lease& lease) const -> Verdict {
-        const auto t = hub.state_.tasks().find(lease.task);
+        const auto t = view.records.tasks().find(lease.task);
         if (!t) {
             return no_such(lease.task);
         }
-        const auto& task = hub.state_.tasks()[*t];
+        const auto& task = view.records.tasks()[*t];
         if (task.state != TaskState::running) {
             return Error::task_not_leased;
         }
-        for (auto l = task.lease; l != no_handle<LeaseHandle>; l = hub.state_.leases()[l].next) {
-            const auto& current = hub.state_.leases()[l];
-            if (current.token == lease.token && hub.state_.nodes()[current.node].node.id == lease.node) {
+        for (auto l = task.lease; l != no_handle<LeaseHandle>; l = view.records.leases()[l].next) {
+            const auto& current = view.records.leases()[l];
+            if (current.token == lease.token && view.records.nodes()[current.node].node.id == lease.node) {
                 found.lease = l;
                 return current.phase == LeasePhase::completed ? Verdict{Error::lease_completed} : std::nullopt;
             }
@@ -396,15 +424,9 @@ private:
     }
     /// Why a task is not there.
     [[nodiscard]] auto no_such(const TaskId& id) const -> Error {
-        return hub.state_.ended_tasks().find(id) ? Error::task_ended : Error::task_unknown;
+        return view.records.ended_tasks().find(id) ? Error::task_ended : Error::task_unknown;
     }
-    [[nodiscard]] auto phase() const -> LeasePhase { return hub.state_.leases()[*found.lease].phase; }
+    [[nodiscard]] auto phase() const -> LeasePhase { return view.records.leases()[*found.lease].phase; }
 };
-
-template <class... Ps>
-auto Dispatcher<Ps...>::check(const Command& command) const -> std::optional<Error> {
-    auto found = Found{};
-    return std::visit(Checker{*this, found}, command);
-}
 
 }}  // namespace allot::v0

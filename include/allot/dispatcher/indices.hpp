@@ -1,0 +1,135 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <variant>
+
+#include <allot/dispatcher/view/view.hpp>
+
+namespace allot { inline namespace v0 {
+
+/// What follows from the records and is kept beside them: the pool, the queue, the tallies, and the policies'
+/// parameters.
+///
+/// `Records` calls it for each change, also for each change that an undo takes back. It is the only code that changes
+/// an index.
+template <class... Ps>
+class Indices {
+public:
+    using Record = typename View<Ps...>::Record;
+    using Configuration = typename View<Ps...>::Configuration;
+
+    explicit Indices(View<Ps...>& view) noexcept : view_{view} {}
+
+    [[nodiscard]] auto fits(const NodeClass& node_class, const Requirement& requirement) const -> bool {
+        return view_.eligibility.fits(node_class, requirement) == Reason::none;
+    }
+
+    [[nodiscard]] auto open(std::uint32_t active) const -> bool { return active >= view_.rules->class_nodes_min; }
+
+    /// A node's record changed; null is a record that is not there.
+    void node_changed(NodeHandle h, const Record* before, const Record* after) {
+        if constexpr (has_by_operator<typename View<Ps...>::WeightPolicy>) {
+            if (after != nullptr && after->node.present()) {
+                view_.operators.set(h, after->node.operator_id, after->node.stake.units);
+            } else {
+                view_.operators.set(h, OperatorId::null(), u128{0});
+            }
+        }
+        const auto was = before != nullptr && view_.is_candidate(*before);
+        const auto is = after != nullptr && view_.is_candidate(*after);
+        if (was || is) {
+            const auto& models = view_.records.holdings(h);
+            view_.pool.changed(view_.place_before(h, was ? before : nullptr, models),
+                               view_.place(h, is ? after : nullptr, models));
+        }
+    }
+
+    /// What a node holds changed.
+    void models_changed(NodeHandle h, const HeldModels& before, const HeldModels& after) {
+        const auto& record = view_.records.nodes()[h];
+        if (view_.is_candidate(record)) {
+            view_.pool.changed(view_.place_before(h, &record, before), view_.place(h, &record, after));
+        }
+    }
+
+    /// A task's record changed; null is a record that is not there.
+    void task_changed(TaskHandle h, const Task* before, const Task* after) {
+        tally(h, before, after);
+        const auto was = before != nullptr && before->state == TaskState::queued;
+        const auto is = after != nullptr && after->state == TaskState::queued;
+        if (was) {
+            view_.queue.erase(view_.entry_of(h, *before));
+        }
+        if (is) {
+            view_.queue.push(view_.entry_of(h, *after));
+        }
+    }
+
+    /// The counters changed: a stretch of bounds is renewed. Where a renewal begins or is complete, no bound changes by
+    /// that.
+    void counters_changed(const Counters& before, const Counters& after) {
+        const auto& was = before.ceilings;
+        const auto& is = after.ceilings;
+        if (was.renewed != is.renewed && was.from == is.from && was.to == is.to) {
+            rebuild(std::min(was.renewed, is.renewed), std::max(was.renewed, is.renewed));
+        }
+    }
+
+    /// Gives the parameters to the policies that take this type, then brings every index in step with the new rules.
+    /// @complexity O(n log n) for n nodes and tasks.
+    void configured(const Configuration& configuration) {
+        // The order of the queue and the quota are the rules': tasks are taken out by the old ones and put in again by
+        // the new.
+        const auto* const rules = std::get_if<RulesParameters>(&configuration);
+        const auto moves = rules != nullptr && (rules->value_doubles_in != view_.rules->value_doubles_in ||
+                                                view_.has_quota(*rules) != view_.has_quota(view_.rules.parameters()));
+        const auto each_task = [&](bool in) {
+            view_.records.tasks().for_each(
+                [&](TaskHandle h, const Task& task) { task_changed(h, in ? nullptr : &task, in ? &task : nullptr); });
+        };
+        if (moves) {
+            each_task(false);
+        }
+        std::visit(
+            [&]<class Parameters>(const Parameters& parameters) {
+                Parts<Ps...>::each_of(view_, [&](auto& policy) {
+                    detail::each_configured_by<Parameters>(policy, [&](auto& one) { one.configure(parameters); });
+                });
+            },
+            configuration);
+        if (moves) {
+            each_task(true);
+        }
+        view_.records.refit(*this);
+        rebuild(0, view_.records.nodes().reach());
+    }
+
+private:
+    /// Counts a task with its owner's, where there is a quota.
+    void tally(TaskHandle h, const Task* before, const Task* after) {
+        if (!view_.has_quota(view_.rules.parameters())) {
+            return;
+        }
+        if (after != nullptr) {
+            view_.owners.add(h, after->owner);
+        } else if (before != nullptr) {
+            view_.owners.remove(h, before->owner);
+        }
+    }
+
+    /// Makes the bounds of a stretch of handles anew.
+    void rebuild(std::uint32_t first, std::uint32_t end) {
+        for (auto h = NodeHandle{first}; h.value < end; ++h.value) {
+            const auto* record = view_.records.nodes().find_record(h);
+            if (record != nullptr && view_.is_candidate(*record)) {
+                const auto place_now = view_.place(h, record, view_.records.holdings(h));
+                view_.pool.changed(place_now, place_now);
+            }
+        }
+    }
+
+    View<Ps...>& view_;
+};
+
+}}  // namespace allot::v0

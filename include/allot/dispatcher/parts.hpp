@@ -1,0 +1,127 @@
+#pragma once
+
+#include <type_traits>
+
+#include <allot/core/command.hpp>
+#include <allot/core/task.hpp>
+#include <allot/dispatcher/operator_stakes.hpp>
+#include <allot/dispatcher/owner_tally.hpp>
+#include <allot/dispatcher/policy_pack.hpp>
+#include <allot/dispatcher/rules.hpp>
+#include <allot/eligibility/hardware_fit.hpp>
+#include <allot/fwd.hpp>
+#include <allot/placement/threshold_placement.hpp>
+#include <allot/policy/lease_terms.hpp>
+#include <allot/policy/model_placement.hpp>
+#include <allot/pool/gpu_group_pool.hpp>
+#include <allot/pool/linear_pool.hpp>
+#include <allot/qos/rolling_qos.hpp>
+#include <allot/queue/value_queue.hpp>
+#include <allot/store/records.hpp>
+#include <allot/terms/fixed_terms.hpp>
+#include <allot/valuation/fee_per_second.hpp>
+#include <allot/weight/harmonic_weight.hpp>
+
+namespace allot { inline namespace v0 {
+
+/// The types that a list of policies chooses: one model for each role, the default where the list has none.
+template <class... Policies>
+struct Composition {
+    using Pack = detail::PolicyPack<Policies...>;
+    template <class Role, template <class> class Check, class Default>
+    using Choose = detail::checked<Check<typename Pack::template find<Role, Default>>,
+                                   typename Pack::template find<Role, Default>, Default>;
+
+    using WeightPolicy = Choose<role::weight, WeightPolicyCheck, allot::WeightPolicy>;
+    using Eligibility = Choose<role::eligibility, EligibilityCheck, HardwareFit>;
+    using CandidatePool = Choose<role::pool, CandidatePoolCheck,
+                                 std::conditional_t<monotone_weight<WeightPolicy>, allot::CandidatePool, LinearPool>>;
+    using TaskQueue = Choose<role::queue, TaskQueueCheck, allot::TaskQueue>;
+    using QoSTracker = Choose<role::qos, QoSTrackerCheck, allot::QoSTracker>;
+    using Valuation = Choose<role::valuation, TaskValuationCheck, FeePerSecond>;
+    using Placement = Choose<role::placement, ModelPlacementCheck, ThresholdPlacement>;
+    using Terms = Choose<role::terms, LeaseTermsCheck, FixedTerms>;
+
+    static_assert(
+        !stores_bounds<CandidatePool> || monotone_weight<WeightPolicy>,
+        "allot: this pool stores bounds, so the weight policy must keep the law of monotone_weight and say so with "
+        "`static constexpr bool monotone = true;`; or use allot::LinearPool");
+    static_assert(std::is_same_v<typename Pack::template find<role::rules, Rules>, Rules>,
+                  "allot: the role `rules` is the hub's own; give the Dispatcher an allot::Rules with your parameters");
+    static_assert(std::is_same_v<typename Pack::template find<role::id_key, IdKey>, IdKey>,
+                  "allot: the role `id_key` is the hub's own; give the Dispatcher an allot::IdKey with your secret");
+
+    /// Parameters of one policy, or of the rules.
+    using Configuration = detail::configuration<Rules, Eligibility, WeightPolicy, CandidatePool, TaskQueue, QoSTracker,
+                                                Valuation, Placement, Terms>;
+    /// Any command that a dispatcher of these policies takes.
+    using Command = basic_command<Configuration>;
+    using NodeData = typename QoSTracker::node_data;
+    using Record = NodeRecord<NodeData>;
+    using State = Records<NodeData, Configuration>;
+};
+
+/// What a dispatcher owns: the records, the rules, eight policies, and the tallies that follow from the records.
+///
+/// `View` adds the questions, all const. Only `Indices` and `Door` write here.
+template <class... Policies>
+struct Parts {
+    using Types = Composition<Policies...>;
+
+    /// Every part in its first state. `all` is what `PolicyPack::unpack` gives.
+    explicit Parts(const typename Types::Pack::All& all)
+        : records{[&] {
+              const auto key = Types::Pack::template take<role::id_key, IdKey>(all);
+              return SipKey{key.k0, key.k1};
+          }()},
+          rules{Types::Pack::template take<role::rules, Rules>(all)},
+          eligibility{Types::Pack::template take<role::eligibility, typename Types::Eligibility>(all)},
+          weight_policy{Types::Pack::template take<role::weight, typename Types::WeightPolicy>(all)},
+          pool{Types::Pack::template take<role::pool, typename Types::CandidatePool>(all)},
+          queue{Types::Pack::template take<role::queue, typename Types::TaskQueue>(all)},
+          qos{Types::Pack::template take<role::qos, typename Types::QoSTracker>(all)},
+          valuation{Types::Pack::template take<role::valuation, typename Types::Valuation>(all)},
+          placement{Types::Pack::template take<role::placement, typename Types::Placement>(all)},
+          terms{Types::Pack::template take<role::terms, typename Types::Terms>(all)} {
+        each_of(*this, [](auto& policy) { detail::check_parameters(policy); });
+    }
+
+    /// Calls `f(policy)` for each policy, in the order of the roles: the one list of them all.
+    template <class Self, class F>
+    static void each_of(Self& self, F&& f) {
+        f(self.rules);
+        f(self.eligibility);
+        f(self.weight_policy);
+        f(self.pool);
+        f(self.queue);
+        f(self.qos);
+        f(self.valuation);
+        f(self.placement);
+        f(self.terms);
+    }
+
+    /// Whether each policy has the parameters of the other's.
+    [[nodiscard]] auto same_parameters(const Parts& other) const -> bool {
+        return detail::same_parameters(rules, other.rules) && detail::same_parameters(eligibility, other.eligibility) &&
+               detail::same_parameters(weight_policy, other.weight_policy) &&
+               detail::same_parameters(pool, other.pool) && detail::same_parameters(queue, other.queue) &&
+               detail::same_parameters(qos, other.qos) && detail::same_parameters(valuation, other.valuation) &&
+               detail::same_parameters(placement, other.placement) && detail::same_parameters(terms, other.terms);
+    }
+
+    typename Types::State records;
+    [[no_unique_address]] Rules rules;
+    [[no_unique_address]] typename Types::Eligibility eligibility;
+    [[no_unique_address]] typename Types::WeightPolicy weight_policy;
+    typename Types::CandidatePool pool;
+    typename Types::TaskQueue queue;
+    [[no_unique_address]] typename Types::QoSTracker qos;
+    [[no_unique_address]] typename Types::Valuation valuation;
+    [[no_unique_address]] typename Types::Placement placement;
+    [[no_unique_address]] typename Types::Terms terms;
+    OwnerTally owners{};
+    OperatorStakes operators{};
+    Task blank{};  ///< The task that a bound is computed for: a monotone weight does not look at it.
+};
+
+}}  // namespace allot::v0

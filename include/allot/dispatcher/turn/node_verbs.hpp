@@ -1,0 +1,306 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <iterator>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <allot/dispatcher/check.hpp>
+#include <allot/dispatcher/turn/settling.hpp>
+
+namespace allot { inline namespace v0 {
+
+/// Commands about nodes, one overload each. Each was checked.
+template <class... Ps>
+class NodeVerbs : public Settling<Ps...> {
+    using Below = Settling<Ps...>;
+
+public:
+    using Below::Below;
+    using Below::view, Below::freed, Below::tell, Below::put, Below::edit, Below::remove, Below::intern,
+        Below::intern_model, Below::follow_stakes, Below::hold, Below::depart, Below::displace, Below::end,
+        Below::judge, Below::tell_end, Below::conclude, Below::start_over, Below::unchain;
+    using typename Below::Record;
+
+    void operator()(const command::Join& c) {
+        const auto& spec = c.node;
+        const auto known = found.node;
+        tell(event::NodeJoined{spec.id, known.has_value()});
+        if (found.poorest_node) {
+            make_room(*found.poorest_node);
+        }
+        const auto n = known ? *known : view.records.nodes().next();
+        auto record = known ? view.records.nodes()[n] : Record{};
+        auto& node = record.node;
+        node.id = spec.id;
+        node.operator_id = spec.operator_id ? *spec.operator_id : OperatorId{spec.id.bytes()};
+        node.stake = spec.stake;
+        node.stake_root = StakeRoot::from(spec.stake.units);
+        node.labels.assign(spec.labels.begin(), spec.labels.end());
+        node.state = NodeState::available;
+        set_class(node, NodeClass{spec.gpu, spec.vram, spec.platform, spec.software});
+        view.qos.joined(record.qos, now());
+        const auto back_at = node.excluded ? view.qos.back_at(record.qos).value_or(never) : now();
+        node.excluded = back_at > now();
+        node.due_at = node.excluded ? back_at : never;
+        put(n, std::move(record));
+        make_room();
+        report(n, command::Report::add,
+               found.crowded_by == 0 ? spec.models : admitted(n, spec.models, no_handle<NodeHandle>));
+        became_candidate(n);
+    }
+
+    void operator()(const command::Update& c) {
+        const auto& change = c.change;
+        const auto n = *found.node;
+        auto record = view.records.nodes()[n];
+        auto& node = record.node;
+        const auto weightless = weightless_now(record);
+        if (change.stake) {
+            node.stake = *change.stake;
+            node.stake_root = StakeRoot::from(change.stake->units);
+        }
+        node.operator_id = change.operator_id.value_or(node.operator_id);
+        if (change.labels) {
+            node.labels.assign(change.labels->begin(), change.labels->end());
+        }
+        const auto& was = view.records.fits().value(node.node_class);
+        const auto is = Check<Ps...>::changed_class(was, change);
+        const auto moves = !(was == is);
+        if (moves) {  // places among the holders belong to a class: give them up and take new ones
+            auto held = view.records.holdings(n);
+            auto without_places = held;
+            for (auto& model : without_places) {
+                model.holding = Holding::wanted;  // not dropped: the last holder's models would be forgotten
+            }
+            hold(n, std::move(without_places));
+            set_class(node, is);
+            put(n, std::move(record));
+            hold(n, std::move(held));
+        } else {
+            put(n, std::move(record));
+        }
+        tell(event::NodeUpdated{change.id});
+        if (moves) {
+            became_candidate(n);
+            make_room();
+        } else if (weightless || change.operator_id || change.labels) {
+            freed.push_back(n);
+        }
+    }
+
+    void operator()(const command::Pause& c) {
+        const auto n = *found.node;
+        if (view.records.nodes()[n].node.leased()) {
+            set_state(n, NodeState::pending_pause);
+            tell(event::NodePausePending{c.node});
+        } else {
+            set_state(n, NodeState::paused);
+            tell(event::NodePaused{c.node});
+        }
+    }
+
+    void operator()(const command::Resume& c) {
+        const auto n = *found.node;
+        const auto leased = view.records.nodes()[n].node.leased();
+        set_state(n, leased ? NodeState::busy : NodeState::available);
+        tell(event::NodeResumed{c.node});
+        became_candidate(n);
+    }
+
+    void operator()(const command::Leave& c) {
+        const auto n = *found.node;
+        const auto record = view.records.nodes()[n];
+        if (record.node.leased()) {
+            set_state(n, NodeState::pending_leave);
+            tell(event::NodeLeavePending{c.node});
+        } else {
+            tell(event::NodeLeft{c.node, record.node.stake});
+            depart(n, record);
+        }
+    }
+
+    void operator()(const command::ReportModel& c) {
+        const auto n = *found.node;
+        tell(event::ModelsReported{c.node});
+        const auto inventory = c.report == command::Report::inventory ? n : no_handle<NodeHandle>;
+        report(n, c.report, found.crowded_by == 0 ? c.models : admitted(n, c.models, inventory));
+        if (view.rules->narrowing == Narrowing::gate) {
+            freed.push_back(n);  // what it holds decides what it may run
+        }
+    }
+
+    void operator()(const command::Observe& c) { verdict(c.node, Outcome{c.outcome}); }
+
+    void operator()(const command::Score& c) { verdict(c.node, Outcome{OutcomeKind::scored, c.points}); }
+
+    /// The node goes at once. Its task is not to blame: it fails or starts over as the terms say.
+    void operator()(const command::Slash& c) {
+        const auto n = *found.node;
+        auto record = view.records.nodes()[n];
+        tell(event::NodeSlashed{c.node, record.node.stake});
+        if (!record.node.leased()) {
+            depart(n, std::move(record));
+            return;
+        }
+        const auto l = record.node.lease;
+        const auto t = view.records.leases()[l].task;
+        const auto next = view.after(view.records.tasks()[t], OutcomeKind::incorrect_result);
+        const auto others = view.has_others(l);
+        tell_end(l, event::LeaseEnd::slashed, OutcomeKind::incorrect_result);
+        if (others) {
+            unchain(l, {});
+        }
+        remove(l);
+        depart(n, std::move(record));
+        if (others) {
+            conclude(t);
+            return;
+        }
+        const auto& task = view.records.tasks()[t];
+        if (next == Next::end) {
+            tell(event::TaskFailed{.task = task.id,
+                                   .owner = task.notify_to(),
+                                   .refunded = task.fee,
+                                   .cause = FailCause::incorrect_result});
+            end(t, {Ending::failed, EndCause::incorrect_result, c.node});
+        } else {
+            tell(event::TaskRetried{task.id, task.notify_to(), OutcomeKind::incorrect_result});
+            start_over(t, std::nullopt);
+        }
+    }
+
+protected:
+    /// What the check looked up.
+    Found found{};
+
+    [[nodiscard]] auto now() const -> TimePoint { return view.records.counters().now; }
+
+    /// A node became one of its class. The one that makes them enough frees them all.
+    void became_candidate(NodeHandle n) {
+        freed.push_back(n);
+        const auto& fits = view.records.fits();
+        const auto node_class = view.records.nodes()[n].node.node_class;
+        if (fits.active(node_class) == view.rules->class_nodes_min) {
+            view.each_free(node_class, [&](NodeHandle h) { freed.push_back(h); });
+        }
+    }
+
+    /// A node was one too many: another one goes, and what is remembered of it.
+    void make_room(NodeHandle poorest) {
+        if (view.records.nodes()[poorest].node.present()) {
+            displace(poorest);
+        }
+        remove(poorest);
+    }
+
+    /// The class of a node is one too many: another one goes.
+    void make_room() {
+        if (found.poorest_class) {
+            displace(*found.poorest_class);
+        }
+    }
+
+    void set_state(NodeHandle n, NodeState state) {
+        edit(n, [&](Record& record) { record.node.state = state; });
+    }
+
+    void set_class(Node& node, const NodeClass& value) {
+        const auto id = intern(value);
+        node.slot = view.records.fits().slots(id).lowest_free();
+        node.node_class = id;
+    }
+
+    [[nodiscard]] auto weightless_now(const Record& record) -> bool {
+        if constexpr (has_weight_in_situation<WeightPolicy> && !has_weight_max<WeightPolicy>) {
+            return true;  // it may have been so for some task
+        } else {
+            follow_stakes();
+            return view.weight_at_most(record, {}).is_zero();
+        }
+    }
+
+    /// A verdict after release. It counts for a node that has left, too: its history goes on.
+    void verdict(NodeId id, Outcome outcome) {
+        const auto n = *found.node;
+        auto record = view.records.nodes()[n];
+        const auto weightless = record.node.present() && weightless_now(record);
+        const auto unproven = !view.proven(record);
+        tell(event::NodeScored{id, outcome});
+        judge(record, outcome);
+        const auto proves = record.node.present() && unproven && view.proven(record);
+        if (record.node.kicked_out && record.node.present() && !record.node.leased()) {
+            tell(event::NodeKickedOut{id, record.node.stake});
+            depart(n, std::move(record));
+            return;
+        }
+        put(n, std::move(record));
+        if (weightless || proves) {
+            freed.push_back(n);
+        }
+    }
+
+    /// Model ids in canonical order, by name, without duplicates.
+    [[nodiscard]] auto interned(std::vector<std::string> names) -> List<ModelId> {
+        std::sort(names.begin(), names.end());
+        names.erase(std::unique(names.begin(), names.end()), names.end());
+        auto ids = List<ModelId>{};
+        for (const auto& name : names) {
+            ids.push_back(intern_model(name));
+        }
+        return ids;
+    }
+
+    /// Sends away the poorest holders until there is room for a node's models, and answers those that then have it.
+    [[nodiscard]] auto admitted(NodeHandle n, std::vector<std::string> names, NodeHandle inventory)
+        -> std::vector<std::string> {
+        for (auto left = view.rules->evictions_max; left > 0 && view.room_beside(names, inventory) < 0; --left) {
+            const auto poorest = view.poorest_holder(view.records.nodes()[n].node.stake, found.crowded_by, n);
+            if (!poorest) {
+                break;
+            }
+            displace(*poorest);
+        }
+        const auto& models = view.records.models();
+        for (auto over = -view.room_beside(names, inventory); over > 0; --over) {  // the last ones go
+            const auto fresh = std::find_if(names.rbegin(), names.rend(), [&](const std::string& name) {
+                const auto id = models.find(name);
+                return !id || !models.held(*id);
+            });
+            if (fresh == names.rend()) {
+                break;  // the limit was lowered below what is held
+            }
+            names.erase(std::next(fresh).base());
+        }
+        return names;
+    }
+
+    void report(NodeHandle n, command::Report report, const std::vector<std::string>& names) {
+        const auto by_model = [](const HeldModel& a, ModelId b) { return a.model < b; };
+        auto held = HeldModels{};
+        const auto old = view.records.holdings(n);
+        if (report != command::Report::inventory) {
+            held = old;
+        }
+        for (const auto model : interned(names)) {
+            auto at = std::lower_bound(held.begin(), held.end(), model, by_model);
+            if (at == held.end() || at->model != model) {
+                const auto was = std::lower_bound(old.begin(), old.end(), model, by_model);
+                const auto kept = was != old.end() && was->model == model;
+                at = held.insert(at, kept ? *was : HeldModel{model, Holding::wanted, 0, {}});
+            }
+            switch (report) {
+                case command::Report::remove: held.erase(at); break;
+                case command::Report::load: at->holding = Holding::in_use; break;
+                case command::Report::unload: at->holding = at->on_disk() ? Holding::on_disk : Holding::wanted; break;
+                case command::Report::add:
+                case command::Report::inventory: at->holding = at->on_disk() ? at->holding : Holding::on_disk; break;
+            }
+        }
+        hold(n, std::move(held));
+    }
+};
+
+}}  // namespace allot::v0

@@ -1,0 +1,88 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <utility>
+
+#include <allot/dispatcher/turn/dispatching.hpp>
+
+namespace allot { inline namespace v0 {
+
+/// What is due: leases, patience, readmissions, wishes, and what is forgotten.
+template <class... Ps>
+class Settling : public Dispatching<Ps...> {
+    using Below = Dispatching<Ps...>;
+
+public:
+    using Below::Below;
+    using Below::view, Below::freed, Below::tell, Below::put, Below::remove, Below::hold, Below::end,
+        Below::end_unsuccessfully;
+
+    /// Settles what is due at the step's time, in deadline order, at most `due_max`; false when more remains (rule 5).
+    [[nodiscard]] auto settle_due() -> bool {
+        for (std::uint32_t settled = 0;; ++settled) {
+            const auto* due = view.records.due_first();
+            if (due == nullptr || TimePoint{Duration{due->time}} > view.records.counters().now) {
+                return true;
+            }
+            if (settled == view.rules->due_max) {
+                return false;
+            }
+            settle_one(Due{*due});
+        }
+    }
+
+    void settle_one(const Due& due) {
+        if (due.kind == static_cast<std::uint8_t>(DueKind::lease)) {
+            const auto l = LeaseHandle{due.handle};
+            const auto& task = view.records.tasks()[view.records.leases()[l].task];
+            const auto in_group = task.group != no_handle<GroupHandle>;
+            const auto ending = event::TaskTimedOut{
+                .task = task.id, .owner = task.notify_to(), .refunded = task.fee, .expiry = event::Expiry::execution};
+            const auto how = TaskEnd{Ending::timed_out, EndCause::lease_deadline,
+                                     view.records.nodes()[view.records.leases()[l].node].node.id};
+            end_unsuccessfully(l, in_group ? OutcomeKind::timeout_in_group : OutcomeKind::timeout, how, ending);
+            return;
+        }
+        if (due.kind == static_cast<std::uint8_t>(DueKind::task)) {
+            const auto t = TaskHandle{due.handle};
+            const auto& task = view.records.tasks()[t];
+            tell(event::TaskTimedOut{
+                .task = task.id, .owner = task.notify_to(), .refunded = task.fee, .expiry = event::Expiry::queue});
+            end(t, {.ending = Ending::timed_out, .cause = EndCause::queue_deadline});
+            return;
+        }
+        if (due.kind == static_cast<std::uint8_t>(DueKind::ended_task)) {
+            remove(EndedHandle{due.handle});
+            return;
+        }
+        if (due.kind == static_cast<std::uint8_t>(DueKind::group)) {
+            remove(GroupHandle{due.handle});
+            return;
+        }
+        const auto n = NodeHandle{due.handle};
+        if (due.kind == static_cast<std::uint8_t>(DueKind::wish)) {
+            auto held = view.records.holdings(n);
+            const auto over = [&](const HeldModel& m) {
+                return !m.on_disk() && m.wanted_until <= view.records.counters().now;
+            };
+            held.erase(std::remove_if(held.begin(), held.end(), over), held.end());
+            hold(n, std::move(held));
+            return;
+        }
+        auto record = view.records.nodes()[n];
+        if (!record.node.present()) {
+            remove(n);
+            return;
+        }
+        record.node.excluded = false;
+        record.node.due_at = never;
+        tell(event::NodeReadmitted{record.node.id});
+        if (record.node.state == NodeState::available) {
+            freed.push_back(n);
+        }
+        put(n, std::move(record));
+    }
+};
+
+}}  // namespace allot::v0

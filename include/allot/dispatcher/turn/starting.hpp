@@ -1,0 +1,206 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <utility>
+
+#include <allot/dispatcher/turn/door.hpp>
+
+namespace allot { inline namespace v0 {
+
+/// How a task starts on its nodes, and which models they are asked to fetch.
+template <class... Ps>
+class Starting : public Door<Ps...> {
+    using Below = Door<Ps...>;
+
+public:
+    using Below::Below;
+    using Below::view, Below::moment, Below::trace, Below::tell, Below::traced, Below::put, Below::edit,
+        Below::put_models;
+    using typename Below::Record;
+
+    /// Keeps the ceilings of stored bounds in step with the largest stake, before anything is weighed. Touches no
+    /// bound.
+    void follow_stakes() {
+        if constexpr (monotone_weight<WeightPolicy>) {
+            const auto largest = view.records.stake_root_max();
+            if (view.records.counters().ceilings.follows(largest)) {
+                return;
+            }
+            edit([&](Counters& counters) { counters.ceilings = counters.ceilings.following(largest); });
+        }
+    }
+
+    /// One stretch of the renewal of stored bounds, at the end of every command while the ceilings move.
+    void renew_bounds() {
+        follow_stakes();
+        while (view.records.counters().ceilings.moving()) {
+            const auto reach = view.records.nodes().reach();
+            edit([&](Counters& counters) {
+                counters.ceilings =
+                    counters.ceilings.renewed_by(view.rules->renewals_max, reach, view.records.stake_root_max());
+            });
+            if (view.records.counters().ceilings.renewed < reach) {
+                return;
+            }
+        }
+    }
+
+    /// Leases a task to its nodes: one lease each, chained by member.
+    void start(TaskHandle t, Task&& task, const Gang& gang) {
+        const auto now = view.records.counters().now;
+        const auto token = view.records.counters().token_next;
+        edit([&](Counters& counters) { counters.token_next += gang.size(); });
+
+        task.state = TaskState::running;
+        task.lease = view.records.leases().next();
+        ++task.attempt;
+        put(t, std::move(task));
+        const auto& placed = view.records.tasks()[t];
+        auto last = no_handle<LeaseHandle>;
+        for (std::uint8_t i = 0; i < gang.size(); ++i) {
+            const auto n = gang[i].node;
+            const auto l = i == 0 ? placed.lease : view.records.leases().next();
+            const auto length = std::max(Duration{1}, view.terms.length(view.records.nodes()[n].node, placed));
+            auto lease = LeaseRecord{token + i, t, n, now, now + length};
+            lease.member = i;
+            lease.of = static_cast<std::uint8_t>(gang.size());
+            put(l, std::move(lease));
+            if (i > 0) {
+                edit(last, [&](LeaseRecord& before) { before.next = l; });
+            }
+            last = l;
+            if (placed.group != no_handle<GroupHandle>) {
+                auto group = view.records.groups()[placed.group];
+                const auto& node = view.records.nodes()[n].node;
+                group.members.push_back({node.id, node.operator_id});
+                put(placed.group, std::move(group));
+            }
+            edit(n, [&](Record& record) {
+                record.node.state = NodeState::busy;
+                record.node.lease = l;
+                record.node.held = no_handle<TaskHandle>;
+            });
+            models_used(n, placed, false);
+            tell(event::TaskStarted{view.lease_value(l), placed.notify_to()});
+        }
+        place_models(placed, gang);
+    }
+
+    /// Asks for copies of the models that too few candidates hold (rule 24): the chosen nodes first, then further
+    /// eligible nodes, drawn by weight without replacement among those that neither hold the model nor were asked a
+    /// short time ago.
+    void place_models(const Task& task, const Gang& chosen) {
+        for (std::uint32_t i = 0; i < task.models.size(); ++i) {
+            const auto model = task.models[i];
+            for (const auto& member : chosen) {
+                if (!view.has_or_wants(member.node, model)) {
+                    want(member.node, model, task.id);
+                }
+            }
+            if (task.pinned()) {
+                continue;  // it draws nobody, and has no entropy to draw with
+            }
+            const auto demand =
+                ModelDemand{view.pool.count(SamplingFrame{view.records.fits().all_classes(), {&model, 1}})};
+            auto random = Random{*moment.entropy, Purpose::placement, task.id.bytes(), task.attempt, i};
+            const auto frame = view.frame_of(view.records.fits().classes_of(task.requirement));
+            for (auto copies = view.placement.wanted(demand).copies; copies > 0; --copies) {
+                const auto drawn = view.pool.draw(
+                    frame, [&](NodeHandle n, std::uint32_t) { return view.fetch_weight(n, task, model); }, random);
+                if (!drawn) {
+                    break;
+                }
+                traced({DecisionKind::copy, task, *drawn, &*moment.entropy, model});
+                want(drawn->node, model, task.id);
+            }
+        }
+    }
+
+    /// Asks a node to fetch a model, and remembers that it was asked until the wish ends. Where a node has too many
+    /// wishes the one that ends first is forgotten.
+    void want(NodeHandle n, ModelId model, TaskId task) {
+        auto held = view.records.holdings(n);
+        if (held.size() - view.on_disk(held) >= view.rules->wishes_per_node_max && view.holds(n, model) == nullptr) {
+            held.erase(std::min_element(held.begin(), held.end(), [](const HeldModel& a, const HeldModel& b) {
+                return a.on_disk() != b.on_disk() ? b.on_disk() : a.wanted_until < b.wanted_until;
+            }));
+        }
+        auto at = std::lower_bound(held.begin(), held.end(), model,
+                                   [](const HeldModel& a, ModelId b) { return a.model < b; });
+        if (at == held.end() || at->model != model) {
+            at = held.insert(at, HeldModel{model, Holding::wanted, 0, {}});
+        }
+        constexpr auto longest = Duration{std::int64_t{1} << 40U};
+        at->wanted_until = view.records.counters().now + std::clamp(view.placement.asked_for(), Duration{1}, longest);
+        hold(n, std::move(held));
+        tell(event::ModelWanted{view.records.nodes()[n].node.id, task, view.records.models().name(model)});
+    }
+
+    /// Shows a trace the draws of a gang from one member on.
+    void traced_gang(const Task& task, const Gang& gang, std::size_t first) const {
+        if (trace.sees == nullptr) {
+            return;
+        }
+        for (auto i = first; i < gang.size(); ++i) {
+            traced({DecisionKind::draw, task, gang[i], &*moment.entropy, no_handle<ModelId>, span_of(gang).first(i),
+                    first > 0});
+        }
+    }
+
+    /// Writes a node's models: gives those newly on disk a place among the holders, and writes nothing when nothing
+    /// changed.
+    void hold(NodeHandle n, HeldModels held) {
+        const auto node_class = view.records.nodes()[n].node.node_class;
+        for (auto& model : held) {
+            const auto* was = view.holds(n, model.model);
+            if (!model.on_disk()) {
+                model.place = 0;
+            } else if (was != nullptr && was->on_disk()) {
+                model.place = was->place;
+            } else {
+                model.place = view.records.models().free_place(model.model, node_class) & HeldModel::place_max;
+                model.wanted_until = {};
+            }
+        }
+        if (held != view.records.holdings(n)) {
+            put_models(n, std::move(held));
+        }
+    }
+
+    /// A start makes the task's models the node's models in use, as far as they are on disk; a success has fetched them
+    /// all (rule 11).
+    void models_used(NodeHandle n, const Task& task, bool fetched) {
+        const auto& holds_now = view.records.holdings(n);
+        const auto in_use = [](const HeldModel& model) { return model.holding == Holding::in_use; };
+        if (task.models.empty() && std::none_of(holds_now.begin(), holds_now.end(), in_use)) {
+            return;
+        }
+        auto held = holds_now;
+        for (auto& model : held) {
+            model.holding = model.on_disk() ? Holding::on_disk : Holding::wanted;
+        }
+        auto room = fetched ? view.rules->models_per_node_max -
+                                  std::min(view.rules->models_per_node_max, view.on_disk(holds_now))
+                            : 0U;
+        auto room_for_new = view.rules->models_max - std::min(view.rules->models_max, view.records.models().held());
+        for (const auto model : task.models) {
+            auto at = std::lower_bound(held.begin(), held.end(), model,
+                                       [](const HeldModel& a, ModelId b) { return a.model < b; });
+            const auto known = at != held.end() && at->model == model;
+            if (known && at->on_disk()) {
+                at->holding = Holding::in_use;
+            } else if (const auto held_elsewhere = view.records.models().held(model);
+                       room > 0 && (held_elsewhere || room_for_new > 0)) {
+                room_for_new -= held_elsewhere ? 0U : 1U;
+                at = known ? at : held.insert(at, HeldModel{model, Holding::wanted, 0, {}});
+                at->holding = Holding::in_use;
+                --room;
+            }
+        }
+        hold(n, std::move(held));
+    }
+};
+
+}}  // namespace allot::v0

@@ -1,0 +1,207 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <utility>
+#include <variant>
+
+#include <allot/dispatcher/turn/node_verbs.hpp>
+
+namespace allot { inline namespace v0 {
+
+/// One command on its way: what is due is settled, the command is checked and carried out, and free nodes take tasks.
+///
+/// It stands in layers, one a header: `Door`, `Starting`, `Finishing`, `Dispatching`, `Settling`, `NodeVerbs`, and here
+/// the commands about tasks and the network.
+template <class... Ps>
+class Turn : public NodeVerbs<Ps...> {
+    using Below = NodeVerbs<Ps...>;
+
+public:
+    using Below::Below;
+    using Below::view, Below::moment, Below::freed, Below::events, Below::tell, Below::put, Below::edit,
+        Below::configure, Below::now, Below::intern, Below::displace, Below::end, Below::release, Below::tell_end,
+        Below::conclude, Below::dispatch, Below::end_unsuccessfully, Below::finish, Below::match_all,
+        Below::release_all, Below::start_over, Below::unchain, Below::interned, Below::found, Below::settle_due,
+        Below::pull_freed, Below::shrink_queue, Below::renew_bounds;
+    using typename Below::Configuration;
+    using Command = typename View<Ps...>::Command;
+    using WeightPolicy = typename View<Ps...>::WeightPolicy;
+    using Below::operator();
+
+    /// Settles what is due, then checks the command and carries it out, or says why it is refused; then free nodes take
+    /// tasks.
+    void run(const Command& command) {
+        if (moment.time != now()) {
+            edit([&](Counters& counters) { counters.now = moment.time; });
+        }
+        const auto settled = settle_due();
+        pull_freed();
+        events.begin_answer();
+        const auto without_entropy = std::holds_alternative<command::Match>(command) && !moment.entropy;
+        if (!settled && !std::holds_alternative<command::Advance>(command)) {
+            tell(event::Refused{Error::advance_first});
+        } else if (const auto error = without_entropy ? std::optional{Error::entropy_missing}
+                                                      : std::visit(Check<Ps...>{view, found}, command)) {
+            tell(event::Refused{*error});
+        } else {
+            carry_out(command);
+        }
+    }
+
+    void operator()(const command::Submit& c) {
+        const auto& spec = c.task;
+        const auto t = view.records.tasks().next();
+        auto task = view.task_of(spec);
+        edit([](Counters& counters) { ++counters.sequence_next; });
+        const auto known = view.requirement_known(spec);
+        task.requirement = known ? *known : intern(view.requirement_of(spec));
+        if (!spec.models.empty()) {
+            task.models = interned(spec.models);
+        }
+        task.value = view.valuation.value(task, view.records.fits().value(task.requirement));
+        if (spec.group) {
+            task.group = entered(*spec.group);
+        }
+        if (found.poorest) {
+            displace(t, std::move(task), *found.poorest);
+        } else {
+            dispatch(t, std::move(task));
+        }
+    }
+
+    void operator()(const command::Cancel&) {
+        const auto t = *found.task;
+        const auto& task = view.records.tasks()[t];
+        if (task.state == TaskState::running) {
+            view.each_member(t,
+                             [&](LeaseHandle l) { tell_end(l, event::LeaseEnd::cancelled, OutcomeKind::cancelled); });
+        }
+        tell(event::TaskCancelled{.task = task.id, .owner = task.notify_to(), .refunded = task.fee});
+        if (task.state == TaskState::running) {
+            release_all(t, {OutcomeKind::cancelled});
+        }
+        end(t, {.ending = Ending::cancelled});
+    }
+
+    void operator()(const command::Commit&) {
+        enter(LeasePhase::committed);
+        tell(event::TaskCommitted{view.lease_value(*found.lease), owner()});
+    }
+
+    void operator()(const command::Disclose&) {
+        enter(LeasePhase::disclosed);
+        tell(event::TaskDisclosed{view.lease_value(*found.lease), owner()});
+    }
+
+    void operator()(const command::Complete&) {
+        const auto l = *found.lease;
+        const auto t = view.records.leases()[l].task;
+        if (view.records.leases()[l].of == 1) {
+            finish(t);
+            return;
+        }
+        tell(event::LeaseCompleted{view.lease_value(l), owner()});
+        edit(l, [](LeaseRecord& lease) {
+            lease.phase = LeasePhase::completed;
+            lease.deadline = never;
+        });
+        conclude(t);
+    }
+
+    void operator()(const command::Fail& c) {
+        const auto l = *found.lease;
+        const auto& task = view.records.tasks()[view.records.leases()[l].task];
+        const auto ending =
+            event::TaskFailed{.task = task.id, .owner = task.notify_to(), .refunded = task.fee, .cause = c.cause};
+        end_unsuccessfully(l, outcome_of(c.cause), {Ending::failed, event::cause_of(c.cause), c.lease.node}, ending);
+    }
+
+    /// Without one of its nodes a gang starts over, unless one has completed: then the others go on.
+    void operator()(const command::Decline& c) {
+        const auto l = *found.lease;
+        const auto t = view.records.leases()[l].task;
+        tell_end(l, event::LeaseEnd::declined, OutcomeKind::declined);
+        auto late = false;
+        view.each_member(
+            t, [&](LeaseHandle m) { late = late || view.records.leases()[m].phase == LeasePhase::completed; });
+        if (late) {
+            unchain(l, c.lease.node);
+            release(l, {OutcomeKind::declined});
+            conclude(t);
+            return;
+        }
+        if (view.has_others(l)) {
+            unchain(l, {});
+            view.each_member(t,
+                             [&](LeaseHandle m) { tell_end(m, event::LeaseEnd::withdrawn, OutcomeKind::cancelled); });
+            release_all(t, {OutcomeKind::cancelled});
+        }
+        if (view.records.tasks()[t].pinned()) {  // nobody else can run it
+            const auto& task = view.records.tasks()[t];
+            tell(event::TaskCancelled{.task = task.id, .owner = task.notify_to(), .refunded = task.fee});
+            release(l, {OutcomeKind::declined});
+            end(t, {.ending = Ending::cancelled});
+            return;
+        }
+        release(l, {OutcomeKind::declined});
+        start_over(t, c.lease.node);
+    }
+
+    void operator()(const command::Renew&) {
+        const auto l = *found.lease;
+        const auto deadline = view.renewed_until(l);
+        edit(l, [&](LeaseRecord& lease) { lease.deadline = deadline; });
+        tell(event::LeaseRenewed{view.lease_value(l)});
+    }
+
+    void operator()(const command::Advance&) { tell(event::Advanced{now()}); }
+
+    void operator()(const command::Match&) {
+        const auto place = events.size();
+        const auto started = match_all();
+        events.insert(place, event::Matched{started});
+    }
+
+    void operator()(const command::Configure<Configuration>& c) {
+        configure(c.parameters);
+        edit([&](Counters& counters) { counters.rules_version = c.rules_version; });
+        tell(event::Configured{c.rules_version});
+    }
+
+private:
+    void carry_out(const Command& command) {
+        const auto staked = !view.records.stake_root_max().is_zero();
+        std::visit(*this, command);
+        if (!monotone_weight<WeightPolicy> && !staked && !view.records.stake_root_max().is_zero()) {
+            // A weight without bounds may be zero for all as long as nobody has any stake.
+            for (const auto c : view.records.fits().all_classes()) {
+                view.each_free(c, [&](NodeHandle h) { freed.push_back(h); });
+            }
+        }
+        pull_freed();
+        shrink_queue();
+        renew_bounds();
+    }
+
+    void enter(LeasePhase phase) {
+        edit(*found.lease, [&](LeaseRecord& record) { record.phase = phase; });
+    }
+
+    /// Whose task the lease is of.
+    [[nodiscard]] auto owner() const -> std::optional<OwnerId> {
+        return view.records.tasks()[view.records.leases()[*found.lease].task].notify_to();
+    }
+
+    [[nodiscard]] auto entered(GroupId id) -> GroupHandle {
+        const auto known = view.records.groups().find(id);
+        const auto g = known ? *known : view.records.groups().next();
+        auto group = known ? view.records.groups()[g] : GroupRecord{.id = id};
+        ++group.tasks;
+        ++group.tasks_left;
+        put(g, std::move(group));
+        return g;
+    }
+};
+
+}}  // namespace allot::v0

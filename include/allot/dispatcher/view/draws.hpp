@@ -1,0 +1,337 @@
+#pragma once
+
+#include <algorithm>
+#include <iterator>
+#include <optional>
+#include <span>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include <boost/container/small_vector.hpp>
+
+#include <allot/core/random.hpp>
+#include <allot/dispatcher/view/weighing.hpp>
+
+namespace allot { inline namespace v0 {
+
+/// The nodes that one task starts on, by member.
+using Gang = boost::container::small_vector<Draw, 3>;
+
+/// Which nodes a task gets, by random draw, alone or as a gang; and which task a free node takes.
+template <class... Ps>
+class Draws : public Weighing<Ps...> {
+    using Below = Weighing<Ps...>;
+
+public:
+    using Below::Below;
+    using Below::records, Below::rules, Below::pool, Below::queue, Below::gang_size, Below::holds, Below::holds_all,
+        Below::is_candidate, Below::admits, Below::boost, Below::can_run, Below::holders_to_narrow, Below::runs_nothing,
+        Below::weight_now;
+    using typename Below::WeightPolicy;
+
+    /// The candidates of a draw, among these classes.
+    [[nodiscard]] auto frame_of(std::span<const ClassId> classes) const -> SamplingFrame {
+        auto frame = SamplingFrame{classes};
+        frame.rejections_max =
+            monotone_weight<WeightPolicy> ? draw_rejections_max << records.counters().ceilings.slack() : 0;
+        return frame;
+    }
+
+    /// Calls `f(node)` for each candidate of a class: a draw without bounds looks at each of them.
+    template <class F>
+    void each_free(ClassId node_class, F&& f) const {
+        auto frame = SamplingFrame{{&node_class, 1}};
+        frame.rejections_max = 0;
+        auto random = Random{Entropy{}, Purpose::dispatch, {}, 0, 0};
+        (void)pool.draw(
+            frame, [&](NodeHandle h, std::uint32_t) { return f(h), Weight::zero(); }, random);
+    }
+
+    /// The node that a draw for a task falls on, or nothing when no eligible node has a positive weight.
+    ///
+    /// Candidates are narrowed to holders of the task's models as the rules say; only when not one of those is
+    /// eligible, or fewer than `narrow_from`, does the draw go on, with the same stream, among all (rule 8: first
+    /// eligible, then narrowed).
+    [[nodiscard]] auto draw_one(const Task& task, std::span<const ClassId> classes, const Gang& chosen,
+                                Random& random) const -> std::optional<Draw> {
+        const auto frame = frame_of(classes);
+        if (const auto wanted = holders_to_narrow(task)) {
+            auto narrowed = frame;
+            narrowed.models = span_of(task.models);
+            if (rules->narrowing != Narrowing::any) {
+                // Whoever holds all models holds the rarest: the shortest frame that has them all. Ties go by canonical
+                // order.
+                const auto holders = [&](const ModelId& model) {
+                    auto one = frame;
+                    one.models = {&model, 1};
+                    return pool.count(one);
+                };
+                auto rarest = task.models.begin();
+                for (auto model = rarest; model != task.models.end(); ++model) {
+                    if (holders(*model) < holders(*rarest)) {
+                        rarest = model;
+                    }
+                }
+                narrowed.models = {&*rarest, 1};
+            }
+            if (const auto drawn = draw_among(task, narrowed, chosen, *wanted, random)) {
+                return drawn;
+            }
+            if (*wanted == 0) {
+                return std::nullopt;
+            }
+        }
+        return draw_among(task, frame, chosen, 1, random);
+    }
+
+    /// Draws `Rules::draw_among` nodes, each by weight among those left, and then one of these by even chance: whatever
+    /// a node weighs, it gets no more than its part of that chance. Nothing when fewer than `least` can be drawn, which
+    /// the draws show.
+    [[nodiscard]] auto draw_among(const Task& task, const SamplingFrame& frame, const Gang& chosen, std::uint32_t least,
+                                  Random& random) const -> std::optional<Draw> {
+        const auto wanted = std::max(least, rules->draw_among);
+        if (wanted == 1) {
+            return draw_in(task, frame, chosen, random);
+        }
+        auto drawn = boost::container::small_vector<Draw, 4>{};
+        while (drawn.size() < wanted) {
+            const auto next = draw_in(task, frame, chosen, random, span_of(drawn));
+            if (!next) {
+                break;
+            }
+            drawn.push_back(*next);
+        }
+        if (drawn.size() < least) {
+            return std::nullopt;
+        }
+        const auto among = std::min<std::size_t>(drawn.size(), rules->draw_among);
+        if (among == 0) {
+            return std::nullopt;
+        }
+        auto chosen_one = drawn[among == 1 ? 0 : random.below(among)];
+        chosen_one.above_bound = 0;
+        for (const auto& one : drawn) {
+            chosen_one.above_bound += one.above_bound;
+        }
+        return chosen_one;
+    }
+
+    [[nodiscard]] auto draw_in(const Task& task, const SamplingFrame& frame, const Gang& chosen, Random& random,
+                               std::span<const Draw> without = {}) const -> std::optional<Draw> {
+        const auto weigh = [&](NodeHandle h, std::uint32_t model) -> Weight {
+            if (std::any_of(without.begin(), without.end(), [&](const Draw& drawn) { return drawn.node == h; })) {
+                return Weight::zero();
+            }
+            if (rules->narrowing == Narrowing::any) {
+                for (std::uint32_t earlier = 0; earlier < model;
+                     ++earlier) {  // it counts under the first model it holds
+                    const auto* held = holds(h, frame.models[earlier]);
+                    if (held != nullptr && held->on_disk()) {
+                        return Weight::zero();
+                    }
+                }
+            } else if (!frame.models.empty() && !holds_all(h, task)) {
+                return Weight::zero();
+            }
+            const auto& record = records.nodes()[h];
+            const auto admitted = joins(h, task, chosen) && admits(record, task) == Reason::none;
+            return admitted ? weight_now(record, task, boost(h, task)) : Weight::zero();
+        };
+        return pool.draw(frame, weigh, random);
+    }
+
+    /// The waiting task that a node takes when it becomes free, were it now: what a pull asks. None when it can run
+    /// none.
+    [[nodiscard]] auto next_for(NodeHandle n) const -> std::optional<TaskHandle> {
+        auto possible = std::vector<RequirementId>{};
+        auto asked = std::uint32_t{0};
+        auto weightless = false;
+        const auto best = queue.best(groups_for(n, possible), [&](TaskHandle t) {
+            const auto& task = records.tasks()[t];
+            if (can_run(n, task) && has_gang(n, task)) {
+                return true;
+            }
+            weightless = weightless || (++asked == 1 && runs_nothing(n));
+            return weightless;  // no other task would fit either: the walk ends here
+        });
+        return weightless ? std::nullopt : best;
+    }
+
+    /// Whether a node may stand beside those chosen before it: it is none of them, nor of their operators in a
+    /// validation group.
+    [[nodiscard]] auto joins(NodeHandle h, const Task& task, const Gang& chosen) const -> bool {
+        const auto apart = task.group != no_handle<GroupHandle>;
+        return std::none_of(chosen.begin(), chosen.end(), [&](const Draw& other) {
+            return other.node == h ||
+                   (apart && records.nodes()[other.node].node.operator_id == records.nodes()[h].node.operator_id);
+        });
+    }
+
+    /// Those of a requirement's classes that have one card, that of `like`.
+    [[nodiscard]] auto card_of(ClassId like, std::span<const ClassId> classes) const -> std::vector<ClassId> {
+        const auto& card = records.fits().value(like);
+        auto same = std::vector<ClassId>{};
+        std::copy_if(classes.begin(), classes.end(), std::back_inserter(same), [&](ClassId c) {
+            const auto& other = records.fits().value(c);
+            return other.vram == card.vram && other.gpu == card.gpu;
+        });
+        return same;
+    }
+
+    /// Those of a requirement's classes in which a gang may begin: if it wants one card, the cards of enough free
+    /// nodes.
+    [[nodiscard]] auto beginnings(RequirementId r) const -> std::vector<ClassId> {
+        const auto classes = records.fits().classes_of(r);
+        auto left = std::vector<ClassId>{classes.begin(), classes.end()};
+        const auto& asked = records.fits().value(r);
+        if (asked.same_card) {
+            std::erase_if(left,
+                          [&](ClassId c) { return pool.count(SamplingFrame{card_of(c, classes)}) < asked.gang_size; });
+        }
+        return left;
+    }
+
+    /// Whether enough nodes are free for a requirement, whatever a single task has against them.
+    [[nodiscard]] auto startable(RequirementId r) const -> bool {
+        const auto& asked = records.fits().value(r);
+        return pool.count(SamplingFrame{records.fits().classes_of(r)}) >= asked.gang_size &&
+               (!asked.same_card || !beginnings(r).empty());
+    }
+
+    /// Draws further members, each by weight among those left over, until the gang is whole or nobody is left.
+    void fill(Gang& gang, const Task& task, std::span<const ClassId> classes, Random& random) const {
+        for (const auto size = gang_size(task); gang.size() < size && left_over(gang, classes);) {
+            const auto drawn = draw_one(task, classes, gang, random);
+            if (!drawn) {
+                return;
+            }
+            gang.push_back(*drawn);
+        }
+    }
+
+    /// Whether anybody is free in these classes but the chosen, of whom the first may be one that is only asked about
+    /// and not free. To find that out, a draw would look at every place, busy ones too.
+    [[nodiscard]] auto left_over(const Gang& chosen, std::span<const ClassId> classes) const -> bool {
+        if (chosen.empty()) {
+            return true;
+        }
+        const auto taken = std::count_if(chosen.begin(), chosen.end(), [&](const Draw& member) {
+            const auto& record = records.nodes()[member.node];
+            return is_candidate(record) &&
+                   std::find(classes.begin(), classes.end(), record.node.node_class) != classes.end();
+        });
+        return pool.count(SamplingFrame{classes}) > static_cast<std::uint32_t>(taken);
+    }
+
+    /// The nodes that a task's draw falls on: all it needs, or none.
+    ///
+    /// Any card: one draw after the other without replacement. One card: the first node by weight among cards of enough
+    /// free nodes, the others among that card (rule 25). Where not enough of its nodes may run this very task, that
+    /// card is left out and the draw begins anew with the same stream, so that shares are those among the cards that
+    /// can.
+    [[nodiscard]] auto draw(const Task& task, const Entropy& entropy) const -> Gang {
+        auto random = Random{entropy, Purpose::dispatch, task.id.bytes(), task.attempt};
+        const auto classes = records.fits().classes_of(task.requirement);
+        const auto& asked = records.fits().value(task.requirement);
+        auto gang = Gang{};
+        if (asked.gang_size == 1) {
+            if (const auto drawn = draw_one(task, classes, gang, random)) {
+                gang.push_back(*drawn);
+            }
+            return gang;
+        }
+        if (!asked.same_card) {
+            fill(gang, task, classes, random);
+            if (gang.size() < asked.gang_size) {
+                gang.clear();
+            }
+            return gang;
+        }
+        for (auto left = beginnings(task.requirement); !left.empty();) {
+            const auto first = draw_one(task, left, gang, random);
+            if (!first) {
+                return gang;
+            }
+            gang.push_back(*first);
+            const auto card = card_of(records.nodes()[first->node].node.node_class, classes);
+            fill(gang, task, card, random);
+            if (gang.size() == asked.gang_size) {
+                return gang;
+            }
+            std::erase_if(left, [&](ClassId c) { return std::binary_search(card.begin(), card.end(), c); });
+            gang.clear();
+        }
+        return gang;
+    }
+
+    /// The gang of a node that became free, itself first: with others of its card, or with those of the largest VRAM,
+    /// so that the smallest VRAM in the gang is as large as can be (seed 000, "Find the best combination of 3 nodes";
+    /// rule 26). Among nodes of equal VRAM lots decide. Empty when there are too few. @pre it can run the task itself.
+    [[nodiscard]] auto gang_of(NodeHandle n, const Task& task, const Entropy& entropy) const -> Gang {
+        const auto& asked = records.fits().value(task.requirement);
+        auto gang = Gang{Draw{n}};
+        if (asked.gang_size == 1) {
+            return gang;
+        }
+        auto random = Random{entropy, Purpose::dispatch, task.id.bytes(), task.attempt};
+        const auto classes = records.fits().classes_of(task.requirement);
+        each_tier(records.nodes()[n].node.node_class, asked, classes, [&](std::span<const ClassId> tier) {
+            fill(gang, task, tier, random);
+            return gang.size() < asked.gang_size;
+        });
+        if (gang.size() < asked.gang_size) {
+            gang.clear();
+        }
+        return gang;
+    }
+
+    /// Calls `f(classes)` for the classes from which companions of a node come, in the order of preference, as long as
+    /// it says so.
+    template <class F>
+    void each_tier(ClassId own, const Requirement& asked, std::span<const ClassId> classes, F&& f) const {
+        if (asked.same_card) {
+            f(card_of(own, classes));
+            return;
+        }
+        auto sorted = std::vector<ClassId>{classes.begin(), classes.end()};
+        const auto vram = [&](ClassId c) { return records.fits().value(c).vram; };
+        std::stable_sort(sorted.begin(), sorted.end(), [&](ClassId a, ClassId b) { return vram(b) < vram(a); });
+        for (auto tier = sorted.begin(); tier != sorted.end();) {
+            const auto end = std::find_if(tier, sorted.end(), [&](ClassId c) { return vram(c) != vram(*tier); });
+            if (!f(std::span<const ClassId>{tier, end})) {
+                return;
+            }
+            tier = end;
+        }
+    }
+
+    /// The groups of tasks that a node, were it free, can run alone or with others that are; `possible` keeps the list
+    /// if it is a new one.
+    [[nodiscard]] auto groups_for(NodeHandle n, std::vector<RequirementId>& possible) const
+        -> std::span<const RequirementId> {
+        const auto own = records.nodes()[n].node.node_class;
+        const auto all = records.fits().requirements_of(own);
+        if (records.fits().gangs() == 0) {
+            return all;
+        }
+        const auto itself = is_candidate(records.nodes()[n]) ? 0U : 1U;  // which the pool does not count
+        const auto free = itself + pool.count(SamplingFrame{records.fits().all_classes()});
+        const auto of_card = itself + pool.count(SamplingFrame{card_of(own, records.fits().all_classes())});
+        std::copy_if(all.begin(), all.end(), std::back_inserter(possible), [&](RequirementId r) {
+            const auto& asked = records.fits().value(r);
+            return (asked.same_card ? of_card : free) >= asked.gang_size &&
+                   (asked.gang_size == 1 ||
+                    itself + pool.count(SamplingFrame{records.fits().classes_of(r)}) >= asked.gang_size);
+        });
+        return possible;
+    }
+
+    /// Whether enough other free nodes can stand beside this one, in a gang; true for a task of one node.
+    [[nodiscard]] auto has_gang(NodeHandle node, const Task& task) const -> bool {
+        return gang_size(task) == 1 ||
+               !gang_of(node, task, Entropy{}).empty();  // who it is depends on lots, but not whether
+    }
+};
+
+}}  // namespace allot::v0

@@ -1,0 +1,319 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <allot/core/ageing.hpp>
+#include <allot/core/lease.hpp>
+#include <allot/dispatcher/parts.hpp>
+#include <allot/store/digest.hpp>
+
+namespace allot { inline namespace v0 {
+
+/// What follows from the records alone: look-ups, leases, the order of the queue, and what a task asks.
+template <class... Ps>
+class Facts : public Parts<Ps...> {
+    using Below = Parts<Ps...>;
+
+public:
+    using typename Below::Types;
+    using Record = typename Types::Record;
+    using NodeData = typename Types::NodeData;
+    using State = typename Types::State;
+    using Configuration = typename Types::Configuration;
+    using Command = typename Types::Command;
+    using WeightPolicy = typename Types::WeightPolicy;
+    using QoSTracker = typename Types::QoSTracker;
+    using Terms = typename Types::Terms;
+
+    explicit Facts(const typename Types::Pack::All& all) : Below{all} {}
+
+    using Below::records, Below::rules, Below::qos, Below::valuation, Below::terms;
+
+    /// The time of the last command.
+    [[nodiscard]] auto now() const noexcept -> TimePoint { return records.counters().now; }
+
+    /// Whether the rules bound the tasks of one owner, so that they have to be counted.
+    [[nodiscard]] static auto has_quota(const RulesParameters& rules) -> bool {
+        return rules.tasks_per_owner_max != 0xFFFF'FFFFU;
+    }
+
+    /// Calls `f(policy)` for each policy, in the order of the roles.
+    template <class F>
+    void each_policy(F&& f) const {
+        Parts<Ps...>::each_of(*this, f);
+    }
+
+    [[nodiscard]] static auto is_candidate(const Record& record) -> bool {
+        return record.node.state == NodeState::available && !record.node.excluded &&
+               record.node.held == no_handle<TaskHandle>;
+    }
+
+    [[nodiscard]] auto proven(const Record& record) const -> bool {
+        if constexpr (has_proven<QoSTracker>) {
+            return qos.proven(record.qos);
+        } else {
+            return true;
+        }
+    }
+
+    /// What a node's tracker hears of when a task fails on it: not the node's own fault where the terms do not blame
+    /// it.
+    [[nodiscard]] auto attributed(const Task& task, OutcomeKind outcome) const -> OutcomeKind {
+        if constexpr (has_blames<Terms>) {
+            return terms.blames(task, outcome) ? outcome : OutcomeKind::cancelled;
+        } else {
+            return outcome;
+        }
+    }
+
+    /// Whether a newcomer to a full queue is worth enough more than the worst there to take its place
+    /// (`Rules::outbid_by`).
+    [[nodiscard]] auto outbids(const Task& newcomer, const Task& worst) const -> bool {
+        const auto by = rules->outbid_by;
+        if (rules->value_doubles_in == Duration{0}) {
+            return at_least(newcomer.value, by, worst.value);
+        }
+        const auto margin = log2_of(by.num, by.den) - log2_of(1, 1);
+        constexpr auto any = no_handle<TaskHandle>;
+        return entry_of(any, newcomer).value.num() >= entry_of(any, worst).value.num() + u128{margin};
+    }
+
+    [[nodiscard]] auto holds(NodeHandle h, ModelId model) const -> const HeldModel* {
+        const auto& held = records.holdings(h);
+        const auto found = std::lower_bound(held.begin(), held.end(), model,
+                                            [](const HeldModel& a, ModelId b) { return a.model < b; });
+        return found != held.end() && found->model == model ? &*found : nullptr;
+    }
+
+    /// How many of a node's models it has, wishes aside.
+    [[nodiscard]] static auto on_disk(const HeldModels& models) -> std::uint32_t {
+        return static_cast<std::uint32_t>(
+            std::count_if(models.begin(), models.end(), [](const HeldModel& m) { return m.on_disk(); }));
+    }
+
+    [[nodiscard]] auto holds_all(NodeHandle h, const Task& task) const -> bool {
+        return std::all_of(task.models.begin(), task.models.end(), [&](ModelId model) {
+            const auto* held = holds(h, model);
+            return held != nullptr && held->on_disk();
+        });
+    }
+
+    /// Where a task stands in the queue's order, or would stand: by its value, aged as the rules say.
+    [[nodiscard]] auto entry_of(TaskHandle h, const Task& task) const -> QueueEntry {
+        const auto doubling = rules->value_doubles_in;
+        const auto value = doubling == Duration{0} ? task.value : aged(task.value, task.submitted_at, doubling);
+        return {h, task.requirement, value, task.sequence};
+    }
+
+    /// What a new task's record takes over from its spec.
+    [[nodiscard]] auto task_of(const TaskSpec& spec) const -> Task {
+        auto task = Task{};
+        task.id = spec.id;
+        task.owner = spec.owner.value_or(OwnerId::null());
+        task.fee = spec.fee;
+        task.duration_estimate = spec.duration_estimate;
+        task.labels.assign(spec.labels.begin(), spec.labels.end());
+        task.submitted_at = records.counters().now;
+        task.sequence = records.counters().sequence_next;
+        task.pinned_to =
+            spec.node ? records.nodes().find(*spec.node).value_or(no_handle<NodeHandle>) : no_handle<NodeHandle>;
+        return task;
+    }
+
+    /// What a task asks of a node's class, in canonical form.
+    [[nodiscard]] auto requirement_of(const TaskSpec& spec) const -> Requirement {
+        auto requirement = Requirement{vram_asked(spec), spec.gpus,      spec.platforms, spec.platforms_refused,
+                                       spec.software,    spec.gang_size, spec.same_card};
+        const auto canonical = [](auto& list) {
+            std::sort(list.begin(), list.end());
+            list.erase(std::unique(list.begin(), list.end()), list.end());
+        };
+        canonical(requirement.gpus);
+        canonical(requirement.platforms);
+        canonical(requirement.platforms_refused);
+        if (!requirement.platforms.empty()) {  // what is accepted says it all
+            std::erase_if(requirement.platforms, [&](const std::string& platform) {
+                return std::binary_search(requirement.platforms_refused.begin(), requirement.platforms_refused.end(),
+                                          platform);
+            });
+            requirement.platforms_refused.clear();
+        }
+        return requirement;
+    }
+
+    /// The same, if it is known already and the spec has it in canonical form: then nothing is copied.
+    [[nodiscard]] auto requirement_known(const TaskSpec& spec) const -> std::optional<RequirementId> {
+        const auto canonical = [](const auto& list) {
+            return std::adjacent_find(list.begin(), list.end(),
+                                      [](const auto& a, const auto& b) { return !(a < b); }) == list.end();
+        };
+        if (!canonical(spec.gpus) || !canonical(spec.platforms) || !canonical(spec.platforms_refused) ||
+            (!spec.platforms.empty() && !spec.platforms_refused.empty())) {
+            return std::nullopt;
+        }
+        const auto id = records.fits().requirements().find(RequirementView{vram_asked(spec), spec.gpus, spec.platforms,
+                                                                           spec.platforms_refused, spec.software,
+                                                                           spec.gang_size, spec.same_card});
+        return id ? std::optional{RequirementId{*id}} : std::nullopt;
+    }
+
+    /// Exact cards overrule the least VRAM, so it must not split their group.
+    [[nodiscard]] static auto vram_asked(const TaskSpec& spec) -> Gibibytes {
+        const auto by_name_only = [](const GpuChoice& choice) { return choice.vram == Gibibytes{}; };
+        const auto exact = !spec.gpus.empty() && std::none_of(spec.gpus.begin(), spec.gpus.end(), by_name_only);
+        return exact ? Gibibytes{} : spec.vram_min;
+    }
+
+    [[nodiscard]] auto lease_value(LeaseHandle h) const -> Lease {
+        const auto& record = records.leases()[h];
+        return {records.tasks()[record.task].id,
+                records.nodes()[record.node].node.id,
+                record.token,
+                record.member,
+                record.of,
+                record.deadline};
+    }
+
+    /// A renewal counts from now, up to the longest life of a lease (rule 6).
+    [[nodiscard]] auto renewed_until(LeaseHandle h) const -> TimePoint {
+        const auto& lease = records.leases()[h];
+        const auto& node = records.nodes()[lease.node].node;
+        const auto& task = records.tasks()[lease.task];
+        return std::min(records.counters().now + terms.length(node, task),
+                        lease.started_at + terms.length_max(node, task));
+    }
+
+    [[nodiscard]] auto present_node(NodeId id) const -> std::optional<NodeHandle> {
+        const auto h = records.nodes().find(id);
+        return h && records.nodes()[*h].node.present() ? h : std::nullopt;
+    }
+
+    /// The record of a node that has not been forgotten, or null.
+    [[nodiscard]] auto node(NodeId id) const -> const Record* {
+        const auto h = records.nodes().find(id);
+        return h ? &records.nodes()[*h] : nullptr;
+    }
+
+    /// The record of a task that has not ended, or null.
+    [[nodiscard]] auto task(TaskId id) const -> const Task* {
+        const auto h = records.tasks().find(id);
+        return h ? &records.tasks()[*h] : nullptr;
+    }
+
+    /// How a task ended; none while it has not, and when it is forgotten (`Rules::forget_tasks_after`).
+    [[nodiscard]] auto ended(TaskId id) const -> std::optional<TaskEnd> {
+        const auto h = records.ended_tasks().find(id);
+        if (!h) {
+            return std::nullopt;
+        }
+        const auto& task = records.ended_tasks()[*h];
+        const auto by_node = task.node != no_handle<NodeNameId>;
+        return TaskEnd{task.ending, task.cause,
+                       by_node ? std::optional{records.node_names().value(task.node.value)} : std::nullopt};
+    }
+
+    /// The lease under which a task runs on one of its nodes; none while it does not run. Verbs that take a lease look
+    /// at its task, node and token alone.
+    [[nodiscard]] auto lease(TaskId task, std::uint32_t member) const -> std::optional<Lease> {
+        auto found = std::optional<Lease>{};
+        each_lease_of(task, [&](const Lease& lease) {
+            if (lease.member == member) {
+                found = lease;
+            }
+        });
+        return found;
+    }
+
+    /// What a node holds.
+    [[nodiscard]] auto lease_of(NodeId node) const -> std::optional<Lease> {
+        const auto n = present_node(node);
+        return n && records.nodes()[*n].node.leased() ? std::optional{lease_value(records.nodes()[*n].node.lease)}
+                                                      : std::nullopt;
+    }
+
+    /// Calls `f(lease)` for each node of a running task, by member.
+    template <class F>
+    void each_lease_of(TaskId task, F&& f) const {
+        if (const auto t = records.tasks().find(task); t && records.tasks()[*t].state == TaskState::running) {
+            each_member(*t, [&](LeaseHandle l) { f(lease_value(l)); });
+        }
+    }
+
+    /// When something is due next; call `advance` then.
+    [[nodiscard]] auto next_deadline() const noexcept -> std::optional<TimePoint> {
+        const auto* due = records.due_first();
+        return due == nullptr ? std::nullopt : std::optional{TimePoint{Duration{due->time}}};
+    }
+
+    /// A hash of all records and counters; of the parameters it knows the rules version alone. The same on every
+    /// machine.
+    [[nodiscard]] auto digest() const -> std::uint64_t { return digest_of(records); }
+
+    [[nodiscard]] auto gang_size(const Task& task) const -> std::uint32_t {
+        return records.fits().value(task.requirement).gang_size;
+    }
+
+    /// When a lease ends at the latest, unless one is renewed: at its deadline; once completed, with the last of its
+    /// gang.
+    [[nodiscard]] auto ends_by(LeaseHandle lease) const -> TimePoint {
+        auto last = records.leases()[lease].deadline;
+        if (records.leases()[lease].phase == LeasePhase::completed) {
+            last = TimePoint{};
+            each_member(records.leases()[lease].task, [&](LeaseHandle l) {
+                if (records.leases()[l].phase != LeasePhase::completed) {
+                    last = std::max(last, records.leases()[l].deadline);
+                }
+            });
+        }
+        return last;
+    }
+
+    /// The record that a task would have were it queued now. What nobody knows yet has no number: its models, its
+    /// requirement.
+    /// @pre `check` does not refuse it.
+    [[nodiscard]] auto record_of(const TaskSpec& spec) const -> Task {
+        auto task = task_of(spec);
+        const auto requirement = requirement_of(spec);
+        const auto known = records.fits().requirements().find(requirement);
+        task.requirement = known ? RequirementId{*known} : no_handle<RequirementId>;
+        auto names = spec.models;
+        std::sort(names.begin(), names.end());
+        names.erase(std::unique(names.begin(), names.end()), names.end());
+        for (const auto& name : names) {
+            task.models.push_back(records.models().find(name).value_or(no_handle<ModelId>));
+        }
+        task.value = valuation.value(task, requirement);
+        if (spec.group) {
+            task.group = records.groups().find(*spec.group).value_or(no_handle<GroupHandle>);
+        }
+        task.state = TaskState::queued;
+        task.due_at = records.counters().now + std::max(Duration{1}, terms.patience(task));
+        return task;
+    }
+
+    /// What becomes of a task whose lease ended so: no other node can run a pinned one.
+    [[nodiscard]] auto after(const Task& task, OutcomeKind outcome) const -> Next {
+        return task.pinned() ? Next::end : terms.after(task, outcome);
+    }
+
+    /// Calls `f(lease)` for each node of a running task, by member.
+    template <class F>
+    void each_member(TaskHandle t, F&& f) const {
+        for (auto l = records.tasks()[t].lease; l != no_handle<LeaseHandle>; l = records.leases()[l].next) {
+            f(l);
+        }
+    }
+
+    [[nodiscard]] auto has_others(LeaseHandle l) const -> bool {
+        const auto& lease = records.leases()[l];
+        return records.tasks()[lease.task].lease != l || lease.next != no_handle<LeaseHandle>;
+    }
+};
+
+}}  // namespace allot::v0

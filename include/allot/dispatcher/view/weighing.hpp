@@ -1,0 +1,267 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+
+#include <allot/dispatcher/view/facts.hpp>
+#include <allot/policy/situation.hpp>
+
+namespace allot { inline namespace v0 {
+
+/// The factor M by which models on a node's disk raise its weight, as an exact rational.
+struct LocalityBoost {
+    std::uint64_t num = 1;
+    std::uint64_t den = 1;
+};
+
+/// Upper bounds of a node's weight, as a pool stores them.
+struct WeightBounds {
+    std::uint32_t plain = 0;  ///< Among all candidates.
+    std::uint32_t local = 0;  ///< Among holders of the task's models.
+};
+
+/// Who may run a task, and with which weight: eligibility, locality, narrowing, and the bounds that a pool stores.
+template <class... Ps>
+class Weighing : public Facts<Ps...> {
+    using Below = Facts<Ps...>;
+
+public:
+    using Below::Below;
+    using Below::records, Below::rules, Below::eligibility, Below::weight_policy, Below::qos, Below::operators,
+        Below::blank, Below::holds, Below::holds_all, Below::proven, Below::requirement_known, Below::requirement_of;
+    using typename Below::Record;
+    using typename Below::WeightPolicy;
+
+    /// Upper bounds of a candidate's weight: the best score it can reach before the next verdict, and the best locality
+    /// the frame allows, made for a ceiling of the largest stake (`Ceilings`).
+    [[nodiscard]] auto bounds(NodeHandle h, const Record& record, bool holds_models) const -> WeightBounds {
+        if constexpr (!monotone_weight<WeightPolicy>) {
+            return {1, 1};  // only says "a candidate": without bounds every draw is an exact scan
+        } else {
+            const auto ceiling = records.counters().ceilings.of(h, record.node.stake_root);
+            const auto score = qos.score_max(record.qos);
+            const auto bound = [&](LocalityBoost boost) {
+                const auto factors =
+                    Factors{record.node.stake_root, ceiling, score, boost.num, boost.den, record.node.stake.units};
+                return bound_of(greatest_weight(record.node, factors));
+            };
+            if (!holds_models) {
+                const auto plain = bound({});
+                return {plain, plain};
+            }
+            const auto local = bound(best_boost());
+            // Whoever holds a model stands in the narrowed frame; beside it M = 1, unless only holders of all models
+            // count there, there is none, or too few holders do not narrow.
+            const auto anywhere =
+                rules->narrowing == Narrowing::all || rules->narrowing == Narrowing::none || rules->narrow_from > 1;
+            const auto plain = anywhere ? local : bound({});
+            return {plain, local};
+        }
+    }
+
+    /// Where a node stands, and its bounds if it is a candidate.
+    [[nodiscard]] auto place(NodeHandle h, const Record* record, const HeldModels& models) const -> NodePlace {
+        auto place = place_before(h, record, models);
+        if (record != nullptr) {
+            const auto bound = bounds(h, *record, !models.empty());
+            place.bound = bound.plain;
+            place.bound_local = bound.local;
+        }
+        return place;
+    }
+
+    /// Where a node stood. What it weighed there is nobody's business any more.
+    [[nodiscard]] auto place_before(NodeHandle h, const Record* record, const HeldModels& models) const -> NodePlace {
+        const auto& node = record != nullptr ? record->node : records.nodes()[h].node;
+        const auto bound = record != nullptr ? 1U : 0U;
+        return {h, node.node_class, node.slot, bound, bound, span_of(models)};
+    }
+
+    [[nodiscard]] auto best_boost() const -> LocalityBoost {
+        return {std::uint64_t{rules->boost_unit} + rules->boost_on_disk + rules->boost_in_use, rules->boost_unit};
+    }
+
+    /// M = 1 + 0.7 · local/total + 0.3 · in use/total (seed 001, "Model Locality LocalityBoost"), as an exact rational.
+    [[nodiscard]] auto boost(NodeHandle h, const Task& task) const -> LocalityBoost {
+        if (task.models.empty()) {
+            return {};
+        }
+        auto extra = std::uint64_t{0};
+        for (const auto model : task.models) {
+            const auto* held = holds(h, model);
+            if (held != nullptr && held->on_disk()) {
+                extra += rules->boost_on_disk + (held->holding == Holding::in_use ? rules->boost_in_use : 0U);
+            }
+        }
+        const auto unit = std::uint64_t{rules->boost_unit} * task.models.size();
+        return {unit + extra, unit};
+    }
+
+    /// The weight now, rescaled to the unit of the stored bounds.
+    [[nodiscard]] auto weight_now(const Record& record, const Task& task, LocalityBoost boost) const -> Weight {
+        const auto score = qos.score(record.qos, records.counters().now);
+        const auto* requirement =
+            has_weight_in_situation<WeightPolicy> ? &records.fits().value(task.requirement) : nullptr;
+        return weight_with(record, task, requirement, boost, score);
+    }
+
+    /// The same for a node that has some other score. @pre the requirement is there if the weight takes a Situation.
+    [[nodiscard]] auto weight_with(const Record& record, const Task& task,
+                                   [[maybe_unused]] const Requirement* requirement, LocalityBoost boost,
+                                   Score score) const -> Weight {
+        return weighed(record, boost, score, [&](const Factors& factors) {
+            if constexpr (has_weight_in_situation<WeightPolicy>) {
+                return weight_policy.weight(record.node, task, factors, situation(record, task, *requirement));
+            } else {
+                return weight_policy.weight(record.node, task, factors);
+            }
+        });
+    }
+
+    /// The greatest weight of a node for any task, whatever its models.
+    [[nodiscard]] auto weight_at_most(const Record& record, LocalityBoost boost) const -> Weight {
+        const auto score = qos.score(record.qos, records.counters().now);
+        return weighed(record, boost, score,
+                       [&](const Factors& factors) { return greatest_weight(record.node, factors); });
+    }
+
+    [[nodiscard]] auto greatest_weight(const Node& node, const Factors& factors) const -> Weight {
+        if constexpr (has_weight_max<WeightPolicy>) {
+            return weight_policy.weight_max(node, factors);
+        } else if constexpr (has_weight<WeightPolicy>) {
+            return weight_policy.weight(node, blank, factors);
+        } else {
+            return Weight::zero();  // nobody asks: there are no bounds
+        }
+    }
+
+    /// `weigh(factors)` with the factors of now.
+    template <class F>
+    [[nodiscard]] auto weighed(const Record& record, LocalityBoost boost, Score score, const F& weigh) const -> Weight {
+        auto stake_root_max = records.stake_root_max();
+        if constexpr (monotone_weight<WeightPolicy>) {
+            // Without any stake a weight is what it would be beside the largest that the bounds are made for.
+            stake_root_max = stake_root_max.is_zero() ? records.counters().ceilings.unit : stake_root_max;
+        }
+        auto factors = Factors{record.node.stake_root, stake_root_max, score, boost.num, boost.den};
+        if constexpr (has_by_operator<WeightPolicy>) {
+            factors.operator_stake = weight_policy.by_operator() ? operators.of(record.node.operator_id) : u128{0};
+        }
+        const auto weight = weigh(factors);
+        if constexpr (monotone_weight<WeightPolicy>) {
+            const auto unit = records.counters().ceilings.unit;
+            return weight.is_zero() || unit.is_zero() ? weight : at_stake_root_ceiling(weight, stake_root_max, unit);
+        } else {
+            return weight;
+        }
+    }
+
+    [[nodiscard]] auto admits(const Record& record, const Task& task) const -> Reason {
+        return admits(record, task, records.fits().value(task.requirement));
+    }
+
+    [[nodiscard]] auto admits(const Record& record, const Task& task, const Requirement& requirement) const -> Reason {
+        return eligibility.admits(record.node, task, situation(record, task, requirement));
+    }
+
+    [[nodiscard]] auto situation(const Record& record, const Task& task, const Requirement& requirement) const
+        -> Situation {
+        const auto& node = record.node;
+        auto same_operator = false;
+        if (task.group != no_handle<GroupHandle>) {
+            for (const auto& member : records.groups()[task.group].members) {
+                same_operator = same_operator || member.node == node.id || member.operator_id == node.operator_id;
+            }
+        }
+        const auto avoided =
+            std::any_of(task.avoided.begin(), task.avoided.end(), [&](const NodeId& id) { return id == node.id; });
+        return {records.counters().now, records.fits().value(node.node_class), requirement, avoided, same_operator,
+                proven(record)};
+    }
+
+    /// Whether the class of a node that has not left fits what a task asks.
+    [[nodiscard]] auto fits_somebody(const TaskSpec& spec) const -> bool {
+        if (const auto known = requirement_known(spec)) {
+            return !records.fits().classes_of(*known).empty();
+        }
+        const auto requirement = requirement_of(spec);
+        const auto all = records.fits().all_classes();
+        return std::any_of(all.begin(), all.end(),
+                           [&](ClassId id) { return fitness(id, requirement) == Reason::none; });
+    }
+
+    /// What keeps a class from a requirement: its hardware and software first, then how many such nodes there are.
+    [[nodiscard]] auto fitness(ClassId node_class, const Requirement& requirement) const -> Reason {
+        const auto reason = eligibility.fits(records.fits().value(node_class), requirement);
+        return reason == Reason::none && !records.fits().open(node_class) ? Reason::name_policy : reason;
+    }
+
+    /// Whether a node weighs nothing for any task, whatever its models: a weight with bounds knows a task by the boost
+    /// alone.
+    [[nodiscard]] auto runs_nothing(NodeHandle n) const -> bool {
+        if constexpr (monotone_weight<WeightPolicy>) {
+            return weight_at_most(records.nodes()[n], best_boost()).is_zero();
+        } else {
+            return false;
+        }
+    }
+
+    /// The rest of eligibility for a node whose class fits: its own admission, a positive weight, the gate.
+    [[nodiscard]] auto can_run(NodeHandle n, const Task& task) const -> bool {
+        const auto& record = records.nodes()[n];
+        return admits(record, task) == Reason::none && (holders_to_narrow(task) != 0U || narrows_to(n, task)) &&
+               !weight_now(record, task, boost(n, task)).is_zero();
+    }
+
+    /// The weight of a node that may be asked for a copy: it neither holds the model nor was asked a short time ago.
+    [[nodiscard]] auto fetch_weight(NodeHandle n, const Task& task, ModelId model) const -> Weight {
+        const auto& record = records.nodes()[n];
+        return !has_or_wants(n, model) && admits(record, task) == Reason::none ? weight_now(record, task, {})
+                                                                               : Weight::zero();
+    }
+
+    /// Whether a node has a model on its disk, or was asked to fetch it a short time ago.
+    [[nodiscard]] auto has_or_wants(NodeHandle n, ModelId model) const -> bool {
+        const auto* held = holds(n, model);
+        return held != nullptr && (held->on_disk() || held->wanted_until > records.counters().now);
+    }
+
+    /// The weight of a node that has not left in a draw for a task, were its QoS score this one; nothing else is asked
+    /// of it. `requirement` is the task's.
+    [[nodiscard]] auto weight(NodeHandle node, const Task& task, const Requirement& requirement, Score score) const
+        -> Weight {
+        return weight_with(records.nodes()[node], task, &requirement, boost(node, task), score);
+    }
+
+    /// What eligibility says of this very pair, its class aside. `requirement` is the task's.
+    [[nodiscard]] auto admission(NodeHandle node, const Task& task, const Requirement& requirement) const -> Reason {
+        return admits(records.nodes()[node], task, requirement);
+    }
+
+    /// Whether a task's candidates can be narrowed to this node: it holds one of its models, or all, as the rules say.
+    /// False for a task without models.
+    [[nodiscard]] auto narrows_to(NodeHandle node, const Task& task) const -> bool {
+        if (rules->narrowing == Narrowing::none) {
+            return false;
+        }
+        if (task.models.empty() || rules->narrowing != Narrowing::any) {
+            return !task.models.empty() && holds_all(node, task);
+        }
+        return std::any_of(task.models.begin(), task.models.end(), [&](ModelId model) {
+            const auto* held = holds(node, model);
+            return held != nullptr && held->on_disk();
+        });
+    }
+
+    /// How many nodes of those that `narrows_to` says yes to it takes to leave out the others: 0 when they are out
+    /// whatever is there, none when models keep nobody out.
+    [[nodiscard]] auto holders_to_narrow(const Task& task) const -> std::optional<std::uint32_t> {
+        if (task.models.empty() || task.pinned() || rules->narrowing == Narrowing::none) {
+            return std::nullopt;
+        }
+        return rules->narrowing == Narrowing::gate ? 0 : rules->narrow_from;
+    }
+};
+
+}}  // namespace allot::v0
