@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <compare>
 #include <cstdint>
 #include <optional>
@@ -106,5 +107,17 @@ struct HeldModel {
 
 /// What one node holds, ascending by model.
 using HeldModels = List<HeldModel>;
+
+/// Where a model stands in the list, or would stand. @complexity O(log n) for n models.
+template <class Models>
+[[nodiscard]] auto place_of(Models& held, ModelId model) {
+    return std::lower_bound(held.begin(), held.end(), model, [](const HeldModel& a, ModelId b) { return a.model < b; });
+}
+
+/// The entry of a model in the list, or null. @complexity O(log n) for n models.
+[[nodiscard]] inline auto find_model(const HeldModels& held, ModelId model) -> const HeldModel* {
+    const auto at = place_of(held, model);
+    return at != held.end() && at->model == model ? &*at : nullptr;
+}
 
 }}  // namespace allot::v0

@@ -243,4 +243,12 @@ template <class Dispatcher>
     return out;
 }
 
+/// The same for a dispatcher that others may read meanwhile: the changes are made in a copy.
+/// @complexity as above, and what a copy of the dispatcher costs in time and memory.
+template <class Dispatcher>
+[[nodiscard]] auto explain(const Dispatcher& dispatcher, NodeId node, std::size_t groups_max = 8) -> Result<NodeExplanation> {
+    auto copy = dispatcher;
+    return explain(copy, node, groups_max);
+}
+
 }}  // namespace allot::v0

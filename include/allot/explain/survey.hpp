@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -15,9 +14,8 @@
 #include <allot/core/value_fields.hpp>
 #include <allot/core/weight.hpp>
 #include <allot/dispatcher/dispatcher.hpp>
-#include <allot/dispatcher/gang_tally.hpp>
+#include <allot/dispatcher/view/gang_tally.hpp>
 #include <allot/result.hpp>
-#include <allot/weight/harmonic_weight.hpp>
 
 namespace allot { inline namespace v0 {
 
@@ -113,18 +111,6 @@ template <class Dispatcher>
     return Reason::paused;
 }
 
-/// Whether a node of some score has no weight. The default weight is zero when the stake or the score is, and never else,
-/// whatever the locality (`harmonic` in core/weight.hpp), so its divisions are spared: they would be half of what explaining
-/// costs.
-template <class Dispatcher>
-[[nodiscard]] auto has_no_weight(const Dispatcher& d, NodeHandle h, const Task& task, const Requirement& asked, Score score) -> bool {
-    if constexpr (std::is_same_v<typename Dispatcher::WeightPolicy, HarmonicWeight>) {
-        return d.state().nodes()[h].node.stake_root.is_zero() || score == Score::zero();
-    } else {
-        return d.view().weight(h, task, asked, score).is_zero();
-    }
-}
-
 /// The rest: why a free node of a fitting class and some score would not take this task, whatever models it holds. The one node of
 /// a pinned task takes it whatever its score.
 template <class Dispatcher>
@@ -132,7 +118,7 @@ template <class Dispatcher>
     if (question.task.pinned()) {
         return question.task.pinned_to == h ? Reason::none : Reason::pinned;
     }
-    return has_no_weight(d, h, question.task, question.requirement, score) ? Reason::zero_weight
+    return d.view().has_no_weight(h, question.task, question.requirement, score) ? Reason::zero_weight
                                                      : d.view().admission(h, question.task, question.requirement);
 }
 template <class Dispatcher>
@@ -243,7 +229,7 @@ void each_drawable(const Dispatcher& d, const Question& question, const AsFree& 
     const auto others = reason_of_others(d, question, able);
     for (const auto& [h, narrows] : able.found) {
         if (narrows || others == Reason::none) {
-            f(h, d.view().weight(h, question.task, question.requirement, as_free.score_of(d, h)));
+            f(h, d.view().weight_at_score(h, question.task, question.requirement, as_free.score_of(d, h)));
         }
     }
 }

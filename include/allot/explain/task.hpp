@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include <allot/dispatcher/gang_tally.hpp>
+#include <allot/dispatcher/view/gang_tally.hpp>
 #include <allot/explain/survey.hpp>
 #include <allot/policy/task_queue.hpp>
 

@@ -52,6 +52,13 @@ concept has_by_operator = requires(const P& p) {
     { p.by_operator() } -> std::same_as<bool>;
 };
 
+/// `p.is_zero(node, score) -> bool`: whether a node of some QoS score has no weight for any task, whatever its models. It is optional:
+/// explanations ask it of every node, and save a division where it is there.
+template <class P>
+concept has_is_zero = requires(const P& p, const Node& node, Score score) {
+    { p.is_zero(node, score) } -> std::same_as<bool>;
+};
+
 /// A weight that never falls when stake, QoS score or boost rises, grows at most in proportion to the staking score, never rises
 /// with the largest stake, and knows the task through the factors alone. Then a bound per node can be stored, and draws cost
 /// O(log n). `laws::monotone` checks it; a draw that meets a weight above its bound tells it in `Draw::above_bound`.

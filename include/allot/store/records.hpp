@@ -374,8 +374,7 @@ private:
         const auto before = std::exchange(holdings_[h.value], std::move(after));
         // Whoever keeps a place is not moved: the last holder's place would be given up with all that was reserved.
         const auto keeps = [](const HeldModels& list, const HeldModel& held) {
-            const auto at = std::lower_bound(list.begin(), list.end(), held.model,
-                                             [](const HeldModel& a, ModelId b) { return a.model < b; });
+            const auto at = place_of(list, held.model);
             return at != list.end() && at->model == held.model && at->on_disk() && at->place == held.place;
         };
         for (const auto& held : before) {

@@ -19,6 +19,11 @@ struct HarmonicWeight {
     [[nodiscard]] constexpr auto weight(const Node&, const Task&, Factors factors) const -> Weight {
         return harmonic(factors);
     }
+
+    /// Whether stake or score is zero: then the weight is, and never else (`harmonic`).
+    [[nodiscard]] constexpr auto is_zero(const Node& node, Score score) const -> bool {
+        return node.stake_root.is_zero() || score == Score::zero();
+    }
 };
 
 }}  // namespace allot::v0

@@ -278,18 +278,16 @@ protected:
     }
 
     void report(NodeHandle n, command::Report report, const std::vector<std::string>& names) {
-        const auto by_model = [](const HeldModel& a, ModelId b) { return a.model < b; };
         auto held = HeldModels{};
         const auto old = view.records.holdings(n);
         if (report != command::Report::inventory) {
             held = old;
         }
         for (const auto model : interned(names)) {
-            auto at = std::lower_bound(held.begin(), held.end(), model, by_model);
+            auto at = place_of(held, model);
             if (at == held.end() || at->model != model) {
-                const auto was = std::lower_bound(old.begin(), old.end(), model, by_model);
-                const auto kept = was != old.end() && was->model == model;
-                at = held.insert(at, kept ? *was : HeldModel{model, Holding::wanted, 0, {}});
+                const auto* was = find_model(old, model);
+                at = held.insert(at, was != nullptr ? *was : HeldModel{model, Holding::wanted, 0, {}});
             }
             switch (report) {
                 case command::Report::remove: held.erase(at); break;

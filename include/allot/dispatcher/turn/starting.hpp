@@ -102,13 +102,10 @@ public:
             if (task.pinned()) {
                 continue;  // it draws nobody, and has no entropy to draw with
             }
-            const auto demand =
-                ModelDemand{view.pool.count(SamplingFrame{view.records.fits().all_classes(), {&model, 1}})};
+            const auto demand = ModelDemand{view.candidates_holding(model)};
             auto random = Random{*moment.entropy, Purpose::placement, task.id.bytes(), task.attempt, i};
-            const auto frame = view.frame_of(view.records.fits().classes_of(task.requirement));
             for (auto copies = view.placement.wanted(demand).copies; copies > 0; --copies) {
-                const auto drawn = view.pool.draw(
-                    frame, [&](NodeHandle n, std::uint32_t) { return view.fetch_weight(n, task, model); }, random);
+                const auto drawn = view.draw_fetcher(task, model, random);
                 if (!drawn) {
                     break;
                 }
@@ -127,8 +124,7 @@ public:
                 return a.on_disk() != b.on_disk() ? b.on_disk() : a.wanted_until < b.wanted_until;
             }));
         }
-        auto at = std::lower_bound(held.begin(), held.end(), model,
-                                   [](const HeldModel& a, ModelId b) { return a.model < b; });
+        auto at = place_of(held, model);
         if (at == held.end() || at->model != model) {
             at = held.insert(at, HeldModel{model, Holding::wanted, 0, {}});
         }
@@ -186,8 +182,7 @@ public:
                             : 0U;
         auto room_for_new = view.rules->models_max - std::min(view.rules->models_max, view.records.models().held());
         for (const auto model : task.models) {
-            auto at = std::lower_bound(held.begin(), held.end(), model,
-                                       [](const HeldModel& a, ModelId b) { return a.model < b; });
+            auto at = place_of(held, model);
             const auto known = at != held.end() && at->model == model;
             if (known && at->on_disk()) {
                 at->holding = Holding::in_use;

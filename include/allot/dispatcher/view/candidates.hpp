@@ -3,9 +3,9 @@
 #include <cstdint>
 #include <utility>
 
-#include <allot/dispatcher/gang_tally.hpp>
 #include <allot/dispatcher/trace.hpp>
 #include <allot/dispatcher/view/draws.hpp>
+#include <allot/dispatcher/view/gang_tally.hpp>
 
 namespace allot { inline namespace v0 {
 

@@ -26,8 +26,8 @@ class Draws : public Weighing<Ps...> {
 public:
     using Below::Below;
     using Below::records, Below::rules, Below::pool, Below::queue, Below::gang_size, Below::holds, Below::holds_all,
-        Below::is_candidate, Below::admits, Below::boost, Below::can_run, Below::holders_to_narrow, Below::runs_nothing,
-        Below::weight_now;
+        Below::is_candidate, Below::admits, Below::boost, Below::can_run, Below::fetch_weight, Below::holders_to_narrow,
+        Below::runs_nothing, Below::weight_now;
     using typename Below::WeightPolicy;
 
     /// The candidates of a draw, among these classes.
@@ -46,6 +46,17 @@ public:
         auto random = Random{Entropy{}, Purpose::dispatch, {}, 0, 0};
         (void)pool.draw(
             frame, [&](NodeHandle h, std::uint32_t) { return f(h), Weight::zero(); }, random);
+    }
+
+    /// How many candidates of all classes have a model on their disks.
+    [[nodiscard]] auto candidates_holding(ModelId model) const -> std::uint32_t {
+        return pool.count(SamplingFrame{records.fits().all_classes(), {&model, 1}});
+    }
+
+    /// The node that is asked to fetch a model for a task: drawn by weight among the eligible ones that lack it.
+    [[nodiscard]] auto draw_fetcher(const Task& task, ModelId model, Random& random) const -> std::optional<Draw> {
+        const auto weigh = [&](NodeHandle n, std::uint32_t) { return fetch_weight(n, task, model); };
+        return pool.draw(frame_of(records.fits().classes_of(task.requirement)), weigh, random);
     }
 
     /// The node that a draw for a task falls on, or nothing when no eligible node has a positive weight.

@@ -85,10 +85,7 @@ public:
     }
 
     [[nodiscard]] auto holds(NodeHandle h, ModelId model) const -> const HeldModel* {
-        const auto& held = records.holdings(h);
-        const auto found = std::lower_bound(held.begin(), held.end(), model,
-                                            [](const HeldModel& a, ModelId b) { return a.model < b; });
-        return found != held.end() && found->model == model ? &*found : nullptr;
+        return find_model(records.holdings(h), model);
     }
 
     /// How many of a node's models it has, wishes aside.

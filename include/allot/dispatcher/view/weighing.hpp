@@ -229,9 +229,19 @@ public:
 
     /// The weight of a node that has not left in a draw for a task, were its QoS score this one; nothing else is asked
     /// of it. `requirement` is the task's.
-    [[nodiscard]] auto weight(NodeHandle node, const Task& task, const Requirement& requirement, Score score) const
-        -> Weight {
+    [[nodiscard]] auto weight_at_score(NodeHandle node, const Task& task, const Requirement& requirement,
+                                       Score score) const -> Weight {
         return weight_with(records.nodes()[node], task, &requirement, boost(node, task), score);
+    }
+
+    /// Whether a present node of some QoS score has no weight for a task. `requirement` is the task's.
+    [[nodiscard]] auto has_no_weight(NodeHandle node, const Task& task, const Requirement& requirement,
+                                     Score score) const -> bool {
+        if constexpr (has_is_zero<WeightPolicy>) {
+            return weight_policy.is_zero(records.nodes()[node].node, score);
+        } else {
+            return weight_at_score(node, task, requirement, score).is_zero();
+        }
     }
 
     /// What eligibility says of this very pair, its class aside. `requirement` is the task's.
