@@ -22,6 +22,12 @@ faults=$(
                 sub(/\/.*/, "", path)
                 return path ~ /^(version|assert|result|fwd)$/ ? "base" : path
             }
+            function primitive(pattern, where, why) {
+                ++primitives
+                pattern_of[primitives] = pattern
+                where_of[primitives] = where
+                why_of[primitives] = why
+            }
             function fault(text) {
                 printf "%s:%d: %s\n", file, FNR, text
             }
@@ -48,7 +54,22 @@ faults=$(
                 may("format", low " " models " dispatcher preset journal explain validation reward job")
                 may("json", low " " models " dispatcher preset journal explain validation reward job")
 
+                # What has one writing: its pattern, where it may stand, and why.
+                primitive("QueueEntry[{]", "^(policy|queue|laws)/|^dispatcher/view/", "the order of a queue is what View::entry_of says")
+                primitive("SamplingFrame[{]", "^(policy|pool|laws)/|^dispatcher/view/", "a frame is made by the View, which knows the classes that fit")
+                primitive("[.]admits[(]", "^(policy|eligibility|laws)/|^dispatcher/view/", "whether eligibility admits a pair is asked by View::admission")
+                primitive("[.]weight[(]", "^(policy|weight|pool|laws)/|^dispatcher/view/", "what a node weighs is asked by the View")
+                primitive("[.]draw[(]", "^(policy|pool|laws)/|^dispatcher/(view|turn)/", "a draw is made by the View")
+                primitive("canonical_draw[(]", "^(policy|pool|laws)/", "the one meaning of a draw is policy/canonical_draw.hpp, for pools")
+                primitive("std::set<OperatorId>", "^dispatcher/view/gang_tally", "who may stand in one gang is counted by GangTally")
+                primitive("pool[.]changed[(]", "^(laws|dispatcher/indices)", "a pool hears of changes from Indices alone")
+                primitive("queue(_|[.])?[.]?(push|erase)[(]", "^(policy|queue|laws)/|^dispatcher/(indices|turn/set_aside)", "a queue hears of changes from Indices alone")
+                primitive("(records_|records)[.](put|edit|remove|hold|intern|intern_model|intern_at|set|rollback)[(]", "^store/|^dispatcher/(turn/door|session|dispatcher)[.]", "records change through the Door, or as a whole in a session or when they are taken over")
+
                 room = room_of(file)
+                inside = file
+                sub(/^allot\//, "", inside)
+                is_view = inside ~ /^dispatcher\/view\//
                 if (!(room in known)) fault("the folder " room " has no place in the layers (tests/house/layering.sh)")
             }
             /^[ \t]*#[ \t]*include/ {
@@ -70,6 +91,27 @@ faults=$(
                     if (room != "job" && room != "queue") fault("Boost.MultiIndex belongs to queue and job")
                 } else if (header ~ /\// && header !~ /^boost\//) {
                     fault(header " is not one of our dependencies")
+                }
+            }
+            /^namespace allot / { opened = 1 }
+            opened && /^[ \t]*#[ \t]*include/ { fault("an include at the bottom of another header") }
+            {
+                for (n = 1; n <= primitives; ++n) {
+                    if ($0 ~ pattern_of[n] && inside !~ where_of[n]) fault(why_of[n])
+                }
+            }
+            # A View answers and changes nothing: every function is const, and what it is given to read is, too.
+            is_view && /const_cast|(^|[^[:alnum:]_])mutable([^[:alnum:]_]|$)/ { fault("a View changes nothing") }
+            is_view && /(^|[ (,<])(Parts|Records|State|CandidatePool|TaskQueue|QoSTracker|View)(<[^>]*>)?[&*]/ \
+                    && !/const (typename )?[[:alnum:]_:]*(Parts|Records|State|CandidatePool|TaskQueue|QoSTracker|View)(<[^>]*>)?[&*]/ {
+                fault("a View sees records, indices and policies as const")
+            }
+            is_view && /^    (\[\[[^]]*\]\] )?(auto|void) [[:alnum:]_]+\(/ && inside !~ /gang_tally/ { signature = ""; reading = 1 }
+            reading {
+                signature = signature $0
+                if ($0 ~ /[{;]$/ || $0 ~ /}$/) {
+                    reading = 0
+                    if (signature !~ /\)[ \t]*const[ \t]*(noexcept)?[ \t]*(->|{)/) fault("a function of a View that is not const")
                 }
             }
             /tl::/ && file != "allot/result.hpp" { fault("only result.hpp names tl::expected") }

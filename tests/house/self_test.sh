@@ -37,6 +37,30 @@ planted() {
 no_entry() { planted yes layering "$1" "#include <$2>"; }
 entry() { planted no layering "$1" "#include <$2>"; }
 
+breach() { planted yes layering "$1" "$2"; }
+no_breach() { planted no layering "$1" "$2"; }
+
+breach dispatcher/view/planted.hpp '    void forget(NodeHandle h) { forgotten = h; }'
+breach dispatcher/view/planted.hpp '    mutable int cache = 0;'
+breach dispatcher/view/planted.hpp '    Records<int, int>& records;'
+breach dispatcher/view/planted.hpp '    TaskQueue& queue;'
+no_breach dispatcher/view/planted.hpp '    [[nodiscard]] auto now() const noexcept -> TimePoint { return records.counters().now; }'
+no_breach dispatcher/view/planted.hpp '    const TaskQueue& queue;'
+breach explain/planted.hpp 'auto entry = QueueEntry{task, group};'
+breach explain/planted.hpp 'auto frame = SamplingFrame{classes};'
+breach explain/planted.hpp 'auto reason = policy.admits(node, task, situation);'
+breach dispatcher/turn/planted.hpp 'auto weight = policy.weight(node, task, factors);'
+breach explain/planted.hpp 'auto drawn = pool.draw(frame, weigh, random);'
+breach explain/planted.hpp 'auto drawn = canonical_draw(pool, frame, weigh, random);'
+breach explain/planted.hpp 'std::set<OperatorId> able;'
+breach dispatcher/turn/planted.hpp 'parts.pool.changed(before, after);'
+breach dispatcher/turn/planted.hpp 'parts.queue.push(entry);'
+breach dispatcher/turn/planted.hpp 'view.records.put(node, record, indices);'
+no_breach dispatcher/turn/planted.hpp 'put(node, std::move(record));'
+breach dispatcher/planted.hpp 'namespace allot { inline namespace v0 {
+}}
+#include <allot/core/id.hpp>'
+
 no_entry core/planted.hpp allot/store/pages.hpp
 no_entry core/planted.hpp allot/policy/role.hpp
 no_entry core/planted.hpp allot/allot.hpp
@@ -70,12 +94,11 @@ planted yes layering core/planted.hpp 'using Json = nlohmann::json;'
 entry core/planted.hpp allot/core/id.hpp
 entry core/planted.hpp allot/result.hpp
 entry core/planted.hpp boost/container/small_vector.hpp
-entry store/planted.hpp boost/multi_index_container.hpp
-entry policy/planted.hpp allot/dispatcher/policy_pack.hpp
+entry job/planted.hpp boost/multi_index_container.hpp
 entry weight/planted.hpp allot/policy/weight_policy.hpp
 entry dispatcher/planted.hpp allot/queue/value_queue.hpp
 entry preset/planted.hpp allot/dispatcher/dispatcher.hpp
-entry job/planted.hpp allot/store/pages.hpp
+no_entry job/planted.hpp allot/store/pages.hpp
 entry json/planted.hpp nlohmann/json.hpp
 entry json/planted.hpp allot/explain/task.hpp
 planted no layering core/planted.hpp '// #include <allot/store/pages.hpp>'

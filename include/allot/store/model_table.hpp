@@ -8,9 +8,9 @@
 #include <utility>
 #include <vector>
 
+#include <allot/core/grow.hpp>
 #include <allot/core/node.hpp>
 #include <allot/store/fit_table.hpp>
-#include <allot/core/grow.hpp>
 #include <allot/store/interner.hpp>
 #include <allot/store/pages.hpp>
 #include <allot/store/slot_set.hpp>
@@ -19,7 +19,8 @@ namespace allot { inline namespace v0 {
 
 /// Interned model names, and for each (model, class) the places its holders take up.
 ///
-/// Tasks and wishes keep a name alive but not in the way of others: `held` counts the names that nodes have on their disks.
+/// Tasks and wishes keep a name alive but not in the way of others: `held` counts the names that nodes have on their
+/// disks.
 class ModelTable {
 public:
     explicit ModelTable(SipKey key) : names_{NameHash{key}} {}
@@ -54,7 +55,8 @@ public:
     [[nodiscard]] auto held(ModelId id) const -> bool { return holders(id) > 0; }
     [[nodiscard]] auto holders(ModelId id) const -> std::uint32_t { return holders_[id.value]; }
     [[nodiscard]] auto held() const noexcept -> std::uint32_t { return held_; }
-    /// What each of so many holders of a model takes of the table: equal parts, so that nobody hides behind a second holder.
+    /// What each of so many holders of a model takes of the table: equal parts, so that nobody hides behind a second
+    /// holder.
     [[nodiscard]] static constexpr auto part(std::uint64_t holders) -> std::uint64_t { return whole_part / holders; }
     auto erase_if_unused(ModelId id) -> bool { return names_.erase_if_unused(id.value); }
 
@@ -79,6 +81,28 @@ public:
         row->second.free(place);
         if (row->second.empty()) {
             rows.erase(row);
+        }
+    }
+
+    /// What a node of a class holds changed: gives up the places that it had, and takes those that it has. A place that
+    /// stays is not moved, for the last holder's place would be given up with the room that was made. @complexity O(n
+    /// log n) for n models.
+    /// @pre the models of `after` were acquired, and room was made for their places.
+    void moved(const HeldModels& was, const HeldModels& is, ClassId node_class) {
+        const auto keeps = [](const HeldModels& list, const HeldModel& held) {
+            const auto* other = find_model(list, held.model);
+            return other != nullptr && other->on_disk() && other->place == held.place;
+        };
+        for (const auto& held : was) {
+            release(held.model, held.on_disk());
+            if (held.on_disk() && !keeps(is, held)) {
+                free(held.model, node_class, held.place);
+            }
+        }
+        for (const auto& held : is) {
+            if (held.on_disk() && !keeps(was, held)) {
+                take(held.model, node_class, held.place);
+            }
         }
     }
 

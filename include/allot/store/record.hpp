@@ -22,11 +22,12 @@ struct NodeRecord {
     friend auto operator==(const NodeRecord&, const NodeRecord&) -> bool = default;
 };
 
-/// What is left of a task that has ended, so that its id is not used again and its owner can ask for a while how it ended.
+/// What is left of a task that has ended, so that its id is not used again and its owner can ask for a while how it
+/// ended.
 struct EndedTask {
     TaskId id = TaskId::null();
-    TimePoint due_at{};                              ///< When it is forgotten.
-    NodeNameId node = no_handle<NodeNameId>;         ///< As `TaskEnd::node`.
+    TimePoint due_at{};                       ///< When it is forgotten.
+    NodeNameId node = no_handle<NodeNameId>;  ///< As `TaskEnd::node`.
     Ending ending = Ending::done;
     EndCause cause = EndCause::none;
 
@@ -43,9 +44,9 @@ struct GroupRecord {
     };
 
     GroupId id = GroupId::null();
-    std::uint32_t tasks = 0;      ///< Tasks that were submitted to it.
-    std::uint32_t tasks_left = 0; ///< Those of them that have not ended.
-    TimePoint due_at{};           ///< When it is forgotten, if no task is left: as late as the last of its ended tasks.
+    std::uint32_t tasks = 0;       ///< Tasks that were submitted to it.
+    std::uint32_t tasks_left = 0;  ///< Those of them that have not ended.
+    TimePoint due_at{};  ///< When it is forgotten, if no task is left: as late as the last of its ended tasks.
     std::vector<Member> members{};
 
     friend auto operator==(const GroupRecord&, const GroupRecord&) -> bool = default;
@@ -54,12 +55,57 @@ struct GroupRecord {
 /// The few facts that belong to no record.
 struct Counters {
     TimePoint now{};
-    std::uint64_t token_next = 1;      ///< Fencing token of the next lease.
-    std::uint64_t sequence_next = 0;   ///< Submission number of the next task.
-    Ceilings ceilings{};               ///< What stored bounds are made for.
+    std::uint64_t token_next = 1;     ///< Fencing token of the next lease.
+    std::uint64_t sequence_next = 0;  ///< Submission number of the next task.
+    Ceilings ceilings{};              ///< What stored bounds are made for.
     std::uint32_t rules_version = 1;
 
     friend auto operator==(const Counters&, const Counters&) -> bool = default;
 };
+
+namespace detail {
+
+// What the indices follow, of a record or of null for one that is not there.
+
+template <class NodeData>
+[[nodiscard]] auto class_of(const NodeRecord<NodeData>* record) -> ClassId {
+    return record != nullptr && record->node.present() ? record->node.node_class : no_handle<ClassId>;
+}
+
+template <class NodeData>
+[[nodiscard]] auto is_paused(const NodeRecord<NodeData>* record) -> bool {
+    return record != nullptr && record->node.state == NodeState::paused;
+}
+
+template <class NodeData>
+[[nodiscard]] auto root_of(const NodeRecord<NodeData>* record) -> StakeRoot {
+    return record != nullptr && record->node.present() ? record->node.stake_root : StakeRoot{};
+}
+
+/// A task that runs is due by its lease.
+[[nodiscard]] inline auto due_of(const Task* task) -> TimePoint {
+    return task != nullptr && task->state != TaskState::running ? task->due_at : never;
+}
+
+/// A group is forgotten when none of its tasks is left.
+[[nodiscard]] inline auto due_of(const GroupRecord* group) -> TimePoint {
+    return group != nullptr && group->tasks_left == 0 ? group->due_at : never;
+}
+
+/// What `Records::edit` must leave alone of a node, for whose indices it makes no room.
+struct NodeIdentity {
+    template <class NodeData>
+    explicit NodeIdentity(const NodeRecord<NodeData>& record)
+        : id{record.node.id}, node_class{class_of(&record)}, slot{record.node.slot}, root{root_of(&record)} {}
+
+    NodeId id;
+    ClassId node_class;
+    std::uint32_t slot;
+    StakeRoot root;
+
+    friend auto operator==(const NodeIdentity&, const NodeIdentity&) -> bool = default;
+};
+
+}  // namespace detail
 
 }}  // namespace allot::v0

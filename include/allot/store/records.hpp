@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -10,50 +11,38 @@
 #include <variant>
 #include <vector>
 
+#include <allot/assert.hpp>
 #include <allot/core/siphash.hpp>
 #include <allot/store/due_heap.hpp>
-#include <allot/store/fit_table.hpp>
-#include <allot/store/handle_map.hpp>
-#include <allot/store/interner.hpp>
+#include <allot/store/interned.hpp>
 #include <allot/store/max_tree.hpp>
-#include <allot/store/model_table.hpp>
-#include <allot/store/undo_log.hpp>
 #include <allot/store/pages.hpp>
 #include <allot/store/record.hpp>
-#include <allot/store/slot_set.hpp>
 #include <allot/store/table.hpp>
+#include <allot/store/undo_log.hpp>
 
 namespace allot { inline namespace v0 {
 
 /// What an entry of the due heap is about.
 enum class DueKind : std::uint8_t { lease, task, ended_task, group, node, wish };
 
-/// Keyed hash of an id.
-struct IdHash {
-    SipKey key{};
-    template <class Tag>
-    [[nodiscard]] auto operator()(const Id<Tag>& id) const -> std::uint64_t {
-        return SipHash13{key}.words(id.words()).finish();
-    }
-};
-
 /// The single source of truth: every record once, and the indices that follow from records alone.
 ///
-/// All changes go through `put`, `edit`, `remove`, `hold` and `set`: they note what was there, write what is to be there and move
-/// the indices from the one to the other. `rollback` walks the notes backwards through the very same moves. That one mechanism is
-/// the strong guarantee when a policy throws, what-if, a block executed twice, and the undo of a fork.
+/// All changes go through `put`, `edit`, `remove`, `hold` and `set`: they note what was there, write what is to be
+/// there and move the indices from the one to the other. `rollback` walks the notes backwards through the very same
+/// moves. That one mechanism is the strong guarantee when a policy throws, what-if, a block executed twice, and the
+/// undo of a fork.
 ///
 /// `Followers` are the indices kept elsewhere (pool and queue). They hear `node_changed(handle, before, after)`,
 /// `models_changed(handle, before, after)`, `task_changed(handle, before, after)` with null for an absent record,
-/// `counters_changed(before, after)` and `configured(configuration)`, and answer `fits(class, requirement)` and `open(active)`:
-/// whether a class of so many active nodes takes part.
+/// `counters_changed(before, after)` and `configured(configuration)`, and answer `fits(class, requirement)` and
+/// `open(active)`: whether a class of so many active nodes takes part.
 template <class NodeData, class Configuration>
 class Records {
 public:
     using NodeRecordType = NodeRecord<NodeData>;
 
-    explicit Records(SipKey key)
-        : key_{key}, nodes_{key}, tasks_{key}, ended_{key}, groups_{key}, fits_{key}, models_{key}, node_names_{IdHash{key}} {}
+    explicit Records(SipKey key) : key_{key}, nodes_{key}, tasks_{key}, ended_{key}, groups_{key}, interned_{key} {}
 
     // ---- reading --------------------------------------------------------------------------------------------------
 
@@ -64,10 +53,10 @@ public:
     [[nodiscard]] auto ended_tasks() const noexcept -> const auto& { return ended_; }
     [[nodiscard]] auto groups() const noexcept -> const auto& { return groups_; }
     [[nodiscard]] auto leases() const noexcept -> const auto& { return leases_; }
-    [[nodiscard]] auto fits() const noexcept -> const FitTable& { return fits_; }
-    [[nodiscard]] auto models() const noexcept -> const ModelTable& { return models_; }
+    [[nodiscard]] auto fits() const noexcept -> const FitTable& { return interned_.fits; }
+    [[nodiscard]] auto models() const noexcept -> const ModelTable& { return interned_.models; }
     /// The nodes that ended tasks name.
-    [[nodiscard]] auto node_names() const noexcept -> const auto& { return node_names_; }
+    [[nodiscard]] auto node_names() const noexcept -> const auto& { return interned_.node_names; }
     [[nodiscard]] auto counters() const noexcept -> const Counters& { return counters_; }
     /// Nodes that have not left: N.
     [[nodiscard]] auto present() const noexcept -> std::uint32_t { return present_; }
@@ -79,9 +68,6 @@ public:
     [[nodiscard]] auto holdings(NodeHandle h) const -> const HeldModels& { return holdings_[h.value]; }
     /// The key of all id and name hashes. It never shows in a decision.
     [[nodiscard]] auto key() const noexcept -> SipKey { return key_; }
-
-    /// True during a rollback.
-    [[nodiscard]] auto undoing() const noexcept -> bool { return undoing_; }
 
     // ---- writing --------------------------------------------------------------------------------------------------
 
@@ -98,8 +84,8 @@ public:
         }
         moved_on(h, before, &table(h)[h], followers);
     }
-    /// Changes a record where it lies. @pre `change(record)` leaves a node's class, slot, stake and presence alone, and a lease's
-    /// deadline if it was `never`. It may throw for a node, where nothing is counted that it may change.
+    /// Changes a record where it lies. @pre `change(record)` leaves a node's class, slot, stake and presence alone, and
+    /// a lease's deadline if it was `never`. It may throw for a node, where nothing is counted that it may change.
     template <class H, class Change, class F>
     void edit(H h, const Change& change, F& followers) {
         if constexpr (std::is_same_v<H, TaskHandle>) {
@@ -111,12 +97,18 @@ public:
         auto& before = note_of(h, std::as_const(record));
         change(record);
         if constexpr (std::is_same_v<H, NodeHandle>) {
+            ALLOT_ASSERT(detail::NodeIdentity{*before} == detail::NodeIdentity{record},
+                         "an edit leaves a node's id, class, slot, stake and presence alone");
             prepare(DueKind::node, h.value, record.node.due_at);
+        } else if constexpr (std::is_same_v<H, LeaseHandle>) {
+            ALLOT_ASSERT(before->deadline != never || record.deadline == never,
+                         "an edit gives no deadline to a lease that had none");
         }
         moved_on(h, before, &record, followers);
     }
     template <class H, class F>
     void remove(H h, F& followers) {
+        ALLOT_ASSERT(table(h).contains(h), "a record is removed that is not there");
         auto& before = note_of(h);
         table(h).destroy(h, before);
         moved_on(h, before, nullptr, followers);
@@ -124,6 +116,10 @@ public:
     /// Replaces what a node holds. Entries on disk need a place of `free_place`. @pre ascending by model.
     template <class F>
     void hold(NodeHandle h, HeldModels after, F& followers) {
+        ALLOT_ASSERT(nodes_.contains(h), "models are held by a node that is not there");
+        ALLOT_ASSERT(
+            std::is_sorted(after.begin(), after.end(), [](const auto& a, const auto& b) { return a.model < b.model; }),
+            "what a node holds is ascending by model");
         undo_log_.add(HoldingsReplaced{h, holdings_[h.value]});
         change_holdings(h, std::move(after), followers);
     }
@@ -141,40 +137,35 @@ public:
     /// Asks `followers.fits` anew for every pair, and `followers.open` for every class: a policy was configured.
     template <class F>
     void refit(F& followers) {
-        fits_.refit([&](const auto& c, const auto& r) { return followers.fits(c, r); },
-                    [&](std::uint32_t active) { return followers.open(active); });
+        interned_.fits.refit([&](const auto& c, const auto& r) { return followers.fits(c, r); },
+                             [&](std::uint32_t active) { return followers.open(active); });
     }
     /// Notes a configuration as it was, for `rollback` to give back through `configured`.
-    void note_configuration(Configuration before) { undo_log_.add(ConfigurationReplaced<Configuration>{std::move(before)}); }
+    void note_configuration(Configuration before) {
+        undo_log_.add(ConfigurationReplaced<Configuration>{std::move(before)});
+    }
 
-    /// The id of a class, which is added if it is new. It goes with the last record that has it, so one must take it up.
+    /// The id of a value, which is added if it is new. It goes with the last record that has it, so one must take it
+    /// up.
     template <class F>
     auto intern(NodeClass value, F& followers) -> ClassId {
-        if (const auto id = fits_.classes().find(value)) {
-            return ClassId{*id};
-        }
-        return add(fits_.next_class(), std::move(value), followers);
+        const auto known = interned_.fits.classes().find(value);
+        return known ? ClassId{*known} : add(interned_.fits.next_class(), std::move(value), followers);
     }
     template <class F>
     auto intern(Requirement value, F& followers) -> RequirementId {
-        if (const auto id = fits_.requirements().find(value)) {
-            return RequirementId{*id};
-        }
-        return add(fits_.next_requirement(), std::move(value), followers);
+        const auto known = interned_.fits.requirements().find(value);
+        return known ? RequirementId{*known} : add(interned_.fits.next_requirement(), std::move(value), followers);
     }
     template <class F>
     auto intern_model(const std::string& name, F& followers) -> ModelId {
-        if (const auto id = models_.find(name)) {
-            return *id;
-        }
-        return add(models_.next(), name, followers);
+        const auto known = interned_.models.find(name);
+        return known ? *known : add(interned_.models.next(), name, followers);
     }
     template <class F>
     auto intern(NodeId name, F& followers) -> NodeNameId {
-        if (const auto id = node_names_.find(name)) {
-            return NodeNameId{*id};
-        }
-        return add(NodeNameId{node_names_.next_id()}, name, followers);
+        const auto known = interned_.node_names.find(name);
+        return known ? NodeNameId{*known} : add(NodeNameId{interned_.node_names.next_id()}, name, followers);
     }
 
     /// Adds a value under the id it had elsewhere.
@@ -211,10 +202,12 @@ public:
 
     /// Equal records, counters and interned values. Indices follow from these, and the hash key is nobody's business.
     friend auto operator==(const Records& a, const Records& b) -> bool {
-        auto equal = a.counters_ == b.counters_ && a.nodes_ == b.nodes_ && a.tasks_ == b.tasks_ && a.ended_ == b.ended_ &&
-                     a.leases_ == b.leases_ && a.groups_ == b.groups_ && a.fits_.classes() == b.fits_.classes() &&
-                     a.fits_.requirements() == b.fits_.requirements() && a.models_.names() == b.models_.names() &&
-                     a.node_names_ == b.node_names_;
+        auto equal = a.counters_ == b.counters_ && a.nodes_ == b.nodes_ && a.tasks_ == b.tasks_ &&
+                     a.ended_ == b.ended_ && a.leases_ == b.leases_ && a.groups_ == b.groups_ &&
+                     a.interned_.fits.classes() == b.interned_.fits.classes() &&
+                     a.interned_.fits.requirements() == b.interned_.fits.requirements() &&
+                     a.interned_.models.names() == b.interned_.models.names() &&
+                     a.interned_.node_names == b.interned_.node_names;
         a.nodes_.for_each([&](NodeHandle h, const NodeRecordType&) {
             equal = equal && b.nodes_.contains(h) && a.holdings(h) == b.holdings(h);
         });
@@ -222,7 +215,8 @@ public:
     }
 
 private:
-    /// A new note for a record, to be filled with what was there. It comes first, so that noting cannot fail after a change.
+    /// A new note for a record, to be filled with what was there. It comes first, so that noting cannot fail after a
+    /// change.
     template <class H, class... Record>
     auto note_of(H h, const Record&... before) -> auto& {
         using N = Replaced<H, typename std::remove_reference_t<decltype(table(h))>::record_type>;
@@ -233,16 +227,18 @@ private:
 
     void prepare(NodeHandle h, const NodeRecordType& record) {
         holdings_.ensure(h.value);
-        if (const auto id = class_of(&record); id != no_handle<ClassId>) {
-            fits_.reserve(id, record.node.slot);
+        if (const auto id = detail::class_of(&record); id != no_handle<ClassId>) {
+            interned_.fits.reserve(id, record.node.slot);
             stakes_.reserve(h.value);
         }
         prepare(DueKind::node, h.value, record.node.due_at);
     }
-    void prepare(TaskHandle h, const Task& record) { prepare(DueKind::task, h.value, due_of(&record)); }
+    void prepare(TaskHandle h, const Task& record) { prepare(DueKind::task, h.value, detail::due_of(&record)); }
     void prepare(LeaseHandle h, const LeaseRecord& record) { prepare(DueKind::lease, h.value, record.deadline); }
     void prepare(EndedHandle h, const EndedTask& record) { prepare(DueKind::ended_task, h.value, record.due_at); }
-    void prepare(GroupHandle h, const GroupRecord& record) { prepare(DueKind::group, h.value, due_of(&record)); }
+    void prepare(GroupHandle h, const GroupRecord& record) {
+        prepare(DueKind::group, h.value, detail::due_of(&record));
+    }
     void prepare(DueKind kind, std::uint32_t handle, TimePoint due) {
         if (due != never) {
             due_.reserve(static_cast<std::uint8_t>(kind), handle);
@@ -261,33 +257,36 @@ private:
         moved(h, before ? &*before : nullptr, is, followers);
     }
 
-    // `moved` brings indices and followers from the record as it was to the record as it is, and at last drops interned values
-    // that lost their last user. A follower that throws finds everything moved; the rollback moves it back.
+    // `moved` brings indices and followers from the record as it was to the record as it is, and at last drops interned
+    // values that lost their last user. A follower that throws finds everything moved; the rollback moves it back.
 
     template <class F>
     void moved(NodeHandle h, const NodeRecordType* was, const NodeRecordType* is, F& followers) {
-        const auto class_was = class_of(was);
-        const auto class_is = class_of(is);
-        const auto moves = class_was != class_is || (was != nullptr && is != nullptr && was->node.slot != is->node.slot);
+        const auto class_was = detail::class_of(was);
+        const auto class_is = detail::class_of(is);
+        const auto moves =
+            class_was != class_is || (was != nullptr && is != nullptr && was->node.slot != is->node.slot);
         if (moves && class_is != no_handle<ClassId>) {
-            fits_.acquire(class_is);
+            interned_.fits.acquire(class_is);
         }
         if (moves && class_was != no_handle<ClassId>) {
-            fits_.release(class_was);
-            fits_.free(class_was, was->node.slot);
+            interned_.fits.release(class_was);
+            interned_.fits.free(class_was, was->node.slot);
         }
         if (moves && class_is != no_handle<ClassId>) {
-            fits_.take(class_is, is->node.slot, h);
+            interned_.fits.take(class_is, is->node.slot, h);
         }
-        if (class_was != class_is || is_paused(was) != is_paused(is)) {
-            count_active(is_paused(was) ? no_handle<ClassId> : class_was, is_paused(is) ? no_handle<ClassId> : class_is, followers);
+        if (class_was != class_is || detail::is_paused(was) != detail::is_paused(is)) {
+            count_active(detail::is_paused(was) ? no_handle<ClassId> : class_was,
+                         detail::is_paused(is) ? no_handle<ClassId> : class_is, followers);
         }
         present_ += is != nullptr && is->node.present() ? 1U : 0U;
         present_ -= was != nullptr && was->node.present() ? 1U : 0U;
-        if (const auto root = root_of(is); root != root_of(was)) {
+        if (const auto root = detail::root_of(is); root != detail::root_of(was)) {
             stakes_.set(h.value, root.packed());
         }
-        set_due(DueKind::node, h.value, was != nullptr ? was->node.due_at : never, is != nullptr ? is->node.due_at : never);
+        set_due(DueKind::node, h.value, was != nullptr ? was->node.due_at : never,
+                is != nullptr ? is->node.due_at : never);
         followers.node_changed(h, was, is);
         if (moves && class_was != no_handle<ClassId>) {
             drop(class_was);
@@ -300,27 +299,27 @@ private:
         const auto wants = is != nullptr;
         const auto same = wanted && wants && was->requirement == is->requirement && was->models == is->models;
         if (wants && !same) {
-            fits_.acquire(is->requirement);
+            interned_.fits.acquire(is->requirement);
             for (const auto model : is->models) {
-                models_.acquire(model);
+                interned_.models.acquire(model);
             }
         }
         if (wanted && !same) {
-            fits_.release(was->requirement);
+            interned_.fits.release(was->requirement);
             for (const auto model : was->models) {
-                models_.release(model);
+                interned_.models.release(model);
             }
         }
         const auto stays = [](const Task* task) {
             return task != nullptr && (task->state == TaskState::running || task->state == TaskState::held);
         };
         if (stays(is) && !stays(was)) {
-            fits_.add_staying(is->requirement);
+            interned_.fits.add_staying(is->requirement);
         }
         if (stays(was) && !stays(is)) {
-            fits_.remove_staying(was->requirement);
+            interned_.fits.remove_staying(was->requirement);
         }
-        set_due(DueKind::task, h.value, due_of(was), due_of(is));
+        set_due(DueKind::task, h.value, detail::due_of(was), detail::due_of(is));
         followers.task_changed(h, was, is);
         if (wanted && !same) {
             const auto models = span_of(was->models);  // of a note, whose list stays where it is while notes are added
@@ -338,7 +337,7 @@ private:
 
     template <class F>
     void moved(GroupHandle h, const GroupRecord* was, const GroupRecord* is, F&) {
-        set_due(DueKind::group, h.value, due_of(was), due_of(is));
+        set_due(DueKind::group, h.value, detail::due_of(was), detail::due_of(is));
     }
 
     template <class F>
@@ -347,11 +346,11 @@ private:
         const auto before = was != nullptr ? was->node : nobody;
         const auto after = is != nullptr ? is->node : nobody;
         if (after != nobody) {
-            node_names_.acquire(after.value);
+            interned_.node_names.acquire(after.value);
         }
         set_due(DueKind::ended_task, h.value, was != nullptr ? was->due_at : never, is != nullptr ? is->due_at : never);
         if (before != nobody) {
-            node_names_.release(before.value);
+            interned_.node_names.release(before.value);
             drop(before);
         }
     }
@@ -362,32 +361,17 @@ private:
         auto wish_ends = never;  // the first of those that do
         for (const auto& held : after) {
             if (held.on_disk()) {
-                models_.reserve(held.model, node_class, held.place);
+                interned_.models.reserve(held.model, node_class, held.place);
             } else {
                 wish_ends = std::min(wish_ends, held.wanted_until);
             }
         }
         prepare(DueKind::wish, h.value, wish_ends);
         for (const auto& held : after) {
-            models_.acquire(held.model, held.on_disk());
+            interned_.models.acquire(held.model, held.on_disk());
         }
         const auto before = std::exchange(holdings_[h.value], std::move(after));
-        // Whoever keeps a place is not moved: the last holder's place would be given up with all that was reserved.
-        const auto keeps = [](const HeldModels& list, const HeldModel& held) {
-            const auto at = place_of(list, held.model);
-            return at != list.end() && at->model == held.model && at->on_disk() && at->place == held.place;
-        };
-        for (const auto& held : before) {
-            models_.release(held.model, held.on_disk());
-            if (held.on_disk() && !keeps(holdings_[h.value], held)) {
-                models_.free(held.model, node_class, held.place);
-            }
-        }
-        for (const auto& held : holdings_[h.value]) {
-            if (held.on_disk() && !keeps(before, held)) {
-                models_.take(held.model, node_class, held.place);
-            }
-        }
+        interned_.models.moved(before, holdings_[h.value], node_class);
         const auto* due = due_.find(static_cast<std::uint8_t>(DueKind::wish), h.value);
         set_due(DueKind::wish, h.value, due == nullptr ? never : TimePoint{Duration{due->time}}, wish_ends);
         followers.models_changed(h, before, holdings_[h.value]);
@@ -396,38 +380,17 @@ private:
         }
     }
 
-    [[nodiscard]] static auto class_of(const NodeRecordType* record) -> ClassId {
-        return record != nullptr && record->node.present() ? record->node.node_class : no_handle<ClassId>;
-    }
-
-    [[nodiscard]] static auto is_paused(const NodeRecordType* record) -> bool {
-        return record != nullptr && record->node.state == NodeState::paused;
-    }
-
     /// An active node goes from one class to another, either of which may be none; a class opens or closes by that.
     template <class F>
     void count_active(ClassId was, ClassId is, F& followers) {
         if (was != no_handle<ClassId>) {
-            fits_.remove_active(was);
-            fits_.set_open(was, followers.open(fits_.active(was)));
+            interned_.fits.remove_active(was);
+            interned_.fits.set_open(was, followers.open(interned_.fits.active(was)));
         }
         if (is != no_handle<ClassId>) {
-            fits_.add_active(is);
-            fits_.set_open(is, followers.open(fits_.active(is)));
+            interned_.fits.add_active(is);
+            interned_.fits.set_open(is, followers.open(interned_.fits.active(is)));
         }
-    }
-
-    [[nodiscard]] static auto root_of(const NodeRecordType* record) -> StakeRoot {
-        return record != nullptr && record->node.present() ? record->node.stake_root : StakeRoot{};
-    }
-    /// A task that runs is due by its lease.
-    [[nodiscard]] static auto due_of(const Task* task) -> TimePoint {
-        return task != nullptr && task->state != TaskState::running ? task->due_at : never;
-    }
-
-    /// A group is forgotten when none of its tasks is left.
-    [[nodiscard]] static auto due_of(const GroupRecord* group) -> TimePoint {
-        return group != nullptr && group->tasks_left == 0 ? group->due_at : never;
     }
 
     void set_due(DueKind kind, std::uint32_t handle, TimePoint was, TimePoint is) {
@@ -461,50 +424,22 @@ private:
         return tasks_[leases_[LeaseHandle{due.handle}].task].id.bytes();
     }
 
-    // ---- interned values: those nobody refers to any more are erased, and noted ---------------------------------------
+    // ---- interned values: those nobody refers to any more are erased, and noted
+    // ---------------------------------------
 
     template <class Id, class Value, class F>
     auto add(Id id, Value value, F& followers) -> Id {
         undo_log_.add(Inserted<Id>{id});
-        restore(id, std::move(value), followers);
+        interned_.put(id, std::move(value), followers);
         return id;
     }
-    template <class F>
-    void restore(ClassId id, NodeClass value, F& followers) {
-        fits_.add(id, std::move(value), [&](const auto& c, const auto& r) { return followers.fits(c, r); }, followers.open(0));
-    }
-    template <class F>
-    void restore(RequirementId id, Requirement value, F& followers) {
-        fits_.add(id, std::move(value), [&](const auto& c, const auto& r) { return followers.fits(c, r); });
-    }
-    template <class F>
-    void restore(ModelId id, std::string name, F&) {
-        models_.add(id, std::move(name));
-    }
-    template <class F>
-    void restore(NodeNameId id, NodeId name, F&) {
-        node_names_.put(id.value, name);
-    }
-
     // During an undo nothing is dropped: the notes of what was added and erased say it all.
 
     template <class Id>
     void drop(Id id) {
-        if (!undoing_ && fits_.count(id) == 0) {
-            undo_log_.add(Erased<Id, std::remove_cvref_t<decltype(fits_.value(id))>>{id, fits_.value(id)});
-            fits_.erase_if_unused(id);
-        }
-    }
-    void drop(ModelId id) {
-        if (!undoing_ && models_.names().contains(id.value) && models_.names().count(id.value) == 0) {
-            undo_log_.add(Erased<ModelId, std::string>{id, models_.name(id)});
-            models_.erase_if_unused(id);
-        }
-    }
-    void drop(NodeNameId id) {
-        if (!undoing_ && node_names_.count(id.value) == 0) {
-            undo_log_.add(Erased<NodeNameId, NodeId>{id, node_names_.value(id.value)});
-            node_names_.erase_if_unused(id.value);
+        if (!undoing_ && interned_.unused(id)) {
+            undo_log_.add(Erased<Id, std::remove_cvref_t<decltype(interned_.value(id))>>{id, interned_.value(id)});
+            interned_.erase_if_unused(id);
         }
     }
 
@@ -536,21 +471,13 @@ private:
     }
     template <class Id, class F>
     void undo(Inserted<Id>& n, F&) {
-        if constexpr (std::is_same_v<Id, ModelId>) {
-            if (models_.names().contains(n.id.value)) {
-                models_.erase_if_unused(n.id);
-            }
-        } else if constexpr (std::is_same_v<Id, NodeNameId>) {
-            if (node_names_.contains(n.id.value)) {
-                node_names_.erase_if_unused(n.id.value);
-            }
-        } else if (fits_.contains(n.id)) {  // not there when `fits` itself threw
-            fits_.erase_if_unused(n.id);
+        if (interned_.contains(n.id)) {  // not there when `fits` itself threw
+            interned_.erase_if_unused(n.id);
         }
     }
     template <class Id, class Value, class F>
     void undo(Erased<Id, Value>& n, F& followers) {
-        restore(n.id, std::move(n.value), followers);
+        interned_.put(n.id, std::move(n.value), followers);
     }
 
     SipKey key_;
@@ -561,9 +488,7 @@ private:
     NamedTable<GroupHandle, GroupRecord> groups_;
     Table<LeaseHandle, LeaseRecord> leases_;
     Pages<HeldModels> holdings_;  // by node handle
-    FitTable fits_;
-    ModelTable models_;
-    Interner<NodeId, IdHash> node_names_;
+    Interned interned_;
     MaxTree stakes_;  // by node handle
     DueHeap<6> due_;
     std::uint32_t present_ = 0;

@@ -1,0 +1,89 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+
+#include <allot/core/handle.hpp>
+#include <allot/core/id.hpp>
+#include <allot/core/siphash.hpp>
+#include <allot/store/fit_table.hpp>
+#include <allot/store/interner.hpp>
+#include <allot/store/model_table.hpp>
+
+namespace allot { inline namespace v0 {
+
+/// Keyed hash of an id.
+struct IdHash {
+    SipKey key{};
+    template <class Tag>
+    [[nodiscard]] auto operator()(const Id<Tag>& id) const -> std::uint64_t {
+        return SipHash13{key}.words(id.words()).finish();
+    }
+};
+
+/// The interned values, each table by the type of its ids: classes and requirements, models, and the nodes that ended
+/// tasks name.
+///
+/// `followers` answer `fits(class, requirement)` and `open(active)`, as for `Records`.
+struct Interned {
+    explicit Interned(SipKey key) : fits{key}, models{key}, node_names{IdHash{key}} {}
+
+    FitTable fits;
+    ModelTable models;
+    Interner<NodeId, IdHash> node_names;
+
+    /// Writes a value under an id that is free.
+    template <class F>
+    void put(ClassId id, NodeClass value, F& followers) {
+        fits.add(
+            id, std::move(value), [&](const auto& c, const auto& r) { return followers.fits(c, r); },
+            followers.open(0));
+    }
+    template <class F>
+    void put(RequirementId id, Requirement value, F& followers) {
+        fits.add(id, std::move(value), [&](const auto& c, const auto& r) { return followers.fits(c, r); });
+    }
+    template <class F>
+    void put(ModelId id, std::string name, F&) {
+        models.add(id, std::move(name));
+    }
+    template <class F>
+    void put(NodeNameId id, NodeId name, F&) {
+        node_names.put(id.value, name);
+    }
+
+    /// The value of an id. @pre the id is in use.
+    template <class Id>
+    [[nodiscard]] auto value(Id id) const -> const auto& {
+        return fits.value(id);
+    }
+    [[nodiscard]] auto value(ModelId id) const -> const std::string& { return models.name(id); }
+    [[nodiscard]] auto value(NodeNameId id) const -> const NodeId& { return node_names.value(id.value); }
+
+    /// Whether no record refers to a value. A task may name a model twice, so that its value is gone at the second
+    /// question.
+    template <class Id>
+    [[nodiscard]] auto unused(Id id) const -> bool {
+        return fits.count(id) == 0;
+    }
+    [[nodiscard]] auto unused(ModelId id) const -> bool {
+        return models.names().contains(id.value) && models.names().count(id.value) == 0;
+    }
+    [[nodiscard]] auto unused(NodeNameId id) const -> bool { return node_names.count(id.value) == 0; }
+
+    [[nodiscard]] auto contains(ClassId id) const -> bool { return fits.contains(id); }
+    [[nodiscard]] auto contains(RequirementId id) const -> bool { return fits.contains(id); }
+    [[nodiscard]] auto contains(ModelId id) const -> bool { return models.names().contains(id.value); }
+    [[nodiscard]] auto contains(NodeNameId id) const -> bool { return node_names.contains(id.value); }
+
+    /// Erases a value to which no record refers.
+    template <class Id>
+    void erase_if_unused(Id id) {
+        fits.erase_if_unused(id);
+    }
+    void erase_if_unused(ModelId id) { models.erase_if_unused(id); }
+    void erase_if_unused(NodeNameId id) { node_names.erase_if_unused(id.value); }
+};
+
+}}  // namespace allot::v0
