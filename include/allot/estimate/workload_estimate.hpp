@@ -198,8 +198,8 @@ public:
     }
 
     /// The time on one card for setting a timeout. It uses the card's own costs. Without these it is the longest of the
-    /// times by the initial costs and by those of each card of the same VRAM. A timeout that is too short does more harm
-    /// (spec: crynux.md 2.6, 4.3). Error: as `time_of` for any of these.
+    /// times by the initial costs and by those of each card of the same VRAM. A timeout that is too short does more
+    /// harm (spec: crynux.md 2.6, 4.3). Error: as `time_of` for any of these.
     /// @complexity linear in the cards measured.
     [[nodiscard]] auto cautious_on_card(const Workload& work, std::string_view configuration, std::string_view gpu,
                                         Gibibytes vram) const -> Result<Duration> {
