@@ -14,7 +14,7 @@
 namespace allot { inline namespace v0 { namespace laws {
 
 /// Checks that an eligibility policy is pure: equal arguments give equal reasons, also from a copy.
-/// @complexity three times `tries` reasons of each kind.
+/// @complexity linear in `tries`.
 template <eligibility P>
 [[nodiscard]] auto pure(const P& policy, std::uint64_t seed = 1, std::uint32_t tries = 10'000) -> Finding {
     auto sampler = Sampler{seed};

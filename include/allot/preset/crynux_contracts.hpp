@@ -11,7 +11,7 @@ namespace allot { inline namespace v0 { namespace preset {
 
 // Both generations of the contracts (spec: crynux.md 1), limited to single-node dispatch.
 //
-// | what differs     | seed 001                         | C1                          | C2                          |
+// | difference       | seed 001                         | C1                          | C2                          |
 // | ---------------- | -------------------------------- | --------------------------- | --------------------------- |
 // | weight           | M·S·Q/(S+Q)                      | score                       | score × models held         |
 // | score            | last 50 times health             | mean of all, 0 to 20, whole | mean of all, 0 to 10, whole |

@@ -14,7 +14,7 @@ namespace allot { inline namespace v0 { namespace preset {
 
 /// The relay of 2026 (spec: crynux.md 2.1 to 2.8), limited to single-node dispatch.
 ///
-/// | what differs            | seed 001                             | here                                           |
+/// | difference              | seed 001                             | here                                           |
 /// | ----------------------- | ------------------------------------ | ---------------------------------------------- |
 /// | locality                | holders of any model, else all       | holders of all models, without fallback        |
 /// | boost                   | 0.7 on disk, 0.3 loaded              | 0.3 loaded                                     |

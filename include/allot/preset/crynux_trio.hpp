@@ -14,7 +14,7 @@ namespace allot { inline namespace v0 { namespace preset {
 /// Each task runs on three nodes, whose results are compared; `gpt` and `sd` set this in a task's spec. The differences
 /// from `CrynuxSingle`:
 ///
-/// | what differs     | three nodes                                       | one node (seed 001)           |
+/// | difference       | three nodes                                       | one node (seed 001)           |
 /// | ---------------- | ------------------------------------------------- | ----------------------------- |
 /// | a task's nodes   | a gang of 3; GPT tasks want one card, SD any      | one                           |
 /// | a free node      | gangs with its card, or with the largest VRAM     | takes a task it can run alone |

@@ -73,7 +73,7 @@ public:
 
     explicit PoolAllocator(NodePool& pool) noexcept : pool_{&pool} {}
     template <class U>
-    PoolAllocator(const PoolAllocator<U>& other) noexcept : pool_{other.pool()} {}  // NOLINT: what an allocator has to do
+    PoolAllocator(const PoolAllocator<U>& other) noexcept : pool_{other.pool()} {}  // NOLINT: required of an allocator
 
     [[nodiscard]] auto allocate(std::size_t count) -> T* {
         static_assert(alignof(T) <= __STDCPP_DEFAULT_NEW_ALIGNMENT__,
