@@ -35,7 +35,7 @@ public:
     NameWhitelist() = default;
     explicit NameWhitelist(Parameters parameters) : parameters_{std::move(parameters)} {}
 
-    /// `Reason::none` for a listed class.
+    /// `Reason::none` for a listed class, and for every class if the list is empty.
     /// @complexity linear in the names; called once for each pair of class and requirement.
     [[nodiscard]] auto fits(const NodeClass& node_class, const Requirement&) const -> Reason {
         const auto& names = parameters_.names;

@@ -31,7 +31,7 @@ namespace allot { inline namespace v0 { namespace preset {
 ///
 /// Its limits:
 /// - Caps are by node and by the declared operator. An operator that splits a larger stake under false names regains
-///   the share of that stake, though never more.
+///   a weight in proportion to it, though never more.
 /// - Three nodes that lie together still narrow to themselves.
 /// - A node of hardware that no other node has makes tasks for that hardware admissible.
 /// - A node with 8 good verdicts that then fails all its tasks is not kept out: a failing task costs its untrusted

@@ -39,9 +39,9 @@ ALLOT_FIELDS(LinearWeightParameters, stake_cap, operator_caps)
 ///
 /// Below the cap it is proportional to stake: a stake split over nodes of equal service has the same weight as on one
 /// node, and a node without stake has weight zero. Above the cap one node counts as the cap; an operator that splits a
-/// larger stake regains the share of that stake, never more. With the square root of seed 001, in contrast, k nodes
-/// receive √k times as much. The scale is a parameter and not the network's largest stake, so no node's joining changes
-/// the weight of another.
+/// larger stake regains a weight in proportion to it, never more. With the square root of seed 001, in contrast, k
+/// nodes receive √k times as much. The scale is a parameter and not the network's largest stake, so no node's joining
+/// changes the weight of another.
 ///
 /// Let T be the sum of an operator's stakes and k be `operator_caps`. Where T exceeds k caps, the operator's nodes
 /// share k caps: each counts stake · k·cap / T, and at most the cap. Bounds of draws do not depend on T, so draws are
