@@ -248,7 +248,7 @@ def main():
         word, instead = line.rsplit("|", 1)
         words.append((re.compile(r"\b(" + word.strip() + r")\b", re.IGNORECASE), instead.strip()))
     allowed = {}
-    for line in open(allow_list):
+    for line in open(allow_list, encoding="utf-8"):
         if line.strip() and not line.startswith("#"):
             file, name, kind, *reason = line.split()
             if not reason:
@@ -264,7 +264,7 @@ def main():
     faults, all_functions, bodies = [], [], {}
     for file in files:
         name = str(file.relative_to(root))
-        lines = file.read_text().split("\n")
+        lines = file.read_text(encoding="utf-8").split("\n")
         blocks, code = comments(lines)
         for block in blocks:
             # The lines of an event are a row of README.md's table: its addressee may be "everybody".
