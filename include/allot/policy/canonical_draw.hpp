@@ -11,9 +11,9 @@ namespace allot { inline namespace v0 {
 /// The definition of a draw, by rejection sampling. A linear scan and a fast index both compute it, bit for bit.
 ///
 /// The frame is a line of intervals, one for each place and as long as its bound. The first part of an interval, as
-/// long as the place's weight now, is its own. A uniform random draw of a point on the line selects the place in whose
-/// own part it falls; in any other point it is rejected and repeated. The result is exactly proportional to the
-/// weights, however loose the bounds.
+/// long as the place's weight now, belongs to the place. A uniform random draw picks a point on the line. A point in
+/// the part of a place selects that place; any other point is rejected, and the draw is repeated. The result is
+/// exactly proportional to the weights, however loose the bounds.
 ///
 /// After `rejections_max` rejections one scan adds up the weights and decides. Only the scan may find that there is no
 /// candidate, so a zero weight is never drawn and never hides another.
