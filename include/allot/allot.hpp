@@ -1,9 +1,11 @@
 #pragma once
 
-/// The dispatcher: the values that go in and come out, the roles, their models, the face that composes them, and the default preset.
+/// The dispatcher: its input and output values, the roles, their models, the class that composes them, and the default
+/// preset.
 ///
-/// Apart from it stand `explain/`, `journal/` and `preset/`, a header a subject; and the rooms that need no dispatcher: `job.hpp`,
-/// `validation.hpp`, `reward.hpp`, `estimate.hpp` and the test kit `laws.hpp`, each a target of its own.
+/// Not included are `explain/`, `journal/` and `preset/`, with one header per subject, and the rooms that need no
+/// dispatcher. These are `job.hpp`, `validation.hpp`, `reward.hpp`, `estimate.hpp` and the test kit `laws.hpp`, each a
+/// target of its own.
 
 // IWYU pragma: begin_exports
 #include <allot/core/command.hpp>

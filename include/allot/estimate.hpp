@@ -1,7 +1,7 @@
 #pragma once
 
-/// Estimates that a relay makes before it submits: how long a task runs, what a start costs, which models to spread, which nodes to
-/// test. Apart from `allot.hpp`, because the dispatcher takes a duration as it is given.
+/// Estimates that a relay makes before it submits: the run time of a task, the cost of its start, the models to spread,
+/// and the nodes to test. They are not part of `allot.hpp`, because the dispatcher takes a duration as given.
 
 // IWYU pragma: begin_exports
 #include <allot/estimate/demand_control.hpp>

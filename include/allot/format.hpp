@@ -113,7 +113,7 @@ struct fmt::formatter<allot::Event> : allot::detail::PlainFormatter {
     }
 };
 
-/// One event type by itself.
+/// The sentence of a single event type.
 template <class E>
     requires allot::event_type<E>
 struct fmt::formatter<E> : allot::detail::PlainFormatter {

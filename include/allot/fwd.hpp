@@ -4,7 +4,7 @@
 
 namespace allot { inline namespace v0 {
 
-// The map of the library: its main names, and each role's default in one place.
+// The map of the library: its main names, and the default of each role.
 
 template <class... Policies>
 class Dispatcher;

@@ -1,10 +1,10 @@
 #pragma once
 
-/// Checks of the laws that policies keep, to be called from the tests of whoever writes one:
+/// Checks of the laws that policies keep, to be called from the tests of a policy's author:
 ///
 /// | role | check |
 /// |---|---|
-/// | weight | `laws::pure`; `laws::monotone` where it says that it is |
+/// | weight | `laws::pure`; `laws::monotone` if it claims to be monotone |
 /// | pool | `laws::reversible` |
 /// | queue | `laws::ordered` |
 /// | qos | `laws::bounded`, `laws::drawable`, `laws::faithful` |

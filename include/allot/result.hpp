@@ -10,12 +10,11 @@ namespace allot { inline namespace v0 {
 
 enum class Error : std::uint16_t;
 
-/// What a pure function that can fail gives back: the value or the reason why there is none.
+/// Result of a pure function that can fail: the value, or the reason for its absence.
 ///
-/// It is the same type under every language standard, and therefore never std::expected: two translation units of
-/// one program must not disagree about it. There is no `Result<void>`; a function without a value answers with an
-/// `std::optional<Error>`.
-/// The reason is an `Error` unless a room has reasons of its own, as decoding has.
+/// It is the same type under every language standard, and therefore never std::expected: all translation units of one
+/// program must agree on it. There is no `Result<void>`; a function without a value returns `std::optional<Error>`. The
+/// reason is an `Error` unless a room has reasons of its own, as decoding has.
 template <typename T, typename E = Error>
 using Result = tl::expected<T, E>;
 

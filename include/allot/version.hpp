@@ -1,13 +1,13 @@
 #pragma once
 
-/// The version of the library, by semantic versioning: this file is the only place that says it; CMake and
-/// pkg-config read it here. While the major number is 0, a minor number may break source and decisions.
+/// The version of the library, by semantic versioning. It is written in this file alone; CMake and pkg-config read it
+/// here. While the major number is 0, a minor number may break source and decisions.
 #define ALLOT_VERSION_MAJOR 0
 #define ALLOT_VERSION_MINOR 1
 #define ALLOT_VERSION_PATCH 0
 
 /// The library.
 ///
-/// Every name lives in an inline namespace that carries the major number, so that two majors linked into one
-/// program fail to meet at link time instead of disagreeing at run time.
+/// Every name is in an inline namespace with the major number, so that two majors linked into one program fail at link
+/// time instead of disagreeing at run time.
 namespace allot { inline namespace v0 {}}  // namespace allot::v0

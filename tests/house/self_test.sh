@@ -163,6 +163,98 @@ planted yes headers core/id.hpp 'struct Undocumented {};'
 planted yes headers core/id.hpp "$(yes '///' | head -n 400)"
 planted no headers fwd.hpp '/// Declares what others define.'
 
+# prose <yes|no> <lines of a header, with \n>: does the check complain? All headers are checked at once, by prose_said.
+mkdir -p "$copy/prose/allot/core"
+: > "$copy/prose_allowed.txt"
+prose_count=0
+prose() {
+    prose_count=$((prose_count + 1))
+    printf '#pragma once\n\nnamespace allot {\n%b\n}\n' "$2" > "$copy/prose/allot/core/$1_$prose_count.hpp"
+}
+prose_said() {
+    if sh "$here/prose.sh" "$copy/prose" "$copy/prose_allowed.txt" > "$copy/output" 2>&1; then
+        echo "prose: passes all that is planted"
+        failures=$((failures + 1))
+    fi
+    for file in "$copy"/prose/allot/core/*; do
+        name=$(basename "$file")
+        if grep -q "^allot/core/$name:" "$copy/output"; then found=yes; else found=no; fi
+        if [ "$found" != "${name%%_*}" ]; then
+            echo "prose: expected ${name%%_*}, was $found:"
+            cat "$file"
+            failures=$((failures + 1))
+        fi
+        rm "$file"
+    done
+}
+
+for word in nobody Somebody anybody everybody "whoever's" whomever whatever whichever meanwhile beside besides hub lots dart he \
+    His what who whom; do
+    prose yes "// A $word there."
+done
+prose yes '/// A node. The\n/// hub knows it.'
+prose yes 'int a;  ///< Nobody reads it.'
+prose no '/// The `hub` and a hubbub.'
+prose no 'auto text = "// nobody";'
+words=$(yes a | head -n 16 | tr '\n' ' ')
+prose yes "/// $words\n/// $words"
+prose yes "int a;  ///< $words\n        ///< $words"
+prose no "/// $words.\n/// $words"
+prose no "/// $words: $words"
+prose no "/// $words\n///\n/// $words"
+prose no "/// $words\n/// @pre $words"
+prose no "/// $words\n///     $words"
+prose no "/// | $words | $words |"
+prose no "/// $words \`$words\` 1 2 3"
+prose no "// $words $words"
+prose yes "// $(yes .. | head -n 40 | tr '\n' '/')"
+prose yes "int a;  ///< $(yes .. | head -n 40 | tr '\n' '/')"
+# body <yes|no> <doc block> <return type> <body>
+body() {
+    prose "$1" "/// $2\nauto f(int i) -> $3 {\n    $4\n}"
+    prose "$1" "/// A class.\nclass A {\npublic:\n    /// $2\n    auto f(int i) const -> $3 {\n        $4\n    }\n};"
+    prose no "/// A class.\nclass A {\n    /// $2\n    auto f(int i) const -> $3 { $4 }\n};"
+    prose no "namespace detail {\n/// $2\nauto f(int i) -> $3 { $4 }\n}"
+}
+body yes 'A sum.' int 'for (;;) {}'
+body yes 'A sum.' int 'while (i) {}'
+body yes 'A sum.' void 'std::sort(a, b);'
+body yes 'A sum.' void 'std::find_if(a, b, c);'
+body yes 'A sum.' void 'a.push_back(i);'
+body yes 'A sum.' int 'return f(i - 1);'
+body no 'A sum. @complexity linear.' int 'for (;;) {}'
+body no 'A sum.' int 'return g.f(i);'
+body no 'A sum.' int 'return 1;  // for (;;)'
+body yes 'A result.' 'Result<int>' 'return 1;'
+body yes 'A result.' Events 'return {};'
+body no 'A result. Error: none.' 'Result<int>' 'return 1;'
+body no 'A result, or it is refused.' Events 'return {};'
+body yes 'A root.' int 'ALLOT_ASSERT(i > 0, "a");'
+body no 'A root. @pre positive.' int 'ALLOT_ASSERT(i > 0, "a");'
+prose no '/// A class.\n/// @complexity linear.\nstruct A {\n    /// A sum.\n    void f() { for (;;) {} }\n};'
+prose yes '/// A class.\ntemplate <class T>\nstruct B {\n    /// A sum.\n    void f();\n};\ntemplate <class T>\nvoid B<T>::f() { for (;;) {} }'
+prose yes '/// A sum.\ntemplate <class T>\n    requires(sizeof(T) > 1)\nauto f(T a) -> int\n    requires(sizeof(T) > 2)\n{ for (;;) {} }'
+prose yes '/// A node.\nstruct A {\n    /// A node.\n    A(int a) : a_{a}, b_(a) { for (;;) {} }\n};'
+prose no 'struct A {\n    template <class T>\n        requires requires(T a) { a.f(); }\n    /// A sum.\n    void f();\n};'
+prose_said
+
+# allowed <yes|no> <line of the list> <function>: does the check complain about the function, with this list?
+allowed() {
+    printf '/// A sum.\nauto f() { %s }\n' "$3" > "$copy/prose/allot/core/planted.hpp"
+    echo "$2" > "$copy/prose_allowed.txt"
+    if sh "$here/prose.sh" "$copy/prose" "$copy/prose_allowed.txt" > "$copy/output" 2>&1; then found=no; else found=yes; fi
+    if [ "$found" != "$1" ]; then
+        echo "prose: complaint about \"$3\" with the list \"$2\": expected $1, was $found"
+        failures=$((failures + 1))
+    fi
+}
+
+allowed no 'core/planted.hpp f @complexity It loops twice.' 'for (;;) {}'
+allowed yes 'core/planted.hpp f @complexity It loops twice.' ''
+allowed yes 'core/planted.hpp f @complexity' 'for (;;) {}'
+allowed yes 'core/planted.hpp g @complexity It loops twice.' 'for (;;) {}'
+allowed no '# nothing' ''
+
 # table <yes|no> <sed script>: does the check complain about the table of defects, changed in this way?
 table() {
     sed "$2" "$tests/defects/table.txt" > "$copy/table.txt"

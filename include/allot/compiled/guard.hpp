@@ -5,8 +5,8 @@
 #include <allot/assert.hpp>
 #include <allot/version.hpp>
 
-// What has to be the same where `allot::compiled` was compiled and where it is used, as one name. Each file that uses it refers to
-// a variable of this name, so that a mix does not link, and the linker's message says what differs.
+// The settings that `allot::compiled` and a program that uses it must share, as one name. Each file that uses it refers
+// to a variable of this name, so that a mix does not link, and the linker's message names the difference.
 
 #if defined(ALLOT_DETAIL_ASSERT_REPLACED)
 #    define ALLOT_DETAIL_COMPILED_ASSERT _assertions_replaced
@@ -32,14 +32,14 @@
     BOOST_PP_CAT(BOOST_PP_CAT(ALLOT_DETAIL_COMPILED_VERSION, ALLOT_DETAIL_COMPILED_ASSERT),                                   \
                  BOOST_PP_CAT(ALLOT_DETAIL_COMPILED_EXCEPTIONS, ALLOT_DETAIL_COMPILED_DEBUG))
 
-/// What a program that uses `allot::compiled` has to have in common with it.
+/// The settings that a program shares with `allot::compiled`.
 namespace allot { inline namespace v0 { namespace compiled {
 
 extern const char ALLOT_DETAIL_COMPILED;
 
 namespace {
 
-// `used`, because nobody else asks for it.
+// `used`, because no other code refers to it.
 #if defined(__GNUC__)
 [[gnu::used]]
 #endif

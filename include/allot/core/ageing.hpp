@@ -12,9 +12,10 @@ namespace allot { inline namespace v0 {
 
 /// log2(num / den) + 32, in units of 2^-48, rounded down; zero for zero.
 ///
-/// Equal ratios have equal logarithms and a larger ratio never has a smaller one: integer and mantissa are exact floors, and
-/// each squaring keeps the order of what follows. Below the true logarithm by less than 2^-47.
-/// @pre `num` below 2^96 and `den > 0`.
+/// Equal ratios have equal logarithms, and a larger ratio never has a smaller one: integer part and mantissa are exact
+/// floors, and each squaring keeps the order of the following ones. The result is below the true logarithm by less than
+/// 2^-47.
+/// @pre `num < 2^96` and `den > 0`.
 /// @complexity constant: one division, 48 products.
 [[nodiscard]] constexpr auto log2_of(u128 num, std::uint32_t den) noexcept -> std::uint64_t {
     if (!num) {
@@ -34,9 +35,11 @@ namespace allot { inline namespace v0 {
     return log;
 }
 
-/// The place in the queue of a task whose worth doubles in each `doubling` since its submission: log2(value) - time / doubling,
-/// in units of 2^-48 and above zero. All worths double in the same time, so the order among tasks never changes while they
-/// wait. What is worth nothing stays worth nothing.
+/// The queue's sort key of a task whose value doubles in each `doubling` since its submission: log2(value) - time /
+/// doubling, in units of 2^-48 and above zero.
+///
+/// All values double in the same time, so the order among tasks never changes while they wait. A value of zero stays
+/// zero.
 /// @pre `doubling` is at least a minute and `submitted_at` at most 2^48 ms.
 [[nodiscard]] constexpr auto aged(const Value& value, TimePoint submitted_at, Duration doubling) noexcept -> Value {
     if (!value.num()) {
@@ -47,7 +50,8 @@ namespace allot { inline namespace v0 {
     return u128{log2_of(value.num(), value.den())} + doublings_left + u128{1};
 }
 
-/// Whether `a` is at least `factor` times `b`, exactly. @pre `factor.den > 0`.
+/// True if `a` is at least `factor` times `b`, computed exactly.
+/// @pre `factor.den > 0`.
 [[nodiscard]] constexpr auto at_least(const Value& a, Ratio factor, const Value& b) noexcept -> bool {
     const auto times = [](u128 product, std::uint32_t by) {  // below 2^160: the upper words, the lowest
         const auto low = multiply_wide(product.low(), by);

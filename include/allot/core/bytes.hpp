@@ -13,7 +13,7 @@
 
 namespace allot { inline namespace v0 {
 
-/// Why bytes are not the canonical form of a value. The numbers are stable.
+/// Reasons why bytes are not the canonical form of a value. The numbers are stable.
 enum class DecodeError : std::uint8_t {
     truncated = 1,
     trailing_bytes = 2,
@@ -26,7 +26,7 @@ enum class DecodeError : std::uint8_t {
     parameters_unknown = 9,
 };
 
-/// What was wrong and what to do about it, in one sentence.
+/// The cause of the error and its remedy, in one sentence.
 [[nodiscard]] constexpr auto message(DecodeError error) noexcept -> std::string_view {
     switch (error) {
         case DecodeError::truncated: return "the bytes end within a value; pass the whole message";
@@ -43,10 +43,10 @@ enum class DecodeError : std::uint8_t {
     return "unknown error";
 }
 
-/// What stopped a decoder, and where.
+/// A decoder's error and its position.
 struct DecodeFault {
     DecodeError error = DecodeError::truncated;
-    std::size_t offset = 0;  ///< Of the first byte of the value that is wrong.
+    std::size_t offset = 0;  ///< Offset in bytes of the first byte of the wrong value.
 
     friend constexpr auto operator==(const DecodeFault&, const DecodeFault&) noexcept -> bool = default;
 };
@@ -56,7 +56,7 @@ class ByteWriter {
 public:
     explicit ByteWriter(std::vector<std::uint8_t>& out) noexcept : out_{&out} {}
 
-    /// As many bytes as the type has.
+    /// Appends `number` in as many bytes as its type has.
     template <std::unsigned_integral I>
         requires(!std::same_as<I, bool>)
     void integer(I value) {
@@ -65,22 +65,23 @@ public:
         }
     }
 
-    /// The bytes as they are.
+    /// Appends the bytes unchanged.
     void bytes(std::span<const std::uint8_t> values) { out_->insert(out_->end(), values.begin(), values.end()); }
 
 private:
     std::vector<std::uint8_t>* out_;
 };
 
-/// Reads what a `ByteWriter` wrote, out of bytes that a stranger may have sent.
+/// Reads the output of a `ByteWriter` from bytes that an untrusted party may have sent.
 ///
-/// The first fault is kept, and from then on nothing is left to read: numbers are zero and counts too, so that a decoder
-/// needs to look at `fault()` only once, at its end. It never reads beyond the bytes and allocates nothing.
+/// The reader keeps the first fault. From then on nothing is left to read: numbers and counts are zero, so a decoder
+/// checks `fault()` only once, at its end. It never reads beyond the bytes and allocates nothing.
 class ByteReader {
 public:
     explicit ByteReader(std::span<const std::uint8_t> bytes) noexcept : bytes_{bytes} {}
 
-    /// A number of as many bytes as the type has.
+    /// Reads a number of as many bytes as the type has; zero when fewer are left.
+    /// @complexity linear in the size of the type.
     template <std::unsigned_integral I>
         requires(!std::same_as<I, bool>)
     [[nodiscard]] auto integer() noexcept -> I {
@@ -93,7 +94,7 @@ public:
         return value;
     }
 
-    /// The next `count` bytes; none when fewer are left.
+    /// Reads the next `count` bytes; none when fewer are left.
     [[nodiscard]] auto bytes(std::size_t count) noexcept -> std::span<const std::uint8_t> {
         began_ = at_;
         if (count > remaining()) {
@@ -104,7 +105,8 @@ public:
         return bytes_.subspan(began_, count);
     }
 
-    /// The length of a list whose elements take a byte or more each; zero when more is claimed than can follow.
+    /// Reads the length of a list whose elements take at least one byte each; zero when it exceeds the bytes that are
+    /// left.
     [[nodiscard]] auto count() noexcept -> std::size_t {
         const auto claimed = integer<std::uint32_t>();
         if (claimed > remaining()) {
@@ -114,7 +116,7 @@ public:
         return claimed;
     }
 
-    /// Says that what was read last is wrong; only the first such word counts.
+    /// Records `error` at the value read last; only the first recorded error counts.
     void fail(DecodeError error) noexcept {
         if (!fault_) {
             fault_ = DecodeFault{error, began_};
@@ -122,7 +124,7 @@ public:
         }
     }
 
-    /// Says that nothing may follow.
+    /// Records `trailing_bytes` if any byte is left.
     void end() noexcept {
         began_ = at_;
         if (remaining() != 0) {
@@ -136,7 +138,7 @@ public:
 private:
     std::span<const std::uint8_t> bytes_;
     std::size_t at_ = 0;
-    std::size_t began_ = 0;  // where what was read last begins
+    std::size_t began_ = 0;  // start of the value read last
     std::optional<DecodeFault> fault_{};
 };
 

@@ -21,17 +21,17 @@ struct Pause { NodeId node; };
 struct Resume { NodeId node; };
 struct Leave { NodeId node; };
 
-/// What a model report says of the listed models.
+/// The effect of a model report on the listed models.
 enum class Report : std::uint8_t {
     add,        ///< They are on disk now.
     remove,     ///< They are gone.
     load,       ///< They are loaded in GPU memory; they must be on disk.
     unload,     ///< They stay on disk only.
-    inventory,  ///< These and no others are on disk; what was loaded and is still listed stays loaded.
+    inventory,  ///< These and no others are on disk; a listed model that was loaded stays loaded.
 };
 struct ReportModel { NodeId node; Report report = Report::add; std::vector<std::string> models{}; };
 
-/// Verdict on a node after release that is no score: an outcome the embedder saw elsewhere, such as a job event.
+/// An outcome of a node that the embedder observed after the release, such as a job event. It is not a score.
 struct Observe { NodeId node; OutcomeKind outcome = OutcomeKind::success; };
 struct Slash { NodeId node; };
 
@@ -44,7 +44,7 @@ struct Fail { Lease lease; FailCause cause = FailCause::execution_error; };
 struct Decline { Lease lease; };
 struct Renew { Lease lease; };
 
-/// Points for a node, such as the rank in a validation group: 10, 5, 2 or 0.
+/// Points for a node, such as its rank in a validation group: 10, 5, 2 or 0.
 struct Score { NodeId node; std::uint32_t points = 0; };
 
 struct Advance {};
@@ -67,7 +67,8 @@ using AnyCommand = std::variant<
 
 }  // namespace detail
 
-/// One thing to do: a variant of the types above, in their order. `Parameters` is a variant of the parameters of all policies.
+/// One command: a variant of the types above, in their order. `Parameters` is a variant of the parameters of all
+/// policies.
 template <class Parameters>
 struct basic_command : detail::AnyCommand<Parameters> {
     using Alternatives = detail::AnyCommand<Parameters>;

@@ -42,7 +42,7 @@ inline constexpr auto ln_2 = std::uint64_t{0xB172'17F7'D1CF'79ACU};    // times 
 
 }  // namespace detail
 
-/// exp(-elapsed / tau) in units of 2^-30, with an absolute error below 2^-30.
+/// exp(-elapsed / tau) in units of 2^-30, with an absolute error below 2^-30. Both times are in milliseconds.
 ///
 /// Exactly one at 0, never rising with `elapsed_ms`, and zero from 64 `tau_ms` on.
 /// @pre `tau_ms > 0`.
@@ -72,11 +72,13 @@ inline constexpr auto ln_2 = std::uint64_t{0xB172'17F7'D1CF'79ACU};    // times 
     return Score::from_raw(static_cast<std::uint32_t>(((fraction >> (shift - 1U)) + 1U) >> 1U));
 }
 
-/// A score on its way back to one: H(t) = 1 - (1 - H0) * exp(-elapsed / tau), with an absolute error below 2^-28.
+/// A score that recovers towards one: H(t) = 1 - (1 - H0) * exp(-elapsed / tau), with an absolute error below 2^-28.
+/// Both times are in milliseconds.
 ///
 /// Exactly `base` at 0 and never falling with `elapsed_ms`; it reaches one when less than half a unit of 2^-30 is
 /// missing.
 /// @pre `tau_ms > 0`.
+/// @complexity constant: one `exp_decay`.
 [[nodiscard]] constexpr auto recover(Score base, std::uint64_t elapsed_ms, std::uint64_t tau_ms) noexcept -> Score {
     if (base == Score::one()) {
         return base;  // nearly always: nothing is missing
@@ -90,8 +92,8 @@ inline constexpr auto ln_2 = std::uint64_t{0xB172'17F7'D1CF'79ACU};    // times 
 /// The least whole number of milliseconds after which `recover(base, ..., tau_ms)` is at least `target`; 0 when it
 /// already is.
 ///
-/// Exact, because it asks `recover` itself: a deadline set with it is never one millisecond early. When all time of
-/// 64 bits is too short, which takes a `tau_ms` above 2^58, the result is 2^64 - 1.
+/// The result is exact because it evaluates `recover` itself: a deadline set with it is never one millisecond early.
+/// When no time of 64 bits is long enough, which takes a `tau_ms` above 2^58, the result is 2^64 - 1.
 /// @pre `tau_ms > 0`.
 /// @complexity at most 64 evaluations of `recover`.
 [[nodiscard]] constexpr auto recovery_time(Score base, Score target, std::uint64_t tau_ms) noexcept -> std::uint64_t {

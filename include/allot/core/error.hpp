@@ -7,7 +7,7 @@
 
 namespace allot { inline namespace v0 {
 
-/// Why a command was refused. The numbers are stable; a refused command changes nothing but time.
+/// Reasons why a command was refused. The numbers are stable; a refused command changes nothing but time.
 enum class Error : std::uint16_t {
     time_went_back = 1,
     time_too_late = 2,
@@ -59,7 +59,7 @@ enum class Error : std::uint16_t {
     node_holds_task = 63,
 };
 
-/// What was wrong and what to do about it, in one sentence.
+/// The cause of the error and its remedy, in one sentence.
 [[nodiscard]] constexpr auto message(Error error) noexcept -> std::string_view {
     switch (error) {
         case Error::time_went_back: return "the moment is earlier than the last one; pass a time that never goes back";

@@ -15,8 +15,8 @@
 
 namespace allot { inline namespace v0 {
 
-/// Events as values, named as past participles. README has the table of causes, fields and addressees; a test keeps it equal
-/// to this file.
+/// Events as values, named as past participles. README has the table of causes, fields and addressees; a test keeps it
+/// equal to this file.
 namespace event {
 
 // ---- nodes --------------------------------------------------------------------------------------------------------
@@ -33,13 +33,15 @@ struct NodePausePending { NodeId node; };
 struct NodeResumed { NodeId node; };
 /// A busy node will leave when its lease ends. Cause: leave. For: the node.
 struct NodeLeavePending { NodeId node; };
-/// A node left; its stake is to be returned. Cause: leave, or the end of the lease of a node about to leave. For: the node.
+/// A node left; its stake is to be returned. Cause: leave, or the end of the lease of a node about to leave. For: the
+/// node.
 struct NodeLeft { NodeId node; Amount stake_returned{}; };
 /// A node was removed for bad service; its stake is to be returned. Cause: QoS. For: the node.
 struct NodeKickedOut { NodeId node; Amount stake_returned{}; };
 /// A node was removed for fraud; its stake is forfeited. Cause: slash. For: the node.
 struct NodeSlashed { NodeId node; Amount stake_forfeited{}; };
-/// A node gave way to one of more stake, for a table is full; its stake is to be returned. Cause: join, update. For: the node.
+/// A node gave way to one of more stake, for a table is full; its stake is to be returned. Cause: join, update. For:
+/// the node.
 struct NodeDisplaced { NodeId node; Amount stake_returned{}; };
 /// A node is kept out of candidate pools until its health recovers. Cause: QoS. For: the node.
 struct NodeExcluded { NodeId node; TimePoint until{}; };
@@ -64,7 +66,8 @@ struct TaskCommitted { Lease lease; std::optional<OwnerId> owner{}; };
 struct TaskDisclosed { Lease lease; std::optional<OwnerId> owner{}; };
 /// A lease lives longer. Cause: renew. For: the node.
 struct LeaseRenewed { Lease lease; };
-/// A node of a gang has completed its part, and holds still until the others have. Cause: complete. For: the node and the owner.
+/// A node of a gang has completed its part, and holds still until the others have. Cause: complete. For: the node and
+/// the owner.
 struct LeaseCompleted { Lease lease; std::optional<OwnerId> owner{}; };
 
 /// How a lease ended.
@@ -74,20 +77,20 @@ enum class LeaseEnd : std::uint8_t {
     timed_out,  ///< Its node ran out of time.
     declined,   ///< Its node refused the task; the pair is avoided from now on.
     cancelled,  ///< The task was withdrawn.
-    withdrawn,  ///< The gang broke up before anybody had completed, for another node declined.
+    withdrawn,  ///< The gang broke up before any of its nodes had completed, because another node declined.
     slashed,    ///< Its node was removed for fraud.
 };
-/// A lease ended: each ends in one such event, and what comes of its task is told after it. The outcome is as the QoS tracker heard
-/// it, which hears nothing where a node was slashed. Cause: complete, fail, decline, cancel, slash, time. For: the node and the
-/// owner.
+/// A lease ended: each ends in one such event, and what comes of its task is told after it. The outcome is as the QoS
+/// tracker heard it, which hears nothing where a node was slashed. Cause: complete, fail, decline, cancel, slash, time.
+/// For: the node and the owner.
 struct LeaseEnded {
     Lease lease; std::optional<OwnerId> owner{}; LeaseEnd how = LeaseEnd::done; OutcomeKind outcome = OutcomeKind::success;
 };
 /// A task starts over on another node. Cause: lease_terms' answer to a failure or a timeout. For: the owner.
 struct TaskRetried { TaskId task; std::optional<OwnerId> owner{}; OutcomeKind outcome = OutcomeKind::timeout; };
 
-/// A task is done; the fee goes to the node, or is divided among a gang: the node is the first member that completed, and
-/// `LeaseCompleted` told who else did, in order of time. Cause: complete. For: the owner. Terminal.
+/// A task is done; the fee goes to the node, or is divided among a gang: the node is the first member that completed,
+/// and `LeaseCompleted` told who else did, in order of time. Cause: complete. For: the owner. Terminal.
 struct TaskDone {
     TaskId task; NodeId node; std::optional<OwnerId> owner{}; Amount paid{}; Amount refunded{}; Amount forfeited{};
 };
@@ -96,18 +99,19 @@ struct TaskFailed {
     TaskId task; std::optional<OwnerId> owner{}; Amount paid{}; Amount refunded{}; Amount forfeited{};
     FailCause cause = FailCause::execution_error;
 };
-/// A task was withdrawn, or the one node that may run it left, declined or no longer fits it. Cause: cancel; for a pinned task
-/// leave, decline, slash, QoS, a free node. For: the owner. Terminal.
+/// A task was withdrawn, or the one node that may run it left, declined or no longer fits it. Cause: cancel; for a
+/// pinned task leave, decline, slash, QoS, a free node. For: the owner. Terminal.
 struct TaskCancelled {
     TaskId task; std::optional<OwnerId> owner{}; Amount paid{}; Amount refunded{}; Amount forfeited{};
 };
 
 /// Why a task was evicted.
 enum class Eviction : std::uint8_t {
-    queue_full,    ///< A newcomer found the queue full, and this task was of the lowest value, the newcomer included.
+    queue_full,    ///< A new task found the queue full, and this task had the lowest value, the new task included.
     queue_shrunk,  ///< The network lost nodes, and the queue follows their number.
-    table_full,    ///< Too many different requirements are in use, and this task's made way for that of a dearer task; or this is
-                   ///< the dearer task, and not all could make way at once: it may be submitted again.
+    table_full,    ///< Too many different requirements are in use, and this task's was removed for that of a task of
+                   ///< higher value. Or this is the task of higher value, and not all could be removed at once: it may
+                   ///< be submitted again.
 };
 /// A queued task gave way; the seeds' TaskAborted. Cause: submit, fewer nodes. For: the owner. Terminal.
 struct TaskEvicted {
@@ -123,7 +127,7 @@ struct TaskTimedOut {
     Expiry expiry = Expiry::queue;
 };
 
-/// What a record says of such an ending.
+/// The cause that a task's record keeps for this ending.
 [[nodiscard]] constexpr auto cause_of(FailCause cause) noexcept -> EndCause {
     switch (cause) {
         case FailCause::out_of_memory: return EndCause::out_of_memory;
@@ -177,7 +181,7 @@ template <class E, class... Es>
 
 }  // namespace detail
 
-/// One thing that happened: a variant of the types above, in their order. It is copied as bytes, for it holds no text but names.
+/// One event: a variant of the types above, in their order. It is copied as bytes, because its only text is names.
 struct Event : detail::AnyEvent {
     using Alternatives = detail::AnyEvent;
     using Alternatives::Alternatives;
@@ -185,7 +189,7 @@ struct Event : detail::AnyEvent {
 };
 static_assert(std::is_trivially_copyable_v<Event>);
 
-/// The place of a type of event among them all; their number for a type that is none.
+/// The index of a type of event among all of them; their number for any other type.
 template <class E>
 inline constexpr auto event_place = detail::place_among<E>(std::type_identity<Event::Alternatives>{});
 inline constexpr auto event_types = std::variant_size_v<Event::Alternatives>;

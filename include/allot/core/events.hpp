@@ -31,7 +31,7 @@ template <class Handler, class... Es>
 
 }  // namespace detail
 
-/// What `or_throw` throws for a refused command.
+/// The exception that `or_throw` throws for a refused command.
 class RefusedError : public std::runtime_error {
 public:
     explicit RefusedError(Error error) : std::runtime_error{std::string{message(error)}}, error_{error} {}
@@ -41,9 +41,10 @@ private:
     Error error_;
 };
 
-/// Owned list of what followed from one command: first what was due, then the direct answer, then what followed.
+/// Owned list of the events of one command: first the events that were due, then the direct answer, then its
+/// consequences.
 ///
-/// A few events live inside the object, so that an ordinary command allocates nothing.
+/// A few events are stored inside the object, so that an ordinary command allocates nothing.
 class [[nodiscard]] Events {
 public:
     using Container = boost::container::small_vector<Event, 4>;
@@ -60,16 +61,17 @@ public:
     void insert(std::size_t place, const Event& event) {
         events_.insert(events_.begin() + static_cast<std::ptrdiff_t>(place), event);
     }
-    /// Drops everything from a place on.
+    /// Erases all events from the index `size` on.
     void truncate(std::size_t size) noexcept { events_.erase(events_.begin() + static_cast<std::ptrdiff_t>(size), events_.end()); }
     void clear() noexcept {
         events_.clear();
         answer_ = 0;
     }
-    /// Called by the dispatcher: what comes from here on answers the command.
+    /// Marks the next event as the start of the command's direct answer. The dispatcher calls it.
     void begin_answer() noexcept { answer_ = events_.size(); }
 
-    /// The first event of type `E`, or null. @complexity linear.
+    /// The first event of type `E`, or null.
+    /// @complexity linear in the number of events.
     template <class E>
     [[nodiscard]] auto get() const noexcept -> const E* {
         for (const auto& event : events_) {
@@ -83,14 +85,17 @@ public:
     /// True unless the command was refused.
     [[nodiscard]] auto accepted() const noexcept -> bool { return get<event::Refused>() == nullptr; }
 
-    /// Why the command was refused. @pre `!accepted()`.
+    /// The error of a refused command.
+    /// @pre `!accepted()`.
     [[nodiscard]] auto error() const noexcept -> Error {
         const auto* refused = get<event::Refused>();
         return refused == nullptr ? Error{} : refused->error;
     }
 
-    /// The first lease that began with the direct answer or followed from it: for `submit` the submitted task's, for
-    /// `complete` the next task of the node; null when none began. What was due before the command does not count.
+    /// The first lease that began with the direct answer or followed from it; null when none began. For `submit` it is
+    /// the submitted task's, for `complete` that of the node's next task. Leases that were due before the command do
+    /// not count.
+    /// @complexity linear in the number of events.
     [[nodiscard]] auto lease() const noexcept -> const Lease* {
         for (auto i = answer_; i < events_.size(); ++i) {
             if (const auto* started = std::get_if<event::TaskStarted>(&events_[i])) {
@@ -100,10 +105,11 @@ public:
         return nullptr;
     }
 
-    /// Where the direct answer begins; before it stands what was due.
+    /// Index of the first event of the direct answer; the events before it were due.
     [[nodiscard]] auto answer() const noexcept -> std::size_t { return answer_; }
 
-    /// Calls, for each event in order, the handler that takes its type; events without a handler are passed over.
+    /// Calls, for each event in order, the handler that takes its type; events without a handler are skipped.
+    /// @complexity linear in the number of events.
     template <class... Handlers>
     void each(Handlers&&... handlers) const {
         static_assert((detail::takes_some<Handlers>(std::type_identity<Event::Alternatives>{}) && ...),
@@ -115,7 +121,8 @@ public:
         }
     }
 
-    /// The events themselves, or `RefusedError` when the command was refused; a program without exceptions ends instead.
+    /// The events themselves. If the command was refused, throws `RefusedError` with its error; a program without
+    /// exceptions terminates instead.
     auto or_throw() const& -> const Events& {
         throw_if_refused();
         return *this;
@@ -140,17 +147,17 @@ private:
     std::size_t answer_ = 0;
 };
 
-/// What one command of a batch brought: a stretch of the batch's events.
+/// The events of one command of a batch: a range of the batch's events.
 struct Answer {
-    std::size_t first = 0;             ///< What was due before the command begins here.
-    std::size_t direct = 0;            ///< The answer begins here.
-    std::size_t end = 0;               ///< The next command's begin here.
-    std::optional<Error> error{};      ///< Why it was refused, if it was.
+    std::size_t first = 0;             ///< Index of the first event that was due before the command.
+    std::size_t direct = 0;            ///< Index of the first event of the direct answer.
+    std::size_t end = 0;               ///< Index behind the last event; the next command's events begin here.
+    std::optional<Error> error{};      ///< The error, if the command was refused.
 };
 
 namespace detail {
 
-/// Takes back the events of a command that did not come to its end.
+/// Removes the events of a command that did not complete.
 class RollbackGuard {
 public:
     RollbackGuard(Events& events, std::size_t size) noexcept : events_{&events}, size_{size} {}

@@ -14,10 +14,10 @@
 
 #include <allot/version.hpp>
 
-// The one list of a type's fields, and of an enum's names. Whatever has to walk over them (the canonical encoding, its
-// decoder, the JSON form, a hash) walks over this list, so that none can forget a field that another knows.
+// The one list of a type's fields, and of an enum's names. The canonical encoding, its decoder, the JSON form and the
+// hash all iterate over this list, so none can miss a field that another includes.
 //
-// The lists of what the library brings stand beside the types or in core/*_fields.hpp. An embedder's own type, such as the
+// The library's own lists are declared next to their types or in core/*_fields.hpp. An embedder's own type, such as the
 // parameters of a policy, gets one line in its own namespace:
 //
 //     struct LotteryParameters { std::uint32_t tickets = 1; Mode mode = Mode::fair; };
@@ -33,8 +33,9 @@
     __VA_OPT__([[maybe_unused]] const auto& [__VA_ARGS__] = allot_value; /* that is all of them */                          \
                BOOST_PP_SEQ_FOR_EACH(ALLOT_DETAIL_FIELD, _, BOOST_PP_VARIADIC_TO_SEQ(__VA_ARGS__)))
 
-/// Lists all members of an aggregate, in the order in which they are encoded for ever; none for an empty one. At the left
-/// margin of the type's own namespace. A member that is missing, twice or misspelt does not compile once the list is used.
+/// Lists all members of an aggregate, in the order of their encoding, which never changes; none for an empty one. Write
+/// it at namespace scope of the type's own namespace. Once the list is used, a missing, repeated or misspelt member
+/// does not compile.
 #define ALLOT_FIELDS(Type, ...)                                                                                             \
     [[nodiscard]] constexpr auto allot_type_name(std::type_identity<Type>) noexcept -> std::string_view { return #Type; }   \
     template <class V, class Visit>                                                                                         \
@@ -54,7 +55,7 @@
         ALLOT_DETAIL_VISIT(Template<P>, __VA_ARGS__)                                                                        \
     }
 
-/// Lists all enumerators of a scoped enum; with -Wswitch the compiler says which is missing. As `ALLOT_FIELDS`.
+/// Lists all enumerators of a scoped enum; with -Wswitch the compiler names a missing one. Write it as `ALLOT_FIELDS`.
 #define ALLOT_ENUMERATORS(Type, ...)                                                                                        \
     [[nodiscard]] constexpr auto allot_enumerators(std::type_identity<Type>) noexcept {                                     \
         using enum Type;                                                                                                    \
@@ -75,7 +76,7 @@ concept has_fields = requires { allot_type_name(std::type_identity<T>{}); };
 template <class E>
 concept has_enumerators = std::is_enum_v<E> && requires { allot_enumerators(std::type_identity<E>{}); };
 
-/// The name of a type with a list of fields, as it stands there.
+/// The name of a type with a list of fields, as the list spells it.
 template <has_fields T>
 [[nodiscard]] constexpr auto type_name() noexcept -> std::string_view {
     return allot_type_name(std::type_identity<T>{});
@@ -88,7 +89,7 @@ constexpr void each_field(V& value, Visit&& visit) {
     allot_fields(std::type_identity<std::remove_const_t<V>>{}, value, visit);
 }
 
-/// The name of an enumerator; empty for a number that is none.
+/// The name of an enumerator; empty for a number without one.
 template <has_enumerators E>
 [[nodiscard]] constexpr auto enumerator_name(E value) noexcept -> std::string_view {
     return allot_enumerator_name(value);
@@ -105,7 +106,7 @@ namespace detail {
 template <class T>
 struct Blank;
 
-/// Converts to what has no default.
+/// Converts to any type without a default constructor.
 struct Filler {
     template <class T>
         requires(!std::default_initializable<T>)
@@ -129,7 +130,7 @@ struct Blank {
     }
 
 private:
-    /// Members that have no default come first; the others are as the type says.
+    /// Members without a default come first; the others take the type's defaults.
     template <std::size_t... I>
     static constexpr auto leading(std::index_sequence<I...>) -> T {
         if constexpr (requires { T{(static_cast<void>(I), Filler{})...}; }) {
@@ -148,7 +149,7 @@ struct Blank<std::variant<First, Others...>> {
 
 }  // namespace detail
 
-/// A value to be filled in: the null id where there is no default, otherwise what the type says.
+/// A value to be filled in: the null id for a member without a default, otherwise the type's default.
 template <class T>
 [[nodiscard]] constexpr auto blank() -> T {
     return detail::Blank<T>::make();

@@ -6,12 +6,13 @@
 
 namespace allot { inline namespace v0 { namespace detail {
 
-/// Makes room for `count` elements, in steps of a sixteenth of what is there.
+/// Reserves room for `count` elements, in steps of a sixteenth of the present capacity.
 ///
-/// A vector left to itself doubles, and so holds up to twice the memory it needs. The dense arrays of
-/// this library are most of what it keeps for a node, they grow seldom and copy like raw memory, so the
-/// smaller step is the better bargain: at most 6.25 % spare.
-/// Does nothing when the room is there already. Throws what the allocation throws, and then changes nothing.
+/// By default a vector doubles its capacity and so may hold twice the memory it needs. The dense arrays are most of the
+/// library's memory per node, grow seldom and are copied as raw memory. The smaller step therefore pays off: at most
+/// 6.25 % is spare.
+///
+/// Does nothing when the capacity suffices. If the allocation throws, nothing changes.
 /// @complexity amortised O(1) for each element added one at a time.
 template <class T, class Allocator>
 auto make_room(std::vector<T, Allocator>& vector, std::size_t count) -> void {
@@ -20,7 +21,7 @@ auto make_room(std::vector<T, Allocator>& vector, std::size_t count) -> void {
     }
 }
 
-/// Resizes `vector` to at least `count` elements, new ones being copies of `value`; never shrinks it.
+/// Resizes `vector` to at least `count` elements; new ones are copies of `value`. It never shrinks the vector.
 /// @complexity amortised O(1) for each element added.
 template <class T, class Allocator>
 auto grow_to(std::vector<T, Allocator>& vector, std::size_t count, const T& value = T{}) -> void {

@@ -7,9 +7,9 @@
 
 namespace allot { inline namespace v0 {
 
-/// Position of a record inside one dispatcher: small, dense, stable while the record lives.
+/// Index of a record inside one dispatcher: small, dense, stable while the record lives.
 ///
-/// Ids are for the outside and handles for the inside: an embedder may keep arrays of its own beside them.
+/// The outside names records by id, the inside by handle; an embedder may keep its own arrays indexed by handle.
 template <class Tag>
 struct Handle {
     std::uint32_t value = 0;
@@ -21,7 +21,7 @@ struct Handle {
 using NodeHandle = Handle<struct NodeHandleTag>;
 /// Handle of a task record.
 using TaskHandle = Handle<struct TaskHandleTag>;
-/// Handle of what is left of an ended task.
+/// Handle of the remaining record of an ended task.
 using EndedHandle = Handle<struct EndedHandleTag>;
 /// Handle of a lease record.
 using LeaseHandle = Handle<struct LeaseHandleTag>;
@@ -33,7 +33,7 @@ using ClassId = Handle<struct ClassIdTag>;
 using RequirementId = Handle<struct RequirementIdTag>;
 /// Number of an interned model name.
 using ModelId = Handle<struct ModelIdTag>;
-/// Number of an interned node id: the name of a node that may be forgotten before what it did is.
+/// Number of an interned node id, which names a node whose record may be forgotten before its effects are.
 using NodeNameId = Handle<struct NodeNameIdTag>;
 
 /// The handle that names no record.

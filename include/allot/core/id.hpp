@@ -16,9 +16,12 @@ namespace allot { inline namespace v0 {
 
 /// Name of a node, a task or a party, chosen by the outside world: 32 bytes.
 ///
-/// An id is made from an integer, from text of 1 to 32 bytes without a zero, from 32 raw bytes or from 64 hex digits. Anything
-/// else (empty or longer text, text with a zero byte, which would equal a shorter one, a negative integer) gives the null id, which every command refuses with `Error::id_invalid`.
+/// An id is made from an integer, from text of 1 to 32 bytes without a zero, from 32 raw bytes or from 64 hex digits.
+/// Any other input gives the null id, which every command refuses with `Error::id_invalid`: empty or longer text, a
+/// negative integer, or text with a zero byte, which would equal a shorter one.
+///
 /// There is no default constructor: a forgotten id does not compile.
+/// @complexity constant for all members: at most 32 bytes or 64 digits.
 template <class Tag>
 class Id {
 public:
@@ -54,7 +57,7 @@ public:
 
     constexpr explicit Id(const Bytes& bytes) noexcept : bytes_{bytes} {}
 
-    /// The id written as 64 hex digits; nothing when the text is not that.
+    /// The id written as 64 hex digits; empty if the text has another form.
     [[nodiscard]] static constexpr auto from_hex(std::string_view digits) noexcept -> std::optional<Id> {
         if (digits.size() != 2 * size) {
             return std::nullopt;
@@ -80,7 +83,7 @@ public:
     /// True for the id that names nothing; commands refuse it.
     [[nodiscard]] constexpr auto is_null() const noexcept -> bool { return *this == null(); }
 
-    /// The id as a person wrote it: a number, text, or 64 hex digits.
+    /// The id as it was written: a number, text, or 64 hex digits.
     [[nodiscard]] auto text() const -> std::string {
         if (is_integer()) {
             auto number = std::uint64_t{0};
@@ -159,9 +162,9 @@ private:
 using NodeId = Id<struct NodeIdTag>;
 /// Name of a task.
 using TaskId = Id<struct TaskIdTag>;
-/// Name of whoever runs a node; several nodes may share it.
+/// Name of the operator, the party that runs a node; several nodes may share it.
 using OperatorId = Id<struct OperatorIdTag>;
-/// Name of whoever submitted and pays for a task.
+/// Name of the owner, the party that submitted a task and pays for it.
 using OwnerId = Id<struct OwnerIdTag>;
 /// Name of a validation group, whose members never share a node or an operator.
 using GroupId = Id<struct GroupIdTag>;

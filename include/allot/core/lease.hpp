@@ -11,19 +11,19 @@ namespace allot { inline namespace v0 {
 
 /// Exclusive hold of one node on one task until a deadline.
 ///
-/// The token only grows (a fencing token): whoever shows an older one for the same task is refused.
+/// The token only grows (a fencing token): a command with an older token for the same task is refused.
 struct Lease {
     TaskId task;
     NodeId node;
     std::uint64_t token = 0;
-    std::uint32_t member = 0;  ///< Which of the task's nodes, from 0.
-    std::uint32_t of = 1;      ///< How many nodes the task runs on.
+    std::uint32_t member = 0;  ///< Index of the node among the task's nodes, from 0.
+    std::uint32_t of = 1;      ///< Number of nodes that the task runs on.
     TimePoint deadline{};      ///< The lease has expired when now >= deadline.
 
     friend auto operator==(const Lease&, const Lease&) noexcept -> bool = default;
 };
 
-/// How far a leased task has come (seed 002: two rounds of submission). A member of a gang that has completed holds its node
+/// Progress of a leased task (seed 002: two rounds of submission). A member of a gang that has completed holds its node
 /// until all have.
 enum class LeasePhase : std::uint8_t { started, committed, disclosed, completed };
 
@@ -34,10 +34,10 @@ struct LeaseRecord {
     NodeHandle node = no_handle<NodeHandle>;
     TimePoint started_at{};
     TimePoint deadline{};                         ///< `never` once completed.
-    LeaseHandle next = no_handle<LeaseHandle>;    ///< Of the task's next node, by member; none for the last.
+    LeaseHandle next = no_handle<LeaseHandle>;    ///< Lease of the task's next node, by member; none for the last.
     LeasePhase phase = LeasePhase::started;
-    std::uint8_t member = 0;                      ///< Which of the task's nodes, from 0.
-    std::uint8_t of = 1;                          ///< How many nodes it was started on.
+    std::uint8_t member = 0;                      ///< Index of the node among the task's nodes, from 0.
+    std::uint8_t of = 1;                          ///< Number of nodes that the task was started on.
 
     friend auto operator==(const LeaseRecord&, const LeaseRecord&) noexcept -> bool = default;
 };

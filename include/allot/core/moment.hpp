@@ -8,14 +8,15 @@
 
 namespace allot { inline namespace v0 {
 
-/// All that the world supplies with a command: the time, and perhaps 256 bits of entropy.
+/// The external input of a command: the time, and optionally 256 bits of entropy.
 ///
-/// Without entropy nothing is drawn and tasks wait; `match` with entropy places them. Entropy is a block hash, a VRF output,
-/// a beacon value or a seed; whoever submits a command must not know it in advance.
+/// Without entropy nothing is drawn and tasks wait; `match` with entropy places them. Entropy is a block hash, a VRF
+/// output, a beacon value or a seed; the party that submits a command must not know it in advance.
 struct Moment {
     TimePoint time{};
     std::optional<Entropy> entropy{};
-    std::optional<std::uint64_t> round{};  ///< Of the beacon that the entropy is from, so that anybody can look it up.
+    std::optional<std::uint64_t> round{};  ///< Round of the beacon that the entropy is from, so that any party can look
+                                           ///< it up.
 };
 
 }}  // namespace allot::v0

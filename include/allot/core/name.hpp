@@ -11,14 +11,15 @@
 
 namespace allot { inline namespace v0 {
 
-/// Text of at most 128 bytes that lies in the object, so that what holds it is copied as bytes.
+/// Text of at most 128 bytes stored in the object, so that a record that holds it is copied as bytes.
 class Name {
 public:
     static constexpr std::size_t size_max = 128;
 
     /// The empty name.
     constexpr Name() noexcept = default;
-    /// @pre at most `size_max` bytes.
+    /// The name `text`.
+    /// @pre `text` has at most `size_max` bytes.
     constexpr Name(std::string_view text) noexcept  // NOLINT: implicit, it loses nothing
         : size_{static_cast<std::uint8_t>(std::min(text.size(), size_max))} {
         ALLOT_ASSERT(text.size() <= size_max, "a Name has at most 128 bytes");

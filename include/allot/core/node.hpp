@@ -17,7 +17,7 @@
 
 namespace allot { inline namespace v0 {
 
-/// What the embedder says of a node that joins.
+/// The embedder's description of a node that joins.
 struct NodeSpec {
     NodeId id;                                  ///< Name of the node.
     std::string gpu{};                          ///< Model of the card, such as "RTX 4090".
@@ -26,7 +26,7 @@ struct NodeSpec {
     std::vector<std::string> models{};          ///< Models on its disk.
     std::string platform{};                     ///< Operating system or runtime, such as "Linux"; may stay empty.
     SoftwareVersion software{};                 ///< Version of the node software.
-    std::optional<OperatorId> operator_id{};    ///< Who runs it; by default the node stands alone.
+    std::optional<OperatorId> operator_id{};    ///< The operator that runs it; by default the node is its own.
     std::vector<std::string> labels{};          ///< Free words for the embedder's own policies.
 };
 
@@ -42,7 +42,8 @@ struct NodeUpdate {
     std::optional<std::vector<std::string>> labels{};
 };
 
-/// What a node's hardware and software let it run. Nodes of equal class are interchangeable to `fits`.
+/// The hardware and software that decide which tasks a node can run. Nodes of equal class are interchangeable to
+/// `fits`.
 struct NodeClass {
     std::string gpu{};
     Gibibytes vram{};
@@ -52,29 +53,30 @@ struct NodeClass {
     friend auto operator==(const NodeClass&, const NodeClass&) -> bool = default;
 };
 
-/// Life of a node. `left` keeps its history until it is forgotten.
+/// State of a node. `left` keeps its history until it is forgotten.
 enum class NodeState : std::uint8_t { available, busy, pending_pause, pending_leave, paused, left };
 
-/// Record of a node, as policies see it. What QoS measures lies beside it, in the tracker's `node_data`.
+/// Record of a node, as policies see it. The QoS tracker's measurements are stored separately, in its `node_data`.
 struct Node {
     NodeId id = NodeId::null();
     OperatorId operator_id = OperatorId::null();
     Amount stake{};
     StakeRoot stake_root{};
-    TimePoint due_at = never;                          ///< When it is readmitted or, if it left, forgotten.
+    TimePoint due_at = never;                          ///< Time at which it is readmitted or, if it left, forgotten.
     ClassId node_class = no_handle<ClassId>;           ///< Interned (GPU, VRAM, platform, version).
-    std::uint32_t slot = 0;                            ///< Place among the nodes of its class; decides the order of draws.
+    std::uint32_t slot = 0;                            ///< Index among the nodes of its class; decides the order of
+                                                       ///< draws.
     LeaseHandle lease = no_handle<LeaseHandle>;        ///< The lease it holds, if any.
     NodeState state = NodeState::left;
     bool excluded = false;                             ///< Kept out of candidate pools until its health recovers.
     bool kicked_out = false;                           ///< Leaves for good when its lease ends.
     List<std::string> labels{};
-    TaskHandle held = no_handle<TaskHandle>;           ///< The pinned task that waits for it; never while it is free.
+    TaskHandle held = no_handle<TaskHandle>;           ///< The pinned task that waits for it; none while it is free.
 
-    /// True for every state but `left`: these nodes count in N and in the largest stake.
+    /// True for every state but `left`: present nodes count in N and in the largest stake.
     [[nodiscard]] auto present() const noexcept -> bool { return state != NodeState::left; }
 
-    /// True when it runs a task.
+    /// True while it runs a task.
     [[nodiscard]] auto leased() const noexcept -> bool { return lease != no_handle<LeaseHandle>; }
 
     friend auto operator==(const Node&, const Node&) -> bool = default;
@@ -87,14 +89,15 @@ enum class Holding : std::uint8_t {
     in_use,   ///< Downloaded and loaded in GPU memory.
 };
 
-/// One model a node holds, or was asked to fetch: a wish, which ends by itself.
+/// One model that a node holds or was asked to fetch. A request expires by itself.
 struct HeldModel {
-    static constexpr auto place_max = (std::uint32_t{1} << 30U) - 1U;  ///< Far more than nodes may join.
+    static constexpr auto place_max = (std::uint32_t{1} << 30U) - 1U;  ///< Far above the number of nodes that may join.
 
     ModelId model{};
     Holding holding : 2 = Holding::on_disk;
-    std::uint32_t place : 30 = 0;            ///< Place among the model's holders of the same class; meaningful when on disk.
-    TimePoint wanted_until{};                ///< When the wish ends; meaningful when wanted.
+    std::uint32_t place : 30 = 0;            ///< Index among the model's holders of the same class; meaningful when on
+                                             ///< disk.
+    TimePoint wanted_until{};                ///< Time at which the request expires; meaningful when wanted.
 
     constexpr HeldModel() noexcept = default;
     constexpr HeldModel(ModelId m, Holding h, std::uint32_t p, TimePoint until) noexcept
@@ -105,7 +108,7 @@ struct HeldModel {
     friend auto operator==(const HeldModel&, const HeldModel&) -> bool = default;
 };
 
-/// What one node holds, ascending by model.
+/// The models of one node, ascending by model.
 using HeldModels = List<HeldModel>;
 
 /// Where a model stands in the list, or would stand. @complexity O(log n) for n models.

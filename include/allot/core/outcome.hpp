@@ -6,7 +6,7 @@
 
 namespace allot { inline namespace v0 {
 
-/// How a node's part in a task went, as the QoS tracker hears it.
+/// Outcome of a node's part in a task, as reported to the QoS tracker.
 enum class OutcomeKind : std::uint8_t {
     success,             ///< The task was completed in time.
     timeout,             ///< The lease expired, outside a validation group.
@@ -28,23 +28,23 @@ struct Outcome {
     friend auto operator==(const Outcome&, const Outcome&) noexcept -> bool = default;
 };
 
-/// What a QoS tracker concludes from an outcome.
+/// A QoS tracker's conclusion from an outcome.
 enum class Standing : std::uint8_t {
     good,        ///< Nothing changes.
     excluded,    ///< Keep the node out of candidate pools until `back_at`.
     kicked_out,  ///< Remove the node from the network when it is free.
 };
 
-/// Why `fail` was called. In each case the whole fee is refunded unless the terms let the task start over; what it does to the
-/// node's QoS is the tracker's to say, here the default's.
+/// Reasons for a call of `fail`. In each case the whole fee is refunded, unless the terms let the task start over. The
+/// effect on the node's QoS is the tracker's decision; the effects below are those of the default tracker.
 enum class FailCause : std::uint8_t {
     out_of_memory,     ///< The task asked for too little VRAM: no effect on the node.
-    model_download,    ///< A model could not be fetched: no effect on the node, for its host may be down.
+    model_download,    ///< A model could not be fetched: no effect on the node, because its host may be down.
     execution_error,   ///< The task itself reported an error: no effect on the node.
     incorrect_result,  ///< The result was wrong: a verdict of zero points.
 };
 
-/// The outcome a failure counts as.
+/// The outcome that a failure counts as.
 [[nodiscard]] constexpr auto outcome_of(FailCause cause) noexcept -> OutcomeKind {
     switch (cause) {
         case FailCause::out_of_memory: return OutcomeKind::out_of_memory;

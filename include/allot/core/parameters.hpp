@@ -8,13 +8,14 @@
 
 namespace allot { inline namespace v0 { namespace detail {
 
-/// What parameters have to be, and the sentence that says so when they are not.
+/// One condition on parameters, and the sentence that reports its breach.
 struct ParameterRule {
     bool met;
     const char* sentence;
 };
 
-/// The sentence of the first rule that is not met; null when all are.
+/// The sentence of the first rule that is not met; null when all are met.
+/// @complexity linear in the number of rules.
 [[nodiscard]] constexpr auto first_unmet(std::initializer_list<ParameterRule> rules) noexcept -> const char* {
     for (const auto& rule : rules) {
         if (!rule.met) {
@@ -24,8 +25,8 @@ struct ParameterRule {
     return nullptr;
 }
 
-/// What is wrong with parameters, as one sentence: what their `fault()` says, or a general one where only `valid()` says no. Null
-/// when nothing is, and for a type that has neither.
+/// The fault of the parameters as one sentence: that of their `fault()`, or a general one where only `valid()` returns
+/// false. Null for sound parameters, and for a type with neither function.
 template <class Parameters>
 [[nodiscard]] constexpr auto parameter_fault(const Parameters& parameters) -> const char* {
     if constexpr (requires { parameters.fault(); }) {
@@ -37,8 +38,8 @@ template <class Parameters>
     }
 }
 
-/// The parameters themselves when nothing is wrong with them, else std::invalid_argument with the sentence. A program without
-/// exceptions ends instead, and a constant expression does not compile.
+/// Returns sound parameters unchanged; otherwise throws std::invalid_argument with the sentence. A program without
+/// exceptions terminates instead, and a constant expression does not compile.
 template <class Parameters>
 constexpr auto sound(const Parameters& parameters) -> const Parameters& {
     if (const auto* fault = parameter_fault(parameters); fault != nullptr) {

@@ -11,13 +11,14 @@ namespace allot { inline namespace v0 {
 
 namespace detail {
 
-/// A character of a text, and how many bytes it is written in.
+/// A character of a text, and its length in bytes.
 struct Character {
-    std::uint32_t code = 0xFFFD;  ///< 0xFFFD, the sign for what cannot be read, where the bytes are no UTF-8.
+    std::uint32_t code = 0xFFFD;  ///< 0xFFFD, the replacement character, where the bytes are no UTF-8.
     std::size_t size = 1;
 };
 
-/// The first character of a text that is not empty.
+/// The first character of a text.
+/// @pre `text` is not empty.
 [[nodiscard]] constexpr auto first_character(std::string_view text) noexcept -> Character {
     const auto byte = [&](std::size_t i) { return std::uint32_t{static_cast<std::uint8_t>(text[i])}; };
     if (byte(0) < 0x80) {
@@ -39,7 +40,7 @@ struct Character {
     return good ? Character{code, size} : Character{};
 }
 
-/// Whether a character steers a terminal or the direction of what stands beside it, rather than being shown.
+/// True if a character controls a terminal or the direction of writing around it, and is not itself shown.
 [[nodiscard]] constexpr auto steers(std::uint32_t code) noexcept -> bool {
     return code < 0x20 || (code >= 0x7F && code <= 0x9F) || code == 0x61C || code == 0x200E || code == 0x200F ||
            (code >= 0x2028 && code <= 0x202E) || (code >= 0x2066 && code <= 0x2069);
@@ -47,9 +48,11 @@ struct Character {
 
 }  // namespace detail
 
-/// Text of strangers for people to read, on a terminal or in a journal: "?" stands for each control character (C0, DEL, C1), each
-/// sign that turns the direction of writing, and each byte that is no UTF-8.
-/// @complexity linear
+/// The text of an untrusted party made safe for people to read, on a terminal or in a journal.
+///
+/// "?" replaces each control character (C0, DEL, C1), each character that changes the direction of writing, and each
+/// byte that is no UTF-8.
+/// @complexity linear in the length of the text.
 [[nodiscard]] inline auto printable(std::string_view text) -> std::string {
     auto out = std::string{};
     out.reserve(text.size());

@@ -13,25 +13,26 @@
 
 namespace allot { inline namespace v0 {
 
-/// 256 bits of chance from the outside: a block hash, a VRF output, a beacon round or a seed.
+/// 256 bits of randomness from outside: a block hash, a VRF output, a beacon round or a seed.
 struct Entropy {
     std::array<std::uint64_t, 4> words{};
 
     /// All zero.
     constexpr Entropy() noexcept = default;
 
-    /// A seed, for tests and for those who trust themselves: the first word, the others zero.
+    /// A seed, for tests and for a network of one trusted party: it is the first word, the others are zero.
     template <detail::word_integral I>
     constexpr Entropy(I seed) noexcept  // NOLINT: implicit, `.entropy = 2026`
         : words{static_cast<std::uint64_t>(seed), 0, 0, 0} {}
 
-    /// Four words.
+    /// The four words.
     explicit constexpr Entropy(const std::array<std::uint64_t, 4>& values) noexcept : words{values} {}
 
-    /// 32 bytes, the lowest of each word first.
+    /// The 32 bytes as words, the lowest byte of each word first.
     explicit constexpr Entropy(const std::array<std::uint8_t, 32>& bytes) noexcept : words{words_of(bytes)} {}
 
     /// The 32 bytes that give this entropy.
+    /// @complexity constant: 32 bytes.
     [[nodiscard]] constexpr auto bytes() const noexcept -> std::array<std::uint8_t, 32> {
         auto out = std::array<std::uint8_t, 32>{};
         for (std::size_t i = 0; i < out.size(); ++i) {
@@ -44,9 +45,9 @@ struct Entropy {
     friend constexpr auto operator<=>(const Entropy&, const Entropy&) noexcept -> std::strong_ordering = default;
 };
 
-/// What a draw is for. Draws of different purpose share nothing, though all else is equal.
+/// Purpose of a draw. Draws of different purpose are independent, even if all else is equal.
 ///
-/// The numbers are part of the rules: a recorded draw is checked with them, so they never change. Those from 64 up
+/// The numbers are part of the rules: a recorded draw is checked with them, so they never change. Numbers from 64 up
 /// belong to the embedder.
 enum class Purpose : std::uint8_t {
     dispatch = 1,     ///< the node that runs a task; the subject is the task
@@ -58,9 +59,9 @@ enum class Purpose : std::uint8_t {
 
 /// A stream of random words that is a function of its key alone: (entropy, purpose, subject, attempt, index).
 ///
-/// So a draw never depends on how many others were made before it, and whoever knows the key can repeat it. Word i is
-/// SipHash-1-3 of i under a key of 128 bits; that key is SipHash-2-4 of the rest of the arguments, keyed by the first
-/// half of the entropy. Which bits a call consumes is part of the rules.
+/// A draw therefore never depends on the number of other draws before it, and any party that knows the key can repeat
+/// it. Word i is SipHash-1-3 of i under a key of 128 bits; that key is SipHash-2-4 of the other arguments, keyed by the
+/// first half of the entropy. The bits that a call consumes are part of the rules.
 class Random {
 public:
     /// The 32 bytes of an id.
@@ -76,10 +77,10 @@ public:
         return SipHash13{key_}.word(words_drawn_++).finish();
     }
 
-    /// A uniform number below `n`, without bias: the upper half of word * n, words of the short first interval
-    /// refused (Lemire, 2019).
+    /// A uniform number below `n`, without bias: the upper half of word * n, with rejection of the words of the short
+    /// first interval (Lemire, 2019).
     /// @pre `n > 0`.
-    /// @complexity one word, two words expected at worst.
+    /// @complexity one word at best, two words expected at worst.
     [[nodiscard]] constexpr auto below(std::uint64_t n) noexcept -> std::uint64_t {
         ALLOT_ASSERT(n != 0, "no number is below zero");
         auto product = multiply_wide(next(), n);
@@ -92,8 +93,8 @@ public:
         return product.high();
     }
 
-    /// A uniform number below `n`, without bias; that of a word where `n` fits in one, else as many bits as `n - 1`
-    /// has, the upper word drawn first, until they are below `n`.
+    /// A uniform number below `n`, without bias. Where `n` fits in one word it is that of the word. Otherwise it has as
+    /// many bits as `n - 1`, the upper word drawn first, and is drawn again until it is below `n`.
     /// @pre `n > 0`.
     /// @complexity four words expected at worst.
     [[nodiscard]] constexpr auto below(u128 n) noexcept -> u128 {
@@ -111,7 +112,7 @@ public:
         }
     }
 
-    /// How many words the stream has given.
+    /// Number of words that the stream has given.
     [[nodiscard]] constexpr auto words_drawn() const noexcept -> std::uint64_t { return words_drawn_; }
 
     friend constexpr auto operator==(const Random&, const Random&) noexcept -> bool = default;

@@ -10,13 +10,13 @@
 
 namespace allot { inline namespace v0 {
 
-/// Whom an event concerns.
+/// The parties that an event concerns.
 struct Recipients {
-    /// Who else is told, beside a node and an owner.
+    /// Further parties to notify, in addition to a node and an owner.
     enum class Others : std::uint8_t { nobody, sender, embedder, everybody };
 
     std::optional<NodeId> node{};
-    std::optional<OwnerId> owner{};  ///< None for a task without an owner: then it is the embedder's own.
+    std::optional<OwnerId> owner{};  ///< None for a task without an owner, which is then the embedder's own.
     Others others = Others::nobody;
 
     friend auto operator==(const Recipients&, const Recipients&) noexcept -> bool = default;
@@ -52,9 +52,10 @@ struct RecipientsOf {
 
 }  // namespace detail
 
-/// Whom an event concerns: the node and the owner that it names, as the table of events in README.md says.
+/// The parties that an event concerns: the node and the owner that it names, as the table of events in README.md says.
 ///
-/// Whoever passes each event on to its recipients has told each node which leases it holds, and each owner how its tasks ended.
+/// An embedder that passes each event on to its recipients thereby tells each node its leases, and each owner the ends
+/// of its tasks.
 /// @complexity O(1).
 [[nodiscard]] inline auto recipients(const Event& event) -> Recipients { return std::visit(detail::RecipientsOf{}, event); }
 

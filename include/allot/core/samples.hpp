@@ -7,13 +7,14 @@
 
 namespace allot { inline namespace v0 {
 
-/// Points given in some window, and how often: a mean that is not yet divided. No samples is a state of its own, not a mean of
-/// zero.
+/// Sum and number of the points given in some window: a mean before the division. No samples is a state of its own, not
+/// a mean of zero.
 struct Samples {
     std::uint32_t sum = 0;
     std::uint32_t count = 0;
 
-    /// The mean over the best points; nothing without samples. @pre `points_max > 0`.
+    /// The mean as a fraction of the best points; empty without samples.
+    /// @pre `points_max > 0`.
     [[nodiscard]] constexpr auto mean(std::uint32_t points_max) const noexcept -> std::optional<Score> {
         if (count == 0) {
             return std::nullopt;

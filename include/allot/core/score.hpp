@@ -8,9 +8,9 @@
 
 namespace allot { inline namespace v0 {
 
-/// Fixed-point number in [0, 1] with 30 fraction bits: QoS, health, speed and their like.
+/// Fixed-point number in [0, 1] with 30 fraction bits, for QoS, health, speed and similar quantities.
 ///
-/// An integer keeps the same value on every target; 2^-30 is finer than any score is measured.
+/// An integer has the same value on every target; 2^-30 is finer than the measurement of any score.
 class Score {
 public:
     /// Bits after the binary point.

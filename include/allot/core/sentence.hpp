@@ -16,7 +16,8 @@ namespace allot { inline namespace v0 {
 
 namespace detail {
 
-/// Texts, one behind the other.
+/// The concatenation of texts.
+/// @complexity linear in the length of the result.
 [[nodiscard]] inline auto text(std::initializer_list<std::string_view> parts) -> std::string {
     auto whole = std::string{};
     for (const auto part : parts) {
@@ -25,7 +26,7 @@ namespace detail {
     return whole;
 }
 
-/// A number with zeros before it.
+/// A number in decimal digits, padded with zeros to `width`.
 [[nodiscard]] inline auto digits(std::int64_t number, std::size_t width) -> std::string {
     const auto plain = std::to_string(number);
     return std::string(plain.size() < width ? width - plain.size() : 0, '0') + plain;
@@ -49,7 +50,7 @@ namespace detail {
 
 }  // namespace detail
 
-/// A time of this century as a date in UTC, for then its origin is 1970; every other as milliseconds.
+/// A time of this century as a date in UTC, assuming the origin 1970; any other time as milliseconds.
 [[nodiscard]] inline auto time_text(TimePoint time) -> std::string {
     using namespace std::chrono;
     if (time == never) {
@@ -71,7 +72,7 @@ namespace detail {
 
 namespace detail {
 
-/// An event as a person would say it. No template: a program that writes events compiles this once.
+/// The visitor that makes an event's sentence. It is no template: a program that writes events compiles it once.
 struct EventText {
     auto operator()(const event::NodeJoined& e) const -> std::string {
         return text({"node ", e.node.text(), " joined", e.again ? " again" : ""});
@@ -198,7 +199,8 @@ struct EventText {
 
 }  // namespace detail
 
-/// An event as one sentence, with ids as they were made and names of strangers made printable.
+/// An event as one sentence. Ids are written as they were made, and names of untrusted parties are made printable.
+/// @complexity linear in the length of the sentence.
 [[nodiscard]] inline auto sentence(const Event& event) -> std::string { return std::visit(detail::EventText{}, event); }
 
 }}  // namespace allot::v0

@@ -11,17 +11,17 @@
 
 namespace allot { inline namespace v0 {
 
-/// 256 bits that name a content.
+/// 256 bits that identify a content.
 using Hash256 = std::array<std::uint8_t, 32>;
 
 /// SHA-256 (FIPS 180-4), fed piece by piece.
 ///
-/// For names of contents that strangers chose: nobody can make two that share one. Where only a table must be safe
-/// from them, `SipHasher` is many times faster.
+/// It names contents that an untrusted party chose: no party can make two contents with one name. `SipHasher` is many
+/// times faster, and is enough where only a hash table must be safe from such a party.
 class Sha256 {
 public:
     /// Feeds bytes.
-    /// @complexity linear; whole blocks are hashed where they lie, and only what is left over is copied.
+    /// @complexity linear in their number; whole blocks are hashed in place, and only the bytes left over are copied.
     constexpr auto bytes(std::span<const std::uint8_t> values) noexcept -> Sha256& {
         const auto used = used_bytes();
         length_ += values.size();
@@ -39,7 +39,8 @@ public:
         return *this;
     }
 
-    /// The hash of all that was fed. More can be fed afterwards.
+    /// The hash of all bytes fed so far. More can be fed afterwards.
+    /// @complexity constant: at most two blocks.
     [[nodiscard]] constexpr auto finish() const noexcept -> Hash256 {
         constexpr auto length_at = block_size - 8;
         auto state = state_;
@@ -67,7 +68,7 @@ private:
     using State = std::array<std::uint32_t, 8>;
     using Words = std::array<std::uint32_t, 64>;
 
-    /// The first 32 bits behind the point of the cube roots of the first 64 primes.
+    /// The first 32 bits of the fractional parts of the cube roots of the first 64 primes.
     static constexpr auto round_constants = Words{
         0x428A2F98, 0x71374491, 0xB5C0FBCF, 0xE9B5DBA5, 0x3956C25B, 0x59F111F1, 0x923F82A4, 0xAB1C5ED5,
         0xD807AA98, 0x12835B01, 0x243185BE, 0x550C7DC3, 0x72BE5D74, 0x80DEB1FE, 0x9BDC06A7, 0xC19BF174,
@@ -82,7 +83,7 @@ private:
         return static_cast<std::size_t>(length_ % block_size);
     }
 
-    /// One round. The eight words keep their places; the next round calls each by the name of its neighbour.
+    /// One round. The eight words stay in place; instead, the next round shifts their names by one.
     static constexpr auto round(std::uint32_t a, std::uint32_t b, std::uint32_t c, std::uint32_t& d, std::uint32_t e,
                                 std::uint32_t f, std::uint32_t g, std::uint32_t& h, std::uint32_t added) noexcept -> void {
         h += (std::rotr(e, 6) ^ std::rotr(e, 11) ^ std::rotr(e, 25)) + (g ^ (e & (f ^ g))) + added;
@@ -90,7 +91,7 @@ private:
         h += (std::rotr(a, 2) ^ std::rotr(a, 13) ^ std::rotr(a, 22)) + ((a & b) | (c & (a | b)));
     }
 
-    /// Takes in the 64 bytes from `block` on.
+    /// Hashes the 64 bytes from `block` on into the state.
     static constexpr auto compress(State& state, const std::uint8_t* block) noexcept -> void {
         auto w = Words{};
         for (std::size_t i = 0; i < 16; ++i, block += 4) {
@@ -119,7 +120,7 @@ private:
 
     State state_{0x6A09E667, 0xBB67AE85, 0x3C6EF372, 0xA54FF53A,
                  0x510E527F, 0x9B05688C, 0x1F83D9AB, 0x5BE0CD19};
-    Block block_{};  ///< Bytes that do not fill a block yet.
+    Block block_{};  ///< Bytes that do not yet fill a block.
     std::uint64_t length_ = 0;
 };
 

@@ -12,7 +12,7 @@
 
 namespace allot { inline namespace v0 {
 
-/// Key of 128 bits. Bytes of a key are read with the lowest first, as everywhere in SipHash.
+/// Key of 128 bits. The bytes of a key are read with the lowest first, as everywhere in SipHash.
 struct SipKey {
     std::uint64_t k0 = 0;
     std::uint64_t k1 = 0;
@@ -22,16 +22,17 @@ struct SipKey {
 
 /// SipHash (Aumasson and Bernstein, 2012): a keyed hash of short messages, fed piece by piece.
 ///
-/// Who does not know the key can neither predict a value nor make two messages collide, which plain hashes of names
-/// chosen by strangers do not give. `C` rounds are done for each eight bytes and `D` at the end; `Bits` is the length
-/// of the result, 64 or 128, and results of different length have nothing in common.
+/// A party without the key can neither predict a value nor make two messages collide; a plain hash of names that an
+/// untrusted party chose does not prevent that. Each eight bytes take `C` rounds, and the end takes `D`. `Bits` is the
+/// length of the result, 64 or 128; results of different length are unrelated.
+/// @complexity linear in the number of bytes fed; `finish` and `finish128` take constant time.
 template <int C, int D, int Bits = 64>
 class SipHasher {
     static_assert(C > 0 && D > 0, "SipHash needs rounds");
     static_assert(Bits == 64 || Bits == 128, "SipHash gives 64 or 128 bits");
 
 public:
-    /// The hash of nothing yet.
+    /// A hasher before its first byte.
     explicit constexpr SipHasher(const SipKey& key) noexcept
         : v0_{key.k0 ^ 0x736F'6D65'7073'6575U},
           v1_{key.k1 ^ 0x646F'7261'6E64'6F6DU ^ (Bits == 128 ? 0xEEU : 0U)},
@@ -52,7 +53,7 @@ public:
     }
 
     /// Feeds words.
-    /// @pre only words were fed before, or bytes in eights.
+    /// @pre The number of bytes fed before is a multiple of eight.
     template <std::size_t n>
     constexpr auto words(const std::array<std::uint64_t, n>& values) noexcept -> SipHasher& {
         ALLOT_ASSERT(pending_bits() == 0, "SipHasher::words: feed single bytes after whole words");
@@ -67,7 +68,7 @@ public:
     constexpr auto bytes(std::span<const std::uint8_t> values) noexcept -> SipHasher& { return feed(values); }
     constexpr auto bytes(std::span<const std::byte> values) noexcept -> SipHasher& { return feed(values); }
 
-    /// The hash of all that was fed. More can be fed afterwards.
+    /// The hash of all bytes fed so far. More can be fed afterwards.
     [[nodiscard]] constexpr auto finish() const noexcept -> std::uint64_t
         requires(Bits == 64)
     {
@@ -76,7 +77,8 @@ public:
         return last.result();
     }
 
-    /// The hash of all that was fed, in 128 bits. Its first byte in print is the lowest.
+    /// The hash of all bytes fed so far, in 128 bits. Its first byte in print is the lowest. More can be fed
+    /// afterwards.
     [[nodiscard]] constexpr auto finish128() const noexcept -> u128
         requires(Bits == 128)
     {
@@ -90,7 +92,7 @@ public:
 private:
     [[nodiscard]] constexpr auto pending_bits() const noexcept -> unsigned { return (length_ % 8U) * 8U; }
 
-    /// Whole words first: compilers make one load of the eight shifts, which halves the time of hashing text.
+    /// Feeds whole words first: compilers turn the eight shifts into one load, which halves the time of hashing text.
     template <class Byte>
     constexpr auto feed(std::span<const Byte> values) noexcept -> SipHasher& {
         for (; values.size() >= 8; values = values.subspan(8)) {
@@ -150,7 +152,7 @@ private:
     std::uint64_t v2_;
     std::uint64_t v3_;
     std::uint64_t pending_ = 0;  // bytes fed since the last whole word
-    std::uint8_t length_ = 0;    // modulo 256, as the last block holds it
+    std::uint8_t length_ = 0;    // modulo 256, as SipHash's last block has it
 };
 
 /// SipHash-1-3: fast, for hash tables and counter streams.

@@ -11,7 +11,7 @@ namespace allot { inline namespace v0 {
 
 namespace detail {
 
-/// floor(sqrt(value)) by Newton's method from above, which falls until it is there.
+/// floor(sqrt(value)) by Newton's method from above: the estimates fall until they reach it.
 /// @pre `guess >= floor(sqrt(value))` and `guess > 0`.
 [[nodiscard]] constexpr auto isqrt_from(u128 value, std::uint64_t guess) noexcept -> std::uint64_t {
     while (true) {
@@ -23,7 +23,7 @@ namespace detail {
     }
 }
 
-/// floor(sqrt(value)) of one word, all in one word.
+/// floor(sqrt(value)) of one word, computed within one word.
 [[nodiscard]] constexpr auto isqrt_word(std::uint64_t value) noexcept -> std::uint64_t {
     if (value == 0) {
         return 0;
@@ -56,8 +56,8 @@ namespace detail {
 
 /// Square root of a stake, as a mantissa of 32 bits and an exponent: `mantissa * 2^exponent`, rounded down.
 ///
-/// A whole-number root would be too coarse for small stakes: the root of 2 and that of 3 are both 1. This one is
-/// below the true root by a relative error under 2^-31 for every stake from 1 up, exact for powers of four, and never
+/// A whole-number root would be too coarse for small stakes: the roots of 2 and of 3 would both be 1. For every stake
+/// from 1 up this one is below the true root by a relative error under 2^-31. It is exact for powers of four, and never
 /// falls when the stake rises.
 class StakeRoot {
 public:
@@ -87,7 +87,7 @@ public:
         return root;
     }
 
-    /// True for words that `packed()` gives.
+    /// True if `packed()` can return the word.
     [[nodiscard]] static constexpr auto is_packed(std::uint64_t word) noexcept -> bool {
         const auto exponent = word >> 32U;
         return word == 0
@@ -96,7 +96,7 @@ public:
                    && exponent <= static_cast<std::uint64_t>(exponent_max + exponent_bias));
     }
 
-    /// The root that `packed()` gave.
+    /// The root whose `packed()` is `word`.
     /// @pre `is_packed(word)`.
     [[nodiscard]] static constexpr auto from_packed(std::uint64_t word) noexcept -> StakeRoot {
         ALLOT_ASSERT(is_packed(word), "the word is no packed root");
@@ -142,7 +142,7 @@ private:
     return StakeRoot::from_parts(mantissa_min, root.exponent() + 1);
 }
 
-/// How many powers of two the larger root's exponent is above the smaller's.
+/// Difference of the two roots' exponents, in powers of two.
 /// @pre `smaller <= larger`, neither zero.
 [[nodiscard]] constexpr auto exponent_gap(StakeRoot smaller, StakeRoot larger) noexcept -> int {
     ALLOT_ASSERT(!smaller.is_zero() && smaller <= larger, "the gap is asked from a positive root upwards");

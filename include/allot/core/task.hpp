@@ -18,9 +18,9 @@
 
 namespace allot { inline namespace v0 {
 
-/// One card a task accepts: the exact name, and the exact VRAM unless that is zero.
+/// One card that a task accepts: the exact name, and the exact VRAM unless that is zero.
 ///
-/// With zero VRAM the name is accepted at any VRAM of at least the task's `vram_min` (rule 10).
+/// With zero VRAM the name is accepted with any VRAM of at least the task's `vram_min` (rule 10).
 struct GpuChoice {
     std::string name{};
     Gibibytes vram{};
@@ -29,27 +29,31 @@ struct GpuChoice {
     friend auto operator<=>(const GpuChoice&, const GpuChoice&) -> std::strong_ordering = default;
 };
 
-/// What the embedder says of a task.
+/// The embedder's description of a task.
 struct TaskSpec {
     TaskId id;                                  ///< Name of the task.
-    Gibibytes vram_min{};                       ///< Least VRAM; ignored by an exact GPU choice. Zero asks for a GPU choice.
+    Gibibytes vram_min{};                       ///< Least VRAM; ignored by an exact GPU choice. Zero asks for a GPU
+                                                ///< choice.
     std::vector<GpuChoice> gpus{};              ///< Accepted cards; empty accepts any with enough VRAM.
     std::vector<std::string> platforms{};       ///< Accepted platforms; empty accepts any.
-    std::vector<std::string> platforms_refused{};  ///< Platforms it does not run on, whatever `platforms` says.
+    std::vector<std::string> platforms_refused{};  ///< Platforms it does not run on, even if `platforms` lists them.
     std::optional<SoftwareVersion> software{};  ///< Needed version of the node software.
     std::vector<std::string> models{};          ///< Models it needs; duplicates collapse.
-    Amount fee{};                               ///< What its owner pays for all of it.
+    Amount fee{};                               ///< The fee that its owner pays for the whole task.
     Duration duration_estimate{};               ///< Expected run time, positive.
-    std::optional<OwnerId> owner{};             ///< Who pays and is told.
+    std::optional<OwnerId> owner{};             ///< The owner that pays and is notified.
     std::optional<GroupId> group{};             ///< Validation group; members never share a node or an operator.
     std::vector<std::string> labels{};          ///< Free words for the embedder's own policies.
-    std::uint32_t gang_size = 1;                ///< So many nodes run it at once, each under its own lease; all or none.
+    std::uint32_t gang_size = 1;                ///< Number of nodes that run it at once, each under its own lease; all
+                                                ///< or none.
     bool same_card = false;                     ///< The nodes of a gang have one card: the same GPU and VRAM.
-    std::optional<NodeId> node{};               ///< Pinned: only this node runs it; then no owner, no group and no gang. It
-                                                ///< goes before all others there, so accept it from the system alone.
+    std::optional<NodeId> node{};               ///< Pinned: only this node runs it; then no owner, no group and no
+                                                ///< gang. It precedes all other tasks there, so accept it only from the
+                                                ///< network itself.
 };
 
-/// What a task asks of a node's class, and of how many nodes. Interned, it is the task queue's group: VRAM × GPU, or "any" GPU.
+/// A task's requirements on a node's class, and its number of nodes. Interned, it is the task queue's group: VRAM ×
+/// GPU, or "any" GPU.
 struct Requirement {
     Gibibytes vram_min{};
     std::vector<GpuChoice> gpus{};           ///< Sorted, without duplicates.
@@ -62,7 +66,7 @@ struct Requirement {
     friend auto operator==(const Requirement&, const Requirement&) -> bool = default;
 };
 
-/// A requirement as it stands in a spec, to be looked up without a copy.
+/// A requirement as a spec holds it, for a lookup without a copy.
 struct RequirementView {
     Gibibytes vram_min{};
     std::span<const GpuChoice> gpus{};
@@ -79,13 +83,13 @@ struct RequirementView {
     }
 };
 
-/// Worth of a task per unit of its time, as an exact rational.
+/// Value of a task per unit of its time, as an exact rational.
 ///
-/// Packed into 16 bytes, for a queue holds and moves millions: the numerator is below 2^96, the denominator positive and below
-/// 2^32, and what is not is cut to that.
+/// It is packed into 16 bytes, because a queue holds and moves millions. The numerator is below 2^96 and the
+/// denominator positive and below 2^32; other arguments are clamped to these ranges.
 class Value {
 public:
-    /// Worth nothing.
+    /// The value zero.
     constexpr Value() noexcept = default;
     constexpr Value(u128 num, std::uint64_t den = 1) noexcept  // NOLINT: implicit, a policy may `return fee;`
         : den_{static_cast<std::uint32_t>(std::clamp<std::uint64_t>(den, 1, 0xFFFF'FFFFU))} {
@@ -114,18 +118,19 @@ private:
     std::uint32_t den_ = 1;
 };
 
-/// Life of a task.
+/// State of a task.
 enum class TaskState : std::uint8_t {
     queued,   ///< It waits.
-    held,     ///< It waits at the one node that may run it, beside the queue.
+    held,     ///< It waits, outside the queue, for the one node that may run it.
     running,  ///< Its nodes hold leases.
-    ended,    ///< Its id is not used again until it is forgotten. No record says so: what is left then is a `TaskEnd`.
+    ended,    ///< Its id is not used again until it is forgotten. No task record has this state: only a `TaskEnd`
+              ///< remains then.
 };
 
 /// How a task ended.
 enum class Ending : std::uint8_t { done, failed, cancelled, evicted, timed_out };
 
-/// Why a task failed, was evicted or timed out.
+/// Reasons why a task failed, was evicted or timed out.
 enum class EndCause : std::uint8_t {
     none,              ///< It is done, or was cancelled.
     out_of_memory,     ///< As in `FailCause`, like the next three.
@@ -135,15 +140,15 @@ enum class EndCause : std::uint8_t {
     queue_full,        ///< As in `event::Eviction`, like the next two.
     queue_shrunk,
     table_full,
-    queue_deadline,    ///< It waited too long.
-    lease_deadline,    ///< Its node worked too long.
+    queue_deadline,    ///< Its waiting time ran out.
+    lease_deadline,    ///< The time of its lease ran out.
 };
 
-/// What is remembered of a task that has ended, and told by `find_task`.
+/// The remaining facts of an ended task, which `find_task` returns.
 struct TaskEnd {
     Ending ending = Ending::done;
     EndCause cause = EndCause::none;
-    std::optional<NodeId> node{};  ///< Who did it: the first that completed it, or the last that failed it or was late.
+    std::optional<NodeId> node{};  ///< The first node that completed it, or the last one that failed it or was late.
 
     friend auto operator==(const TaskEnd&, const TaskEnd&) noexcept -> bool = default;
 };
@@ -157,22 +162,24 @@ struct Task {
     std::uint64_t sequence = 0;                          ///< Order of submission; decides among equal values.
     Duration duration_estimate{};
     TimePoint submitted_at{};
-    TimePoint due_at{};                                  ///< When it leaves the queue.
+    TimePoint due_at{};                                  ///< Time at which it leaves the queue.
     RequirementId requirement = no_handle<RequirementId>;
-    LeaseHandle lease = no_handle<LeaseHandle>;          ///< Of its first node; `LeaseRecord::next` leads to the others.
+    LeaseHandle lease = no_handle<LeaseHandle>;          ///< Lease of its first node; `LeaseRecord::next` leads to the
+                                                         ///< others.
     GroupHandle group = no_handle<GroupHandle>;
-    std::uint32_t attempt = 0;                           ///< How often it was started; part of the key of its draws.
+    std::uint32_t attempt = 0;                           ///< Number of times it was started; part of the key of its
+                                                         ///< draws.
     List<ModelId> models{};                              ///< In canonical order: by name.
     List<NodeId> avoided{};                              ///< Nodes that declined or failed it, oldest first.
     List<std::string> labels{};
-    std::uint32_t strikes = 0;                           ///< How often a node failed it and it started over.
+    std::uint32_t strikes = 0;                           ///< Number of times that a node failed it and it started over.
     TaskState state = TaskState::queued;
     NodeHandle pinned_to = no_handle<NodeHandle>;        ///< The one node that may run it.
 
-    /// True while one node alone may run it.
+    /// True if only one node may run it.
     [[nodiscard]] auto pinned() const noexcept -> bool { return pinned_to != no_handle<NodeHandle>; }
 
-    /// Who is told, if anybody.
+    /// The owner to notify, if any.
     [[nodiscard]] auto notify_to() const -> std::optional<OwnerId> {
         return owner.is_null() ? std::nullopt : std::optional{owner};
     }

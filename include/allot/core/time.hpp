@@ -11,7 +11,7 @@ namespace allot { inline namespace v0 {
 /// Length of time in whole milliseconds.
 using Duration = std::chrono::duration<std::int64_t, std::milli>;
 
-/// The time line of the network. It has no `now()`: time is always an argument, so the same inputs give the same bytes.
+/// The time line of the network. It has no `now()`: time is always an argument, so equal inputs give equal bytes.
 struct NetworkTime {
     using duration = Duration;
     using rep = Duration::rep;
@@ -28,34 +28,34 @@ using TimePoint = NetworkTime::time_point;
     return to > from ? static_cast<std::uint64_t>((to - from).count()) : 0U;
 }
 
-/// The latest instant commands admit: 2^48 ms (8,900 years), so that deadlines never overflow.
+/// The latest instant that commands admit: 2^48 ms (8,900 years), so that deadlines never overflow.
 inline constexpr auto time_point_max = TimePoint{Duration{std::int64_t{1} << 48}};
 
-/// The instant that does not come: nothing is due then.
+/// The instant that never comes: nothing is due then.
 inline constexpr auto never = TimePoint::max();
 
-/// What a clock of the embedder's shows, as network time with the origin of that clock; parts of a millisecond are dropped.
+/// A reading of the embedder's clock as network time with that clock's origin; fractions of a millisecond are dropped.
 template <class Clock, class Length>
 [[nodiscard]] constexpr auto network_time(std::chrono::time_point<Clock, Length> shown) noexcept -> TimePoint {
     return TimePoint{std::chrono::floor<Duration>(shown.time_since_epoch())};
 }
 
-/// The same back, as `clock_time<Clock>(event.deadline)`.
+/// Network time as a reading of `Clock`, as in `clock_time<Clock>(event.deadline)`: the inverse of `network_time`.
 template <class Clock>
 [[nodiscard]] constexpr auto clock_time(TimePoint time) noexcept -> std::chrono::time_point<Clock, Duration> {
     return std::chrono::time_point<Clock, Duration>{time.time_since_epoch()};
 }
 
-/// Time that never goes back, as commands need it, from a clock that may be set back.
+/// A time that never goes back, as commands require, from a clock that may be set back.
 ///
 ///     auto forward = allot::ForwardTime{dispatcher.now()};
 ///     dispatcher.advance({.time = forward(allot::network_time(clock::now()))});
 class ForwardTime {
 public:
-    /// @param from the earliest answer: for a dispatcher that was restored, its `now()`.
+    /// @param from The earliest result: for a restored dispatcher, its `now()`.
     constexpr explicit ForwardTime(TimePoint from = {}) noexcept : latest_{from} {}
 
-    /// The later of this time and all that were answered before.
+    /// The latest of this time and all earlier results.
     constexpr auto operator()(TimePoint time) noexcept -> TimePoint {
         latest_ = time > latest_ ? time : latest_;
         return latest_;

@@ -20,7 +20,7 @@ namespace detail {
 __extension__ typedef unsigned __int128 native_u128;
 #endif
 
-/// Integers that convert to `u128` without a word: the built-in ones of at most 64 bits.
+/// Integers that convert to `u128` without a cast: the built-in ones of at most 64 bits.
 template <class I>
 concept word_integral = std::integral<I> && sizeof(I) <= sizeof(std::uint64_t);
 
@@ -29,8 +29,8 @@ concept word_integral = std::integral<I> && sizeof(I) <= sizeof(std::uint64_t);
 /// Unsigned integer of 128 bits with the arithmetic of the built-in unsigned types: results are modulo 2^128.
 ///
 /// It exists because not every supported compiler has such a type, and because a token amount needs more than 64 bits.
-/// All operations are constant time but `/` and `%`, whose cost depends on the operands; dividing by a value below 2^64
-/// is the fast case. Nothing throws.
+/// All operations take constant time but `/` and `%`, whose cost depends on the operands; a divisor below 2^64 is the
+/// fast case. No operation throws.
 class u128 {
 public:
     /// Zero.
@@ -93,6 +93,7 @@ public:
         return from_wide(detail::portable_multiply(a.wide(), b.wide()));
 #endif
     }
+    /// Quotient, rounded down.
     /// @pre `b != 0`, as for `%`.
     [[nodiscard]] friend constexpr auto operator/(u128 a, u128 b) noexcept -> u128 {
         ALLOT_ASSERT(b, "division by zero");
@@ -128,7 +129,7 @@ public:
     }
     [[nodiscard]] friend constexpr auto operator~(u128 a) noexcept -> u128 { return from_parts(~a.high_, ~a.low_); }
 
-    /// Unlike the built-in shifts these are defined for every count: 128 and more leave zero.
+    /// Shifts left. Unlike the built-in shifts these are defined for every count: 128 and more give zero.
     /// @pre `count >= 0`.
     template <detail::word_integral I>
     [[nodiscard]] friend constexpr auto operator<<(u128 a, I count) noexcept -> u128 {
@@ -225,13 +226,14 @@ private:
     return multiply_wide(a, b).high();
 }
 
-/// The sum, or nothing when it does not fit.
+/// The sum; empty when it exceeds 128 bits.
 [[nodiscard]] constexpr auto checked_add(u128 a, u128 b) noexcept -> std::optional<u128> {
     const auto sum = a + b;
     return sum < a ? std::nullopt : std::optional{sum};
 }
 
 /// The value in decimal digits, without sign or leading zeros.
+/// @complexity constant: at most 39 digits.
 [[nodiscard]] inline auto to_decimal(u128 value) -> std::string {
     constexpr auto group = std::uint64_t{10'000'000'000'000'000'000U};  // the largest power of ten in a word
     if (value < group) {
@@ -241,8 +243,9 @@ private:
     return to_decimal(value / group) + std::string(19 - tail.size(), '0') + tail;
 }
 
-/// The value of a text of decimal digits; nothing when the text is empty, holds anything else, or needs more than 128
+/// The value of a text of decimal digits. Empty when the text is empty, has another character, or needs more than 128
 /// bits.
+/// @complexity linear in the length of the text.
 [[nodiscard]] constexpr auto parse_decimal(std::string_view digits) noexcept -> std::optional<u128> {
     if (digits.empty()) {
         return std::nullopt;

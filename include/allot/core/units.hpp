@@ -8,7 +8,7 @@
 
 namespace allot { inline namespace v0 {
 
-/// Size of video memory: the nominal size the embedder gives, in whole GiB. Nothing is rounded inside.
+/// Size of video memory: the nominal size that the embedder gives, in whole GiB. It is never rounded.
 struct Gibibytes {
     std::uint32_t count = 0;
 
@@ -17,7 +17,7 @@ struct Gibibytes {
 
 namespace literals {
 
-/// `24_GiB`.
+/// The size in GiB, as in `24_GiB`.
 [[nodiscard]] constexpr auto operator""_GiB(unsigned long long count) noexcept -> Gibibytes {
     return Gibibytes{static_cast<std::uint32_t>(count)};
 }
@@ -50,7 +50,8 @@ struct Ratio {
     constexpr Ratio(std::uint32_t numerator, std::uint32_t denominator = 1) noexcept  // NOLINT: implicit, `= 2`
         : num{numerator}, den{denominator} {}
 
-    /// floor(count * num / den). @pre `den > 0`.
+    /// floor(count * num / den).
+    /// @pre `den > 0`.
     [[nodiscard]] constexpr auto of(std::uint32_t count) const noexcept -> std::uint64_t {
         return std::uint64_t{count} * num / den;
     }

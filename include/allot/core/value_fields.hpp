@@ -14,7 +14,7 @@
 
 namespace allot { inline namespace v0 {
 
-/// The fields of what commands and events are made of. An order is never changed: it is the order of the bytes.
+/// The fields of the values inside commands and events. An order never changes: it is the order of the bytes.
 
 ALLOT_FIELDS(Gibibytes, count)
 ALLOT_FIELDS(Amount, units)

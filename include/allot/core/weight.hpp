@@ -13,9 +13,9 @@ namespace allot { inline namespace v0 {
 
 /// Selection weight of a candidate: fixed-point number in [0, 16) with 92 fraction bits.
 ///
-/// A candidate is drawn in proportion to it. So many bits, because a small stake beside a huge one must keep its
+/// A candidate is drawn in proportion to it. It has 92 bits because a small stake next to a huge one must keep its
 /// share; the raw values of 2^32 weights sum without overflow in a `u128`. A positive weight never becomes zero,
-/// since zero is never drawn.
+/// because zero is never drawn.
 class Weight {
 public:
     /// Bits after the binary point.
@@ -48,7 +48,7 @@ public:
     /// Zero: never drawn.
     [[nodiscard]] static constexpr auto zero() noexcept -> Weight { return Weight{}; }
 
-    /// The largest weight, 16 - 2^-27: so much less than 16 that its bound still fits 32 bits.
+    /// The largest weight, 16 - 2^-27. It is so much below 16 that its bound still fits 32 bits.
     [[nodiscard]] static constexpr auto max() noexcept -> Weight { return from_raw(raw_max()); }
 
     /// The weight in units of 2^-92.
@@ -59,7 +59,7 @@ public:
 
     /// The weight times num / den, rounded down to 2^-92, at least 2^-92 when positive, cut at `max()`.
     ///
-    /// Right for any two words, fastest below 2^32. Never falls when the weight rises.
+    /// It is exact for any two words, and fastest below 2^32. It never falls when the weight rises.
     /// @pre `den > 0`.
     [[nodiscard]] constexpr auto scaled(std::uint64_t num, std::uint64_t den) const noexcept -> Weight {
         ALLOT_ASSERT(den != 0, "a weight is scaled by no ratio to zero");
@@ -94,7 +94,7 @@ private:
     u128 raw_{};
 };
 
-/// What a weight is made of, exactly: no quotient has been formed yet.
+/// The exact factors of a weight, before any division.
 ///
 /// The staking score is `stake_root / stake_root_max`; the boost is the model locality M, `boost_num / boost_den`.
 struct Factors {
@@ -113,22 +113,23 @@ struct Factors {
 // 1. Both stake roots are rounded down, relative error below 2^-31 each, hence S within 2^-30 of its true value.
 //    With mantissas m and n of root and maximum, exponent gap d and q = Q * 2^30,
 //        S * Q / (S + Q) = 2^-d * m * q / (m * 2^(30 - d) + q * n).
-// 2. For d > 30 the first term of the denominator is rounded down. Before, q and that term are scaled up until
-//    q >= 2^29 or nothing is lost at all, so the denominator is then above 2^60 and the error below 2^-60, upwards.
+// 2. For d > 30 the first term of the denominator is rounded down. Before that, q and that term are scaled up until
+//    q >= 2^29 or no bit is lost, so the denominator is then above 2^60 and the error below 2^-60, upwards.
 // 3. The quotient is rounded down to a whole number of units 2^-92. It is above 2^-66, as d <= 64, so never zero.
 // 4. Times M: rounded down to a whole number of units, but a positive weight to at least one unit.
 //
-// Steps 2 to 4 together: below the exact rational of the rounded roots by less than one unit before and one after the
-// boost, above it by less than 2^-60 of it, or up to one unit where step 4 rounds up. For stakes below 2^96 and Q of at
-// least 2^-30 a weight without boost is above 2^-50, so the relative error is below 2^-41; with all stakes below
-// 2^128 it is below 2^-26. Step 1 adds at most 2^-30. Every step is monotone, so W never falls when the stake, Q or M
-// rises.
+// Steps 2 to 4 together: W is below the exact rational of the rounded roots by less than one unit before the boost and
+// one after it. It is above that rational by less than 2^-60 of it, or by up to one unit where step 4 rounds up. For
+// stakes below 2^96 and Q of at least 2^-30 a weight without boost is above 2^-50, so the relative error is below
+// 2^-41; with all stakes below 2^128 it is below 2^-26. Step 1 adds at most 2^-30. Every step is monotone, so W never
+// falls when the stake, Q or M rises.
 
 /// Selection weight M * S * Q / (S + Q), half the harmonic mean of staking and QoS score, times the locality boost
 /// (seed 001).
 ///
-/// The harmonic mean lets neither score make up for the other: a rich node that times out stays unlikely. Zero when a
-/// score or the boost is zero, else positive. A stake root above the maximum counts as the maximum.
+/// With the harmonic mean neither score compensates for the other: a node of large stake that times out stays unlikely.
+/// The weight is zero when a score or the boost is zero, otherwise positive. A stake root above the maximum counts as
+/// the maximum.
 /// @pre `factors.boost_den > 0`.
 /// @complexity constant: two divisions by a word, three with a boost.
 [[nodiscard]] constexpr auto harmonic(const Factors& factors) noexcept -> Weight {
@@ -163,9 +164,9 @@ struct Factors {
 
 /// An upper bound of the weight in units of 2^-28, for an index whose sums must be cheap; 0 for zero alone.
 ///
-/// A relative margin of 2^-32 is added, then everything is rounded up past the next unit. Both together exceed the
-/// roundings of a weight (stated above), so that the bound of a node's best weight covers each weight the node can
-/// have, rescaled or not. The largest weight has the bound 2^32 - 1.
+/// A relative margin of 2^-32 is added, then the sum is rounded up past the next unit. Together they exceed the
+/// roundings of a weight (stated above). So the bound of a node's best weight covers each weight the node can have,
+/// rescaled or not. The largest weight has the bound 2^32 - 1.
 [[nodiscard]] constexpr auto bound_of(Weight weight) noexcept -> std::uint32_t {
     if (weight.is_zero()) {
         return 0;
@@ -173,12 +174,13 @@ struct Factors {
     return static_cast<std::uint32_t>(((weight.raw() + (weight.raw() >> 32)) >> 64).low() + 1);
 }
 
-/// The weight times `max_now / ceiling`: the same share of a draw, in the scale of a stake maximum that does not move.
+/// The weight times `max_now / ceiling`: the same share of a draw, in the scale of a stake maximum that does not
+/// change.
 ///
-/// W * stake_max only rises with stake_max. So a bound made once with the ceiling as maximum covers the rescaled
-/// weight under every maximum up to it, and an index need not hear of each new maximum. Rounded down to 2^-92, a
-/// positive weight to at least that.
-/// @pre `ceiling` is a power of two, `max_now <= ceiling`.
+/// W * stake_max only rises with stake_max. So a bound made once with the ceiling as maximum covers the rescaled weight
+/// under every maximum up to it, and an index need not follow each new maximum. Rounded down to 2^-92, a positive
+/// weight to at least that.
+/// @pre `ceiling` is a power of two and `max_now <= ceiling`.
 [[nodiscard]] constexpr auto at_stake_root_ceiling(Weight weight, StakeRoot max_now, StakeRoot ceiling) noexcept
     -> Weight {
     if (weight.is_zero() || max_now.is_zero()) {

@@ -5,8 +5,8 @@
 
 namespace allot { inline namespace v0 { namespace detail {
 
-/// 128 bits as two words. The operations on it are the portable ground of `u128`: compiled on every target, used where
-/// the compiler has no 128-bit integer.
+/// 128 bits as two words. The operations on it are the portable implementation of `u128`: compiled on every target,
+/// used where the compiler has no 128-bit integer.
 struct WideWord {
     std::uint64_t high = 0;
     std::uint64_t low = 0;
@@ -47,7 +47,8 @@ struct WideDivision {
     return {a.high - b.high - borrow, a.low - b.low};
 }
 
-/// `value << count` for a count below 64.
+/// `value << count`.
+/// @pre `count < 64`.
 [[nodiscard]] constexpr auto portable_shift_left(WideWord value, unsigned count) noexcept -> WideWord {
     if (count == 0) {
         return value;
@@ -55,10 +56,12 @@ struct WideDivision {
     return {(value.high << count) | (value.low >> (64U - count)), value.low << count};
 }
 
-/// One step of schoolbook division: the 32-bit digit of `(remainder, next) / divisor`, subtracting it from `remainder`.
+/// One step of schoolbook division: the 32-bit digit of `(remainder, next) / divisor`. Sets `remainder` to its
+/// remainder.
 ///
 /// The digit is estimated from the upper half of the divisor, which is then at most two too large.
 /// @pre the top bit of `divisor` is set and `remainder < divisor`; `next < 2^32`.
+/// @complexity constant: at most two corrections of the estimate.
 [[nodiscard]] constexpr auto portable_digit(std::uint64_t& remainder, std::uint64_t next,
                                             std::uint64_t divisor) noexcept -> std::uint64_t {
     const auto divisor_high = divisor >> 32U;
@@ -77,7 +80,7 @@ struct WideDivision {
     return digit;
 }
 
-/// Quotient and remainder by one word.
+/// Quotient and remainder of a division by one word.
 /// @pre `divisor > 0`.
 [[nodiscard]] constexpr auto portable_divide(WideWord value, std::uint64_t divisor) noexcept -> WideDivision {
     const auto quotient_high = value.high / divisor;
@@ -99,9 +102,9 @@ struct WideDivision {
     if (divisor.high == 0) {
         return portable_divide(value, divisor.low);
     }
-    // The quotient is one word. Half the value by the upper word of the scaled divisor fits in a word as well, and
-    // gives an estimate that is right or one too large. Less one, it is right or one too small, which the remainder
-    // tells.
+    // The quotient is one word. Half the value, divided by the upper word of the scaled divisor, fits in a word as
+    // well. It gives an estimate that is exact or one too large; less one, exact or one too small. The remainder
+    // decides.
     const auto shift = static_cast<unsigned>(std::countl_zero(divisor.high));
     const auto divisor_top = portable_shift_left(divisor, shift).high;
     const auto half = WideWord{value.high >> 1U, (value.high << 63U) | (value.low >> 1U)};

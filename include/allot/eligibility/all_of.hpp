@@ -9,7 +9,8 @@
 
 namespace allot { inline namespace v0 {
 
-/// Several eligibility policies at once: the first reason given counts. `AllOf{HardwareFit{}, Mine{}}`.
+/// Several eligibility policies combined: the first reason against a node counts. Example:
+/// `AllOf{HardwareFit{}, Mine{}}`.
 template <eligibility... Policies>
 class AllOf {
 public:
@@ -29,7 +30,7 @@ public:
         return first([&](const auto& policy) { return policy.admits(node, task, situation); });
     }
 
-    /// The policies; what has parts is configured, compared and recorded by them.
+    /// The policies. A dispatcher configures, compares and records each part by itself.
     [[nodiscard]] constexpr auto parts() const noexcept -> const std::tuple<Policies...>& { return policies_; }
     [[nodiscard]] constexpr auto parts() noexcept -> std::tuple<Policies...>& { return policies_; }
 

@@ -8,11 +8,11 @@
 
 namespace allot { inline namespace v0 {
 
-/// The default eligibility: hardware, platform and version decide about classes; avoided nodes and the operators of other
-/// members of a validation group are refused one by one.
+/// The default eligibility. Hardware, platform and version decide about classes; nodes that the task avoids, and
+/// operators of other members of its validation group, are refused one by one.
 ///
-/// A task that lists cards takes exactly those (rule 10), and its `vram_min` counts only for a card listed without VRAM.
-/// Otherwise every card with at least `vram_min` fits (seed 001, "Candidate Pool").
+/// A task that lists cards takes exactly those (rule 10), and its `vram_min` counts only for a card listed without
+/// VRAM. Otherwise every card with at least `vram_min` fits (seed 001, "Candidate Pool").
 struct HardwareFit {
     using role = role::eligibility;
     static constexpr std::string_view name = "HardwareFit";

@@ -14,17 +14,18 @@ namespace allot { inline namespace v0 {
 
 /// Parameters of `NameWhitelist`.
 struct NameWhitelistParameters {
-    std::vector<NodeClass> names{};  ///< The classes that are given tasks. None: every class.
+    std::vector<NodeClass> names{};  ///< The classes that may run tasks. Empty: every class.
 
     friend auto operator==(const NameWhitelistParameters&, const NameWhitelistParameters&) -> bool = default;
 };
 ALLOT_FIELDS(NameWhitelistParameters, names)
 
-/// Keeps tasks from all classes of nodes but those listed. Stands beside another policy:
-/// `AllOf{HardwareFit{}, NameWhitelist{{.names = {{"A100", 40_GiB, "Linux", {1, 0, 0}}}}}}`.
+/// Refuses all node classes but the listed ones. It is combined with another policy:
 ///
-/// A name at the relay is card and platform in one, with VRAM and version (spec: crynux.md 2.3): a class here. The other half of
-/// its name policy, how many nodes of a name there must be, is `Rules::class_nodes_min`.
+///     AllOf{HardwareFit{}, NameWhitelist{{.names = {{"A100", 40_GiB, "Linux", {1, 0, 0}}}}}}
+///
+/// At the relay a name is card and platform in one, with VRAM and version (spec: crynux.md 2.3); it is a class here.
+/// The other half of its name policy, the least number of nodes of a name, is `Rules::class_nodes_min`.
 class NameWhitelist {
 public:
     using role = role::eligibility;
@@ -34,7 +35,8 @@ public:
     NameWhitelist() = default;
     explicit NameWhitelist(Parameters parameters) : parameters_{std::move(parameters)} {}
 
-    /// @complexity linear in the names; asked once for each pair of class and requirement.
+    /// `Reason::none` for a listed class, and for every class if the list is empty.
+    /// @complexity linear in the names; called once for each pair of class and requirement.
     [[nodiscard]] auto fits(const NodeClass& node_class, const Requirement&) const -> Reason {
         const auto& names = parameters_.names;
         const auto listed = names.empty() || std::find(names.begin(), names.end(), node_class) != names.end();

@@ -11,25 +11,26 @@ namespace allot { inline namespace v0 {
 
 /// Parameters of `Probation`.
 struct ProbationParameters {
-    Amount fee_max = (u128{1} << 96) - u128{1};  ///< The most a task may pay that an unproven node is given. The default: any.
+    Amount fee_max = (u128{1} << 96) - u128{1};  ///< The largest fee of a task that an unproven node may run. The
+                                                 ///< default: any.
 
-    /// What is wrong with the parameters, as one sentence; null when they make sense together.
+    /// The fault of the parameters as one sentence; null when they are valid together.
     [[nodiscard]] constexpr auto fault() const noexcept -> const char* {
         return detail::first_unmet({
             {fee_max.admitted(), "allot: Probation: fee_max must be below 2^96"},
         });
     }
-    /// True when nothing is.
+    /// True if `fault()` is null.
     [[nodiscard]] constexpr auto valid() const noexcept -> bool { return fault() == nullptr; }
     friend constexpr auto operator==(const ProbationParameters&, const ProbationParameters&) noexcept -> bool = default;
 };
 ALLOT_FIELDS(ProbationParameters, fee_max)
 
-/// Keeps dear tasks from nodes that the QoS tracker does not hold proven by good service. Stands beside another policy:
-/// `AllOf{HardwareFit{}, Probation{{.fee_max = 50}}}`.
+/// Refuses tasks of large fee to nodes that the QoS tracker does not regard as proven by good service. It is combined
+/// with another policy: `AllOf{HardwareFit{}, Probation{{.fee_max = 50}}}`.
 ///
-/// A network where nobody is proven yet runs no dear task, so cheap ones must come first. A tracker that knows no probation
-/// holds every node proven.
+/// A network without proven nodes runs no task of large fee, so cheap ones must come first. A tracker without probation
+/// regards every node as proven.
 class Probation {
 public:
     using role = role::eligibility;

@@ -19,13 +19,14 @@ namespace allot { inline namespace v0 {
 
 /// Parameters of `DemandControl`; the defaults are those of the 2026 relay (spec: crynux.md 2.10).
 struct DemandControlParameters {
-    Duration window = std::chrono::seconds{1'800};    ///< Arrivals of so long make the rate; without any the demand has ended.
-    Ratio safety = 2;                                 ///< So many times the nodes that the rate keeps busy.
+    Duration window = std::chrono::seconds{1'800};    ///< Length of the window whose arrivals give the rate; without
+                                                      ///< any in it the demand has ended.
+    Ratio safety = 2;                                 ///< Factor on the number of nodes that the rate keeps busy.
     std::uint32_t holders_min = 1;                    ///< Least target while there is demand.
     std::uint32_t holders_max = 10;                   ///< Largest target.
-    Duration deadline = std::chrono::seconds{1'800};  ///< A node asked for a model should have it by then.
+    Duration deadline = std::chrono::seconds{1'800};  ///< Time that a node asked for a model has to get it.
 
-    /// What is wrong with the parameters, as one sentence; null when they make sense together.
+    /// The fault of the parameters as one sentence; null when they are valid together.
     [[nodiscard]] constexpr auto fault() const noexcept -> const char* {
         constexpr auto length = [](Duration d) { return d > Duration{0} && d.count() < std::int64_t{1} << 32U; };
         return detail::first_unmet({
@@ -36,18 +37,18 @@ struct DemandControlParameters {
              "allot: DemandControl: holders_max must be holders_min to 1,000"},
         });
     }
-    /// True when nothing is.
+    /// True if `fault()` is null.
     [[nodiscard]] constexpr auto valid() const noexcept -> bool { return fault() == nullptr; }
     friend constexpr auto operator==(const DemandControlParameters&, const DemandControlParameters&) noexcept -> bool = default;
 };
 ALLOT_FIELDS(DemandControlParameters, window, safety, holders_min, holders_max, deadline)
 
-/// How many nodes should hold a model, from how much work asks for it: target = ⌈arrivals a second × mean run time × safety⌉
-/// between a least and a largest (spec: crynux.md 2.10).
+/// The number of nodes that should hold a model, from the amount of work that needs it: target = ⌈arrivals per second ×
+/// mean run time × safety⌉ between a least and a largest (spec: crynux.md 2.10).
 ///
-/// A value for one demand: a model with the VRAM and platform it needs. It counts and remembers; the embedder asks it now and
-/// then, draws among the nodes it `may_ask`, and tells what came of it. A placement policy cannot be this, for it sees one
-/// start at a time and remembers nothing. Times never go back.
+/// It is a value for one demand: a model with the VRAM and platform it needs. The embedder queries it from time to
+/// time, draws among the nodes it `may_ask`, and reports their results. A placement policy cannot do this, because it
+/// sees one start at a time and keeps no history. Times never go back.
 class DemandControl {
 public:
     using Parameters = DemandControlParameters;
@@ -55,8 +56,8 @@ public:
     DemandControl() = default;
     explicit DemandControl(const Parameters& parameters) : parameters_{detail::sound(parameters)} {}
 
-    /// A task arrived that will run for so long. Fails with `time_went_back`, `time_too_late` or `duration_invalid` and then
-    /// changes nothing.
+    /// Records the arrival of a task with this run time. Error: `time_went_back`, `time_too_late` or
+    /// `duration_invalid`; then nothing changes.
     /// @complexity amortised constant.
     auto arrived(TimePoint now, Duration run_time) -> std::optional<Error> {
         if (const auto error = check(now)) {
@@ -70,8 +71,9 @@ public:
         return std::nullopt;
     }
 
-    /// Nodes that should hold the model now; 0 without demand. With it ends the demand period, and all nodes may be asked
-    /// again. Fails with `time_went_back` or `time_too_late`.
+    /// Number of nodes that should hold the model now; 0 without demand. The demand period ends with the demand, and
+    /// then all nodes may be asked again. Error: `time_went_back` or `time_too_late`.
+    /// @complexity amortised constant.
     [[nodiscard]] auto target(TimePoint now) -> Result<std::uint32_t> {
         if (const auto error = check(now)) {
             return Failure{*error};
@@ -86,8 +88,10 @@ public:
         return std::max(static_cast<std::uint32_t>(most), parameters_.holders_min);
     }
 
-    /// How many nodes to ask now, beside those that hold the model or were asked and still have time. Fails as `target`.
-    /// @param holders nodes that hold it, free or busy.
+    /// Number of nodes to ask now, in addition to those that hold the model or were asked and still have time. Error:
+    /// as `target`.
+    /// @param holders Number of nodes that hold it, free or busy.
+    /// @complexity linear in the nodes asked.
     [[nodiscard]] auto wanted(TimePoint now, std::uint32_t holders) -> Result<std::uint32_t> {
         const auto target_now = target(now);
         if (!target_now) {
@@ -97,10 +101,12 @@ public:
         return *target_now > there ? static_cast<std::uint32_t>(*target_now - there) : 0;
     }
 
-    /// True while the node was not yet asked in this demand period: one that failed is not asked twice (spec: D39).
+    /// True while the node was not yet asked in this demand period: a node that failed is not asked twice (spec: D39).
+    /// @complexity linear in the nodes asked.
     [[nodiscard]] auto may_ask(NodeId node) const -> bool { return find(node) == asked_.end(); }
 
-    /// The node was asked. Fails as `target`, or with `node_duplicate` when it was asked in this period before.
+    /// Records that the node was asked. Error: as `target`, or `node_duplicate` if it was asked in this period before.
+    /// @complexity linear in the nodes asked.
     auto asked(NodeId node, TimePoint now) -> std::optional<Error> {
         if (const auto error = check(now)) {
             return error;
@@ -112,8 +118,9 @@ public:
         return std::nullopt;
     }
 
-    /// The node has the model now, or never will; it is not waited for any more. Fails with `node_unknown` when it was not
-    /// asked.
+    /// Records that the node has the model now, or never will; it is no longer pending. Error: `node_unknown` if it was
+    /// not asked.
+    /// @complexity linear in the nodes asked.
     auto settled(NodeId node) -> std::optional<Error> {
         const auto place = find(node);
         if (place == asked_.end()) {
@@ -123,7 +130,8 @@ public:
         return std::nullopt;
     }
 
-    /// Nodes asked whose deadline has not passed and that are not settled. @complexity linear in the nodes asked.
+    /// Number of nodes asked whose deadline has not passed and that are not settled.
+    /// @complexity linear in the nodes asked.
     [[nodiscard]] auto pending(TimePoint now) const -> std::uint32_t {
         return static_cast<std::uint32_t>(
             std::count_if(asked_.begin(), asked_.end(), [&](const Asked& a) { return now < a.deadline; }));
@@ -141,7 +149,7 @@ private:
         TimePoint deadline{};
     };
 
-    /// Lets the time pass: arrivals older than the window are forgotten, and with the last of them the period ends.
+    /// Advances the time: arrivals older than the window are forgotten, and with the last of them the period ends.
     auto check(TimePoint now) -> std::optional<Error> {
         if (now < now_) {
             return Error::time_went_back;

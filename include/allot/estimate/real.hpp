@@ -9,12 +9,12 @@
 
 namespace allot { inline namespace v0 {
 
-/// A real number, `mantissa` × 2^`exponent`, calculated in integers and therefore the same on every machine. It is for what
-/// no fixed point can hold, such as the squares of lengths between milliseconds and weeks.
+/// A real number, `mantissa` × 2^`exponent`, computed in integers and therefore the same on every machine. It is for
+/// quantities beyond any fixed point, such as the squares of durations between milliseconds and weeks.
 ///
-/// The mantissa is zero, and then the exponent too, or its magnitude lies in [2^61, 2^62). Every result is the exact one cut
-/// off towards zero: its relative error is below 2^-61 (for `+` and `-` below 2^-60). Magnitudes below 2^-exponent_limit are
-/// zero; greater ones than the largest are the largest.
+/// The mantissa is in magnitude in [2^61, 2^62), or zero, and then the exponent is zero too. Every result is the exact
+/// one truncated towards zero: its relative error is below 2^-61 (for `+` and `-` below 2^-60). Magnitudes below
+/// 2^-exponent_limit become zero; those above the largest become the largest.
 struct Real {
     std::int64_t mantissa = 0;
     std::int32_t exponent = 0;
@@ -22,20 +22,22 @@ struct Real {
     static constexpr std::int32_t exponent_limit = 1 << 20;  ///< Exponents are less than this in magnitude.
     static constexpr int digits = 62;                        ///< Binary digits of the mantissa.
 
-    /// The value of an unsigned integer, cut off.
+    /// The value of an unsigned integer, truncated.
     [[nodiscard]] static constexpr auto from(u128 value) noexcept -> Real { return normal(false, value, 0); }
-    /// num / den, cut off. @pre `den > 0`.
+    /// num / den, truncated.
+    /// @pre `den > 0`.
     [[nodiscard]] static constexpr auto ratio(u128 num, u128 den) noexcept -> Real { return from(num) / from(den); }
 
-    /// True for a number in the form that every operation gives; other values may be in what strangers sent.
+    /// True for a number in the form that every operation gives; input of an untrusted party may have another.
     [[nodiscard]] constexpr auto valid() const noexcept -> bool {
         const auto inside = exponent > -exponent_limit && exponent < exponent_limit;
         return mantissa == 0 ? exponent == 0 : inside && bit_width(u128{magnitude()}) == digits;
     }
-    /// True below zero.
+    /// True for a value below zero.
     [[nodiscard]] constexpr auto negative() const noexcept -> bool { return mantissa < 0; }
 
-    /// The nearest integer to value × 2^shift, the greater of two as near; `most` where that is less. @pre not negative.
+    /// The nearest integer to value × 2^shift, the greater of two equally near; at most `most`.
+    /// @pre the value is not negative.
     [[nodiscard]] constexpr auto rounded(int shift, std::uint64_t most) const noexcept -> std::uint64_t {
         ALLOT_ASSERT(!negative(), "what is rounded to an unsigned integer is not negative");
         const auto places = std::int64_t{exponent} + shift;
@@ -62,8 +64,8 @@ struct Real {
         }
         const auto& upper = a.exponent >= b.exponent ? a : b;
         const auto& lower = a.exponent >= b.exponent ? b : a;
-        // 64 digits behind those of the upper one: what falls off the lower one is below 2^-64 of the upper, which is then
-        // more than twice as great.
+        // 64 digits behind those of the upper one: the digits lost from the lower one are below 2^-64 of the upper,
+        // which is then more than twice as great.
         const auto large = u128{upper.magnitude()} << 64;
         const auto small = (u128{lower.magnitude()} << 64) >> (upper.exponent - lower.exponent);
         const auto place = std::int64_t{upper.exponent} - 64;
@@ -78,6 +80,7 @@ struct Real {
         return normal(a.negative() != b.negative(), multiply_wide(a.magnitude(), b.magnitude()),
                       std::int64_t{a.exponent} + b.exponent);
     }
+    /// Quotient, truncated.
     /// @pre `b` is not zero.
     [[nodiscard]] friend constexpr auto operator/(const Real& a, const Real& b) noexcept -> Real {
         ALLOT_ASSERT(b.mantissa != 0, "division by zero");

@@ -12,27 +12,32 @@
 
 namespace allot { inline namespace v0 {
 
-/// Least squares that forget: how many times its expectation each of five parts of a sum really is, when only sums are seen.
+/// Weighted least squares with exponential forgetting. It estimates for each of five parts of a sum the factor between
+/// its expected and its true value, although only sums are observed.
 ///
-/// Told of parts z_k expected and a sum y_k seen, for k = 1 to n, it gives the factors f >= 0 that minimise
+/// From expected parts z_k and observed sums y_k, for k = 1 to n, it computes the factors f >= 0 that minimise
 ///
 ///     Σ_k α (1 - α)^(n-k) (y_k - f · z_k)²  +  ρ T Σ_j (f_j - 1)²,     T = Σ_k α (1 - α)^(n-k) z_k · z_k.
 ///
-/// The second term, the ridge, settles what samples leave open: a part never seen has the factor 1, and parts that always come
-/// in the same proportion leave 1 no further than they must. T makes it the same for lengths in any unit. What it takes from
-/// the fit is little: the root of the mean squared error grows by at most √ρ |f* - 1| √T over that of any other factors f*.
+/// The second term, the ridge, decides where samples leave freedom. A part never seen has the factor 1, and the factors
+/// of parts that always occur in the same proportion differ from 1 no more than they must. T makes the ridge
+/// independent of the unit of time. Its cost to the fit is small: the root of the mean squared error grows by at most
+/// √ρ |f* - 1| √T over that of any other factors f*.
 ///
-/// The sums are kept as `Real`, and with them the equations that have the minimum for solution: (A + ρ T) f = b + ρ T. Their
-/// eigenvalues lie between ρ T and (1 + ρ) T, so elimination costs at most the digits of 1 / ρ, of 2^-61 in each step: at a
-/// ρ of 10^-9 factors are right to 2^-24 of the largest in the worst case, and to 2^-50 when the samples settle them.
+/// The sums are stored as `Real`, and so are the equations whose solution is the minimum: (A + ρ T) f = b + ρ T. Their
+/// eigenvalues are between ρ T and (1 + ρ) T, so elimination loses at most the digits of 1 / ρ, of 2^-61 in each step.
+/// With ρ = 10^-9 the factors are accurate to 2^-24 of the largest in the worst case, and to 2^-50 when the samples
+/// determine them.
 struct RidgeFit {
     static constexpr std::size_t parts = 5;
     using Parts = std::array<Real, parts>;
 
     std::array<Real, parts * (parts + 1) / 2> squares{};  ///< A, the weighted sums of z_i z_j, i >= j, row by row.
-    Parts products{};                                     ///< b, those of z_j y.
+    Parts products{};                                     ///< b, the weighted sums of z_j y.
 
-    /// Takes a sample in. @pre nothing is negative, `alpha` lies in (0, 1). @complexity constant, 20 sums.
+    /// Adds a sample.
+    /// @pre no argument is negative, and `alpha` is in (0, 1).
+    /// @complexity constant, 20 sums.
     constexpr void add(const Parts& expected, const Real& seen, const Ratio& alpha) noexcept {
         const auto gain = Real::ratio(alpha.num, alpha.den);
         const auto rest = Real::ratio(alpha.den - alpha.num, alpha.den);
@@ -47,7 +52,8 @@ struct RidgeFit {
     }
 
     /// The factors f; all 1 before the first sample. `ridge` is ρ, in units of 10^-9.
-    /// @pre `ridge > 0`. @complexity constant: one elimination, or 31 when one without bounds would be negative.
+    /// @pre `ridge > 0`.
+    /// @complexity constant: one elimination, or 31 when one without bounds would be negative.
     [[nodiscard]] constexpr auto factors(std::uint32_t ridge) const noexcept -> Parts {
         auto trace = Real{};
         for (std::size_t i = 0; i < parts; ++i) {
@@ -59,8 +65,8 @@ struct RidgeFit {
             best.fill(Real::from(1));
             return best;
         }
-        // Held at zero are those factors that the sum would have negative: where none of the free ones is negative, and the sum
-        // does not fall when one at zero rises. With what is cut off, that is the choice where it falls least.
+        // Those factors are held at zero that would be negative at the minimum: such that no free one is negative, and
+        // the sum does not fall when one at zero rises. With truncation it is the choice where the sum falls least.
         auto least = steepest_fall(0, best, lift);
         for (auto free = (1U << parts) - 1U; free > 0 && least > Real{}; --free) {
             const auto found = solve(free, lift);
@@ -74,7 +80,9 @@ struct RidgeFit {
         return best;
     }
 
-    /// True for sums that samples can give, as far as each alone tells; others would still give factors, but without meaning.
+    /// True for sums that samples can give, as far as each sum alone shows. Other sums would still give factors, but
+    /// without meaning.
+    /// @complexity constant.
     [[nodiscard]] constexpr auto valid() const noexcept -> bool {
         constexpr auto sound = [](const Real& sum) { return sum.valid() && !sum.negative(); };
         return std::all_of(squares.begin(), squares.end(), sound) && std::all_of(products.begin(), products.end(), sound);
@@ -88,7 +96,7 @@ private:
 
     [[nodiscard]] static constexpr auto is_free(unsigned free, std::size_t i) noexcept -> bool { return (free >> i & 1U) != 0; }
 
-    /// Half of how steeply the sum falls, at most, when a factor held at zero rises.
+    /// Half of the steepest slope at which the sum falls when a factor held at zero rises.
     [[nodiscard]] constexpr auto steepest_fall(unsigned free, const Parts& factors, const Real& lift) const noexcept -> Real {
         auto steepest = Real{};
         for (std::size_t i = 0; i < parts; ++i) {
@@ -116,7 +124,7 @@ private:
             right[i] = is_free(free, i) ? products[i] + lift : Real{};
         }
         for (std::size_t k = 0; k < parts; ++k) {
-            rows[k][k] = std::max(rows[k][k], lift);  // a pivot is never less, but for what was cut off
+            rows[k][k] = std::max(rows[k][k], lift);  // a pivot is never less, except by truncation
             for (std::size_t i = k + 1; i < parts; ++i) {
                 const auto times = rows[i][k] / rows[k][k];
                 for (std::size_t j = k + 1; j < parts; ++j) {

@@ -15,10 +15,12 @@ namespace allot { inline namespace v0 {
 
 /// Parameters of `TestSchedule`.
 struct TestScheduleParameters {
-    Duration window = std::chrono::hours{24 * 30};  ///< Each node gets at least one task in each (seed 002: a month).
-    Duration margin = std::chrono::hours{24};       ///< So long before its end at the latest, that the task can still be run.
+    Duration window = std::chrono::hours{24 * 30};  ///< Each node gets at least one task in each window (seed 002: a
+                                                    ///< month).
+    Duration margin = std::chrono::hours{24};       ///< Least time between the task and the end of its window, so that
+                                                    ///< the task can still run.
 
-    /// What is wrong with the parameters, as one sentence; null when they make sense together.
+    /// The fault of the parameters as one sentence; null when they are valid together.
     [[nodiscard]] constexpr auto fault() const noexcept -> const char* {
         return detail::first_unmet({
             {window > Duration{0} && window.count() <= std::int64_t{1} << 48U,
@@ -27,26 +29,26 @@ struct TestScheduleParameters {
              "allot: TestSchedule: margin must be 0 or more and less than window"},
         });
     }
-    /// True when nothing is.
+    /// True if `fault()` is null.
     [[nodiscard]] constexpr auto valid() const noexcept -> bool { return fault() == nullptr; }
     friend constexpr auto operator==(const TestScheduleParameters&, const TestScheduleParameters&) noexcept -> bool = default;
 };
 ALLOT_FIELDS(TestScheduleParameters, window, margin)
 
-/// What is to be done about a node's test task now.
+/// The action that a node's test task requires now.
 enum class TestNeed : std::uint8_t {
-    none,        ///< Its time has not come, or a task of this window has done already.
-    now,         ///< Send it one.
-    on_release,  ///< It is busy; send it one when it is free, unless what it runs does.
+    none,        ///< No action: its time has not come, or the node has already run a task in this window.
+    now,         ///< Send a test task.
+    on_release,  ///< The node is busy: send a test task on release, unless the present task counts as one.
 };
 ALLOT_ENUMERATORS(TestNeed, none, now, on_release)
 
-/// When the system sends which node a test task, so that nobody can tell beforehand and every node gets at least one task a
-/// window (seed 002, "QoS Scores Calculation"; rule 22).
+/// The times at which the network sends test tasks to nodes. No party can predict them, and every node gets at least
+/// one task per window (seed 002, "QoS Scores Calculation"; rule 22).
 ///
-/// A pure function of entropy and node. Draw the entropy of a window at its start and keep it secret until its end: who knows
-/// it knows the times. Windows follow each other from the origin of time. Nothing of it is a deadline of the dispatcher, which
-/// would show it; the embedder asks `need` as often as he likes.
+/// It is a pure function of entropy and node. Draw the entropy of a window at its start and keep it secret until its
+/// end: a party that knows it knows the times. Windows follow each other from the origin of time. No time is a deadline
+/// of the dispatcher, which would show it; the embedder may call `need` at any time.
 class TestSchedule {
 public:
     using Parameters = TestScheduleParameters;
@@ -54,14 +56,14 @@ public:
     constexpr TestSchedule() noexcept = default;
     constexpr explicit TestSchedule(const Parameters& parameters) : parameters_{detail::sound(parameters)} {}
 
-    /// Start of the window a time lies in.
+    /// Start of the window that contains `time`.
     [[nodiscard]] constexpr auto window_start(TimePoint time) const noexcept -> TimePoint {
         return TimePoint{parameters_.window * window_number(time)};
     }
 
-    /// The hidden time of a node in the window that `from` lies in: uniform between `from` and the margin before the window's
-    /// end; `from` itself when that has come already.
-    /// @param from the start of the window, or when the node joined or was resumed if that was later.
+    /// The hidden time of a node in the window that contains `from`: uniform between `from` and the margin before the
+    /// window's end; `from` itself when the margin has begun already.
+    /// @param from The start of the window, or the time when the node joined or was resumed if that was later.
     /// @complexity one keyed hash.
     [[nodiscard]] constexpr auto time_of(const Entropy& entropy, NodeId node, TimePoint from) const noexcept -> TimePoint {
         const auto latest = window_start(from) + parameters_.window - parameters_.margin;
@@ -74,9 +76,9 @@ public:
         return from + Duration{static_cast<std::int64_t>(random.below(elapsed_ms(from, latest)))};
     }
 
-    /// Whether a node needs a test task now.
-    /// @param since when the node joined or was resumed; @param last_task when it last started a task, real or test, if ever.
-    /// Paused nodes and those that leave are exempt.
+    /// The action that a node's test task requires now. Paused nodes and those that leave are exempt.
+    /// @param since Time when the node joined or was resumed.
+    /// @param last_task Time when it last started a task, real or test, if ever.
     [[nodiscard]] constexpr auto need(const Entropy& entropy, NodeId node, NodeState state, TimePoint since,
                                       std::optional<TimePoint> last_task, TimePoint now) const noexcept -> TestNeed {
         const auto start = window_start(now);

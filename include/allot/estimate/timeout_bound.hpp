@@ -12,18 +12,19 @@
 
 namespace allot { inline namespace v0 {
 
-/// The shortest timeout a node may set itself, by its stake (seed 002, "The Timeout Setting").
+/// The shortest timeout that a node may set for itself, by its stake (seed 002, "The Timeout Setting").
 ///
-/// A node that lets tasks time out on purpose earns a rate that falls with its timeout and with its stake. So stake × timeout
-/// is kept above what the network deems safe: whoever stakes twice as much may set half the timeout. The seed states the
-/// direction and no formula; this one and its numbers are ours, the stake being that of the contracts (spec: crynux.md 1.1).
+/// A node that deliberately lets tasks time out has a rate of gain that falls with its timeout and with its stake. So
+/// stake × timeout is kept above a safe product: a node of twice the stake may set half the timeout. The seed states
+/// the direction and no formula; this one and its numbers are ours, the stake being that of the contracts (spec:
+/// crynux.md 1.1).
 struct TimeoutBound {
-    Amount stake{u128{400} * 1'000'000'000'000'000'000U};  ///< Safe with ...
-    Duration timeout = std::chrono::minutes{15};           ///< ... this timeout.
-    Duration least = std::chrono::minutes{1};              ///< O_min: never shorter, however much is staked.
-    Duration most = std::chrono::hours{2};                 ///< Never asked for longer, however little is staked.
+    Amount stake{u128{400} * 1'000'000'000'000'000'000U};  ///< Stake that is safe with `timeout`.
+    Duration timeout = std::chrono::minutes{15};           ///< Timeout that is safe with `stake`.
+    Duration least = std::chrono::minutes{1};              ///< O_min: the shortest timeout for any stake.
+    Duration most = std::chrono::hours{2};                 ///< The longest required timeout for any stake.
 
-    /// What is wrong with the parameters, as one sentence; null when they make sense together.
+    /// The fault of the parameters as one sentence; null when they are valid together.
     [[nodiscard]] constexpr auto fault() const noexcept -> const char* {
         return detail::first_unmet({
             {stake > Amount{} && stake.admitted(), "allot: TimeoutBound: stake must be positive and below 2^96"},
@@ -33,7 +34,7 @@ struct TimeoutBound {
              "allot: TimeoutBound: most must be at least timeout and below 2^32 ms"},
         });
     }
-    /// True when nothing is.
+    /// True if `fault()` is null.
     [[nodiscard]] constexpr auto valid() const noexcept -> bool { return fault() == nullptr; }
 
     /// ⌈safe timeout × safe stake / stake⌉ in milliseconds, between `least` and `most`. Never rises with the stake.
@@ -49,8 +50,8 @@ struct TimeoutBound {
         return std::max(least, Duration{static_cast<std::int64_t>(cut.low())});
     }
 
-    /// Whether a node with this stake may set this timeout: `duration_invalid` if it is shorter than its bound or above `most`,
-    /// `amount_overflow` for a stake that no command admits.
+    /// Checks a timeout for a stake; empty if it is allowed. Error: `duration_invalid` if it is shorter than its bound
+    /// or above `most`, `amount_overflow` for a stake that no command admits.
     [[nodiscard]] constexpr auto check(Duration wanted, Amount staked) const noexcept -> std::optional<Error> {
         if (!staked.admitted()) {
             return Error::amount_overflow;

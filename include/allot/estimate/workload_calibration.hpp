@@ -28,7 +28,7 @@
 
 namespace allot { inline namespace v0 {
 
-/// Kinds of work; their costs are measured apart.
+/// Kinds of work; their costs are measured separately.
 enum class WorkloadKind : std::uint8_t { images, text };
 ALLOT_ENUMERATORS(WorkloadKind, images, text)
 
@@ -36,12 +36,12 @@ ALLOT_ENUMERATORS(WorkloadKind, images, text)
 struct WorkloadCalibrationParameters {
     Ratio alpha{1, 10};                  ///< Weight of the newest sample among all, in (0, 1).
     std::uint32_t regularization = 1;    ///< Weight of the initial costs, in units of 10^-9; see `RidgeFit`, as its ρ.
-    std::uint32_t residual_max = 3;      ///< A sample is at most so many times the prediction above the prediction.
-    std::uint32_t warmup = 10;           ///< Samples of a series before its costs are used.
-    std::uint32_t series_max = 4'096;    ///< Most series at a time, some 600 bytes each.
-    std::uint32_t name_bytes_max = 128;  ///< Longest name of a card or configuration.
+    std::uint32_t residual_max = 3;      ///< A sample counts as at most this many predictions above its prediction.
+    std::uint32_t warmup = 10;           ///< Number of samples of a series before its costs are used.
+    std::uint32_t series_max = 4'096;    ///< Greatest number of series, some 600 bytes each.
+    std::uint32_t name_bytes_max = 128;  ///< Greatest length in bytes of the name of a card or configuration.
 
-    /// What is wrong with the parameters, as one sentence; null when they make sense together.
+    /// The fault of the parameters as one sentence; null when they are valid together.
     [[nodiscard]] constexpr auto fault() const noexcept -> const char* {
         return detail::first_unmet({
             {alpha.num >= 1 && alpha.num < alpha.den, "allot: WorkloadCalibration: alpha must lie above 0 and below 1"},
@@ -53,23 +53,24 @@ struct WorkloadCalibrationParameters {
             {name_bytes_max >= 1, "allot: WorkloadCalibration: name_bytes_max must be at least 1"},
         });
     }
-    /// True when nothing is.
+    /// True if `fault()` is null.
     [[nodiscard]] constexpr auto valid() const noexcept -> bool { return fault() == nullptr; }
     friend constexpr auto operator==(const WorkloadCalibrationParameters&, const WorkloadCalibrationParameters&) noexcept
         -> bool = default;
 };
 ALLOT_FIELDS(WorkloadCalibrationParameters, alpha, regularization, residual_max, warmup, series_max, name_bytes_max)
 
-/// What one kind of work took on one card with one model configuration: all that `WorkloadCalibration` remembers of it.
+/// Measured times of one kind of work on one card with one model configuration: the complete record of it in
+/// `WorkloadCalibration`.
 struct WorkloadSeries {
     WorkloadKind kind = WorkloadKind::images;
     std::string configuration;
     Gibibytes vram{};
     std::string gpu;
-    std::uint32_t samples = 0;  ///< So many, or 2^32 - 1 when there were more.
+    std::uint32_t samples = 0;  ///< Number of samples; 2^32 - 1 if there were more.
     RidgeFit fit{};
 
-    /// What tells it from others; series are in this order.
+    /// Its identity and its place in the order of series.
     [[nodiscard]] auto key() const -> std::tuple<WorkloadKind, std::string_view, Gibibytes, std::string_view> {
         return {kind, configuration, vram, gpu};
     }
@@ -77,21 +78,22 @@ struct WorkloadSeries {
 };
 ALLOT_FIELDS(WorkloadSeries, kind, configuration, vram, gpu, samples, fit)
 
-/// Measures what work costs: fits `WorkloadCosts` to the times that tasks took, per card, model configuration and kind of work
-/// (spec: crynux.md 2.5), and estimates with them as `WorkloadEstimate` does.
+/// Measures the costs of work: fits `WorkloadCosts` to measured run times, per card, model configuration and kind of
+/// work (spec: crynux.md 2.5), and estimates with them as `WorkloadEstimate` does.
 ///
-/// A value beside the dispatcher, to be told of each good result and asked before each `submit`. Everything is calculated in
-/// integers: whoever tells the same in the same order gets the same estimates, on any machine.
+/// It is a value outside the dispatcher: report each good result to it, and query it before each `submit`. All
+/// computation is in integers: equal reports in equal order give equal estimates on any machine.
 ///
-/// The overhead and each rate are fitted as multiples of their initial values, by exponentially weighted least squares that
-/// never give a negative one and lean towards the initial ones where samples leave a choice. `RidgeFit` says what is minimised,
-/// and how exactly; its parts are units of work × initial rate, in milliseconds. So a cost that is initially zero stays zero.
+/// The overhead and each rate are fitted as multiples of their initial values, by exponentially weighted least squares.
+/// These never give a negative multiple, and prefer the initial values where samples leave a choice. `RidgeFit` states
+/// the minimised sum and its precision; its parts are units of work × initial rate, in milliseconds. So a cost that is
+/// initially zero stays zero.
 ///
-/// Where the spec is short: a sample counts as at most 1 + `residual_max` times the prediction, so that a stuck task does not
-/// ruin the fit. The prediction is by the series' own samples so far, by the initial costs for the first, and no less than a
-/// millisecond. A rise beyond that is followed all the same, in several samples. Times that are too short are not bounded. A
-/// series counts from its `warmup`-th sample on, and for its own kind of work only. It starts from the initial costs, not from
-/// those of similar cards.
+/// Where the spec is incomplete: a sample counts as at most 1 + `residual_max` times the prediction, so that a stuck
+/// task does not ruin the fit. The prediction is by the series' own samples so far, by the initial costs for the first,
+/// and at least a millisecond. A larger rise is still followed, in several samples. Times that are too short are not
+/// bounded. A series counts from its `warmup`-th sample on, and for its own kind of work only. It starts from the
+/// initial costs, not from those of similar cards.
 class WorkloadCalibration {
 public:
     using Parameters = WorkloadCalibrationParameters;
@@ -101,9 +103,11 @@ public:
     explicit WorkloadCalibration(const WorkloadCosts& initial, const Parameters& parameters = {})
         : parameters_{detail::sound(parameters)}, initial_{detail::sound(initial)}, estimates_{WorkloadEstimate{initial}, WorkloadEstimate{initial}} {}
 
-    /// The one that had these `series()`. Fails with `gpu_empty`, `vram_zero` or `name_too_long` as `observe`, with
-    /// `too_many_classes` for more than `series_max`, and with `parameter_invalid` when they are out of order, twice or
-    /// impossible. @pre as above. @complexity linear.
+    /// The calibration whose `series()` is given. Throws std::invalid_argument as the constructor does.
+    ///
+    /// Error: `gpu_empty`, `vram_zero` or `name_too_long` as `observe`, `too_many_classes` for more than `series_max`,
+    /// and `parameter_invalid` for series that are out of order, repeated or impossible.
+    /// @complexity linear in the series.
     [[nodiscard]] static auto restore(std::vector<WorkloadSeries> series, const WorkloadCosts& initial = {},
                                       const Parameters& parameters = {}) -> Result<WorkloadCalibration> {
         auto restored = WorkloadCalibration{initial, parameters};
@@ -124,13 +128,13 @@ public:
         return restored;
     }
 
-    /// Says how long a task ran. `work` is what it did: as `new_tokens_max` the tokens it made. Leave out what it took to load
-    /// models.
+    /// Records the run time of a task. `work` is the work done: its `new_tokens_max` is the number of tokens made.
+    /// Exclude the time to load models.
     ///
-    /// Fails with `gpu_empty`, `vram_zero`, `name_too_long`, with `parameter_invalid` for work that costs initially nothing or
-    /// only the overhead, with `duration_invalid` for a duration that is not positive or 2^32 ms and more or for work that
-    /// initially costs as much, and with `too_many_classes` for one more series than `series_max`; and then changes nothing, nor
-    /// when it throws for want of memory.
+    /// Error: `gpu_empty`, `vram_zero` or `name_too_long`; `parameter_invalid` for work whose initial cost is nothing
+    /// or the overhead alone; `duration_invalid` for a duration that is not positive or at least 2^32 ms, or for work
+    /// of such an initial cost; `too_many_classes` for more series than `series_max`. On error nothing changes, nor if
+    /// an allocation throws.
     /// @complexity logarithmic to find, linear to insert, two times `RidgeFit::factors`.
     auto observe(std::string_view configuration, std::string_view gpu, Gibibytes vram, const Workload& work, Duration duration)
         -> std::optional<Error> {
@@ -161,7 +165,7 @@ public:
         const auto most = std::max(predicted, Real::from(1)) * Real::from(std::uint64_t{parameters_.residual_max} + 1);
         next.fit.add(parts, std::min(Real::from(milliseconds(duration)), most), parameters_.alpha);
         next.samples += next.samples < 0xFFFF'FFFFU ? 1U : 0U;
-        // All that may fail for want of memory comes first, so that nothing has changed then.
+        // All calls that may throw for lack of memory come first, so that nothing has changed then.
         detail::make_room(series_, series_.size() + (known ? 0U : 1U));
         publish(next);
         if (known) {
@@ -172,23 +176,24 @@ public:
         return std::nullopt;
     }
 
-    /// As `WorkloadEstimate::on_card`, by the cards measured with this kind of work.
+    /// As `WorkloadEstimate::on_card`, by the cards measured with this kind of work; the errors are the same.
     [[nodiscard]] auto on_card(const Workload& work, std::string_view configuration, std::string_view gpu, Gibibytes vram) const
         -> Result<Duration> {
         return estimate(kind_of(work)).on_card(work, configuration, gpu, vram);
     }
-    /// As `WorkloadEstimate::on_any`, by the cards measured with this kind of work.
+    /// As `WorkloadEstimate::on_any`, by the cards measured with this kind of work; the errors are the same.
     [[nodiscard]] auto on_any(const Workload& work, std::string_view configuration, Gibibytes vram_asked) const
         -> Result<Duration> {
         return estimate(kind_of(work)).on_any(work, configuration, vram_asked);
     }
-    /// As `WorkloadEstimate::cautious_on_card`, by the cards measured with this kind of work.
+    /// As `WorkloadEstimate::cautious_on_card`, by the cards measured with this kind of work; the errors are the same.
     [[nodiscard]] auto cautious_on_card(const Workload& work, std::string_view configuration, std::string_view gpu,
                                         Gibibytes vram) const -> Result<Duration> {
         return estimate(kind_of(work)).cautious_on_card(work, configuration, gpu, vram);
     }
 
-    /// The fitted costs of a card, valid; the costs of other kinds of work are the initial ones. Nothing before the warm-up.
+    /// The fitted costs of a card, valid; the costs of other kinds of work are the initial ones. Empty before the
+    /// warm-up.
     /// @complexity logarithmic to find, `RidgeFit::factors`.
     [[nodiscard]] auto costs(WorkloadKind kind, std::string_view configuration, std::string_view gpu, Gibibytes vram) const
         -> std::optional<WorkloadCosts> {
@@ -198,7 +203,7 @@ public:
         return known && ready(*place) ? std::optional{fitted(*place)} : std::nullopt;
     }
 
-    /// All that was learnt, in order, to be kept or looked at.
+    /// All series in order, to be saved or inspected.
     [[nodiscard]] auto series() const noexcept -> const std::vector<WorkloadSeries>& { return series_; }
     [[nodiscard]] auto initial() const noexcept -> const WorkloadCosts& { return initial_; }
     [[nodiscard]] auto parameters() const noexcept -> const Parameters& { return parameters_; }
@@ -208,7 +213,8 @@ public:
 private:
     using Key = decltype(WorkloadSeries{}.key());
 
-    static constexpr std::uint64_t time_max = 0xFFFF'FFFF;  ///< In milliseconds, of a sample and of each cost.
+    static constexpr std::uint64_t time_max = 0xFFFF'FFFF;  ///< Greatest time in milliseconds, of a sample and of each
+                                                            ///< cost.
 
     [[nodiscard]] static auto before(const WorkloadSeries& series, const Key& key) -> bool { return series.key() < key; }
     [[nodiscard]] static constexpr auto kind_of(const Workload& work) noexcept -> WorkloadKind {
@@ -232,7 +238,7 @@ private:
         return std::nullopt;
     }
 
-    /// The overhead, then what each part of the work takes, at the initial costs.
+    /// The overhead, then the time of each part of the work, at the initial costs.
     [[nodiscard]] auto initially(const Workload& work) const -> RidgeFit::Parts {
         constexpr auto part = [](u128 units, const Rate& rate) { return Real::from(units) * per_unit(rate); };
         auto parts = RidgeFit::Parts{Real::from(milliseconds(initial_.overhead))};
@@ -250,7 +256,7 @@ private:
         return Real::ratio(milliseconds(rate.time), rate.units);
     }
 
-    /// The costs that the factors of `initially` stand for.
+    /// The costs for the factors of `initially`.
     [[nodiscard]] auto fitted(const WorkloadSeries& series) const -> WorkloadCosts {
         const auto factors = series.fit.factors(parameters_.regularization);
         auto costs = initial_;
@@ -266,7 +272,7 @@ private:
         }
         return costs;
     }
-    /// The multiple of a rate, for as many units as there is room for: up to 2^31, so that little is rounded off.
+    /// The multiple of a rate, with as many units as fit: up to 2^31, so that rounding is small.
     [[nodiscard]] static constexpr auto scaled(const Real& factor, const Rate& initial) noexcept -> Rate {
         const auto unit = factor * per_unit(initial);
         auto shift = 31;
@@ -282,7 +288,7 @@ private:
     [[nodiscard]] auto ready(const WorkloadSeries& series) const noexcept -> bool {
         return series.samples >= parameters_.warmup;
     }
-    /// Has estimates made by the series, once it is ready.
+    /// Gives the costs of the series to the estimates, once it is ready.
     void publish(const WorkloadSeries& series) {
         if (ready(series)) {
             estimates_[static_cast<std::size_t>(series.kind)].calibrate(series.configuration, series.gpu, series.vram,
@@ -293,7 +299,7 @@ private:
     Parameters parameters_{};
     WorkloadCosts initial_{};
     std::vector<WorkloadSeries> series_;              // in the order of their keys
-    std::array<WorkloadEstimate, 2> estimates_{};     // by kind; all in them follows from `series_`
+    std::array<WorkloadEstimate, 2> estimates_{};     // by kind; their whole content follows from `series_`
 };
 
 }}  // namespace allot::v0

@@ -20,7 +20,8 @@
 
 namespace allot { inline namespace v0 {
 
-/// Images to be made; the defaults are those of the 2026 relay (spec: crynux.md 2.5). Its unit of work is the pixel-step.
+/// Images to be made; the defaults are those of the 2026 relay (spec: crynux.md 2.5). Its unit of work is the
+/// pixel-step.
 struct ImageWork {
     std::uint32_t images = 6;
     std::uint32_t width = 512;
@@ -33,16 +34,16 @@ struct ImageWork {
 
 /// A text to be made, from text and images.
 struct TextWork {
-    std::uint64_t text_bytes = 0;       ///< Of the prompt.
-    std::uint32_t new_tokens_max = 256; ///< Tokens it may at most generate.
-    std::uint32_t images = 0;           ///< Images in the prompt ...
-    std::uint64_t pixels = 0;           ///< ... and their pixels together.
+    std::uint64_t text_bytes = 0;       ///< Length of the prompt in bytes.
+    std::uint32_t new_tokens_max = 256; ///< Greatest number of tokens it may generate.
+    std::uint32_t images = 0;           ///< Number of images in the prompt.
+    std::uint64_t pixels = 0;           ///< Number of pixels of all images together.
 };
 
-/// What a task is to do.
+/// The work of a task.
 using Workload = std::variant<ImageWork, TextWork>;
 
-/// Time per unit of work, as an exact ratio: so much for so many units.
+/// Time per unit of work, as an exact ratio: a duration for a number of units.
 struct Rate {
     Duration time{};
     std::uint32_t units = 1;
@@ -50,16 +51,16 @@ struct Rate {
     friend constexpr auto operator==(const Rate&, const Rate&) noexcept -> bool = default;
 };
 
-/// Time a unit of each kind of work takes on some card; the defaults are the relay's initial ones (spec: crynux.md 2.5).
+/// Time per unit of each kind of work on some card; the defaults are the relay's initial ones (spec: crynux.md 2.5).
 struct WorkloadCosts {
-    Duration overhead = std::chrono::seconds{30};                ///< Whatever the work.
+    Duration overhead = std::chrono::seconds{30};                ///< Time that is the same for any work.
     Rate pixel_step{std::chrono::seconds{10}, 512U * 512U};
     Rate text_byte{std::chrono::milliseconds{1}, 10};
     Rate new_token{std::chrono::milliseconds{100}, 1};
     Rate image{std::chrono::seconds{10}, 1};
     Rate pixel{std::chrono::seconds{5}, 1'000'000};
 
-    /// What is wrong with the costs, as one sentence; null when nothing is.
+    /// The fault of the costs as one sentence; null when they are valid.
     [[nodiscard]] constexpr auto fault() const noexcept -> const char* {
         constexpr auto length = [](Duration d) { return d >= Duration{0} && d.count() < std::int64_t{1} << 32U; };
         constexpr auto rate = [length](const Rate& r) { return length(r.time) && r.units >= 1; };
@@ -75,21 +76,22 @@ struct WorkloadCosts {
             {rate(pixel), "allot: WorkloadCosts: pixel must take 0 or more and below 2^32 ms for at least 1 unit"},
         });
     }
-    /// True when nothing is.
+    /// True if `fault()` is null.
     [[nodiscard]] constexpr auto valid() const noexcept -> bool { return fault() == nullptr; }
     friend constexpr auto operator==(const WorkloadCosts&, const WorkloadCosts&) noexcept -> bool = default;
 };
 ALLOT_FIELDS(Rate, time, units)
 ALLOT_FIELDS(WorkloadCosts, overhead, pixel_step, text_byte, new_token, image, pixel)
 
-/// The time some work takes at given costs: overhead and each kind of work, each rounded up to a millisecond.
+/// The time of some work at given costs: overhead and each kind of work, each rounded up to a millisecond.
 ///
-/// Fails with `duration_invalid` when the sum is zero or 2^32 ms and more.
+/// Error: `duration_invalid` when the sum is zero or at least 2^32 ms.
 /// @pre `costs.valid()`.
+/// @complexity constant.
 [[nodiscard]] constexpr auto time_of(const Workload& work, const WorkloadCosts& costs) noexcept -> Result<Duration> {
     constexpr auto limit = std::uint64_t{1} << 32U;
     auto total = static_cast<std::uint64_t>(costs.overhead.count());
-    const auto add = [&](u128 units, const Rate& rate) {  // a sum at the limit stays there: it is refused in the end
+    const auto add = [&](u128 units, const Rate& rate) {  // a sum at the limit stays there, and is refused at the end
         const auto time = static_cast<std::uint64_t>(rate.time.count());
         if (time == 0 || !units) {
             return;
@@ -117,16 +119,18 @@ ALLOT_FIELDS(WorkloadCosts, overhead, pixel_step, text_byte, new_token, image, p
 
 /// Estimates of run times from the work, with costs measured per card and model configuration (spec: crynux.md 2.5).
 ///
-/// A value to be asked before `submit`. It learns nothing by itself: whoever measures says what he found with `calibrate`, for
-/// fitting is his choice and needs no determinism here, while the estimates do. `WorkloadCalibration` fits as the relay does.
+/// Query it before `submit`. It learns nothing by itself: a measuring party reports costs with `calibrate`. The fitting
+/// method is that party's choice and needs no determinism, but the estimates do. `WorkloadCalibration` fits as the
+/// relay does.
 class WorkloadEstimate {
 public:
     WorkloadEstimate() = default;
-    /// With other costs for what was never measured. Throws std::invalid_argument where `initial.fault()`.
+    /// Sets other costs for combinations that were never measured. Throws std::invalid_argument where
+    /// `initial.fault()`.
     explicit WorkloadEstimate(const WorkloadCosts& initial) : initial_{detail::sound(initial)} {}
 
-    /// Says what a model configuration costs on a card; replaces what was said before. Fails with `gpu_empty`, `vram_zero` or,
-    /// for costs that are not valid, `parameter_invalid`, and then changes nothing.
+    /// Sets the costs of a model configuration on a card; replaces earlier ones. Error: `gpu_empty`, `vram_zero` or,
+    /// for costs that are not valid, `parameter_invalid`; then nothing changes.
     /// @complexity logarithmic to find, linear to insert.
     auto calibrate(std::string_view configuration, std::string_view gpu, Gibibytes vram, const WorkloadCosts& costs)
         -> std::optional<Error> {
@@ -149,8 +153,8 @@ public:
         return std::nullopt;
     }
 
-    /// The time on one card: by its own costs; else by those of the card nearest in VRAM, the smaller of two as near, then the
-    /// first by name; else by the initial ones. Fails as `time_of`.
+    /// The time on one card. It uses the card's own costs. Without these it uses those of the card nearest in VRAM, the
+    /// smaller of two equally near, then the first by name. Without any it uses the initial costs. Error: as `time_of`.
     /// @complexity linear in the cards measured with this configuration.
     [[nodiscard]] auto on_card(const Workload& work, std::string_view configuration, std::string_view gpu, Gibibytes vram) const
         -> Result<Duration> {
@@ -170,8 +174,8 @@ public:
         return time_of(work, found == nullptr ? initial_ : found->costs);
     }
 
-    /// The time on whichever card will take it: the mean, rounded up, over the cards measured with this configuration that have
-    /// the VRAM it asks for; where there is none, as `on_card` for that VRAM. Fails as `time_of`.
+    /// The time on an unknown card: the mean, rounded up, over the cards measured with this configuration that have the
+    /// VRAM asked for. Where there is none, as `on_card` for that VRAM. Error: as `time_of`.
     /// @complexity linear in the cards measured with this configuration.
     [[nodiscard]] auto on_any(const Workload& work, std::string_view configuration, Gibibytes vram_asked) const
         -> Result<Duration> {
@@ -193,9 +197,9 @@ public:
         return Duration{static_cast<std::int64_t>(((sum + u128{count - 1}) / count).low())};
     }
 
-    /// The time on one card to set a timeout by: by its own costs; else the longest of those by the initial ones and by those
-    /// of each card of the same VRAM, since a timeout that is too short harms more (spec: crynux.md 2.6, 4.3). Fails as
-    /// `time_of` does for any of these.
+    /// The time on one card for setting a timeout. It uses the card's own costs. Without these it is the longest of the
+    /// times by the initial costs and by those of each card of the same VRAM. A timeout that is too short does more
+    /// harm (spec: crynux.md 2.6, 4.3). Error: as `time_of` for any of these.
     /// @complexity linear in the cards measured.
     [[nodiscard]] auto cautious_on_card(const Workload& work, std::string_view configuration, std::string_view gpu,
                                         Gibibytes vram) const -> Result<Duration> {

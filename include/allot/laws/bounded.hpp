@@ -9,7 +9,7 @@ namespace allot { inline namespace v0 { namespace laws {
 
 namespace detail {
 
-/// What holds between two outcomes: the score stays at or below `score_max`.
+/// The law between two outcomes: the score stays at or below `score_max`.
 template <class P>
 [[nodiscard]] auto score_differs(const P& policy, const typename P::node_data& data, TimePoint time, Sampler& sampler)
     -> Finding {
@@ -29,10 +29,10 @@ template <class P>
 
 }  // namespace detail
 
-/// Whether a QoS tracker keeps its contract: pure; `score` at most `score_max` until the next outcome; an excluded node back at
-/// some time that is not in the past.
+/// Checks the contract of a QoS tracker. It is pure; the score is at most `score_max` until the next outcome; an
+/// excluded node may return at some time that is not in the past.
 ///
-/// @complexity `steps` outcomes and a handful of scores for each.
+/// @complexity `steps` outcomes and a few scores for each.
 template <qos_tracker P>
 [[nodiscard]] auto bounded(const P& policy, std::uint64_t seed = 1, std::uint32_t steps = 10'000) -> Finding {
     using Data = typename P::node_data;

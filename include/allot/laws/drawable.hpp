@@ -8,9 +8,9 @@
 
 namespace allot { inline namespace v0 { namespace laws {
 
-/// Whether a QoS tracker leaves every node a future: after no history is a score zero now and still zero a year later. Such a node
-/// would never be drawn, so nothing would ever be said of it again; it could neither better itself nor be kicked out. A node that
-/// the tracker kicks out is gone, and comes back in this check.
+/// Checks that a QoS tracker leaves every node a future: after no history is a score zero now and still zero a year
+/// later. Such a node would never be drawn, so it would get no further outcome; it could neither improve nor be kicked
+/// out. In this check a node that the tracker kicks out leaves and joins again.
 ///
 /// @complexity `steps` outcomes and as many scores.
 template <qos_tracker P>

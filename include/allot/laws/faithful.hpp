@@ -10,7 +10,7 @@ namespace allot { inline namespace v0 { namespace laws {
 
 namespace detail {
 
-/// What a node that came back, or declined, has before its twin that stayed.
+/// The advantage of a node that came back, or declined, over its twin that stayed.
 template <class P>
 [[nodiscard]] auto gain(const P& policy, const typename P::node_data& back, const typename P::node_data& stayed, Score floor,
                         TimePoint time) -> Finding {
@@ -32,12 +32,13 @@ template <class P>
 
 }  // namespace detail
 
-/// Whether a QoS tracker keeps a node's history faithfully (rules 4, 20): joining again, however often, raises no score above what
-/// staying would have given or a floor, whichever is higher, ends no probation, and ends no exclusion earlier; declining a task
-/// changes nothing.
+/// Checks that a QoS tracker keeps a node's history faithfully (rules 4, 20).
 ///
-/// @param floor the least score that the tracker gives a node that comes back.
-/// @complexity `steps` outcomes and a handful of scores for each.
+/// Joining again, any number of times, raises no score above the higher one of a floor and the score of a node that
+/// stayed. It ends no probation, and ends no exclusion earlier. Declining a task changes nothing.
+///
+/// @param floor The least score that the tracker gives a node that comes back.
+/// @complexity `steps` outcomes and a few scores for each.
 template <qos_tracker P>
 [[nodiscard]] auto faithful(const P& policy, Score floor = Score::zero(), std::uint64_t seed = 1, std::uint32_t steps = 10'000)
     -> Finding {

@@ -11,8 +11,8 @@ namespace allot { inline namespace v0 { namespace laws {
 
 namespace detail {
 
-/// The slack that a stored bound has over the weight it was made from: a weight may break a law by less than this, as a
-/// rounding does, and no draw is wrong.
+/// The margin of a stored bound above its weight. A weight may break a law by less than this, as a rounding does, and
+/// no draw is wrong.
 [[nodiscard]] inline auto bound_margin(u128 raw) -> u128 { return (raw >> 32) + (u128{1} << 64); }
 
 /// The law of one node's weight, for one choice of factors.
@@ -66,8 +66,8 @@ struct MonotoneCheck {
         return {};
     }
 
-    /// What an index relies on: the bound stored for the best factors, at a ceiling of the largest stake that may lie above it or
-    /// below, covers the weight under any others.
+    /// The property that an index relies on: the bound stored for the best factors covers the weight under any others.
+    /// The bound's ceiling of the largest stake may be above that stake or below.
     [[nodiscard]] auto covered(const Factors& now, const Factors& best) const -> Finding {
         if (now.stake_root_max.is_zero() || best.stake_root_max.is_zero()) {
             return {};
@@ -83,7 +83,7 @@ struct MonotoneCheck {
     }
 };
 
-/// A weight in a situation, as the bound sees it.
+/// A weight in a situation, as the bound uses it.
 template <class P>
 struct GreatestWeight {
     P policy;
@@ -94,9 +94,9 @@ struct GreatestWeight {
 
 }  // namespace detail
 
-/// Whether a weight keeps the law of `monotone_weight`: pure; knowing the task through the factors alone; never falling when
-/// stake, QoS score or boost rises; growing at most in proportion to the staking score; never rising with the largest stake; and
-/// so never above its stored bound.
+/// Checks the law of `monotone_weight`. The weight is pure and depends on the task through the factors alone. It never
+/// falls when stake, QoS score or boost rises; it grows at most in proportion to the staking score, and never rises
+/// with the largest stake. So it never exceeds its stored bound.
 ///
 /// @complexity `tries` times a dozen weights.
 template <has_weight P>
@@ -130,7 +130,7 @@ template <has_weight P>
         auto shared = alone;
         shared.operator_stake += u128{sampler.below(std::uint64_t{1} << 63U)} << static_cast<int>(sampler.below(50));
 
-        auto crowded = best;  // the bound was made before a richer node came
+        auto crowded = best;  // the bound was made before a node of larger stake came
         crowded.stake_root_max = ceil_power_of_two(f.stake_root);
 
         auto finding = check.pure(f, sampler.task());
@@ -149,7 +149,9 @@ template <has_weight P>
     return {};
 }
 
-/// The same for a weight in a situation: the law holds for its `weight_max`, and no situation weighs more.
+/// As above, for a weight in a situation: the law holds for its `weight_max`, and no situation has a greater weight.
+///
+/// @complexity `tries` times a dozen weights.
 template <has_weight_in_situation P>
     requires has_weight_max<P>
 [[nodiscard]] auto monotone(const P& policy, std::uint64_t seed = 1, std::uint32_t tries = 10'000) -> Finding {

@@ -68,11 +68,12 @@ template <class Q>
 
 }  // namespace detail
 
-/// Whether a queue keeps its contract: highest value first, then earlier submission, over all groups asked for and past tasks
-/// that do not fit; `worst` the very last, `worst_of` that of a group; `push` and `erase` undoing each other; and no harm in erasing a task that is not
-/// there or pushing one that is (the hub does so when a policy threw).
+/// Checks the contract of a queue. Tasks are ordered by highest value, then earlier submission, over all groups asked
+/// for, and tasks that do not fit are skipped. `worst` is the very last task, `worst_of` that of a group; `push` and
+/// `erase` undo each other. It does no harm to erase an absent task or to push a present one, as the dispatcher does
+/// when a policy threw.
 ///
-/// @param empty a queue without tasks.
+/// @param empty A queue without tasks.
 /// @complexity `steps` changes and as many searches among some fifty tasks.
 template <task_queue Q>
 [[nodiscard]] auto ordered(const Q& empty, std::uint64_t seed = 1, std::uint32_t steps = 3'000) -> Finding {
@@ -94,7 +95,7 @@ template <task_queue Q>
             const auto again = !gone.empty() && sampler.once_in(3);
             auto entry = QueueEntry{TaskHandle{step}, RequirementId{sampler.small(8)}, {}, step};
             entry.value = {sampler.once_in(4) ? sampler.magnitude(96) : u128{sampler.below(5)}, 1 + sampler.below(3)};
-            if (again) {  // one that was erased comes back: an undo
+            if (again) {  // an erased entry comes back: an undo
                 const auto at = gone.begin() + static_cast<std::ptrdiff_t>(sampler.below(gone.size()));
                 entry = *at;
                 gone.erase(at);

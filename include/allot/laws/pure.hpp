@@ -13,7 +13,8 @@
 
 namespace allot { inline namespace v0 { namespace laws {
 
-/// Whether an eligibility policy is pure: equal arguments give equal reasons, also from a copy.
+/// Checks that an eligibility policy is pure: equal arguments give equal reasons, also from a copy.
+/// @complexity linear in `tries`.
 template <eligibility P>
 [[nodiscard]] auto pure(const P& policy, std::uint64_t seed = 1, std::uint32_t tries = 10'000) -> Finding {
     auto sampler = Sampler{seed};
@@ -40,9 +41,9 @@ template <eligibility P>
     return {};
 }
 
-/// Whether a weight, monotone or not, is pure: equal arguments give equal weights, twice in a row, from a copy, and again after
-/// many others were asked for, in another order, so that what it counts or keeps in secret shows.
-/// @complexity four times `tries` weights, which are remembered.
+/// Checks that a weight, monotone or not, is pure. Equal arguments give equal weights: twice in a row, from a copy, and
+/// again after many others, in another order. That reveals a hidden counter or cache.
+/// @complexity four times `tries` weights, which are stored.
 template <weight_policy P>
 [[nodiscard]] auto pure(const P& policy, std::uint64_t seed = 1, std::uint32_t tries = 10'000) -> Finding {
     auto sampler = Sampler{seed};
@@ -85,7 +86,8 @@ template <weight_policy P>
     return {};
 }
 
-/// Whether a model placement is pure, and keeps a node it asked from being asked again at once.
+/// Checks that a model placement is pure, and keeps a node it asked from being asked again at once.
+/// @complexity linear in `tries`.
 template <model_placement P>
 [[nodiscard]] auto pure(const P& policy, std::uint64_t seed = 1, std::uint32_t tries = 1'000) -> Finding {
     auto sampler = Sampler{seed};
@@ -102,7 +104,8 @@ template <model_placement P>
     return {};
 }
 
-/// Whether a task valuation is pure. That its values compare exactly is the doing of their type.
+/// Checks that a task valuation is pure. Its values compare exactly by their type.
+/// @complexity linear in `tries`.
 template <task_valuation P>
 [[nodiscard]] auto rational(const P& policy, std::uint64_t seed = 1, std::uint32_t tries = 10'000) -> Finding {
     auto sampler = Sampler{seed};
@@ -120,7 +123,8 @@ template <task_valuation P>
     return {};
 }
 
-/// Whether lease terms are pure and their lengths positive, and no lease begins longer than `length_max`.
+/// Checks that lease terms are pure and their lengths positive, and that no lease begins longer than `length_max`.
+/// @complexity linear in `tries`.
 template <lease_terms P>
 [[nodiscard]] auto positive(const P& policy, std::uint64_t seed = 1, std::uint32_t tries = 10'000) -> Finding {
     auto sampler = Sampler{seed};

@@ -32,7 +32,7 @@ struct OwnedPlace {
     }
 };
 
-/// A few nodes of a few classes with a few models, which change at random as a hub's would.
+/// A few nodes of a few classes with a few models, which change at random as a dispatcher's would.
 class PoolWorld {
 public:
     explicit PoolWorld(std::uint64_t seed) : sampler_{seed}, nodes_(20) {
@@ -46,7 +46,7 @@ public:
     [[nodiscard]] auto operator[](std::uint32_t i) const -> const OwnedPlace& { return nodes_[i]; }
     void put(const OwnedPlace& node) { nodes_[node.place.node.value] = node; }
 
-    /// How a node could be next.
+    /// A random next state of a node.
     [[nodiscard]] auto changed(std::uint32_t i) -> OwnedPlace {
         auto node = nodes_[i];
         if (node.place.node_class == no_handle<ClassId>) {
@@ -55,7 +55,7 @@ public:
             return node;
         }
         switch (sampler_.below(8)) {
-            case 0: return OwnedPlace{{node.place.node}, {}};  // leaves
+            case 0: return OwnedPlace{{node.place.node}, {}};  // it leaves
             case 1: move(node); break;
             case 2: hold(node); break;
             case 3: free_or_busy(node, true); break;
@@ -64,7 +64,8 @@ public:
         return node;
     }
 
-    /// Weights for one draw: at most the bound, often zero, sometimes almost nothing so that every dart misses.
+    /// Weights for one draw: at most the bound, often zero, sometimes almost zero so that every random draw is
+    /// rejected.
     [[nodiscard]] auto weights(bool narrowed) -> std::vector<Weight> {
         auto weights = std::vector<Weight>{};
         const auto faint = sampler_.once_in(4);
@@ -104,7 +105,7 @@ private:
     static constexpr std::uint32_t class_count = 5;
     static constexpr std::uint32_t model_count = 5;
 
-    /// A number near the lowest that no other node uses, as `used` says.
+    /// A number near the lowest that no other node uses, according to `used`.
     template <class Used>
     [[nodiscard]] auto vacant(NodeHandle self, Used used) -> std::uint32_t {
         for (auto number = sampler_.small(4);; ++number) {
@@ -146,7 +147,7 @@ private:
     std::vector<OwnedPlace> nodes_;
 };
 
-/// Compares a pool with a linear one that is built anew, for one frame and one draw.
+/// Compares a pool with a linear one built from scratch, for one frame and one draw.
 template <class P>
 [[nodiscard]] auto pool_differs(const P& pool, PoolWorld& world) -> Finding {
     const auto classes = world.classes();
@@ -202,11 +203,11 @@ template <class P>
 
 }  // namespace detail
 
-/// Whether a pool keeps its contract: the canonical draw, bit for bit; counts; equal draws for equal keys; copies that share
-/// nothing; `changed` undone by itself called backwards; and a change taken back that never came, which changes nothing (the
-/// hub does so when a policy threw).
+/// Checks the contract of a pool. Its canonical draw is right bit for bit, and so are its counts; equal keys give equal
+/// draws; copies share nothing. `changed` with swapped arguments undoes itself. Undoing a change that never came
+/// changes nothing, as the dispatcher does when a policy threw.
 ///
-/// @param empty a pool without candidates.
+/// @param empty A pool without candidates.
 /// @complexity `steps` changes and as many draws among some twenty nodes.
 template <candidate_pool P>
 [[nodiscard]] auto reversible(const P& empty, std::uint64_t seed = 1, std::uint32_t steps = 3'000) -> Finding {
@@ -236,7 +237,7 @@ template <candidate_pool P>
             continue;
         }
         done.emplace_back(world[i], after);
-        // The hub passes one and the same list when models stay.
+        // The dispatcher passes one and the same list when models stay.
         const auto& was = done.back().first;
         auto view = after.view();
         if (was.models == after.models) {

@@ -17,14 +17,14 @@
 
 namespace allot { inline namespace v0 {
 
-/// Checks of what a policy promises beyond its signatures, for the tests of whoever writes one.
+/// Checks of a policy's promises beyond its signatures, for the tests of its author.
 ///
-/// Each tries a policy with many values drawn from a seed and gives back the first breach it finds. They need no test
-/// framework: `if (const auto finding = allot::laws::monotone(Mine{})) { ... }`. Finding nothing proves nothing; it only means
-/// that so many tries broke no law.
+/// Each calls a policy with many values drawn from a seed and returns the first breach it finds. They need no test
+/// framework: `if (const auto finding = allot::laws::monotone(Mine{})) { ... }`. An empty finding proves nothing; it
+/// only means that no try broke a law.
 namespace laws {
 
-/// What a check found: nothing, or one sentence that says what broke and with which inputs.
+/// Result of a check: empty, or one sentence that names the broken law and the inputs.
 using Finding = std::optional<std::string>;
 
 /// A value as a part of a finding. Fixed-point numbers are shown as the integers they are.
@@ -52,16 +52,19 @@ template <class... Parts>
     return whole;
 }
 
-/// Draws values to try a policy with. Equal seeds give equal values, on every machine; names come from few, so that they meet.
+/// Draws values to test a policy with. Equal seeds give equal values, on every machine; names come from a small set, so
+/// that they often match.
 class Sampler {
 public:
     explicit Sampler(std::uint64_t seed) : random_{Entropy{seed}, Purpose{255}, Random::Subject{}} {}
 
     /// The stream itself.
     [[nodiscard]] auto random() noexcept -> Random& { return random_; }
-    /// A number below `n`. @pre `n > 0`.
+    /// A number below `n`.
+    /// @pre `n > 0`.
     [[nodiscard]] auto below(std::uint64_t n) -> std::uint64_t { return random_.below(n); }
-    /// The same in 32 bits.
+    /// A number below `n`, in 32 bits.
+    /// @pre `n > 0`.
     [[nodiscard]] auto small(std::uint32_t n) -> std::uint32_t { return static_cast<std::uint32_t>(below(n)); }
     /// True once in `n` times.
     [[nodiscard]] auto once_in(std::uint32_t n) -> bool { return below(n) == 0; }
@@ -101,6 +104,7 @@ public:
     /// A short name out of few, beginning as `kind` does.
     [[nodiscard]] auto name(std::string_view kind) -> std::string { return std::string{kind} + std::to_string(below(4)); }
     /// Up to three names.
+    /// @complexity constant.
     [[nodiscard]] auto names(std::string_view kind) -> std::vector<std::string> {
         auto list = std::vector<std::string>{};
         while (list.size() < 3 && !once_in(2)) {
@@ -116,7 +120,8 @@ public:
     [[nodiscard]] auto node_class() -> NodeClass {
         return {name("GPU "), vram(), once_in(2) ? std::string{} : name("platform "), software()};
     }
-    /// A requirement as the hub interns it: lists sorted, without duplicates.
+    /// A requirement as the dispatcher interns it: lists sorted, without duplicates.
+    /// @complexity constant: lists of a few elements.
     [[nodiscard]] auto requirement() -> Requirement;
     /// A node record.
     [[nodiscard]] auto node() -> Node {
@@ -133,6 +138,7 @@ public:
         return node;
     }
     /// A task record.
+    /// @complexity constant: lists of a few elements.
     [[nodiscard]] auto task() -> Task {
         auto task = Task{};
         task.id = TaskId{small(1'000)};
@@ -150,12 +156,12 @@ public:
         }
         return task;
     }
-    /// What happened on a node; a verdict gives at most `points_max`.
+    /// An outcome of a node; a verdict gives at most `points_max`.
     [[nodiscard]] auto outcome(std::uint32_t points_max) -> Outcome {
         const auto kind = static_cast<OutcomeKind>(below(static_cast<std::uint64_t>(OutcomeKind::scored) + 1));
         return {kind, kind == OutcomeKind::scored ? small(points_max + 1) : 0};
     }
-    /// What happens on a node that serves badly.
+    /// An outcome of a node that serves badly.
     [[nodiscard]] auto bad_outcome() -> Outcome {
         switch (below(4)) {
             case 0: return {OutcomeKind::timeout};

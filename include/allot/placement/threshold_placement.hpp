@@ -11,11 +11,13 @@ namespace allot { inline namespace v0 {
 
 /// Parameters of `ThresholdPlacement`.
 struct ThresholdPlacementParameters {
-    std::uint32_t holders_min = 3;                    ///< Fewer available holders trigger requests (seed 001).
-    std::uint32_t holders_target = 10;                ///< So many there should then be.
-    Duration asked_for = std::chrono::seconds{1800};  ///< A request lapses after this; the node may be asked again.
+    std::uint32_t holders_min = 3;                    ///< Requests are made when fewer holders are available (seed
+                                                      ///< 001).
+    std::uint32_t holders_target = 10;                ///< Number of holders that the requests aim at.
+    Duration asked_for = std::chrono::seconds{1800};  ///< A request expires after this time; then the node may be asked
+                                                      ///< again.
 
-    /// What is wrong with the parameters, as one sentence; null when they make sense together.
+    /// The fault of the parameters as one sentence; null when they are valid together.
     [[nodiscard]] constexpr auto fault() const noexcept -> const char* {
         return detail::first_unmet({
             {holders_target >= holders_min && holders_target <= 1'000,
@@ -24,15 +26,15 @@ struct ThresholdPlacementParameters {
              "allot: ThresholdPlacement: asked_for must be 1 to 2^40 ms"},
         });
     }
-    /// True when nothing is.
+    /// True if `fault()` is null.
     [[nodiscard]] constexpr auto valid() const noexcept -> bool { return fault() == nullptr; }
     friend constexpr auto operator==(const ThresholdPlacementParameters&, const ThresholdPlacementParameters&) noexcept
         -> bool = default;
 };
 ALLOT_FIELDS(ThresholdPlacementParameters, holders_min, holders_target, asked_for)
 
-/// The default placement: when a task starts and fewer than three candidates hold one of its models, ask for up to ten
-/// (seed 001, rule 24).
+/// The default placement: if a task starts and fewer than three candidates hold one of its models, it requests up to
+/// ten holders (seed 001, rule 24).
 class ThresholdPlacement {
 public:
     using role = role::placement;

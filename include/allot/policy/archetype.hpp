@@ -16,10 +16,10 @@
 
 namespace allot { inline namespace v0 {
 
-/// The least that models each role: what the concept asks for and nothing beside it.
+/// The smallest models of each role: the members that the concept asks for, and no others.
 ///
-/// A Dispatcher compiles with each of them, so it asks no more of a policy than the concept says. They are also the shortest
-/// text to start a policy of your own from. Pool and queue forget all they are told, so they keep none of the laws of
+/// A Dispatcher compiles with each of them, so it asks no more of a policy than the concept says. They are also the
+/// shortest starting point for a policy of your own. Pool and queue store nothing, so they fulfil none of the laws of
 /// laws.hpp.
 namespace archetype {
 
@@ -31,7 +31,7 @@ struct Eligibility {
     [[nodiscard]] auto admits(const Node&, const Task&, const Situation&) const -> Reason { return Reason::none; }
 };
 
-/// All candidates are alike. It does not say that it is monotone, so it needs a pool that stores no bounds.
+/// All candidates have equal weight. It does not claim to be monotone, so it needs a pool that stores no bounds.
 struct Weight {
     using role = role::weight;
 
@@ -68,11 +68,11 @@ struct Queue {
     [[nodiscard]] auto capacity(std::uint32_t) const -> std::uint32_t { return 1; }
 };
 
-/// All nodes serve perfectly, whatever happens.
+/// All nodes have the best score, regardless of their outcomes.
 struct QoS {
     using role = role::qos;
 
-    /// Nothing is remembered.
+    /// It holds no data.
     struct node_data {
         friend auto operator==(const node_data&, const node_data&) -> bool = default;
     };
@@ -85,14 +85,14 @@ struct QoS {
     [[nodiscard]] auto points_max() const -> std::uint32_t { return 0; }
 };
 
-/// All tasks are worth the same, so they go by submission.
+/// All tasks have equal value, so they are ordered by submission.
 struct Valuation {
     using role = role::valuation;
 
     [[nodiscard]] auto value(const Task&, const Requirement&) const -> Value { return {}; }
 };
 
-/// Nobody is asked to fetch a model.
+/// No node is asked to fetch a model.
 struct Placement {
     using role = role::placement;
 
@@ -100,7 +100,7 @@ struct Placement {
     [[nodiscard]] auto asked_for() const -> Duration { return Duration{1}; }
 };
 
-/// A lease and a wait last a second, and a failure ends the task.
+/// A lease and a wait last one second, and a failure ends the task.
 struct Terms {
     using role = role::terms;
 

@@ -13,52 +13,60 @@
 
 namespace allot { inline namespace v0 {
 
-/// Where a node stands among the candidates, and the upper bounds of its weight. Bounds of zero: it is no candidate now.
+/// A node's position among the candidates, and the upper bounds of its weight. With bounds of zero it is no candidate
+/// now.
 struct NodePlace {
     NodeHandle node = no_handle<NodeHandle>;
     ClassId node_class = no_handle<ClassId>;
-    std::uint32_t slot = 0;               ///< Place in its class.
+    std::uint32_t slot = 0;               ///< Index in its class.
     std::uint32_t bound = 0;              ///< Bound of its weight in a frame without models, in units of 2^-28.
     std::uint32_t bound_local = 0;        ///< Bound of its weight in a frame narrowed to models.
     std::span<const HeldModel> models{};  ///< Those on disk have a place among the holders of (model, class).
 };
 
-/// Tries before the exact scan where bounds are as tight as usual. Part of the rules version.
+/// Number of tries before the exact scan, where bounds are as tight as usual. Part of the rules version.
 inline constexpr std::uint32_t draw_rejections_max = 32;
 
-/// The candidates an index can sum, in the order that gives a draw its meaning.
+/// The candidates that an index can sum, in the order that defines the result of a draw.
 ///
-/// Without models: the slots of all classes, by (class, slot), as long as `bound`. With models: each model's holders, models in
-/// the order given, holders by (class, place), as long as `bound_local`; a node then stands once under each model it holds,
-/// and counts under the first alone. That is their union. Who holds all of several models is drawn in the frame of the rarest
-/// with zero weight for the others: just as exact, but tries miss as often as a holder of that one lacks another. Whatever
-/// `rejections_max`, the shares are the same, so for a short frame a few tries are enough.
+/// Without models it has the slots of all classes, by (class, slot), each as long as `bound`. With models it has each
+/// model's holders, as long as `bound_local`: models in the order given, holders by (class, place). A node then occurs
+/// once under each model it holds, and counts under the first alone. That is the union of the holders.
+///
+/// A draw among the holders of all of several models uses the frame of the rarest model, with zero weight for nodes
+/// that lack another. The shares are as exact, but a try is rejected as often as a holder of the rarest model lacks
+/// another. The shares are the same for every `rejections_max`, so a few tries are enough for a short frame.
 struct SamplingFrame {
     std::span<const ClassId> classes;              ///< Fitting classes, ascending.
     std::span<const ModelId> models{};             ///< Narrowed to holders of these, in canonical order.
-    std::uint32_t rejections_max = draw_rejections_max;    ///< Tries before the exact scan. 0: weights have no bounds, so scan at once.
+    std::uint32_t rejections_max = draw_rejections_max;    ///< Number of tries before the exact scan. 0: weights have
+                                                           ///< no bounds, so scan at once.
 };
 
-/// Outcome of a draw.
+/// Result of a draw.
 struct Draw {
     NodeHandle node{};
     Weight weight{};             ///< Weight of the node drawn, rescaled to the ceiling of the largest stake.
-    std::uint32_t rejections = 0;    ///< Tries that hit no one.
-    bool scanned = false;        ///< Whether the exact scan decided.
-    std::uint32_t above_bound = 0;  ///< Weights met on the way that lay above their bounds, which `laws::monotone` forbids.
+    std::uint32_t rejections = 0;    ///< Number of rejected tries.
+    bool scanned = false;        ///< True if the exact scan decided.
+    std::uint32_t above_bound = 0;  ///< Number of weights met that exceeded their bounds, which `laws::monotone`
+                                    ///< forbids.
 };
 
 namespace detail {
 
-/// Shape of the callable a draw asks for exact weights: (node, index in `SamplingFrame::models`) -> Weight, zero if not admitted.
-/// An object, and no function pointer, because what the hub passes remembers the task.
+/// Shape of the callable that a draw asks for exact weights: (node, index in `SamplingFrame::models`) -> Weight, zero
+/// if not admitted.
+///
+/// It is an object, not a function pointer, because the dispatcher's callable captures the task.
 struct WeighShape {
     auto operator()(NodeHandle, std::uint32_t) const -> Weight;
 };
 
 }  // namespace detail
 
-/// `p.changed(before, after)`: the one door; called backwards it undoes, also a change that never came because something threw.
+/// `p.changed(before, after)`: the only mutator. Called with swapped arguments it undoes a change, even one that was
+/// interrupted by an exception.
 template <class P>
 concept has_changed = requires(P& p, const NodePlace& place) { p.changed(place, place); };
 
@@ -68,21 +76,22 @@ concept has_draw = requires(const P& p, const SamplingFrame& frame, const detail
     { p.draw(frame, weigh, random) } -> std::same_as<std::optional<Draw>>;
 };
 
-/// `p.count(frame) -> std::uint32_t`: places with a positive bound; with several models a node counts once for each.
+/// `p.count(frame) -> std::uint32_t`: number of places with a positive bound; with several models a node counts once
+/// for each.
 template <class P>
 concept has_count = requires(const P& p, const SamplingFrame& frame) {
     { p.count(frame) } -> std::same_as<std::uint32_t>;
 };
 
-/// Index of the candidates. Needs nothing of the dispatcher and can be used alone. `laws::reversible` checks it.
+/// Index of the candidates. It needs nothing of the dispatcher and can be used alone. `laws::reversible` checks it.
 template <class P>
 concept candidate_pool = has_changed<P> && has_draw<P> && has_count<P>;
 
-/// `static constexpr bool stores_bounds`: draws by stored bounds, and so needs a monotone weight.
+/// `static constexpr bool stores_bounds`: true if it draws by stored bounds, and so needs a monotone weight.
 template <class P>
 concept stores_bounds = requires { typename std::enable_if_t<bool(P::stores_bounds)>; };
 
-/// One sentence a requirement.
+/// One sentence per requirement.
 template <class P>
 struct CandidatePoolCheck {
     static_assert(has_changed<P>, "allot: a candidate pool needs "

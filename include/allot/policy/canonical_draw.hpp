@@ -8,20 +8,24 @@
 
 namespace allot { inline namespace v0 {
 
-/// The one meaning of a draw, which a linear scan and a fast index both compute, bit for bit.
+/// The definition of a draw, by rejection sampling. A linear scan and a fast index both compute it, bit for bit.
 ///
-/// Picture the frame as a line on which every place takes up an interval as long as its bound, and lives on the first part of
-/// it, as long as its weight now. Throw a dart: whoever lives where it lands is drawn; where nobody lives, throw again. That is
-/// exactly proportional to the weights, however loose the bounds. After `rejections_max` rejections one scan adds up the weights and
-/// decides; it alone may say that there is no candidate, so a zero weight is never drawn and never hides another.
+/// The frame is a line of intervals, one for each place and as long as its bound. The first part of an interval, as
+/// long as the place's weight now, belongs to the place. A uniform random draw picks a point on the line. A point in
+/// the part of a place selects that place; any other point is rejected, and the draw is repeated. The result is
+/// exactly proportional to the weights, however loose the bounds.
 ///
-/// `index` offers `total(frame)`, `locate(frame, r)` (the first place whose prefix exceeds r: node, model index, offset, bound) and
-/// `for_each(frame, f(node, model index, bound))` in frame order.
+/// After `rejections_max` rejections one scan adds up the weights and decides. Only the scan may find that there is no
+/// candidate, so a zero weight is never drawn and never hides another.
 ///
-/// Every weight should be at most its bound, as the weights of a policy are that is `monotone` indeed. One that is not counts as
-/// its bound in a try, so shares are wrong; it is told in `Draw::above_bound`, in every build, and the draw goes on.
-/// @complexity one `locate` and one `weigh` a try; two tries or fewer on average where bounds are at most twice the weights. At
-/// worst, when next to no one is admitted, `rejections_max` tries and two looks at each place of the frame.
+/// `index` offers `total(frame)`, `locate(frame, r)` and `for_each(frame, f(node, model index, bound))`. `locate` finds
+/// the first place whose prefix sum exceeds r: node, model index, offset, bound. `for_each` visits the places in frame
+/// order.
+/// @pre Every weight is at most its bound, which holds for a policy that is truly `monotone`. A larger weight counts as
+/// its bound in a try, so shares are wrong; `Draw::above_bound` reports it in every build, and the draw continues.
+/// @complexity one `locate` and one `weigh` per try; at most two tries on average where bounds are at most twice the
+/// weights. At worst, when almost no candidate is admitted, `rejections_max` tries and two visits of each place of the
+/// frame.
 template <class Index, class Weigh>
 [[nodiscard]] auto canonical_draw(const Index& index, const SamplingFrame& frame, Weigh&& weigh, Random& random)
     -> std::optional<Draw> {
@@ -38,7 +42,7 @@ template <class Index, class Weigh>
         const auto weight = Weight{weigh(hit.node, hit.model)};
         const auto whole = weight.raw().high();  // the same units as bounds and offsets
         compare(weight, hit.bound);
-        // The 64 bits behind the point decide, and are drawn, only when the dart lands on the edge itself.
+        // The 64 bits behind the point decide, and are drawn, only when the point falls on the edge itself.
         if (hit.offset < whole || (hit.offset == whole && random.next() < weight.raw().low())) {
             return Draw{hit.node, weight, rejections, false, above};
         }

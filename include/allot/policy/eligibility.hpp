@@ -9,24 +9,25 @@
 
 namespace allot { inline namespace v0 {
 
-/// `p.fits(node_class, requirement) -> Reason`: a fact about classes, computed once per pair and kept as a bit by the hub.
+/// `p.fits(node_class, requirement) -> Reason`: a fact about classes. The dispatcher computes it once per pair and
+/// stores it as a bit.
 template <class P>
 concept has_fits = requires(const P& p, const NodeClass& node_class, const Requirement& requirement) {
     { p.fits(node_class, requirement) } -> std::same_as<Reason>;
 };
 
-/// `p.admits(node, task, situation) -> Reason`: everything else, asked for each candidate that is drawn.
+/// `p.admits(node, task, situation) -> Reason`: all other conditions, checked for each candidate that is drawn.
 template <class P>
 concept has_admits = requires(const P& p, const Node& node, const Task& task, const Situation& situation) {
     { p.admits(node, task, situation) } -> std::same_as<Reason>;
 };
 
-/// Decides which node may run which task. Both halves are pure: equal arguments, equal reasons. `none` means yes.
-/// `laws::pure` checks it.
+/// Decides which node may run which task. Both functions are pure: equal arguments give equal reasons. `none` means
+/// yes. `laws::pure` checks it.
 template <class P>
 concept eligibility = has_fits<P> && has_admits<P>;
 
-/// One sentence a requirement.
+/// One sentence per requirement.
 template <class P>
 struct EligibilityCheck {
     static_assert(has_fits<P>, "allot: an eligibility policy needs "

@@ -10,50 +10,50 @@
 
 namespace allot { inline namespace v0 {
 
-/// What follows when a lease ends without success.
+/// Continuation of a task whose lease ended without success.
 enum class Next : std::uint8_t {
-    end,              ///< The task ends and its owner is told.
-    retry,            ///< The task starts over, anywhere.
+    end,              ///< The task ends and its owner is notified.
+    retry,            ///< The task starts over, on any node.
     retry_elsewhere,  ///< The task starts over and avoids the node.
 };
 ALLOT_ENUMERATORS(Next, end, retry, retry_elsewhere)
 
-/// `p.length(node, task) -> Duration`: how long a lease lasts, positive.
+/// `p.length(node, task) -> Duration`: the length of a lease, positive.
 template <class P>
 concept has_length = requires(const P& p, const Node& node, const Task& task) {
     { p.length(node, task) } -> std::same_as<Duration>;
 };
 
-/// `p.length_max(node, task) -> Duration`: how long a lease may last with all its renewals.
+/// `p.length_max(node, task) -> Duration`: the greatest length of a lease with all its renewals.
 template <class P>
 concept has_length_max = requires(const P& p, const Node& node, const Task& task) {
     { p.length_max(node, task) } -> std::same_as<Duration>;
 };
 
-/// `p.patience(task) -> Duration`: how long a task may wait in the queue, positive.
+/// `p.patience(task) -> Duration`: the longest time that a task may wait in the queue, positive.
 template <class P>
 concept has_patience = requires(const P& p, const Task& task) {
     { p.patience(task) } -> std::same_as<Duration>;
 };
 
-/// `p.after(task, outcome) -> Next`.
+/// `p.after(task, outcome) -> Next`: the continuation after a lease that ended without success.
 template <class P>
 concept has_after = requires(const P& p, const Task& task) {
     { p.after(task, OutcomeKind::timeout) } -> std::same_as<Next>;
 };
 
-/// `p.blames(task, outcome) -> bool`: whether a failure is laid to the node; if not, its tracker hears `cancelled`, as
-/// if the task had been taken back. Terms without it blame the node each time.
+/// `p.blames(task, outcome) -> bool`: true if the node is responsible for a failure. Otherwise its tracker records
+/// `cancelled`, as for a withdrawn task. Terms without it blame the node each time.
 template <class P>
 concept has_blames = requires(const P& p, const Task& task) {
     { p.blames(task, OutcomeKind::timeout) } -> std::same_as<bool>;
 };
 
-/// Deadlines, and what follows a failure. Pure. `laws::positive` checks it.
+/// Deadlines, and the continuation after a failure. Pure. `laws::positive` checks it.
 template <class P>
 concept lease_terms = has_length<P> && has_length_max<P> && has_patience<P> && has_after<P>;
 
-/// One sentence a requirement.
+/// One sentence per requirement.
 template <class P>
 struct LeaseTermsCheck {
     static_assert(has_length<P>, "allot: lease terms need `auto length(const Node&, const Task&) const -> Duration`");

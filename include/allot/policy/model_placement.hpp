@@ -7,17 +7,17 @@
 
 namespace allot { inline namespace v0 {
 
-/// Demand for one model, as the hub counts it when a task starts.
+/// Demand for one model, as the dispatcher counts it when a task starts.
 struct ModelDemand {
     std::uint32_t holders_available = 0;  ///< Candidates that hold the model, after the start.
 };
 
-/// What a placement policy asks for.
+/// The request of a placement policy.
 struct Wanted {
-    std::uint32_t copies = 0;  ///< How many further nodes should fetch the model.
+    std::uint32_t copies = 0;  ///< Number of further nodes that should fetch the model.
 };
 
-/// `p.wanted(demand) -> Wanted`.
+/// `p.wanted(demand) -> Wanted`: the request for a model of this demand.
 template <class P>
 concept has_wanted = requires(const P& p, const ModelDemand& demand) {
     { p.wanted(demand) } -> std::same_as<Wanted>;
@@ -29,11 +29,12 @@ concept has_asked_for = requires(const P& p) {
     { p.asked_for() } -> std::same_as<Duration>;
 };
 
-/// Decides how many nodes should fetch a model. Pure; the hub counts before and draws after. `laws::pure` checks it.
+/// Decides how many nodes should fetch a model. Pure; the dispatcher counts before it and draws after it. `laws::pure`
+/// checks it.
 template <class P>
 concept model_placement = has_wanted<P> && has_asked_for<P>;
 
-/// One sentence a requirement.
+/// One sentence per requirement.
 template <class P>
 struct ModelPlacementCheck {
     static_assert(has_wanted<P>, "allot: a model placement needs `auto wanted(const ModelDemand&) const -> Wanted`");

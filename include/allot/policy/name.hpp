@@ -16,10 +16,10 @@ concept has_listed_parameters = requires { typename P::Parameters; } && has_fiel
 
 }  // namespace detail
 
-/// What a policy is called in snapshots and state roots: its own `name`, else that of its parameters' type.
+/// The name of a policy in snapshots and state roots: its own `name`, otherwise that of its parameters' type.
 ///
-/// Policies that always decide alike share a name, so that it does not matter which of them a replica runs: the queues do, and
-/// so do the pools. Another rule needs another name.
+/// Policies that always decide alike share a name, so that a replica may run any of them: the queues share one, and so
+/// do the pools. A policy with another rule needs another name.
 template <class P>
 [[nodiscard]] constexpr auto policy_name() noexcept -> std::string_view {
     static_assert(detail::has_name<P> || detail::has_listed_parameters<P>,

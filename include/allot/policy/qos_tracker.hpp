@@ -10,17 +10,17 @@
 
 namespace allot { inline namespace v0 {
 
-/// `typename P::node_data`: what the tracker remembers of a node, a column of its record.
+/// `typename P::node_data`: the tracker's data of one node, a column of the node's record.
 template <class P>
 concept has_node_data = requires { typename P::node_data; } && std::regular<typename P::node_data>;
 
-/// `p.joined(data, time)`: a node joins, for the first time or again.
+/// `p.joined(data, time)`: records that a node joins, for the first time or again.
 template <class P>
 concept has_joined = has_node_data<P> && requires(const P& p, typename P::node_data& data, TimePoint time) {
     p.joined(data, time);
 };
 
-/// `p.record(data, outcome, time) -> Standing`.
+/// `p.record(data, outcome, time) -> Standing`: records an outcome and returns the node's standing.
 template <class P>
 concept has_record = has_node_data<P> && requires(const P& p, typename P::node_data& data, TimePoint time) {
     { p.record(data, Outcome{}, time) } -> std::same_as<Standing>;
@@ -38,7 +38,7 @@ concept has_score_max = has_node_data<P> && requires(const P& p, const typename 
     { p.score_max(data) } -> std::same_as<Score>;
 };
 
-/// `p.back_at(data) -> std::optional<TimePoint>`: when an excluded node may return; nothing: never excluded.
+/// `p.back_at(data) -> std::optional<TimePoint>`: the time when an excluded node may return; empty: never excluded.
 template <class P>
 concept has_back_at = has_node_data<P> && requires(const P& p, const typename P::node_data& data) {
     { p.back_at(data) } -> std::same_as<std::optional<TimePoint>>;
@@ -50,19 +50,20 @@ concept has_points_max = requires(const P& p) {
     { p.points_max() } -> std::same_as<std::uint32_t>;
 };
 
-/// `p.proven(data) -> bool`: whether enough good is known of a node. A tracker without it holds every node proven.
+/// `p.proven(data) -> bool`: true if enough good outcomes of a node are known. A tracker without it regards every node
+/// as proven.
 template <class P>
 concept has_proven = has_node_data<P> && requires(const P& p, const typename P::node_data& data) {
     { p.proven(data) } -> std::same_as<bool>;
 };
 
-/// Measures the quality of service. The tracker itself holds parameters only; what it measures lives in the node's record.
-/// `laws::bounded`, `laws::drawable` and `laws::faithful` check it.
+/// Measures the quality of service. The tracker itself holds parameters only; its measurements are stored in the node's
+/// record. `laws::bounded`, `laws::drawable` and `laws::faithful` check it.
 template <class P>
 concept qos_tracker = has_node_data<P> && has_joined<P> && has_record<P> && has_score<P> && has_score_max<P> &&
                       has_back_at<P> && has_points_max<P>;
 
-/// One sentence a requirement.
+/// One sentence per requirement.
 template <class P>
 struct QoSTrackerCheck {
     static_assert(has_node_data<P>, "allot: a QoS tracker needs `struct node_data`, default-constructible, copyable and "
@@ -83,7 +84,7 @@ struct QoSTrackerCheck {
     static constexpr bool passed = qos_tracker<P>;
 };
 
-/// Stands in for the data of a tracker that has none, so that a wrong tracker yields one sentence and no more.
+/// Replaces the data of a tracker that has none, so that a wrong tracker yields one sentence and no more.
 template <class P>
 struct NodeDataOf {
     struct type {

@@ -21,7 +21,8 @@ struct QueueEntry {
     friend auto operator==(const QueueEntry&, const QueueEntry&) noexcept -> bool = default;
 };
 
-/// True when `a` goes before `b`: higher value, then earlier submission. A strict total order, for sequences differ.
+/// True if `a` goes before `b`: higher value, then earlier submission. It is a strict total order, because sequences
+/// differ.
 [[nodiscard]] constexpr auto goes_before(const QueueEntry& a, const QueueEntry& b) noexcept -> bool {
     const auto order = a.value <=> b.value;
     return order == 0 ? a.sequence < b.sequence : order > 0;
@@ -29,19 +30,19 @@ struct QueueEntry {
 
 namespace detail {
 
-/// Shape of the callable `best` asks whether a node may take this very task. An object, and no function pointer, because what
-/// the hub passes remembers the node.
+/// Shape of the callable that `best` asks whether a node may take this one task. It is an object, not a function
+/// pointer, because the dispatcher's callable captures the node.
 struct FitsShape {
     auto operator()(TaskHandle) const -> bool;
 };
 
 }  // namespace detail
 
-/// `p.push(entry)`; an entry that is there already changes nothing.
+/// `p.push(entry)`: inserts an entry; one that is present already changes nothing.
 template <class P>
 concept has_push = requires(P& p, const QueueEntry& entry) { p.push(entry); };
 
-/// `p.erase(entry)`, with the entry that was pushed; one that is not there changes nothing.
+/// `p.erase(entry)`: erases an entry equal to the pushed one; one that is absent changes nothing.
 template <class P>
 concept has_erase = requires(P& p, const QueueEntry& entry) { p.erase(entry); };
 
@@ -51,30 +52,32 @@ concept has_best = requires(const P& p, std::span<const RequirementId> groups, d
     { p.best(groups, std::move(fits)) } -> std::same_as<std::optional<TaskHandle>>;
 };
 
-/// `p.worst() -> std::optional<TaskHandle>`: the last in order of all.
+/// `p.worst() -> std::optional<TaskHandle>`: the last in order of all tasks.
 template <class P>
 concept has_worst = requires(const P& p) {
     { p.worst() } -> std::same_as<std::optional<TaskHandle>>;
 };
 
-/// `p.worst_of(group) -> std::optional<TaskHandle>`: the last in order of a group, which may be one it has not heard of.
+/// `p.worst_of(group) -> std::optional<TaskHandle>`: the last in order of a group, which may be unknown to the queue.
 template <class P>
 concept has_worst_of = requires(const P& p, RequirementId group) {
     { p.worst_of(group) } -> std::same_as<std::optional<TaskHandle>>;
 };
 
-/// `p.size() -> std::uint32_t` and `p.capacity(nodes) -> std::uint32_t`.
+/// `p.size() -> std::uint32_t` and `p.capacity(nodes) -> std::uint32_t`: the number of tasks, and the bound on it for
+/// so many nodes.
 template <class P>
 concept has_capacity = requires(const P& p, std::uint32_t nodes) {
     { p.size() } -> std::same_as<std::uint32_t>;
     { p.capacity(nodes) } -> std::same_as<std::uint32_t>;
 };
 
-/// Order of the waiting tasks, and its bound. Needs nothing of the dispatcher and can be used alone. `laws::ordered` checks it.
+/// Order of the waiting tasks, and its bound. It needs nothing of the dispatcher and can be used alone. `laws::ordered`
+/// checks it.
 template <class P>
 concept task_queue = has_push<P> && has_erase<P> && has_best<P> && has_worst<P> && has_worst_of<P> && has_capacity<P>;
 
-/// One sentence a requirement.
+/// One sentence per requirement.
 template <class P>
 struct TaskQueueCheck {
     static_assert(has_push<P>, "allot: a task queue needs `void push(const QueueEntry&)`");

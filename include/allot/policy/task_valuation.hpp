@@ -6,18 +6,18 @@
 
 namespace allot { inline namespace v0 {
 
-/// `p.value(task, requirement) -> Value`.
+/// `p.value(task, requirement) -> Value`: the value of a task.
 template <class P>
 concept has_value = requires(const P& p, const Task& task, const Requirement& requirement) {
     { p.value(task, requirement) } -> std::same_as<Value>;
 };
 
-/// Worth of a task, asked once at admission. Pure; numerator below 2^96, denominator positive and below 2^32.
+/// Value of a task, computed once at admission. Pure; numerator below 2^96, denominator positive and below 2^32.
 /// `laws::rational` checks it.
 template <class P>
 concept task_valuation = has_value<P>;
 
-/// One sentence a requirement.
+/// One sentence per requirement.
 template <class P>
 struct TaskValuationCheck {
     static_assert(has_value<P>, "allot: a task valuation needs "

@@ -10,14 +10,14 @@
 
 namespace allot { inline namespace v0 {
 
-/// `p.weight(node, task, factors) -> Weight`.
+/// `p.weight(node, task, factors) -> Weight`: the weight of a pair of node and task.
 template <class P>
 concept has_weight = requires(const P& p, const Node& node, const Task& task, Factors factors) {
     { p.weight(node, task, factors) } -> std::same_as<Weight>;
 };
 
-/// `p.weight(node, task, factors, situation) -> Weight`: the same, for a weight that looks at the class of the node or at what the
-/// task asks of it, as best fit does.
+/// `p.weight(node, task, factors, situation) -> Weight`: the same, for a weight that depends on the node's class or on
+/// the task's requirement, as best fit does.
 template <class P>
 concept has_weight_in_situation = requires(const P& p, const Node& node, const Task& task, Factors factors, const Situation& s) {
     { p.weight(node, task, factors, s) } -> std::same_as<Weight>;
@@ -29,47 +29,51 @@ concept has_weight_max = requires(const P& p, const Node& node, Factors factors)
     { p.weight_max(node, factors) } -> std::same_as<Weight>;
 };
 
-/// Something named `monotone`.
+/// True if the policy has a member named `monotone`.
 template <class P>
 concept names_monotone = requires { &P::monotone; };
 
-/// `static constexpr bool monotone`: whether the weight keeps the law below.
+/// `static constexpr bool monotone`: true if the weight fulfils the law below.
 template <class P>
 concept says_monotone = requires { typename std::bool_constant<bool(P::monotone)>; };
 
-/// The same, and it is `true`.
+/// As above, and its value is `true`.
 template <class P>
 concept claims_monotone = says_monotone<P> && bool(P::monotone);
 
-/// Selection weight of a candidate. Pure: equal arguments, equal weights. `laws::pure` checks it.
+/// Selection weight of a candidate. Pure: equal arguments give equal weights. `laws::pure` checks it.
 template <class P>
 concept weight_policy = has_weight<P> || has_weight_in_situation<P>;
 
-/// `p.by_operator() -> bool`: whether the weight looks at `Factors::operator_stake`. It may only fall with that, for a bound is
-/// made for an operator of this node alone. A policy that has it costs an index of operators, whatever it answers.
+/// `p.by_operator() -> bool`: true if the weight depends on `Factors::operator_stake`.
+///
+/// The weight may only fall with that stake, because a bound is made for an operator of this node alone. A policy with
+/// this function costs an index of operators, even if it returns false.
 template <class P>
 concept has_by_operator = requires(const P& p) {
     { p.by_operator() } -> std::same_as<bool>;
 };
 
-/// `p.is_zero(node, score) -> bool`: whether a node of some QoS score has no weight for any task, whatever its models. It is optional:
-/// explanations ask it of every node, and save a division where it is there.
+/// `p.is_zero(node, score) -> bool`: true if a node of this QoS score has weight zero for any task and any models.
+/// It is optional: explanations call it for every node, and save a division where it exists.
 template <class P>
 concept has_is_zero = requires(const P& p, const Node& node, Score score) {
     { p.is_zero(node, score) } -> std::same_as<bool>;
 };
 
-/// A weight that never falls when stake, QoS score or boost rises, grows at most in proportion to the staking score, never rises
-/// with the largest stake, and knows the task through the factors alone. Then a bound per node can be stored, and draws cost
-/// O(log n). `laws::monotone` checks it; a draw that meets a weight above its bound tells it in `Draw::above_bound`.
+/// A weight that never falls when stake, QoS score or boost rises, grows at most in proportion to the staking score,
+/// and never rises with the largest stake. It depends on the task through the factors alone.
 ///
-/// A weight in a situation has this law for its `weight_max`, and none above that; without `weight_max` it is not monotone, every
-/// draw is a scan and `LinearPool` is taken.
+/// Then one bound per node can be stored, and draws cost O(log n). `laws::monotone` checks it; a draw that meets a
+/// weight above its bound reports it in `Draw::above_bound`.
+///
+/// For a weight in a situation the law applies to its `weight_max`, and no weight may exceed that. Without `weight_max`
+/// it is not monotone, every draw is a scan, and the dispatcher uses `LinearPool`.
 template <class P>
 concept monotone_weight =
     weight_policy<P> && claims_monotone<P> && (!has_weight_in_situation<P> || has_weight_max<P>);
 
-/// The weight of a pair, by the form that the policy has.
+/// The weight of a pair, by the form of `weight` that the policy has.
 template <weight_policy P>
 [[nodiscard]] auto weight_of(const P& policy, const Node& node, const Task& task, const Factors& factors, const Situation& situation)
     -> Weight {
@@ -80,7 +84,7 @@ template <weight_policy P>
     }
 }
 
-/// One sentence a requirement.
+/// One sentence per requirement.
 template <class P>
 struct WeightPolicyCheck {
     static_assert(weight_policy<P>, "allot: a weight policy needs "

@@ -12,16 +12,17 @@
 
 namespace allot { inline namespace v0 { namespace detail {
 
-/// Trees of sums by class, with the totals that a draw over many classes adds up.
+/// Sum trees by class, with the totals that a draw over many classes adds up.
 ///
-/// Totals lie side by side, and each sixteen have a sum: classes that fit a task mostly stand in long rows, of which a draw
-/// then reads one number in sixteen. Sixteen classes that no tree was asked for take no room.
+/// Totals are contiguous, and each sixteen have a sum. The classes that fit a task mostly form long rows, of which a
+/// draw then reads one number in sixteen. Sixteen classes without a tree take no memory.
 template <class Tree>
 class ClassTrees {
 public:
     static constexpr auto none = ~std::size_t{0};
 
-    /// Index of the tree of a class, which is made if need be. Throws what an allocation throws, and then changes nothing.
+    /// Index of the tree of a class; makes the tree if it is missing. If an allocation throws, nothing changes.
+    /// @complexity O(log classes); O(classes) where a tree is made.
     auto made(ClassId node_class) -> std::size_t {
         const auto block = block_of(node_class);
         if (!has(block, node_class)) {
@@ -46,24 +47,26 @@ public:
     [[nodiscard]] auto operator[](std::size_t index) -> Tree& { return trees_[index]; }
     [[nodiscard]] auto operator[](std::size_t index) const -> const Tree& { return trees_[index]; }
 
-    /// The total of a tree.
+    /// The total of the tree at `index`.
     [[nodiscard]] auto total_of(std::size_t index) const -> std::uint64_t { return totals_[index]; }
 
-    /// Takes note that the total of a tree changed; unsigned numbers wrap, so it may have fallen.
+    /// Adds a difference to the stored total of a tree. Unsigned numbers wrap, so the total may also fall.
     void add(std::size_t index, std::uint64_t difference) {
         totals_[index] += difference;
         blocks_[index / width].sum += difference;
     }
 
-    /// Sum of the totals. @param classes ascending.
+    /// Sum of the totals.
+    /// @param classes Ascending.
     [[nodiscard]] auto total(std::span<const ClassId> classes) const -> std::uint64_t {
         auto rest = ~std::uint64_t{0};  // no sum is as large
         (void)locate(classes, rest);
         return ~rest;
     }
 
-    /// Index of the tree in which `point` falls, or `none` when it lies behind all; takes what lies before it off `point`.
-    /// @param classes ascending.
+    /// Index of the tree in which `point` falls, or `none` when it is behind all of them. Subtracts the totals before
+    /// that tree from `point`.
+    /// @param classes Ascending.
     [[nodiscard]] auto locate(std::span<const ClassId> classes, std::uint64_t& point) const -> std::size_t {
         auto rest = point;
         auto found = none;
@@ -74,7 +77,7 @@ public:
             const auto first = blocks_[block].first;
             while (at->value < first && ++at != end) {
             }
-            // Ascending and different, so if the sixteenth is the last of the block, they all are there.
+            // Ascending and different, so if the sixteenth is the last of the block, all of them are there.
             if (at < end_of_rows && at[width - 1].value == first + (width - 1)) {
                 if (rest < blocks_[block].sum) {
                     found = block * width + step<width>(&totals_[block * width], rest);
@@ -97,7 +100,8 @@ public:
         return found;
     }
 
-    /// Calls `f(tree)` for each of the classes that has a tree. @param classes ascending.
+    /// Calls `f(tree)` for each of the classes that has a tree.
+    /// @param classes Ascending.
     template <class F>
     void for_each(std::span<const ClassId> classes, F&& f) const {
         for (const auto node_class : classes) {
@@ -114,11 +118,11 @@ private:
         std::uint64_t sum;
     };
 
-    /// Where the block of a class stands or would stand.
+    /// Index of the block of a class, or of the place to insert it.
     [[nodiscard]] auto block_of(ClassId node_class) const -> std::size_t {
         const auto first = node_class.value / width * width;
         if (const auto block = std::size_t{first / width}; block < blocks_.size() && blocks_[block].first == first) {
-            return block;  // as long as none is missing
+            return block;  // true while no block is missing
         }
         const auto before = [](const Block& block, std::uint32_t f) { return block.first < f; };
         return static_cast<std::size_t>(std::lower_bound(blocks_.begin(), blocks_.end(), first, before) - blocks_.begin());
@@ -129,7 +133,7 @@ private:
     }
 
     std::vector<Block> blocks_;          // ascending by class
-    std::vector<std::uint64_t> totals_;  // sixteen a block
+    std::vector<std::uint64_t> totals_;  // sixteen per block
     std::vector<Tree> trees_;            // the same
 };
 

@@ -16,13 +16,15 @@
 
 namespace allot { inline namespace v0 {
 
-/// The default candidate pool: candidates grouped by class (GPU, VRAM, platform, version), each group a sum tree over the bounds
-/// of its nodes' weights, and one more tree for each model's holders in each class.
+/// The default candidate pool: candidates grouped by class (GPU, VRAM, platform, version).
 ///
-/// Invariant: a tree's place holds the node's bound while it is a candidate, and zero otherwise. Trees know neither stakes nor
-/// scores; `canonical_draw` turns bounds into exact weights.
+/// Each group is a sum tree over the bounds of its nodes' weights, and each model's holders in each class form one more
+/// tree.
 ///
-/// @complexity a draw O(classes + log n) a try; a change O(log n), and O(log n) more a held model.
+/// Invariant: a tree's place holds the node's bound while the node is a candidate, and zero otherwise. Trees know
+/// neither stakes nor scores; `canonical_draw` turns bounds into exact weights.
+///
+/// @complexity a draw O(classes + log n) per try; a change O(log n), and O(log n) more per held model.
 class GpuGroupPool {
 public:
     using role = role::pool;
@@ -30,7 +32,7 @@ public:
     static constexpr bool stores_bounds = true;
 
     void changed(const NodePlace& before, const NodePlace& after) {
-        // A node that only becomes busy or free keeps its places, so each tree is touched once.
+        // A node that only becomes busy or free keeps its places, so each tree is changed once.
         const auto stays = before.node == after.node && before.node_class == after.node_class &&
                            before.slot == after.slot && same_models(before, after);
         if (!stays) {
@@ -64,15 +66,16 @@ public:
         return sum;
     }
 
-    /// What `locate` finds.
+    /// Result of `locate`.
     struct Hit {
         NodeHandle node{};
         std::uint32_t model = 0;   ///< Index in `SamplingFrame::models`.
-        std::uint32_t offset = 0;  ///< How far behind the place's beginning the point lies.
+        std::uint32_t offset = 0;  ///< Distance of the point from the beginning of the place.
         std::uint32_t bound = 0;   ///< The length of the place.
     };
 
-    /// The first place of the frame whose prefix sum exceeds `point`. @pre `point < total(frame)`.
+    /// The first place of the frame whose prefix sum exceeds `point`.
+    /// @pre `point < total(frame)`.
     [[nodiscard]] auto locate(const SamplingFrame& frame, std::uint64_t point) const -> Hit {
         auto hit = Hit{};
         if (frame.models.empty()) {
@@ -127,13 +130,14 @@ private:
         }
     }
 
-    /// Brings a node from where it stood among the holders of its models to where it stands now.
+    /// Moves a node from its old places among the holders of its models to its new ones.
     ///
-    /// The bound is written before a place is taken: whatever allocation fails there, the places that have the node agree with
-    /// it. Only places that have the node are taken from it, so that a change that never came can be taken back.
+    /// The bound is written before a place is taken: if an allocation fails there, the places that have the node agree
+    /// with it. The node is erased only from places that have it, so that an interrupted change can be undone.
     void set_local(const NodePlace& before, const NodePlace& after, bool stays) {
         const auto was = local(after.node);
-        const auto is = after.models.empty() ? 0U : after.bound_local;  // without models it stands in none of the trees
+        const auto is = after.models.empty() ? 0U : after.bound_local;  // without models the node is in none of the
+                                                                        // trees
         if (stays && was == is) {
             return;
         }
@@ -198,13 +202,13 @@ private:
         holders.add(i, 0 - std::uint64_t{weight});
     }
 
-    /// The bound with which a node stands among the holders of its models.
+    /// The bound that the node has among the holders of its models.
     [[nodiscard]] auto local(NodeHandle node) const -> std::uint32_t {
         const auto item = node.value + std::size_t{1};
         return item < locals_.size() ? locals_[item] : 0;
     }
 
-    /// Calls `f(holders, model index)` for the models of the frame in order, until one answers false.
+    /// Calls `f(holders, model index)` for the models of the frame in order, until `f` returns false.
     template <class F>
     void for_each_model(const SamplingFrame& frame, F&& f) const {
         for (std::uint32_t i = 0; i < frame.models.size(); ++i) {
@@ -216,7 +220,7 @@ private:
 
     Candidates candidates_;
     std::vector<Holders> models_;        // by model: the holders' trees
-    std::vector<std::uint32_t> locals_;  // by node + 1: its bound in these; 0 when it stands in none
+    std::vector<std::uint32_t> locals_;  // by node + 1: its bound in these trees; 0 if it is in none
 };
 
 }}  // namespace allot::v0

@@ -12,17 +12,18 @@
 
 namespace allot { inline namespace v0 {
 
-/// Items by place, with the sums of their weights, and the place in which a point of their total falls.
+/// Items by place, with the sums of their weights, and a search for the place in which a point of their total falls.
 ///
-/// A `SumTree` whose leaves hold no weights: a node stands among the holders of each of its models with one and the same
-/// weight, so that is written down once, in a table of the owner's. Here are only items, 4 bytes a place, and above each 16 of
-/// them the sums, in one allocation; the owner keeps the total as well. There are a hundred thousand such trees, one for each
-/// model in each class, most of them tiny: an object of 32 bytes, and room for six items is 32 more.
-/// Item 0 is nobody.
-/// A value; moved from, it may only be assigned to or destroyed.
+/// It is a `SumTree` whose leaves hold no weights. A node has the same weight among the holders of each of its models,
+/// so the weight is stored once, in a table of the owner's. The tree holds items only, 4 bytes per place, and the sums
+/// above each 16 of them, in one allocation; the owner keeps the total as well.
+///
+/// There are a hundred thousand such trees, one for each model in each class, most of them tiny: an object of 32 bytes,
+/// and 32 more for six items. Item 0 means an empty place. The tree is a value; after a move from it, only assignment
+/// and destruction are allowed.
 class HolderTree {
 public:
-    /// Where a point falls: an item, and how far inside its weight the point lies.
+    /// Result of a search: an item, and the distance of the point from the beginning of its weight.
     struct Found {
         std::uint32_t item = 0;
         std::uint64_t offset = 0;
@@ -30,10 +31,11 @@ public:
         [[nodiscard]] friend auto operator==(const Found&, const Found&) noexcept -> bool = default;
     };
 
-    /// Puts an item at a free place. Throws what an allocation throws, and then changes nothing; where an item was before there
-    /// is room.
-    /// @param total the sum of all weights until now.
-    /// @pre `item > 0`, `weight > 0`; the place is free. @complexity O(log8 n), amortised where the tree grows.
+    /// Puts an item at a free place. If an allocation throws, nothing changes; a place that once had an item needs no
+    /// allocation.
+    /// @param total The sum of all weights so far.
+    /// @pre `item > 0`, `weight > 0`; the place is free.
+    /// @complexity O(log8 n), amortised where the tree grows.
     auto put(std::uint32_t place, std::uint32_t item, std::uint32_t weight, std::uint64_t total) -> void {
         ALLOT_ASSERT(item != 0 && this->item(place) == 0, "HolderTree::put: an item for a free place");
         if (place >= places_) { grow(std::size_t{place} + 1, total); }
@@ -42,31 +44,35 @@ public:
         add(place, weight);
     }
 
-    /// Takes the item away from a place. @pre it has one, of that weight. @complexity O(log8 n).
+    /// Removes the item of a place.
+    /// @pre The place has an item of that weight.
+    /// @complexity O(log8 n).
     auto erase(std::uint32_t place, std::uint32_t weight) noexcept -> void {
         write(place, 0);
         --size_;
         add(place, 0 - std::uint64_t{weight});
     }
 
-    /// Adds to the weight of a place's item; unsigned numbers wrap, so it takes off as well. @complexity O(log8 n).
+    /// Adds to the weight of a place's item; unsigned numbers wrap, so it also subtracts.
+    /// @complexity O(log8 n).
     auto add(std::uint32_t place, std::uint64_t difference) noexcept -> void {
         const auto first = words_.data() + places_ / 2;
         detail::sums_add([first](std::size_t i) { return first + i * detail::sums_fan_out; }, blocks(places_),
                          place / block_places, difference);
     }
 
-    /// The item of a place; 0 if nobody is there.
+    /// The item of a place; 0 if the place is empty.
     [[nodiscard]] auto item(std::uint32_t place) const noexcept -> std::uint32_t {
         return place < places_ ? static_cast<std::uint32_t>(words_[place / 2] >> shift(place)) : 0;
     }
 
-    /// How many items there are.
+    /// Number of items.
     [[nodiscard]] auto positive() const noexcept -> std::uint32_t { return size_; }
 
     /// The first place whose prefix sum, its own weight included, exceeds `point`.
-    /// @param weights by item: those that the tree was told, and 0 for item 0.
-    /// @pre `point` is below the sum of all weights. @complexity O(log8 n), and 16 reads of `weights`.
+    /// @param weights By item: the weights given to the tree, and 0 for item 0.
+    /// @pre `point` is below the sum of all weights.
+    /// @complexity O(log8 n), and 16 reads of `weights`.
     [[nodiscard]] auto find(std::uint64_t point, const std::vector<std::uint32_t>& weights) const noexcept -> Found {
         const auto* first = words_.data() + places_ / 2;
         const auto lines = (words_.size() - places_ / 2) / detail::sums_fan_out;
@@ -86,6 +92,7 @@ public:
 
     /// Calls `f(item)` for each item, in the order of places.
     /// @pre `f` does not change the tree.
+    /// @complexity linear in the number of places.
     template <class F>
     auto for_each(F&& f) const -> void {
         for (std::uint32_t place = 0; place < places_; ++place) {
@@ -106,8 +113,8 @@ private:
         word = (word & (std::uint64_t{0xFFFF'FFFFU} << (32 - shift(place)))) | (std::uint64_t{item} << shift(place));
     }
 
-    /// Makes room for `count` places: few by few up to a block, for most trees stay that small, then whole blocks and a
-    /// sixteenth more.
+    /// Makes room for `count` places. Up to one block it grows in small steps, because most trees stay that small; then
+    /// in whole blocks and a sixteenth more.
     auto grow(std::size_t count, std::uint64_t total) -> void {
         const auto places = count <= block_places ? std::clamp<std::size_t>((count + 1) / 4 * 4 + 2, 6, block_places)
                                                   : blocks(std::max(count, places_ + std::size_t{places_} / 16)) * block_places;
@@ -124,7 +131,7 @@ private:
         }
     }
 
-    std::vector<std::uint64_t> words_;  // two items a word, then the lines of sums
+    std::vector<std::uint64_t> words_;  // two items per word, then the lines of sums
     std::uint32_t places_ = 0;
     std::uint32_t size_ = 0;
 };

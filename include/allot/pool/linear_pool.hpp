@@ -12,10 +12,10 @@
 
 namespace allot { inline namespace v0 {
 
-/// A candidate pool that is obviously right: one list in (class, slot) order, looked through from end to end. The oracle of
-/// `GpuGroupPool`, and the pool for weights that are not monotone.
+/// A candidate pool whose correctness is obvious: one list in (class, slot) order, searched linearly. It is the oracle
+/// of `GpuGroupPool`, and the pool for weights that are not monotone.
 ///
-/// @complexity linear in the number of candidates, whatever is asked.
+/// @complexity linear in the number of candidates, for every function.
 class LinearPool {
 public:
     using role = role::pool;
@@ -59,7 +59,7 @@ private:
         std::uint32_t bound;
     };
 
-    /// The frame written out, place by place.
+    /// The frame as a list of its places.
     struct Line {
         std::vector<Place> places;
 

@@ -7,21 +7,24 @@
 
 namespace allot { inline namespace v0 { namespace detail {
 
-// What stands above the blocks of a tree of sums: plain sums of the blocks, of these, and so on, eight to a line, the lowest
-// level first. Plain sums rather than prefix sums, because a change then touches one number a level, and changes are twice as
-// frequent as draws. Where each level begins follows from the number of blocks. A single block needs no sums.
+// The sums above the blocks of a sum tree: sums of the blocks, sums of these, and so on, eight to a line, the lowest
+// level first. They are plain sums instead of prefix sums, because a change then touches one number per level, and
+// changes are twice as frequent as draws. The position of each level follows from the number of blocks. A single block
+// needs no sums.
 
 /// Children of a sum.
 inline constexpr std::size_t sums_fan_out = 8;
 
-/// The child in which `point` falls, of `count`; takes what lies before it off `point`.
-/// Walks all children without a branch on the data: where a draw falls is unpredictable, and one
-/// mispredicted branch a level costs more than the additions.
+/// The child in which `point` falls, of `count` children. Subtracts the children before it from `point`.
+///
+/// It visits all children without a branch on the data: the result of a draw is unpredictable, and one mispredicted
+/// branch per level costs more than the additions.
 /// @pre `point` is below the sum of all children.
+/// @complexity linear in `count`.
 template <std::size_t count, class Number>
 auto step(const Number* child, std::uint64_t& point) noexcept -> std::size_t {
     static_assert(count % 4 == 0);
-    std::array<std::uint64_t, count> before;  // NOLINT: of what lies before each child; written before it is read
+    std::array<std::uint64_t, count> before;  // NOLINT: the sums before each child; each is written before it is read
     auto end = std::uint64_t{0};
     auto behind = std::size_t{0};
     for (std::size_t i = 0; i < count; i += 4) {  // by four: g++ 12 at -O2 unrolls nothing by itself
@@ -38,7 +41,7 @@ auto step(const Number* child, std::uint64_t& point) noexcept -> std::size_t {
     return count - behind;
 }
 
-/// How many lines of sums stand above so many blocks.
+/// Number of lines of sums above so many blocks.
 [[nodiscard]] constexpr auto sums_lines(std::size_t blocks) noexcept -> std::size_t {
     auto lines = std::size_t{0};
     while (blocks > 1) {
@@ -48,8 +51,10 @@ auto step(const Number* child, std::uint64_t& point) noexcept -> std::size_t {
     return lines;
 }
 
-/// Adds to the sums above a block; unsigned numbers wrap, so it takes off as well.
-/// @param line `line(i)` points to the eight sums of line i. @pre `block < blocks`. @complexity O(log8 blocks).
+/// Adds to the sums above a block; unsigned numbers wrap, so it also subtracts.
+/// @param line `line(i)` points to the eight sums of line i.
+/// @pre `block < blocks`.
+/// @complexity O(log8 blocks).
 template <class Line>
 auto sums_add(Line&& line, std::size_t blocks, std::size_t block, std::uint64_t difference) noexcept -> void {
     for (auto first = std::size_t{0}; blocks > 1; first += blocks) {
@@ -59,12 +64,14 @@ auto sums_add(Line&& line, std::size_t blocks, std::size_t block, std::uint64_t 
     }
 }
 
-/// The block in which `point` falls; takes what lies before it off `point`. @pre `point` is below the sum of all blocks.
-/// @param lines `sums_lines(blocks)`. @complexity O(log8 blocks).
+/// The block in which `point` falls. Subtracts the blocks before it from `point`.
+/// @param lines `sums_lines(blocks)`.
+/// @pre `point` is below the sum of all blocks.
+/// @complexity O(log8 blocks).
 template <class Line>
 auto sums_descend(Line&& line, std::size_t lines, std::size_t blocks, std::uint64_t& point) noexcept -> std::size_t {
     auto block = std::size_t{0};
-    // As many levels as the number of the last block has digits to the base of eight.
+    // As many levels as the number of the last block has digits in base eight.
     for (auto shift = (static_cast<std::size_t>(std::bit_width(blocks - 1)) + 2) / 3 * 3; shift > 0; shift -= 3) {
         lines -= ((blocks - 1) >> shift) + 1;
         block = block * sums_fan_out + step<sums_fan_out>(line(lines + block), point);

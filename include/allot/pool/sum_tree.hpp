@@ -11,19 +11,19 @@
 
 namespace allot { inline namespace v0 {
 
-/// Weights by slot, with their exact sum, and the slot in which a point of that sum falls.
+/// Weights by slot, with their exact sum, and a search for the slot in which a point of that sum falls.
 ///
-/// The index of every weighted draw. Leaves are blocks of 16 weights next to the 16 items they stand
-/// for (128 bytes, so the item is a neighbour of the weight that was drawn); above them stand plain sums,
-/// eight to a 64-byte line.
-/// Integers, so sums are exact and their order does not matter: the answers depend on the contents, never on
-/// how they came about.
-/// A weight is 32 bits, there are at most 2^32 slots, so no sum exceeds 64 bits. Spare memory stays below a
-/// sixteenth: 8.6 to 9.1 bytes a slot in all.
-/// A value; moved from, it may only be assigned to or destroyed.
+/// It is the index of every weighted draw. Leaves are blocks of 16 weights next to their 16 items (128 bytes), so an
+/// item is close to its weight in memory. Above them are plain sums, eight to a 64-byte line.
+///
+/// Sums of integers are exact and independent of order: the results depend on the contents, never on their history. A
+/// weight has 32 bits and there are at most 2^32 slots, so no sum exceeds 64 bits. Spare memory stays below a
+/// sixteenth: 8.6 to 9.1 bytes per slot in all.
+///
+/// The tree is a value; after a move from it, only assignment and destruction are allowed.
 class SumTree {
 public:
-    /// Where a point falls: a slot, its item, and how far inside the slot's weight the point lies.
+    /// Result of a search: a slot, its item, and the distance of the point from the beginning of the slot's weight.
     struct Found {
         std::uint32_t slot = 0;
         std::uint32_t item = 0;
@@ -32,9 +32,11 @@ public:
         [[nodiscard]] friend auto operator==(const Found&, const Found&) noexcept -> bool = default;
     };
 
-    /// Gives `slot` a weight and an item, growing the tree if need be; a slot that was never set has weight 0
-    /// and item 0. Reversible: setting the former pair again restores every answer but `slots()`.
-    /// Throws what an allocation throws, and then changes nothing.
+    /// Gives `slot` a weight and an item, and grows the tree if needed. A slot that was never set has weight 0 and item
+    /// 0.
+    ///
+    /// It is reversible: setting the former pair again restores every result but `slots()`. If an allocation throws,
+    /// nothing changes.
     /// @complexity O(log8 n); O(1) if the weight stays the same.
     auto set(std::uint32_t slot, std::uint32_t weight, std::uint32_t item) -> void {
         const auto block = std::size_t{slot / block_slots};
@@ -74,11 +76,11 @@ public:
     /// The sum of all weights.
     [[nodiscard]] auto total() const noexcept -> std::uint64_t { return total_; }
 
-    /// How many slots have a weight above 0.
+    /// Number of slots whose weight is above 0.
     [[nodiscard]] auto positive() const noexcept -> std::uint32_t { return positive_; }
 
-    /// One past the highest slot that was ever given a weight or an item; at most 2^32. A bound for loops and
-    /// no part of the contents: it never falls, and `==` does not look at it.
+    /// One past the highest slot that was ever given a weight or an item; at most 2^32. It is a bound for loops and no
+    /// part of the contents: it never falls, and `==` ignores it.
     [[nodiscard]] auto slots() const noexcept -> std::uint64_t { return slots_; }
 
     /// The first slot whose prefix sum, its own weight included, exceeds `point`.
@@ -108,7 +110,7 @@ public:
         }
     }
 
-    /// Whether every slot has the same weight and the same item in both.
+    /// True if every slot has the same weight and the same item in both.
     /// @complexity O(slots).
     [[nodiscard]] friend auto operator==(const SumTree& a, const SumTree& b) noexcept -> bool {
         if (a.total_ != b.total_ || a.positive_ != b.positive_) { return false; }
@@ -144,7 +146,7 @@ private:
         if (count > room_) {
             const auto room = std::max(count, room_ + room_ / 16);
             blocks_.reserve(room);
-            // One array holds all levels of sums, so it is laid out anew; the leaves say what belongs there.
+            // One array holds all levels of sums, so it is laid out again; the leaves give its contents.
             lines_ = std::vector<Line>(detail::sums_lines(room));
             room_ = room;
             for (std::size_t block = 0; block < blocks_.size(); ++block) {
@@ -158,7 +160,7 @@ private:
 
     std::vector<Block> blocks_;
     std::vector<Line> lines_;
-    std::size_t room_ = 0;  // blocks that there are sums for
+    std::size_t room_ = 0;  // number of blocks that there are sums for
     std::uint64_t total_ = 0;
     std::uint64_t slots_ = 0;
     std::uint32_t positive_ = 0;

@@ -9,24 +9,24 @@
 
 namespace allot { inline namespace v0 { namespace preset {
 
-// Both generations of the contracts (spec: crynux.md 1), as far as single-node dispatch goes.
+// Both generations of the contracts (spec: crynux.md 1), limited to single-node dispatch.
 //
-// | what differs       | seed 001                          | C1                           | C2                           |
-// | ------------------ | --------------------------------- | ---------------------------- | ---------------------------- |
-// | weight             | M·S·Q/(S+Q)                       | score                        | score × models held          |
-// | score              | last 50 times health              | mean of all, 0 to 20, whole  | mean of all, 0 to 10, whole  |
-// | new node           | a half                            | 20                           | 20                           |
-// | kick-out           | mean of 50 below a fifth          | last three give 20 or less   | last three give 10 or less   |
-// | blameless end      | tells nothing                     | tells nothing                | full points                  |
-// | value              | fee per second                    | ⌊fee / images⌋               | ⌊fee / size⌋                 |
-// | queue              | one task a node, least 50         | 50                           | 50                           |
-// | lease              | twice the estimate, 1 to 120 min  | 15 min                       | 3 min                        |
-// | copies of models   | fewer than 3: up to 10            | none                         | fewer than 3: up to 10       |
+// | difference       | seed 001                         | C1                          | C2                          |
+// | ---------------- | -------------------------------- | --------------------------- | --------------------------- |
+// | weight           | M·S·Q/(S+Q)                      | score                       | score × models held         |
+// | score            | last 50 times health             | mean of all, 0 to 20, whole | mean of all, 0 to 10, whole |
+// | new node         | a half                           | 20                          | 20                          |
+// | kick-out         | mean of 50 below a fifth         | last three give 20 or less  | last three give 10 or less  |
+// | blameless end    | no effect                        | no effect                   | full points                 |
+// | value            | fee per second                   | ⌊fee / images⌋              | ⌊fee / size⌋                |
+// | queue            | one task per node, least 50      | 50                          | 50                          |
+// | lease            | twice the estimate, 1 to 120 min | 15 min                      | 3 min                       |
+// | copies of models | fewer than 3: up to 10           | none                        | fewer than 3: up to 10      |
 //
-// The price wants `FeePerSize::estimate(size)` as a task's estimate. What the contracts do wrong is not done again: see the
-// defects in spec: crynux.md 5, D17 to D24.
+// The value needs `FeePerSize::estimate(size)` as a task's estimate. The defects of the contracts are not repeated: see
+// spec: crynux.md 5, D17 to D24.
 
-/// The first contracts; a task's three nodes are a gang's affair.
+/// The first contracts. A gang models a task's three nodes.
 struct CrynuxContracts1 {
     using role = role::preset;
 

@@ -11,17 +11,17 @@ namespace allot { inline namespace v0 { namespace preset {
 
 /// Crynux task dispatching in its three-node form: seed 000, with the quality of service of seed 002.
 ///
-/// Each task runs on three nodes, whose results are compared; `gpt` and `sd` say so in a task's spec. What differs from
-/// `CrynuxSingle`:
+/// Each task runs on three nodes, whose results are compared; `gpt` and `sd` set this in a task's spec. The differences
+/// from `CrynuxSingle`:
 ///
-/// | what differs     | three nodes                                      | one node (seed 001)            |
-/// | ---------------- | ------------------------------------------------ | ------------------------------ |
-/// | a task's nodes   | a gang of 3; GPT tasks want one card, SD any     | one                            |
-/// | a free node      | stands with its card, or with the largest VRAM   | takes what it can run alone    |
-/// | weight           | Q·M                                              | M·S·Q/(S+Q)                    |
-/// | models           | raise weights and narrow nothing                 | narrow to holders first        |
-/// | copies of models | none                                             | fewer than 3: up to 10         |
-/// | Q                | task scores of the month, out of 20, at least .01| last 50 scores times health    |
+/// | difference       | three nodes                                       | one node (seed 001)           |
+/// | ---------------- | ------------------------------------------------- | ----------------------------- |
+/// | a task's nodes   | a gang of 3; GPT tasks want one card, SD any      | one                           |
+/// | a free node      | gangs with its card, or with the largest VRAM     | takes a task it can run alone |
+/// | weight           | Q·M                                               | M·S·Q/(S+Q)                   |
+/// | models           | raise weights and narrow nothing                  | narrow to holders first       |
+/// | copies of models | none                                              | fewer than 3: up to 10        |
+/// | Q                | task scores of the month, out of 20, at least .01 | last 50 scores times health   |
 ///
 /// The points of a task come from `SubmissionRounds` and enter by `score`; `split_fee` divides the fee by them.
 struct CrynuxTrio {

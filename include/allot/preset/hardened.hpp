@@ -9,36 +9,41 @@
 
 namespace allot { inline namespace v0 { namespace preset {
 
-/// Seed 001 among strangers who lie, split and flood. Each row is a parameter that may be set alone; all are off elsewhere.
+/// Seed 001 in a network of untrusted parties that lie, split their stakes and flood the queue. Each row is a parameter
+/// that may be set alone; all are off elsewhere.
 ///
-/// | attack                                 | `CrynuxSingle`                | here                                         |
-/// |----------------------------------------|-------------------------------|----------------------------------------------|
-/// | one stake split over k nodes           | weighs √k as much             | weighs the same; a node counts up to a cap   |
-/// | one operator's many nodes              | weigh their sum               | weigh four caps together                     |
-/// | one outlier's stake                    | flattens all other scores     | changes no other weight                      |
-/// | a lone node claims a model             | gets every task that wants it | three must hold it, or all are candidates    |
-/// | one node outweighs all others          | gets nearly every task        | gets a third at most, if three can be drawn  |
-/// | tasks that nobody can run              | evict those that can run      | are refused                                  |
-/// | one owner floods                       | takes the whole queue         | has 64 unfinished tasks at most              |
-/// | a token more                           | evicts the worst that waits   | does not; an eighth more does                |
-/// | a stream of dear tasks                 | starves the cheap             | waiting doubles a worth every two hours      |
-/// | a node fails a task                    | the task ends                 | it goes elsewhere, until three have failed it|
-/// | a task that fails on every node        | each of them is blamed        | the first is, the others are not             |
-/// | new identities                         | score a half                  | score an eighth until 8 verdicts were good   |
-/// | a bad node leaves and joins again      | is lifted to a score of 0.3   | scores an eighth, on probation again         |
-/// | a new node fails whatever it gets      | gets all the next ones        | gets five, then none for 43 minutes          |
+/// | attack                            | `CrynuxSingle`                | here                                         |
+/// | --------------------------------- | ----------------------------- | -------------------------------------------- |
+/// | one stake split over k nodes      | weighs √k as much             | weighs the same; a node counts up to a cap   |
+/// | one operator's many nodes         | weigh their sum               | weigh four caps together                     |
+/// | one outlier's stake               | flattens all other scores     | changes no other weight                      |
+/// | a lone node claims a model        | gets every task that wants it | three must hold it, or all are candidates    |
+/// | one node outweighs all others     | gets nearly every task        | gets a third at most, if three can be drawn  |
+/// | tasks that no node can run        | evict those that can run      | are refused                                  |
+/// | one owner floods                  | takes the whole queue         | has 64 unfinished tasks at most              |
+/// | a token more                      | evicts the worst that waits   | does not; an eighth more does                |
+/// | a stream of tasks of high value   | starves the others            | waiting doubles a value every two hours      |
+/// | a node fails a task               | the task ends                 | it restarts elsewhere, until three failed it |
+/// | a task that fails on every node   | each of them is blamed        | the first is, the others are not             |
+/// | new identities                    | score a half                  | score an eighth until 8 verdicts were good   |
+/// | a bad node leaves and joins again | is lifted to a score of 0.3   | scores an eighth, on probation again         |
+/// | a new node fails all its tasks    | gets all the next ones        | gets five, then none for 43 minutes          |
 ///
-/// What it does not do: caps are by node and by the operator that it names, so whoever has more and splits under false names
-/// gets his share of the stake back, though never more; three nodes that lie together still narrow to themselves; a node of
-/// hardware that nobody else has makes tasks for that hardware admissible. A node with 8 good verdicts that then fails
-/// all it gets is not kept out: failures cost tasks of strangers nothing, so they must not cost good nodes their standing. The
-/// owner of a task is the embedder's word.
+/// Its limits:
+/// - Caps are by node and by the declared operator. An operator that splits a larger stake under false names regains
+///   a weight in proportion to it, though never more.
+/// - Three nodes that lie together still narrow to themselves.
+/// - A node of hardware that no other node has makes tasks for that hardware admissible.
+/// - A node with 8 good verdicts that then fails all its tasks is not kept out: a failing task costs its untrusted
+///   owner nothing, so it must not cost good nodes their standing.
+/// - The embedder vouches for the owner of a task.
 class Hardened {
 public:
     using role = role::preset;
 
-    /// `stake_cap` is what a large honest node stakes; there is no default, for only you know the unit of your stakes.
-    /// `probation_fee_max` is the most that a task may pay that is given to a node on probation.
+    /// @param stake_cap The stake of a large honest node. There is no default, because the unit of the stakes is the
+    /// embedder's.
+    /// @param probation_fee_max The largest fee of a task that a node on probation may run.
     constexpr explicit Hardened(Amount stake_cap, Amount probation_fee_max = ProbationParameters{}.fee_max)
         : weight_{{.stake_cap = stake_cap, .operator_caps = 4}}, probation_{{.fee_max = probation_fee_max}} {}
 

@@ -13,19 +13,19 @@
 
 namespace allot { inline namespace v0 {
 
-/// The books a contract keeps of one node: points of all its tasks, and of the last three (spec: crynux.md 1.1, 1.3, 1.8).
+/// A contract's scores of one node: points of all its tasks, and of the last three (spec: crynux.md 1.1, 1.3, 1.8).
 ///
-/// Kept task by task: `start`, then `add` for each verdict, then `finish`. The window counts a task from its start, the mean
-/// from its end, as the contracts do.
+/// They are updated task by task: `start`, then `add` for each verdict, then `finish`. The window counts a task from
+/// its start, the mean from its end, as the contracts do.
 struct ContractScores {
-    static constexpr std::uint64_t window = 3;      ///< Tasks that decide about a kick-out.
+    static constexpr std::uint64_t window = 3;      ///< Number of tasks that decide about a kick-out.
     static constexpr std::uint64_t points_cap = 4'096;  ///< More points than any task gives.
 
-    std::uint64_t total = 0;                     ///< Points of all finished tasks, for ever.
-    std::uint64_t tasks = 0;                     ///< Tasks started, for ever; zero is the explicit state "no samples yet".
-    std::uint64_t recent_tasks = 0;              ///< Tasks started since the last kick-out.
+    std::uint64_t total = 0;                     ///< Points of all finished tasks; never reset.
+    std::uint64_t tasks = 0;                     ///< Number of tasks started, never reset; zero means "no samples yet".
+    std::uint64_t recent_tasks = 0;              ///< Number of tasks started since the last kick-out.
     std::array<std::uint32_t, window> recent{};  ///< Points of the last three of them, a ring.
-    std::uint32_t current = 0;                   ///< Points of the task at hand.
+    std::uint32_t current = 0;                   ///< Points of the current task.
 
     constexpr void start() noexcept {
         ++tasks;
@@ -33,24 +33,26 @@ struct ContractScores {
         ++recent_tasks;
         current = 0;
     }
+    /// Adds points to the current task.
     /// @pre a task was started since the last kick-out, and its points stay within `points_cap`.
     constexpr void add(std::uint32_t points) noexcept {
         current += points;
         recent[(recent_tasks - 1) % window] += points;
     }
-    /// Takes the points of the task at hand away. @pre as `add`.
+    /// Sets the points of the current task to zero.
+    /// @pre a task was started since the last kick-out.
     constexpr void punish() noexcept {
         current = 0;
         recent[(recent_tasks - 1) % window] = 0;
     }
     constexpr void finish() noexcept { total += current; }
-    /// Empties the window, so that a node that comes back is not kicked out by its first task (spec: D29). The mean stays.
+    /// Empties the window, so that a returning node is not kicked out by its first task (spec: D29). The mean stays.
     constexpr void kick_out() noexcept {
         recent = {};
         recent_tasks = 0;
     }
 
-    /// ⌊points / tasks started⌋, and `points_new` before the first. A task at hand lowers it until it ends.
+    /// ⌊points / tasks started⌋, and `points_new` before the first task. The current task lowers it until it ends.
     [[nodiscard]] constexpr auto mean(std::uint32_t points_new) const noexcept -> std::uint64_t {
         return tasks == 0 ? points_new : total / tasks;
     }
@@ -61,10 +63,11 @@ struct ContractScores {
         }
         return sum;
     }
-    /// Tasks that the window holds.
+    /// Number of tasks in the window.
     [[nodiscard]] constexpr auto recent_count() const noexcept -> std::uint64_t { return std::min(recent_tasks, window); }
 
-    /// True for what these books can say; a snapshot that says otherwise is refused.
+    /// True for scores that these functions can produce; a snapshot with other scores is refused.
+    /// @complexity constant.
     [[nodiscard]] constexpr auto valid() const noexcept -> bool {
         for (std::size_t i = 0; i < window; ++i) {
             if (recent[i] > points_cap || (i >= recent_tasks && recent[i] != 0)) {
@@ -78,17 +81,17 @@ struct ContractScores {
 };
 ALLOT_FIELDS(ContractScores, total, tasks, recent_tasks, recent, current)
 
-/// Parameters of `ContractQoS`; the defaults are those of the second contracts, {20, 20, 20, 20, false} are the first's
-/// (spec: crynux.md 1.1).
+/// Parameters of `ContractQoS`. The defaults are those of the second contracts; {20, 20, 20, 20, false} are those of
+/// the first (spec: crynux.md 1.1).
 struct ContractQoSParameters {
     std::uint32_t points_max = 10;   ///< Most points of a task: 10 for a rank in one round, 20 in two.
     std::uint32_t points_new = 20;   ///< Mean of a node without tasks, and the scale of the score.
     std::uint32_t padding = 10;      ///< Points for each task that the window of three lacks.
-    std::uint32_t kick_out_at = 10;  ///< A window of no more removes the node.
-    bool aborts_score_full = true;   ///< A task that ended by no fault of the node gives all points, else it is not counted. One
-                                     ///< that the node declined is never counted.
+    std::uint32_t kick_out_at = 10;  ///< A window of at most so many points removes the node.
+    bool aborts_score_full = true;   ///< True: a task that ended by no fault of the node gives all points. False: it is
+                                     ///< not counted. A task that the node declined is never counted.
 
-    /// What is wrong with the parameters, as one sentence; null when they make sense together.
+    /// The fault of the parameters as one sentence; null when they are valid together.
     [[nodiscard]] constexpr auto fault() const noexcept -> const char* {
         return detail::first_unmet({
             {points_max >= 1 && points_max <= points_new && points_new <= 1'000,
@@ -98,17 +101,17 @@ struct ContractQoSParameters {
              "allot: ContractQoS: kick_out_at must be less than three times padding, or a new node is kicked out"},
         });
     }
-    /// True when nothing is.
+    /// True if `fault()` is null.
     [[nodiscard]] constexpr auto valid() const noexcept -> bool { return fault() == nullptr; }
     friend constexpr auto operator==(const ContractQoSParameters&, const ContractQoSParameters&) noexcept -> bool = default;
 };
 ALLOT_FIELDS(ContractQoSParameters, points_max, points_new, padding, kick_out_at, aborts_score_full)
 
-/// The tracker of the contracts: whole points by rank of submission, a mean over the node's life rounded down, and a kick-out
-/// by the last three tasks (spec: crynux.md 1.3, 1.8).
+/// The tracker of the contracts: whole points by rank of submission, a mean over the node's life rounded down, and a
+/// kick-out by the last three tasks (spec: crynux.md 1.3, 1.8).
 ///
-/// The score is max(1, mean) over the mean of a new node. Points come by `score`: success alone says nothing, for the contracts
-/// give points when a result is validated. A timeout in a group waits for the group's verdict.
+/// The score is max(1, mean) over the mean of a new node. Points come by `score`; a success alone gives none, because
+/// the contracts give points when a result is validated. A timeout in a group waits for the group's verdict.
 class ContractQoS {
 public:
     using role = role::qos;
@@ -118,7 +121,7 @@ public:
     constexpr ContractQoS() noexcept = default;
     constexpr explicit ContractQoS(const Parameters& parameters) : parameters_{detail::sound(parameters)} {}
 
-    /// Nothing: the books outlive a departure.
+    /// Changes nothing: the scores outlive a departure.
     constexpr void joined(node_data&, TimePoint) const noexcept {}
 
     [[nodiscard]] constexpr auto record(node_data& data, Outcome outcome, TimePoint) const noexcept -> Standing {
@@ -142,12 +145,12 @@ public:
     [[nodiscard]] constexpr auto score_max(const node_data& data) const noexcept -> Score {
         return Score::from_ratio(std::max<std::uint64_t>(1, data.mean(parameters_.points_new)), parameters_.points_new);
     }
-    /// Never: the contracts know no exclusion for a time.
+    /// Always empty: the contracts have no temporary exclusion.
     [[nodiscard]] constexpr auto back_at(const node_data&) const noexcept -> std::optional<TimePoint> { return std::nullopt; }
 
     [[nodiscard]] constexpr auto points_max() const noexcept -> std::uint32_t { return parameters_.points_max; }
 
-    /// True when the last three tasks, those missing counted as `padding`, gave too little.
+    /// True if the last three tasks gave too few points; each missing one counts as `padding`.
     [[nodiscard]] constexpr auto should_kick_out(const node_data& data) const noexcept -> bool {
         const auto missing = ContractScores::window - data.recent_count();
         return data.recent_sum() + missing * parameters_.padding <= parameters_.kick_out_at;

@@ -15,16 +15,18 @@
 
 namespace allot { inline namespace v0 {
 
-/// Parameters of `MonthlyQoS`. Seed 002 gives no threshold; these are the first contracts' (spec: crynux.md 1.1).
+/// Parameters of `MonthlyQoS`. Seed 002 gives no threshold; these are those of the first contracts (spec: crynux.md
+/// 1.1).
 struct MonthlyQoSParameters {
     std::uint32_t points_max = 20;              ///< Most points of a task: ten in each of two rounds; at most 255.
     Score score_new = Score::from_ratio(1, 2);  ///< Score of a node without samples in its month (rule 12); above zero.
     bool timeout_scores_zero = true;            ///< A timeout outside a group enters as 0 (rule 19).
-    std::uint32_t kick_out_window = 3;          ///< So many last tasks decide about a kick-out; at most 50.
-    std::uint32_t kick_out_at = 20;             ///< Points in a full window that remove the node, and all below.
-    Score score_floor = Score::from_ratio(1, 100);  ///< Least score, so that a node of zeros is still drawn; above zero.
+    std::uint32_t kick_out_window = 3;          ///< Number of last tasks that decide about a kick-out; at most 50.
+    std::uint32_t kick_out_at = 20;             ///< A full window of at most so many points removes the node.
+    Score score_floor = Score::from_ratio(1, 100);  ///< Least score, so that a node with zero points is still drawn;
+                                                    ///< above zero.
 
-    /// What is wrong with the parameters, as one sentence; null when they make sense together.
+    /// The fault of the parameters as one sentence; null when they are valid together.
     [[nodiscard]] constexpr auto fault() const noexcept -> const char* {
         return detail::first_unmet({
             {points_max >= 1 && points_max <= 255, "allot: MonthlyQoS: points_max must be 1 to 255"},
@@ -36,17 +38,17 @@ struct MonthlyQoSParameters {
              "allot: MonthlyQoS: score_floor must be above 0 and at most 1"},
         });
     }
-    /// True when nothing is.
+    /// True if `fault()` is null.
     [[nodiscard]] constexpr auto valid() const noexcept -> bool { return fault() == nullptr; }
     friend constexpr auto operator==(const MonthlyQoSParameters&, const MonthlyQoSParameters&) noexcept -> bool = default;
 };
 ALLOT_FIELDS(MonthlyQoSParameters, points_max, score_new, timeout_scores_zero, kick_out_window, kick_out_at, score_floor)
 
-/// What a node was given within 24 h, from the first task of these on.
+/// A node's task scores within 24 h, from the first of these tasks on.
 struct DayOfTasks {
-    TimePoint from{};          ///< When the first task was scored.
+    TimePoint from{};          ///< Time at which the first task was scored.
     std::uint32_t points = 0;  ///< Points of all tasks.
-    std::uint16_t tasks = 0;   ///< Tasks; zero is "no such day".
+    std::uint16_t tasks = 0;   ///< Number of tasks; zero means "no such day".
 
     friend constexpr auto operator==(const DayOfTasks&, const DayOfTasks&) noexcept -> bool = default;
 };
@@ -54,10 +56,12 @@ ALLOT_FIELDS(DayOfTasks, from, points, tasks)
 
 /// The tracker of seed 002: task scores of the rolling month, and of the last tasks.
 ///
-/// Each use has its window: the month for the score and for incentives, the last fifty for views, the last three for kick-outs.
-/// The month is the last 30 times 24 h (rule 21). It knows no calendar: tasks are kept by days of the node's own, of which each
-/// begins with the first task after the day before it was over, and is forgotten as a whole 30 days after it began. So no task
-/// counts for longer than 30 days, none for less than 29, and one that was alone in its day for 30 exactly.
+/// Each use has its window: the month for the score and for incentives, the last fifty for views, the last three for
+/// kick-outs. The month is the last 30 times 24 h (rule 21), without a calendar.
+///
+/// Tasks are stored by days of the node's own. Each day begins with the first task after the end of the day before, and
+/// is forgotten as a whole 30 days after it began. So no task counts for longer than 30 days, none for less than 29,
+/// and the only task of a day for 30 exactly.
 class MonthlyQoS {
 public:
     using role = role::qos;
@@ -66,15 +70,16 @@ public:
     static constexpr std::uint32_t days = 30;
     static constexpr std::uint32_t last_max = 50;
 
-    /// What is remembered of one node.
+    /// The tracker's data of one node.
     struct node_data {
         std::array<DayOfTasks, days> day{};         ///< Ring of days with tasks.
-        std::array<std::uint8_t, last_max> last{};  ///< Ring of the last fifty; those not yet given are zero.
-        std::uint8_t next = 0;                      ///< Where the next goes.
-        std::uint8_t count = 0;                     ///< How many of the fifty were given; zero is "no samples yet".
-        std::uint8_t today = 0;                     ///< Place of the newest day.
+        std::array<std::uint8_t, last_max> last{};  ///< Ring of the last fifty task scores; unused places are zero.
+        std::uint8_t next = 0;                      ///< Index of the next place to write.
+        std::uint8_t count = 0;                     ///< Number of scores in the ring; zero means "no samples yet".
+        std::uint8_t today = 0;                     ///< Index of the newest day.
 
-        /// True for what this tracker can have written; a snapshot that says otherwise is refused.
+        /// True for data that this tracker can have written; a snapshot with other data is refused.
+        /// @complexity linear in the size of the rings, which is constant.
         [[nodiscard]] constexpr auto valid() const noexcept -> bool {
             if (next >= last_max || count > last_max || today >= days || (count == 0) != (day[today].tasks == 0)) {
                 return false;
@@ -102,7 +107,7 @@ public:
     constexpr MonthlyQoS() noexcept = default;
     constexpr explicit MonthlyQoS(const Parameters& parameters) : parameters_{detail::sound(parameters)} {}
 
-    /// Nothing: the past counts until it is a month old, wherever the node was meanwhile (rule 20).
+    /// Changes nothing: the past counts until it is a month old, even if the node was absent in between (rule 20).
     constexpr void joined(node_data&, TimePoint) const noexcept {}
 
     [[nodiscard]] constexpr auto record(node_data& data, Outcome outcome, TimePoint time) const noexcept -> Standing {
@@ -118,12 +123,12 @@ public:
         return Standing::good;
     }
 
-    /// The mean of the month that ends now, `score_new` when it saw no task, and never below the floor. It changes with time alone:
-    /// good tasks leave the month as bad ones do.
+    /// The mean of the month that ends now, `score_new` when it has no task, and never below the floor. It changes with
+    /// time alone: good tasks leave the month as bad ones do.
     [[nodiscard]] constexpr auto score(const node_data& data, TimePoint time) const noexcept -> Score {
         return score_of(month(data, time));
     }
-    /// The best that may be left when the oldest days have gone, one after the other.
+    /// The best mean that can remain when the oldest days have gone, one after the other.
     /// @complexity thirty divisions.
     [[nodiscard]] constexpr auto score_max(const node_data& data) const noexcept -> Score {
         auto samples = Samples{};
@@ -134,12 +139,13 @@ public:
         }
         return most;
     }
-    /// Never: the seed knows no exclusion for a time.
+    /// Always empty: the seed has no temporary exclusion.
     [[nodiscard]] constexpr auto back_at(const node_data&) const noexcept -> std::optional<TimePoint> { return std::nullopt; }
 
     [[nodiscard]] constexpr auto points_max() const noexcept -> std::uint32_t { return parameters_.points_max; }
 
-    /// Task scores of the 30 days that end at a time; none when they saw no task. @pre no task was scored after `time`.
+    /// Task scores of the 30 days that end at `time`; no samples when there was no task.
+    /// @pre no task was scored after `time`.
     /// @complexity thirty additions.
     [[nodiscard]] constexpr auto month(const node_data& data, TimePoint time) const noexcept -> Samples {
         auto samples = Samples{};
@@ -148,7 +154,8 @@ public:
         }
         return samples;
     }
-    /// The last `wanted` task scores, or as many as there are of the last fifty.
+    /// The last `wanted` task scores, or as many of them as the ring of fifty has.
+    /// @complexity linear in `wanted`.
     [[nodiscard]] constexpr auto last(const node_data& data, std::uint32_t wanted) const noexcept -> Samples {
         auto samples = Samples{0, std::min<std::uint32_t>(wanted, data.count)};
         for (std::uint32_t i = 1; i <= samples.count; ++i) {
@@ -163,7 +170,7 @@ public:
 private:
     static constexpr std::uint64_t day_ms = 86'400'000;
 
-    /// Takes in a day, if it is of the month that ends at a time.
+    /// Adds a day, if it belongs to the month that ends at `time`.
     static constexpr void add(Samples& samples, const DayOfTasks& day, TimePoint time) noexcept {
         if (elapsed_ms(day.from, time) < days * day_ms) {
             samples.sum += day.points;

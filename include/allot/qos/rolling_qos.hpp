@@ -16,29 +16,31 @@ namespace allot { inline namespace v0 {
 
 /// Parameters of `RollingQoS`; the defaults are those of the 2026 relay (spec: crynux.md 2.7, 2.8).
 struct RollingQoSParameters {
-    std::uint32_t window = 50;                                   ///< Verdicts that count; at most 50.
-    std::uint32_t points_max = 10;                               ///< The best verdict; at most 255.
+    std::uint32_t window = 50;                                   ///< Number of verdicts that count; at most 50.
+    std::uint32_t points_max = 10;                               ///< Points of the best verdict; at most 255.
     Score score_new = Score::from_ratio(1, 2);                   ///< Score of a node without verdicts.
-    Score score_floor = Score::from_ratio(1, 100);               ///< Least long-term score. Zero: a node of zeros alone is
-                                                                 ///< never drawn again.
+    Score score_floor = Score::from_ratio(1, 100);               ///< Least long-term score. Zero: a node that has only
+                                                                 ///< zeros is never drawn again.
     bool timeout_scores_zero = true;                             ///< A timeout outside a group enters as 0 (rule 19).
     Score kick_out_below = Score::from_ratio(2, 10);             ///< Mean of a full window that removes a node.
-    Score rejoin_floor = Score::from_ratio(3, 10);               ///< Mean a returning node is lifted to.
-    Score penalty = Score::from_ratio(3, 10);                    ///< A timeout multiplies health by this ...
-    Score penalty_first = Score::from_ratio(95, 100);            ///< ... or by this when health was ...
-    Score first_from = Score::from_ratio(99, 100);               ///< ... at least this.
+    Score rejoin_floor = Score::from_ratio(3, 10);               ///< Mean to which a returning node is lifted.
+    Score penalty = Score::from_ratio(3, 10);                    ///< A timeout multiplies health by this,
+    Score penalty_first = Score::from_ratio(95, 100);            ///< or by this when health was at least
+    Score first_from = Score::from_ratio(99, 100);               ///< `first_from`.
     Score boost = Score::from_ratio(15, 100);                    ///< A success adds this to health.
     Duration recovery_tau = std::chrono::minutes{30};            ///< Time constant of the recovery.
     Score exclude_below = Score::from_ratio(2, 10);              ///< A timeout that leaves less health excludes.
     Score readmit_from = Score::from_ratio(8, 10);               ///< Health that ends an exclusion.
-    bool rejoin_clears_health = false;                           ///< As the seeds, and the one exception to
-                                                                 ///< `laws::faithful`; otherwise leaving cures nothing.
-    std::uint32_t proven_from = 0;                               ///< A node with fewer good verdicts is on probation ...
-    Score score_unproven = Score::one();                         ///< ... and scores no more than this.
-    Score penalty_failure = Score::one();                        ///< On probation a failed task, too, multiplies health by
-                                                                 ///< this, and may exclude. One: failures tell nothing.
+    bool rejoin_clears_health = false;                           ///< As the seeds do, and the one exception to
+                                                                 ///< `laws::faithful`; otherwise a departure restores
+                                                                 ///< no health.
+    std::uint32_t proven_from = 0;                               ///< With fewer good verdicts it is on probation.
+    Score score_unproven = Score::one();                         ///< The greatest score on probation.
+    Score penalty_failure = Score::one();                        ///< On probation a failed task, too, multiplies health
+                                                                 ///< by this, and may exclude. One: failures have no
+                                                                 ///< effect.
 
-    /// What is wrong with the parameters, as one sentence; null when they make sense together.
+    /// The fault of the parameters as one sentence; null when they are valid together.
     [[nodiscard]] constexpr auto fault() const noexcept -> const char* {
         return detail::first_unmet({
             {window >= 1 && window <= 50, "allot: RollingQoS: window must be 1 to 50"},
@@ -49,7 +51,7 @@ struct RollingQoSParameters {
             {proven_from <= window, "allot: RollingQoS: proven_from must be at most window"},
         });
     }
-    /// True when nothing is.
+    /// True if `fault()` is null.
     [[nodiscard]] constexpr auto valid() const noexcept -> bool { return fault() == nullptr; }
     friend constexpr auto operator==(const RollingQoSParameters&, const RollingQoSParameters&) noexcept -> bool = default;
 };
@@ -59,26 +61,28 @@ ALLOT_FIELDS(RollingQoSParameters, window, points_max, score_new, score_floor, t
 
 /// The default tracker: QoS = long-term score × short-term health.
 ///
-/// The long-term score is the mean of the last 50 verdicts over the best verdict. Health starts at one, a timeout multiplies it,
-/// a success adds to it, and time heals: H(t) = 1 - (1 - H0)·exp(-t/τ). A node whose health falls below 0.2 is excluded until it
-/// is 0.8 again; one whose full window averages below a fifth is kicked out.
+/// The long-term score is the mean of the last 50 verdicts over the best verdict. Health starts at one; a timeout
+/// multiplies it, a success adds to it, and it recovers with time: H(t) = 1 - (1 - H0)·exp(-t/τ). A node whose health
+/// falls below 0.2 is excluded until it is 0.8 again. A node whose full window has a mean below a fifth is kicked out.
 class RollingQoS {
 public:
     using role = role::qos;
     using Parameters = RollingQoSParameters;
 
-    /// What is remembered of one node.
+    /// The tracker's data of one node.
     struct node_data {
-        std::array<std::uint8_t, 50> points{};  ///< Ring of verdicts; those not yet given are zero.
-        std::uint8_t next = 0;                  ///< Where the next verdict goes.
-        std::uint8_t count = 0;                 ///< Verdicts given; zero is the explicit state "no samples yet".
+        std::array<std::uint8_t, 50> points{};  ///< Ring of verdicts; unused places are zero.
+        std::uint8_t next = 0;                  ///< Index of the next place to write.
+        std::uint8_t count = 0;                 ///< Number of verdicts in the ring; zero means "no samples yet".
         std::uint16_t sum = 0;                  ///< Sum of the verdicts in the ring.
         bool joined_before = false;
         Score health = Score::one();            ///< Health at `health_at`.
         TimePoint health_at{};
-        std::uint8_t good = 0;                  ///< Good verdicts since its probation began; no more than 255 are counted.
+        std::uint8_t good = 0;                  ///< Number of good verdicts since its probation began; counts to 255 at
+                                                ///< most.
 
-        /// True for what this tracker can have written; a snapshot that says otherwise is refused.
+        /// True for data that this tracker can have written; a snapshot with other data is refused.
+        /// @complexity linear in the size of the ring, which is constant.
         [[nodiscard]] constexpr auto valid() const noexcept -> bool {
             auto total = std::uint32_t{0};
             for (std::size_t i = 0; i < points.size(); ++i) {
@@ -99,8 +103,8 @@ public:
     constexpr RollingQoS() noexcept = default;
     constexpr explicit RollingQoS(const Parameters& parameters) : parameters_{detail::sound(parameters)} {}
 
-    /// Lifts a returning node to the floor, so that it has a chance; leaving raises nothing else (rule 20). A node that is lifted
-    /// begins its probation anew: what it was given is no proof.
+    /// Lifts a returning node to the floor, so that it can be drawn; a departure raises nothing else (rule 20). A node
+    /// that is lifted begins its probation again: the points it is given prove nothing.
     constexpr void joined(node_data& data, TimePoint time) const noexcept {
         if (!data.joined_before) {
             data = node_data{};
@@ -151,14 +155,14 @@ public:
     [[nodiscard]] constexpr auto score(const node_data& data, TimePoint time) const noexcept -> Score {
         return score_max(data) * health(data, time);
     }
-    /// The score in full health. A node that scored nothing but zeros would never be drawn again, so it could neither better itself
-    /// nor fill its window and be kicked out; the floor keeps it in.
+    /// The score in full health. Without the floor a node that scored only zeros would never be drawn again: it could
+    /// neither improve nor fill its window and be kicked out.
     [[nodiscard]] constexpr auto score_max(const node_data& data) const noexcept -> Score {
         const auto score = std::max(long_term(data), parameters_.score_floor);
         return proven(data) ? score : std::min(score, parameters_.score_unproven);
     }
-    /// Whether so many good verdicts were given that probation is over. A verdict is good when a window of its like, or better,
-    /// would not kick the node out; zero never is.
+    /// True if the node has enough good verdicts that its probation is over. A verdict is good when a full window of
+    /// such verdicts would not kick the node out; zero never is.
     [[nodiscard]] constexpr auto proven(const node_data& data) const noexcept -> bool {
         return data.good >= parameters_.proven_from;
     }
@@ -171,7 +175,7 @@ public:
 
     [[nodiscard]] constexpr auto points_max() const noexcept -> std::uint32_t { return parameters_.points_max; }
 
-    /// Mean verdict over the best one; `score_new` while there is none.
+    /// The mean verdict over the best one; `score_new` without verdicts.
     [[nodiscard]] constexpr auto long_term(const node_data& data) const noexcept -> Score {
         if (data.count == 0) {
             return parameters_.score_new;
@@ -179,7 +183,7 @@ public:
         return Score::from_ratio(data.sum, std::uint64_t{parameters_.points_max} * data.count);
     }
 
-    /// Health at a time, healed since the last change.
+    /// The health at `time`, recovered since the last change.
     [[nodiscard]] constexpr auto health(const node_data& data, TimePoint time) const noexcept -> Score {
         return recover(data.health, elapsed_ms(data.health_at, time),
                        static_cast<std::uint64_t>(parameters_.recovery_tau.count()));
@@ -204,7 +208,8 @@ private:
         data.good = static_cast<std::uint8_t>(std::min(data.good + (good ? 1 : 0), 255));
     }
 
-    /// Drops the oldest verdict of a full window, then takes in the new one. Also right when the window was made smaller.
+    /// Drops the oldest verdict of a full window, then adds the new one. It is also right after the window was made
+    /// smaller.
     constexpr void add(node_data& data, std::uint32_t points) const noexcept {
         while (data.count >= parameters_.window) {
             const auto oldest = (data.next + data.points.size() - data.count) % data.points.size();
@@ -218,8 +223,8 @@ private:
         ++data.count;
     }
 
-    /// A full window at the floor, rounded up to a whole point: later verdicts move it as slowly as they would have moved the true
-    /// one.
+    /// Fills the window at the floor, rounded up to a whole point. Later verdicts then change the mean as slowly as
+    /// they would have changed the true one.
     constexpr void fill(node_data& data) const noexcept {
         const auto window = std::uint64_t{parameters_.window};
         const auto sum = (parameters_.rejoin_floor.raw() * window * parameters_.points_max + Score::one().raw() - 1) >>
@@ -232,7 +237,7 @@ private:
         }
     }
 
-    /// Whether such an outcome takes health away.
+    /// True if such an outcome reduces health.
     [[nodiscard]] constexpr auto harms(const node_data& data, OutcomeKind kind) const noexcept -> bool {
         switch (kind) {
             case OutcomeKind::timeout:

@@ -18,11 +18,12 @@
 
 namespace allot { inline namespace v0 {
 
-/// A value queue on flat heaps, one a group, with the best task at one end and the worst at the other. The same order and bound
-/// as `ValueQueue`, in less time and memory: 38 bytes a task.
+/// A value queue on flat heaps, one per group, with the best task at one end and the worst at the other. It has the
+/// order and bound of `ValueQueue`, in less time and memory: 38 bytes per task.
 ///
-/// A task stands once in its group's heap, at the place noted by its handle. Memory grows by a sixteenth, which copies the heap
-/// of one group; once it has grown nothing is allocated. What a group once needed stays with that group.
+/// A task occurs once in its group's heap, at the place stored for its handle. Memory grows by a sixteenth, which
+/// copies the heap of one group; after that growth a push allocates nothing. The memory of a group stays with that
+/// group.
 class FlatQueue {
 public:
     using role = role::queue;
@@ -31,7 +32,7 @@ public:
     FlatQueue() = default;
     explicit FlatQueue(const Parameters& parameters) : parameters_{detail::sound(parameters)} {}
 
-    /// Strong guarantee.
+    /// Inserts a task. Strong guarantee.
     /// @pre no other task has this handle or sequence.
     /// @complexity O(log n), O(1) for most; amortised where the queue grows.
     void push(const QueueEntry& entry) {
@@ -48,6 +49,7 @@ public:
         ++size_;
     }
 
+    /// Erases a task; an absent one changes nothing.
     /// @complexity O(log n).
     void erase(const QueueEntry& entry) {
         if (!contains(entry)) {
@@ -60,10 +62,10 @@ public:
         --size_;
     }
 
-    /// May ask about a task twice.
-    /// @complexity O(groups). When the first task does not fit, O((groups + k) log(groups + k)) more for k tasks that do not, and
-    /// an allocation when they are many, but never more than O(tasks of these groups): for a node that none of a million tasks
-    /// fits, it looks at them all.
+    /// The first in order among all tasks of the groups that `fits`. It may ask about a task twice.
+    /// @complexity O(groups). When the first task does not fit, O((groups + k) log(groups + k)) more for k tasks that
+    /// do not, and an allocation when they are many. It is never more than O(tasks of these groups), which a node pays
+    /// that none of a million tasks fits.
     template <class Fits>
     [[nodiscard]] auto best(std::span<const RequirementId> groups, Fits&& fits) const -> std::optional<TaskHandle> {
         const auto* const first = ends_.first(groups);
@@ -73,8 +75,10 @@ public:
         return walk(groups, first->task, fits);
     }
 
+    /// The last task in order of all.
     /// @complexity O(1).
     [[nodiscard]] auto worst() const -> std::optional<TaskHandle> { return ends_.last(); }
+    /// The last task in order of a group.
     /// @complexity O(1).
     [[nodiscard]] auto worst_of(RequirementId group) const -> std::optional<TaskHandle> { return ends_.last(group); }
 
@@ -88,7 +92,7 @@ private:
     static constexpr std::uint32_t absent = 0xFFFF'FFFFU;
 
     using Heap = IntervalHeap<QueueEntry, goes_before>;
-    /// Keeps `places_` in step with a heap.
+    /// Updates `places_` when the heap moves an entry.
     struct Note {
         std::vector<std::uint32_t>& places;
         void operator()(const QueueEntry& entry, std::uint32_t place) const noexcept { places[entry.task.value] = place; }
@@ -108,11 +112,11 @@ private:
         return place < groups_[entry.group.value].size() && at({entry.group.value, place}) == entry;
     }
 
-    /// The best task behind `refused`, which is the best of all and does not fit.
+    /// The best task after `refused`, which is the best of all and does not fit.
     template <class Fits>
     [[nodiscard]] auto walk(std::span<const RequirementId> groups, TaskHandle refused, Fits& fits) const
         -> std::optional<TaskHandle> {
-        // Holds the first of what was not looked at, on top.
+        // Holds the entries next in order that were not visited, the first on top.
         auto frontier = boost::container::small_vector<Spot, 64>{};
         const auto later = [&](const Spot& a, const Spot& b) { return goes_before(at(b), at(a)); };
         const auto add_to = [&](std::uint32_t group) {
@@ -146,7 +150,7 @@ private:
         return std::nullopt;
     }
 
-    /// The same among tasks as they lie in memory, which takes a small part of the time for each.
+    /// As above, but visits tasks in their order in memory, which takes a small part of the time for each.
     template <class Fits>
     [[nodiscard]] auto scan(std::span<const RequirementId> groups, Fits& fits) const -> std::optional<TaskHandle> {
         const QueueEntry* found = nullptr;

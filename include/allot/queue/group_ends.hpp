@@ -13,13 +13,14 @@
 
 namespace allot { inline namespace v0 { namespace detail {
 
-/// The first and the last task of each group, flat: which is the best of some groups, and which the worst of all.
+/// The first and the last task of each group in flat arrays. They give the best task of some groups, and the worst of
+/// all.
 ///
-/// A node asks for the best of dozens of groups, so the heads lie by themselves, one half of a cache line each, and an empty
-/// group is told by its head. The last of all is the winner of a tournament between the tails.
+/// A node asks for the best of dozens of groups, so the heads are stored separately, one half of a cache line each, and
+/// the head marks an empty group. The last of all is the winner of a tournament between the tails.
 class GroupEnds {
 public:
-    /// Makes room for a group. Throws what an allocation throws; what it made until then stays and changes no answer.
+    /// Makes room for a group. If an allocation throws, the room made until then stays and changes no result.
     /// @complexity amortised O(1) for each group below.
     void reserve(RequirementId group) {
         last_.reserve(group.value + 1);
@@ -27,7 +28,7 @@ public:
         grow_to(heads_, std::size_t{group.value} + 1, nothing);
     }
 
-    /// Takes note of a new task.
+    /// Records a new task.
     /// @pre there is room for its group.
     /// @complexity O(1), O(log groups) if it is the last of its group.
     void pushed(const QueueEntry& entry) noexcept {
@@ -43,8 +44,8 @@ public:
         }
     }
 
-    /// Takes note that a task went. `first()` and `last()` say who is first and last in its group now; they are only asked when
-    /// an end changed and another task is there.
+    /// Records that a task was erased. `first()` and `last()` return the first and the last task of its group now; they
+    /// are called only when an end changed and another task is there.
     /// @complexity O(1), O(log groups) if it was the last of its group.
     template <class First, class Last>
     void erased(const QueueEntry& entry, const First& first, const Last& last) {
@@ -61,7 +62,7 @@ public:
         }
     }
 
-    /// Whether a group has a task.
+    /// True if a group has a task.
     [[nodiscard]] auto filled(RequirementId group) const noexcept -> bool {
         return group.value < heads_.size() && heads_[group.value].task != nothing.task;
     }

@@ -11,21 +11,22 @@
 
 namespace allot { inline namespace v0 {
 
-/// A heap with two ends: the first and the last of its entries are both at hand, and each entry is kept once.
+/// A heap with two ends: the first and the last of its entries are both accessible, and each entry is stored once.
 ///
-/// Entries stand in pairs, the *high* one before the *low* one; the highs are a 4-ary heap with the first on top, the lows one
-/// with the last on top, and every pair lies within the pair above it. So an entry leaves by one short path, whichever end
-/// it leaves by, and half as many entries compete on that path as in a heap for each end.
+/// Entries form pairs, the *high* one before the *low* one. The highs are a 4-ary heap with the first on top, the lows
+/// one with the last on top, and every pair lies within the pair above it. So an entry is removed along one short path
+/// at either end, and half as many entries compete on that path as in a heap for each end.
 ///
-/// Four sibling pairs make a family, their highs side by side: the comparisons of one step read two neighbouring cache lines
-/// (of 32-byte entries). Four pairs have none above them, so that a family starts at a multiple of its size from the first.
+/// Four sibling pairs make a family, their highs contiguous: the comparisons of one step read two neighbouring cache
+/// lines (of 32-byte entries). The first four pairs have no pair above them, so that each family starts at a multiple
+/// of its size.
 ///
-/// The heap says where entries stand: `placed(entry, place)` is called for each one that came to another place.
+/// The heap reports the places of entries: it calls `placed(entry, place)` for each entry that moved to another place.
 /// @pre `before(a, b)` is a strict total order and does not throw, and neither does `placed`.
 template <class Entry, auto before>
 class IntervalHeap {
 public:
-    /// Adds an entry. Throws what an allocation throws, and then changes nothing.
+    /// Adds an entry. If an allocation throws, nothing changes.
     /// @complexity O(log n), O(1) for most; amortised where the heap grows.
     template <class Placed>
     void push(const Entry& entry, const Placed& placed) {
@@ -45,7 +46,7 @@ public:
         }
     }
 
-    /// Takes out the entry at `place`.
+    /// Removes the entry at `place`.
     /// @pre `place < size()`.
     /// @complexity O(log n).
     template <class Placed>
@@ -66,24 +67,28 @@ public:
     /// @pre `place < size()`.
     [[nodiscard]] auto operator[](std::uint32_t place) const noexcept -> const Entry& { return at(place); }
 
-    /// The entry that goes before all others.
+    /// The first entry in the order.
     /// @pre `size() > 0`.
     [[nodiscard]] auto first() const noexcept -> const Entry& { return at(top_of<high>(0)); }
 
-    /// The entry that all others go before.
+    /// The last entry in the order.
     /// @pre `size() > 0`.
     [[nodiscard]] auto last() const noexcept -> const Entry& { return at(top_of<low>(0)); }
 
     [[nodiscard]] auto size() const noexcept -> std::uint32_t { return size_; }
 
-    /// Calls `f(place)` for the entries among which the first is.
+    /// Calls `f(place)` for the roots, one of which is the first entry.
+    /// @complexity constant: at most four calls.
     template <class F>
     void for_roots(F&& f) const {
         for_family(0, f);
     }
 
-    /// Calls `f(place)` for the entries that only the one at `place` is known to go before: walking from the roots along these
-    /// calls, always on from the first entry not yet walked from, visits all in order.
+    /// Calls `f(place)` for the entries that are known to follow only the one at `place`.
+    ///
+    /// A walk that starts at the roots and always continues from the first entry not yet walked from visits all entries
+    /// in order.
+    /// @complexity constant.
     template <class F>
     void for_next(std::uint32_t place, F&& f) const {
         if (place % 2 == high) {
@@ -114,22 +119,23 @@ private:
         placed(entry, place);
     }
 
-    /// Whether a stands above b among the highs or among the lows.
+    /// True if a is above b among the highs or among the lows.
     template <std::uint32_t end>
     [[nodiscard]] static auto above(const Entry& a, const Entry& b) -> bool {
         return end == high ? before(a, b) : before(b, a);
     }
 
-    /// Number of pairs, of which the last may want its low one.
+    /// Number of pairs, of which the last may lack its low entry.
     [[nodiscard]] auto pairs() const noexcept -> std::uint32_t { return (size_ + 1) / 2; }
 
-    /// The place of an end of a pair; the only entry of a pair is both.
+    /// The place of an end of a pair; a pair's only entry is both ends.
     template <std::uint32_t end>
     [[nodiscard]] auto place_of(std::uint32_t pair) const noexcept -> std::uint32_t {
         return std::min(2 * pair + end, size_ - 1);
     }
 
-    /// The place of the top one of a family. @pre it has a pair.
+    /// The place of the top entry of a family.
+    /// @pre the family has a pair.
     template <std::uint32_t end>
     [[nodiscard]] auto top_of(std::uint32_t family) const -> std::uint32_t {
         auto top = place_of<end>(family * fan_out);
@@ -140,7 +146,8 @@ private:
         return top;
     }
 
-    /// The place above, of the same end. @pre `place` is in no root.
+    /// The place above, of the same end.
+    /// @pre `place` is in no root.
     template <std::uint32_t end>
     [[nodiscard]] static auto parent(std::uint32_t place) noexcept -> std::uint32_t {
         return 2 * (place / (2 * fan_out) - 1) + end;
@@ -151,7 +158,7 @@ private:
         return place >= 2 * fan_out && above<end>(entry, at(parent<end>(place)));
     }
 
-    /// Puts an entry into the hole `place` or, while it stands above what is above it, further up.
+    /// Puts an entry into the hole at `place`, or further up while it is above its parent.
     template <std::uint32_t end, class Placed>
     void rise(const Entry& entry, std::uint32_t place, const Placed& placed) {
         while (rises<end>(entry, place)) {
@@ -161,7 +168,7 @@ private:
         put(place, entry, placed);
     }
 
-    /// Puts an entry into the hole `place`, from which one of the same end went.
+    /// Puts an entry into the hole at `place`, from which one of the same end was removed.
     template <std::uint32_t end, class Placed>
     void fill(const Entry& entry, std::uint32_t place, const Placed& placed) {
         for (auto family = place / 2 + 1; family * fan_out < pairs(); family = place / 2 + 1) {

@@ -10,9 +10,9 @@
 
 namespace allot { inline namespace v0 {
 
-/// A value queue that is obviously right: one list, looked through from end to end. The oracle of `ValueQueue`.
+/// A value queue whose correctness is obvious: one list, searched linearly. It is the oracle of `ValueQueue`.
 ///
-/// @complexity linear in the number of queued tasks, whatever is asked.
+/// @complexity linear in the number of queued tasks, for every function.
 class LinearQueue {
 public:
     using role = role::queue;

@@ -11,26 +11,25 @@
 
 namespace allot { inline namespace v0 {
 
-/// Memory for the nodes of one container: pieces of one size, taken from blocks and used again.
+/// Memory for the nodes of one container: pieces of one size, taken from blocks and reused.
 ///
-/// A general allocator spends up to 16 bytes and a call on every node. Here nodes lie next to each other, a freed one is the
-/// next to be taken, and a block is a sixteenth of what is there, so that spare memory stays small. What was once
-/// needed is kept until the pool goes.
+/// A general allocator spends up to 16 bytes and a call on every node. Here nodes are contiguous, and the piece freed
+/// last is taken next. A block is a sixteenth of the present memory, so that spare memory stays small. Blocks are kept
+/// until the pool is destroyed.
 class NodePool {
 public:
     NodePool() = default;
     NodePool(const NodePool&) = delete;
     auto operator=(const NodePool&) -> NodePool& = delete;
 
-    /// Whether this is the size of the pieces, which the first call decides.
+    /// True if `size` is the size of the pieces, which the first call decides.
     [[nodiscard]] auto serves(std::size_t size) noexcept -> bool {
         size_ = size_ == 0 ? std::max(size, sizeof(Free)) : size_;
         return size == size_;
     }
 
-    /// A piece of memory, aligned for any type without an alignment of its own. Throws what an allocation throws, and then
-    /// changes nothing.
-    /// @pre `serves` has answered yes.
+    /// A piece of memory, aligned for any type without an extended alignment. If an allocation throws, nothing changes.
+    /// @pre `serves` has returned true.
     /// @complexity O(1).
     [[nodiscard]] auto take() -> void* {
         if (free_ != nullptr) {
@@ -48,8 +47,8 @@ public:
         return blocks_.back().get() + --fresh_ * size_;
     }
 
-    /// Takes a piece back.
-    /// @pre it came from `take` of this pool.
+    /// Returns a piece to the pool.
+    /// @pre the piece came from `take` of this pool.
     void give(void* piece) noexcept { free_ = ::new (piece) Free{free_}; }
 
 private:
@@ -60,12 +59,12 @@ private:
 
     std::vector<std::unique_ptr<std::byte[]>> blocks_;
     Free* free_ = nullptr;    // given back
-    std::size_t fresh_ = 0;   // of the last block, never taken; the last of them goes first
+    std::size_t fresh_ = 0;   // in the last block, never taken; the last piece is taken first
     std::size_t pieces_ = 0;  // in all blocks
     std::size_t size_ = 0;
 };
 
-/// An allocator that takes single nodes from a pool, and anything else from the heap.
+/// An allocator that takes single nodes from a pool, and all other memory from the heap.
 template <class T>
 class PoolAllocator {
 public:
@@ -74,7 +73,7 @@ public:
 
     explicit PoolAllocator(NodePool& pool) noexcept : pool_{&pool} {}
     template <class U>
-    PoolAllocator(const PoolAllocator<U>& other) noexcept : pool_{other.pool()} {}  // NOLINT: what an allocator has to do
+    PoolAllocator(const PoolAllocator<U>& other) noexcept : pool_{other.pool()} {}  // NOLINT: required of an allocator
 
     [[nodiscard]] auto allocate(std::size_t count) -> T* {
         static_assert(alignof(T) <= __STDCPP_DEFAULT_NEW_ALIGNMENT__,
@@ -99,15 +98,16 @@ private:
     NodePool* pool_;
 };
 
-/// A container of nodes together with the pool they come from: a value, as the container is with an ordinary allocator.
+/// A container of nodes together with its pool: a value, as the container with an ordinary allocator is.
 ///
-/// `Container` is sorted, and its allocator a `PoolAllocator`. Moved from, it may only be assigned to or destroyed.
+/// `Container` is sorted, and its allocator a `PoolAllocator`. After a move from it, only assignment and destruction
+/// are allowed.
 template <class Container>
 class Pooled {
 public:
     Pooled() : all_{std::make_unique<All>()} {}
 
-    /// A deep copy, whose nodes lie in order. Strong guarantee.
+    /// A deep copy, whose nodes are in order in memory. Strong guarantee.
     /// @complexity O(n).
     Pooled(const Pooled& other) : Pooled{} {
         for (const auto& value : *other) {
@@ -129,7 +129,7 @@ private:
         NodePool pool;
         Container container{typename Container::allocator_type{pool}};
     };
-    std::unique_ptr<All> all_;  // the container knows the pool by its address
+    std::unique_ptr<All> all_;  // on the heap, because the container has the pool's address
 };
 
 }}  // namespace allot::v0

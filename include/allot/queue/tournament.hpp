@@ -12,8 +12,8 @@ namespace allot { inline namespace v0 {
 
 /// The winner among many players that change one at a time.
 ///
-/// Players are numbered from 0; the caller says who beats whom, and tells when a player's standing changed. A binary tree of
-/// matches, each of which keeps the number of its winner: 4 to 16 bytes a player.
+/// Players are numbered from 0; the caller decides which of two beats the other, and reports each change of a player. A
+/// binary tree of matches stores the number of each winner: 4 to 16 bytes per player.
 class Tournament {
 public:
     static constexpr std::uint32_t nobody = 0xFFFF'FFFFU;
@@ -22,8 +22,7 @@ public:
     /// @complexity O(1).
     [[nodiscard]] auto winner() const noexcept -> std::uint32_t { return winners_.empty() ? nobody : winners_[1]; }
 
-    /// Makes room for players below `players`, who do not take part yet. Throws what an allocation throws, and then changes
-    /// nothing.
+    /// Makes room for players below `players`, which do not take part yet. If an allocation throws, nothing changes.
     /// @complexity O(players) when their number passes a power of two, else O(1).
     void reserve(std::uint32_t players) {
         const auto leaves = std::bit_ceil(std::size_t{players});
@@ -31,7 +30,7 @@ public:
             return;
         }
         auto winners = std::vector<std::uint32_t>(2 * leaves, nobody);
-        // The tree that was there becomes the left end of a higher one.
+        // The former tree becomes the left end of a higher one.
         for (std::size_t to = leaves, from = winners_.size() / 2; from > 0; to /= 2, from /= 2) {
             for (std::size_t i = 0; i < from; ++i) {
                 winners[to + i] = winners_[from + i];
@@ -43,8 +42,8 @@ public:
         winners_ = std::move(winners);
     }
 
-    /// Plays again what depends on `player`, who now takes part or does not. `beats(p, q)` is a strict total order of those who
-    /// do.
+    /// Repeats the matches that depend on `player`, which now takes part or does not. `beats(p, q)` is a strict total
+    /// order of the players that take part.
     /// @pre there is room for the player; `beats` does not throw.
     /// @complexity O(log n) comparisons, mostly fewer.
     template <class Beats>
@@ -58,14 +57,15 @@ public:
             const auto b = winners_[2 * match + 1];
             const auto winner = b == nobody || (a != nobody && beats(a, b)) ? a : b;
             if (winner == winners_[match] && winner != player) {
-                return;  // who changed has no part in what is further up
+                return;  // the changed player has no part in the matches further up
             }
             winners_[match] = winner;
         }
     }
 
 private:
-    std::vector<std::uint32_t> winners_;  // [1] the final, [2] and [3] the matches before it ...; the players themselves last
+    std::vector<std::uint32_t> winners_;  // [1] the final, [2] and [3] the matches before it ...; the players
+                                          // themselves last
 };
 
 }}  // namespace allot::v0

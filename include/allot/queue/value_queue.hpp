@@ -20,13 +20,13 @@ namespace allot { inline namespace v0 {
 
 /// The default queue: ordered by (group, value, submission), highest value first, bounded by α·N.
 ///
-/// Groups are interned requirements: VRAM × GPU, with "any" GPU among them. One MultiIndex index holds all tasks; beside it
-/// lie, flat, the first and the last task of each group, so that the best task for a node is found by comparing the heads of
-/// its groups, and the task to evict is the winner of a tournament between the tails. A head the node cannot take (avoided, or
-/// of its own validation group) is stepped over in the index, so the answer is exact.
+/// Groups are interned requirements: VRAM × GPU, with "any" GPU among them. One MultiIndex index holds all tasks. The
+/// first and the last task of each group are also stored in flat arrays. So a comparison of the groups' heads finds the
+/// best task for a node, and the task to evict is the winner of a tournament between the tails. A head that the node
+/// cannot take (avoided, or of its own validation group) is skipped in the index, so the result is exact.
 ///
-/// The nodes of the index come from a pool of the queue's own: 56 bytes a task and at most a sixteenth to spare, and once it
-/// has grown nothing is allocated. Moved from, a queue may only be assigned to or destroyed.
+/// The nodes of the index come from the queue's own pool: 56 bytes per task and at most a sixteenth to spare. After the
+/// growth of the pool a push allocates nothing. After a move from a queue, only assignment and destruction are allowed.
 class ValueQueue {
 public:
     using role = role::queue;
@@ -35,7 +35,7 @@ public:
     ValueQueue() = default;
     explicit ValueQueue(const Parameters& parameters) : parameters_{detail::sound(parameters)} {}
 
-    /// Strong guarantee.
+    /// Inserts a task. Strong guarantee.
     /// @pre no other task has this handle or sequence.
     /// @complexity O(log n).
     void push(const QueueEntry& entry) {
@@ -45,6 +45,7 @@ public:
         }
     }
 
+    /// Erases a task; an absent one changes nothing.
     /// @complexity O(log n).
     void erase(const QueueEntry& entry) {
         const auto found = entries_->find(entry);
@@ -55,8 +56,9 @@ public:
         ends_.erased(entry, [&] { return *behind; }, [&] { return *std::prev(behind); });
     }
 
-    /// @complexity O(groups). When the first task does not fit, O(groups · log n) more, and O(groups) for each task that does
-    /// not: for a node that none of a million tasks fits, it looks at them all.
+    /// The first in order among all tasks of the groups that `fits`.
+    /// @complexity O(groups). When the first task does not fit, O(groups · log n) more, and O(groups) for each task
+    /// that does not: a node that none of a million tasks fits visits them all.
     template <class Fits>
     [[nodiscard]] auto best(std::span<const RequirementId> groups, Fits&& fits) const -> std::optional<TaskHandle> {
         const auto* const first = ends_.first(groups);
@@ -66,8 +68,10 @@ public:
         return walk(groups, *first, fits);
     }
 
+    /// The last task in order of all.
     /// @complexity O(1).
     [[nodiscard]] auto worst() const -> std::optional<TaskHandle> { return ends_.last(); }
+    /// The last task in order of a group.
     /// @complexity O(1).
     [[nodiscard]] auto worst_of(RequirementId group) const -> std::optional<TaskHandle> { return ends_.last(group); }
 
@@ -92,7 +96,7 @@ private:
                                                                                       GroupThenValue>>,
         PoolAllocator<QueueEntry>>;
 
-    /// The best task behind `refused`, which is the best of all and does not fit: the groups' tasks merged in order.
+    /// The best task after `refused`, which is the best of all and does not fit: the groups' tasks merged in order.
     template <class Fits>
     [[nodiscard]] auto walk(std::span<const RequirementId> groups, const QueueEntry& refused, Fits& fits) const
         -> std::optional<TaskHandle> {

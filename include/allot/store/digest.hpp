@@ -71,7 +71,7 @@ public:
     void add(const T& value) {
         each_field(value, [this](std::string_view, const auto& field) { this->add(field); });
     }
-    /// The data of a tracker counts when it has a list of fields.
+    /// A tracker's data is included when it has a list of fields.
     template <class NodeData>
     void add(const NodeRecord<NodeData>& v) {
         add(v.node);
@@ -97,7 +97,8 @@ private:
     SipHasher<2, 4> hasher_{SipKey{}};
 };
 
-/// A hash of all records and counters. @complexity linear in what is remembered.
+/// A hash of all records and counters.
+/// @complexity linear in the size of the state.
 template <class NodeData, class Configuration>
 [[nodiscard]] auto digest_of(const Records<NodeData, Configuration>& state) -> std::uint64_t {
     auto digest = Digest{};

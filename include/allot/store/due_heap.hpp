@@ -12,7 +12,7 @@
 
 namespace allot { inline namespace v0 {
 
-/// Something that falls due: when (milliseconds), what (a small number of the owner's choice), and for whom.
+/// An entry that falls due: its time (milliseconds), its kind (a small number of the owner's choice), and its handle.
 struct Due {
     std::int64_t time = 0;
     std::uint8_t kind = 0;
@@ -21,16 +21,15 @@ struct Due {
     [[nodiscard]] friend auto operator==(const Due&, const Due&) noexcept -> bool = default;
 };
 
-/// What falls due next, with at most one entry for each (kind, handle).
+/// The entry that falls due next, with at most one entry for each (kind, handle).
 ///
-/// A 4-ary heap that knows where each entry stands, so an entry can be moved or erased by its handle. A
-/// timer wheel was as fast and needed eleven levels for 64-bit times; here the next deadline is exact,
-/// needs no notion of now, and equal times come in the order the owner wants.
+/// It is a 4-ary heap that stores the place of each entry, so an entry can be moved or erased by its handle. A timer
+/// wheel was as fast and needed eleven levels for 64-bit times. In the heap the next deadline is exact, needs no notion
+/// of now, and entries of equal time have the owner's order.
 ///
-/// That order is passed to each call that may compare, as `ties(const Due& a, const Due& b) -> bool`
-/// ("a comes before b", consulted only when the times are equal): it looks at ids in the owner's
-/// records, and a heap that kept a pointer there could not be copied. With a strict total order what
-/// `top` gives depends on the contents alone, never on the history.
+/// Each call that may compare takes that order as `ties(const Due& a, const Due& b) -> bool`: "a comes before b",
+/// called only when the times are equal. It reads ids in the owner's records, and a heap with a pointer to them could
+/// not be copied. With a strict total order the result of `top` depends on the contents alone, never on the history.
 /// @pre of every such call: `ties` is a strict total order of the entries, does not change while they stay, and does
 /// not throw.
 template <unsigned kinds>
@@ -39,8 +38,8 @@ class DueHeap {
                   "allot::DueHeap: `kinds` counts the kinds of due work, from 1 to 256, for example DueHeap<3>.");
 
 public:
-    /// Adds `due`, or moves the entry of the same kind and handle to its time.
-    /// Throws what an allocation throws, and then changes nothing.
+    /// Adds `due`, or moves the entry of the same kind and handle to its time. If an allocation throws, nothing
+    /// changes.
     /// @pre `due.kind < kinds`.
     /// @complexity O(log4 n), usually O(1) when the time is late.
     template <class Ties>
@@ -63,7 +62,7 @@ public:
         detail::make_room(heap_, heap_.size() + 1);
     }
 
-    /// Removes the entry of `kind` and `handle`; says whether there was one.
+    /// Removes the entry of `kind` and `handle`; returns true if there was one.
     /// @complexity O(log4 n).
     template <class Ties>
     auto erase(std::uint8_t kind, std::uint32_t handle, const Ties& ties) -> bool {
@@ -76,7 +75,7 @@ public:
         return true;
     }
 
-    /// Whether there is an entry of `kind` and `handle`.
+    /// True if there is an entry of `kind` and `handle`.
     /// @complexity O(1).
     [[nodiscard]] auto contains(std::uint8_t kind, std::uint32_t handle) const noexcept -> bool {
         return find(kind, handle) != nullptr;
@@ -89,18 +88,18 @@ public:
         return &heap_[places_[kind][handle]];
     }
 
-    /// The entry that comes first, or null. The pointer holds until the next change.
+    /// The entry that falls due first, or null. The pointer holds until the next change.
     /// @complexity O(1).
     [[nodiscard]] auto top() const noexcept -> const Due* { return heap_.empty() ? nullptr : &heap_.front(); }
 
-    /// How many entries there are.
+    /// Number of entries.
     [[nodiscard]] auto size() const noexcept -> std::uint32_t { return static_cast<std::uint32_t>(heap_.size()); }
 
-    /// Whether there are none.
+    /// True if there is no entry.
     [[nodiscard]] auto empty() const noexcept -> bool { return heap_.empty(); }
 
-    /// Calls `f(due)` for each entry, by kind and then by handle, both ascending: the order in which they
-    /// stand in the heap depends on the history and must not show.
+    /// Calls `f(due)` for each entry, by kind and then by handle, both ascending. The order in the heap depends on the
+    /// history and must not show.
     /// @pre `f` does not change the heap.
     /// @complexity O(kinds * highest handle).
     template <class F>
@@ -112,7 +111,7 @@ public:
         }
     }
 
-    /// Whether both hold the same entries, in whatever order they stand inside.
+    /// True if both hold the same entries, in any internal order.
     /// @complexity O(n).
     [[nodiscard]] friend auto operator==(const DueHeap& a, const DueHeap& b) noexcept -> bool {
         return a.heap_.size() == b.heap_.size() && std::all_of(a.heap_.begin(), a.heap_.end(), [&b](const Due& due) {
@@ -135,7 +134,7 @@ private:
         places_[due.kind][due.handle] = static_cast<std::uint32_t>(place);
     }
 
-    /// Lets `due` find its place from the hole `place` on: up while it comes before its parent, or else down.
+    /// Moves `due` from the hole at `place` to its place: up while it comes before its parent, or else down.
     template <class Ties>
     auto settle(std::size_t place, const Due& due, const Ties& ties) -> void {
         const auto start = place;
@@ -147,7 +146,7 @@ private:
         put(place, due);
     }
 
-    /// Pulls up whatever comes before `due`, from the hole `place` down; gives the hole that is left.
+    /// Moves up the entries that come before `due`, from the hole at `place` down; returns the remaining hole.
     template <class Ties>
     [[nodiscard]] auto sink(std::size_t place, const Due& due, const Ties& ties) -> std::size_t {
         for (auto first = place * fan_out + 1; first < heap_.size(); first = place * fan_out + 1) {
@@ -163,7 +162,7 @@ private:
     }
 
     std::vector<Due> heap_;
-    std::array<std::vector<std::uint32_t>, kinds> places_;  // by handle: where its entry stands, or absent
+    std::array<std::vector<std::uint32_t>, kinds> places_;  // by handle: the place of its entry, or absent
 };
 
 }}  // namespace allot::v0

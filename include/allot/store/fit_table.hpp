@@ -25,7 +25,7 @@ void hash_text(Hasher& hasher, const std::string& text) {
     hasher.bytes(std::as_bytes(std::span{text}));
 }
 
-/// Keyed hash of a name. Strangers choose names, so an unkeyed hash would let them choose collisions, too.
+/// Keyed hash of a name. Untrusted parties choose names, so with an unkeyed hash they could choose collisions, too.
 struct NameHash {
     SipKey key{};
     [[nodiscard]] auto operator()(const std::string& name) const -> std::uint64_t {
@@ -48,7 +48,7 @@ struct NodeClassHash {
     }
 };
 
-/// Keyed hash of a requirement, or of the view of one.
+/// Keyed hash of a requirement, or of its view.
 struct RequirementHash {
     SipKey key{};
     template <class Like>
@@ -75,12 +75,12 @@ struct RequirementHash {
     }
 };
 
-/// Interned classes and requirements, and for each pair whether they fit.
+/// Interned classes and requirements, and for each pair a bit: the class fits the requirement.
 ///
-/// A class is open or closed: to one of too few nodes nothing fits (`Rules::class_nodes_min`).
+/// A class is open or closed: a class of too few nodes fits nothing (`Rules::class_nodes_min`).
 ///
-/// Invariant: `classes_of(r)` lists, ascending, exactly the live open classes that fit r, and `requirements_of(c)` the reverse, so
-/// the pool, the queue and an explanation read the same bits.
+/// Invariant: `classes_of(r)` lists, ascending, exactly the live open classes that fit r, and `requirements_of(c)` the
+/// reverse. The pool, the queue and an explanation therefore read the same bits.
 class FitTable {
 public:
     explicit FitTable(SipKey key) : classes_{NodeClassHash{key}}, requirements_{RequirementHash{key}} {}
@@ -92,11 +92,11 @@ public:
 
     [[nodiscard]] auto contains(ClassId id) const -> bool { return classes_.contains(id.value); }
     [[nodiscard]] auto contains(RequirementId id) const -> bool { return requirements_.contains(id.value); }
-    /// Records that refer to it.
+    /// Number of records that refer to the class.
     [[nodiscard]] auto count(ClassId id) const -> std::uint32_t { return classes_.count(id.value); }
     [[nodiscard]] auto count(RequirementId id) const -> std::uint32_t { return requirements_.count(id.value); }
 
-    /// Requirements that ask for more than one node.
+    /// Number of requirements with more than one node.
     [[nodiscard]] auto gangs() const noexcept -> std::uint32_t { return gangs_; }
 
     /// All live classes, ascending.
@@ -107,15 +107,16 @@ public:
         return column.open ? std::span<const RequirementId>{column.requirements} : std::span<const RequirementId>{};
     }
     [[nodiscard]] auto open(ClassId id) const -> bool { return columns_[id.value].open; }
-    /// Nodes of a class that take part: neither paused nor gone.
+    /// Number of nodes of a class that take part: neither paused nor gone.
     [[nodiscard]] auto active(ClassId id) const -> std::uint32_t { return columns_[id.value].active; }
     [[nodiscard]] auto fit(ClassId node_class, RequirementId requirement) const -> bool {
         const auto row = classes_of(requirement);
         return std::binary_search(row.begin(), row.end(), node_class);
     }
-    /// The slots that nodes of this class take up.
+    /// The slots of the nodes of this class.
     [[nodiscard]] auto slots(ClassId id) const -> const SlotSet& { return columns_[id.value].slots; }
-    /// Calls `f(node)` for each node of a class, by slot. @complexity linear in these.
+    /// Calls `f(node)` for each node of a class, by slot.
+    /// @complexity linear in the number of these nodes.
     template <class F>
     void each_node(ClassId id, F&& f) const {
         const auto& column = columns_[id.value];
@@ -134,7 +135,8 @@ public:
     }
     void free(ClassId id, std::uint32_t slot) { columns_[id.value].slots.free(slot); }
 
-    /// Tasks of a requirement that run, or are pinned and wait at their node: none of them can make way for another task.
+    /// Number of tasks of a requirement that run, or are pinned and wait at their node: none of them can be evicted for
+    /// another task.
     [[nodiscard]] auto staying(RequirementId id) const -> std::uint32_t { return rows_[id.value].staying; }
     void add_staying(RequirementId id) { ++rows_[id.value].staying; }
     void remove_staying(RequirementId id) { --rows_[id.value].staying; }
@@ -144,11 +146,12 @@ public:
     void release(ClassId id) { classes_.release(id.value); }
     void release(RequirementId id) { requirements_.release(id.value); }
 
-    /// The id a new value would get.
+    /// The id of the next new value.
     [[nodiscard]] auto next_class() const -> ClassId { return ClassId{classes_.next_id()}; }
     [[nodiscard]] auto next_requirement() const -> RequirementId { return RequirementId{requirements_.next_id()}; }
 
-    /// Adds a class at a free id. `fits(class, requirement)` decides. @complexity O(requirements).
+    /// Adds a class at a free id. `fits(class, requirement)` decides.
+    /// @complexity O(requirements).
     template <class Fits>
     void add(ClassId id, NodeClass value, const Fits& fits, bool open = true) {
         auto requirements = std::vector<RequirementId>{};
@@ -162,7 +165,7 @@ public:
             detail::make_room(rows_[r.value].classes, std::size_t{rows_[r.value].fitting} + 1);
         }
         detail::make_room(all_, all_.size() + 1);
-        classes_.put(id.value, std::move(value));  // the last that may throw
+        classes_.put(id.value, std::move(value));  // the last call that may throw
         for (const auto r : requirements) {
             ++rows_[r.value].fitting;
         }
@@ -174,7 +177,7 @@ public:
         insert(all_, id);
     }
 
-    /// Opens or closes a class. Needs no memory: there is room for every class that fits.
+    /// Opens or closes a class. It allocates nothing: there is room for every class that fits.
     /// @complexity O(requirements that it fits · classes that they fit).
     void set_open(ClassId id, bool open) {
         auto& column = columns_[id.value];
@@ -191,11 +194,12 @@ public:
         }
     }
 
-    /// Counts one active node more, or less.
+    /// Adds one to the number of active nodes; `remove_active` subtracts one.
     void add_active(ClassId id) { ++columns_[id.value].active; }
     void remove_active(ClassId id) { --columns_[id.value].active; }
 
-    /// Adds a requirement at a free id. @complexity O(classes).
+    /// Adds a requirement at a free id.
+    /// @complexity O(classes).
     template <class Fits>
     void add(RequirementId id, Requirement value, const Fits& fits) {
         auto fitting = std::vector<ClassId>{};
@@ -209,7 +213,7 @@ public:
             detail::make_room(columns_[c.value].requirements, columns_[c.value].requirements.size() + 1);
         }
         const auto gang = value.gang_size > 1;
-        requirements_.put(id.value, std::move(value));  // the last that may throw
+        requirements_.put(id.value, std::move(value));  // the last call that may throw
         gangs_ += gang ? 1U : 0U;
         for (const auto c : fitting) {
             insert(columns_[c.value].requirements, id);
@@ -217,7 +221,9 @@ public:
         rows_[id.value] = row_of(std::move(fitting));
     }
 
-    /// Removes a value nobody refers to and returns true, else returns false.
+    /// Removes a value without users and returns true; otherwise returns false.
+    /// @complexity O(classes + requirements that it fits · classes that they fit) for a class, O(classes · requirements
+    /// that they fit) for a requirement.
     auto erase_if_unused(ClassId id) -> bool {
         if (!classes_.erase_if_unused(id.value)) {
             return false;
@@ -243,7 +249,8 @@ public:
         return true;
     }
 
-    /// Asks `fits(class, requirement)` anew for every pair, and `open(active)` for every class.
+    /// Evaluates `fits(class, requirement)` again for every pair, and `open(active)` for every class.
+    /// @complexity O(classes · requirements).
     template <class Fits, class Open>
     void refit(const Fits& fits, const Open& open) {
         for (const auto c : all_) {
@@ -268,16 +275,16 @@ public:
 
 private:
     struct Column {
-        std::vector<RequirementId> requirements;  // that it fits, open or not
+        std::vector<RequirementId> requirements;  // all that it fits, open or not
         SlotSet slots;
-        std::vector<NodeHandle> nodes;            // by slot; of those taken
+        std::vector<NodeHandle> nodes;            // by slot; for taken slots only
         std::uint32_t active = 0;
         bool open = true;
     };
     struct Row {
-        std::vector<ClassId> classes;  // that fit and are open; with room for all that fit, also in a copy
+        std::vector<ClassId> classes;  // all that fit and are open; with room for all that fit, also in a copy
         std::uint32_t fitting = 0;
-        std::uint32_t staying = 0;     // tasks
+        std::uint32_t staying = 0;     // number of tasks
 
         Row() = default;
         Row(Row&&) noexcept = default;

@@ -13,25 +13,26 @@
 
 namespace allot { inline namespace v0 {
 
-/// A map from a 64-bit hash to a 32-bit handle, whose keys live elsewhere, in the records.
+/// A map from a 64-bit hash to a 32-bit handle, whose keys are stored elsewhere, in the records.
 ///
-/// Open addressing, 8 bytes a place: the high half of the hash, and the handle. Growing and erasing need
-/// only the stored half, so they touch no record, and a lookup asks about a record only when 32 bits agree.
-/// Entries stand in the order of their home places (Robin Hood), which keeps the longest search short
-/// at the load of 3/4: plain linear probing showed searches of over a hundred places.
-/// The home place is `hash * places / 2^32`, which goes through the table in the order of the hash; so the
-/// number of places need not be a power of two, spare memory stays small, and growing is one pass in order.
+/// It uses open addressing, 8 bytes per place: the high half of the hash, and the handle. Growing and erasing need only
+/// the stored half, so they touch no record, and a lookup reads a record only when 32 bits agree. Entries are ordered
+/// by their home places (Robin Hood), which keeps the longest search short at the load of 3/4: plain linear probing
+/// showed searches of over a hundred places.
 ///
-/// There is no way to iterate, on purpose: hash order differs by key and must never show in a decision.
-/// Only a keyed hash (SipHash) resists ids that somebody chose; this table cannot help against equal hashes.
-/// A value; moved from, it may only be assigned to or destroyed.
+/// The home place is `hash * places / 2^32`, which is ascending in the hash. So the number of places need not be a
+/// power of two, spare memory stays small, and growing is one pass in order.
+///
+/// It cannot be iterated, on purpose: hash order differs by key and must never show in a decision. Only a keyed hash
+/// (SipHash) resists ids that an untrusted party chose; this table cannot help against equal hashes. The map is a
+/// value; after a move from it, only assignment and destruction are allowed.
 class HandleMap {
 public:
     /// Every handle is below this number.
     static constexpr auto handle_limit = std::numeric_limits<std::uint32_t>::max();
 
-    /// The handle stored under `hash` for which `equal(handle)` holds, if any.
-    /// `equal` is asked only about handles stored with the same high half of the hash.
+    /// The handle stored under `hash` for which `equal(handle)` holds, if any. `equal` is called only for handles
+    /// stored with the same high half of the hash.
     /// @complexity O(1) expected; about two places at the usual load.
     template <class Equal>
     [[nodiscard]] auto find(std::uint64_t hash, Equal&& equal) const -> std::optional<std::uint32_t> {
@@ -45,7 +46,7 @@ public:
         if (!places_.empty()) { allot::prefetch(places_[home(high(hash))]); }
     }
 
-    /// Stores `handle` under `hash`. Throws what an allocation throws, and then changes nothing.
+    /// Stores `handle` under `hash`. If an allocation throws, nothing changes.
     /// @pre no entry of an equal key is there (the map cannot tell); `handle < handle_limit`.
     /// @complexity O(1) expected, amortised.
     auto insert(std::uint64_t hash, std::uint32_t handle) -> void {
@@ -55,12 +56,12 @@ public:
         ++size_;
     }
 
-    /// Removes the entry (`hash`, `handle`); says whether it was there.
+    /// Removes the entry (`hash`, `handle`); returns true if it was there.
     /// @complexity O(1) expected.
     auto erase(std::uint64_t hash, std::uint32_t handle) noexcept -> bool {
         const auto place = locate(high(hash), [handle](std::uint32_t other) { return other == handle; });
         if (!place) { return false; }
-        // Entries behind move back by one until one is at home: no tombstones, so searches never decay.
+        // The entries behind it move back by one until one is at home: no tombstones, so searches never decay.
         auto hole = *place;
         for (auto behind = next(hole); !vacant(behind) && distance(behind) != 0; behind = next(behind)) {
             places_[hole] = places_[behind];
@@ -71,14 +72,14 @@ public:
         return true;
     }
 
-    /// How many entries there are.
+    /// Number of entries.
     [[nodiscard]] auto size() const noexcept -> std::uint32_t { return size_; }
 
-    /// Whether there are none.
+    /// True if there is no entry.
     [[nodiscard]] auto empty() const noexcept -> bool { return size_ == 0; }
 
     /// Makes room for `count` entries in all, so that the table does not grow before there are more.
-    /// @complexity amortised O(1) for each entry more: it grows by a quarter at least.
+    /// @complexity amortised O(1) for each additional entry: it grows by a quarter at least.
     auto reserve(std::uint32_t count) -> void {
         if (count > load_max(places_.size())) {
             rebuild(std::max(places_for(count), places_.size() + places_.size() / 4));
@@ -95,7 +96,7 @@ private:
         return static_cast<std::uint32_t>(hash >> 32);
     }
 
-    /// Three quarters: at 7/8 a search that fails walks twice as far, at 1/2 memory grows by half.
+    /// Three quarters: at 7/8 an unsuccessful search is twice as long, at 1/2 memory grows by half.
     static constexpr auto load_max(std::uint64_t places) noexcept -> std::uint64_t { return places / 4 * 3; }
 
     static constexpr auto places_for(std::uint64_t count) noexcept -> std::size_t {
@@ -114,7 +115,7 @@ private:
         return static_cast<std::size_t>((std::uint64_t{hash} * places_.size()) >> 32);
     }
 
-    /// How far the entry at `place` stands from its home place.
+    /// Distance of the entry at `place` from its home place.
     [[nodiscard]] auto distance(std::size_t place) const noexcept -> std::size_t {
         const auto from = home(places_[place].hash);
         return place >= from ? place - from : place + places_.size() - from;
@@ -135,7 +136,7 @@ private:
         auto place = home(entry.hash);
         std::size_t walked = 0;
         for (; !vacant(place) && distance(place) >= walked; ++walked) { place = next(place); }
-        // Whoever stands here is nearer to its home than the newcomer: it and all behind it step back.
+        // The entry here is nearer to its home than the new one: it and all behind it move back by one.
         for (; !vacant(place); place = next(place)) { std::swap(entry, places_[place]); }
         places_[place] = entry;
     }

@@ -11,20 +11,21 @@
 
 namespace allot { inline namespace v0 {
 
-/// Gives equal values one small id, and counts how many use it.
+/// Maps equal values to one small id, and counts the users of each.
 ///
-/// For names and requirements, which thousands of records share: a record keeps four bytes, and two
-/// requirements are equal when their ids are. Ids are the lowest free first, so they depend on what is
-/// there and in which order it came, and never on the hash or its key. Counts go up and down without
-/// touching the value; a value leaves only by `erase_if_unused`, so that whoever undoes a step can first
-/// keep what is lost. It is `put` back at the very id it had.
+/// It serves names and requirements, which thousands of records share: a record stores four bytes, and two requirements
+/// are equal when their ids are. A new value gets the lowest free id. So ids depend on the values present and on their
+/// order of arrival, never on the hash or its key. Counts change without touching the value.
 ///
-/// `Hash` is called as `hash(const T&) -> std::uint64_t`, and its high half must be good. Strangers choose names,
-/// so give it a key. `==` does not look at it.
+/// A value is removed only by `erase_if_unused`, so an undo log can first save it. `put` then restores it at its former
+/// id.
+///
+/// `Hash` is called as `hash(const T&) -> std::uint64_t`, and its high half must be good. It needs a key, because
+/// untrusted parties choose names. `==` ignores it.
 template <class T, class Hash>
 class Interner {
 public:
-    /// No values; `hash` may carry a key.
+    /// An interner without values; `hash` may hold a key.
     explicit Interner(Hash hash = Hash{}) : hash_{std::move(hash)} {}
 
     /// The id of a value equal to `value`, if there is one. `Like` is `T`, or hashes and compares as one.
@@ -34,8 +35,8 @@ public:
         return find(value, std::uint64_t{hash_(value)});
     }
 
-    /// The id of a value equal to `value`; if there is none, of a new one with count 0 at the lowest free id.
-    /// Throws what an allocation or copying a value throws, and then changes nothing.
+    /// The id of a value equal to `value`; if there is none, it is inserted with count 0 at the lowest free id. If an
+    /// allocation or the copy of the value throws, nothing changes.
     /// @complexity O(1) expected, amortised.
     auto intern(const T& value) -> std::uint32_t {
         const auto hash = std::uint64_t{hash_(value)};
@@ -45,8 +46,7 @@ public:
         return id;
     }
 
-    /// Puts `value` at `id`, with count 0: the reverse of `erase_if_unused`.
-    /// Throws what an allocation throws, and then changes nothing.
+    /// Puts `value` at `id`, with count 0: the reverse of `erase_if_unused`. If an allocation throws, nothing changes.
     /// @pre no value has this id, and none equals `value`.
     /// @complexity O(1) expected, amortised.
     auto put(std::uint32_t id, T value) -> void {
@@ -56,21 +56,21 @@ public:
         place(id, std::move(value), hash);
     }
 
-    /// Counts one more user of `id`.
+    /// Adds one user of `id`.
     /// @pre `contains(id)`.
     auto acquire(std::uint32_t id) noexcept -> void {
         ALLOT_ASSERT(contains(id), "Interner::acquire: no such id");
         ++entries_[id].count;
     }
 
-    /// Counts one user of `id` less. The value stays, even at 0.
+    /// Subtracts one user of `id`. The value stays, even at 0.
     /// @pre `count(id) > 0`.
     auto release(std::uint32_t id) noexcept -> void {
         ALLOT_ASSERT(contains(id) && entries_[id].count > 0, "Interner::release: nobody uses this id");
         --entries_[id].count;
     }
 
-    /// Removes the value of `id` if nobody uses it; says whether it did. The id is then free.
+    /// Removes the value of `id` if it has no users; returns true if it did. The id is then free.
     /// @pre `contains(id)`.
     /// @complexity O(1) expected.
     auto erase_if_unused(std::uint32_t id) -> bool {
@@ -83,7 +83,7 @@ public:
         return true;
     }
 
-    /// How many use `id`.
+    /// Number of users of `id`.
     /// @pre `contains(id)`.
     [[nodiscard]] auto count(std::uint32_t id) const noexcept -> std::uint32_t {
         ALLOT_ASSERT(contains(id), "Interner::count: no such id");
@@ -100,14 +100,14 @@ public:
     /// The id that the next new value gets: the lowest free one.
     [[nodiscard]] auto next_id() const noexcept -> std::uint32_t { return ids_.lowest_free(); }
 
-    /// Whether a value has `id`.
+    /// True if a value has `id`.
     /// @complexity O(1).
     [[nodiscard]] auto contains(std::uint32_t id) const noexcept -> bool { return ids_.taken(id); }
 
-    /// How many values there are, used or not.
+    /// Number of values, used or not.
     [[nodiscard]] auto size() const noexcept -> std::uint32_t { return ids_.size(); }
 
-    /// Whether there are none.
+    /// True if there is no value.
     [[nodiscard]] auto empty() const noexcept -> bool { return ids_.empty(); }
 
     /// Calls `f(id, value)` for each value, by ascending id.
@@ -118,7 +118,7 @@ public:
         ids_.for_each([&](std::uint32_t id) { f(id, *entries_[id].value); });
     }
 
-    /// Whether both have the same values at the same ids with the same counts. The hash does not matter.
+    /// True if both have the same values at the same ids with the same counts. The hash does not matter.
     /// @complexity O(size).
     [[nodiscard]] friend auto operator==(const Interner& a, const Interner& b) -> bool {
         auto equal = a.ids_ == b.ids_;
@@ -129,7 +129,7 @@ public:
     }
 
 private:
-    /// An optional, because a value type need not have a default, and because a gone name should free its memory.
+    /// An optional, because a value type need not have a default, and because an erased name should free its memory.
     struct Entry {
         std::optional<T> value;
         std::uint32_t count = 0;
@@ -140,7 +140,7 @@ private:
         return map_.find(hash, [&](std::uint32_t id) { return *entries_[id].value == value; });
     }
 
-    /// Everything that may throw comes before the id is taken; a value left behind at a free id is never seen.
+    /// All calls that may throw come before the id is taken; a value left at a free id is never visible.
     auto place(std::uint32_t id, T&& value, std::uint64_t hash) -> void {
         ids_.reserve(id);
         entries_.ensure(id);

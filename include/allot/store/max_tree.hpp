@@ -13,14 +13,14 @@ namespace allot { inline namespace v0 {
 
 /// Keys by slot, with the greatest of them.
 ///
-/// For the stake maximum, which every node's score is relative to and which may move with each payment.
-/// Lines of 16 keys, above them lines of 16 maxima: 8.5 bytes a slot, where an ordered index takes 64.
-/// An absent slot and the key 0 are the same thing.
-/// A value; moved from, it may only be assigned to or destroyed.
+/// It serves the largest stake, to which every node's score is relative and which may change with each payment. It has
+/// lines of 16 keys, and above them lines of 16 maxima: 8.5 bytes per slot, where an ordered index takes 64. An absent
+/// slot and the key 0 are equal. The tree is a value; after a move from it, only assignment and destruction are
+/// allowed.
 class MaxTree {
 public:
-    /// Gives `slot` a key, growing the tree if need be. Reversible: setting the former key again restores
-    /// every answer. Throws what an allocation throws, and then changes nothing.
+    /// Gives `slot` a key, and grows the tree if needed. It is reversible: setting the former key again restores every
+    /// result. If an allocation throws, nothing changes.
     /// @complexity O(log16 n); O(1) if the maximum of its line stays.
     auto set(std::uint32_t slot, std::uint64_t key) -> void {
         auto index = std::size_t{slot};
@@ -38,7 +38,7 @@ public:
         max_ = key;
     }
 
-    /// Makes room, so that `set(slot, ...)` does not allocate. Changes no answer.
+    /// Makes room, so that `set(slot, ...)` does not allocate. Changes no result.
     auto reserve(std::uint32_t slot) -> void {
         if (levels_.empty() || slot / fan_out >= levels_.front().size()) { grow(slot); }
     }
@@ -53,7 +53,7 @@ public:
     /// The greatest key; 0 if there is none.
     [[nodiscard]] auto max() const noexcept -> std::uint64_t { return max_; }
 
-    /// Whether every slot has the same key in both; room made for others does not matter.
+    /// True if every slot has the same key in both; room made for others does not matter.
     /// @complexity O(highest slot ever set).
     [[nodiscard]] friend auto operator==(const MaxTree& a, const MaxTree& b) noexcept -> bool {
         if (a.max_ != b.max_) { return false; }

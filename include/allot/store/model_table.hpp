@@ -17,10 +17,10 @@
 
 namespace allot { inline namespace v0 {
 
-/// Interned model names, and for each (model, class) the places its holders take up.
+/// Interned model names, and for each (model, class) the places of its holders.
 ///
-/// Tasks and wishes keep a name alive but not in the way of others: `held` counts the names that nodes have on their
-/// disks.
+/// Tasks and requests keep a name alive without taking room from others: `held` counts the names that nodes have on
+/// their disks.
 class ModelTable {
 public:
     explicit ModelTable(SipKey key) : names_{NameHash{key}} {}
@@ -38,7 +38,7 @@ public:
         holders_.ensure(id.value);
         names_.put(id.value, std::move(name));
     }
-    /// One user more or less, which may be a node that has the model on its disk.
+    /// Adds or removes one user, which may be a node that has the model on its disk.
     void acquire(ModelId id, bool on_disk = false) {
         names_.acquire(id.value);
         if (on_disk && holders_[id.value]++ == 0) {
@@ -51,12 +51,13 @@ public:
             --held_;
         }
     }
-    /// Whether some node has the model on its disk, how many have, and of how many models that is true.
+    /// True if some node has the model on its disk. The next two return the number of such nodes, and the number of
+    /// such models.
     [[nodiscard]] auto held(ModelId id) const -> bool { return holders(id) > 0; }
     [[nodiscard]] auto holders(ModelId id) const -> std::uint32_t { return holders_[id.value]; }
     [[nodiscard]] auto held() const noexcept -> std::uint32_t { return held_; }
-    /// What each of so many holders of a model takes of the table: equal parts, so that nobody hides behind a second
-    /// holder.
+    /// The part of the table that each of so many holders of a model takes. The parts are equal, so that no node hides
+    /// behind a second holder.
     [[nodiscard]] static constexpr auto part(std::uint64_t holders) -> std::uint64_t { return whole_part / holders; }
     auto erase_if_unused(ModelId id) -> bool { return names_.erase_if_unused(id.value); }
 
@@ -66,7 +67,7 @@ public:
         const auto row = std::lower_bound(rows.begin(), rows.end(), node_class, before);
         return row == rows.end() || row->first != node_class ? 0U : row->second.lowest_free();
     }
-    /// Whether a holder has this place.
+    /// True if a holder has this place.
     [[nodiscard]] auto taken(ModelId id, ClassId node_class, std::uint32_t place) const -> bool {
         const auto& rows = places_[id.value];
         const auto row = std::lower_bound(rows.begin(), rows.end(), node_class, before);
@@ -111,7 +112,7 @@ private:
     using Row = std::pair<ClassId, SlotSet>;
     static auto before(const Row& row, ClassId node_class) -> bool { return row.first < node_class; }
 
-    /// The places of a model's holders in a class, none taken when there are none yet.
+    /// The places of a model's holders in a class; none is taken when there are none yet.
     auto row(ModelId id, ClassId node_class) -> SlotSet& {
         auto& rows = places_[id.value];
         auto found = std::lower_bound(rows.begin(), rows.end(), node_class, before);

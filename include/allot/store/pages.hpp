@@ -15,19 +15,20 @@ namespace allot { inline namespace v0 {
 
 /// Records by handle, in pages of `page_size`, at addresses that never change.
 ///
-/// Pages instead of one vector, because a vector doubles (up to twice the memory) and moves its
-/// records while it grows, which is a pause and forbids pointers into it. There is no notion of a live
-/// record here: who gives out the handles (a `SlotSet`) knows.
-/// A value: a copy copies every record; a move leaves the source empty and keeps the addresses.
-/// `T` needs a default constructor, and to be copyable if the pages are copied. (No constraint says so on the class:
-/// it would be judged too early for a record nested in the class that owns the pages.)
+/// It uses pages instead of one vector. A vector doubles (up to twice the memory) and moves its records while it grows,
+/// which is a pause and forbids pointers to them. Pages do not know which records are live; the owner of the handles (a
+/// `SlotSet`) does.
+///
+/// It is a value: a copy copies every record; a move leaves the source empty and keeps the addresses. `T` needs a
+/// default constructor, and a copy constructor if the pages are copied. No constraint on the class says so: it would be
+/// evaluated too early for a record nested in the class that owns the pages.
 template <class T, std::uint32_t page_size = 512>
 class Pages {
     static_assert(std::has_single_bit(page_size),
                   "allot::Pages: page_size must be a power of two, for example Pages<T, 512>.");
 
 public:
-    /// No pages.
+    /// An object without pages.
     Pages() noexcept = default;
 
     /// A deep copy. Strong guarantee.
@@ -42,7 +43,7 @@ public:
         }
     }
 
-    /// Takes the pages over; the records stay where they are.
+    /// Moves the pages; the records keep their addresses.
     Pages(Pages&& other) noexcept : pages_{std::exchange(other.pages_, {})} {}
 
     /// A deep copy. Strong guarantee.
@@ -54,7 +55,7 @@ public:
         return *this;
     }
 
-    /// Takes the pages over; the records stay where they are.
+    /// Moves the pages; the records keep their addresses.
     auto operator=(Pages&& other) noexcept -> Pages& {
         pages_ = std::exchange(other.pages_, {});
         return *this;
@@ -78,14 +79,14 @@ public:
         return pages_[handle / page_size][handle % page_size];
     }
 
-    /// Adds default-constructed pages until `handle` has a record. Records that are there stay as they
-    /// are. Throws what an allocation or `T{}` throws; the pages added until then stay.
-    /// @complexity O(1) if it is there; else O(new records).
+    /// Adds default-constructed pages until `handle` has a record. Existing records keep their addresses. If an
+    /// allocation or `T{}` throws, the pages added until then stay.
+    /// @complexity O(1) if the record exists; else O(new records).
     auto ensure(std::uint32_t handle) -> void {
         while (capacity() <= handle) { pages_.push_back(std::make_unique<T[]>(page_size)); }
     }
 
-    /// How many handles have a record: all below this number.
+    /// Number of handles that have a record: all below this number.
     [[nodiscard]] auto capacity() const noexcept -> std::uint64_t {
         return std::uint64_t{pages_.size()} * page_size;
     }

@@ -6,11 +6,12 @@
 
 namespace allot { inline namespace v0 {
 
-/// Reads a byte of each cache line of an object, so that it lies near when it is needed.
+/// Reads a byte of each cache line of an object, so that it is in the cache when it is needed. Changes nothing.
 ///
-/// A prefetch without a word of any compiler: a read through `volatile` is made, though nobody wants its value, and reads that do
-/// not depend on each other overlap in every processor of today. Changes nothing; knowing the line's length better than 64 bytes
-/// would only save reads.
+/// It is a prefetch without a compiler extension: a read through `volatile` is executed although its value is unused,
+/// and independent reads overlap in every processor of today. A more exact length of the line than 64 bytes would only
+/// save reads.
+/// @complexity linear in the size of the object.
 template <class T>
 void prefetch(const T& object) noexcept {
     constexpr auto line = std::size_t{64};

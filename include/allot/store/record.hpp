@@ -13,7 +13,7 @@
 
 namespace allot { inline namespace v0 {
 
-/// A node with the column its QoS tracker keeps.
+/// A node with the data of its QoS tracker.
 template <class NodeData>
 struct NodeRecord {
     Node node{};
@@ -22,11 +22,11 @@ struct NodeRecord {
     friend auto operator==(const NodeRecord&, const NodeRecord&) -> bool = default;
 };
 
-/// What is left of a task that has ended, so that its id is not used again and its owner can ask for a while how it
-/// ended.
+/// The remaining record of an ended task, so that its id is not used again and its owner can query its ending for a
+/// while.
 struct EndedTask {
     TaskId id = TaskId::null();
-    TimePoint due_at{};                       ///< When it is forgotten.
+    TimePoint due_at{};                       ///< Time at which it is forgotten.
     NodeNameId node = no_handle<NodeNameId>;  ///< As `TaskEnd::node`.
     Ending ending = Ending::done;
     EndCause cause = EndCause::none;
@@ -35,7 +35,7 @@ struct EndedTask {
 };
 static_assert(sizeof(EndedTask) <= 48, "millions of these are kept");
 
-/// A validation group: who has, or had, one of its tasks.
+/// A validation group: the nodes that have, or had, one of its tasks.
 struct GroupRecord {
     struct Member {
         NodeId node;
@@ -44,20 +44,21 @@ struct GroupRecord {
     };
 
     GroupId id = GroupId::null();
-    std::uint32_t tasks = 0;       ///< Tasks that were submitted to it.
-    std::uint32_t tasks_left = 0;  ///< Those of them that have not ended.
-    TimePoint due_at{};  ///< When it is forgotten, if no task is left: as late as the last of its ended tasks.
+    std::uint32_t tasks = 0;       ///< Number of tasks that were submitted to it.
+    std::uint32_t tasks_left = 0;  ///< Number of those that have not ended.
+    TimePoint due_at{};            ///< Time at which it is forgotten, if no task is left: as late as the last of its
+                                   ///< ended tasks.
     std::vector<Member> members{};
 
     friend auto operator==(const GroupRecord&, const GroupRecord&) -> bool = default;
 };
 
-/// The few facts that belong to no record.
+/// The facts that belong to no record.
 struct Counters {
     TimePoint now{};
     std::uint64_t token_next = 1;     ///< Fencing token of the next lease.
     std::uint64_t sequence_next = 0;  ///< Submission number of the next task.
-    Ceilings ceilings{};              ///< What stored bounds are made for.
+    Ceilings ceilings{};              ///< The ceilings that stored bounds are made for.
     std::uint32_t rules_version = 1;
 
     friend auto operator==(const Counters&, const Counters&) -> bool = default;

@@ -5,7 +5,7 @@
 
 namespace allot { inline namespace v0 {
 
-/// The fields of what a dispatcher remembers. An order is never changed: it is the order of the bytes.
+/// The fields of a dispatcher's records. An order never changes: it is the order of the bytes.
 
 ALLOT_FIELDS(Requirement, vram_min, gpus, platforms, platforms_refused, software, gang_size, same_card)
 ALLOT_FIELDS(Node, id, operator_id, stake, stake_root, due_at, node_class, slot, lease, state, excluded, kicked_out, labels, held)

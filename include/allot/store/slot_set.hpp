@@ -14,15 +14,14 @@ namespace allot { inline namespace v0 {
 
 /// A set of taken small integers that knows its lowest free one.
 ///
-/// Handles and slots are given out by it, lowest first, because slot order decides draws: a free list
-/// would remember in which order things left, and two replicas with equal contents could then differ.
-/// Here the next slot depends on the contents alone, and undoing a `take` by a `free` (or the reverse)
-/// leads back to the very same answers.
+/// It gives out handles and slots, lowest first, because slot order decides draws. A free list would depend on the
+/// order of removals, and two replicas with equal contents could then differ. Here the next slot depends on the
+/// contents alone, and undoing a `take` by a `free` (or the reverse) restores every result.
 ///
-/// A bitmap of 64-ary levels: a bit of the lowest level says "taken", a bit above says "that whole word
-/// is full". Memory is one bit and a little for each slot below the highest ever taken; a set that stays below 64
-/// allocates nothing, for most sets are the holders of one model in one class.
-/// A value; moved from, it may only be assigned to or destroyed.
+/// It is a bitmap of 64-ary levels: a bit of the lowest level means "taken", a bit above means "the whole word is
+/// full". Memory is slightly more than one bit for each slot below the highest ever taken. A set that stays below 64
+/// allocates nothing, because most sets are the holders of one model in one class. The set is a value; after a move
+/// from it, only assignment and destruction are allowed.
 class SlotSet {
 public:
     /// The lowest integer that is not taken.
@@ -34,18 +33,18 @@ public:
         for (auto level = levels_.size(); level > 0; --level) {
             const auto& words = levels_[level - 1];
             if (word >= words.size()) {
-                // Nothing was ever taken from here on: the first slot below this word is free.
+                // No slot from here on was ever taken: the first slot below this word is free.
                 return static_cast<std::uint32_t>(word << (6 * level));
             }
             const auto full = static_cast<unsigned>(std::countr_one(words[static_cast<std::size_t>(word)]));
-            // A full word can only be the top one (above it, its own bit would have been passed over).
-            // Then 64 steps lead just behind everything there is.
+            // A full word can only be the top one (above it, its own bit would have been skipped).
+            // Then 64 steps lead to the slot right behind all words.
             word = (word << 6) + full;
         }
         return static_cast<std::uint32_t>(word);
     }
 
-    /// Takes `slot`. Throws what an allocation throws, and then changes nothing.
+    /// Takes `slot`. If an allocation throws, nothing changes.
     /// @pre `slot` is free.
     /// @complexity O(log64 n), amortised where the set grows.
     auto take(std::uint32_t slot) -> void {
@@ -85,7 +84,7 @@ public:
         }
     }
 
-    /// Whether `slot` is taken.
+    /// True if `slot` is taken.
     /// @complexity O(1).
     [[nodiscard]] auto taken(std::uint32_t slot) const noexcept -> bool {
         const auto word = std::size_t{slot >> 6};
@@ -93,13 +92,13 @@ public:
         return word < words.size() && ((words[word] >> (slot & 63)) & 1U) != 0;
     }
 
-    /// How many are taken.
+    /// Number of taken slots.
     [[nodiscard]] auto size() const noexcept -> std::uint32_t { return size_; }
 
-    /// Whether none is taken.
+    /// True if no slot is taken.
     [[nodiscard]] auto empty() const noexcept -> bool { return size_ == 0; }
 
-    /// One past the highest that is taken; zero if none is.
+    /// One past the highest taken slot; zero if none is taken.
     /// @complexity O(1 + room above it / 64).
     [[nodiscard]] auto reach() const noexcept -> std::uint32_t {
         const auto words = lowest();
@@ -111,7 +110,7 @@ public:
         return 0;
     }
 
-    /// Makes room, so that `take(slot)` does not allocate. Changes no answer.
+    /// Makes room, so that `take(slot)` does not allocate. Changes no result.
     /// @complexity amortised O(1) for each slot below `slot`.
     auto reserve(std::uint32_t slot) -> void {
         if ((slot >> 6) < lowest().size()) { return; }
@@ -141,11 +140,11 @@ public:
         }
     }
 
-    /// Whether both hold the same integers; room made for others does not matter.
+    /// True if both hold the same integers; room made for others does not matter.
     /// @complexity O(highest ever taken / 64).
     [[nodiscard]] friend auto operator==(const SlotSet& a, const SlotSet& b) noexcept -> bool {
         if (a.size_ != b.size_) { return false; }
-        // As many are taken in both, so where the words that both have agree, nothing can stand behind them.
+        // Both have as many, so where the words that both have agree, no slot can be taken behind them.
         const auto x = a.lowest();
         const auto y = b.lowest();
         const auto common = static_cast<std::ptrdiff_t>(std::min(x.size(), y.size()));
@@ -160,7 +159,7 @@ private:
         return levels_.empty() ? std::span{&first_word_, 1} : std::span{levels_.front()};
     }
 
-    std::uint64_t first_word_ = 0;  // all there is as long as there are no levels
+    std::uint64_t first_word_ = 0;  // the only word while there are no levels
     std::vector<Words> levels_;     // [0]: taken; above: full. The top level has one word.
     std::uint32_t size_ = 0;
 };

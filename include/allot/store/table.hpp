@@ -16,7 +16,7 @@ namespace allot { inline namespace v0 {
 
 /// Records by stable handle; a new record gets the lowest free one.
 ///
-/// @complexity every call O(log64 n) at most.
+/// @complexity every call O(log64 n) at most; `for_each` linear.
 template <class H, class Record>
 class Table {
 public:
@@ -28,12 +28,12 @@ public:
     [[nodiscard]] auto size() const noexcept -> std::uint32_t { return taken_.size(); }
     /// The handle that the next record gets.
     [[nodiscard]] auto next() const -> H { return H{taken_.lowest_free()}; }
-    /// Every handle in use is below.
+    /// A bound above every handle in use.
     [[nodiscard]] auto reach() const noexcept -> std::uint32_t { return taken_.reach(); }
     /// The record, or null.
     [[nodiscard]] auto find_record(H h) const -> const Record* { return contains(h) ? &records_[h.value] : nullptr; }
 
-    /// The record, to be changed by the door alone (`Network`): indices follow it.
+    /// The record, to be changed by `Records` alone, because indices follow it.
     [[nodiscard]] auto at(H h) -> Record& { return records_[h.value]; }
 
     /// Adds a record under a free handle. Strong guarantee.
@@ -43,13 +43,13 @@ public:
         records_[h.value] = std::move(record);
     }
 
-    /// Moves a record out. What stays behind is nobody's, until another takes its place.
+    /// Moves a record out. The slot keeps a moved-from record until it is reused.
     void destroy(H h, std::optional<Record>& out) {
         out.emplace(std::move(records_[h.value]));
         taken_.free(h.value);
     }
 
-    /// Calls `f(handle, record)`, ascending.
+    /// Calls `f(handle, record)` for each record, by ascending handle.
     template <class F>
     void for_each(F&& f) const {
         taken_.for_each([&](std::uint32_t h) { f(H{h}, records_[h]); });
@@ -66,7 +66,7 @@ private:
     SlotSet taken_;
 };
 
-/// The name of a record.
+/// The id of a record.
 template <class Record>
 [[nodiscard]] auto name_of(const Record& record) -> const auto& {
     if constexpr (requires { record.node.id; }) {
@@ -84,7 +84,8 @@ public:
 
     explicit NamedTable(SipKey key) : key_{key}, hash_expected_{hash(expected_)} {}
 
-    /// The handle of a name. @complexity O(1), also for names that an attacker chose.
+    /// The handle of a name.
+    /// @complexity O(1), also for names that an attacker chose.
     [[nodiscard]] auto find(const Name& name) const -> std::optional<H> {
         const auto found = names_.find(known_hash(name), [&](std::uint32_t h) { return name_of((*this)[H{h}]) == name; });
         return found ? std::optional{H{*found}} : std::nullopt;
@@ -92,15 +93,15 @@ public:
 
     /// Keyed hash of a name.
     [[nodiscard]] auto hash(const Name& name) const -> std::uint64_t { return SipHash13{key_}.words(name.words()).finish(); }
-    /// Says that the calls to come are about this name, so that none of them hashes it again. Changes no answer.
+    /// Declares that the following calls are about this name, so that none of them hashes it again. Changes no result.
     /// @pre `hash(name) == hash`.
     void expect(const Name& name, std::uint64_t hash) {
         expected_ = name;
         hash_expected_ = hash;
     }
-    /// Fetches the place where a name of this hash is to be found.
+    /// Prefetches the place at which a name of this hash is stored.
     void prefetch(std::uint64_t key) const { names_.prefetch(key); }
-    /// A handle of a name with about this hash: nearly always the right one.
+    /// A handle whose name has nearly this hash: almost always the right one.
     [[nodiscard]] auto guess(std::uint64_t key) const -> std::optional<std::uint32_t> {
         return names_.find(key, [](std::uint32_t) { return true; });
     }

@@ -17,11 +17,11 @@
 
 namespace allot { inline namespace v0 {
 
-/// The tables of a network, in the order in which a snapshot has them: what a record refers to comes before it.
+/// The tables of a network, in the order of a snapshot: a record follows the records that it refers to.
 enum class Section : std::uint8_t { classes, requirements, models, node_names, nodes, groups, tasks, ended_tasks, leases };
 inline constexpr std::size_t section_count = 9;
 
-/// The entries that changed, by section: ascending handles or ids, each once. Which of them are there now is not said.
+/// The entries that changed, by section: ascending handles or ids, each once. An entry may be absent now.
 using Touched = std::array<std::vector<std::uint32_t>, section_count>;
 
 /// The section of a handle or id.
@@ -49,9 +49,9 @@ inline constexpr auto section_of = [] {
     }
 }();
 
-// What there was before each change: enough to take it back. `Records` writes these, and reads them backwards.
+// The former contents before each change, enough to undo it. `Records` writes these notes, and reads them backwards.
 
-/// A record as it was; empty when it was not there.
+/// A record before its change; empty when it did not exist.
 template <class H, class Record>
 struct Replaced {
     explicit Replaced(H h) noexcept : handle{h} {}
@@ -59,15 +59,15 @@ struct Replaced {
     H handle;
     std::optional<Record> before{};
 };
-/// What a node held.
+/// A node's models before a change.
 struct HoldingsReplaced { NodeHandle handle; HeldModels before; };
-/// Parameters as they were.
+/// Parameters before a change.
 template <class Configuration>
 struct ConfigurationReplaced { Configuration before; };
 /// A value was interned.
 template <class Id>
 struct Inserted { Id id; };
-/// A value that nobody used any more was erased.
+/// A value without users was erased.
 template <class Id, class Value>
 struct Erased { Id id; Value value; };
 
@@ -82,23 +82,25 @@ public:
                               Erased<ClassId, NodeClass>, Erased<RequirementId, Requirement>,
                               Erased<ModelId, std::string>, Erased<NodeNameId, NodeId>>;
 
-    /// Adds a note. The reference holds until the next one. Throws what an allocation throws, and then changes nothing.
+    /// Adds a note. The reference holds until the next one. If an allocation throws, nothing changes.
     template <class N>
     auto add(N note) -> N& {
         return add<N>(std::in_place, std::move(note));
     }
-    /// The same, made where it is to lie.
+    /// Constructs a note in place and adds it.
     template <class N, class... Args>
     auto add(std::in_place_t, Args&&... args) -> N& {
         return std::get<N>(entries_.emplace_back(std::in_place_type<N>, std::forward<Args>(args)...));
     }
-    /// Takes the newest note out. @pre there is one.
+    /// Removes the newest note and returns it.
+    /// @pre there is a note.
     [[nodiscard]] auto take() -> Entry {
         auto last = std::move(entries_.back());
         entries_.pop_back();
         return last;
     }
-    /// What the notes from a savepoint on are about.
+    /// The entries that the notes from a savepoint on are about.
+    /// @complexity O(n log n) in the number of these notes.
     [[nodiscard]] auto touched(std::size_t savepoint) const -> Touched {
         auto touched = Touched{};
         for (auto i = savepoint; i < entries_.size(); ++i) {

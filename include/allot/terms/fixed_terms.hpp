@@ -12,18 +12,20 @@ namespace allot { inline namespace v0 {
 
 /// Parameters of `FixedTerms`.
 struct FixedTermsParameters {
-    std::uint32_t estimates = 2;                            ///< A lease lasts so many times the estimate ...
-    Duration length_min = std::chrono::seconds{60};         ///< ... but no less than this ...
-    Duration length_max = std::chrono::seconds{7'200};      ///< ... and no more than this.
-    Duration renewed_max = std::chrono::seconds{28'800};    ///< Longest life of a lease with its renewals.
+    std::uint32_t estimates = 2;                            ///< Length of a lease in multiples of the estimate.
+    Duration length_min = std::chrono::seconds{60};         ///< Least length of a lease.
+    Duration length_max = std::chrono::seconds{7'200};      ///< Greatest length of a lease at its start.
+    Duration renewed_max = std::chrono::seconds{28'800};    ///< Greatest length of a lease with its renewals.
     Duration patience = std::chrono::hours{6};              ///< Longest wait in the queue.
-    Next after_timeout = Next::end;                         ///< Expiry is terminal unless this says otherwise.
-    Next after_failure = Next::end;                         ///< The same for `fail`.
-    std::uint32_t attempts_max = 3;                         ///< A task is started at most so often before it ends.
-    std::uint32_t strikes_max = 0xFFFF'FFFFU;               ///< It ends when it failed so often. A refusal is no failure.
-    std::uint32_t blamed_max = 0xFFFF'FFFFU;                ///< So many failures are laid to the nodes, later ones to the task.
+    Next after_timeout = Next::end;                         ///< Continuation after a timeout; terminal by default.
+    Next after_failure = Next::end;                         ///< Continuation after `fail`; terminal by default.
+    std::uint32_t attempts_max = 3;                         ///< A task is started at most this many times.
+    std::uint32_t strikes_max = 0xFFFF'FFFFU;               ///< Number of failures that end the task. A refusal is no
+                                                            ///< failure.
+    std::uint32_t blamed_max = 0xFFFF'FFFFU;                ///< Number of failures blamed on the nodes; later ones are
+                                                            ///< blamed on the task.
 
-    /// What is wrong with the parameters, as one sentence; null when they make sense together.
+    /// The fault of the parameters as one sentence; null when they are valid together.
     [[nodiscard]] constexpr auto fault() const noexcept -> const char* {
         constexpr auto longest = Duration{std::int64_t{1} << 40};
         return detail::first_unmet({
@@ -40,9 +42,9 @@ struct FixedTermsParameters {
             {blamed_max >= 1, "allot: FixedTerms: blamed_max must be at least 1"},
         });
     }
-    /// True when nothing is.
+    /// True if `fault()` is null.
     [[nodiscard]] constexpr auto valid() const noexcept -> bool { return fault() == nullptr; }
-    /// How long a lease lasts whose work is expected to take so long.
+    /// The length of a lease for work of this expected duration.
     [[nodiscard]] constexpr auto length(Duration expected) const noexcept -> Duration {
         return std::clamp(expected * estimates, length_min, length_max);
     }
@@ -51,21 +53,23 @@ struct FixedTermsParameters {
 ALLOT_FIELDS(FixedTermsParameters, estimates, length_min, length_max, renewed_max, patience, after_timeout, after_failure,
              attempts_max, strikes_max, blamed_max)
 
-/// Time to load other base models than those in use, as the relay sets it at first (spec: crynux.md 7).
+/// Time to load other base models than those in use, initially as the relay sets it (spec: crynux.md 7).
 inline constexpr auto model_switch_time = Duration{std::chrono::seconds{120}};
 
-/// The relay's execution timeout (spec: crynux.md 2.6), in whole seconds: twice what the chosen card is predicted to take,
-/// within [60 s, 7,200 s], rounded up. A task whose models the node must load first takes `model_switch_time` longer.
+/// The relay's execution timeout (spec: crynux.md 2.6), in whole seconds: twice the predicted run time on the chosen
+/// card, within [60 s, 7,200 s], rounded up. If the node must first load the task's models, the timeout is longer by
+/// `model_switch_time`.
 ///
-/// `WorkloadEstimate::cautious_on_card` predicts. @pre `predicted` lies in (0, 2^32 ms), `parameters.valid()`.
+/// `WorkloadEstimate::cautious_on_card` makes the prediction.
+/// @pre `predicted` is in (0, 2^32 ms), and `parameters.valid()`.
 [[nodiscard]] constexpr auto execution_timeout(Duration predicted, bool switches_models,
                                                const FixedTermsParameters& parameters = {}) noexcept -> Duration {
     return std::chrono::ceil<std::chrono::seconds>(
         parameters.length(switches_models ? predicted + model_switch_time : predicted));
 }
 
-/// The default terms: a lease lasts twice the estimate within [60 s, 7,200 s]; a task waits at most six hours; expiry ends the
-/// task (rule 6).
+/// The default terms: a lease lasts twice the estimate within [60 s, 7,200 s]; a task waits at most six hours; expiry
+/// ends the task (rule 6).
 class FixedTerms {
 public:
     using role = role::terms;
@@ -90,7 +94,8 @@ public:
         return expired ? parameters_.after_timeout : parameters_.after_failure;
     }
 
-    /// A task that failed elsewhere before is likely to be at fault itself. A wrong result is the node's own in any case.
+    /// True if the node is blamed. A task that failed elsewhere before is probably at fault itself; a wrong result is
+    /// always the node's fault.
     [[nodiscard]] constexpr auto blames(const Task& task, OutcomeKind outcome) const noexcept -> bool {
         return task.strikes < parameters_.blamed_max || outcome == OutcomeKind::incorrect_result;
     }

@@ -7,9 +7,9 @@
 
 namespace allot { inline namespace v0 {
 
-/// The default worth: fee over estimated duration, an exact rational (seed 003).
+/// The default valuation: fee over estimated duration, an exact rational (seed 003).
 ///
-/// The unit is tokens a millisecond; a common factor changes no order.
+/// The unit is tokens per millisecond; a common factor changes no order.
 struct FeePerSecond {
     using role = role::valuation;
     static constexpr std::string_view name = "FeePerSecond";

@@ -16,14 +16,14 @@ namespace allot { inline namespace v0 {
 struct FeePerSizeParameters {
     Duration unit = std::chrono::seconds{60};  ///< Estimated time of one unit of size.
 
-    /// What is wrong with the parameters, as one sentence; null when they make sense together.
+    /// The fault of the parameters as one sentence; null when they are valid together.
     [[nodiscard]] constexpr auto fault() const noexcept -> const char* {
         return detail::first_unmet({
             {unit > Duration{0} && unit.count() < std::int64_t{1} << 32U,
              "allot: FeePerSize: unit must be positive and below 2^32 ms"},
         });
     }
-    /// True when nothing is.
+    /// True if `fault()` is null.
     [[nodiscard]] constexpr auto valid() const noexcept -> bool { return fault() == nullptr; }
     friend constexpr auto operator==(const FeePerSizeParameters&, const FeePerSizeParameters&) noexcept -> bool = default;
 };
@@ -31,8 +31,8 @@ ALLOT_FIELDS(FeePerSizeParameters, unit)
 
 /// The price of the contracts: ⌊fee / size⌋, an integer (spec: crynux.md 1.6, 1.7).
 ///
-/// The size is the creator's word: the number of images, or of whatever takes one unit of time. A task carries it as its
-/// estimate, which `estimate` makes; any other estimate counts as the sizes it has begun.
+/// The task's creator declares the size: the number of images, or of other units that each take one unit of time. A
+/// task carries it as its estimate, which `estimate` makes; any other estimate counts as the number of sizes begun.
 class FeePerSize {
 public:
     using role = role::valuation;
@@ -45,8 +45,10 @@ public:
         return {task.fee.units / size_of(task.duration_estimate), 1};
     }
 
-    /// What to say in `TaskSpec::duration_estimate` of a task of this size. Fails with `duration_invalid` for size 0, by which
-    /// the contracts divide (spec: D19), and where the time is 2^32 ms or more.
+    /// The value of `TaskSpec::duration_estimate` for a task of this size.
+    ///
+    /// Error: `duration_invalid` for size 0, by which the contracts divide (spec: D19), and for a time of 2^32 ms or
+    /// more.
     [[nodiscard]] constexpr auto estimate(std::uint32_t size) const noexcept -> Result<Duration> {
         const auto time = u128{size} * static_cast<std::uint64_t>(parameters_.unit.count());
         if (!time || time >> 32) {

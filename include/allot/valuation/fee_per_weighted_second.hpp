@@ -13,10 +13,10 @@ namespace allot { inline namespace v0 {
 
 /// Parameters of `FeePerWeightedSecond`; the defaults are those of the 2026 relay (spec: crynux.md 2.5).
 struct FeePerWeightedSecondParameters {
-    Gibibytes vram_base{8};                                 ///< VRAM that weighs one; less weighs no less.
+    Gibibytes vram_base{8};                                 ///< VRAM of weight one; less VRAM has weight one, too.
   Duration estimate_min = std::chrono::milliseconds{1'000};  ///< A shorter estimate counts as this.
 
-    /// What is wrong with the parameters, as one sentence; null when they make sense together.
+    /// The fault of the parameters as one sentence; null when they are valid together.
     [[nodiscard]] constexpr auto fault() const noexcept -> const char* {
         return detail::first_unmet({
             {vram_base.count >= 1 && vram_base.count <= 4'096,
@@ -25,18 +25,18 @@ struct FeePerWeightedSecondParameters {
              "allot: FeePerWeightedSecond: estimate_min must be positive and below 2^32 ms"},
         });
     }
-    /// True when nothing is.
+    /// True if `fault()` is null.
     [[nodiscard]] constexpr auto valid() const noexcept -> bool { return fault() == nullptr; }
     friend constexpr auto operator==(const FeePerWeightedSecondParameters&, const FeePerWeightedSecondParameters&) noexcept
         -> bool = default;
 };
 ALLOT_FIELDS(FeePerWeightedSecondParameters, vram_base, estimate_min)
 
-/// The priority of 2026: ⌊fee / (estimated seconds × VRAM weight)⌋, where the weight is max(VRAM asked, 8) / 8
-/// (spec: crynux.md 2.5). So an hour of a large card costs more than an hour of a small one.
+/// The priority of 2026: ⌊fee / (estimated seconds × VRAM weight)⌋, where the weight is max(VRAM asked, 8) / 8 (spec:
+/// crynux.md 2.5). So an hour of a large card costs more than an hour of a small one.
 ///
-/// Exact where the relay rounds to 64 bits. The VRAM asked is that of the exact card, and the least one where several are
-/// listed; the least VRAM of the task where no card is exact.
+/// It is exact where the relay rounds to 64 bits. The VRAM asked is that of the exact card, and the least one where
+/// several are listed. Where no card is exact it is the least VRAM of the task.
 class FeePerWeightedSecond {
 public:
     using role = role::valuation;

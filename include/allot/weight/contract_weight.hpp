@@ -8,11 +8,12 @@
 
 namespace allot { inline namespace v0 {
 
-/// The weight of the contracts: the score, times the number of the task's models on the node's disk among nodes that hold one
-/// (spec: crynux.md 1.4, 1.5). Stake counts for nothing.
+/// The weight of the contracts: the score, times the number of the task's models on the node's disk among nodes that
+/// hold at least one (spec: crynux.md 1.4, 1.5). Stake has no effect.
 ///
-/// The number comes as the boost: with `Rules` {boost_on_disk = boost_unit, boost_in_use = 0} M is 1 + c/n for c models of n,
-/// so W = Q·c/n; without a boost, W = Q·2^-20. Only ratios within one draw matter, and narrowing keeps the two kinds apart.
+/// The number enters as the boost: with `Rules` {boost_on_disk = boost_unit, boost_in_use = 0} M is 1 + c/n for c
+/// models of n, so W = Q·c/n; without a boost, W = Q·2^-20. Only ratios within one draw matter, and narrowing keeps the
+/// two kinds apart.
 struct ContractWeight {
     using role = role::weight;
     static constexpr std::string_view name = "ContractWeight";

@@ -9,8 +9,8 @@ namespace allot { inline namespace v0 {
 
 /// The default weight: W = M * S * Q / (S + Q) (seed 001, "Final Selection Weight").
 ///
-/// Half the harmonic mean lets neither score make up for the other: a rich node that times out stays unlikely. Zero when either
-/// score is zero. Its roundings are stated once, at `harmonic` in core/weight.hpp.
+/// With half the harmonic mean neither score compensates for the other: a node of large stake that times out stays
+/// unlikely. It is zero when either score is zero. Its roundings are stated at `harmonic` in core/weight.hpp.
 struct HarmonicWeight {
     using role = role::weight;
     static constexpr std::string_view name = "HarmonicWeight";

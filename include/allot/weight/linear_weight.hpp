@@ -14,12 +14,14 @@ namespace allot { inline namespace v0 {
 
 /// Parameters of `LinearWeight`.
 struct LinearWeightParameters {
-    /// Stake that counts in full, in the unit of the stakes; more counts no more. Choose what a large honest node stakes:
-    /// bounds of draws are kept in units of 2^-28 of it, so stakes far below 2^-20 of it make draws slow (never wrong).
+    /// Stake that counts in full, in the unit of the stakes; stake above it has no effect. Choose the stake of a large
+    /// honest node: bounds of draws are stored in units of 2^-28 of it. Stakes far below 2^-20 of it therefore make
+    /// draws slow (never wrong).
     Amount stake_cap = 1'000'000;
-    std::uint32_t operator_caps = 0xFFFF'FFFFU;  ///< An operator's nodes count no more than so many caps. The default: any.
+    std::uint32_t operator_caps = 0xFFFF'FFFFU;  ///< An operator's nodes together count at most this many caps. The
+                                                 ///< default: no limit.
 
-    /// What is wrong with the parameters, as one sentence; null when they make sense together.
+    /// The fault of the parameters as one sentence; null when they are valid together.
     [[nodiscard]] constexpr auto fault() const noexcept -> const char* {
         return detail::first_unmet({
             {stake_cap > Amount{0} && stake_cap.admitted(),
@@ -27,7 +29,7 @@ struct LinearWeightParameters {
             {operator_caps >= 1, "allot: LinearWeight: operator_caps must be at least 1"},
         });
     }
-    /// True when nothing is.
+    /// True if `fault()` is null.
     [[nodiscard]] constexpr auto valid() const noexcept -> bool { return fault() == nullptr; }
     friend constexpr auto operator==(const LinearWeightParameters&, const LinearWeightParameters&) noexcept -> bool = default;
 };
@@ -35,15 +37,18 @@ ALLOT_FIELDS(LinearWeightParameters, stake_cap, operator_caps)
 
 /// A weight that gains nothing by splitting: W = M · Q · min(stake, cap) / cap.
 ///
-/// Below the cap it is proportional to stake, so a stake on many nodes of equal service weighs what it weighs on one, and a
-/// node without stake weighs nothing. Above the cap one node counts as the cap; whoever spreads a larger stake gets his share
-/// of the stake back, never more. The square root of seed 001 instead pays k nodes √k times as much. The scale is a parameter
-/// and not the network's largest stake, so nobody's joining changes another's weight.
+/// Below the cap it is proportional to stake: a stake split over nodes of equal service has the same weight as on one
+/// node, and a node without stake has weight zero. Above the cap one node counts as the cap; an operator that splits a
+/// larger stake regains a weight in proportion to it, never more. With the square root of seed 001, in contrast, k
+/// nodes receive √k times as much. The scale is a parameter and not the network's largest stake, so no node's joining
+/// changes the weight of another.
 ///
-/// Nodes of one operator whose stakes T exceed k caps, k being `operator_caps`, share k caps: each counts stake · k·cap / T,
-/// and the cap at most. Bounds of draws do not know T, so where most stake lies far above that, draws are slow (never wrong).
+/// Let T be the sum of an operator's stakes and k be `operator_caps`. Where T exceeds k caps, the operator's nodes
+/// share k caps: each counts stake · k·cap / T, and at most the cap. Bounds of draws do not depend on T, so draws are
+/// slow (never wrong) where most stake is far above that.
 ///
-/// Below the exact rational by less than four units of 2^-92 times k, and relative to it above by less than 2^-62.
+/// It is below the exact rational by less than four units of 2^-92 times k, and above it by a relative error below
+/// 2^-62.
 class LinearWeight {
 public:
     using role = role::weight;
@@ -75,7 +80,8 @@ private:
         return std::min(ratio(stake, std::max(stake, operator_stake)).scaled(caps, 1), ratio(std::min(stake, cap), cap));
     }
 
-    /// a / b, at least one unit when positive. @pre `a <= b` and `b > 0`.
+    /// a / b, at least one unit when positive.
+    /// @pre `a <= b` and `b > 0`.
     [[nodiscard]] static constexpr auto ratio(u128 a, u128 b) noexcept -> Weight {
         if (!a) {
             return Weight::zero();

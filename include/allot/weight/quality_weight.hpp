@@ -7,8 +7,8 @@
 
 namespace allot { inline namespace v0 {
 
-/// The weight of seed 000, "Node Selection Probability": W = Q·M, the quality of service times the boost of nodes that have the
-/// task's models from an earlier task (rule 27). Stake counts for nothing.
+/// The weight of seed 000, "Node Selection Probability": W = Q·M, the quality of service times the boost of nodes that
+/// have the task's models from an earlier task (rule 27). Stake has no effect.
 struct QualityWeight {
     using role = role::weight;
     static constexpr std::string_view name = "QualityWeight";
