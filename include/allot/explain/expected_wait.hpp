@@ -125,7 +125,7 @@ private:
         auto free = std::vector<Free>{};
         d_.state().nodes().for_each([&](NodeHandle h, const auto& record) {
             const auto time = expected_free(d_, record.node);
-            if (time == never || has_no_weight(d_, h, question_.task, question_.requirement, d_.qos_score(record))) {
+            if (time == never || d_.view().has_no_weight(h, question_.task, question_.requirement, d_.qos_score(record))) {
                 return;
             }
             free.emplace_back(time, h);

@@ -85,7 +85,7 @@ public:
         }
     }
 
-    /// What a node of a class holds changed: gives up the places that it had, and takes those that it has. A place that
+    /// Brings places from one list of held models to the other: gives up the places that it had, and takes those that it has. A place that
     /// stays is not moved, for the last holder's place would be given up with the room that was made. @complexity O(n
     /// log n) for n models.
     /// @pre the models of `after` were acquired, and room was made for their places.

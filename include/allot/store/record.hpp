@@ -66,7 +66,7 @@ struct Counters {
 
 namespace detail {
 
-// What the indices follow, of a record or of null for one that is not there.
+// The facts that indices follow, of a record or of null for one that is not there.
 
 template <class NodeData>
 [[nodiscard]] auto class_of(const NodeRecord<NodeData>* record) -> ClassId {
@@ -93,7 +93,7 @@ template <class NodeData>
     return group != nullptr && group->tasks_left == 0 ? group->due_at : never;
 }
 
-/// What `Records::edit` must leave alone of a node, for whose indices it makes no room.
+/// The fields of a node that `Records::edit` must leave alone, because it makes no room in their indices.
 struct NodeIdentity {
     template <class NodeData>
     explicit NodeIdentity(const NodeRecord<NodeData>& record)
