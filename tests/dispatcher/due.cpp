@@ -13,7 +13,7 @@ using namespace support;
 namespace {
 
 /// The ids in the events that tell of a deadline, in order.
-auto notify_to(const Events& events) -> std::vector<std::string> {
+auto told(const Events& events) -> std::vector<std::string> {
     auto ids = std::vector<std::string>{};
     events.each([&](const event::TaskTimedOut& e) { ids.push_back(e.task.text()); },
                 [&](const event::NodeReadmitted& e) { ids.push_back(e.node.text()); });
@@ -51,7 +51,7 @@ TEST_CASE("deadlines are settled in their order, ties by id") {
     for (const auto& w : {Waiting{"z", 0s}, Waiting{"m", 1s}, Waiting{"a", 1s}, Waiting{"k", 1s}, Waiting{"b", 2s}}) {
         ok(d.submit(plain_task(w.id), dark(w.since)));
     }
-    CHECK(notify_to(d.advance(dark(7h))) == Names{"z", "a", "k", "m", "b"});
+    CHECK(told(d.advance(dark(7h))) == Names{"z", "a", "k", "m", "b"});
 }
 
 TEST_CASE("expiries of different kinds are settled by their deadlines") {
@@ -64,7 +64,7 @@ TEST_CASE("expiries of different kinds are settled by their deadlines") {
     ok(d.submit(with(plain_task("long"), [](auto& t) { t.duration_estimate = 1'500s; }), at(0s)));  // until 3,000 s
     ok(d.submit(plain_task("second"), at(10s)));                                                    // waits until 110 s
     ok(d.submit(plain_task("third"), at(20s)));                                                     // waits until 120 s
-    CHECK(notify_to(d.advance(dark(1h))) == Names{"second", "third", "sick", "long"});
+    CHECK(told(d.advance(dark(1h))) == Names{"second", "third", "sick", "long"});
 }
 
 TEST_CASE("the effects of what was due are dated by the moment, and it comes before the answer") {
@@ -86,14 +86,14 @@ TEST_CASE("at most so much is settled in one command; until all is, only advance
     const auto time = at(6h);
     auto events = d.join(plain_node(1), time);
     CHECK(refusal(events) == Error::advance_first);
-    CHECK(notify_to(events) == Names{"1", "2"});  // what is due happens all the same
+    CHECK(told(events) == Names{"1", "2"});  // what is due happens all the same
     CHECK(state_of(d, 1) == NodeState::left);
     CHECK(d.next_deadline() == TimePoint{6h});
     CHECK(refusal(d.match(time)) == Error::advance_first);
     CHECK(d.queued() == 1);
     events = d.advance(time);
     CHECK(events.accepted());
-    CHECK(notify_to(events) == Names{"5"});
+    CHECK(told(events) == Names{"5"});
     CHECK(d.join(plain_node(1), time).accepted());
 }
 
@@ -141,7 +141,7 @@ TEST_CASE("a queued task and the lease before it may end in the same command; th
     ok(d.submit(plain_task("a"), at(0s)));
     ok(d.submit(plain_task("b"), at(0s)));
     const auto events = d.advance(at(200s));
-    CHECK(notify_to(events) == Names{"a", "b"});
+    CHECK(told(events) == Names{"a", "b"});
     CHECK(started(events).empty());
     CHECK(state_of(d, 1) == NodeState::available);
 }

@@ -19,7 +19,7 @@ using allot::TaskEnd;
 
 /// The same answer from the dispatcher, from the view a front sends, and from both after a snapshot.
 template <class Dispatcher>
-auto notify_to(const Dispatcher& d, allot::TaskId id) -> std::optional<TaskEnd> {
+auto told(const Dispatcher& d, allot::TaskId id) -> std::optional<TaskEnd> {
     const auto end = d.ended(id);
     auto loaded = allot::load_snapshot(allot::snapshot(d, 0), Dispatcher{});
     REQUIRE(loaded);
@@ -41,13 +41,13 @@ TEST_CASE("an ended task tells how it ended and who did it, before and after a s
     ok(d.join(plain_node("a"), at(0s)));
     SECTION("done") {
         ok(d.complete(leased(d.submit(plain_task(7), at(0s))), at(1s)));
-        CHECK(notify_to(d, 7) == TaskEnd{Ending::done, EndCause::none, allot::NodeId{"a"}});
+        CHECK(told(d, 7) == TaskEnd{Ending::done, EndCause::none, allot::NodeId{"a"}});
     }
     SECTION("failed, for each cause") {
         constexpr auto causes = allot::enumerators<FailCause>();
         for (auto i = 0U; i < causes.size(); ++i) {
             ok(d.fail(leased(d.submit(plain_task(i), at(0s))), causes[i], at(0s)));
-            const auto end = notify_to(d, i);
+            const auto end = told(d, i);
             REQUIRE(end);
             CHECK(allot::enumerator_name(end->cause) == allot::enumerator_name(causes[i]));
             CHECK((end->ending == Ending::failed && end->node == allot::NodeId{"a"}));
@@ -58,8 +58,8 @@ TEST_CASE("an ended task tells how it ended and who did it, before and after a s
         ok(d.submit(plain_task(8), at(0s)));
         ok(d.cancel(8, at(1s)));
         ok(d.cancel(7, at(1s)));
-        CHECK(notify_to(d, 7) == TaskEnd{Ending::cancelled, EndCause::none, {}});
-        CHECK(notify_to(d, 8) == TaskEnd{Ending::cancelled, EndCause::none, {}});
+        CHECK(told(d, 7) == TaskEnd{Ending::cancelled, EndCause::none, {}});
+        CHECK(told(d, 8) == TaskEnd{Ending::cancelled, EndCause::none, {}});
     }
     SECTION("timed out on its node and in the queue") {
         ok(d.submit(plain_task(7), at(0s)));
@@ -70,10 +70,10 @@ TEST_CASE("an ended task tells how it ended and who did it, before and after a s
             now = d.next_deadline()->time_since_epoch();
             ok(d.advance(at(now)));
         }
-        if (const auto late = notify_to(d, 7)) {
+        if (const auto late = told(d, 7)) {
             CHECK(*late == TaskEnd{Ending::timed_out, EndCause::lease_deadline, allot::NodeId{"a"}});
         }
-        if (const auto waited = notify_to(d, 8)) {
+        if (const auto waited = told(d, 8)) {
             CHECK(*waited == TaskEnd{Ending::timed_out, EndCause::queue_deadline, {}});
         }
         CHECK((d.ended(7) || d.ended(8)));
@@ -81,9 +81,9 @@ TEST_CASE("an ended task tells how it ended and who did it, before and after a s
     SECTION("failed by a node that was slashed") {
         ok(d.submit(plain_task(7), at(0s)));
         ok(d.slash("a", at(1s)));
-        CHECK(notify_to(d, 7) == TaskEnd{Ending::failed, EndCause::incorrect_result, allot::NodeId{"a"}});
+        CHECK(told(d, 7) == TaskEnd{Ending::failed, EndCause::incorrect_result, allot::NodeId{"a"}});
     }
-    CHECK_FALSE(notify_to(d, 99));
+    CHECK_FALSE(told(d, 99));
 }
 
 TEST_CASE("a task evicted from a full queue says so", "[N1]") {

@@ -37,7 +37,7 @@ void goes_round(const T& value) {
     REQUIRE(read);
     REQUIRE(write_json(*read) == line);
     if constexpr (allot::has_fields<T>) {
-        REQUIRE(notify_to(*read) == notify_to(value));
+        REQUIRE(told(*read) == told(value));
     }
 }
 

@@ -33,7 +33,7 @@ void goes_round(const T& value) {
     fuzz::ensure(line.find('\n') == std::string::npos, "a line has no end within");
     const auto again = allot::read_json<T>(line);
     fuzz::ensure(again.has_value(), "what is written can be read");
-    fuzz::ensure(support::notify_to(*again) == support::notify_to(value), "what is written says the same");
+    fuzz::ensure(support::told(*again) == support::told(value), "what is written says the same");
     fuzz::ensure(allot::write_json(*again) == line, "a value is written in one form");
 }
 

@@ -55,7 +55,7 @@ template <class T>
 auto there_and_back(const T& value) -> bool {
     const auto bytes = encode(value);
     const auto decoded = decode<T>(bytes);
-    return decoded && notify_to(*decoded) == notify_to(value) && encode(*decoded) == bytes;
+    return decoded && told(*decoded) == told(value) && encode(*decoded) == bytes;
 }
 
 // A few messages of each kind.

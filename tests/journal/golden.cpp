@@ -146,7 +146,7 @@ void check(const std::filesystem::path& folder, const std::string& name, Kinds& 
         REQUIRE(record);
         const auto decoded = allot::decode<T>(record->body);
         REQUIRE(decoded);
-        REQUIRE(notify_to(*decoded) == notify_to(*said));
+        REQUIRE(told(*decoded) == told(*said));
         current = record->body[0] == allot::encoding_version;
         if (current) {
             REQUIRE(allot::encode(*said) == Bytes(record->body.begin(), record->body.end()));

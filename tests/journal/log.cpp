@@ -345,7 +345,7 @@ TEST_CASE("entries go through a log and come back") {
         REQUIRE(record);
         const auto decoded = allot::decode<Entry>(record->body);
         REQUIRE(decoded);
-        REQUIRE(support::notify_to(*decoded) == support::notify_to(entry));
+        REQUIRE(support::told(*decoded) == support::told(entry));
     }
     CHECK_FALSE(reader.next());
     CHECK_FALSE(reader.fault());

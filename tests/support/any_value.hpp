@@ -162,7 +162,7 @@ private:
 
 /// All that is in a value, as text that differs when the values do. It shares no code with the encoding.
 template <class T>
-[[nodiscard]] auto notify_to(const T& value) -> std::string;
+[[nodiscard]] auto told(const T& value) -> std::string;
 
 namespace detail {
 
@@ -176,7 +176,7 @@ template <class List>
 auto told_of_list(const List& values) -> std::string {
     auto out = fmt::format("{}[", values.size());
     for (const auto& value : values) {
-        out += notify_to(value) + ",";
+        out += told(value) + ",";
     }
     return out + "]";
 }
@@ -188,21 +188,21 @@ template <class T>
 auto told_of(const std::vector<T>& values) -> std::string {
     return told_of_list(values);
 }
-inline auto told_of(const allot::Value& value) -> std::string { return notify_to(value.num()) + "/" + notify_to(value.den()); }
+inline auto told_of(const allot::Value& value) -> std::string { return told(value.num()) + "/" + told(value.den()); }
 inline auto told_of(const allot::Events& events) -> std::string { return told_of_list(events); }
 template <class T>
 auto told_of(const std::optional<T>& value) -> std::string {
-    return value ? "+" + notify_to(*value) : "-";
+    return value ? "+" + told(*value) : "-";
 }
 template <class... Ts>
 auto told_of(const std::variant<Ts...>& value) -> std::string {
-    return std::visit([&](const auto& v) { return fmt::format("#{}{}", value.index(), notify_to(v)); }, value);
+    return std::visit([&](const auto& v) { return fmt::format("#{}{}", value.index(), told(v)); }, value);
 }
 
 }  // namespace detail
 
 template <class T>
-auto notify_to(const T& value) -> std::string {
+auto told(const T& value) -> std::string {
     if constexpr (std::is_integral_v<T>) {
         return fmt::format("{}", value);
     } else if constexpr (std::is_enum_v<T>) {
@@ -220,7 +220,7 @@ auto notify_to(const T& value) -> std::string {
     } else if constexpr (allot::has_fields<T>) {
         auto out = std::string{"{"};
         allot::each_field(value, [&](std::string_view name, const auto& field) {
-            out += fmt::format("{}={} ", name, notify_to(field));
+            out += fmt::format("{}={} ", name, told(field));
         });
         return out + "}";
     } else {
