@@ -15,7 +15,7 @@
 
 namespace allot { inline namespace v0 {
 
-/// Events as values, named as past participles. README has the table of causes, fields and addressees; a test keeps it
+/// Events as values, named as past participles. docs/events.md has the table of causes, fields and addressees; a test keeps it
 /// equal to this file.
 namespace event {
 
@@ -113,7 +113,7 @@ enum class Eviction : std::uint8_t {
                    ///< higher value. Or this is the task of higher value, and not all could be removed at once: it may
                    ///< be submitted again.
 };
-/// A queued task gave way; the seeds' TaskAborted. Cause: submit, fewer nodes. For: the owner. Terminal.
+/// A queued task gave way to others. Cause: submit, fewer nodes. For: the owner. Terminal.
 struct TaskEvicted {
     TaskId task; std::optional<OwnerId> owner{}; Amount paid{}; Amount refunded{}; Amount forfeited{};
     Eviction reason = Eviction::queue_full;
