@@ -34,6 +34,7 @@ fill events "$top/docs/events.md" > "$work/docs/events.md"
 fill quickstart "$top/README.md" > "$work/README.md"
 scenarios=$(($(grep -c '^full ' "$top/tests/determinism/golden.txt") - 1))  # the last digest is of all
 sed "s/runs [0-9]* scenarios of/runs $scenarios scenarios of/" "$top/docs/support.md" > "$work/docs/support.md"
+grep -q "runs $scenarios scenarios of" "$work/docs/support.md" || { echo "docs/support.md does not say how many scenarios run" >&2; exit 1; }
 
 status=0
 for page in README.md docs/events.md docs/support.md; do

@@ -26,7 +26,7 @@ mutants='
 9  | dispatcher/rules.hpp              | s/narrowing = Narrowing::any;/narrowing = Narrowing::none;/                 | tests/dispatcher/candidates.cpp
 10 | eligibility/hardware_fit.hpp      | s/vram >= requirement/vram > requirement/                                   | tests/eligibility/hardware_fit.cpp
 12 | qos/rolling_qos.hpp               | s/score_new = Score::from_ratio(1, 2)/score_new = Score::from_ratio(1, 3)/  | tests/qos/rolling_qos.cpp
-14 | queue/value_queue_parameters.hpp  | s/std::max<std::uint64_t>(capacity_min/std::min<std::uint64_t>(capacity_min/ | tests/dispatcher/queue.cpp
+14 | queue/value_queue_parameters.hpp  | s/tasks_per_node.of(nodes)/tasks_per_node.of(nodes + 1)/                    | tests/dispatcher/queue.cpp
 16 | policy/task_queue.hpp             | s/a.sequence < b.sequence/a.sequence > b.sequence/                          | tests/dispatcher/pulls.cpp
 19 | qos/rolling_qos.hpp               | s/timeout_scores_zero = true;/timeout_scores_zero = false;/                 | tests/dispatcher/quality.cpp
 23 | reward/fee_split.hpp              | s/remainder = Remainder::last_paid/remainder = Remainder::largest_fraction/ | tests/reward/fee_split.cpp
