@@ -1,8 +1,8 @@
 # rules.sh [--mutate] <top folder>
 #
 # Each "rule 14", "seed 001", "spec: crynux.md 2.7" and "spec: D17" in the code and on the pages leads to an anchor: of docs/rules.md,
-# docs/crynux.md or a row of tests/defects/table.txt. Each rule says why, names its source and a test, and each test that a page names
-# is there.
+# docs/crynux.md or a row of tests/defects/table.txt. Each rule says why, names its source and a test, and each test and header that
+# a page names is there.
 #
 # --mutate breaks ten rules, each by a patch in a copy, and sees the test that holds the rule fail. It compiles ten tests, one after
 # the other (CXX, CXXFLAGS; each about a minute); so it is no part of the ordinary run. Without it, it is only checked that each
@@ -147,6 +147,11 @@ for page in README.md CONTRIBUTING.md docs/*.md; do
     grep -oE '`(tests|examples|benchmarks|include)/[A-Za-z0-9_./*-]+`' "$page" | tr -d '`' | sort -u | while read -r file; do
         # shellcheck disable=SC2086  # it may be a pattern
         ls -d $file > /dev/null 2>&1 || echo "$page: there is no $file"
+    done >> "$faults"
+    # A header is named from include/allot, or on the pages about the dispatcher from its folder.
+    grep -oE '`(allot/)?[a-z0-9_/]+\.hpp`' "$page" | tr -d '`' | sed 's|^allot/||' | sort -u | while read -r file; do
+        [ -f "$file" ] || [ -f "tests/$file" ] || [ -f "include/allot/$file" ] || [ -f "include/allot/dispatcher/$file" ] || [ -f "tests/support/$file" ] ||
+            [ -f "include/allot/dispatcher/turn/$file" ] || echo "$page: there is no header $file"
     done >> "$faults"
 done
 

@@ -373,6 +373,7 @@ pages yes rules docs/rules.md '/id="rule-14"/d'
 pages yes rules docs/rules.md '/^### Rule 14/d'
 pages yes rules docs/rules.md 's/id="rule-14"/id="rule-41"/'
 pages yes rules docs/rules.md 's/`tests.vectors.cases.hpp`/`tests\/vectors\/case.hpp`/'
+pages yes rules docs/architecture.md 's/`parts.hpp`/`part.hpp`/'
 pages yes rules docs/rules.md '/^### Rule 3:/,/^### Rule 4:/s/\*Why:\*//'
 pages yes rules include/allot/terms/fixed_terms.hpp 's/estimates = 2/estimates = 4/'
 
