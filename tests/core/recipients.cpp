@@ -19,11 +19,11 @@ using allot::Recipients;
 
 namespace {
 
-/// The column "for" of README's table, by event.
+/// The column "for" of the table in docs/events.md, by event.
 auto column_for() -> std::map<std::string, std::string> {
-    auto readme = std::ifstream{std::string{ALLOT_TESTS_DIR} + "/../README.md"};
+    auto page = std::ifstream{std::string{ALLOT_TESTS_DIR} + "/../docs/events.md"};
     auto column = std::map<std::string, std::string>{};
-    for (auto line = std::string{}; std::getline(readme, line);) {
+    for (auto line = std::string{}; std::getline(page, line);) {
         if (line.rfind("| `", 0) != 0) {
             continue;
         }
@@ -43,7 +43,7 @@ auto column_for() -> std::map<std::string, std::string> {
 
 auto words(const Recipients& to) -> std::string {
     switch (to.others) {
-        case Recipients::Others::sender: return "whoever sent it";
+        case Recipients::Others::sender: return "the sender";
         case Recipients::Others::embedder: return "the embedder";
         case Recipients::Others::everybody: return "everybody";
         case Recipients::Others::nobody: break;
@@ -53,7 +53,7 @@ auto words(const Recipients& to) -> std::string {
 
 }  // namespace
 
-TEST_CASE("the recipients of each event are those of the table in README.md", "[S1]") {
+TEST_CASE("the recipients of each event are those of the table in docs/events.md", "[S1]") {
     const auto column = column_for();
     boost::mp11::mp_for_each<boost::mp11::mp_transform<std::type_identity, boost::mp11::mp_rename<Event::Alternatives, boost::mp11::mp_list>>>(
         [&]<class E>(std::type_identity<E>) {

@@ -3,7 +3,7 @@
 
 using namespace support;
 
-// Leases: how long they last, who may end them, and what each end means (rules 4, 6; DESIGN: "an old token is refused").
+// Leases: how long they last, who may end them, and what each end means (rules 4, 6; an old token is refused).
 
 namespace {
 

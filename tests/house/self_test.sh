@@ -341,6 +341,52 @@ blocks 'a|```sh|echo 7|```|b|```text|7|```|c' 'a|```sh|echo 7|```|b|```text|8|9|
 blocks '```sh|echo 7|```|```json|7|```|```json|1|```' '```sh|echo 7|```|```json|```|```json|1|```'
 blocks '```sh|echo 1|```|```sh|false|```|```text|```|```cpp|echo 3|```' '```sh|echo 1|```|```sh|false|```|```text|2|```|```cpp|echo 3|```'
 
+# pages <yes|no> <check> <file> <sed script>: does the check complain about the pages and the code, one file changed in this way?
+pages() {
+    rm -rf "$copy/pages"
+    mkdir "$copy/pages"
+    (cd "$tests/.." && tar -cf - README.md CHANGELOG.md CONTRIBUTING.md LICENSE docs include tests examples benchmarks) |
+        tar -xf - -C "$copy/pages"
+    sed -i "$4" "$copy/pages/$3"
+    if sh "$here/$2.sh" "$copy/pages" > "$copy/output"; then found=no; else found=yes; fi
+    if [ "$found" != "$1" ]; then
+        echo "$2: complaint about $3 after sed '$4': expected $1, was $found"
+        failures=$((failures + 1))
+    fi
+}
+
+pages no rules README.md ''
+pages yes rules include/allot/core/id.hpp '$a\
+// as rule 99 says'
+pages yes rules include/allot/core/id.hpp '$a\
+/// What follows rules 2, 3\
+/// and 98, wherever it stands.'
+pages yes rules tests/dispatcher/queue.cpp '$a\
+// (seed 007)'
+pages yes rules include/allot/core/id.hpp '$a\
+// (spec: crynux.md 2.1 to 8.9)'
+pages yes rules README.md '$a\
+As spec: D99 says.'
+pages no rules include/allot/core/id.hpp '$a\
+// as rules 2, 3 and 34 say (seed 004; spec: crynux.md 2.1 to 2.8; spec: D17)'
+pages yes rules docs/rules.md '/id="rule-14"/d'
+pages yes rules docs/rules.md '/^### Rule 14/d'
+pages yes rules docs/rules.md 's/id="rule-14"/id="rule-41"/'
+pages yes rules docs/rules.md 's/`tests.vectors.cases.hpp`/`tests\/vectors\/case.hpp`/'
+pages yes rules docs/architecture.md 's/`parts.hpp`/`part.hpp`/'
+pages yes rules docs/rules.md '/^### Rule 3:/,/^### Rule 4:/s/\*Why:\*//'
+pages yes rules include/allot/terms/fixed_terms.hpp 's/estimates = 2/estimates = 4/'
+
+pages no pages README.md ''
+pages yes pages README.md "$(yes '$a\
+more' | head -n 4)"
+pages yes pages README.md "1s/\$/ $(yes long | head -n 30 | tr '\n' ' ')/"
+pages yes pages docs/rules.md "1s/\$/ $(yes long | head -n 30 | tr '\n' ' ')/"
+pages yes pages README.md '$a\
+[nowhere](docs/nowhere.md)'
+pages yes pages docs/events.md '$a\
+[nowhere](rules.md#rule-99)'
+
 # golden <yes|no> <what is done to a copy of the golden files>: is that refused?
 golden() {
     rm -rf "$copy/golden"

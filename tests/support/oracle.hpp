@@ -28,7 +28,7 @@ struct Pick {
     bool scanned = false;
 };
 
-/// The draw as DESIGN section 4 tells it, place after place. `weigh(place)` is the weight in units of 2^-92; a bound is in
+/// The draw as rule 12 tells it, place after place. `weigh(place)` is the weight in units of 2^-92; a bound is in
 /// units of 2^-28.
 ///
 /// Throw a point into the sum of the bounds, take the first place whose prefix exceeds it, and accept it with the

@@ -15,8 +15,8 @@
 
 namespace allot { inline namespace v0 {
 
-/// Events as values, named as past participles. README has the table of causes, fields and addressees; a test keeps it
-/// equal to this file.
+/// Events as values, named as past participles. docs/events.md has the table of causes, fields and addressees; a test
+/// keeps it equal to this file.
 namespace event {
 
 // ---- nodes --------------------------------------------------------------------------------------------------------
@@ -113,7 +113,7 @@ enum class Eviction : std::uint8_t {
                    ///< higher value. Or this is the task of higher value, and not all could be removed at once: it may
                    ///< be submitted again.
 };
-/// A queued task gave way; the seeds' TaskAborted. Cause: submit, fewer nodes. For: the owner. Terminal.
+/// A queued task gave way to others. Cause: submit, fewer nodes. For: the owner. Terminal.
 struct TaskEvicted {
     TaskId task; std::optional<OwnerId> owner{}; Amount paid{}; Amount refunded{}; Amount forfeited{};
     Eviction reason = Eviction::queue_full;
@@ -157,7 +157,7 @@ struct Advanced { TimePoint now{}; };
 struct Matched { std::uint32_t started = 0; };
 /// Parameters changed. Cause: configure. For: everybody.
 struct Configured { std::uint32_t rules_version = 0; };
-/// The command was refused and changed nothing but time. Cause: any command. For: whoever sent it.
+/// The command was refused and changed nothing but time. Cause: any command. For: the sender.
 struct Refused { Error error{}; };
 
 }  // namespace event

@@ -52,7 +52,7 @@ struct RecipientsOf {
 
 }  // namespace detail
 
-/// The parties that an event concerns: the node and the owner that it names, as the table of events in README.md says.
+/// The parties that an event concerns: the node and the owner that it names, as the table in docs/events.md says.
 ///
 /// An embedder that passes each event on to its recipients thereby tells each node its leases, and each owner the ends
 /// of its tasks.
