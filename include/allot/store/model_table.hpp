@@ -85,10 +85,10 @@ public:
         }
     }
 
-    /// Brings places from one list of held models to the other: gives up the places that it had, and takes those that it has. A place that
-    /// stays is not moved, for the last holder's place would be given up with the room that was made. @complexity O(n
-    /// log n) for n models.
-    /// @pre the models of `after` were acquired, and room was made for their places.
+    /// Brings places from one list of held models to the other: frees those of `was`, takes those of `is`.
+    /// A place that stays is not moved: the last holder's place would be given up with the room that was made.
+    /// @complexity O(n log n) for n models.
+    /// @pre the models of `is` were acquired, and room was made for their places.
     void moved(const HeldModels& was, const HeldModels& is, ClassId node_class) {
         const auto keeps = [](const HeldModels& list, const HeldModel& held) {
             const auto* other = find_model(list, held.model);
