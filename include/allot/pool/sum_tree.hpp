@@ -92,6 +92,7 @@ public:
         const auto block = detail::sums_descend(line, lines_.size(), room_, point);
         const auto& leaf = blocks_[block];
         const auto lane = detail::step<block_slots>(leaf.weight.data(), point);
+        ALLOT_ASSERT(point < leaf.weight[lane], "SumTree: the sums are those of the slots");
         return Found{static_cast<std::uint32_t>(block * block_slots + lane), leaf.item[lane], point};
     }
 

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include <allot/assert.hpp>
 #include <allot/dispatcher/turn/finishing.hpp>
 
 namespace allot { inline namespace v0 {
@@ -212,6 +213,7 @@ public:
         auto before = no_handle<LeaseHandle>;
         view.each_member(lease.task,
                          [&](LeaseHandle other) { before = view.records.leases()[other].next == l ? other : before; });
+        ALLOT_ASSERT(task.lease == l || before != no_handle<LeaseHandle>, "a lease stands in its task's chain");
         if (task.lease == l) {
             task.lease = lease.next;
         } else {

@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include <allot/assert.hpp>
 #include <allot/dispatcher/turn/starting.hpp>
 
 namespace allot { inline namespace v0 {
@@ -28,6 +29,7 @@ public:
 
     void evict(TaskHandle t, event::Eviction reason) {
         const auto& task = view.records.tasks()[t];
+        ALLOT_ASSERT(task.state == TaskState::queued, "only a task that waits in the queue is evicted");
         traced({DecisionKind::eviction, task});
         tell(event::TaskEvicted{.task = task.id, .owner = task.notify_to(), .refunded = task.fee, .reason = reason});
         end(t, {.ending = Ending::evicted, .cause = event::cause_of(reason)});
@@ -113,6 +115,7 @@ public:
     /// Ends a lease: the node is judged, and then leaves, pauses or becomes free, as was decided meanwhile.
     void release(LeaseHandle l, Outcome outcome) {
         const auto n = view.records.leases()[l].node;
+        ALLOT_ASSERT(view.records.nodes()[n].node.lease == l, "a node and its lease name each other");
         remove(l);
         edit(n, [&](Record& record) {
             record.node.lease = no_handle<LeaseHandle>;

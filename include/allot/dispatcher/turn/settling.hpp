@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <utility>
 
+#include <allot/assert.hpp>
 #include <allot/dispatcher/turn/dispatching.hpp>
 
 namespace allot { inline namespace v0 {
@@ -33,6 +34,7 @@ public:
     }
 
     void settle_one(const Due& due) {
+        ALLOT_ASSERT(TimePoint{Duration{due.time}} <= view.records.counters().now, "something is settled before it is due");
         if (due.kind == static_cast<std::uint8_t>(DueKind::lease)) {
             const auto l = LeaseHandle{due.handle};
             const auto& task = view.records.tasks()[view.records.leases()[l].task];

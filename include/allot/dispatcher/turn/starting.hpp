@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include <allot/assert.hpp>
 #include <allot/dispatcher/turn/door.hpp>
 
 namespace allot { inline namespace v0 {
@@ -49,6 +50,8 @@ public:
 
     /// Leases a task to its nodes: one lease each, chained by member.
     void start(TaskHandle t, Task&& task, const Gang& gang) {
+        ALLOT_ASSERT(gang.size() == view.gang_size(task), "a task starts on as many nodes as it asks for");
+        ALLOT_ASSERT(task.state != TaskState::running || task.lease == no_handle<LeaseHandle>, "a running task starts again");
         const auto now = view.records.counters().now;
         const auto token = view.records.counters().token_next;
         edit([&](Counters& counters) { counters.token_next += gang.size(); });
@@ -61,6 +64,8 @@ public:
         auto last = no_handle<LeaseHandle>;
         for (std::uint8_t i = 0; i < gang.size(); ++i) {
             const auto n = gang[i].node;
+            ALLOT_ASSERT(view.records.nodes()[n].node.state == NodeState::available && !view.records.nodes()[n].node.leased(),
+                         "a task starts on a node that is not free");
             const auto l = i == 0 ? placed.lease : view.records.leases().next();
             const auto length = std::max(Duration{1}, view.terms.length(view.records.nodes()[n].node, placed));
             auto lease = LeaseRecord{token + i, t, n, now, now + length};
