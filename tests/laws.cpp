@@ -18,7 +18,7 @@ TEST_CASE("one header has a law for each role, and the defaults keep them") {
     CHECK_FALSE(laws::monotone(allot::HarmonicWeight{}));
     CHECK_FALSE(laws::reversible(allot::GpuGroupPool{}));
     CHECK_FALSE(laws::ordered(allot::ValueQueue{}));
-    CHECK_FALSE(laws::bounded(allot::RollingQoS{}));
+    CHECK_FALSE(laws::bounded(allot::RollingQos{}));
     CHECK_FALSE(laws::rational(allot::FeePerSecond{}));
     CHECK_FALSE(laws::pure(allot::ThresholdPlacement{}));
     CHECK_FALSE(laws::positive(allot::FixedTerms{}));

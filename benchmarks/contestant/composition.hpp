@@ -67,7 +67,7 @@ private:
         std::uint32_t slot;
         std::uint32_t handle;
         bool available;
-        allot::RollingQoS::node_data qos;
+        allot::RollingQos::node_data qos;
     };
     struct Task {
         allot::TaskId id;
@@ -297,7 +297,7 @@ private:
     Leases leases_;
     MultiIndexQueue waiting_;
     allot::GpuGroupPool pool_;
-    allot::RollingQoS qos_;
+    allot::RollingQos qos_;
     allot::StakeRoot ceiling_{};
     std::vector<Class> classes_;
     std::vector<Requirement> requirements_;

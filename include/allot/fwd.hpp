@@ -18,7 +18,7 @@ class LinearPool;
 class ValueQueue;
 class FlatQueue;
 class LinearQueue;
-class RollingQoS;
+class RollingQos;
 struct FeePerSecond;
 class ThresholdPlacement;
 class FixedTerms;
@@ -40,6 +40,6 @@ using WeightPolicy = HarmonicWeight;
 /// The default task queue.
 using TaskQueue = ValueQueue;
 /// The default QoS tracker.
-using QoSTracker = RollingQoS;
+using QoSTracker = RollingQos;
 
 }}  // namespace allot::v0

@@ -23,7 +23,7 @@ auto moved(std::uint32_t commands) -> Report {
                          allot::Rules{setup.rules()},
                          allot::LinearPool{},
                          allot::LinearQueue{setup.queue()},
-                         allot::RollingQoS{setup.qos()},
+                         allot::RollingQos{setup.qos()},
                          allot::ThresholdPlacement{setup.placement()},
                          allot::FixedTerms{setup.terms()},
                          allot::IdKey{3, 4}};

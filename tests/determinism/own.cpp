@@ -121,7 +121,7 @@ void add_own(Scenarios& all) {
                                  OneMore{}, Hasty{}, allot::ValueQueue{small.queue()}};
     };
     const auto fickle = [=] {
-        return allot::Dispatcher{Fickle{}, allot::RollingQoS{small.qos()}, allot::FlatQueue{small.queue()}};
+        return allot::Dispatcher{Fickle{}, allot::RollingQos{small.qos()}, allot::FlatQueue{small.queue()}};
     };
     all.push_back(scenario("own policies", 401, {.calm = true}, small, own));
     all.push_back(scenario("own policies, ties", 402, {.calm = true, .tied = true}, small, own));

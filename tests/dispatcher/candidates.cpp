@@ -218,7 +218,7 @@ TEST_CASE("a holder that is not eligible starves nobody: eligible first, narrowe
 }
 
 TEST_CASE("a node with zero weight is never drawn, alone or beside others") {
-    auto d = allot::Dispatcher{allot::RollingQoS{{.score_floor = {}}}};
+    auto d = allot::Dispatcher{allot::RollingQos{{.score_floor = {}}}};
     for (auto id = 1; id <= 5; ++id) {
         ok(d.join(with(plain_node(id), [&](auto& n) { n.stake = id == 3 ? 1 : 0; }), at(0s)));
     }

@@ -33,7 +33,7 @@ TEST_CASE("each policy hears its own parameters and no other's") {
     join_plain(d, 1);
     ok(d.configure(allot::FixedTermsParameters{.estimates = 3}, 1, at(0s)));
     CHECK(leased(d.submit(plain_task(1), at(0s))).deadline == TimePoint{300s});
-    ok(d.configure(allot::RollingQoSParameters{.score_new = allot::Score::from_ratio(1, 4)}, 1, at(0s)));
+    ok(d.configure(allot::RollingQosParameters{.score_new = allot::Score::from_ratio(1, 4)}, 1, at(0s)));
     CHECK(d.qos_score(*d.node(1)) == allot::Score::from_ratio(1, 4));
     ok(d.configure(allot::RulesParameters{.forget_tasks_after = 1s}, 1, at(0s)));
     ok(d.cancel(1, at(0s)));
@@ -94,7 +94,7 @@ TEST_CASE("a bad configuration is refused and changes nothing") {
     auto d = allot::Dispatcher<>{};
     join_plain(d, 1);
     const auto before = d;
-    CHECK(refusal(d.configure(allot::RollingQoSParameters{.window = 0}, 9, at(0s))) == Error::parameter_invalid);
+    CHECK(refusal(d.configure(allot::RollingQosParameters{.window = 0}, 9, at(0s))) == Error::parameter_invalid);
     CHECK(refusal(d.configure(allot::RulesParameters{.boost_unit = 0}, 9, at(0s))) == Error::parameter_invalid);
     CHECK(d == before);
     CHECK(d.state().counters().rules_version == 1);
@@ -108,12 +108,12 @@ TEST_CASE("a rollback restores parameters and all that follows from them") {
     ok(d.configure(allot::RulesParameters{.narrowing = allot::Narrowing::gate, .boost_on_disk = 100}, 2, at(0s)));
     ok(d.configure(allot::ValueQueueParameters{.capacity_min = 1}, 3, at(0s)));
     ok(d.configure(allot::ValueQueueParameters{.capacity_min = 2}, 4, at(0s)));
-    ok(d.configure(allot::RollingQoSParameters{.window = 1}, 5, at(0s)));
+    ok(d.configure(allot::RollingQosParameters{.window = 1}, 5, at(0s)));
     session.rollback();
     CHECK(d == before);
     CHECK(d.queue().parameters() == allot::ValueQueueParameters{});
     CHECK(d.rules().parameters() == allot::RulesParameters{});
-    CHECK(d.qos().parameters() == allot::RollingQoSParameters{});
+    CHECK(d.qos().parameters() == allot::RollingQosParameters{});
     CHECK(d.state().counters().rules_version == 1);
     auto again = before;
     for (auto id = 1; id <= 3; ++id) {
@@ -127,7 +127,7 @@ TEST_CASE("a smaller window forgets the oldest verdicts with the next one") {
     for (const auto points : {0U, 0U, 10U, 10U}) {
         ok(d.score(1, points, at(0s)));
     }
-    ok(d.configure(allot::RollingQoSParameters{.window = 2, .kick_out_below = {}}, 2, at(0s)));
+    ok(d.configure(allot::RollingQosParameters{.window = 2, .kick_out_below = {}}, 2, at(0s)));
     ok(d.score(1, 5, at(0s)));
     CHECK(d.qos_score(*d.node(1)) == allot::Score::from_ratio(15, 20));
 }
@@ -174,7 +174,7 @@ TEST_CASE("who fits whom is asked anew when eligibility is configured, and again
 
 TEST_CASE("a policy made of policies is configured by its parts, and compared by them") {
     using Both = allot::AllOf<allot::HardwareFit, allot::AllOf<allot::Probation, allot::NameWhitelist>>;
-    auto d = allot::Dispatcher{Both{}, allot::RollingQoS{{.proven_from = 1}}};
+    auto d = allot::Dispatcher{Both{}, allot::RollingQos{{.proven_from = 1}}};
     join_plain(d, 1);
     ok(d.submit(paying(1, 51), dark(0s)));
     const auto before = d;

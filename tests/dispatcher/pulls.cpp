@@ -184,7 +184,7 @@ TEST_CASE("a pull is tried when a node joins, resumes, or is readmitted") {
 }
 
 TEST_CASE("a pull is tried when a node's weight becomes positive") {
-    auto d = allot::Dispatcher{allot::RollingQoS{{.score_floor = {}}}};
+    auto d = allot::Dispatcher{allot::RollingQos{{.score_floor = {}}}};
     ok(d.submit(plain_task("waiting"), at(0s)));
     SECTION("by its stake") {
         ok(d.join(with(plain_node(1), [](auto& n) { n.stake = 0; }), at(0s)));

@@ -246,7 +246,7 @@ TEST_CASE("an exclusion that ended while the node was away does not come back wi
 }
 
 TEST_CASE("as an option, joining again clears health as the seeds do") {
-    auto d = allot::Dispatcher{allot::RollingQoS{{.rejoin_clears_health = true}}};
+    auto d = allot::Dispatcher{allot::RollingQos{{.rejoin_clears_health = true}}};
     join_plain(d, 1);
     for (auto i = 0; i < 3; ++i) {
         ok(d.observe(1, OutcomeKind::timeout_in_group, at(0s)));
@@ -288,25 +288,25 @@ TEST_CASE("timeouts that come while a node is excluded put its return off") {
 
 namespace {
 
-using allot::ContractQoS;
-using allot::MonthlyQoS;
-using allot::RollingQoS;
+using allot::ContractQos;
+using allot::MonthlyQos;
+using allot::RollingQos;
 
 /// After how many tasks without an answer a node is kicked out.
 template <class Tracker>
 struct Patience;
 template <>
-struct Patience<RollingQoS> {
+struct Patience<RollingQos> {
     static constexpr auto with_new = 50;   // as many as the window has verdicts
     static constexpr auto with_good = 41;  // fifty tens, each displaced by a zero: the mean falls below two with the 41st
 };
 template <>
-struct Patience<MonthlyQoS> {
+struct Patience<MonthlyQos> {
     static constexpr auto with_new = 3;
     static constexpr auto with_good = 2;
 };
 template <>
-struct Patience<ContractQoS> {
+struct Patience<ContractQos> {
     static constexpr auto with_new = 2;
     static constexpr auto with_good = 2;
 };
@@ -334,8 +334,8 @@ void condemn(Dispatcher& d) {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("a node that vanishes is kicked out after a bounded number of tasks", "", RollingQoS, MonthlyQoS,
-                   ContractQoS) {
+TEMPLATE_TEST_CASE("a node that vanishes is kicked out after a bounded number of tasks", "", RollingQos, MonthlyQos,
+                   ContractQos) {
     auto fresh = judged<TestType>(0, true);
     CHECK(tasks_of_vanished_node(fresh, 200) == Patience<TestType>::with_new);
     CHECK(state_of(fresh, 1) == NodeState::left);
@@ -345,7 +345,7 @@ TEMPLATE_TEST_CASE("a node that vanishes is kicked out after a bounded number of
 }
 
 TEMPLATE_TEST_CASE("a node whose first verdict is zero is given tasks, and so betters itself or is kicked out", "[A2]",
-                   RollingQoS, MonthlyQoS, ContractQoS) {
+                   RollingQos, MonthlyQos, ContractQos) {
     auto d = judged<TestType>(1, false);
     const auto worst = d.qos_score(*d.node(1));
     auto vanished = d;
@@ -359,8 +359,8 @@ TEMPLATE_TEST_CASE("a node whose first verdict is zero is given tasks, and so be
     CHECK(d.qos_score(*d.node(1)) > worst);
 }
 
-TEMPLATE_TEST_CASE("a busy node is kicked out when its lease ends, and what it did is paid", "", RollingQoS, MonthlyQoS,
-                   ContractQoS) {
+TEMPLATE_TEST_CASE("a busy node is kicked out when its lease ends, and what it did is paid", "", RollingQos, MonthlyQos,
+                   ContractQos) {
     auto d = judged<TestType>(0, true);
     const auto lease = leased(d.submit(plain_task(1), at(0s)));
     condemn(d);
@@ -372,7 +372,7 @@ TEMPLATE_TEST_CASE("a busy node is kicked out when its lease ends, and what it d
 }
 
 TEMPLATE_TEST_CASE("a kick-out that was decided while a node is busy is final, whatever is said and done afterwards", "[A1]",
-                   RollingQoS, MonthlyQoS, ContractQoS) {
+                   RollingQos, MonthlyQos, ContractQos) {
     const auto ending = GENERATE(0, 1, 2, 3, 4);
     auto d = judged<TestType>(0, true);
     const auto lease = leased(d.submit(plain_task(1), at(0s)));
@@ -400,7 +400,7 @@ TEMPLATE_TEST_CASE("a kick-out that was decided while a node is busy is final, w
     CHECK_FALSE(d.node(1)->node.kicked_out);
 }
 
-TEMPLATE_TEST_CASE("declining a task neither harms a node nor does it any good", "[A9]", RollingQoS, MonthlyQoS, ContractQoS) {
+TEMPLATE_TEST_CASE("declining a task neither harms a node nor does it any good", "[A9]", RollingQos, MonthlyQos, ContractQos) {
     for (const auto good : {false, true}) {
         auto d = judged<TestType>(1, good);
         const auto before = d.node(1)->qos;
@@ -413,9 +413,9 @@ TEMPLATE_TEST_CASE("declining a task neither harms a node nor does it any good",
     }
 }
 
-TEMPLATE_TEST_CASE("a node comes back as it was, or lifted to the floor of a returning node", "", RollingQoS, MonthlyQoS,
-                   ContractQoS) {
-    const auto floor = std::is_same_v<TestType, RollingQoS> ? allot::Score::from_ratio(3, 10) : allot::Score::zero();
+TEMPLATE_TEST_CASE("a node comes back as it was, or lifted to the floor of a returning node", "", RollingQos, MonthlyQos,
+                   ContractQos) {
+    const auto floor = std::is_same_v<TestType, RollingQos> ? allot::Score::from_ratio(3, 10) : allot::Score::zero();
     const auto verdicts = GENERATE(0, 1, 50);
     const auto good = GENERATE(false, true);
     auto d = judged<TestType>(verdicts, good);
@@ -428,8 +428,8 @@ TEMPLATE_TEST_CASE("a node comes back as it was, or lifted to the floor of a ret
     CHECK(d.qos_score(*d.node(1)) == (verdicts > 0 ? std::max(before, floor) : before));
 }
 
-TEMPLATE_TEST_CASE("verdicts that would kick out a node that is gone leave no mark on its return but its score", "", RollingQoS,
-                   MonthlyQoS, ContractQoS) {
+TEMPLATE_TEST_CASE("verdicts that would kick out a node that is gone leave no mark on its return but its score", "", RollingQos,
+                   MonthlyQos, ContractQos) {
     auto d = judged<TestType>(1, true);
     const auto before = d.qos_score(*d.node(1));
     ok(d.leave(1, at(0s)));

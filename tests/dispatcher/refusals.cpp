@@ -162,7 +162,7 @@ auto refusals() -> std::vector<Refusal> {
         {E::parameter_invalid, "renewals_max", configure(allot::RulesParameters{.renewals_max = 0})},
         {E::parameter_invalid, "capacity", configure(allot::ValueQueueParameters{.capacity_min = 0})},
         {E::parameter_invalid, "alpha", configure(allot::ValueQueueParameters{.tasks_per_node = {1, 0}})},
-        {E::parameter_invalid, "window", configure(allot::RollingQoSParameters{.window = 51})},
+        {E::parameter_invalid, "window", configure(allot::RollingQosParameters{.window = 51})},
         {E::parameter_invalid, "length", configure(allot::FixedTermsParameters{.length_min = 0s})},
         {E::parameter_invalid, "target", configure(allot::ThresholdPlacementParameters{.holders_target = 1})},
         {E::update_empty, "update", update({.id = 1})},

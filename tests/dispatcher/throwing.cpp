@@ -69,31 +69,31 @@ struct Admits {
     }
 };
 
-struct Tracks : allot::RollingQoS {
+struct Tracks : allot::RollingQos {
     Wire wire{};
     explicit Tracks(Wire w = {}) : wire{w} {}
     void joined(node_data& data, TimePoint time) const {
         wire.call();
-        RollingQoS::joined(data, time);
+        RollingQos::joined(data, time);
         wire.call();
     }
     auto record(node_data& data, allot::Outcome outcome, TimePoint time) const -> allot::Standing {
         wire.call();
-        const auto standing = RollingQoS::record(data, outcome, time);
+        const auto standing = RollingQos::record(data, outcome, time);
         wire.call();
         return standing;
     }
     auto score(const node_data& data, TimePoint time) const -> allot::Score {
         wire.call();
-        return RollingQoS::score(data, time);
+        return RollingQos::score(data, time);
     }
     auto score_max(const node_data& data) const -> allot::Score {
         wire.call();
-        return RollingQoS::score_max(data);
+        return RollingQos::score_max(data);
     }
     auto back_at(const node_data& data) const -> std::optional<TimePoint> {
         wire.call();
-        return RollingQoS::back_at(data);
+        return RollingQos::back_at(data);
     }
 };
 

@@ -137,8 +137,8 @@ TEST_CASE("a person may leave out what has a default, and write numbers in the p
 
     using Configure = command::Configure<support::Configuration>;
     const auto configure = command_of<Configure>(
-        R"({"time": 1, "command": "Configure", "parameters": {"RollingQoSParameters": {"penalty": "1/4", "window": 7}}})");
-    auto expected = allot::RollingQoSParameters{};
+        R"({"time": 1, "command": "Configure", "parameters": {"RollingQosParameters": {"penalty": "1/4", "window": 7}}})");
+    auto expected = allot::RollingQosParameters{};
     expected.penalty = allot::Score::from_ratio(1, 4);
     expected.window = 7;
     CHECK(told(configure) == told(Configure{expected, 0}));
@@ -214,15 +214,15 @@ TEST_CASE("a malformed line names its field and what was expected") {
     CHECK(complaint_about(R"({"time": 1, "command": "Fail", "lease": {"task": 1}})") == "lease.node: this field is missing");
 
     const auto of_qos = [](const std::string& value) {
-        const auto fields = R"({"RollingQoSParameters": {"penalty": )" + value + "}}";
+        const auto fields = R"({"RollingQosParameters": {"penalty": )" + value + "}}";
         return complaint_about(R"({"time": 1, "command": "Configure", "parameters": )" + fields + "}");
     };
-    CHECK(begins(of_qos("0.3"), "parameters.RollingQoSParameters.penalty: a quotient of two whole numbers below 2^32"));
-    CHECK(begins(of_qos(R"("3")"), "parameters.RollingQoSParameters.penalty: a quotient of "));
-    CHECK(begins(of_qos(R"("3/4/5")"), "parameters.RollingQoSParameters.penalty: a quotient of "));
-    CHECK(begins(of_qos(R"("1/4294967296")"), "parameters.RollingQoSParameters.penalty: a quotient of "));
-    CHECK(of_qos(R"("4/3")") == "parameters.RollingQoSParameters.penalty: a score lies from 0 to 1");
-    CHECK(of_qos(R"("0/0")") == "parameters.RollingQoSParameters.penalty: a score lies from 0 to 1");
+    CHECK(begins(of_qos("0.3"), "parameters.RollingQosParameters.penalty: a quotient of two whole numbers below 2^32"));
+    CHECK(begins(of_qos(R"("3")"), "parameters.RollingQosParameters.penalty: a quotient of "));
+    CHECK(begins(of_qos(R"("3/4/5")"), "parameters.RollingQosParameters.penalty: a quotient of "));
+    CHECK(begins(of_qos(R"("1/4294967296")"), "parameters.RollingQosParameters.penalty: a quotient of "));
+    CHECK(of_qos(R"("4/3")") == "parameters.RollingQosParameters.penalty: a score lies from 0 to 1");
+    CHECK(of_qos(R"("0/0")") == "parameters.RollingQosParameters.penalty: a score lies from 0 to 1");
     CHECK(begins(complaint_about(R"({"time": 1, "command": "Configure", "parameters": {"Other": {}}})"),
                  R"(parameters: there is no "Other"; there are RulesParameters, )"));
     CHECK(begins(complaint_about(R"({"time": 1, "command": "Configure", "parameters": {}})"),

@@ -76,7 +76,7 @@ TEST_CASE("the defaults are those of the documents") {
     const auto queue = allot::ValueQueueParameters{};
     CHECK(queue.tasks_per_node == allot::Ratio{1});
     CHECK(queue.capacity_min == 50);
-    const auto qos = allot::RollingQoSParameters{};
+    const auto qos = allot::RollingQosParameters{};
     CHECK(qos.window == 50);
     CHECK(qos.points_max == 10);
     CHECK(qos.timeout_scores_zero);

@@ -422,7 +422,7 @@ TEST_CASE("where almost nobody is admitted the exact scan decides, in proportion
 
 TEST_CASE("where all weights are zero nobody is drawn") {
     auto d = fresh();
-    (void)d.configure(allot::RollingQoSParameters{.score_floor = allot::Score::zero()}, 1, start);
+    (void)d.configure(allot::RollingQosParameters{.score_floor = allot::Score::zero()}, 1, start);
     for (auto i = 0; i < 5; ++i) {
         auto node = spec_of(i);
         node.stake = i < 3 ? 0 : 100;

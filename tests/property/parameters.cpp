@@ -151,12 +151,12 @@ auto accepted_at_random(std::mt19937_64& random) -> Parameters {
 // ---- a network to play them in ----------------------------------------------------------------------------------------
 
 using Eligibility = allot::AllOf<allot::HardwareFit, allot::Probation>;
-using Played = allot::Dispatcher<allot::Rules, Eligibility, allot::LinearWeight, allot::FlatQueue, allot::RollingQoS,
+using Played = allot::Dispatcher<allot::Rules, Eligibility, allot::LinearWeight, allot::FlatQueue, allot::RollingQos,
                                  allot::FeePerWeightedSecond, allot::ThresholdPlacement, allot::FixedTerms>;
 
 /// The parameters of all its policies.
 using All = std::tuple<allot::RulesParameters, allot::ProbationParameters, allot::LinearWeightParameters,
-                       allot::ValueQueueParameters, allot::RollingQoSParameters, allot::FeePerWeightedSecondParameters,
+                       allot::ValueQueueParameters, allot::RollingQosParameters, allot::FeePerWeightedSecondParameters,
                        allot::ThresholdPlacementParameters, allot::FixedTermsParameters>;
 
 auto made(const All& all) -> Played {
@@ -167,7 +167,7 @@ auto made(const All& all) -> Played {
                           Eligibility{allot::HardwareFit{}, allot::Probation{probation}},
                           allot::LinearWeight{weight},
                           allot::FlatQueue{queue},
-                          allot::RollingQoS{qos},
+                          allot::RollingQos{qos},
                           allot::FeePerWeightedSecond{valuation},
                           allot::ThresholdPlacement{placement},
                           allot::FixedTerms{terms}};
@@ -351,7 +351,7 @@ void walk_by_law(Lawful&& lawful) {
 }  // namespace
 
 TEMPLATE_TEST_CASE("a policy's parameters work to the ends of what is accepted, and beyond are refused with a sentence", "[A10]",
-                   allot::Rules, allot::Probation, allot::LinearWeight, allot::FlatQueue, allot::RollingQoS,
+                   allot::Rules, allot::Probation, allot::LinearWeight, allot::FlatQueue, allot::RollingQos,
                    allot::FeePerWeightedSecond, allot::ThresholdPlacement, allot::FixedTerms) {
     walk_in_network<TestType>();
 }
@@ -368,9 +368,9 @@ TEST_CASE("any accepted parameters of all policies work together", "[A10]") {
 
 TEST_CASE("a policy keeps its law with any parameters that are accepted", "[A10]") {
     namespace laws = allot::laws;
-    walk_by_law<allot::ContractQoS>([](const auto& p) { return laws::bounded(p, seed(), 300); });
-    walk_by_law<allot::MonthlyQoS>([](const auto& p) { return laws::bounded(p, seed(), 300); });
-    walk_by_law<allot::RollingQoS>([](const auto& p) { return laws::bounded(p, seed(), 300); });
+    walk_by_law<allot::ContractQos>([](const auto& p) { return laws::bounded(p, seed(), 300); });
+    walk_by_law<allot::MonthlyQos>([](const auto& p) { return laws::bounded(p, seed(), 300); });
+    walk_by_law<allot::RollingQos>([](const auto& p) { return laws::bounded(p, seed(), 300); });
     walk_by_law<allot::FeePerSize>([](const auto& p) { return laws::rational(p, seed(), 100); });
     walk_by_law<allot::FeePerWeightedSecond>([](const auto& p) { return laws::rational(p, seed(), 100); });
     walk_by_law<allot::FixedTerms>([](const auto& p) { return laws::positive(p, seed(), 100); });

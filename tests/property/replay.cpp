@@ -79,7 +79,7 @@ TEST_CASE("a log replays: from the start, from a copy, with other hash keys, in 
             runner.guarded([&] {
                 auto there = support::LinearDispatcher{
                     FastDispatcher{runner.dispatcher()}, allot::Rules{script.setup.rules()}, allot::LinearPool{},
-                    allot::LinearQueue{}, allot::RollingQoS{}, allot::ThresholdPlacement{}, allot::FixedTerms{},
+                    allot::LinearQueue{}, allot::RollingQos{}, allot::ThresholdPlacement{}, allot::FixedTerms{},
                     allot::IdKey{key, 7}};
                 if (there.digest() != runner.dispatcher().digest() ||
                     there.next_deadline() != runner.dispatcher().next_deadline()) {

@@ -4,30 +4,30 @@
 
 #include <allot/qos/monthly_qos.hpp>
 
-#define ALLOT_MODEL allot::MonthlyQoS
+#define ALLOT_MODEL allot::MonthlyQos
 #include "conformance/qos.ipp"
 
 namespace {
 
 using namespace std::chrono_literals;
-using allot::MonthlyQoS;
+using allot::MonthlyQos;
 using allot::OutcomeKind;
 using allot::Samples;
 using allot::Score;
 using allot::Standing;
 using allot::TimePoint;
-using Data = MonthlyQoS::node_data;
+using Data = MonthlyQos::node_data;
 
 constexpr auto day = 24h;
 
-auto scored(Data& data, std::uint32_t points, TimePoint time, const MonthlyQoS& qos = MonthlyQoS{}) -> Standing {
+auto scored(Data& data, std::uint32_t points, TimePoint time, const MonthlyQos& qos = MonthlyQos{}) -> Standing {
     return qos.record(data, {OutcomeKind::scored, points}, time);
 }
 
 }  // namespace
 
 TEST_CASE("a node without samples says so and has half a score") {
-    const auto qos = MonthlyQoS{};
+    const auto qos = MonthlyQos{};
     const auto data = Data{};
     CHECK(qos.month(data, TimePoint{day}) == Samples{});
     CHECK_FALSE(qos.month(data, TimePoint{day}).mean(20));
@@ -39,7 +39,7 @@ TEST_CASE("a node without samples says so and has half a score") {
 }
 
 TEST_CASE("a month is the last 30 times 24 hours, whatever the calendar says", "[J5]") {
-    const auto qos = MonthlyQoS{};
+    const auto qos = MonthlyQos{};
     for (const auto begin : {100 * day + 0h, 100 * day + 1h, 100 * day + 23h}) {
         auto data = Data{};
         (void)scored(data, 20, TimePoint{begin});
@@ -55,7 +55,7 @@ TEST_CASE("a month is the last 30 times 24 hours, whatever the calendar says", "
 }
 
 TEST_CASE("tasks of 24 hours are forgotten together, 30 days after the first of them") {
-    const auto qos = MonthlyQoS{};
+    const auto qos = MonthlyQos{};
     auto data = Data{};
     (void)scored(data, 20, TimePoint{10 * day + 20h});
     (void)scored(data, 10, TimePoint{11 * day + 19h});
@@ -66,7 +66,7 @@ TEST_CASE("tasks of 24 hours are forgotten together, 30 days after the first of 
 }
 
 TEST_CASE("the score is that of the month that ends now: zeros age out of it, and good tasks, too", "[A2][J5]") {
-    const auto qos = MonthlyQoS{};
+    const auto qos = MonthlyQos{};
     auto data = Data{};
     (void)scored(data, 0, TimePoint{100 * day});
     (void)scored(data, 20, TimePoint{110 * day});
@@ -79,7 +79,7 @@ TEST_CASE("the score is that of the month that ends now: zeros age out of it, an
 }
 
 TEST_CASE("the last fifty are remembered, and any number of them asked for") {
-    const auto qos = MonthlyQoS{};
+    const auto qos = MonthlyQos{};
     auto data = Data{};
     for (std::uint32_t i = 0; i < 60; ++i) {
         (void)scored(data, i % 20, TimePoint{i * day});
@@ -96,18 +96,18 @@ TEST_CASE("the last three kick out") {
     CHECK(scored(data, 0, {}) == Standing::good);  // not yet three
     CHECK(scored(data, 20, {}) == Standing::kicked_out);
     CHECK(scored(data, 20, {}) == Standing::good);
-    const auto strict = MonthlyQoS{{.kick_out_window = 2, .kick_out_at = 39}};
+    const auto strict = MonthlyQos{{.kick_out_window = 2, .kick_out_at = 39}};
     CHECK(scored(data, 19, {}, strict) == Standing::kicked_out);
 }
 
 TEST_CASE("timeouts and wrong results are zeros; what tells nothing changes nothing") {
-    const auto ended = [](OutcomeKind kind, const MonthlyQoS& qos = MonthlyQoS{}) {
+    const auto ended = [](OutcomeKind kind, const MonthlyQos& qos = MonthlyQos{}) {
         auto data = Data{};
         (void)qos.record(data, {kind, 0}, TimePoint{day});
         return data;
     };
     CHECK(ended(OutcomeKind::timeout).count == 1);
-    CHECK(ended(OutcomeKind::timeout, MonthlyQoS{{.timeout_scores_zero = false}}) == Data{});
+    CHECK(ended(OutcomeKind::timeout, MonthlyQos{{.timeout_scores_zero = false}}) == Data{});
     CHECK(ended(OutcomeKind::incorrect_result).count == 1);
     for (const auto kind : {OutcomeKind::success, OutcomeKind::timeout_in_group, OutcomeKind::declined, OutcomeKind::cancelled,
                             OutcomeKind::execution_error}) {
@@ -116,7 +116,7 @@ TEST_CASE("timeouts and wrong results are zeros; what tells nothing changes noth
 }
 
 TEST_CASE("the ring of days agrees with a list of all days") {
-    const auto qos = MonthlyQoS{};
+    const auto qos = MonthlyQos{};
     auto random = std::mt19937_64{support::seed()};
     auto data = Data{};
     auto all = std::deque<std::pair<std::int64_t, Samples>>{};
@@ -170,7 +170,7 @@ TEST_CASE("data that no tracker wrote is not valid") {
 }
 
 TEST_CASE("windows beyond fifty and thresholds that every node falls under are not valid") {
-    using Parameters = allot::MonthlyQoSParameters;
+    using Parameters = allot::MonthlyQosParameters;
     CHECK(Parameters{}.valid());
     CHECK_FALSE(Parameters{.kick_out_window = 51}.valid());
     CHECK_FALSE(Parameters{.kick_out_window = 0}.valid());
@@ -179,7 +179,7 @@ TEST_CASE("windows beyond fifty and thresholds that every node falls under are n
 }
 
 TEST_CASE("a score of zero for new nodes or bad ones, who were then never drawn, is not valid", "[A2]") {
-    using Parameters = allot::MonthlyQoSParameters;
+    using Parameters = allot::MonthlyQosParameters;
     CHECK_FALSE(Parameters{.score_new = Score::zero()}.valid());
     CHECK_FALSE(Parameters{.score_floor = Score::zero()}.valid());
 }

@@ -79,7 +79,7 @@ inline auto runs(int in_short, int in_long) -> int {
 }  // namespace support
 
 // Compiled once, in instances.cpp.
-extern template class allot::Dispatcher<allot::Rules, allot::GpuGroupPool, allot::ValueQueue, allot::RollingQoS,
+extern template class allot::Dispatcher<allot::Rules, allot::GpuGroupPool, allot::ValueQueue, allot::RollingQos,
                                         allot::ThresholdPlacement, allot::FixedTerms, allot::IdKey>;
-extern template class allot::Dispatcher<allot::Rules, allot::LinearPool, allot::LinearQueue, allot::RollingQoS,
+extern template class allot::Dispatcher<allot::Rules, allot::LinearPool, allot::LinearQueue, allot::RollingQos,
                                         allot::ThresholdPlacement, allot::FixedTerms, allot::IdKey>;

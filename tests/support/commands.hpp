@@ -61,8 +61,8 @@ struct Setup {
         }
         return queue;
     }
-    [[nodiscard]] auto qos() const -> allot::RollingQoSParameters {
-        auto qos = allot::RollingQoSParameters{};
+    [[nodiscard]] auto qos() const -> allot::RollingQosParameters {
+        auto qos = allot::RollingQosParameters{};
         qos.window = has(10) ? 3 : qos.window;
         qos.timeout_scores_zero = !has(11);
         qos.score_floor = has(11) ? allot::Score::zero() : qos.score_floor;
@@ -83,7 +83,7 @@ struct Setup {
     template <class D>
     [[nodiscard]] auto make(typename D::CandidatePool pool = {}, allot::IdKey key = {}) const -> D {
         return D{allot::Rules{rules()},          std::move(pool),
-                 typename D::TaskQueue{queue()}, allot::RollingQoS{qos()},
+                 typename D::TaskQueue{queue()}, allot::RollingQos{qos()},
                  allot::ThresholdPlacement{placement()}, allot::FixedTerms{terms()},
                  key};
     }
@@ -91,7 +91,7 @@ struct Setup {
 
 /// A dispatcher whose pool and queue are given, of default models otherwise.
 template <class Pool, class Queue>
-using DispatcherOf = allot::Dispatcher<allot::Rules, Pool, Queue, allot::RollingQoS, allot::ThresholdPlacement,
+using DispatcherOf = allot::Dispatcher<allot::Rules, Pool, Queue, allot::RollingQos, allot::ThresholdPlacement,
                                        allot::FixedTerms, allot::IdKey>;
 using FastDispatcher = DispatcherOf<allot::GpuGroupPool, allot::ValueQueue>;
 using LinearDispatcher = DispatcherOf<allot::LinearPool, allot::LinearQueue>;

@@ -5,9 +5,9 @@
 template class allot::Dispatcher<allot::Rules>;
 template class allot::Dispatcher<allot::ValueQueue>;
 template class allot::Dispatcher<allot::FixedTerms>;
-template class allot::Dispatcher<allot::RollingQoS>;
+template class allot::Dispatcher<allot::RollingQos>;
 template class allot::Dispatcher<allot::LinearPool, allot::LinearQueue>;
-template class allot::Dispatcher<allot::Rules, allot::GpuGroupPool, allot::ValueQueue, allot::RollingQoS,
+template class allot::Dispatcher<allot::Rules, allot::GpuGroupPool, allot::ValueQueue, allot::RollingQos,
                                  allot::ThresholdPlacement, allot::FixedTerms, allot::IdKey>;
-template class allot::Dispatcher<allot::Rules, allot::LinearPool, allot::LinearQueue, allot::RollingQoS,
+template class allot::Dispatcher<allot::Rules, allot::LinearPool, allot::LinearQueue, allot::RollingQos,
                                  allot::ThresholdPlacement, allot::FixedTerms, allot::IdKey>;

@@ -8,5 +8,5 @@
 extern template class allot::Dispatcher<allot::Rules>;
 extern template class allot::Dispatcher<allot::ValueQueue>;
 extern template class allot::Dispatcher<allot::FixedTerms>;
-extern template class allot::Dispatcher<allot::RollingQoS>;
+extern template class allot::Dispatcher<allot::RollingQos>;
 extern template class allot::Dispatcher<allot::LinearPool, allot::LinearQueue>;

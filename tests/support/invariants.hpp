@@ -97,7 +97,7 @@ private:
         std::optional<allot::TaskId> task{};
         std::set<std::string> disk{};
         allot::TimePoint forget_at{};
-        std::optional<allot::RollingQoS::node_data> qos{};
+        std::optional<allot::RollingQos::node_data> qos{};
     };
     /// One node of a running task, with its lease.
     struct Member {
@@ -944,7 +944,7 @@ private:
                     rules_ = parameters;
                 } else if constexpr (std::is_same_v<P, allot::ValueQueueParameters>) {
                     queue_ = parameters;
-                } else if constexpr (std::is_same_v<P, allot::RollingQoSParameters>) {
+                } else if constexpr (std::is_same_v<P, allot::RollingQosParameters>) {
                     qos_ = parameters;
                 } else if constexpr (std::is_same_v<P, allot::FixedTermsParameters>) {
                     terms_ = parameters;
@@ -1327,7 +1327,7 @@ private:
     std::map<allot::GroupId, GroupBook> groups_{};
     allot::RulesParameters rules_;
     allot::ValueQueueParameters queue_;
-    allot::RollingQoSParameters qos_;
+    allot::RollingQosParameters qos_;
     allot::FixedTermsParameters terms_;
     std::uint64_t token_ = 0;
     std::uint64_t sequence_next_ = 0;

@@ -19,7 +19,7 @@
 namespace {
 
 using namespace support;
-using allot::ContractQoS;
+using allot::ContractQos;
 using allot::ContractScores;
 using allot::NodeClass;
 using allot::QueueEntry;
@@ -86,7 +86,7 @@ auto frequencies(const std::vector<Weight>& weights, std::uint32_t draws) -> std
 }
 
 /// Goes through the books of each node step by step.
-void books(const std::string& file, const ContractQoS& qos) {
+void books(const std::string& file, const ContractQos& qos) {
     for (const auto& row : cases(file)) {
         CAPTURE(row["seq"].dump());
         auto data = ContractScores{};
@@ -191,10 +191,10 @@ auto cheapest(Queue& q, const Json& op, Differences& differences) -> std::option
 }  // namespace
 
 TEST_CASE("the first contracts' books: scores of two rounds, kick-out at 20 of three tasks") {
-    books("contracts_v1_qos", ContractQoS{{20, 20, 20, 20, false}});
+    books("contracts_v1_qos", ContractQos{{20, 20, 20, 20, false}});
 }
 TEST_CASE("the second contracts' books: scores of one round, kick-out at 10 of three tasks") {
-    books("contracts_v2_qos", ContractQoS{});
+    books("contracts_v2_qos", ContractQos{});
 }
 
 TEST_CASE("candidates and weights are the second contracts', those asked to download too") {

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include <allot/store/sum_tree.hpp>
+#include <allot/pool/sum_tree.hpp>
 #include <allot/weight/contract_weight.hpp>
 
 #include "support/keccak.hpp"

@@ -27,7 +27,7 @@ constexpr auto node_available = 1;
 auto contracts(std::uint32_t places = 50, std::uint32_t kick_out_at = 10) {
     return allot::Dispatcher{allot::preset::CrynuxContracts2{},
                              allot::ValueQueue{{.tasks_per_node = 0, .capacity_min = places}},
-                             allot::ContractQoS{{.kick_out_at = kick_out_at}}};
+                             allot::ContractQos{{.kick_out_at = kick_out_at}}};
 }
 using Network = decltype(contracts());
 

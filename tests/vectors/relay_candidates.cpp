@@ -16,12 +16,12 @@ namespace {
 
 using namespace support;
 using namespace std::chrono_literals;
-using allot::RollingQoS;
+using allot::RollingQos;
 using allot::Score;
 using allot::StakeRoot;
 
 const auto now = allot::TimePoint{1'000h};
-constexpr auto qos = RollingQoS{};
+constexpr auto qos = RollingQos{};
 
 /// What stands after the first '+' of a card's name; what has none counts as Darwin.
 auto platform(const std::string& gpu) -> std::string {
@@ -77,8 +77,8 @@ auto count(const Json& models, const Json& held) -> std::uint64_t {
         models.begin(), models.end(), [&](const Json& m) { return std::find(held.begin(), held.end(), m) != held.end(); }));
 }
 /// The tracker's data of a node whose mean, health and exclusion are these. Means are in half points: two verdicts make one.
-auto measured(const Json& node, bool with_health) -> RollingQoS::node_data {
-    auto data = RollingQoS::node_data{};
+auto measured(const Json& node, bool with_health) -> RollingQos::node_data {
+    auto data = RollingQos::node_data{};
     qos.joined(data, now);
     if (const auto twice = static_cast<std::uint32_t>(std::llround(2 * node["q_long"].get<double>())); twice > 0) {
         (void)qos.record(data, {allot::OutcomeKind::scored, twice / 2}, now);

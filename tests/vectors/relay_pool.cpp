@@ -17,7 +17,7 @@ namespace {
 using namespace support;
 using namespace std::chrono_literals;
 using allot::OutcomeKind;
-using allot::RollingQoS;
+using allot::RollingQos;
 using allot::Score;
 using allot::Standing;
 
@@ -69,8 +69,8 @@ struct Relay {
 };
 
 /// A tracker's node with these verdicts.
-auto measured(const RollingQoS& qos, const Verdicts& verdicts) -> RollingQoS::node_data {
-    auto data = RollingQoS::node_data{};
+auto measured(const RollingQos& qos, const Verdicts& verdicts) -> RollingQos::node_data {
+    auto data = RollingQos::node_data{};
     qos.joined(data, now);
     for (const auto points : verdicts) {
         (void)qos.record(data, {OutcomeKind::scored, points}, now);
@@ -89,7 +89,7 @@ void pools(Generation generation) {
         if (!of_2026 && window != 50) {
             continue;  // the size was no parameter then
         }
-        auto parameters = std::get<RollingQoS>(allot::preset::CrynuxRelay2026{}.policies()).parameters();
+        auto parameters = std::get<RollingQos>(allot::preset::CrynuxRelay2026{}.policies()).parameters();
         const auto threshold = row["kickout_threshold"].get<double>();
         const auto floor = row["rejoin_floor"].get<double>();
         REQUIRE(agree(10 * as_double(parameters.kick_out_below), threshold));
@@ -98,13 +98,13 @@ void pools(Generation generation) {
         if (!of_2026) {
             parameters.rejoin_floor = Score::zero();  // 2025 lifts nobody
         }
-        const auto qos = RollingQoS{parameters};
+        const auto qos = RollingQos{parameters};
         auto relay = Relay{window, row["initial_q_long"].get<double>()};
         // What ours has to hold, and what it does. A stored mean without its verdicts is nothing that ours can have; it begins
         // with some of about that mean.
         auto verdicts = relay.stored > 0 ? verdicts_of(relay.stored) : Verdicts{};
         auto exact = agree(mean(verdicts), relay.stored);
-        auto data = measured(RollingQoS{}, verdicts);
+        auto data = measured(RollingQos{}, verdicts);
         for (const auto& event : row["events"]) {
             CAPTURE(event.dump());
             const auto op = event["op"].get<std::string>();

@@ -20,7 +20,7 @@ using namespace support;
 using namespace std::chrono_literals;
 using allot::Duration;
 using allot::OutcomeKind;
-using allot::RollingQoS;
+using allot::RollingQos;
 using allot::Score;
 using allot::StakeRoot;
 using allot::TimePoint;
@@ -109,7 +109,7 @@ TEST_CASE("health goes step by step as the relays' does, exclusions included") {
     };
     for (const auto& row : cases("relay_health_traces")) {
         CAPTURE(row["case"].dump());
-        auto parameters = allot::RollingQoSParameters{};
+        auto parameters = allot::RollingQosParameters{};
         const auto set = [&](Score& field, const char* name) { field = score_of(row[name].get<double>() + 1e-12); };
         set(parameters.penalty, "penalty");
         set(parameters.penalty_first, "first_penalty");
@@ -121,8 +121,8 @@ TEST_CASE("health goes step by step as the relays' does, exclusions included") {
         if (row["first_threshold"].get<double>() > 1) {
             parameters.penalty_first = parameters.penalty;  // never reached
         }
-        const auto qos = RollingQoS{parameters};
-        auto data = RollingQoS::node_data{};
+        const auto qos = RollingQos{parameters};
+        auto data = RollingQos::node_data{};
         qos.joined(data, at_second(0));
         if (const auto points = row["q_long"].get<std::uint32_t>(); points > 0) {
             (void)qos.record(data, {OutcomeKind::scored, points}, at_second(0));

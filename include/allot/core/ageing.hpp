@@ -25,7 +25,7 @@ namespace allot { inline namespace v0 {
     const auto quotient = (num << shift) / den;  // of at least 96 bits
     const auto width = bit_width(quotient);
     auto mantissa = (quotient >> (width - 64)).low();  // in [1, 2), with 63 fraction bits
-    auto log = static_cast<std::uint64_t>(width - 1 - shift + 32);
+    auto log = std::uint64_t{static_cast<std::uint32_t>(width - 1 - shift + 32)};
     for (auto bit = 0; bit < 48; ++bit) {
         const auto square = multiply_wide(mantissa, mantissa);
         const auto above_two = square.high() >> 63U;

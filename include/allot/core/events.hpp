@@ -45,7 +45,7 @@ private:
 /// consequences.
 ///
 /// A few events are stored inside the object, so that an ordinary command allocates nothing.
-class [[nodiscard]] Events {
+class [[nodiscard]] Events {  // NOLINT(bugprone-exception-escape): trivial elements move without an exception
 public:
     using Container = boost::container::small_vector<Event, 4>;
     using value_type = Event;
@@ -123,7 +123,7 @@ public:
 
     /// The events themselves. If the command was refused, throws `RefusedError` with its error; a program without
     /// exceptions terminates instead.
-    auto or_throw() const& -> const Events& {
+    auto or_throw() const& -> const Events& {  // NOLINT(modernize-use-nodiscard): a caller may want the exception alone
         throw_if_refused();
         return *this;
     }

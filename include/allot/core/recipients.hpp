@@ -36,11 +36,9 @@ struct RecipientsOf {
             return {{}, {}, Recipients::Others::sender};
         } else if constexpr (std::is_same_v<E, Advanced> || std::is_same_v<E, Matched>) {
             return {{}, {}, Recipients::Others::embedder};
-        } else if constexpr (std::is_same_v<E, TaskCommitted> || std::is_same_v<E, TaskDisclosed>) {
-            return {{}, e.owner};
         } else if constexpr (std::is_same_v<E, LeaseRenewed>) {
             return {e.lease.node, {}};
-        } else if constexpr (requires { e.lease; }) {
+        } else if constexpr (requires { e.lease; } && !std::is_same_v<E, TaskCommitted> && !std::is_same_v<E, TaskDisclosed>) {
             return {e.lease.node, e.owner};
         } else if constexpr (requires { e.owner; }) {
             return {{}, e.owner};

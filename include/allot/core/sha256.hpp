@@ -45,7 +45,7 @@ public:
         constexpr auto length_at = block_size - 8;
         auto state = state_;
         auto last = Block{};
-        const auto end = std::copy_n(block_.data(), used_bytes(), last.data());
+        auto* const end = std::copy_n(block_.data(), used_bytes(), last.data());
         *end = 0x80;
         if (used_bytes() >= length_at) {
             compress(state, last.data());

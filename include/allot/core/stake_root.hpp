@@ -92,8 +92,8 @@ public:
         const auto exponent = word >> 32U;
         return word == 0
                || (static_cast<std::uint32_t>(word) >= mantissa_min
-                   && exponent >= static_cast<std::uint64_t>(exponent_min + exponent_bias)
-                   && exponent <= static_cast<std::uint64_t>(exponent_max + exponent_bias));
+                   && exponent >= std::uint64_t{exponent_min + exponent_bias}
+                   && exponent <= std::uint64_t{exponent_max + exponent_bias});
     }
 
     /// The root whose `packed()` is `word`.

@@ -131,7 +131,7 @@ private:
     }
     void no_others(const Json& json, const JsonPlace& at, const Known& known) {
         for (const auto& [name, value] : json.items()) {
-            if (known.count(name) == 0) {
+            if (!known.contains(name)) {
                 refuse(at.in(name), "there is no such field; there are " + json_names(known));
             }
         }

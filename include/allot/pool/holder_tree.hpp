@@ -56,7 +56,7 @@ public:
     /// Adds to the weight of a place's item; unsigned numbers wrap, so it also subtracts.
     /// @complexity O(log8 n).
     auto add(std::uint32_t place, std::uint64_t difference) noexcept -> void {
-        const auto first = words_.data() + places_ / 2;
+        auto* const first = words_.data() + places_ / 2;
         detail::sums_add([first](std::size_t i) { return first + i * detail::sums_fan_out; }, blocks(places_),
                          place / block_places, difference);
     }

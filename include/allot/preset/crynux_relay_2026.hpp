@@ -50,7 +50,7 @@ public:
             HarmonicWeight{},
             GpuGroupPool{},
             ValueQueue{{.tasks_per_node = 0, .capacity_min = 0xFFFF'FFFFU}},
-            RollingQoS{{.timeout_scores_zero = false, .rejoin_clears_health = true}},
+            RollingQos{{.timeout_scores_zero = false, .rejoin_clears_health = true}},
             FeePerWeightedSecond{},
             ThresholdPlacement{{.holders_min = 0, .holders_target = 0}},
             FixedTerms{},

@@ -13,7 +13,7 @@ struct CrynuxSingle {
     using role = role::preset;
 
     [[nodiscard]] auto policies() const {
-        return std::tuple{Rules{},      HardwareFit{},        HarmonicWeight{}, GpuGroupPool{}, ValueQueue{}, RollingQoS{},
+        return std::tuple{Rules{},      HardwareFit{},        HarmonicWeight{}, GpuGroupPool{}, ValueQueue{}, RollingQos{},
                           FeePerSecond{}, ThresholdPlacement{}, FixedTerms{}};
     }
 };

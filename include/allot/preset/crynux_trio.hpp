@@ -46,7 +46,7 @@ struct CrynuxTrio {
             QualityWeight{},
             GpuGroupPool{},
             ValueQueue{},
-            MonthlyQoS{},
+            MonthlyQos{},
             FeePerSecond{},
             ThresholdPlacement{{.holders_min = 0, .holders_target = 0}},
             FixedTerms{},

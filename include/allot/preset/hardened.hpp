@@ -55,7 +55,7 @@ public:
             weight_,
             GpuGroupPool{},
             ValueQueue{},
-            RollingQoS{{.proven_from = 8, .score_unproven = Score::from_ratio(1, 8),
+            RollingQos{{.proven_from = 8, .score_unproven = Score::from_ratio(1, 8),
                         .penalty_failure = Score::from_ratio(7, 10)}},
             FeePerSecond{},
             ThresholdPlacement{},

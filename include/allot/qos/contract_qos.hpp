@@ -81,9 +81,9 @@ struct ContractScores {
 };
 ALLOT_FIELDS(ContractScores, total, tasks, recent_tasks, recent, current)
 
-/// Parameters of `ContractQoS`. The defaults are those of the second contracts; {20, 20, 20, 20, false} are those of
+/// Parameters of `ContractQos`. The defaults are those of the second contracts; {20, 20, 20, 20, false} are those of
 /// the first (spec: crynux.md 1.1).
-struct ContractQoSParameters {
+struct ContractQosParameters {
     std::uint32_t points_max = 10;   ///< Most points of a task: 10 for a rank in one round, 20 in two.
     std::uint32_t points_new = 20;   ///< Mean of a node without tasks, and the scale of the score.
     std::uint32_t padding = 10;      ///< Points for each task that the window of three lacks.
@@ -95,31 +95,31 @@ struct ContractQoSParameters {
     [[nodiscard]] constexpr auto fault() const noexcept -> const char* {
         return detail::first_unmet({
             {points_max >= 1 && points_max <= points_new && points_new <= 1'000,
-             "allot: ContractQoS: points_max must be 1 to points_new, and points_new at most 1,000"},
-            {padding <= 1'000, "allot: ContractQoS: padding must be at most 1,000"},
+             "allot: ContractQos: points_max must be 1 to points_new, and points_new at most 1,000"},
+            {padding <= 1'000, "allot: ContractQos: padding must be at most 1,000"},
             {kick_out_at < ContractScores::window * padding,
-             "allot: ContractQoS: kick_out_at must be less than three times padding, or a new node is kicked out"},
+             "allot: ContractQos: kick_out_at must be less than three times padding, or a new node is kicked out"},
         });
     }
     /// True if `fault()` is null.
     [[nodiscard]] constexpr auto valid() const noexcept -> bool { return fault() == nullptr; }
-    friend constexpr auto operator==(const ContractQoSParameters&, const ContractQoSParameters&) noexcept -> bool = default;
+    friend constexpr auto operator==(const ContractQosParameters&, const ContractQosParameters&) noexcept -> bool = default;
 };
-ALLOT_FIELDS(ContractQoSParameters, points_max, points_new, padding, kick_out_at, aborts_score_full)
+ALLOT_FIELDS(ContractQosParameters, points_max, points_new, padding, kick_out_at, aborts_score_full)
 
 /// The tracker of the contracts: whole points by rank of submission, a mean over the node's life rounded down, and a
 /// kick-out by the last three tasks (spec: crynux.md 1.3, 1.8).
 ///
 /// The score is max(1, mean) over the mean of a new node. Points come by `score`; a success alone gives none, because
 /// the contracts give points when a result is validated. A timeout in a group waits for the group's verdict.
-class ContractQoS {
+class ContractQos {
 public:
     using role = role::qos;
-    using Parameters = ContractQoSParameters;
+    using Parameters = ContractQosParameters;
     using node_data = ContractScores;
 
-    constexpr ContractQoS() noexcept = default;
-    constexpr explicit ContractQoS(const Parameters& parameters) : parameters_{detail::sound(parameters)} {}
+    constexpr ContractQos() noexcept = default;
+    constexpr explicit ContractQos(const Parameters& parameters) : parameters_{detail::sound(parameters)} {}
 
     /// Changes nothing: the scores outlive a departure.
     constexpr void joined(node_data&, TimePoint) const noexcept {}

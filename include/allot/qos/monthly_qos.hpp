@@ -15,9 +15,9 @@
 
 namespace allot { inline namespace v0 {
 
-/// Parameters of `MonthlyQoS`. Seed 002 gives no threshold; these are those of the first contracts (spec: crynux.md
+/// Parameters of `MonthlyQos`. Seed 002 gives no threshold; these are those of the first contracts (spec: crynux.md
 /// 1.1).
-struct MonthlyQoSParameters {
+struct MonthlyQosParameters {
     std::uint32_t points_max = 20;              ///< Most points of a task: ten in each of two rounds; at most 255.
     Score score_new = Score::from_ratio(1, 2);  ///< Score of a node without samples in its month (rule 12); above zero.
     bool timeout_scores_zero = true;            ///< A timeout outside a group enters as 0 (rule 19).
@@ -29,20 +29,20 @@ struct MonthlyQoSParameters {
     /// The fault of the parameters as one sentence; null when they are valid together.
     [[nodiscard]] constexpr auto fault() const noexcept -> const char* {
         return detail::first_unmet({
-            {points_max >= 1 && points_max <= 255, "allot: MonthlyQoS: points_max must be 1 to 255"},
-            {kick_out_window >= 1 && kick_out_window <= 50, "allot: MonthlyQoS: kick_out_window must be 1 to 50"},
+            {points_max >= 1 && points_max <= 255, "allot: MonthlyQos: points_max must be 1 to 255"},
+            {kick_out_window >= 1 && kick_out_window <= 50, "allot: MonthlyQos: kick_out_window must be 1 to 50"},
             {kick_out_at < std::uint64_t{kick_out_window} * points_max,
-             "allot: MonthlyQoS: kick_out_at must be less than kick_out_window times points_max"},
-            {Score::zero() < score_new && score_new <= Score::one(), "allot: MonthlyQoS: score_new must be above 0 and at most 1"},
+             "allot: MonthlyQos: kick_out_at must be less than kick_out_window times points_max"},
+            {Score::zero() < score_new && score_new <= Score::one(), "allot: MonthlyQos: score_new must be above 0 and at most 1"},
             {Score::zero() < score_floor && score_floor <= Score::one(),
-             "allot: MonthlyQoS: score_floor must be above 0 and at most 1"},
+             "allot: MonthlyQos: score_floor must be above 0 and at most 1"},
         });
     }
     /// True if `fault()` is null.
     [[nodiscard]] constexpr auto valid() const noexcept -> bool { return fault() == nullptr; }
-    friend constexpr auto operator==(const MonthlyQoSParameters&, const MonthlyQoSParameters&) noexcept -> bool = default;
+    friend constexpr auto operator==(const MonthlyQosParameters&, const MonthlyQosParameters&) noexcept -> bool = default;
 };
-ALLOT_FIELDS(MonthlyQoSParameters, points_max, score_new, timeout_scores_zero, kick_out_window, kick_out_at, score_floor)
+ALLOT_FIELDS(MonthlyQosParameters, points_max, score_new, timeout_scores_zero, kick_out_window, kick_out_at, score_floor)
 
 /// A node's task scores within 24 h, from the first of these tasks on.
 struct DayOfTasks {
@@ -62,10 +62,10 @@ ALLOT_FIELDS(DayOfTasks, from, points, tasks)
 /// Tasks are stored by days of the node's own. Each day begins with the first task after the end of the day before, and
 /// is forgotten as a whole 30 days after it began. So no task counts for longer than 30 days, none for less than 29,
 /// and the only task of a day for 30 exactly.
-class MonthlyQoS {
+class MonthlyQos {
 public:
     using role = role::qos;
-    using Parameters = MonthlyQoSParameters;
+    using Parameters = MonthlyQosParameters;
 
     static constexpr std::uint32_t days = 30;
     static constexpr std::uint32_t last_max = 50;
@@ -104,8 +104,8 @@ public:
         friend auto operator==(const node_data&, const node_data&) noexcept -> bool = default;
     };
 
-    constexpr MonthlyQoS() noexcept = default;
-    constexpr explicit MonthlyQoS(const Parameters& parameters) : parameters_{detail::sound(parameters)} {}
+    constexpr MonthlyQos() noexcept = default;
+    constexpr explicit MonthlyQos(const Parameters& parameters) : parameters_{detail::sound(parameters)} {}
 
     /// Changes nothing: the past counts until it is a month old, even if the node was absent in between (rule 20).
     constexpr void joined(node_data&, TimePoint) const noexcept {}
@@ -202,6 +202,6 @@ private:
 
     Parameters parameters_{};
 };
-ALLOT_FIELDS(MonthlyQoS::node_data, day, last, next, count, today)
+ALLOT_FIELDS(MonthlyQos::node_data, day, last, next, count, today)
 
 }}  // namespace allot::v0

@@ -14,8 +14,8 @@
 
 namespace allot { inline namespace v0 {
 
-/// Parameters of `RollingQoS`; the defaults are those of the 2026 relay (spec: crynux.md 2.7, 2.8).
-struct RollingQoSParameters {
+/// Parameters of `RollingQos`; the defaults are those of the 2026 relay (spec: crynux.md 2.7, 2.8).
+struct RollingQosParameters {
     std::uint32_t window = 50;                                   ///< Number of verdicts that count; at most 50.
     std::uint32_t points_max = 10;                               ///< Points of the best verdict; at most 255.
     Score score_new = Score::from_ratio(1, 2);                   ///< Score of a node without verdicts.
@@ -43,19 +43,19 @@ struct RollingQoSParameters {
     /// The fault of the parameters as one sentence; null when they are valid together.
     [[nodiscard]] constexpr auto fault() const noexcept -> const char* {
         return detail::first_unmet({
-            {window >= 1 && window <= 50, "allot: RollingQoS: window must be 1 to 50"},
-            {points_max >= 1 && points_max <= 255, "allot: RollingQoS: points_max must be 1 to 255"},
+            {window >= 1 && window <= 50, "allot: RollingQos: window must be 1 to 50"},
+            {points_max >= 1 && points_max <= 255, "allot: RollingQos: points_max must be 1 to 255"},
             {recovery_tau > Duration{0} && recovery_tau <= std::chrono::hours{24 * 40},
-             "allot: RollingQoS: recovery_tau must be positive and at most 40 days"},
-            {exclude_below < readmit_from, "allot: RollingQoS: exclude_below must be less than readmit_from"},
-            {proven_from <= window, "allot: RollingQoS: proven_from must be at most window"},
+             "allot: RollingQos: recovery_tau must be positive and at most 40 days"},
+            {exclude_below < readmit_from, "allot: RollingQos: exclude_below must be less than readmit_from"},
+            {proven_from <= window, "allot: RollingQos: proven_from must be at most window"},
         });
     }
     /// True if `fault()` is null.
     [[nodiscard]] constexpr auto valid() const noexcept -> bool { return fault() == nullptr; }
-    friend constexpr auto operator==(const RollingQoSParameters&, const RollingQoSParameters&) noexcept -> bool = default;
+    friend constexpr auto operator==(const RollingQosParameters&, const RollingQosParameters&) noexcept -> bool = default;
 };
-ALLOT_FIELDS(RollingQoSParameters, window, points_max, score_new, score_floor, timeout_scores_zero, kick_out_below, rejoin_floor,
+ALLOT_FIELDS(RollingQosParameters, window, points_max, score_new, score_floor, timeout_scores_zero, kick_out_below, rejoin_floor,
              penalty, penalty_first, first_from, boost, recovery_tau, exclude_below, readmit_from, rejoin_clears_health,
              proven_from, score_unproven, penalty_failure)
 
@@ -64,10 +64,10 @@ ALLOT_FIELDS(RollingQoSParameters, window, points_max, score_new, score_floor, t
 /// The long-term score is the mean of the last 50 verdicts over the best verdict. Health starts at one; a timeout
 /// multiplies it, a success adds to it, and it recovers with time: H(t) = 1 - (1 - H0)·exp(-t/τ). A node whose health
 /// falls below 0.2 is excluded until it is 0.8 again. A node whose full window has a mean below a fifth is kicked out.
-class RollingQoS {
+class RollingQos {
 public:
     using role = role::qos;
-    using Parameters = RollingQoSParameters;
+    using Parameters = RollingQosParameters;
 
     /// The tracker's data of one node.
     struct node_data {
@@ -100,8 +100,8 @@ public:
         friend auto operator==(const node_data&, const node_data&) noexcept -> bool = default;
     };
 
-    constexpr RollingQoS() noexcept = default;
-    constexpr explicit RollingQoS(const Parameters& parameters) : parameters_{detail::sound(parameters)} {}
+    constexpr RollingQos() noexcept = default;
+    constexpr explicit RollingQos(const Parameters& parameters) : parameters_{detail::sound(parameters)} {}
 
     /// Lifts a returning node to the floor, so that it can be drawn; a departure raises nothing else (rule 20). A node
     /// that is lifted begins its probation again: the points it is given prove nothing.
@@ -258,6 +258,6 @@ private:
 
     Parameters parameters_{};
 };
-ALLOT_FIELDS(RollingQoS::node_data, points, next, count, sum, joined_before, health, health_at, good)
+ALLOT_FIELDS(RollingQos::node_data, points, next, count, sum, joined_before, health, health_at, good)
 
 }}  // namespace allot::v0

@@ -78,9 +78,9 @@ public:
         prepare(h, after);
         auto& before = note_of(h);
         if (table(h).contains(h)) {
-            before.emplace(std::exchange(table(h).at(h), std::move(after)));
+            before.emplace(std::exchange(table(h).at(h), std::forward<Record>(after)));
         } else {
-            table(h).create(h, std::move(after));
+            table(h).create(h, std::forward<Record>(after));
         }
         moved_on(h, before, &table(h)[h], followers);
     }

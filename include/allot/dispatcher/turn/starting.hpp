@@ -62,14 +62,14 @@ public:
         put(t, std::move(task));
         const auto& placed = view.records.tasks()[t];
         auto last = no_handle<LeaseHandle>;
-        for (std::uint8_t i = 0; i < gang.size(); ++i) {
+        for (std::size_t i = 0; i < gang.size(); ++i) {
             const auto n = gang[i].node;
             ALLOT_ASSERT(view.records.nodes()[n].node.state == NodeState::available && !view.records.nodes()[n].node.leased(),
                          "a task starts on a node that is not free");
             const auto l = i == 0 ? placed.lease : view.records.leases().next();
             const auto length = std::max(Duration{1}, view.terms.length(view.records.nodes()[n].node, placed));
             auto lease = LeaseRecord{token + i, t, n, now, now + length};
-            lease.member = i;
+            lease.member = static_cast<std::uint8_t>(i);
             lease.of = static_cast<std::uint8_t>(gang.size());
             put(l, std::move(lease));
             if (i > 0) {
