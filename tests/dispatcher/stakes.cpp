@@ -87,3 +87,25 @@ TEST_CASE("tasks are drawn exactly while bounds are renewed, and a rollback give
     auto linear = allot::Dispatcher<allot::LinearPool>{allot::Dispatcher{before}, allot::LinearPool{}};
     CHECK(run(linear) == nodes);
 }
+
+namespace {
+
+/// A weight that promises nothing, so that no bound is stored for it.
+struct Unbounded {
+    using role = allot::role::weight;
+    auto weight(const allot::Node& node, const allot::Task& task, allot::Factors factors) const -> allot::Weight {
+        return allot::HarmonicWeight{}.weight(node, task, factors);
+    }
+};
+
+}  // namespace
+
+TEST_CASE("a weight without bounds has none to renew, whatever the default weight promises") {
+    auto d = allot::Dispatcher{Unbounded{}};
+    for (auto i = 1U; i <= 20; ++i) {
+        ok(d.join(plain_node(i), at(0s)));
+    }
+    ok(d.join(whale(), at(0s)));
+    ok(d.submit(plain_task(1), at(0s)));
+    CHECK(d.state().counters().ceilings == allot::Ceilings{});
+}

@@ -114,6 +114,15 @@ faults=$(
                     if (signature !~ /\)[ \t]*const[ \t]*(noexcept)?[ \t]*(->|{)/) fault("a function of a View that is not const")
                 }
             }
+            # Of the names that are also those of the defaults, a layer uses the one that the policies chose.
+            inside ~ /^dispatcher\/(view|turn)\// {
+                count = split("WeightPolicy CandidatePool TaskQueue QoSTracker", each, " ")
+                for (n = 1; n <= count; ++n) {
+                    if ($0 ~ "using .*" each[n]) chosen[each[n]] = 1
+                    else if ($0 ~ "(^|[^:[:alnum:]_])" each[n] "([^[:alnum:]_]|$)" && !(each[n] in chosen))
+                        fault(each[n] " is the default here; write `using typename Below::" each[n] ";` above")
+                }
+            }
             /tl::/ && file != "allot/result.hpp" { fault("only result.hpp names tl::expected") }
             /fmt::/ && room != "format" { fault("only format.hpp names {fmt}") }
             /nlohmann::/ && room != "json" { fault("only json.hpp names nlohmann-json") }'

@@ -26,6 +26,7 @@ class Door {
 public:
     using Record = typename View<Ps...>::Record;
     using Configuration = typename View<Ps...>::Configuration;
+    using WeightPolicy = typename View<Ps...>::WeightPolicy;
     using Queue = typename View<Ps...>::Types::TaskQueue;
 
     Door(View<Ps...>& whole, const Moment& at, Events& to, const Trace<View<Ps...>>& seen_by)

@@ -23,6 +23,7 @@ public:
         Below::intern_model, Below::follow_stakes, Below::hold, Below::depart, Below::displace, Below::end,
         Below::judge, Below::tell_end, Below::conclude, Below::start_over, Below::unchain;
     using typename Below::Record;
+    using typename Below::WeightPolicy;
 
     void operator()(const command::Join& c) {
         const auto& spec = c.node;

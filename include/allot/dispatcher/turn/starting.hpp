@@ -20,6 +20,7 @@ public:
     using Below::view, Below::moment, Below::trace, Below::tell, Below::traced, Below::put, Below::edit,
         Below::put_models;
     using typename Below::Record;
+    using typename Below::WeightPolicy;
 
     /// Keeps the ceilings of stored bounds in step with the largest stake, before anything is weighed. Touches no
     /// bound.

@@ -26,7 +26,7 @@ public:
         Below::pull_freed, Below::shrink_queue, Below::renew_bounds;
     using typename Below::Configuration;
     using Command = typename View<Ps...>::Command;
-    using WeightPolicy = typename View<Ps...>::WeightPolicy;
+    using typename Below::WeightPolicy;
     using Below::operator();
 
     /// Settles what is due, then checks the command and carries it out, or says why it is refused; then free nodes take
