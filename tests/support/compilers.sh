@@ -1,6 +1,7 @@
 #!/bin/sh
-# Compiles and runs the README's first program and the smoke test by every compiler that the system has a package of, with Debian's own Boost and
-# then with 1.81 where there is one, and prints a table: what docs/support.md says was tried. tests/bare.sh runs it.
+# Compiles and runs the README's first program and the smoke test with every compiler that the system has a package of,
+# with Debian's own Boost and then with 1.81 if there is one. Prints the table of docs/support.md. tests/bare.sh runs
+# it.
 set -eu
 cd "$(dirname "$0")/../.."
 . tests/support/debian.sh
@@ -10,7 +11,7 @@ trap 'rm -rf "$work"' EXIT
 sed -n '/^task 7/p' README.md > "$work/expected"
 line=$(sed -n 's/^g++ \(.*examples.quickstart.*\) -o .*/\1/p' README.md)
 
-# works <command...>: `yes` where the program compiles and prints what the README says, and the smoke test passes.
+# works <command...>: prints `yes` if the program compiles and prints the README's output, and the smoke test passes.
 works() {
     # shellcheck disable=SC2086  # words
     if "$@" $line -o "$work/first" $fmt > "$work/log" 2>&1 && "$work/first" > "$work/printed" &&
@@ -25,7 +26,7 @@ works() {
     fi
 }
 
-# is_there <package>: whether the system has it, by this very name (apt takes an unknown one for a pattern).
+# is_there <package>: true if the system has a package of exactly this name (apt takes an unknown one for a pattern).
 is_there() {
     apt-cache show "$1" 2> /dev/null | grep -Fqx "Package: $1"
 }
