@@ -276,7 +276,7 @@ public:
 
     /// Uses the default parameters. @pre `voters` is not empty (asserted).
     Quorum(const NodeId& self, const std::vector<NodeId>& voters) : Quorum{self, voters, Parameters{}} {}
-    /// As above. Throws `std::invalid_argument` if `parameters.fault()` is not null.
+    /// As above. Throws `std::invalid_argument` if `parameters.fault()` is not null. @pre `voters` is not empty.
     Quorum(NodeId self, const std::vector<NodeId>& voters, const Parameters& parameters)
         : self_{std::move(self)}, voters_{voters.begin(), voters.end()}, parameters_{detail::sound(parameters)} {
         ALLOT_ASSERT(!voters_.empty(), "Quorum: it needs voters");
@@ -371,7 +371,8 @@ private:
     std::map<Hash256, ClaimBid> votes_;
 };
 
-/// The arbiter of the right to create a queue. `StoreCas` and `Quorum` also decide who owns it next and who settles.
+/// The arbiter of the right to create a queue. `StoreCas` and `Quorum` also decide the next owner and the node that
+/// settles.
 using ClaimArbiter = std::variant<Intent, StoreCas, Quorum>;
 
 }}  // namespace allot::v0

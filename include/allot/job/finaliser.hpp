@@ -12,7 +12,7 @@
 
 namespace allot { inline namespace v0 {
 
-/// The idempotency key of a job's settlement: whichever node requests it, and however often, the job is settled once.
+/// The idempotency key of a job's settlement: the job is settled once, even if several nodes request it several times.
 [[nodiscard]] inline auto escrow_key(const JobId& job) -> Hash256 { return RecordHasher{"escrow"}.id(job).finish(); }
 
 /// The contract's answer to a request to release or refund the escrow. The contract must remember its answers: after it
@@ -64,6 +64,7 @@ public:
     }
 
     /// Receives the contract's answer. Errors: `job_unknown`, `settlement_unasked`, `record_invalid`.
+    /// @complexity linear in the records.
     [[nodiscard]] auto on_settlement(const Settlement& settlement) -> JobEffects {
         if (settlement.job != job_) { return refused(JobError::job_unknown); }
         if (!asked_) { return refused(JobError::settlement_unasked); }
@@ -77,8 +78,8 @@ public:
         return out;
     }
 
-    /// Receives another node's record of the job's end. Of two records every node keeps the same one. Error:
-    /// `record_invalid`.
+    /// Receives another node's record of the job's end. Of two records every node keeps the same one.
+    /// Error: `record_invalid`. @complexity linear in the record.
     [[nodiscard]] auto finish(const FinalRecord& record) -> JobEffects {
         if (fault_of(job_, record.macros.size(), record)) { return refused(JobError::record_invalid); }
         auto out = JobEffects{};

@@ -24,8 +24,8 @@ struct ClaimBid {
     friend auto operator<=>(const ClaimBid&, const ClaimBid&) -> std::strong_ordering = default;
 };
 
-/// Messages between nodes, as values. The embedder encodes them and checks who may speak in whose name. Every message
-/// may be lost, doubled, late or out of order; none of that does harm.
+/// Messages between nodes, as values. The embedder encodes them and checks that each sender may use its name. Every
+/// message may be lost, doubled, late or out of order; none of that does harm.
 namespace job_message {
 
 /// The state of a queue, from its owner. Without a control: results and verdicts that another node seems to lack.

@@ -239,7 +239,7 @@ private:
         if (m.node.is_null()) { return JobError::node_invalid; }
         if (m.wallet.is_null()) { return JobError::wallet_invalid; }
         if (m.node == state_.self().node) { return std::nullopt; }
-        // A node that requests after the job's end, or requests what it already owns, missed a message.
+        // A node that requests after the job's end, or requests a queue that it already owns, missed a message.
         const auto given = state_.known() && !state_.owns() && state_.reign().owner == m.node && gave_ == state_.reign();
         if (final_ || given) {
             reply(snapshot(), now, out);

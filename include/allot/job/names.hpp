@@ -47,7 +47,7 @@ public:
     /// Starts with the word for the kind.
     explicit RecordHasher(std::string_view what) { text(what); }
 
-    /// Adds a number.
+    /// Adds a number. @complexity O(1).
     auto word(std::uint64_t value) -> RecordHasher& {
         auto bytes = std::array<std::uint8_t, 8>{};
         for (auto& byte : bytes) {

@@ -68,9 +68,9 @@ struct Verdict {
 /// Compares each verifier's result with the blocks it repeated, and rejects the wrong results.
 ///
 /// Wallets vote, not MicroJobs. If fewer than half of the wallets that a verifier checked differ from it, they are the
-/// culprits. If more than half differ, the verifier is the culprit. If exactly half differ, or there is only one wallet,
-/// no author is to blame. The verifier's result is then rejected to break the tie, and another node repeats it on fresh
-/// picks (the next `round`).
+/// culprits. If more than half differ, the verifier is the culprit. If exactly half differ, or there is only one
+/// wallet, no author is to blame. The verifier's result is then rejected to break the tie, and another node repeats it
+/// on fresh picks (the next `round`).
 ///
 /// `same(a, b)` compares two hashes; pass another function for outputs that may differ a little.
 /// Errors: `not_covered` if a result is missing, `macro_unknown` if the secret has another shape.

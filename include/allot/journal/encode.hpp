@@ -399,7 +399,7 @@ template <class T>
 /// Decodes a message from an untrusted sender. `encode` of the result gives the same bytes, because no other bytes are
 /// accepted.
 ///
-/// Returns a `DecodeFault` if the message is not in canonical form. `decode` checks the form only. The dispatcher
+/// Error: a `DecodeFault` if the message is not in canonical form. `decode` checks the form only. The dispatcher
 /// checks the meaning, as for every command: an amount below 2^96, a name within the limits.
 /// @complexity linear in the message.
 template <class T>

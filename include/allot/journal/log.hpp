@@ -326,9 +326,10 @@ private:
 /// can be read, but pages that a failed sync gave up look as if they had been kept, and no later sync would write them.
 /// The visited records outlast a crash only once `recover` has succeeded.
 ///
-/// Returns any other fault and changes nothing: the log then holds less than was acknowledged, and the operator has to
-/// decide. The visited records include the acknowledged ones, unless the device lost bytes that it reported as synced.
-/// Returns `cut_failed` if cutting or writing again failed. A mark of zero bytes means the log was never begun:
+/// Error: any other fault, which changes nothing: the log then holds less than was acknowledged, and the operator has
+/// to decide. The visited records include the acknowledged ones, unless the device lost bytes that it reported as
+/// synced.
+/// Error `cut_failed`: cutting or writing again failed. A mark of zero bytes means the log was never begun:
 /// continue from the initial mark.
 /// @complexity linear in the log. Memory is linear in one record and in the unsynced part.
 template <class File, class Visit>

@@ -54,7 +54,7 @@ namespace allot { inline namespace v0 { namespace detail {
 /// many languages read JSON numbers as such and would round them. @complexity linear in the value.
 class JsonWriter {
 public:
-    /// Returns the value as JSON. Throws only what an allocation throws.
+    /// Returns the value as JSON. Throws `std::bad_alloc` only.
     template <class T>
     [[nodiscard]] static auto of(const T& value) -> Json {
         if constexpr (std::is_integral_v<T>) {

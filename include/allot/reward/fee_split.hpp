@@ -40,9 +40,9 @@ struct FeeSplit {
     friend auto operator==(const FeeSplit&, const FeeSplit&) -> bool = default;
 };
 
-/// Divides a fee by score: payment_i = floor(fee × score_i / Σ score). `remainder` decides who gets the units left over
-/// by rounding (seed 002, task fee distribution). A fee of 100 at scores of 10, 5 and 2 pays 58, 29 and 13. A score of
-/// zero is paid nothing.
+/// Divides a fee by score: payment_i = floor(fee × score_i / Σ score). `remainder` selects the receiver of the units
+/// left over by rounding (seed 002, task fee distribution). A fee of 100 at scores of 10, 5 and 2 pays 58, 29 and 13. A
+/// score of zero is paid nothing.
 ///
 /// Errors: `no_members`; `nothing_scored` if all scores are zero and no `whole` is given; `scores_exceed_whole`;
 /// `amount_overflow` for 2^96 and more.

@@ -23,7 +23,7 @@ struct Opening {
 ///
 /// The relays use Keccak-256 of id and nonce; pass another function to `ValidationGroup` for that.
 struct CommitmentOf {
-    /// Returns the commitment of `opening` for a task with this `work`.
+    /// Returns the commitment of `opening` for a task with this `work`. @complexity O(1).
     [[nodiscard]] constexpr auto operator()(const Opening& opening, const Hash256& work) const noexcept -> Hash256 {
         auto hash = Sha256{};
         for (const auto c : std::string_view{"allot validation group"}) {

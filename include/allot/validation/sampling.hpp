@@ -30,6 +30,7 @@ struct SamplingRate {
 /// True if a task is sampled by the rule of the relays and contracts. The VRF output's 32 bytes, as a number with the
 /// highest byte first, are then a multiple of `one_in`. Task ids play no part, so the output must belong to the task.
 /// @pre `one_in > 0`.
+/// @complexity O(1).
 [[nodiscard]] constexpr auto sampled_as_contracts(const Entropy& vrf_output, std::uint64_t one_in) noexcept -> bool {
     auto rest = u128{0};
     for (const auto byte : vrf_output.bytes()) { rest = ((rest << 8U) + byte) % one_in; }
