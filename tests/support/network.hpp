@@ -14,8 +14,8 @@
 
 #include "support/instances.hpp"
 
-// A small network for claims: nodes and tasks that differ from a plain one only in the subject of the claim. Also moments
-// with and without entropy, and short queries about the events.
+// A small network for claims: nodes and tasks that differ from a plain one only in the subject of the claim. Also
+// moments with and without entropy, and short queries about the events.
 namespace support {
 
 using namespace std::chrono_literals;

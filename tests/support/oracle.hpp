@@ -31,8 +31,8 @@ struct Pick {
 /// The draw as DESIGN section 4 describes it, place after place. `weigh(place)` is the weight in units of 2^-92; a
 /// bound is in units of 2^-28.
 ///
-/// Rejection sampling: draw a point below the sum of the bounds, take the first place whose prefix sum exceeds it. Accept
-/// it with probability weight / bound: if the point is in the first `weight` of the place. The point has 28 bits
+/// Rejection sampling: draw a point below the sum of the bounds, take the first place whose prefix sum exceeds it.
+/// Accept it with probability weight / bound: if the point is in the first `weight` of the place. The point has 28 bits
 /// behind the binary point; if they do not decide, another 64 are drawn. After a number of rejections one scan decides
 /// exactly.
 template <class Weigh>

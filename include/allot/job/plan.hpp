@@ -81,8 +81,8 @@ struct MacroPlan {
     friend auto operator==(const MacroPlan&, const MacroPlan&) -> bool = default;
 };
 
-/// The public plan of a job: ids and sizes. It reveals neither the verifiers nor the places of the data blocks (rule
-/// 31).
+/// The public plan of a job: ids and sizes. It reveals neither the verifiers nor the places of the data
+/// blocks (rule 31).
 class JobPlan {
 public:
     /// Slices a job. The ids follow from the seed alone, so that each later holder of the seed can check them:

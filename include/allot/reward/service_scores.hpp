@@ -36,8 +36,8 @@ namespace allot { inline namespace v0 {
 struct TaskScores {
     /// Sum of the task scores, in points.
     std::uint64_t sum = 0;
-    /// Number of tasks. Zero is the explicit state "no samples yet"; tasks without any submission do not count (rule
-    /// 21).
+    /// Number of tasks. Zero is the explicit state "no samples yet"; tasks without any submission do not
+    /// count (rule 21).
     std::uint32_t tasks = 0;
 
     /// Adds one task: the sum of the node's scores in its rounds, or zero if it missed a task that another node
