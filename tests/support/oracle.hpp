@@ -28,8 +28,8 @@ struct Pick {
     bool scanned = false;
 };
 
-/// The draw as DESIGN section 4 describes it, place after place. `weigh(place)` is the weight in units of 2^-92; a
-/// bound is in units of 2^-28.
+/// The draw as rule 12 tells it, place after place. `weigh(place)` is the weight in units of 2^-92; a bound is in
+/// units of 2^-28.
 ///
 /// Rejection sampling: draw a point below the sum of the bounds, take the first place whose prefix sum exceeds it.
 /// Accept it with probability weight / bound: if the point is in the first `weight` of the place. The point has 28 bits

@@ -91,16 +91,19 @@ public:
         answer(now, out);
         return std::nullopt;
     }
+    /// Records news of a MacroJob, and bars culprits. Errors: those of `JobTracker::hear`.
     [[nodiscard]] auto hear(const job_message::MacroNews& m, TimePoint now, JobEffects& out) -> std::optional<JobError> {
         if (const auto fault = tracker_.hear(m, now)) { return fault; }
         bar(m.rejected);
         if (replicas_.contains(m.macro)) { tell_replica(m.macro, now, out); }
         return std::nullopt;
     }
+    /// Records an announced MicroJob. Errors: those of `JobTracker::hear`.
     [[nodiscard]] auto hear(const job_message::MicroDone& m, TimePoint /*now*/, JobEffects& /*out*/)
         -> std::optional<JobError> {
         return tracker_.hear(m);
     }
+    /// Passes a message about a queue to its replica; the errors are as above.
     template <class M>
     [[nodiscard]] auto hear(const M& m, TimePoint now, JobEffects& out) -> std::optional<JobError> {
         const auto at = replicas_.find(macro_of(m));

@@ -27,7 +27,7 @@ struct JsonPlace {
     const JsonPlace* around = nullptr;  ///< The surrounding value; null for the whole text.
     /// Name of the field in an object; may be empty. Its `data()` is null in a list.
     std::string_view name{};
-    std::size_t index = 0;              ///< Index in a list.
+    std::size_t index = 0;  ///< Index in a list.
 
     /// Returns the path of the field `field` of this value. @pre This value outlives the result.
     [[nodiscard]] auto in(std::string_view field) const noexcept -> JsonPlace { return {this, field, 0}; }

@@ -23,7 +23,7 @@ namespace allot { inline namespace v0 {
 struct ValidationTask {
     TaskId task;
     OwnerId owner = OwnerId::null();
-    Amount fee{};
+    Amount fee{};    ///< In token units.
     Hash256 work{};  ///< Not all zeros, because zeros identify no work.
 
     friend auto operator==(const ValidationTask&, const ValidationTask&) -> bool = default;
