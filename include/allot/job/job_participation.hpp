@@ -83,8 +83,7 @@ public:
         return std::nullopt;
     }
 
-    /// Receives another node's message. Errors: `queue_missing` for a queue not joined, and those of the state machine
-    /// concerned.
+    /// Answers a node's question about the MacroJobs. Error: `node_invalid`.
     [[nodiscard]] auto hear(const job_message::MacrosQuery& m, TimePoint now, JobEffects& out) -> std::optional<JobError> {
         if (m.node.is_null()) { return JobError::node_invalid; }
         owed_ = owed_ || m.node != self_.node;
@@ -103,7 +102,7 @@ public:
         -> std::optional<JobError> {
         return tracker_.hear(m);
     }
-    /// Passes a message about a queue to its replica; the errors are as above.
+    /// Passes a message about a queue to its replica. Errors: `queue_missing` for a queue not joined, and the replica's.
     template <class M>
     [[nodiscard]] auto hear(const M& m, TimePoint now, JobEffects& out) -> std::optional<JobError> {
         const auto at = replicas_.find(macro_of(m));
