@@ -102,7 +102,7 @@ public:
         -> std::optional<JobError> {
         return tracker_.hear(m);
     }
-    /// Passes a message about a queue to its replica. Errors: `queue_missing` for a queue not joined, and the replica's.
+    /// Passes a message about a queue to its replica. Errors: `queue_missing` for a queue not joined; the replica's.
     template <class M>
     [[nodiscard]] auto hear(const M& m, TimePoint now, JobEffects& out) -> std::optional<JobError> {
         const auto at = replicas_.find(macro_of(m));
