@@ -1,5 +1,5 @@
-// The two points of choice: who runs a task (the weight) and which task goes first (the value). A pool and a queue are indices:
-// they make the choice fast and never make another one.
+// The two points of decision: which node runs a task (the weight) and which task goes first (the value). A pool and a
+// queue are indices: they make the decision fast and never change it.
 #include <charconv>
 #include <chrono>
 #include <cstdint>
@@ -14,10 +14,10 @@ using namespace allot::literals;
 
 namespace {
 
-// ---- best fit: the card that wastes least memory ---------------------------------------------------------------------
+// ---- best fit: the card that wastes the least memory ----------------------------------------------------------------
 
-/// The default weight, divided by the memory that the task would leave unused. With `weight_max`, no node weighs more than its
-/// stored bound, and draws stay O(log n).
+/// The default weight, divided by the memory that the task would leave unused. Because of `weight_max`, no node weighs
+/// more than its stored bound, and draws stay O(log n).
 struct BestFit {
     using role = allot::role::weight;
     static constexpr bool monotone = true;
@@ -33,7 +33,7 @@ struct BestFit {
     }
 };
 
-// ---- first come, first served: earlier is worth more -------------------------------------------------------------------
+// ---- first come, first served: earlier is worth more ----------------------------------------------------------------
 
 struct FirstComeFirstServed {
     using role = allot::role::valuation;
@@ -43,9 +43,9 @@ struct FirstComeFirstServed {
     }
 };
 
-// ---- fair share: who has had little goes first -------------------------------------------------------------------------
+// ---- fair share: owners that had little go first --------------------------------------------------------------------
 
-/// The embedder knows what each owner has had; it says so in a label of the task, such as `had:3600` for an hour of work.
+/// The embedder knows how much work each owner had, and writes it into a label of the task: `had:3600` for an hour.
 struct FairShare {
     using role = allot::role::valuation;
 
@@ -53,14 +53,14 @@ struct FairShare {
         auto had = std::uint64_t{0};
         for (const auto& label : task.labels) {
             if (label.rfind("had:", 0) == 0) {
-                (void)std::from_chars(label.data() + 4, label.data() + label.size(), had);  // what is no number counts as 0
+                (void)std::from_chars(label.data() + 4, label.data() + label.size(), had);  // not a number counts as 0
             }
         }
         return {allot::u128{1'000'000}, 1 + had};
     }
 };
 
-/// How many of 1,000 small tasks a large card gets beside a small one.
+/// Returns how many of 1,000 small tasks a large card gets when a small card competes.
 template <class Weight>
 auto of_the_large_card() -> int {
     auto dispatcher = allot::Dispatcher{Weight{}};
@@ -77,7 +77,7 @@ auto of_the_large_card() -> int {
     return large;
 }
 
-/// The task that a node takes first of two that wait: the second one submitted pays more and its owner has had more.
+/// Returns the task that a node takes first of two. The one submitted second pays more, and its owner had more.
 template <class Valuation>
 auto first_of_two() -> std::string {
     auto dispatcher = allot::Dispatcher{Valuation{}};

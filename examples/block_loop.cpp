@@ -1,4 +1,4 @@
-// What a chain client does with a block: it filters its mempool, proposes, executes what others propose, and undoes a fork.
+// A chain client's work on a block: it filters its mempool, proposes, executes the blocks of others, and undoes a fork.
 #include <cstdint>
 #include <cstdio>
 #include <utility>
@@ -14,7 +14,7 @@ using namespace allot::literals;
 using Network = allot::Dispatcher<>;
 using Command = Network::Command;
 
-/// What executing a block came to; the proposer puts it into the header, and everybody else compares.
+/// The outcome of a block. The proposer puts it into the header; the other clients compare.
 struct Outcome {
     allot::Hash256 state{};
     allot::Hash256 events{};
@@ -31,13 +31,13 @@ struct Block {
 class Client {
 public:
     Client() = default;
-    Client(const Client&) = delete;  // the sessions refer to the network, which stays where it is
+    Client(const Client&) = delete;  // the sessions refer to `network_`, which must not move
     auto operator=(const Client&) -> Client& = delete;
     ~Client() {
         while (!tips_.empty()) { undo(); }
     }
 
-    /// Of the commands that come in, those that would be refused now do not get into the mempool.
+    /// Adds a command to the mempool, unless it would be refused now.
     void receive(const Command& command) {
         if (!network_.check(command)) { mempool_.push_back(command); }
     }
@@ -50,8 +50,8 @@ public:
         return block;
     }
 
-    /// Executes a block on top of those that are not final. False, and nothing has happened, when it comes to something else
-    /// than it says.
+    /// Executes a block on top of the blocks that are not final. Returns false, and undoes the block, if its outcome
+    /// differs.
     [[nodiscard]] auto accept(const Block& block) -> bool {
         auto session = network_.session();
         if (execute(block, session) != block.outcome) {
@@ -62,12 +62,12 @@ public:
         std::erase_if(mempool_, [&](const Command& command) { return network_.check(command).has_value(); });
         return true;
     }
-    /// The last block lost against another of its height.
+    /// Undoes the last block, after another of its height has won.
     void undo() {
         take_back(tips_.back());
         tips_.pop_back();
     }
-    /// All blocks so far are final.
+    /// Makes all blocks so far final.
     void finalise() {
         for (; !tips_.empty(); tips_.pop_back()) { tips_.back().commit(); }
     }
@@ -80,11 +80,11 @@ private:
 
     [[nodiscard]] auto execute(const Block& block, const Session& session) -> Outcome {
         auto hash = allot::EventHash{};
-        // First the beacon places what waits from earlier blocks. The block's own commands come without entropy, and wait for
-        // a beacon that nobody knew when they were submitted.
+        // The beacon first places the tasks that wait from earlier blocks. The block's own commands come without
+        // entropy and wait for a beacon that was unknown when they were submitted.
         hash.add(network_.match({block.time, block.beacon}));
         for (const auto& command : block.commands) { hash.add(network_.apply(command, {.time = block.time})); }
-        root_.follow(network_, session.touched());  // as long as what the block touched, not as the network
+        root_.follow(network_, session.touched());  // linear in the touched records, not in the network
         return {root_.root(), hash.value()};
     }
     void take_back(Session& session) {

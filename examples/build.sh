@@ -1,6 +1,6 @@
 #!/bin/sh
-# Installs what is missing, builds one example, and says where it is: sh examples/build.sh replay
-# Debian 12, Ubuntu 22.04 or later. The names are those of the files and folders beside this one.
+# Installs missing packages, builds one example, and prints its path: sh examples/build.sh replay
+# Debian 12, Ubuntu 22.04 or later. The names are those of the files and folders in this folder.
 set -eu
 
 example=$1

@@ -1,5 +1,5 @@
-// Policies of your own: who may run what, with reasons of your own; how likely; how long. Each is a plain struct that names its
-// role, and each can be checked against the laws of its role before a dispatcher sees it.
+// Policies of your own: an eligibility policy with its own reasons, a weight, and lease terms. Each is a plain struct
+// that names its role. Each can be checked against the laws of its role before it is used in a dispatcher.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -28,7 +28,7 @@ auto has(const allot::List<std::string>& labels, const std::string& label) -> bo
 struct House {
     using role = allot::role::eligibility;
 
-    // About classes of hardware this house has no opinion.
+    // This house accepts every class of hardware.
     auto fits(const allot::NodeClass&, const allot::Requirement&) const -> allot::Reason { return allot::Reason::none; }
 
     auto admits(const allot::Node& node, const allot::Task& task, const allot::Situation&) const -> allot::Reason {
@@ -43,7 +43,7 @@ struct House {
 
 // ---- weight: green power counts one and a half times ----------------------------------------------------------------
 
-/// It depends on the node's labels and on the factors, never on the task, so draws stay O(log n).
+/// Depends on the node's labels and on the factors, never on the task, so draws stay O(log n).
 struct GreenFirst {
     using role = allot::role::weight;
     static constexpr bool monotone = true;
@@ -54,7 +54,7 @@ struct GreenFirst {
     }
 };
 
-// ---- terms: short leases, another node after a timeout ----------------------------------------------------------------
+// ---- terms: short leases, another node after a timeout --------------------------------------------------------------
 
 struct Impatient {
     using role = allot::role::terms;
@@ -109,7 +109,7 @@ int main() {
     show(dispatcher.submit({.id = "upscale", .vram_min = 16_GiB, .fee = 10, .duration_estimate = 20s, .owner = "alice",
                             .labels = {"region:north"}}, now).or_throw());
 
-    // Why not? The same policy answers.
+    // Explains a refusal, by asking the same policy.
     const auto& bergen = *dispatcher.node("bergen");
     const auto& upscale = *dispatcher.task("upscale");
     const auto& fits = dispatcher.state().fits();

@@ -1,5 +1,5 @@
-// A candidate pool without a dispatcher: it needs a few numbers of a node, and gives a random draw in proportion to weights
-// that only you know. Whoever keeps nodes elsewhere can use it as it is.
+// A candidate pool without a dispatcher: it stores a few numbers for each node, and draws at random in proportion to
+// weights that only you know. You can use it as it is if you keep the nodes elsewhere.
 #include <cstdint>
 #include <cstdio>
 #include <vector>
@@ -12,19 +12,19 @@ namespace {
 
 struct Node {
     const char* name;
-    allot::ClassId group;  // which card: 0 is the RTX 4090, 1 the A100
+    allot::ClassId group;  // the card: 0 is the RTX 4090, 1 the A100
     std::uint32_t slot;    // its place in the group
     allot::Weight weight;
     bool busy = false;
 };
 
-// Weights in tenths. A bound may be larger than the weight, so it need not be told of each change.
+// Weights in tenths. A bound may exceed the weight, so the pool need not be told of each change.
 auto tenths(std::uint64_t count) -> allot::Weight { return allot::Weight::from_ratio(count, 10); }
 
 auto nodes = std::vector<Node>{
     {"relay-1", {0}, 0, tenths(1)}, {"relay-2", {0}, 1, tenths(4)}, {"relay-3", {1}, 0, tenths(2)}, {"relay-4", {1}, 1, tenths(3)}};
 
-// What the pool knows of a node. Without bounds it is no candidate.
+// The pool's data for a node. Without bounds the node is no candidate.
 auto place(std::uint32_t i, bool candidate) -> allot::NodePlace {
     const auto bound = candidate ? allot::bound_of(nodes[i].weight) : 0U;
     return {allot::NodeHandle{i}, nodes[i].group, nodes[i].slot, bound, bound};
@@ -40,7 +40,7 @@ int main() {
         pool.changed(place(i, false), place(i, true));
     }
 
-    // A frame says who takes part: here both groups, then the A100 alone.
+    // A frame selects the candidates: here both groups, then the A100 alone.
     const auto both = std::vector<allot::ClassId>{{0}, {1}};
     const auto a100 = std::vector<allot::ClassId>{{1}};
     auto random = allot::Random{allot::Entropy{2026}, allot::Purpose::dispatch, {}};
@@ -53,7 +53,7 @@ int main() {
         std::printf("%s was drawn %d times out of 10000\n", nodes[i].name, counts[i]);
     }
 
-    // Draw and mark busy until nobody is left: a lease by hand.
+    // Draw and mark busy until no candidate is left: a lease by hand.
     auto leases = std::vector<std::uint32_t>{};
     while (const auto drawn = pool.draw({a100}, weigh, random)) {
         const auto i = drawn->node.value;
@@ -62,7 +62,7 @@ int main() {
         std::printf("%s takes a task; %u of the A100 are left\n", nodes[i].name, pool.count({a100}));
     }
 
-    // A change called backwards is its undo.
+    // Calling a change with its arguments swapped undoes it.
     while (!leases.empty()) {
         const auto i = leases.back();
         pool.changed(place(i, false), place(i, true));

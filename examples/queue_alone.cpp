@@ -1,4 +1,5 @@
-// A task queue without a dispatcher: tasks by value in groups, the best for whoever asks, the worst to evict.
+// A task queue without a dispatcher: tasks by value in groups. It gives the best task for a node and the worst to
+// evict.
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
@@ -13,7 +14,7 @@ namespace {
 
 struct Job {
     const char* name;
-    allot::RequirementId group;  // which cards will do: 0 wants an A100, 1 takes any with 8 GiB
+    allot::RequirementId group;  // the cards that fit: 0 wants an A100, 1 takes any with 8 GiB
     allot::Amount fee;
     allot::Duration estimate;
 };
@@ -38,21 +39,21 @@ int main() {
         queue.push(entry(i));
     }
 
-    // One too many for four nodes: the lowest value goes.
+    // One task too many for four nodes: the task with the lowest value is evicted.
     while (queue.size() > queue.capacity(4)) {
         const auto worst = queue.worst()->value;
         std::printf("%s is evicted\n", jobs[worst].name);
         queue.erase(entry(worst));
     }
 
-    // A small node asks for what it can run; it has no room for thumbnails just now.
+    // A small node asks for a task that it can run; it has no room for thumbnails now.
     const auto small = std::vector<allot::RequirementId>{{1}};
     const auto no_thumbnails = [](allot::TaskHandle task) { return task.value != 3; };
     const auto taken = queue.best(small, no_thumbnails)->value;
     std::printf("the small node takes %s\n", jobs[taken].name);
     queue.erase(entry(taken));
 
-    // A large one takes whatever is best of all groups, until nothing is left.
+    // A large node takes the best task of all groups until the queue is empty.
     const auto both = std::vector<allot::RequirementId>{{0}, {1}};
     while (const auto best = queue.best(both, [](allot::TaskHandle) { return true; })) {
         std::printf("the A100 takes %s\n", jobs[best->value].name);

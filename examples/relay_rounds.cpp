@@ -1,5 +1,5 @@
-// A relay as Crynux ran it in 2026: tasks are priced by estimates that learn, matched in rounds at a tick, models are brought to
-// where they are asked for, and cards of which there are too few get nothing.
+// A relay as Crynux ran it in 2026. Tasks are priced by estimates that learn and matched in rounds at a tick. Models
+// are brought to where they are wanted, and cards that are too rare get no tasks.
 #include <cstdint>
 #include <cstdio>
 #include <map>
@@ -21,7 +21,7 @@ namespace {
 constexpr auto model = "llama-3-8b";
 constexpr auto work = allot::TextWork{.text_bytes = 2'000, .new_tokens_max = 400};
 
-/// The relay's name of a node says its platform behind a plus sign; without one it counts as a Mac.
+/// A node's name at the relay has its platform behind a plus sign; without one it counts as a Mac.
 auto card_and_platform(const std::string& name) -> std::pair<std::string, std::string> {
     const auto plus = name.find('+');
     return plus == std::string::npos ? std::pair{name, std::string{"Darwin"}} : std::pair{name.substr(0, plus), name.substr(plus + 1)};
@@ -34,7 +34,7 @@ public:
         (void)network_.join({.id = id, .gpu = gpu, .vram = vram, .stake = 400, .platform = platform}, dark()).or_throw();
     }
 
-    /// A text task pays by what it is expected to take; nothing is drawn before the next tick.
+    /// Submits a text task, which pays by its expected time; no task is placed before the next tick.
     void submit(std::uint64_t id, std::vector<allot::GpuChoice> gpus = {}) {
         auto task = allot::TaskSpec{.id = id, .vram_min = 16_GiB, .gpus = std::move(gpus), .models = {model}, .fee = 1'000'000};
         task.duration_estimate = costs_.on_any(work, model, task.vram_min).value();
@@ -43,7 +43,7 @@ public:
         (void)network_.submit(std::move(task), dark()).or_throw();
     }
 
-    /// Finished work, fetched models, then a round: the highest value first, each task a node of its own.
+    /// Completes work and downloads, then runs a round: the highest value first, each task on a node of its own.
     void tick(allot::TimePoint now) {
         now_ = now;
         for (auto at = running_.begin(); at != running_.end() && at->first <= now_;) {
@@ -76,10 +76,10 @@ public:
     }
 
 private:
-    /// Without entropy a command draws nothing.
+    /// A moment without entropy: its command places no task.
     [[nodiscard]] auto dark() const -> allot::Moment { return {now_, {}}; }
 
-    /// Asks the likeliest nodes that lack the model, as many as its demand wants and none twice.
+    /// Asks the likeliest nodes without the model to fetch it, as many as its demand wants, and none twice.
     void bring_models() {
         auto missing = demand_.wanted(now_, holders_).value();
         const auto able = allot::probabilities(network_, {.id = "whoever", .vram_min = 16_GiB, .duration_estimate = 1s}).value();
@@ -92,10 +92,11 @@ private:
         }
     }
 
-    static constexpr auto seen_ = allot::Duration{24s};  // what the work really takes
+    static constexpr auto seen_ = allot::Duration{24s};  // real duration of the work
 
     allot::TimePoint now_{};
-    allot::Dispatcher<allot::preset::CrynuxRelay2026> network_{allot::preset::CrynuxRelay2026{3}};  // at least 3 of a name
+    // cards with fewer than 3 nodes get none
+    allot::Dispatcher<allot::preset::CrynuxRelay2026> network_{allot::preset::CrynuxRelay2026{3}};
     allot::WorkloadCalibration costs_;
     allot::DemandControl demand_{{.window = 5min}};  // the relay looks at half an hour
     std::multimap<allot::TimePoint, allot::Lease> running_;

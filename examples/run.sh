@@ -1,6 +1,6 @@
 #!/bin/sh
-# Installs what is missing, builds examples/simulate and runs the bundled trace.
-# Debian 12, Ubuntu 22.04 or later. Arguments go on to simulate: sh examples/run.sh --short
+# Installs missing packages, builds examples/simulate and runs the bundled trace. Debian 12, Ubuntu 22.04 or later.
+# Arguments are passed to simulate: sh examples/run.sh --short
 set -eu
 simulate=$(sh "$(dirname -- "$0")/build.sh" simulate)
 exec "$simulate" "$@"

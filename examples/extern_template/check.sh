@@ -1,8 +1,8 @@
-# check.sh <object file of main.cpp>: fails if the dispatcher was instantiated there after all.
+# check.sh <object file of main.cpp>: fails if the dispatcher was instantiated in that file.
 set -eu
 command -v nm > /dev/null || { echo "no nm on this machine"; exit 77; }
 symbols=$(nm -C "$1")
-# Inline calls are the compiler's business; what decides, and what carries a command out, must come from dispatcher.o.
+# The compiler may inline calls; but decisions and their execution must come from dispatcher.o.
 if echo "$symbols" | grep -E '^[0-9a-f]+ [TtWVu] .*Dispatcher<.*>::(Applier|Checker|Followers|apply\(std::variant<[^&]*const&, allot::v0::Moment const&, allot::v0::Events&|match_all|settle_due|draw)'; then
     echo "$1 contains the definitions above"
     exit 1

@@ -2,7 +2,7 @@
 
 namespace relay {
 
-// It keeps the law of a monotone weight: the square of a score rises with it, and the stake is left as it was.
+// Keeps the law of a monotone weight: the square of a score rises with the score, and the stake is unchanged.
 auto ServiceFirst::weight(const allot::Node& node, const allot::Task& task, allot::Factors factors) const -> allot::Weight {
     factors.qos *= factors.qos;
     return allot::HarmonicWeight{}.weight(node, task, factors);

@@ -1,7 +1,7 @@
 #pragma once
 
-// A dispatcher that is compiled once. `extern template` keeps it from being instantiated wherever this header is included, so
-// that only dispatcher.cpp pays for it; everybody else compiles a little faster and links to that one.
+// A dispatcher that is compiled once. `extern template` prevents its instantiation in each file that includes this
+// header. So only dispatcher.cpp pays for it; the other files compile a little faster and link to it.
 
 #include <allot/allot.hpp>
 

@@ -23,7 +23,7 @@ int main() {
         slow += placed.lease()->node == allot::NodeId{"slow"} ? 1 : 0;
         (void)dispatcher.complete(*placed.lease(), now).or_throw();
     }
-    // A fifth of the score leaves a weight of 1/26 beside 1/2, which is 71 of 1000; without the square it were 250.
+    // A fifth of the score gives a weight of 1/26 against 1/2, which is 71 of 1000; without the square it would be 250.
     std::printf("the slow node got %d of 1000 tasks\n", slow);
     return slow > 30 && slow < 120 ? 0 : 1;
 }

@@ -28,7 +28,7 @@ Broker::Broker(std::string name, int port) : name_{std::move(name)} {
         auto& broker = *static_cast<Broker*>(self);
         const auto text =
             std::string{static_cast<const char*>(message->payload), static_cast<std::size_t>(message->payloadlen)};
-        const auto end = text.find('\n');  // the first line says who speaks
+        const auto end = text.find('\n');  // the first line is the sender's name
         if (end == std::string::npos || text.substr(0, end) == broker.name_ || !broker.hear_) { return; }
         broker.hear_(message->topic, text.substr(end + 1));
     });

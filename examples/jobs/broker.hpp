@@ -8,17 +8,17 @@ struct mosquitto;
 
 namespace jobs {
 
-/// A connection to an MQTT broker on this machine. What this client says does not come back to it.
+/// A connection to an MQTT broker on this machine. It does not receive its own messages.
 class Broker {
 public:
     using Hear = std::function<void(const std::string& channel, const std::string& text)>;
 
-    /// Throws std::runtime_error when the broker cannot be reached.
+    /// Throws `std::runtime_error` if the broker cannot be reached.
     Broker(std::string name, int port);
 
     void listen(const std::string& channel);
     void say(const std::string& channel, const std::string& text);
-    /// Hands what came in to `hear`, waiting up to `wait_ms` for it. Throws when the broker is gone.
+    /// Calls `hear` for each received message, waiting up to `wait_ms` ms for one. Throws if the broker is gone.
     void poll(int wait_ms, const Hear& hear);
 
 private:

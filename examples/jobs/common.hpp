@@ -10,20 +10,20 @@
 
 #include <allot/job.hpp>
 
-// What all processes of the example agree on.
+// Constants shared by all processes of the example.
 
 namespace jobs {
 
 using namespace std::chrono_literals;
 
-/// The channels of this example beside the library's.
+/// Channels of this example, in addition to the library's.
 inline const auto deals_asked = std::string{"Deals/asked"};
-inline const auto deals_given = std::string{"Deals/given/"};  // and the node's name
+inline const auto deals_given = std::string{"Deals/given/"};  // followed by the node's name
 inline const auto store = std::string{"Store"};
 inline const auto escrow_asked = std::string{"Escrow/asked"};
-inline const auto escrow_said = std::string{"Escrow/said/"};  // and the node's name
+inline const auto escrow_said = std::string{"Escrow/said/"};  // followed by the node's name
 
-/// Quick, so that the example ends within half a minute: a network over the world would keep the defaults.
+/// Short durations, so that the example ends within half a minute; a worldwide network would keep the defaults.
 inline auto parameters() -> allot::JobParameters {
     auto p = allot::JobParameters{};
     p.queue.lock = 4s;
@@ -36,8 +36,8 @@ inline auto parameters() -> allot::JobParameters {
     p.queue.reply_every = 300ms;
     p.queue.retry_delay = 300ms;
     p.queue.abandon_after = 40s;
-    // On a machine with other work a process may stand still for seconds, and lose the lease it holds. That is nobody's fault
-    // and says nothing about the MicroJob, so it does not take many such losses for a sign that the MicroJob is dead.
+    // On a busy machine a process may stand still for seconds and lose its lease. No process is at fault then, and the
+    // MicroJob may be fine. So a MicroJob is given up only after many such losses.
     p.queue.attempts_max = 25;
     p.answer_wait = 400ms;
     p.ask_retry = 1s;
@@ -45,7 +45,7 @@ inline auto parameters() -> allot::JobParameters {
     return p;
 }
 
-/// This process' clock. Those of others may stand elsewhere: nobody compares them.
+/// This process' clock. The clocks of other processes may differ: they are never compared.
 inline auto now() -> allot::TimePoint {
     const auto elapsed = std::chrono::steady_clock::now().time_since_epoch();
     return allot::TimePoint{std::chrono::duration_cast<allot::Duration>(elapsed)};
@@ -57,7 +57,7 @@ inline auto read_file(const std::string& path) -> std::string {
     return {std::istreambuf_iterator<char>{in}, {}};
 }
 
-/// The hash of one of `count` blocks of a file: what the job computes.
+/// The hash of one of `count` blocks of a file, which the job computes.
 inline auto block_hash(const std::string& file, std::uint64_t block, std::uint64_t count) -> allot::Hash256 {
     const auto size = (file.size() + count - 1) / count;
     const auto from = std::min<std::uint64_t>(block * size, file.size());

@@ -14,7 +14,7 @@ Dapp::Dapp(const allot::JobSpec& spec, const std::string& file, int port)
 }
 
 void Dapp::poll(int wait_ms) {
-    if (now() >= post_at_) {  // whoever comes late has to hear it, too
+    if (now() >= post_at_) {  // repeat it for late workers
         post_at_ = now() + 1s;
         broker_.say(allot::jobs_channel(), encode(allot::job_message::JobPosted{plan_, ended_}));
     }
@@ -26,7 +26,7 @@ void Dapp::hear(const std::string& channel, const std::string& text) {
     if (channel == store) {
         if (const auto record = decode_result(text); record && record->key.macro < seen_.size() &&
                                                      !fault_of(plan_.macro(record->key.macro), *record)) {
-            store_.emplace(record->digest, *record);  // once: the first stays
+            store_.emplace(record->digest, *record);  // only once: the first record stays
         }
         return;
     }
@@ -56,7 +56,7 @@ void Dapp::hear(const std::string& channel, const std::string& text) {
     }
 }
 
-/// Only the dapp knows which blocks belong to a MicroJob, and so which MicroJob verifies.
+/// Deals blocks. Only the dapp knows which blocks belong to a MicroJob, and so which MicroJob verifies.
 void Dapp::deal(const std::string& text) {
     const auto line = text.find('\n');
     if (line == std::string::npos) { return; }
@@ -83,7 +83,7 @@ auto Dapp::judged(const std::vector<allot::MacroRecord>& records) const -> std::
             }
             results.push_back(&at->second);
         }
-        if (refused) { continue; }  // who was caught elsewhere has no vote here, or a tie with him would never be broken
+        if (refused) { continue; }  // a culprit elsewhere has no vote here: a tie with them would never be broken
         const auto verdict = allot::judge(plan_.macro(record.macro), secret_.macro(record.macro), results);
         if (!verdict) { return std::nullopt; }
         rejected.insert(rejected.end(), verdict->rejected.begin(), verdict->rejected.end());
@@ -91,7 +91,7 @@ auto Dapp::judged(const std::vector<allot::MacroRecord>& records) const -> std::
     return rejected;
 }
 
-/// The contract: settles once, under the job's key, and remembers what it said.
+/// The contract: it settles once, under the job's key, and remembers its answer.
 void Dapp::settle(const EscrowAsk& ask) {
     if (fault_of(plan_.job(), seen_.size(), ask.as) || ask.records.size() != seen_.size()) { return; }
     auto settlement = allot::Settlement{plan_.job(), false, {}, {}};
@@ -100,7 +100,7 @@ void Dapp::settle(const EscrowAsk& ask) {
     }
     if (!settled_ && ask.as.outcome == allot::JobOutcome::complete) {
         const auto rejected = judged(ask.records);
-        if (!rejected) { return; }  // a result is still on its way; they will ask again
+        if (!rejected) { return; }  // a result is still missing; they will ask again
         settlement.culprits = *rejected;
         for (const auto& rejection : *rejected) {
             rejected_.emplace(rejection.digest, rejection);
@@ -170,7 +170,7 @@ auto Dapp::faults() const -> std::vector<std::string> {
           "the cheat was paid");
     wrong(culprits_ != std::set<std::string>{"eve"}, "the cheat was not named, or somebody else was");
 
-    // What the workers found, put together, is what we compute ourselves.
+    // The combined results of the workers must equal our own computation.
     const auto count = slicing.blocks_per_macro() * slicing.macro_count;
     auto found = std::vector<allot::Hash256>(count);
     for (const auto& record : paid_for_) {

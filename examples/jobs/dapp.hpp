@@ -14,15 +14,15 @@
 
 namespace jobs {
 
-/// Who posts the job: holds the secret, deals the blocks, and plays the contract that pays. It also watches.
+/// The poster of the job: it holds the secret, deals the blocks, and plays the contract that pays. It also monitors.
 class Dapp {
 public:
     Dapp(const allot::JobSpec& spec, const std::string& file, int port);
 
-    /// Listens and answers for up to `wait_ms`.
+    /// Receives and answers messages for up to `wait_ms` ms.
     void poll(int wait_ms);
 
-    /// What one MacroJob looks like, from the last snapshot that was heard.
+    /// The state of one MacroJob, from the last snapshot received.
     struct Seen {
         std::optional<allot::QueueControl> control{};
         allot::TimePoint heard{};
@@ -30,14 +30,14 @@ public:
     };
     [[nodiscard]] auto seen() const -> const std::vector<Seen>& { return seen_; }
     [[nodiscard]] auto plan() const -> const allot::JobPlan& { return plan_; }
-    /// MicroJobs complete, of how many.
+    /// Returns the number of complete MicroJobs and of all.
     [[nodiscard]] auto progress() const -> std::pair<std::uint64_t, std::uint64_t>;
     [[nodiscard]] auto holds(const std::string& name) const -> bool;
     [[nodiscard]] auto culprits() const -> const std::set<std::string>& { return culprits_; }
     [[nodiscard]] auto ended() const -> const std::optional<allot::FinalRecord>& { return ended_; }
     [[nodiscard]] auto paid() const -> const std::map<allot::WalletId, allot::Amount>& { return paid_; }
 
-    /// What is wrong with the outcome; nothing when all is well.
+    /// Returns the faults of the outcome; empty if it is right.
     [[nodiscard]] auto faults() const -> std::vector<std::string>;
 
     static constexpr std::uint64_t escrow = 10'000;

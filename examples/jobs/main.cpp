@@ -1,5 +1,5 @@
-// A job over a real broker: a dapp posts it, worker processes share it. One cheats on all its blocks, one is killed at its
-// work, one comes late. Run by run.sh; ends by itself, with a status that says whether all is well.
+// A job over a real broker: a dapp posts it, worker processes share it. One cheats on all its blocks, one is killed
+// during its work, one starts late. Run by run.sh; ends by itself, with status 0 if the outcome is right.
 #include <cerrno>
 #include <chrono>
 #include <csignal>
@@ -25,7 +25,7 @@ namespace {
 
 const auto slicing = allot::Slicing{3, 4, 1, 8, 1};
 
-/// The worker processes, which end with this one.
+/// The worker processes; the destructor ends them.
 class Crew {
 public:
     Crew(std::string file, int port) : file_{std::move(file)}, port_{port} {}
@@ -56,7 +56,7 @@ public:
         running_.erase(name);
         says_[name] = "killed at its work";
     }
-    /// False when one ended that nobody ended.
+    /// Returns false if a worker ended unexpectedly.
     [[nodiscard]] auto all_run() const -> bool {
         for (const auto& [name, pid] : running_) {
             if (waitpid(pid, nullptr, WNOHANG) != 0) { return false; }
@@ -78,7 +78,8 @@ auto bar(std::uint64_t done, std::uint64_t all, std::size_t width) -> std::strin
     return "[" + std::string(filled, '#') + std::string(width - filled, '.') + "]";
 }
 
-/// One MacroJob: its owner, and each MicroJob as done, open or locked by whom and for how long.
+/// Returns a line for one MacroJob: its owner, and each MicroJob as done, open, or locked with its holder and the time
+/// left.
 auto line(std::uint32_t m, const jobs::Dapp::Seen& seen) -> std::string {
     if (!seen.control) { return fmt::format("MacroJob {}  nobody has opened it", m); }
     const auto& control = *seen.control;
@@ -99,7 +100,7 @@ auto line(std::uint32_t m, const jobs::Dapp::Seen& seen) -> std::string {
     return text + (seen.ended ? " | all in" : "");
 }
 
-/// The screen: drawn anew in place on a terminal, else a line whenever something changed.
+/// The screen: redrawn in place on a terminal, else one line for each change.
 class Screen {
 public:
     void draw(const jobs::Dapp& dapp, const Crew& crew) {

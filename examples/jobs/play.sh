@@ -12,7 +12,7 @@ broker=
 trap '[ -z "$broker" ] || kill "$broker" 2> /dev/null || true; rm -rf "$work"' EXIT
 trap 'exit 1' HUP INT TERM
 
-# It listens when it says that it runs; on a busy machine that takes its time. One whose port is taken ends instead.
+# It listens when it reports that it runs; on a busy machine that takes time. It ends if its port is taken.
 port=$((20000 + $$ % 10000))
 for _ in 1 2 3 4 5 6 7 8 9 10; do
     printf 'listener %s 127.0.0.1\nallow_anonymous true\npersistence false\n' "$port" > "$work/broker.conf"

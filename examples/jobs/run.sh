@@ -1,7 +1,7 @@
 #!/bin/sh
-# Installs what is missing, builds examples/jobs, starts a broker, and runs a job over it: several workers, one of which
-# cheats, one is killed and one comes late. Debian 12, Ubuntu 22.04 or later. Ends by itself; the status says whether all
-# went well. `sh examples/jobs/run.sh some/file` hashes that file instead of the bundled one.
+# Installs missing packages, builds examples/jobs, starts a broker, and runs a job over it: several workers, one of
+# which cheats, one is killed and one starts late. Debian 12, Ubuntu 22.04 or later. Ends by itself; the status is 0 if
+# the outcome is right. `sh examples/jobs/run.sh some/file` hashes that file instead of the bundled one.
 set -eu
 
 here=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd)

@@ -12,12 +12,12 @@ namespace {
 
 namespace m = allot::job_message;
 
-/// Thrown at the first field that is wrong, caught in `parsed`.
+/// Thrown at the first wrong field, caught in `parsed`.
 struct Malformed : std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
-// A type is written and read by the one list of its fields: an archive visits them in order, in an array.
+// The list of a type's fields serves to write and to read it: an archive visits the fields in order, in an array.
 struct Writer {
     Json out = Json::array();
     template <class... Ts>
@@ -52,7 +52,7 @@ struct is_id : std::false_type {};
 template <class Tag>
 struct is_id<allot::Id<Tag>> : std::true_type {};
 
-// One entry a type: its members, in the order of the struct.
+// One entry for each type: its members, in the order of the struct.
 template <class T>
 struct Shape;
 
@@ -104,7 +104,7 @@ JOBS_SHAPE(Deal, &V::key, &V::blocks)
 
 #undef JOBS_SHAPE
 
-/// A plan is whole or refused.
+/// Reads a plan; refuses an incomplete one.
 template <>
 struct Shape<allot::JobPlan> {
     static void write(Writer& w, const allot::JobPlan& p) {
@@ -197,7 +197,7 @@ auto Reader::read(const Json& json) -> T {
 template <class T>
 auto Reader::whole() -> T {
     if constexpr (requires { Shape<T>::members; }) {
-        // Braces are filled from the left.
+        // Braces evaluate from the left.
         return std::apply(
             [&](auto... member) { return T{next<std::remove_cvref_t<decltype(std::declval<T&>().*member)>>()...}; },
             Shape<T>::members);

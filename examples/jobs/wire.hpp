@@ -7,7 +7,7 @@
 
 #include <allot/job.hpp>
 
-// The library's messages as JSON, one way of many to put them on a wire. What does not parse is nothing.
+// The library's messages as JSON, one of many possible wire formats. Malformed input gives an empty optional.
 
 namespace jobs {
 
@@ -26,7 +26,7 @@ struct EscrowAsk { allot::NodeId node; std::vector<allot::MacroRecord> records; 
 [[nodiscard]] auto encode(const allot::Settlement& settlement) -> std::string;
 [[nodiscard]] auto decode_settlement(const std::string& text) -> std::optional<allot::Settlement>;
 
-/// The blocks of a MicroJob, which only the holder of the secret can tell.
+/// The blocks of a MicroJob; only the holder of the secret knows them.
 struct Deal { allot::MicroKey key; std::vector<std::uint64_t> blocks; };
 [[nodiscard]] auto encode(const Deal& deal) -> std::string;
 [[nodiscard]] auto decode_deal(const std::string& text) -> std::optional<Deal>;

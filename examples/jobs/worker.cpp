@@ -13,13 +13,13 @@
 namespace jobs {
 namespace {
 
-/// What it does just now.
+/// The current work.
 struct Doing {
     allot::MicroKey key;
     allot::FencingToken token;
-    std::vector<std::uint64_t> blocks{};   // empty until they are dealt
+    std::vector<std::uint64_t> blocks{};   // empty until dealt
     std::vector<allot::Hash256> hashes{};
-    allot::TimePoint next{};               // when the next block is done, or is to be asked for
+    allot::TimePoint next{};               // time at which the next block is done, or is asked for again
 };
 
 class Worker {
@@ -65,7 +65,7 @@ private:
         }
     }
 
-    /// Does what the machine wants done. What it refuses, a message that came too late for one, changed nothing.
+    /// Applies the effects of the state machine. A refused input, such as a late message, has changed nothing.
     void follow(const allot::JobEffects& effects) {
         for (const auto& channel : effects.joined) { broker_.listen(channel); }
         for (const auto& send : effects.sends) { broker_.say(send.channel, encode(send.message)); }

@@ -1,4 +1,4 @@
-# Says what is wrong with a text that Prometheus should read (exposition format 0.0.4), and ends with 1 then.
+# Prints each fault of a text in Prometheus' exposition format 0.0.4, and ends with status 1 if there is one.
 function fault(text) { print FILENAME ": line " FNR ": " text; bad = 1 }
 function close_family() {
     if (family != "" && type == "histogram") {

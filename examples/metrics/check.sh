@@ -1,7 +1,7 @@
 #!/bin/sh
-# Compares what the program writes with golden.prom, checks its form and that README.md has each name:
+# Compares the program's output with golden.prom, and checks its form and that README.md has each name:
 # check.sh METRICS [--write]
-# Where promtool is (Debian: prometheus), it is asked as well.
+# If promtool is installed (Debian: prometheus), it checks the output, too.
 set -eu
 
 metrics=$1
@@ -22,7 +22,7 @@ sed -n 's/^# TYPE \([^ ]*\) \([^ ]*\)$/| `\1` | \2 |/p' "$work/now" | while read
     grep -qF "$row" "$here/README.md" || { echo "README.md has no row that begins with $row" >&2; exit 1; }
 done
 
-# The check itself has to notice what is wrong.
+# The check itself must find these faults.
 notices() {
     sed "$1" "$work/now" > "$work/wrong"
     if cmp -s "$work/now" "$work/wrong" || awk -f "$here/check.awk" "$work/wrong" > /dev/null; then

@@ -1,5 +1,5 @@
-// A small network under load, whose figures are written to the standard output as Prometheus reads them. README.md lists the
-// names.
+// A small network under load; its figures are written to standard output in Prometheus' text format. README.md lists
+// the names.
 #include <cstdint>
 #include <cstdio>
 #include <optional>
@@ -18,7 +18,7 @@ namespace {
 
 using Dispatcher = allot::Dispatcher<>;
 
-/// A dispatcher with a recorder beside it. Nothing but `apply` and `explain` has to know of the recorder.
+/// A dispatcher with a recorder. Only `apply` and `explain` use the recorder.
 class Network {
 public:
     auto apply(const Dispatcher::Command& command, allot::Duration time) -> allot::Events {
@@ -63,7 +63,7 @@ auto a_task(std::uint64_t id) -> allot::TaskSpec {
     return task;
 }
 
-/// A task every four seconds for twenty minutes; each runs as long as it is estimated, and one in ten never answers.
+/// A task every four seconds for twenty minutes. Each runs as long as estimated; one in ten never answers.
 void play(Network& network) {
     struct Running {
         allot::Lease lease;

@@ -18,23 +18,23 @@
 
 namespace metrics {
 
-/// Writes figures as Prometheus reads them: https://prometheus.io/docs/instrumenting/exposition_formats/, version 0.0.4.
-/// README.md lists the names.
+/// Writes figures in Prometheus' text format, https://prometheus.io/docs/instrumenting/exposition_formats/, version
+/// 0.0.4. README.md lists the names.
 class Exposition {
 public:
-    /// A family of figures; its samples follow.
+    /// Begins a family of figures; its samples follow.
     void family(std::string_view name, std::string_view type, std::string_view help) {
         name_ = name;
         fmt::format_to(std::back_inserter(text_), "# HELP {} {}\n# TYPE {} {}\n", name, help, name, type);
     }
-    /// A sample of the family. `labels` is empty or such as `state="busy"`.
+    /// Writes a sample of the family. `labels` is empty or, for example, `state="busy"`.
     template <class Number>
     void sample(const Number& number, std::string_view labels = "", std::string_view suffix = "") {
         const auto open = labels.empty() ? "" : "{";
         const auto close = labels.empty() ? "" : "}";
         fmt::format_to(std::back_inserter(text_), "{}{}{}{}{} {}\n", name_, suffix, open, labels, close, number);
     }
-    /// A family of one sample.
+    /// Writes a family of one sample.
     template <class Number>
     void one(std::string_view name, std::string_view type, std::string_view help, const Number& number) {
         family(name, type, help);
@@ -56,14 +56,14 @@ inline auto label(std::string_view name, std::string_view value) -> std::string 
     return text + '"';
 }
 
-/// Milliseconds as seconds, exactly and shortly.
+/// Returns milliseconds as seconds, exactly and without trailing zeros.
 inline auto seconds(std::uint64_t ms) -> std::string {
     auto text = fmt::format("{}.{:03}", ms / 1'000, ms % 1'000);
     text.resize(text.find_last_not_of('0') + 1);
     return text.back() == '.' ? text.substr(0, text.size() - 1) : text;
 }
 
-/// A fraction as a decimal number; 0 when there is nothing to part.
+/// Returns a fraction as a decimal number; 0 if its denominator is 0.
 inline auto ratio(const allot::Fraction& fraction) -> std::string {
     auto num = fraction.num;
     auto den = fraction.den;
@@ -93,7 +93,7 @@ inline void write_histogram(Exposition& out, const allot::Histogram& histogram) 
     out.sample(histogram.count, "", "_count");
 }
 
-/// What one group of the queue asks for, as labels.
+/// Returns the requirement of one group of the queue as labels.
 inline auto labels_of(const allot::Requirement& group) -> std::string {
     const auto joined = [](const auto& items, auto&& text) {
         auto all = std::string{};

@@ -1,7 +1,7 @@
 #!/bin/sh
-# Checks what the program makes of a sample log, of its other form, and of logs that are wrong: check_log.sh REPLAY [--write]
+# Checks the program's output for a sample log, for its other form, and for wrong logs: check_log.sh REPLAY [--write]
 #
-# --write writes what follows from the sample log to sample.events.jsonl.
+# --write writes the events of the sample log to sample.events.jsonl.
 set -u
 
 replay=$(realpath "$1")
@@ -14,7 +14,7 @@ fault() {
     echo "$*"
     bad=1
 }
-# expect STATUS OUTPUT ARGUMENTS...: the program ends with this status, and this is all that it writes anywhere.
+# expect STATUS OUTPUT ARGUMENTS...: the program must end with this status, and its whole output must be this.
 expect() {
     status=$1
     output=$2
@@ -24,7 +24,7 @@ expect() {
     [ "$found" = "$status" ] || fault "replay $*: expected the status $status, found $found"
     [ "$output" = "$(cat "$work/out")" ] || fault "replay $*: expected \"$output\", found: $(cat "$work/out")"
 }
-# refuse LINE SENTENCE: a log that ends with this line is refused with this sentence.
+# refuse LINE SENTENCE: a log that ends with this line must be refused with this sentence.
 refuse() {
     printf '%s\n' "$match" '' "$1" > "$work/in"
     expect 2 "replay: standard input: line 3: $2" --quiet
@@ -35,7 +35,7 @@ match='{"time": 0, "entropy": 1, "command": "Match"}'
 sum=$(tail -n 1 sample.events.jsonl)
 : > "$work/in"
 
-# What follows from a log, whatever its form and wherever it comes from.
+# The output for a log does not depend on its form or source.
 expect 0 "$(cat sample.events.jsonl)" sample.jsonl
 "$replay" --to binary sample.jsonl > "$work/log"
 expect 0 "$sum" --quiet "$work/log"
@@ -54,7 +54,7 @@ nothing=$("$replay" < "$work/in")
 "$replay" --to binary < "$work/in" > "$work/empty"
 expect 0 "$nothing" "$work/empty"
 
-# One line for each command, whatever it brings.
+# One line for each command, whatever its effects.
 commands=$(grep -c '"command"' sample.jsonl)
 "$replay" --reply sample.jsonl > "$work/replies"
 if ! { [ "$(grep -c '^{"position":[0-9]*,"time":[0-9]*,"events":\[.*\],"accepted":\(true\|false\)}$' "$work/replies")" = "$commands" ] &&
@@ -98,7 +98,7 @@ done
 refuse '{"time": 1, "command": "Fail", "lease": {"task": 1, "node": 2}, "cause": "bad"}' \
     'cause: there is no "bad"; there are out_of_memory, model_download, execution_error, incorrect_result'
 
-# Logs that are broken, wherever they are cut or changed: refused with a sentence, or short but whole.
+# Logs that are broken, cut or changed anywhere: refused with a sentence, or short but whole.
 whole_or_refused() {
     "$replay" --quiet < "$work/in" > "$work/out" 2> "$work/err"
     case $? in
@@ -125,7 +125,7 @@ expect 2 'replay: standard input: position 0, byte 0 of the log: the bytes do no
 "$replay" --from json < "$work/in" 2>&1 | grep -q '^replay: standard input: line 1: not JSON: column 1: ' ||
     fault "text is no JSON, and nobody says so"
 
-# What is asked for wrongly.
+# Wrong arguments.
 expect 2 'replay: sample.jsonl: ends at position 27, before position 28' --quiet --until 28 sample.jsonl
 expect 2 'replay: --explain: there is no node "x" at position 13; choose another position with --until' \
     --quiet --until 13 --explain node:x sample.jsonl

@@ -1,7 +1,7 @@
 #!/bin/sh
-# Runs what README.md shows and compares what comes of it: check_readme.sh REPLAY [--write]
+# Runs the blocks of README.md and compares the output: check_readme.sh REPLAY [--write]
 #
-# tests/support/run_blocks.sh says what is run. --write writes there what came of it.
+# See tests/support/run_blocks.sh for the blocks that are run. --write writes the output into README.md.
 set -eu
 
 replay=$(realpath "$1")
@@ -27,7 +27,7 @@ elif ! diff -u "$here/README.md" "$work/README.md"; then
     exit 1
 fi
 
-# Every command has its line there, and the fields of nodes and tasks are in theirs.
+# README.md must have a line for every command, and name the fields of nodes and tasks there.
 echo '{"time": 0, "command": ""}' | replay 2>&1 | sed 's/.*there are //' | tr -d ' ' | tr , '\n' > "$work/commands"
 [ "$(wc -l < "$work/commands")" -ge 20 ]
 while read -r command; do

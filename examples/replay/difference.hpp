@@ -13,19 +13,19 @@ namespace replay {
 
 using allot::Json;
 
-/// Where two values differ.
+/// The first difference of two values.
 struct Difference {
-    std::string field{};  ///< As in "task.models[2]"; empty for the whole.
-    Json first{};         ///< What one has there; null for nothing.
-    Json second{};        ///< What the other has there.
+    std::string field{};  ///< Path of the field, as in "task.models[2]"; empty for the whole value.
+    Json first{};         ///< Value in the first; null if absent.
+    Json second{};        ///< Value in the second; null if absent.
 };
 
-/// The field `name` of the object that stands in `field`.
+/// Returns the path of the field `name` in the object at path `field`.
 [[nodiscard]] inline auto within(const std::string& field, std::string_view name) -> std::string {
     return (field.empty() ? "" : field + ".") + std::string{name};
 }
 
-/// The first field in which two values differ, in the order of the first one's fields; nothing when they are equal.
+/// Returns the first field in which two values differ, in the order of the first one's fields; none if they are equal.
 [[nodiscard]] inline auto first_difference(const Json& a, const Json& b, const std::string& field = {})
     -> std::optional<Difference> {
     if (a.is_object() && b.is_object()) {

@@ -14,11 +14,10 @@
 
 namespace replay {
 
-/// What `--explain` asks about.
+/// The subject of `--explain`.
 using Subject = std::variant<allot::TaskId, allot::NodeId>;
 
-/// Reads "task:ID" or "node:ID". An ID is one as it is written in a log: a whole number, 1 to 32 bytes of text, or 64 hex
-/// digits.
+/// Reads "task:ID" or "node:ID". An ID is written as in a log: a whole number, 1 to 32 bytes of text, or 64 hex digits.
 [[nodiscard]] inline auto subject_from(std::string_view text) -> Subject {
     const auto colon = text.find(':');
     const auto what = text.substr(0, colon);
@@ -39,13 +38,13 @@ using Subject = std::variant<allot::TaskId, allot::NodeId>;
     return what == "task" ? id_of(allot::read_json<allot::TaskId>(json)) : id_of(allot::read_json<allot::NodeId>(json));
 }
 
-/// An explanation as one line of JSON, or in sentences.
+/// Returns an explanation as one line of JSON, or in sentences.
 template <class Explanation>
 [[nodiscard]] auto written(const Explanation& explanation, bool text) -> std::string {
     return text ? fmt::format("{}", explanation) : allot::write_json(explanation);
 }
 
-/// Why a task waits, or what a node gets. @throws InputError where there is nothing to explain.
+/// Explains why a task waits, or which tasks a node gets. Throws `InputError` if neither exists.
 template <class Dispatcher>
 [[nodiscard]] auto explained(Dispatcher& dispatcher, const Subject& subject, std::uint64_t position, bool text) -> std::string {
     const auto at = " at position " + std::to_string(position) + "; choose another position with --until";

@@ -11,17 +11,17 @@
 
 namespace replay {
 
-/// The longest line that is read, 64 MiB: what the longest record comes to in JSON, and a bound for hostile input.
+/// Longest line in bytes, 64 MiB: the longest record as JSON, and a bound for hostile input.
 inline constexpr auto line_max = std::size_t{1} << 26U;
 
-/// Reads the entries of lines of JSON; those that are blank are passed over.
+/// Reads entries from lines of JSON; skips blank lines.
 template <class Command>
 class JsonLines {
 public:
     /// @pre `stream` outlives the reader.
     explicit JsonLines(std::istream& stream) noexcept : stream_{&stream} {}
 
-    /// The next entry; nothing at the end and at a line that is malformed, which `fault()` then names.
+    /// Returns the next entry; none at the end and at a malformed line, which `fault()` then returns.
     [[nodiscard]] auto next() -> std::optional<allot::LogEntry<Command>> {
         while (!fault_ && read_line()) {
             if (line_.find_first_not_of(" \t\r") == std::string::npos) {
@@ -37,18 +37,18 @@ public:
         return std::nullopt;
     }
 
-    /// What is wrong with the line that stopped it.
+    /// The fault of the line that stopped the reader; none before.
     [[nodiscard]] auto fault() const noexcept -> const std::optional<allot::JsonFault>& { return fault_; }
 
 private:
-    /// False at the end of the stream, and for a line that is too long.
+    /// Reads a line. Returns false at the end of the stream, and for a line that is too long.
     auto read_line() -> bool {
         using Traits = std::istream::traits_type;
         line_.clear();
         ++number_;
         auto& buffer = *stream_->rdbuf();
         if (stream_->tie() != nullptr && buffer.in_avail() <= 0) {
-            stream_->tie()->flush();  // whoever sends a line may wait for what it brings
+            stream_->tie()->flush();  // the sender may wait for the answer to its line
         }
         for (auto c = buffer.sbumpc(); c != Traits::eof(); c = buffer.sbumpc()) {
             if (c == '\n') {

@@ -18,7 +18,7 @@
 
 namespace replay {
 
-/// What is wrong with the input, where, and what to give instead.
+/// A fault of the input, its place, and its remedy.
 class InputError : public std::runtime_error {
 public:
     using std::runtime_error::runtime_error;
@@ -47,7 +47,8 @@ class LogInput {
 public:
     using Entry = allot::LogEntry<Command>;
 
-    /// Opens the log. Without a format its first byte tells: a binary log begins with "allotlog", a line of JSON with no "a".
+    /// Opens the log. Without a format its first byte decides: a binary log begins with "allotlog", a line of JSON
+    /// never with "a".
     LogInput(const std::string& path, std::optional<Format> format)
         : name_{path == "-" ? "standard input" : path},
           file_{path == "-" ? std::ifstream{} : std::ifstream{path, std::ios::binary}},
@@ -62,13 +63,13 @@ public:
     LogInput(const LogInput&) = delete;
     auto operator=(const LogInput&) -> LogInput& = delete;
 
-    /// The next entry; nothing at the end. Throws `InputError`.
+    /// Returns the next entry; none at the end. Throws `InputError`.
     [[nodiscard]] auto next() -> std::optional<Entry> {
         auto entry = binary_ ? next_record() : next_line();
         position_ += entry ? 1U : 0U;
         return entry;
     }
-    /// Of the entry that comes next.
+    /// Position of the next entry.
     [[nodiscard]] auto position() const noexcept -> std::uint64_t { return position_; }
     [[nodiscard]] auto name() const noexcept -> const std::string& { return name_; }
 

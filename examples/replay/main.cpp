@@ -1,4 +1,4 @@
-// Plays a log of commands and writes what happened, compares two logs, or turns one into its other form. README.md says more.
+// Plays a log of commands and writes the events, compares two logs, or converts one to its other form. See README.md.
 
 #include <algorithm>
 #include <array>
@@ -19,7 +19,7 @@
 
 namespace {
 
-/// Policies that a log can be played with.
+/// A composition of policies for playing a log.
 struct Composition {
     const char* name;
     replay::Status (*run)(const replay::Options&, replay::Output&);
@@ -55,7 +55,7 @@ auto main(int argc, char** argv) -> int {
     auto from = std::string{};
     auto to = std::string{};
     const auto forms = CLI::IsMember{{"json", "binary"}};
-    const auto not_negative = [](const std::string& text) {  // else it is taken as a number near 2^64
+    const auto not_negative = [](const std::string& text) {  // else it would be read as a number near 2^64
         return text.starts_with('-') ? std::string{"expected a whole number from 0"} : std::string{};
     };
     app.add_option("log", options.log, "binary or JSON Lines; - for the standard input")->capture_default_str();

@@ -6,24 +6,25 @@
 
 namespace replay {
 
-/// How commands are written down.
+/// Forms of a log.
 enum class Format : std::uint8_t { json, binary };
 
-/// What the command line asks for.
+/// Options of the command line.
 struct Options {
     std::string log = "-";                 ///< A path; "-" is the standard input.
     std::string compare_with{};            ///< Another log; empty for none.
-    std::optional<Format> from{};          ///< Of both logs; without, each one's first byte tells.
-    std::optional<Format> to{};            ///< Convert to this and play nothing.
-    std::optional<std::uint64_t> until{};  ///< The position to stop before.
-    std::string explain{};                 ///< What to explain where the play stops: "task:ID" or "node:ID"; empty for nothing.
+    std::optional<Format> from{};          ///< Format of both logs; without it, each one's first byte decides.
+    std::optional<Format> to{};            ///< Convert to this format instead of playing.
+    std::optional<std::uint64_t> until{};  ///< Position to stop before.
+    /// Subject to explain where the play stops: "task:ID" or "node:ID"; empty for none.
+    std::string explain{};
     bool text = false;                     ///< Explain in sentences, not as JSON.
     bool reply = false;                    ///< One line for each command, with all its events.
-    bool quiet = false;                    ///< The last line alone.
+    bool quiet = false;                    ///< Print only the last line.
     std::string policies = "crynux_single";
 };
 
-/// The statuses that the program ends with.
+/// Exit statuses of the program.
 enum Status : int { all_well = 0, logs_differ = 1, input_bad = 2 };
 
 }  // namespace replay

@@ -11,7 +11,7 @@
 
 namespace replay {
 
-/// The standard output, for lines and as a sink of bytes for `allot::LogWriter`. Says when something could not be written.
+/// Standard output, for lines and as a sink of bytes for `allot::LogWriter`. Reports failed writes.
 class Output {
 public:
     void line(std::string_view text) {

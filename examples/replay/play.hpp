@@ -20,7 +20,7 @@
 
 namespace replay {
 
-/// A network that a log is played on from its beginning. Whatever is to be known of a position is asked of it there.
+/// A network on which a log is played from its beginning. It answers questions about the position reached.
 template <class Dispatcher>
 class Player {
 public:
@@ -34,7 +34,7 @@ public:
         return events;
     }
 
-    /// What there is to compare: how far it came, and the hashes of all that happened and of what it led to.
+    /// Returns the position reached, and the hashes of all events and of the state.
     [[nodiscard]] auto summary() const -> Json {
         return {{"position", position_},
                 {"events", count_},
@@ -42,7 +42,7 @@ public:
                 {"state_root", hex(allot::state_root(dispatcher_))}};
     }
 
-    /// Why a task waits, or what a node gets. @throws InputError where neither is there.
+    /// Explains why a task waits, or which tasks a node gets. Throws `InputError` if neither exists.
     [[nodiscard]] auto explain(const Subject& subject, bool text) -> std::string {
         return explained(dispatcher_, subject, position_, text);
     }
@@ -56,7 +56,7 @@ private:
     std::uint64_t count_ = 0;
 };
 
-/// The next entry before the position to stop at; nothing there and at the end. A log that ends too early is an error.
+/// Returns the next entry before the position to stop at; none there and at the end. Throws if the log ends too early.
 template <class Command>
 [[nodiscard]] auto next_until(LogInput<Command>& input, const Options& options) -> std::optional<allot::LogEntry<Command>> {
     if (input.position() == options.until) {
@@ -70,7 +70,7 @@ template <class Command>
     return entry;
 }
 
-/// What a command brought, as one object: so that a program that sent it knows where its answer ends.
+/// Returns the effects of a command as one object, so that the sender of the command knows where its answer ends.
 template <class Command>
 [[nodiscard]] auto reply(std::uint64_t position, const allot::LogEntry<Command>& entry, const allot::Events& events) -> Json {
     return {{"position", position},
@@ -79,7 +79,7 @@ template <class Command>
             {"accepted", events.accepted()}};
 }
 
-/// Plays a log and writes what happened.
+/// Plays a log and writes the events.
 template <class Dispatcher>
 auto play(const Options& options, Output& output) -> Status {
     const auto subject = options.explain.empty() ? std::nullopt : std::optional{subject_from(options.explain)};
@@ -100,7 +100,7 @@ auto play(const Options& options, Output& output) -> Status {
     return all_well;
 }
 
-/// Writes the commands of a log in the other form, or anew in the same.
+/// Writes the commands of a log in the other form, or again in the same.
 template <class Dispatcher>
 auto convert(const Options& options, Output& output) -> Status {
     auto input = LogInput<typename Dispatcher::Command>{options.log, options.from};
@@ -114,12 +114,12 @@ auto convert(const Options& options, Output& output) -> Status {
         }
     }
     if (*options.to == Format::binary) {
-        (void)writer.sync();  // a log without records has a header
+        (void)writer.sync();  // writes the header even of a log without records
     }
     return all_well;
 }
 
-/// Plays two logs and names the first command in which they differ, and the first events in which it shows.
+/// Plays two logs. Reports the first command in which they differ, and the first events that show it.
 template <class Dispatcher>
 auto compare(const Options& options, Output& output) -> Status {
     using Command = typename Dispatcher::Command;
@@ -166,7 +166,7 @@ auto compare(const Options& options, Output& output) -> Status {
     return logs_differ;
 }
 
-/// Does what the command line asks for.
+/// Does what the command line requests.
 template <class Dispatcher>
 auto run(const Options& options, Output& output) -> Status {
     const auto status = !options.compare_with.empty() ? compare<Dispatcher>(options, output)

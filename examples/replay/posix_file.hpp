@@ -18,11 +18,13 @@ namespace replay {
 
 /// A file as a sink and a source of bytes for `allot::LogWriter`, `LogReader` and `recover`, on POSIX systems.
 ///
-/// Appending and reading do not disturb each other. One process at a time may have it open for writing. It is not opened with
-/// `O_APPEND`, which would send to the end what `recover` writes again where it stands.
+/// Appending and reading do not disturb each other. Only one process at a time may have it open for writing. It is
+/// opened without `O_APPEND`: with it, `recover` could not write unsynced records again in place, because every write
+/// would go to the end.
 class PosixFile {
 public:
-    /// Opens a log for reading and writing, and makes it if there is none. Refuses one that another process writes to: `in_use`.
+    /// Opens a log for reading and writing, and creates it if it is missing. Refuses a log open for writing elsewhere:
+    /// `in_use`.
     [[nodiscard]] static auto to_write(const std::string& path) -> allot::Result<PosixFile, allot::IoError> {
         auto file = open(path, O_RDWR | O_CREAT);
         if (!file) {
@@ -31,7 +33,7 @@ public:
         if (again([&] { return ::flock(file->handle_, LOCK_EX | LOCK_NB); }) != 0) {
             return allot::FailureOf<allot::IoError>{errno == EWOULDBLOCK ? allot::IoError::in_use : allot::IoError::write_failed};
         }
-        // A new file outlasts a crash once its folder does.
+        // A new file outlasts a crash only once its folder is synced.
         const auto slash = path.rfind('/');
         auto folder = open(slash == std::string::npos ? "." : path.substr(0, slash + 1), O_RDONLY | O_DIRECTORY);
         if (!folder || folder->sync() || (::lseek(file->handle_, 0, SEEK_END) < 0 && errno != ESPIPE)) {
@@ -43,7 +45,7 @@ public:
     [[nodiscard]] static auto to_read(const std::string& path) -> allot::Result<PosixFile, allot::IoError> {
         return open(path, O_RDONLY);
     }
-    /// Takes over what is open already, such as a pipe.
+    /// Takes over an open handle, such as a pipe.
     [[nodiscard]] static auto to_append(int handle) noexcept -> PosixFile { return PosixFile{handle}; }
 
     PosixFile(PosixFile&& other) noexcept : handle_{std::exchange(other.handle_, -1)}, read_at_{other.read_at_} {}
@@ -58,7 +60,7 @@ public:
         }
     }
 
-    /// Writes all the bytes at the end, or where `seek` or `cut` said.
+    /// Writes all the bytes at the end, or at the place set by `seek` or `cut`.
     [[nodiscard]] auto append(std::span<const std::uint8_t> bytes) -> std::optional<allot::IoError> {
         while (!bytes.empty()) {
             const auto written = again([&] { return ::write(handle_, bytes.data(), bytes.size()); });
@@ -71,8 +73,8 @@ public:
         return std::nullopt;
     }
 
-    /// Waits until the device has what was appended. After a failure the pages may be gone although they look written, so
-    /// that trying once more would prove nothing.
+    /// Waits until the device has stored all appended bytes. After a failure pages may be lost although they look
+    /// written, so a second attempt would prove nothing.
     [[nodiscard]] auto sync() -> std::optional<allot::IoError> {
         if (again([&] { return ::fsync(handle_); }) != 0) {
             return allot::IoError::sync_failed;
@@ -80,7 +82,7 @@ public:
         return std::nullopt;
     }
 
-    /// Reads on from where it last stopped, at first from the beginning.
+    /// Reads on from the end of the last read, first from the beginning.
     [[nodiscard]] auto read(std::span<std::uint8_t> into) -> allot::Result<std::size_t, allot::IoError> {
         const auto got = again([&] { return ::pread(handle_, into.data(), into.size(), read_at_); });
         if (got < 0) {
@@ -90,7 +92,7 @@ public:
         return static_cast<std::size_t>(got);
     }
 
-    /// Drops all but the first bytes.
+    /// Drops all but the first `bytes` bytes.
     [[nodiscard]] auto cut(std::uint64_t bytes) -> std::optional<allot::IoError> {
         if (again([&] { return ::ftruncate(handle_, static_cast<::off_t>(bytes)); }) != 0) {
             return allot::IoError::write_failed;
@@ -98,10 +100,10 @@ public:
         seek(bytes);
         return std::nullopt;
     }
-    /// What is read or appended next stands behind the first bytes.
+    /// Moves the next read or write behind the first `bytes` bytes.
     void seek(std::uint64_t bytes) noexcept {
         read_at_ = static_cast<::off_t>(bytes);
-        (void)::lseek(handle_, read_at_, SEEK_SET);  // a pipe has no places, and what is appended to it goes to its end
+        (void)::lseek(handle_, read_at_, SEEK_SET);  // fails for a pipe, which needs no seek
     }
 
 private:
@@ -116,7 +118,7 @@ private:
         return PosixFile{handle};
     }
 
-    /// Calls once more what a signal interrupted.
+    /// Repeats a call that a signal interrupted.
     template <class Call>
     static auto again(Call&& call) -> decltype(call()) {
         while (true) {

@@ -1,5 +1,6 @@
 #!/bin/sh
-# Checks that a malformed trace ends with a non-zero status and file, line and column: check_inputs.sh SIMULATE
+# Checks that a malformed trace ends the program with a non-zero status and names file, line and column:
+# check_inputs.sh SIMULATE
 set -u
 
 simulate=$1

@@ -1,11 +1,12 @@
 #!/bin/sh
-# Checks that equal runs give equal results but for the wall clock, and another seed gives others: check_repeat.sh SIMULATE
+# Checks that equal runs give equal results except for the wall clock, and that another seed changes them:
+# check_repeat.sh SIMULATE
 set -eu
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-# play NAME SEED: the results without what the wall clock says.
+# play NAME SEED: writes the results without the wall clock.
 play() {
     "$simulate" --short --hours 6 --seed "$2" --no-progress --report '' --json "$work/all.json" >/dev/null
     grep -v -e decide_seconds -e decisions_per_second "$work/all.json" >"$work/$1"
@@ -16,7 +17,7 @@ play first 7
 play again 7
 play other 8
 cmp "$work/first" "$work/again"
-# A seed stands in the results, so something else must differ as well.
+# The results contain the seed, so something else must differ as well.
 sed 's/"seed": 8/"seed": 7/' "$work/other" >"$work/renamed"
 if cmp -s "$work/first" "$work/renamed"; then
     echo "the seed changes nothing" >&2

@@ -1,6 +1,7 @@
 #!/bin/sh
-# Checks a report as a browser shows it: check_report.sh REPORT.html
-# Nothing wider than a window of 1366 pixels, every chart drawn, nothing fetched, A4 on paper. Needs chromium and poppler-utils.
+# Checks a report in a browser: check_report.sh REPORT.html
+# Nothing may be wider than a window of 1366 pixels, every chart must be drawn, nothing may be fetched, and it must print
+# on A4. Needs chromium and poppler-utils.
 set -eu
 
 report=$1
@@ -16,13 +17,13 @@ fail() {
     exit 1
 }
 
-# Nothing in it names another place to fetch from.
+# It must not refer to another host.
 if grep -nEi "(src|href|action|srcset)[[:space:]]*=[[:space:]]*[\"']?(https?:)?//|url\([\"']?(https?:)?//|@import" "$report" >"$work/found"; then
     fail "refers to another place: $(cut -c1-200 "$work/found")"
 fi
 grep -q "Content-Security-Policy.*default-src 'none'" "$report" || fail "has no policy that forbids requests"
 
-# A probe reports what the layout came to, in the page's own words.
+# A probe reports the layout, in the page's own words.
 cat >"$work/probe.html" <<'PROBE'
 <script>
 addEventListener('load', () => setTimeout(() => {
@@ -43,7 +44,7 @@ addEventListener('load', () => setTimeout(() => {
 PROBE
 for size in 1366,768 800,1000; do
     width=${size%,*}
-    # A probe of its own file, so that the report stays as it is.
+    # The probe is in a copy, so that the report is unchanged.
     sed "/<\/body>/{
         r $work/probe.html
         d

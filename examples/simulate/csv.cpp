@@ -24,7 +24,7 @@ auto read_whole_file(const std::string& path) -> std::string {
     return content;
 }
 
-/// Splits one line at its commas; a field may stand in double quotes, with "" for a quote inside.
+/// Splits one line at its commas; a field may be quoted with double quotes, and "" stands for a quote inside.
 auto split(const std::string& file, std::size_t line, std::string_view text) -> std::vector<Field> {
     auto fields = std::vector<Field>{};
     auto at = std::size_t{0};
@@ -65,7 +65,7 @@ auto split(const std::string& file, std::size_t line, std::string_view text) -> 
     }
 }
 
-/// Which field of the header holds each column asked for.
+/// Returns the index in the header of each requested column.
 auto find_columns(const std::string& file, const std::vector<Field>& header, const std::vector<std::string>& columns)
     -> std::vector<std::size_t> {
     auto places = std::vector<std::size_t>{};

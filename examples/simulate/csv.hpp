@@ -9,7 +9,7 @@
 
 namespace simulate {
 
-/// Something wrong with an input file; `what()` reads "file:line:column: what".
+/// A fault in an input file; `what()` reads "file:line:column: fault".
 class InputError : public std::runtime_error {
 public:
     InputError(const std::string& file, std::size_t line, std::size_t column, std::string_view what);
@@ -21,7 +21,7 @@ struct Field {
     std::size_t column = 1;
 };
 
-/// One row of a table; knows where it came from, so that a bad field can be named.
+/// One row of a table. It knows its place in the file, for messages about its fields.
 class Row {
 public:
     Row(const std::string& file, std::size_t line, std::vector<Field> fields)
@@ -30,10 +30,10 @@ public:
     [[nodiscard]] auto text(std::size_t index) const -> const std::string& { return fields_.at(index).text; }
     [[nodiscard]] auto empty(std::size_t index) const -> bool { return fields_.at(index).text.empty(); }
 
-    /// The field as an integer in [min, max]. Throws `InputError`.
+    /// Returns the field as an integer in [min, max]. Throws `InputError`.
     [[nodiscard]] auto integer(std::size_t index, std::int64_t min, std::int64_t max) const -> std::int64_t;
 
-    /// The field, a decimal such as "77152.25", in thousandths, rounded down. Throws `InputError`.
+    /// Returns the field, a decimal such as "77152.25", in thousandths, rounded down. Throws `InputError`.
     [[nodiscard]] auto thousandths(std::size_t index) const -> std::int64_t;
 
     /// Refuses the field. Always throws `InputError`.
@@ -53,7 +53,7 @@ public:
     Table(const Table&) = delete;
     auto operator=(const Table&) -> Table& = delete;
 
-    /// Rows, whose field indices are those of the columns asked for.
+    /// Rows; field indices are those of the requested columns.
     [[nodiscard]] auto rows() const -> const std::vector<Row>& { return rows_; }
 
 private:

@@ -12,7 +12,7 @@ namespace simulate {
     return x ^ (x >> 31U);
 }
 
-/// What a hashed number decides, so that two decisions about one subject are independent.
+/// The use of a hashed number; decisions for different purposes about one subject are independent.
 enum class Purpose : std::uint64_t {
     node_speed, node_kind, node_vanishes_at, node_model, download_time,
     task_jitter, task_price, task_model, task_adapter, task_group,
@@ -20,7 +20,7 @@ enum class Purpose : std::uint64_t {
     entropy,
 };
 
-/// Number that belongs to (seed, purpose, subject) and to nothing else; the order of calls does not matter.
+/// Returns the number for (seed, purpose, subject). It depends on nothing else, so the order of calls does not matter.
 [[nodiscard]] constexpr auto hash(std::uint64_t seed, Purpose purpose, std::uint64_t subject,
                                   std::uint64_t index = 0) noexcept -> std::uint64_t {
     return mix(mix(mix(mix(seed) ^ static_cast<std::uint64_t>(purpose)) ^ subject) ^ index);

@@ -12,15 +12,15 @@
 namespace simulate {
 namespace {
 
-constexpr auto at_once_ms = std::int64_t{1'000};  // nobody notices less
+constexpr auto at_once_ms = std::int64_t{1'000};  // a shorter wait is not noticed
 constexpr auto wait_points_max = std::size_t{4'000};
 constexpr auto node_points_max = std::size_t{8'000};
 
-// What scores do to the draws shows between the first hours, before nodes have many, and the end.
+// The effect of scores on the draws shows between the first hours, before nodes have many, and the end.
 constexpr auto early_part = std::int64_t{100};
 constexpr auto late_part = std::int64_t{4};
 
-/// The value below which `percent` of the sorted values lie; 0 when there are none.
+/// Returns the value below which `percent` of the sorted values lie; 0 if there are none.
 auto percentile(const std::vector<std::int64_t>& sorted, std::size_t percent) -> double {
     return sorted.empty() ? 0.0 : static_cast<double>(sorted[(sorted.size() - 1) * percent / 100]) / 1000.0;
 }
@@ -124,7 +124,7 @@ void Ledger::started(std::uint32_t task, std::uint32_t node, std::int64_t now_ms
     runner.after_vanishing += plan.vanishes_at_ms >= 0 && now_ms >= plan.vanishes_at_ms ? 1U : 0U;
 }
 
-/// Nodes that were removed count as free: to be gone is the last way to lose share.
+/// Removed nodes count as free, because removal is the last way to lose share.
 void Ledger::note_draw(Window& window, std::size_t kind_drawn) const {
     const auto all = std::accumulate(free_weights_.begin(), free_weights_.end(), std::uint64_t{0});
     ++window.draws[kind_drawn];
@@ -285,8 +285,9 @@ void Ledger::summarise_nodes() {
     }
 }
 
-/// A fast node is free sooner and a rich one is drawn more whatever the scores are. Both are taken out, draw by draw: a kind is
-/// expected to win its share, by stake alone, of the nodes that are free at that draw. What remains is what scores do.
+/// A fast node is free sooner, and a rich one is drawn more, whatever the scores are. Both effects are removed, draw by
+/// draw: the expected share of a kind is its share, by stake alone, of the nodes free at that draw. The remainder is
+/// the effect of scores.
 void Ledger::summarise_windows() {
     const auto fill = [&](const Window& window, double KindRow::*drawn) {
         const auto won = [&](std::size_t kind) {

@@ -14,18 +14,18 @@ namespace simulate {
 /// How one task ended.
 enum class End : std::uint8_t { open, done, failed, evicted, cancelled, timed_out_queued, timed_out_running };
 
-/// What the books say of one task.
+/// The ledger's entry for one task.
 struct TaskEntry {
     std::int64_t started_ms = -1;  ///< Negative: never.
     std::int64_t ended_ms = 0;
-    std::uint32_t node = 0;        ///< Who ran it; meaningful when started.
+    std::uint32_t node = 0;        ///< Node that ran it; meaningful when started.
     End end = End::open;
     bool queued = false;
 };
 
-/// What the books say of one node.
+/// The ledger's entry for one node.
 struct NodeEntry {
-    std::uint64_t work_seconds = 0;   ///< Done, in estimated seconds.
+    std::uint64_t work_seconds = 0;   ///< Work done, in estimated seconds.
     std::uint32_t started = 0;
     std::uint32_t timed_out = 0;
     std::uint32_t after_vanishing = 0;  ///< Tasks given to it after it vanished, or held by it then.
@@ -34,17 +34,17 @@ struct NodeEntry {
     bool kicked_out = false;
 };
 
-/// One stretch of the arrivals, to compare how often free nodes of each kind are drawn.
+/// One part of the arrivals, for comparing how often free nodes of each kind are drawn.
 struct Window {
     std::int64_t from_ms = 0;
     std::int64_t until_ms = 0;
-    std::array<std::uint64_t, kind_count> draws{};  ///< Tasks that started the moment they came.
-    std::array<double, kind_count> expected{};      ///< The same, had stake alone decided among the nodes without a task.
+    std::array<std::uint64_t, kind_count> draws{};  ///< Tasks that started on arrival.
+    std::array<double, kind_count> expected{};      ///< The same if stake alone decided among the nodes without a task.
 
     [[nodiscard]] auto contains(std::int64_t time_ms) const -> bool { return from_ms <= time_ms && time_ms < until_ms; }
 };
 
-/// Keeps the books of a run from the events of the dispatcher; turns them into results.
+/// Records a run from the dispatcher's events and turns the records into results.
 class Ledger {
 public:
     Ledger(const Trace& trace, const Scenario& scenario, const Options& options);
@@ -58,7 +58,7 @@ public:
     void started(std::uint32_t task, std::uint32_t node, std::int64_t now_ms);
     void ended(std::uint32_t task, End end, std::int64_t now_ms);
 
-    /// Time moves on; the state so far held until now.
+    /// Advances the time, in ms; the state so far lasted until now.
     void pass(std::int64_t now_ms);
 
     [[nodiscard]] auto task(std::uint32_t index) const -> const TaskEntry& { return tasks_[index]; }
@@ -66,13 +66,13 @@ public:
     [[nodiscard]] auto open() const -> std::uint64_t { return open_; }
     [[nodiscard]] auto queue_depth() const -> std::uint64_t { return queued_; }
 
-    /// The counts at this time; the means of QoS and the queue's bound are the caller's to fill in.
+    /// Returns the counts at this time, in ms. The caller fills in the means of QoS and the queue's bound.
     [[nodiscard]] auto sample(std::int64_t now_ms) const -> Sample;
 
-    /// What the caller counts and writes itself.
+    /// The results, for the fields that the caller fills in.
     [[nodiscard]] auto results() -> Results& { return results_; }
 
-    /// Closes the books.
+    /// Completes the records and returns the results.
     [[nodiscard]] auto close(std::int64_t now_ms) -> Results;
 
 private:
@@ -91,8 +91,10 @@ private:
     Results results_{};
     std::uint64_t open_ = 0;
     std::uint64_t queued_ = 0;
-    std::vector<std::uint64_t> stake_weights_;                 ///< By node: its weight, were all scores those of a new node.
-    std::array<std::uint64_t, kind_count> free_weights_{};     ///< Sum of those of nodes without a task, removed ones included.
+    /// By node: its weight if all scores were those of a new node.
+    std::vector<std::uint64_t> stake_weights_;
+    /// By kind: sum of those of nodes without a task, removed nodes included.
+    std::array<std::uint64_t, kind_count> free_weights_{};
     std::uint64_t busy_ = 0;
     std::uint64_t present_ = 0;
     std::uint64_t excluded_ = 0;

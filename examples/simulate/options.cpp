@@ -15,7 +15,7 @@ namespace {
 
 constexpr auto scale_milli_max = std::uint32_t{200'000};  // 1.2 million nodes, 100 million tasks
 
-/// "4", "0.05" or "1.5" in thousandths; zero when the text is no such number or has more than three decimals.
+/// Parses "4", "0.05" or "1.5" as thousandths; zero if the text is no such number or has more than three decimals.
 auto parse_scale(std::string_view text) -> std::uint32_t {
     auto value = std::uint64_t{0};
     auto decimals = -1;
@@ -52,7 +52,7 @@ auto parse_options(int argc, char** argv) -> ParsedOptions {
     auto* const scale_option =
         app.add_option("--scale", scale, "multiplies nodes and tasks, such as 4 or 0.05")
             ->check(check_scale)->capture_default_str();
-    const auto not_negative = [](const std::string& text) {  // else it is taken as a number near 2^64
+    const auto not_negative = [](const std::string& text) {  // else it would be read as a number near 2^64
         return text.starts_with('-') ? std::string{"expected a whole number from 0"} : std::string{};
     };
     app.add_option("--seed", options.seed, "another seed is another run")->check(not_negative)->capture_default_str();

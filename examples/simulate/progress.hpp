@@ -12,7 +12,7 @@
 
 namespace simulate {
 
-/// Tells on standard error how far a long work has come: a bar on a terminal, elsewhere a line each tenth.
+/// Reports the progress of a long task on standard error: a bar on a terminal, elsewhere a line for each tenth.
 class Progress {
 public:
     enum class Style : std::uint8_t { bar, lines, none };
@@ -27,7 +27,7 @@ public:
         }
     }
 
-    /// A bar where somebody watches, unless asked otherwise.
+    /// Chooses a bar on a terminal, unless an option decides.
     [[nodiscard]] static auto choose(bool show, bool hide) -> Style {
         if (hide) {
             return Style::none;
@@ -35,7 +35,7 @@ public:
         return show || isatty(fileno(stderr)) == 1 ? Style::bar : Style::lines;
     }
 
-    /// Shows that `done` of the total is done; `note` stands behind the bar.
+    /// Shows that `done` of the total is done; `note` is printed behind the bar.
     void update(std::uint64_t done, std::string_view note) {
         const auto percent = static_cast<int>(std::min(done, total_) * 100 / total_);
         const auto step = style_ == Style::lines ? 10 : 1;

@@ -17,7 +17,7 @@ using Json = nlohmann::ordered_json;
 
 constexpr auto ms_per_hour = 3'600'000.0;
 
-/// Four significant digits: more than an eye sees, and a page half as large.
+/// Rounds to four significant digits: more than the eye sees, and the page is half as large.
 auto rounded(double value) -> double {
     if (value == 0.0 || !std::isfinite(value)) {
         return 0.0;
@@ -172,7 +172,7 @@ auto document_of(const Results& results) -> Json {
             {"node_points", node_points_of(results)}};
 }
 
-/// Names of files come from outside; bytes that are no UTF-8 become U+FFFD.
+/// Writes JSON. File names come from outside; bytes that are not UTF-8 become U+FFFD.
 auto dump(const Json& json, int indent) -> std::string {
     return json.dump(indent, ' ', false, Json::error_handler_t::replace);
 }

@@ -6,10 +6,10 @@
 
 namespace simulate {
 
-/// The results as JSON, the same document that the report carries. Only the part `wall_clock` differs between equal runs.
+/// The results as JSON, the same document as in the report. Only the part `wall_clock` differs between equal runs.
 [[nodiscard]] auto to_json(const Results& results) -> std::string;
 
-/// The results as one page that needs nothing else: style, charts and data are inside, and no request leaves it.
+/// The results as one self-contained page: style, charts and data are inside, and it makes no request.
 [[nodiscard]] auto to_html(const Results& results) -> std::string;
 
 }  // namespace simulate

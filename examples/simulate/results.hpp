@@ -10,12 +10,12 @@
 
 namespace simulate {
 
-/// Mean standing of one kind of node at one time.
+/// Mean values of one kind of node at one time.
 struct KindSample {
-    std::uint64_t nodes = 0;  ///< Present ones.
+    std::uint64_t nodes = 0;  ///< Nodes present.
     double health = 0;      ///< 0 to 1.
     double long_score = 0;  ///< Mean of the last scores, 0 to 10.
-    double score = 0;       ///< What the selection weight uses, 0 to 1.
+    double score = 0;       ///< The QoS score in the selection weight, 0 to 1.
 };
 
 /// The network at one time.
@@ -48,13 +48,13 @@ struct WaitPoint {
     double wait_s = 0;
 };
 
-/// How long a task was expected to wait when it was queued, and how long it did until it started.
+/// The expected wait of a task when it was queued, and its actual wait until its start.
 struct ExpectedWait {
     std::int64_t expected_ms = 0;
     std::int64_t waited_ms = 0;
 };
 
-/// One node's part of the network's stake and of the work done.
+/// One node's share of the network's stake and of the work done.
 struct NodePoint {
     double stake_share = 0;
     double work_share = 0;
@@ -65,8 +65,9 @@ struct NodePoint {
 struct KindRow {
     std::uint64_t nodes = 0;
     double stake_share = 0;
-    double drawn_early = 0;         ///< Draws won by a free node, for equal stake, against an ordinary node (1): in the first hundredth
-                                    ///< of the arrivals, when hardly a node has scores.
+    /// Draws won by a free node, relative to an ordinary node (1) of equal stake, in the first hundredth of the
+    /// arrivals. Few nodes have scores then.
+    double drawn_early = 0;
     double drawn_late = 0;          ///< The same in the last quarter of the arrivals.
     double work_share = 0;          ///< Of work done, in estimated seconds.
     std::uint64_t started = 0;
@@ -115,15 +116,15 @@ struct Results {
 
     std::uint64_t vanished = 0;
     std::uint64_t vanished_kicked_out = 0;
-    std::uint64_t tasks_before_kick_min = 0;   ///< Tasks that a vanished node was given between its end and its removal.
+    std::uint64_t tasks_before_kick_min = 0;   ///< Tasks given to a vanished node between its end and its removal.
     std::uint64_t tasks_before_kick_median = 0;
     std::uint64_t tasks_before_kick_max = 0;
     std::uint64_t tasks_after_vanishing_max = 0;  ///< Of all vanished nodes, kicked out or not.
 
     std::vector<Sample> samples{};
     std::array<Decile, 10> deciles{};
-    std::vector<WaitPoint> waits{};      ///< An even sample.
-    std::vector<ExpectedWait> expected_waits{};  ///< Of tasks that started; empty unless asked for.
+    std::vector<WaitPoint> waits{};      ///< An evenly spaced sample.
+    std::vector<ExpectedWait> expected_waits{};  ///< Of started tasks; empty unless requested.
     std::vector<NodePoint> node_points{};
     std::array<KindRow, kind_count> kinds{};
 };

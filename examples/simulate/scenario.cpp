@@ -39,7 +39,7 @@ auto make_node(std::uint64_t seed, std::uint64_t number, std::int64_t run_ms) ->
                        static_cast<std::uint32_t>(hash(seed, Purpose::node_speed, number) % rule::speed_milli_span);
     const auto kind = hash(seed, Purpose::node_kind, number);
     if (falls_in(kind, rule::vanished_permille)) {
-        // Early, so that there is time to see what becomes of it: between a fiftieth and a tenth of the run.
+        // Early, so that its effects can be seen: between a fiftieth and a tenth of the run.
         const auto share = 20 + static_cast<std::int64_t>(hash(seed, Purpose::node_vanishes_at, number) % 81);
         node.kind = Kind::vanished;
         node.vanishes_at_ms = run_ms * share / 1000;
@@ -76,7 +76,7 @@ void add_nodes(Scenario& scenario, const Trace& trace, const Options& options) {
     }
 }
 
-/// Least memory: the task's share of the smallest card it accepts, as a nominal size.
+/// Returns the least memory: the task's share of the smallest card it accepts, as a nominal size.
 auto vram_need(const Trace& trace, const TraceTask& task) -> std::uint32_t {
     auto memory_mib = std::int64_t{0};
     const auto consider = [&](std::uint32_t model) {
@@ -94,7 +94,7 @@ auto vram_need(const Trace& trace, const TraceTask& task) -> std::uint32_t {
     return nominal_vram((memory_mib * task.gpu_milli + 999) / 1000);
 }
 
-/// Fee for a second: by the trace's class of priority and the memory, times a factor from 0.5 to 1.5.
+/// Returns the fee for a second: by the trace's priority class and the memory, times a factor from 0.5 to 1.5.
 auto fee_per_second(const TraceTask& task, std::uint32_t vram, std::uint64_t number) -> std::uint32_t {
     const auto base = task.priority == Priority::guaranteed ? 4U : task.priority == Priority::burstable ? 2U : 1U;
     return base * vram * (500 + static_cast<std::uint32_t>(number % 1001));
@@ -137,7 +137,7 @@ void add_tasks(Scenario& scenario, const Trace& trace, const Options& options) {
                      [](const TaskPlan& a, const TaskPlan& b) { return a.arrival_ms < b.arrival_ms; });
 }
 
-/// Chooses how many tasks a row becomes, so that the work offered is `load_percent` of what the nodes can do.
+/// Chooses the number of tasks for each row, so that the work offered is `load_percent` of what the nodes can do.
 void choose_copies(Scenario& scenario, const Trace& trace, const Options& options) {
     auto capacity = std::uint64_t{0};  // thousandths of estimated seconds that all nodes do in a second
     for (const auto& node : scenario.nodes) {

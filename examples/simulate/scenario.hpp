@@ -11,7 +11,7 @@
 
 namespace simulate {
 
-/// How a node behaves; the report compares these kinds.
+/// Behaviour of a node; the report compares these kinds.
 enum class Kind : std::uint8_t { fast, ordinary, slow, flaky, vanished };
 inline constexpr auto kind_names = std::array<std::string_view, 5>{"fast", "ordinary", "slow", "flaky", "vanished"};
 inline constexpr auto kind_count = kind_names.size();
@@ -22,7 +22,7 @@ struct NodePlan {
     std::string operator_id{};
     std::uint32_t model = 0;           ///< Index into `Trace::models`.
     std::int64_t stake_milli = 0;
-    std::uint32_t speed_milli = 1000;  ///< Work done in a second, in thousandths of the estimate's.
+    std::uint32_t speed_milli = 1000;  ///< Work done in a second, in thousandths of the estimate.
     Kind kind = Kind::ordinary;
     std::int64_t vanishes_at_ms = -1;  ///< Negative: never.
     std::vector<std::uint32_t> software{};  ///< Models on its disk when it joins; see `software_name`.
@@ -40,7 +40,7 @@ struct TaskPlan {
     std::uint8_t decile = 0;          ///< Of its value among all tasks; 0 is the cheapest tenth.
 };
 
-/// All that happens in a run, but for what the dispatcher decides. Equal options and tables give equal scenarios.
+/// All inputs of a run except the dispatcher's decisions. Equal options and tables give equal scenarios.
 struct Scenario {
     std::vector<NodePlan> nodes{};
     std::vector<TaskPlan> tasks{};         ///< By arrival.
@@ -70,7 +70,7 @@ inline constexpr auto download_ms_span = std::uint64_t{240'001};    ///< One to 
 
 }  // namespace rule
 
-/// Models that tasks ask for, by falling popularity: the k-th is asked for in proportion to 1 / k. Base models, then adapters.
+/// Models that tasks want, by falling popularity: the k-th in proportion to 1 / k. Base models, then adapters.
 inline constexpr auto base_names = std::array<std::string_view, 24>{
     "sdxl",         "llama-3.1-8b", "flux.1-dev",   "sd-1.5",       "qwen2.5-7b",    "mistral-7b",
     "whisper-v3",   "sd-3.5",       "gemma-2-9b",   "flux.1-fill",  "qwen2.5-14b",   "phi-3.5",
@@ -80,7 +80,7 @@ inline constexpr auto adapter_names = std::array<std::string_view, 12>{
     "lora:detail",  "lora:anime",   "lora:pixel",   "lora:sketch",  "lora:film",     "lora:medical",
     "lora:legal",   "lora:code",    "lora:speech",  "lora:product", "lora:interior", "lora:game"};
 
-/// Name of a model by its index: base models first, adapters behind them.
+/// Returns the name of a model by its index: base models first, then adapters.
 [[nodiscard]] constexpr auto software_name(std::uint32_t index) -> std::string_view {
     return index < base_names.size() ? base_names[index] : adapter_names[index - base_names.size()];
 }

@@ -16,7 +16,7 @@ namespace {
 
 auto percent(double part, double whole) -> double { return whole > 0 ? part / whole * 100.0 : 0.0; }
 
-/// A time as an operator says it.
+/// Returns a time in the unit that an operator would use.
 auto span(double seconds) -> std::string {
     if (seconds < 100) {
         return fmt::format("{:.{}f} s", seconds, seconds > 0 && seconds < 10 ? 1 : 0);
@@ -83,7 +83,7 @@ void add_deciles(std::string& text, const Results& r) {
     }
 }
 
-/// How far off expected waits were, in parts of what the tasks waited: of all, and by what they waited.
+/// Adds the errors of expected waits, as fractions of the actual waits: of all, and by the actual wait.
 void add_expected_waits(std::string& text, const Results& r) {
     if (r.expected_waits.empty()) {
         return;

@@ -51,8 +51,8 @@ void load_machines(Trace& trace, const std::string& path) {
     }
 }
 
-/// Gives each machine the stake of one validator: the list, ordered by public key, is thinned evenly to the machines.
-/// A public key says nothing about a stake, so the order is as good as a shuffle and anybody can repeat it.
+/// Gives each machine the stake of one validator: the list, ordered by public key, is thinned evenly to the machines. A
+/// public key says nothing about a stake, so the order is as good as a shuffle, and repeatable.
 void load_stakes(Trace& trace, const std::string& path) {
     const auto table = Table{path, {"vote_address", "avg_active_stake"}};
     auto validators = std::vector<std::pair<std::string, std::int64_t>>{};

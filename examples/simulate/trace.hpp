@@ -13,7 +13,7 @@ struct GpuModel {
     std::uint32_t vram = 0;  ///< Nominal GiB.
 };
 
-/// A machine of the node list: so many GPUs of one model, run by one operator.
+/// A machine of the node list: a number of GPUs of one model, with one operator.
 struct Machine {
     std::string name{};
     std::uint32_t gpus = 0;
@@ -21,7 +21,7 @@ struct Machine {
     std::int64_t stake_milli = 0;  ///< Stake of the operator in thousandths of a token.
 };
 
-/// How urgent the trace says a row is.
+/// Urgency of a row in the trace.
 enum class Priority : std::uint8_t { best_effort, burstable, guaranteed };
 
 /// A row of the pod list that asks for one GPU.
@@ -33,7 +33,7 @@ struct TraceTask {
     Priority priority = Priority::best_effort;
 };
 
-/// What became of the rows of the pod list.
+/// Counts of the rows of the pod list, by treatment.
 struct RowCounts {
     std::uint64_t read = 0;
     std::uint64_t kept = 0;
@@ -56,15 +56,16 @@ struct Trace {
     RowCounts rows{};
 };
 
-/// Shortest and longest run time of a task. The upper one leaves room for a slow node: a lease ends after twice the
+/// Limits of a task's run time, in seconds. The upper one leaves room for a slow node: a lease ends after twice the
 /// estimate, but never later than two hours.
 inline constexpr auto run_seconds_min = std::int64_t{10};
 inline constexpr auto run_seconds_max = std::int64_t{3600};
 
-/// The nominal size of a memory: the smallest of the sizes cards are sold in that holds it.
+/// Returns the nominal size of a memory in GiB: the smallest size on sale that holds it.
 [[nodiscard]] auto nominal_vram(std::int64_t memory_mib) -> std::uint32_t;
 
-/// Reads the tables in `data_folder` and the pod list `pod_list`; an empty name means the bundled one. Throws `InputError`.
+/// Reads the tables in `data_folder` and the pod list `pod_list`; an empty name means the bundled one. Throws
+/// `InputError`.
 [[nodiscard]] auto load_trace(const std::string& data_folder, const std::string& pod_list) -> Trace;
 
 }  // namespace simulate

@@ -26,7 +26,7 @@
 namespace simulate {
 namespace {
 
-/// What the process took at most, on systems with getrusage.
+/// Returns the peak memory of the process in MiB, on systems with getrusage; else 0.
 auto memory_peak_mib() -> std::uint64_t {
 #if defined(__linux__)
     auto usage = rusage{};
@@ -38,9 +38,10 @@ auto memory_peak_mib() -> std::uint64_t {
 
 
 constexpr auto samples_wanted = std::int64_t{288};
-constexpr auto expected_wait_every = std::uint64_t{100};  // queued tasks: to ask costs a pass over the network
+// one in so many queued tasks, because each question costs a pass over the network
+constexpr auto expected_wait_every = std::uint64_t{100};
 
-/// Something the world does at a time it has already settled.
+/// A scheduled action of the world.
 struct Happening {
     enum class Kind : std::uint8_t { completes, fails, downloaded };
 
@@ -48,15 +49,15 @@ struct Happening {
     std::uint64_t sequence = 0;  ///< Decides among equal times.
     Kind kind = Kind::completes;
     std::uint32_t node = 0;
-    std::uint64_t token = 0;     ///< Of the lease, when a task ends.
-    std::string model{};         ///< When a model has arrived.
+    std::uint64_t token = 0;     ///< Token of the lease, when a task ends.
+    std::string model{};         ///< Name of the model that has arrived.
 
     friend auto operator>(const Happening& a, const Happening& b) -> bool {
         return std::pair{a.time_ms, a.sequence} > std::pair{b.time_ms, b.sequence};
     }
 };
 
-/// Tasks get the integers from 0 as ids; an id's last eight bytes are the integer.
+/// Tasks have the integers from 0 as ids; the last eight bytes of an id are the integer.
 auto index_of(const allot::TaskId& id) -> std::uint32_t {
     auto number = std::uint32_t{0};
     for (auto i = id.bytes().size() - 4; i < id.bytes().size(); ++i) {
@@ -65,9 +66,10 @@ auto index_of(const allot::TaskId& id) -> std::uint32_t {
     return number;
 }
 
-/// The world around one dispatcher: tasks arrive, nodes work, stall, fail and vanish, owners rank validation groups.
+/// The world around one dispatcher: tasks arrive; nodes work, stall, fail and vanish; owners rank validation groups.
 ///
-/// It keeps no second opinion about who runs what: it obeys the events, and reaches the dispatcher through its verbs alone.
+/// It keeps no record of its own about which node runs which task. It follows the events, and acts on the dispatcher
+/// through commands only.
 template <class Dispatcher>
 class World {
 public:
@@ -94,7 +96,7 @@ public:
             sample_until(next);
             now_ms_ = next;
             ledger_.pass(now_ms_);
-            // What the network owes comes first, then what nodes did, then new tasks.
+            // The network's deadlines come first, then the nodes' actions, then new tasks.
             if (deadline && *deadline <= now_ms_) {
                 apply([&](const allot::Moment& moment) { return dispatcher_.advance(moment); });
             } else if (happening && *happening <= now_ms_) {
@@ -137,14 +139,14 @@ private:
 
     // ---- commands ---------------------------------------------------------------------------------------------------
 
-    /// Gives one command and what owners do in answer to its events.
+    /// Gives one command, and the commands with which owners answer its events.
     template <class Verb>
     void apply(Verb verb) {
         command(verb);
         rank_groups();
     }
 
-    /// Gives one command at this time, with entropy of its own, and obeys what follows.
+    /// Gives one command at this time, with entropy of its own, and handles its events.
     template <class Verb>
     void command(Verb verb) {
         auto moment = allot::Moment{.time = allot::TimePoint{allot::Duration{now_ms_}}};
@@ -165,7 +167,7 @@ private:
         }
     }
 
-    /// More is due than one command settles.
+    /// Advances until everything due is settled; one command may not suffice.
     void advance_fully(allot::Moment moment) {
         for (auto deadline = next_deadline_ms(); deadline && *deadline <= now_ms_; deadline = next_deadline_ms()) {
             moment.entropy = allot::Entropy{hash(options_.seed, Purpose::entropy, commands_++)};
@@ -261,7 +263,7 @@ private:
             });
     }
 
-    /// A node that got a task works on it, unless it has vanished, stalls or fails.
+    /// Starts work on a lease, unless the node has vanished, stalls or fails.
     void start(const allot::Lease& lease) {
         const auto task = index_of(lease.task);
         const auto node = node_index_.at(lease.node);
@@ -272,7 +274,7 @@ private:
 
         const auto flaky = plan.kind == Kind::flaky;
         if (flaky && hash(options_.seed, Purpose::run_stalls, task) % 1000 < rule::flaky_stalls_permille) {
-            return;  // it never answers; the lease will expire
+            return;  // it never answers; the lease expires
         }
         const auto fails_permille = flaky ? rule::flaky_fails_permille : rule::fails_permille;
         const auto fails = hash(options_.seed, Purpose::run_fails, task) % 1000 < fails_permille;
@@ -281,7 +283,7 @@ private:
         const auto run_ms = run_seconds * 1000 * noise_milli / plan.speed_milli;
         const auto ends_ms = now_ms_ + (fails ? run_ms / 2 : run_ms);
         if (plan.vanishes_at_ms >= 0 && ends_ms >= plan.vanishes_at_ms) {
-            return;  // it is gone before it is done
+            return;  // it vanishes before the end
         }
         plan_happening({ends_ms, 0, fails ? Happening::Kind::fails : Happening::Kind::completes, node, lease.token, {}});
     }
@@ -332,7 +334,7 @@ private:
 
     // ---- validation groups ------------------------------------------------------------------------------------------
 
-    /// Ranks the groups whose members have all ended: 10, 5 and 2 points by speed, 0 for a time-out while another finished.
+    /// Ranks the groups whose members have all ended: 10, 5 and 2 points by speed, 0 for a timeout if another finished.
     void rank_groups() {
         while (!groups_to_rank_.empty()) {
             const auto tasks = group_tasks_[groups_to_rank_.back()];
@@ -426,12 +428,13 @@ private:
     Dispatcher dispatcher_{};
     Ledger ledger_;
     std::map<allot::NodeId, std::uint32_t> node_index_{};
-    std::vector<std::optional<allot::Lease>> leases_;  ///< By node: what it was last given.
+    std::vector<std::optional<allot::Lease>> leases_;  ///< By node: its last lease.
     std::priority_queue<Happening, std::vector<Happening>, std::greater<>> happenings_{};
     std::vector<std::uint32_t> group_open_;            ///< By group: members that have not ended.
     std::vector<std::array<std::uint32_t, rule::group_size>> group_tasks_;
     std::vector<std::uint32_t> groups_to_rank_{};
-    std::map<std::uint32_t, std::pair<std::int64_t, std::int64_t>> expected_{};  ///< By task: when it was asked, the answer.
+    /// By task: time of the question, and the answer.
+    std::map<std::uint32_t, std::pair<std::int64_t, std::int64_t>> expected_{};
     std::uint64_t queued_ = 0;
     std::uint64_t happenings_planned_ = 0;
     std::uint64_t commands_ = 0;

@@ -11,10 +11,10 @@
 
 namespace simulate {
 
-/// Names that `--preset` takes.
+/// Returns the values of `--preset`.
 [[nodiscard]] auto preset_names() -> std::vector<std::string>;
 
-/// Plays `scenario` against a dispatcher in virtual time. Deterministic but for the wall clock in the results.
+/// Plays `scenario` against a dispatcher in virtual time. Deterministic except for the wall clock in the results.
 [[nodiscard]] auto simulate(const Trace& trace, const Scenario& scenario, const Options& options, Progress::Style style)
     -> Results;
 

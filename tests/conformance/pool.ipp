@@ -1,4 +1,4 @@
-// What every candidate pool does. ALLOT_MODEL names it.
+// The claims of every candidate pool. ALLOT_MODEL names the pool.
 #include <cstdint>
 #include <map>
 #include <string>
@@ -28,7 +28,7 @@ auto nowhere(std::uint32_t node) -> allot::NodePlace {
 auto chance(std::uint32_t index) -> allot::Random {
     return {allot::Entropy{support::seed()}, allot::Purpose::dispatch, allot::Random::Subject{}, 0, index};
 }
-/// How often each node comes up in so many draws.
+/// Counts how often each node is drawn in `draws` draws.
 template <class Pool, class Weigh>
 auto frequencies(const Pool& pool, const allot::SamplingFrame& frame, Weigh weigh, std::uint32_t draws) {
     auto counts = std::map<std::uint32_t, std::uint32_t>{};
@@ -131,7 +131,7 @@ ALLOT_CLAIM("draws among the holders of a model, each once under the first it ho
     const auto models = std::vector<allot::ModelId>{{0}, {1}};
     const auto frame = allot::SamplingFrame{classes_0_to_2, models};
     CHECK(pool.count({classes_0_to_2}) == 4);
-    CHECK(pool.count(frame) == 3);  // node 0 once for each
+    CHECK(pool.count(frame) == 3);  // node 0 counts once under each
     const auto asked_once = [](allot::NodeHandle node, std::uint32_t model) {
         return node.value == 0 && model == 1 ? allot::Weight::zero() : allot::Weight::from_ratio(1, 1);
     };
@@ -145,7 +145,7 @@ ALLOT_CLAIM("draws among the holders of a model, each once under the first it ho
     pool.changed(places[0], forgets);
     CHECK(pool.count(frame) == 1);
 
-    // It gets them back while it is busy, and is a candidate with the very bound that it had without models.
+    // It gets them back while it is busy, and becomes a candidate with the same bound as without models.
     pool.changed(forgets, at(0, 0, 0, 0));
     auto busy = places[0];
     busy.bound = busy.bound_local = 0;

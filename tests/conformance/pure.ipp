@@ -1,4 +1,4 @@
-// What every eligibility policy and every model placement does. ALLOT_MODEL names it.
+// The claims of every eligibility policy and every model placement. ALLOT_MODEL names the model.
 #include <cstdint>
 
 #include <allot/laws/pure.hpp>

@@ -1,4 +1,4 @@
-// What every QoS tracker does. ALLOT_MODEL names it.
+// The claims of every QoS tracker. ALLOT_MODEL names the tracker.
 #include <cstdint>
 
 #include <allot/laws/bounded.hpp>
@@ -23,7 +23,7 @@ ALLOT_CLAIM("leaves no node both undrawable and unchangeable") {
     }
 }
 
-/// What a returning node is lifted to; zero with a tracker that lifts nobody.
+/// The score to which a returning node is lifted; zero for a tracker without such a floor.
 template <class Tracker>
 auto floor_of(const Tracker& tracker) -> allot::Score {
     if constexpr (requires { tracker.parameters().rejoin_floor; }) {

@@ -1,4 +1,4 @@
-// What every task queue does. ALLOT_MODEL names it; it is bounded by ValueQueueParameters.
+// The claims of every task queue. ALLOT_MODEL names the queue; ValueQueueParameters bound it.
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -14,7 +14,7 @@ namespace {
 
 static_assert(allot::task_queue<ALLOT_MODEL>);
 
-/// A task of some group, worth `num / den`, whose number is the order of its submission.
+/// A task of a group with the value `num / den`; its number is the order of submission.
 auto queued(std::uint32_t task, std::uint32_t group, std::uint64_t num, std::uint64_t den = 1) -> allot::QueueEntry {
     return {{task}, {group}, {num, den}, task};
 }
@@ -126,7 +126,7 @@ ALLOT_CLAIM("finds the one of many tasks that fits") {
         const auto right = wanted % 4 == 3 ? std::nullopt : task(wanted);
         REQUIRE(queue.best(groups_0_to_2, [&](allot::TaskHandle t) { return t.value == wanted; }) == right);
     }
-    for (const std::uint32_t most : {100U, 90U, 60U, 20U, 3U, 0U}) {  // the first to fit has ever more before it
+    for (const std::uint32_t most : {100U, 90U, 60U, 20U, 3U, 0U}) {  // ever more tasks come before the first that fits
         const auto fits = [&](allot::TaskHandle t) { return t.value * 37 % 101 < most; };
         auto right = std::optional<allot::TaskHandle>{};
         for (std::uint32_t t = 0; t < 400; ++t) {

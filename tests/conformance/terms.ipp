@@ -1,4 +1,4 @@
-// What all lease terms do. ALLOT_MODEL names them.
+// The claims of all lease terms. ALLOT_MODEL names them.
 #include <allot/laws/pure.hpp>
 
 #include "conformance/name.hpp"

@@ -1,4 +1,4 @@
-// What every task valuation does. ALLOT_MODEL names it.
+// The claims of every task valuation. ALLOT_MODEL names the valuation.
 #include <allot/laws/pure.hpp>
 
 #include "conformance/name.hpp"

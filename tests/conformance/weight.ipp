@@ -1,4 +1,4 @@
-// What every weight that says it is monotone does. ALLOT_MODEL names it.
+// The claims of every weight that declares itself monotone. ALLOT_MODEL names the weight.
 #include <cstdint>
 
 #include <allot/laws/monotone.hpp>

@@ -5,15 +5,15 @@
 #include <cstdlib>
 #include <new>
 
-// Counts the calls of operator new, and lets one of them fail. It replaces the operators of the whole program, so one file of a
-// program includes it.
+// Counts the calls of operator new, and can make one of them fail. It replaces the operators of the whole program, so
+// only one file of a program may include it.
 
 namespace support { namespace {
 
 std::uint64_t calls = 0;
-std::uint64_t fails_at = 0;  // the call that fails; 0 is none
+std::uint64_t fails_at = 0;  // number of the call that fails; 0: none
 
-// Behind pointers, for g++ inlines a new here and a delete there, and then finds that they do not match.
+// Behind pointers, because g++ inlines a new here and a delete there and then warns that they do not match.
 void* (*volatile take)(std::size_t, std::size_t) = std::aligned_alloc;
 void (*volatile give)(void*) = std::free;
 

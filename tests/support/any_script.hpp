@@ -11,14 +11,14 @@
 
 #include "support/commands.hpp"
 
-// The scripts of commands.hpp, drawn and shrunk by rapidcheck.
+// Generates the scripts of commands.hpp and shrinks them, by rapidcheck.
 namespace support {
 
 inline auto operator<<(std::ostream& out, const Script& script) -> std::ostream& {
     return out << script.ops.size() << " steps, setup " << script.setup.bits;
 }
 
-/// The same step with one number smaller.
+/// Returns variants of a step, each with one smaller number.
 inline auto plainer(const Op& op) -> std::vector<Op> {
     auto all = std::vector<Op>{};
     const auto shrink = [&](auto change, std::uint8_t is) {
@@ -41,7 +41,7 @@ inline auto plainer(const Op& op) -> std::vector<Op> {
     return all;
 }
 
-/// Scripts of up to `length` steps. A setup shrinks bit by bit to the defaults.
+/// Generates scripts of up to `length` steps. A setup shrinks bit by bit to the defaults.
 inline auto any_script(int length = 300) -> rc::Gen<Script> {
     const auto op = rc::Gen<Op>{[](const rc::Random& random, int) {
         auto words = random;
@@ -70,7 +70,7 @@ inline auto any_script(int length = 300) -> rc::Gen<Script> {
     });
 }
 
-/// How often to try: the long form, ALLOT_LONG=1, is for campaigns.
+/// Returns the number of runs. ALLOT_LONG=1 selects the long form, for campaigns.
 inline auto runs(int in_short, int in_long) -> int {
     const auto* given = std::getenv("ALLOT_LONG");
     return given != nullptr && *given != '\0' && *given != '0' ? in_long : in_short;

@@ -25,15 +25,15 @@
 
 namespace support {
 
-/// The variant that a type is, or is made of.
+/// The variant that a type is, or from which it derives.
 template <class V>
 struct AlternativesOf : std::type_identity<V> {};
 template <class V>
     requires requires { typename V::Alternatives; }
 struct AlternativesOf<V> : std::type_identity<typename V::Alternatives> {};
 
-/// Fills values of any type that has a list of fields with anything they can hold, the ends of each range more often than
-/// chance would.
+/// Fills values of any type with a field list with any content they can hold; the ends of each range come more often
+/// than by a uniform draw.
 class AnyValue {
 public:
     explicit AnyValue(std::uint64_t seed) : random_{seed} {}
@@ -45,7 +45,7 @@ public:
         return value;
     }
 
-    /// A value of one alternative of a variant.
+    /// Returns a value of one alternative of a variant.
     template <class V>
     [[nodiscard]] auto alternative(std::size_t index) -> V {
         using Alternatives = typename AlternativesOf<V>::type;
@@ -160,7 +160,7 @@ private:
     std::mt19937_64 random_;
 };
 
-/// All that is in a value, as text that differs when the values do. It shares no code with the encoding.
+/// Returns the content of a value as text; texts differ if values do. It shares no code with the encoding.
 template <class T>
 [[nodiscard]] auto told(const T& value) -> std::string;
 

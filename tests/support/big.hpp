@@ -6,7 +6,7 @@
 
 namespace support {
 
-/// The same number in the oracle's arithmetic.
+/// Returns the same number in the oracle's arithmetic.
 inline auto big(allot::u128 value) -> boost::multiprecision::cpp_int {
     return (boost::multiprecision::cpp_int{value.high()} << 64U) + value.low();
 }

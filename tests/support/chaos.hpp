@@ -10,21 +10,21 @@
 
 namespace support {
 
-/// Commands at random, most of them sensible and some not, over few ids, so that they meet.
+/// Random commands, most of them sensible and some not. There are few ids, so that the commands interact.
 ///
-/// Leases are learned from the events: the current ones, and now and then one that is over.
+/// It learns leases from the events. It uses current leases, and now and then an ended one.
 template <class Dispatcher>
 class Chaos {
 public:
     using Command = typename Dispatcher::Command;
 
-    /// @param pins Whether some tasks are pinned to a node, which no draw and no queue ever sees.
+    /// @param pins Whether some tasks are pinned to a node, so that no draw and no queue handles them.
     explicit Chaos(std::uint64_t seed, bool pins = false) : random_{seed}, pins_{pins} {}
 
-    /// A number below `n`.
+    /// Returns a number below `n`.
     auto below(std::uint64_t n) -> std::uint64_t { return random_() % n; }
 
-    /// The next moment: seldom a long leap, sometimes without entropy.
+    /// Returns the next moment: rarely after a long leap, sometimes without entropy.
     auto moment(const Dispatcher& dispatcher) -> Moment {
         const auto leap = below(20);
         const auto wait = leap == 0 ? below(3'600'000) : leap < 6 ? below(100'000) : below(50);
@@ -32,7 +32,7 @@ public:
         return {time, below(8) == 0 ? std::nullopt : std::optional{allot::Entropy{random_()}}};
     }
 
-    /// The next command.
+    /// Returns the next command.
     auto command(const Dispatcher& dispatcher) -> Command {
         switch (below(24)) {
             case 0:
@@ -133,7 +133,7 @@ private:
         return names;
     }
 
-    /// A lease that is current, or nearly: one in eight has another token.
+    /// Returns a lease that is current, or nearly: one in eight has another token.
     auto lease(const Dispatcher& dispatcher) -> Lease {
         auto leases = std::vector<Lease>{};
         const auto& state = dispatcher.state();

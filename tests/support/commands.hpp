@@ -16,9 +16,9 @@ namespace support {
 using namespace std::chrono_literals;
 using namespace allot::literals;
 
-// ---- the world that scripts live in -----------------------------------------------------------------------------------
+// ---- the setup of a script ---------------------------------------------------------------------------------------
 
-/// What the policies are told at the start. Bits that are not set mean the defaults, so a failure shrinks towards them.
+/// The policies' parameters at the start. Bits that are not set mean the defaults, so a failure shrinks towards them.
 struct Setup {
     std::uint32_t bits = 0;
 
@@ -41,7 +41,7 @@ struct Setup {
         rules.avoided_max = has(5) ? 1 : rules.avoided_max;
         rules.class_nodes_min = has(17) ? 2 : 0;
         rules.forget_nodes_after = has(6) ? allot::Duration{1h} : rules.forget_nodes_after;
-        if (has(7)) {  // tight limits on what strangers may fill the state with
+        if (has(7)) {  // tight limits on the state that clients can fill
             rules.nodes_max = 8;
             rules.tasks_max = 24;
             rules.classes_max = 4;
@@ -79,7 +79,7 @@ struct Setup {
         return terms;
     }
 
-    /// A dispatcher of these parameters.
+    /// Makes a dispatcher with these parameters.
     template <class D>
     [[nodiscard]] auto make(typename D::CandidatePool pool = {}, allot::IdKey key = {}) const -> D {
         return D{allot::Rules{rules()},          std::move(pool),
@@ -89,7 +89,7 @@ struct Setup {
     }
 };
 
-/// A dispatcher whose pool and queue are given, of default models otherwise.
+/// A dispatcher with the given pool and queue, and default models otherwise.
 template <class Pool, class Queue>
 using DispatcherOf = allot::Dispatcher<allot::Rules, Pool, Queue, allot::RollingQos, allot::ThresholdPlacement,
                                        allot::FixedTerms, allot::IdKey>;
@@ -103,17 +103,17 @@ enum class Verb : std::uint8_t {
     report_model, observe, score, slash, configure, session_open, session_commit, session_rollback,
 };
 
-/// One step of a script: numbers that mean something only in the state they meet, so that what is left after shrinking
-/// still runs. All zero is the plainest step of its verb.
+/// One step of a script. Its numbers get their meaning from the current state, so that a shrunk script still runs. All
+/// zero is the plainest step of its verb.
 struct Op {
     Verb verb = Verb::advance;
     std::uint8_t time = 0;     ///< Index of a step in time.
     std::uint8_t chance = 1;   ///< The entropy; zero is none.
-    std::uint8_t odd = 0;      ///< Which fault it has; zero is none.
+    std::uint8_t odd = 0;      ///< Index of the fault in the command; zero is none.
     std::array<std::uint8_t, 10> x{};
 };
 
-/// The same script without sessions.
+/// Returns the script without its session steps.
 inline auto without_sessions(std::vector<Op> ops) -> std::vector<Op> {
     std::erase_if(ops, [](const Op& op) { return op.verb >= Verb::session_open; });
     return ops;
@@ -138,7 +138,7 @@ inline constexpr auto durations =
 inline constexpr auto nodes = 10U;
 inline constexpr auto tasks = 48U;
 
-/// From nothing and one to 2^96 - 1, so that the largest moves through many powers of two.
+/// Stakes from zero and one to 2^96 - 1, so that the largest stake moves through many powers of two.
 inline auto stake(std::uint8_t x) -> allot::Amount {
     using allot::u128;
     constexpr auto some = std::array<std::uint64_t, 8>{400, 1600, 100, 1, 0, 2, 3, 1'000'000};
@@ -156,10 +156,10 @@ inline auto fee(std::uint8_t x) -> allot::Amount {
 
 }  // namespace table
 
-// ---- generating -------------------------------------------------------------------------------------------------------
+// ---- generating -----------------------------------------------------------------------------------------------------
 
-/// Steps of a random script that do not only differ in their numbers: how often a verb comes, and how far time moves.
-/// @param words whose `next()` gives 64 random bits.
+/// Returns a random step. Each verb and each step in time has a probability of its own; the other numbers are uniform.
+/// @param words Object with `next()`, which returns 64 random bits.
 template <class Words>
 auto any_op(Words& words) -> Op {
     static const auto verbs = [] {
@@ -172,7 +172,7 @@ auto any_op(Words& words) -> Op {
         put(Verb::configure, 1), put(Verb::session_open, 2), put(Verb::session_commit, 1), put(Verb::session_rollback, 2);
         return list;
     }();
-    // Index into the steps of `interpret`: mostly none or short, seldom one after which everything is due.
+    // Index into the time steps of `interpret`: mostly none or short, rarely one after which everything is due.
     static const auto times = [] {
         auto list = std::vector<std::uint8_t>(60, 0);
         const auto put = [&](std::uint8_t time, int often) { list.insert(list.end(), static_cast<std::size_t>(often), time); };
@@ -194,9 +194,9 @@ auto any_op(Words& words) -> Op {
     return op;
 }
 
-// ---- from numbers to commands -----------------------------------------------------------------------------------------
+// ---- from numbers to commands ---------------------------------------------------------------------------------------
 
-/// What one who sends commands remembers: the nodes that are there, and the leases that were given.
+/// The memory of a client that sends commands: the nodes present, and the leases given.
 struct Memory {
     std::vector<allot::NodeId> present{};               // in the order they joined
     std::vector<allot::Lease> running{};                // in the order they began
@@ -222,7 +222,7 @@ struct Memory {
     }
 };
 
-/// Where time goes by a step's index.
+/// Returns the time after a step, by the step's index.
 inline auto time_after(const Op& op, allot::TimePoint now, std::optional<allot::TimePoint> deadline) -> allot::TimePoint {
     constexpr auto steps = std::array<allot::Duration, 12>{0ms,    1ms,    1s,     20s,   0ms,  0ms,
                                                            90s,    10min,  45min,  7h,    80h,  24h * 31};
@@ -235,11 +235,11 @@ inline auto time_after(const Op& op, allot::TimePoint now, std::optional<allot::
     }
 }
 
-/// The command of a step, in the state it meets; nothing for a step of a session.
+/// Returns the command of a step in the current state; none for a session step.
 [[nodiscard]] inline auto interpret(const Op& op, const Memory& memory) -> std::optional<Command> {
     namespace c = allot::command;
     const auto& x = op.x;
-    // Steps prefer nodes that are there.
+    // Steps prefer nodes that are present.
     const auto anybody = allot::NodeId{x[0] % table::nodes};
     const auto node = op.odd == 1   ? allot::NodeId{""}
                       : op.odd == 2 ? allot::NodeId{"nobody"}
@@ -261,9 +261,9 @@ inline auto time_after(const Op& op, allot::TimePoint now, std::optional<allot::
         if (op.odd == 3) { names.emplace_back(); }
         if (op.odd == 4) { names.emplace_back(200, 'x'); }
         if (op.odd == 5) { names.resize(5'000, "many"); }
-        if (op.odd == 6 && !names.empty()) { names.push_back(names.front()); }  // a duplicate is no fault
+        if (op.odd == 6 && !names.empty()) { names.push_back(names.front()); }  // a duplicate is valid
     };
-    // A lease that is in force, if there is one; else one that was, or that nobody gave.
+    // A current lease, if there is one; else one that has ended, or one never given.
     const auto lease = [&]() -> allot::Lease {
         if (memory.given.empty() || op.odd == 7) {
             return {task, node, x[1], 0, 1, {}};

@@ -3,23 +3,23 @@
 #
 # Passes if the compiler refuses SOURCE and its first error matches the regular expression in SOURCE's first line:
 #     // error: a weight policy needs weight
-# An author of a policy reads one line; this holds us to it.
+# An author of a policy reads one line; this keeps it clear.
 
-# Says it without the line breaks that FATAL_ERROR puts into its text.
+# Fails with a text, without the line breaks that FATAL_ERROR inserts.
 function(refuse text)
     message("${text}")
     message(FATAL_ERROR "not as it should be")
 endfunction()
 
 include("${FLAGS}")
-# To name a folder that the compiler knows anyway would change the order of its search.
+# Naming a folder that the compiler searches anyway would change its search order.
 if(includes)
     list(REMOVE_DUPLICATES includes)
     list(REMOVE_ITEM includes ${implicit})
     list(TRANSFORM includes PREPEND -I)
 endif()
 
-# With -DPRECOMPILE=<header> the header that most of them include is read once, in advance; only g++ finds it there.
+# With -DPRECOMPILE=<header> the header that most of them include is compiled in advance, once; only g++ finds it there.
 if(PRECOMPILE)
     execute_process(COMMAND ${compiler} ${flags} ${includes} -w -x c++-header "${PRECOMPILE}" -o "${OUTPUT}"
         COMMAND_ERROR_IS_FATAL ANY)

@@ -1,6 +1,7 @@
 #!/bin/sh
-# Compiles and runs the README's first program and the smoke test by every compiler that the system has a package of, with Debian's own Boost and
-# then with 1.81 where there is one, and prints a table: what docs/support.md says was tried. tests/bare.sh runs it.
+# Compiles and runs the README's first program and the smoke test with every compiler that the system has a package of,
+# with Debian's own Boost and then with 1.81 if there is one. Prints the table of docs/support.md. tests/bare.sh runs
+# it.
 set -eu
 cd "$(dirname "$0")/../.."
 . tests/support/debian.sh
@@ -14,7 +15,7 @@ awk '/^```/ { inside = $0 == "```text" && ran; if ($0 != "```" && $0 != "```text
 [ -s "$work/expected" ] || { echo "README.md does not say what its first program prints" >&2; exit 1; }
 line=$(sed -n 's/^g++ \(.*examples.quickstart.*\) -o .*/\1/p' README.md)
 
-# works <command...>: `yes` where the program compiles and prints what the README says, and the smoke test passes.
+# works <command...>: prints `yes` if the program compiles and prints the README's output, and the smoke test passes.
 works() {
     # shellcheck disable=SC2086  # words
     if "$@" $line -o "$work/first" $fmt > "$work/log" 2>&1 && "$work/first" > "$work/printed" &&
@@ -29,7 +30,7 @@ works() {
     fi
 }
 
-# is_there <package>: whether the system has it, by this very name (apt takes an unknown one for a pattern).
+# is_there <package>: true if the system has a package of exactly this name (apt takes an unknown one for a pattern).
 is_there() {
     apt-cache show "$1" 2> /dev/null | grep -Fqx "Package: $1"
 }

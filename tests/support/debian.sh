@@ -1,5 +1,5 @@
 # shellcheck shell=sh
-# To be read by a POSIX shell with `.`: installs packages on Debian and Ubuntu, and says so.
+# To be sourced by a POSIX shell with `.`: installs packages on Debian and Ubuntu, and reports that.
 
 # as_root <command...>
 as_root() {
@@ -13,7 +13,7 @@ as_root() {
     fi
 }
 
-# need <package...>: installs those that are missing. What is said goes to the standard error.
+# need <package...>: installs the missing ones. Messages go to standard error.
 need() {
     missing=
     for package in "$@"; do
@@ -30,8 +30,9 @@ need() {
     as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $missing < /dev/null > /dev/null
 }
 
-# need_for <what...>: installs what packages.txt lists for it; `root` is the folder of the project, if not this one. A Boost
-# that is there will do, unless ALLOT_BOOST names a version.
+# need_for <purpose...>: installs the packages that packages.txt lists for it; `root` is the folder of the project, if
+# not this one.
+# An installed Boost is enough, unless ALLOT_BOOST names a version.
 need_for() {
     packages=
     for what in "$@"; do
@@ -49,13 +50,13 @@ need_for() {
     need $packages
 }
 
-# show <command...>: says the command, then runs it.
+# show <command...>: prints the command, then runs it.
 show() {
     echo "+ $*"
     "$@"
 }
 
-# How many compilers at once; ALLOT_JOBS says otherwise.
+# Number of compilers to run at once; ALLOT_JOBS overrides it.
 cores() {
     echo "${ALLOT_JOBS:-$(nproc 2> /dev/null || echo 2)}"
 }

@@ -12,12 +12,12 @@
 
 namespace support {
 
-/// What goes wrong, once, at the operation that was chosen or at the first after it that can go wrong in this way.
+/// The fault to inject, once: at the chosen operation, or at the first one after it that allows this fault.
 enum class Fault : std::uint8_t {
-    none,          ///< All goes well.
-    error,         ///< The operation fails and nothing is done.
+    none,          ///< No fault.
+    error,         ///< The operation fails and has no effect.
     short_write,   ///< A write fails half way, a read gives a single byte.
-    crash,         ///< The machine stops within the operation: the program is told nothing more.
+    crash,         ///< The machine stops during the operation: the program gets no answer.
     bit_flip,      ///< A write keeps one bit wrong, a read gives one bit wrong, and both report success.
     lost_sync,     ///< A sync reports success and keeps nothing.
     lost_pages,    ///< A sync fails, and pages that it did not write look as if it had: no later sync writes them.
@@ -25,11 +25,11 @@ enum class Fault : std::uint8_t {
     out_of_order,  ///< The machine stops within a record; later pages of it were written and earlier ones not.
 };
 
-/// A file in memory that fails on purpose, as a file behind a page cache does. The program reads what it wrote; the device has the
-/// pages that a sync wrote, and any of the others. Pages are small, so that a record lies on several.
+/// A file in memory that fails on purpose, like a file behind a page cache. The program reads its own writes. The
+/// device has the pages written by a sync, and any of the others. Pages are small, so that a record spans several.
 class FaultyFile {
 public:
-    /// Thrown where the machine stops.
+    /// Thrown when the machine stops.
     struct Crash {};
 
     FaultyFile(Fault fault, int at, std::uint64_t seed) : fault_{fault}, left_{at}, random_{seed}, page_{16U << below(3)} {}
@@ -117,7 +117,7 @@ public:
         at_ = static_cast<std::size_t>(bytes);
         seen_.resize(at_);
         dirty_.resize(pages(at_));
-        if (below(2) == 0) {  // else what was cut off comes back, should the machine stop before the next sync
+        if (below(2) == 0) {  // else the cut bytes come back if the machine stops before the next sync
             kept_.resize(std::min(kept_.size(), at_));
         }
         return std::nullopt;
@@ -136,7 +136,7 @@ public:
         at_ = 0;
     }
 
-    /// The machine starts anew. Any part of what was not kept may have been.
+    /// The machine restarts. Any part of the unsynced bytes may have been kept.
     void restart() {
         const auto before = kept_;
         const auto end = seen_.size();
@@ -170,12 +170,12 @@ public:
         at_ = 0;
     }
 
-    /// Whether the fault has come.
+    /// True if the fault has been injected.
     [[nodiscard]] auto fired() const -> bool { return fired_; }
-    /// Pages that a failed sync did not write and marked clean, and pages that were missing before later ones after a crash.
+    /// Number of pages that a failed sync marked clean without writing them, or that a crash lost before later ones.
     [[nodiscard]] auto missing() const -> std::size_t { return missing_; }
     [[nodiscard]] auto bytes() -> std::vector<std::uint8_t>& { return seen_; }
-    /// All that was written is kept.
+    /// Keeps all written bytes.
     void keep() {
         kept_ = seen_;
         dirty_.assign(pages(seen_.size()), false);
@@ -221,7 +221,7 @@ private:
         }
         return false;
     }
-    /// Whether any page was lost.
+    /// Loses random unsynced pages. Returns true if any was lost.
     auto lose_pages() -> bool {
         const auto before = missing_;
         for (std::size_t page = 0; page < dirty_.size(); ++page) {

@@ -9,8 +9,9 @@
 #include <string>
 #include <vector>
 
-// Only where the build links it (it defines ALLOT_TEST_RAPIDCHECK=1): the packaged library is built for one standard
-// library and one architecture. Elsewhere the same properties run over plain random histories, without shrinking.
+// Only if the build links rapidcheck (it defines ALLOT_TEST_RAPIDCHECK=1): the packaged library is built for one
+// standard library and one architecture. Elsewhere the same properties run over plain random histories, without
+// shrinking.
 #if defined(ALLOT_TEST_RAPIDCHECK) && ALLOT_TEST_RAPIDCHECK
 #    include <rapidcheck.h>
 #endif
@@ -33,17 +34,17 @@ struct Step {
 
 using History = std::vector<Step>;
 
-/// What bounds the numbers of a step: each is below its limit.
+/// Limits of a step's numbers: each is below its limit.
 using Limits = Step;
 
-/// Fails the test with the history for which `property(history)` is false, as short as it could be made.
+/// Fails the test with a history for which `property(history)` is false, shrunk as far as possible.
 template <class Property>
 auto check_histories(const Limits& limits, Property property) -> void {
 #if defined(ALLOT_TEST_RAPIDCHECK) && ALLOT_TEST_RAPIDCHECK
     const auto step = rc::gen::construct<Step>(rc::gen::inRange(std::uint32_t{0}, limits.verb),
                                                rc::gen::inRange(std::uint32_t{0}, limits.subject),
                                                rc::gen::inRange(std::uint32_t{0}, limits.value));
-    // It reads this once. What somebody has set there (a failure to reproduce, say) stays.
+    // rapidcheck reads this once. A value set by the user, such as a failure to reproduce, is kept.
     ::setenv("RC_PARAMS", ("max_size=300 seed=" + std::to_string(seed())).c_str(), 0);
     const auto result = rc::detail::checkTestable([&] {
         const auto history = *rc::gen::container<History>(step);

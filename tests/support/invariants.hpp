@@ -16,10 +16,11 @@
 
 namespace support {
 
-/// A second set of books, kept from the commands and the events alone, and compared with the records after each command.
+/// An independent model of the state, built from commands and events alone, and compared with the records after each
+/// command.
 ///
-/// It shares no code with the dispatcher: what it knows of a node or a task is what was said of it. Throws `Broken` with the
-/// name of the invariant (D: dispatcher, Q: queue, S: QoS, L: leases).
+/// It shares no code with the dispatcher: its knowledge of a node or a task comes from the messages about it. Throws
+/// `Broken` with the name of the invariant (D: dispatcher, Q: queue, S: QoS, L: leases).
 class Watch {
 public:
     explicit Watch(const Setup& setup)
@@ -78,7 +79,7 @@ public:
         conserve_work(d, moment, command, accepted);
     }
 
-    /// Tasks that were ever submitted, and the ways they ended: once each (checked as they end).
+    /// Number of tasks ever submitted. Each ends once (checked as they end).
     [[nodiscard]] auto submitted() const -> std::uint64_t { return sequence_next_; }
     [[nodiscard]] auto ended() const -> std::uint64_t { return ended_; }
     [[nodiscard]] auto alive() const -> std::uint64_t {
@@ -163,9 +164,9 @@ private:
         }
     }
 
-    // ---- the predicates, written once more --------------------------------------------------------------------------------
+    // ---- the predicates, a second time -----------------------------------------------------------------------------
 
-    /// The nodes of a kind that take part.
+    /// Returns the nodes of one kind that take part.
     [[nodiscard]] auto alike(const allot::NodeSpec& node) const -> std::vector<const NodeBook*> {
         auto found = std::vector<const NodeBook*>{};
         for (const auto& [id, book] : nodes_) {
@@ -178,11 +179,11 @@ private:
         }
         return found;
     }
-    /// The name policy: enough of them take part.
+    /// The name policy: true if enough nodes of the kind take part.
     [[nodiscard]] auto is_open(const allot::NodeSpec& node) const -> bool {
         return alike(node).size() >= rules_.class_nodes_min;
     }
-    /// A node became one of its kind; the one that makes them enough frees them all.
+    /// A node became a candidate of its kind. The node that makes them enough frees them all.
     void became_candidate(const allot::NodeId& id) {
         freed_.insert(id);
         const auto kind = alike(node(id).spec);
@@ -218,7 +219,7 @@ private:
         }();
         return card && platform && version && is_open(node);
     }
-    /// a > b when the value of a is higher, or equal and it came earlier.
+    /// True if a goes before b: its value is higher, or equal and it came earlier.
     [[nodiscard]] static auto goes_first(const TaskBook& a, const TaskBook& b) -> bool {
         const auto millis = [](const TaskBook& t) {
             return allot::u128{static_cast<std::uint64_t>(t.spec.duration_estimate.count())};
@@ -238,7 +239,7 @@ private:
             return entry.second.state == State::queued || entry.second.state == State::pending;
         }));
     }
-    /// Whether a free node of positive weight may run a task.
+    /// True if a free node of positive weight may run a task.
     [[nodiscard]] auto may_run(const NodeBook& node, const TaskBook& task) const -> bool {
         if (task.spec.node) {
             return node.spec.id == *task.spec.node && serves(node.spec, task.spec);
@@ -271,7 +272,7 @@ private:
     [[nodiscard]] static auto same_card(const NodeBook& a, const NodeBook& b) -> bool {
         return a.spec.gpu == b.spec.gpu && a.spec.vram == b.spec.vram;
     }
-    /// Free nodes that could stand beside a node in a task's gang.
+    /// Returns the free nodes that may join a node in a task's gang.
     template <class D>
     [[nodiscard]] auto companions(const D& d, const NodeBook& node, const TaskBook& task) const
         -> std::vector<const NodeBook*> {
@@ -287,13 +288,13 @@ private:
         }
         return found;
     }
-    /// Whether a free node may start a task, alone or with others.
+    /// True if a free node may start a task, alone or with others.
     template <class D>
     [[nodiscard]] auto may_start(const D& d, const NodeBook& node, const TaskBook& task) const -> bool {
         return may_run(node, task) && companions(d, node, task).size() + 1 >= task.spec.gang_size;
     }
 
-    /// The pinned task that waits for a node, or null.
+    /// Returns the pinned task that waits for a node, or null.
     [[nodiscard]] auto held_for(const allot::NodeId& id) const -> const TaskBook* {
         for (const auto& [name, task] : tasks_) {
             if (task.state == State::held && *task.spec.node == id) {
@@ -303,7 +304,7 @@ private:
         return nullptr;
     }
 
-    // ---- what a command does to the books -----------------------------------------------------------------------------
+    // ---- the effect of a command on the model -----------------------------------------------------------------------
 
     void begin(const Command& command) {
         if (const auto* submit = std::get_if<allot::command::Submit>(&command)) {
@@ -350,14 +351,15 @@ private:
         }
     }
 
-    /// Books of what was forgotten before the command.
+    /// Removes the entries of records that the dispatcher forgot before the command.
     template <class D>
     void forget(const D& d, const allot::Events& events) {
         for (auto it = tasks_.begin(); it != tasks_.end();) {
             const auto& [id, task] = *it;
             if (task.state == State::ended) {
                 const auto left = d.state().ended_tasks().find(id);
-                const auto gone = !left || d.state().ended_tasks()[*left].due_at != task.forget_at;  // else the id's next task
+                // else the id's next task
+                const auto gone = !left || d.state().ended_tasks()[*left].due_at != task.forget_at;
                 ensure(!gone || task.forget_at <= now_, "an ended task is not forgotten early", id);
                 ensure(gone || task.forget_at > now_ || !settled_, "an ended task is forgotten in time", id);
                 if (gone) {
@@ -371,7 +373,8 @@ private:
             const auto& [id, group] = *it;
             const auto due = group.left == 0 && group.forget_at <= now_;
             const auto g = d.state().groups().find(id);
-            const auto gone = !g || (due && d.state().groups()[*g].due_at != group.forget_at);  // else the id's next group
+            // else the id's next group
+            const auto gone = !g || (due && d.state().groups()[*g].due_at != group.forget_at);
             ensure(!gone || due, "a group is not forgotten early");
             ensure(gone || !due || !settled_, "a group is forgotten in time");
             it = gone ? groups_.erase(it) : std::next(it);
@@ -386,7 +389,7 @@ private:
                 ensure(!gone || (newcomer && nodes_.size() >= rules_.nodes_max), "a node that is present is remembered", id);
             } else {
                 const auto due = node.forget_at <= now_;
-                ensure(!gone || due || (newcomer && nodes_.size() >= rules_.nodes_max),  // then it makes way
+                ensure(!gone || due || (newcomer && nodes_.size() >= rules_.nodes_max),  // then it makes room
                        "the history of a node is not forgotten early", id);
                 ensure(gone || !due || !settled_, "the history of a node is forgotten in time", id);
                 if (gone && due) {
@@ -398,7 +401,7 @@ private:
         }
     }
 
-    // ---- events -----------------------------------------------------------------------------------------------------------
+    // ---- events -----------------------------------------------------------------------------------------------------
 
     [[nodiscard]] auto node(const allot::NodeId& id) -> NodeBook& {
         const auto found = nodes_.find(id);
@@ -411,11 +414,11 @@ private:
         ensure(found != tasks_.end() && found->second.state != State::ended, "L4: nothing happens to a task after its end", id);
         return found->second;
     }
-    /// One of its nodes is free again; after the last of them it runs no more.
+    /// One of its nodes is free again; after the last one the task no longer runs.
     void release(TaskBook& t, const allot::NodeId& id) {
         ensure(t.state == State::running && t.runs_on(id), "only a running task gives its node free", t.spec.id);
         if (slashed_ == id) {
-            slashed_.reset();  // it is gone already
+            slashed_.reset();  // it has left already
         } else {
             auto& n = node(id);
             ensure(n.task == t.spec.id, "D2: a node holds the task it ran", n.spec.id);
@@ -459,7 +462,7 @@ private:
         n.forget_at = now_ + rules_.forget_nodes_after;
         freed_.erase(id);
     }
-    /// Whether a node is about to be told to have left.
+    /// True if a node has left the records and its event is still to come.
     template <class D>
     [[nodiscard]] auto leaving(const D& d) const -> bool {
         return std::any_of(nodes_.begin(), nodes_.end(), [&](const auto& book) {
@@ -467,7 +470,7 @@ private:
             return book.second.state != allot::NodeState::left && (node == nullptr || !node->node.present());
         });
     }
-    /// A node has models on its disk; where the table of them is full, those that are written down.
+    /// A node has models on its disk; if the table of models is full, only those already in it.
     template <class D>
     void have(const D& d, const allot::NodeId& id, const std::vector<std::string>& models, bool room_came_later = false) {
         const auto& state = d.state();
@@ -485,11 +488,11 @@ private:
             }
         }
     }
-    /// A node is worth its stake; one that left less than one that is there.
+    /// Returns the worth of a node for eviction: its stake; of equal stakes, a node that left is worth less.
     [[nodiscard]] static auto worth(const NodeBook& n) {
         return std::pair{n.spec.stake, n.state != allot::NodeState::left};
     }
-    /// At the limit a node that joins takes the row of the poorest that is not at work.
+    /// At the limit a joining node takes the row of the poorest node without work.
     template <class D>
     void make_room(const D& d, const allot::NodeSpec& newcomer) {
         if (nodes_.size() < rules_.nodes_max) {
@@ -528,7 +531,7 @@ private:
         if (e.again) {
             auto& past = nodes_.at(e.node);
             ensure(past.state == allot::NodeState::left, "a node joins when it is away", e.node);
-            // What staying would have given; the floor is for those below it.
+            // The score it would have after staying; the floor applies to nodes below it.
             const auto stayed = d.qos().score(*past.qos, now_);
             const auto now = d.qos_score(*d.node(e.node));
             ensure(now <= std::max(stayed, qos_.rejoin_floor) || qos_.rejoin_clears_health,
@@ -626,7 +629,7 @@ private:
         const auto& data = d.node(e.node)->qos;
         const auto low =
             data.count >= qos_.window && std::uint64_t{data.sum} * 5U < std::uint64_t{data.count} * qos_.points_max;
-        ensure(low || node(e.node).kicked_out || !answer,  // the answer to what was due may have changed it once more
+        ensure(low || node(e.node).kicked_out || !answer,  // the answer to a due event may have changed it again
                "a node is kicked out for a full window below a fifth", e.node);
         depart(e.node);
     }
@@ -840,7 +843,8 @@ private:
         }
         release(t, e.lease.node);
     }
-    /// A member is lost. A task that has others goes on, and may avoid it; what becomes of one that has none is told next.
+    /// A member is lost. A task with other members goes on and may avoid the node; the next event tells the end of a
+    /// task without.
     void lost(TaskBook& t, const allot::event::LeaseEnded& e) {
         const auto next = e.how == allot::event::LeaseEnd::timed_out ? terms_.after_timeout : terms_.after_failure;
         if (t.members.size() == 1) {
@@ -849,7 +853,7 @@ private:
             avoid(t, e.lease.node);
         }
     }
-    /// How the last lease of a task was lost, just before.
+    /// Returns the way in which the task's last lease was just lost.
     [[nodiscard]] auto loss(const TaskBook& t) const -> const allot::event::LeaseEnded& {
         const auto found = ended_as_.find(t.spec.id);
         ensure(t.members.empty() && found != ended_as_.end(), "a task ends so with its last lease", t.spec.id);
@@ -957,7 +961,7 @@ private:
         ensure(answer, "a refusal is an answer");
     }
 
-    // ---- the records, against the books -----------------------------------------------------------------------------------
+    // ---- comparison of the records with the model -------------------------------------------------------------------
 
     template <class D>
     void compare_nodes(const D& d) {
@@ -1294,7 +1298,7 @@ private:
         }
     }
 
-    /// No queued task for whom a free node has been looked for in vain.
+    /// Checks that no queued task could start on a free node for which a search was due.
     template <class D>
     void conserve_work(const D& d, const allot::Moment& moment, const Command& command, bool accepted) {
         const auto none_for = [&](const NodeBook& n, const char* what) {
@@ -1332,7 +1336,8 @@ private:
     std::uint64_t token_ = 0;
     std::uint64_t sequence_next_ = 0;
     std::uint64_t ended_ = 0;
-    bool starved_ = false;          // a task may wait beside an idle node: somebody was without entropy, or the rules changed
+    // a task may wait although a node is idle: a command had no entropy, or the rules changed
+    bool starved_ = false;
     bool configured_ever_ = false;
 
     // of the command at hand
@@ -1351,7 +1356,7 @@ private:
     std::set<allot::NodeId> judged_{};
     std::set<std::tuple<allot::NodeId, std::string, allot::TaskId, std::uint64_t>> wanted_{};
     std::vector<Started> started_{};
-    std::uint32_t starts_ = 0;      // tasks, however many nodes each
+    std::uint32_t starts_ = 0;      // counts tasks, not nodes
     bool pulled_ = false;           // the task that starts was pulled by its first node
 };
 

@@ -8,17 +8,17 @@
 
 namespace support {
 
-/// Keccak-256 as the contracts' chain has it: SHA-3 but for the first byte of its padding. Recorded draws were made with it;
+/// Keccak-256 as on the contracts' chain: SHA-3 except for the first byte of its padding. Recorded draws use it;
 /// nothing in include/ needs it. Plain and slow.
 inline auto keccak256(std::span<const std::uint8_t> message) -> std::array<std::uint8_t, 32> {
-    constexpr auto rate = std::size_t{136};  // bytes of the state that take in the message
+    constexpr auto rate = std::size_t{136};  // bytes of the state that absorb the message
     constexpr auto round_constants = std::array<std::uint64_t, 24>{
         0x0000000000000001, 0x0000000000008082, 0x800000000000808A, 0x8000000080008000, 0x000000000000808B, 0x0000000080000001,
         0x8000000080008081, 0x8000000000008009, 0x000000000000008A, 0x0000000000000088, 0x0000000080008009, 0x000000008000000A,
         0x000000008000808B, 0x800000000000008B, 0x8000000000008089, 0x8000000000008003, 0x8000000000008002, 0x8000000000000080,
         0x000000000000800A, 0x800000008000000A, 0x8000000080008081, 0x8000000000008080, 0x0000000080000001, 0x8000000080008008};
     const auto rotated = [](std::uint64_t lane, std::size_t by) { return by == 0 ? lane : (lane << by) | (lane >> (64 - by)); };
-    auto lanes = std::array<std::uint64_t, 25>{};  // lane (x, y) stands at x + 5 y
+    auto lanes = std::array<std::uint64_t, 25>{};  // lane (x, y) has index x + 5 y
     const auto permute = [&] {
         for (const auto constant : round_constants) {
             auto parity = std::array<std::uint64_t, 5>{};
@@ -28,7 +28,7 @@ inline auto keccak256(std::span<const std::uint8_t> message) -> std::array<std::
             for (std::size_t i = 0; i < 25; ++i) {
                 lanes[i] ^= parity[(i + 4) % 5] ^ rotated(parity[(i + 1) % 5], 1);
             }
-            // Each lane goes, rotated, to the place of the next along one walk through all but the first.
+            // Each lane moves, rotated, to the place of the next along one walk through all but the first.
             auto carried = lanes[1];
             auto x = std::size_t{1};
             auto y = std::size_t{0};

@@ -11,12 +11,12 @@
 
 namespace support {
 
-/// Bytes in memory: a sink, and a source that gives few at a time.
+/// Bytes in memory: a sink, and a source that returns a few bytes at a time.
 struct MemoryFile {
     std::vector<std::uint8_t> bytes{};
     std::size_t at = 0;
     std::size_t step = 7;
-    std::optional<std::size_t> end{};  ///< Where the next bytes go, unless at the end.
+    std::optional<std::size_t> end{};  ///< Place of the next bytes, unless at the end.
 
     auto append(std::span<const std::uint8_t> more) -> std::optional<allot::IoError> {
         end = end.value_or(bytes.size());

@@ -14,8 +14,8 @@
 
 #include "support/instances.hpp"
 
-// A small network to make claims about: nodes and tasks that differ from a plain one in what the claim is about,
-// moments with and without entropy, and short ways to ask what happened.
+// A small network for claims: nodes and tasks that differ from a plain one only in the subject of the claim. Also
+// moments with and without entropy, and short queries about the events.
 namespace support {
 
 using namespace std::chrono_literals;
@@ -32,10 +32,10 @@ using allot::NodeState;
 using allot::TaskSpec;
 using allot::TimePoint;
 
-/// A moment with entropy, which may differ from the usual one.
+/// A moment with entropy; the entropy may differ from the usual one.
 inline auto at(Duration time, allot::Entropy entropy = 2026) -> Moment { return {TimePoint{time}, entropy}; }
 
-/// A moment without entropy: nothing is drawn at it.
+/// A moment without entropy: no random draw takes place.
 inline auto dark(Duration time) -> Moment { return {TimePoint{time}, std::nullopt}; }
 
 /// A plain node: one of the commonest cards, some stake, no models.
@@ -47,7 +47,7 @@ inline auto plain_node(allot::NodeId id) -> NodeSpec {
     return node;
 }
 
-/// A plain task, which every plain node may run: worth one token a second.
+/// A plain task, for every plain node: worth one token a second.
 inline auto plain_task(allot::TaskId id) -> TaskSpec {
     auto task = TaskSpec{.id = id};
     task.vram_min = 8_GiB;
@@ -64,12 +64,12 @@ auto with(Spec spec, Change change) -> Spec {
     return spec;
 }
 
-/// A plain task of a given fee, and so of a given value.
+/// A plain task with a given fee, and so with a given value.
 inline auto paying(allot::TaskId id, allot::Amount fee) -> TaskSpec {
     return with(plain_task(id), [&](TaskSpec& task) { task.fee = fee; });
 }
 
-/// For commands that only set the scene: throws when they are refused.
+/// For commands that only set the scene: throws if they are refused.
 inline void ok(const Events& events) { (void)events.or_throw(); }
 
 /// Joins plain nodes 1 to n.
@@ -80,7 +80,7 @@ void join_plain(Dispatcher& dispatcher, int n, const Moment& moment = at(0s)) {
     }
 }
 
-/// Every event of one type, in order.
+/// Returns all events of one type, in order.
 template <class E>
 auto all(const Events& events) -> std::vector<E> {
     auto found = std::vector<E>{};
@@ -97,12 +97,12 @@ auto count(const Events& events) -> std::size_t {
     return all<E>(events).size();
 }
 
-/// Why a command was refused; nothing when it was not.
+/// Returns the reason for refusing a command; none if it was accepted.
 inline auto refusal(const Events& events) -> std::optional<Error> {
     return events.accepted() ? std::nullopt : std::optional{events.error()};
 }
 
-/// Tasks that started, in order, as people wrote their ids.
+/// Returns the started tasks, in order, with their ids as written.
 inline auto started(const Events& events) -> std::vector<std::string> {
     auto ids = std::vector<std::string>{};
     for (const auto& start : all<event::TaskStarted>(events)) {
@@ -111,7 +111,7 @@ inline auto started(const Events& events) -> std::vector<std::string> {
     return ids;
 }
 
-/// Tasks that were evicted, in order.
+/// Returns the evicted tasks, in order.
 inline auto evicted(const Events& events) -> std::vector<std::string> {
     auto ids = std::vector<std::string>{};
     for (const auto& eviction : all<event::TaskEvicted>(events)) {
@@ -120,13 +120,13 @@ inline auto evicted(const Events& events) -> std::vector<std::string> {
     return ids;
 }
 
-/// The node on which the first task started, or "" when none did.
+/// Returns the node on which the first task started, or "" if none did.
 inline auto where(const Events& events) -> std::string {
     const auto* start = events.get<event::TaskStarted>();
     return start == nullptr ? std::string{} : start->lease.node.text();
 }
 
-/// The lease that a command began. Throws when it began none, so that a broken claim says so.
+/// Returns the lease that a command began. Throws if there is none, so that a broken claim is reported.
 inline auto leased(const Events& events) -> Lease {
     if (!events.accepted()) {
         throw allot::RefusedError{events.error()};
@@ -150,7 +150,7 @@ auto is_queued(const Dispatcher& dispatcher, allot::TaskId id) -> bool {
     return task != nullptr && task->state == allot::TaskState::queued;
 }
 
-/// How one model stands on one node; nothing when the node knows nothing of it.
+/// Returns the state of one model on one node; none if the node has no entry for it.
 template <class Dispatcher>
 auto holding(const Dispatcher& dispatcher, allot::NodeId id, const std::string& name) -> std::optional<allot::Holding> {
     const auto& state = dispatcher.state();

@@ -15,7 +15,7 @@
 
 namespace support { namespace oracle {
 
-/// One place of a frame: whose it is, under which of the frame's models it stands, how long it is.
+/// One place of a frame: its node, the model of the frame under which it is listed, and its length.
 struct Place {
     allot::NodeHandle node{};
     std::uint32_t model = 0;
@@ -31,9 +31,10 @@ struct Pick {
 /// The draw as rule 12 tells it, place after place. `weigh(place)` is the weight in units of 2^-92; a bound is in
 /// units of 2^-28.
 ///
-/// Throw a point into the sum of the bounds, take the first place whose prefix exceeds it, and accept it with the
-/// probability weight / bound: when the point lies in the first `weight` of the place. The point has 28 bits behind the
-/// binary point; where they do not decide, another 64 are drawn. After so many rejections one scan decides exactly.
+/// Rejection sampling: draw a point below the sum of the bounds, take the first place whose prefix sum exceeds it.
+/// Accept it with probability weight / bound: if the point is in the first `weight` of the place. The point has 28 bits
+/// behind the binary point; if they do not decide, another 64 are drawn. After a number of rejections one scan decides
+/// exactly.
 template <class Weigh>
 [[nodiscard]] auto pick(const std::vector<Place>& places, Weigh weigh, allot::Random& words, std::uint32_t rejections_max = 32)
     -> std::optional<Pick> {
@@ -82,13 +83,13 @@ template <class Weigh>
     return std::nullopt;
 }
 
-/// What a pool that watches another one has found; empty when all is well. One for each thread would be more than needed.
+/// The first complaint of a watching pool; empty if there is none. One for each thread is not needed.
 inline auto complaint() -> std::string& {
     static auto text = std::string{};
     return text;
 }
 
-/// How often the watched draws went which way.
+/// Counts the watched draws by their course.
 struct Ways {
     std::uint64_t drawn = 0;
     std::uint64_t missed = 0;
@@ -101,8 +102,8 @@ inline auto ways() -> Ways& {
     return counts;
 }
 
-/// A candidate pool that asks another one and an oracle, complains when they differ, and checks at each draw that every
-/// weight is covered by its bound and that no two candidates stand at one place.
+/// A candidate pool that compares another one with an oracle and complains if they differ. At each draw it checks that
+/// every weight is at most its bound and that no two candidates have one place.
 template <class Inner>
 class WatchedPool {
 public:
@@ -153,7 +154,7 @@ public:
 
     [[nodiscard]] auto count(const allot::SamplingFrame& frame) const -> std::uint32_t { return inner_.count(frame); }
 
-    /// The same candidates with the same bounds at the same places.
+    /// True if both have the same candidates with the same bounds at the same places.
     [[nodiscard]] auto same_places(const WatchedPool& other) const -> bool {
         return std::equal(entries_.begin(), entries_.end(), other.entries_.begin(), other.entries_.end(),
                           [](const auto& a, const auto& b) {
@@ -177,7 +178,7 @@ private:
         }
     }
 
-    /// The frame: candidates by (class, slot), or each model's holders by (class, place among them).
+    /// Returns the frame's places: candidates by (class, slot), or each model's holders by (class, place among them).
     [[nodiscard]] auto places(const allot::SamplingFrame& frame) const -> std::vector<Place> {
         using Order = std::tuple<std::uint32_t, allot::ClassId, std::uint32_t>;
         auto found = std::map<Order, Place>{};
@@ -213,10 +214,10 @@ private:
     std::map<allot::NodeHandle, Entry> entries_;
 };
 
-// ---- a whole dispatch, from the records ---------------------------------------------------------------------------------
+// ---- a whole dispatch, from the records -----------------------------------------------------------------------------
 
-/// The nodes that a new task must fall on, worked out from the records alone: who is eligible, how likely, and the draws; none
-/// when it must wait. Nothing is taken from a pool or an index.
+/// Returns the nodes on which a new task must start, computed from the records alone: eligibility, weights, and draws.
+/// None if it must wait. Uses no pool and no index.
 /// @pre nothing is due; default weights.
 template <class D>
 [[nodiscard]] auto dispatch(const D& d, const allot::TaskSpec& spec, const allot::Entropy& entropy)
@@ -253,7 +254,7 @@ template <class D>
         allot::ClassId node_class;
         std::uint32_t slot;
         std::vector<std::optional<std::uint32_t>> places;  // among the holders of each model
-        allot::u128 weight;                                 // of this task
+        allot::u128 weight;                                 // for this task
         std::uint32_t bound;
         std::uint32_t bound_local;
         std::pair<std::string, std::uint32_t> card;
@@ -320,12 +321,12 @@ template <class D>
     });
 
     auto words = allot::Random{entropy, allot::Purpose::dispatch, spec.id.bytes(), 0};
-    // One node, among these.
+    // Draws one node among these.
     const auto one_of = [&](const std::vector<Candidate>& among) -> std::optional<allot::NodeHandle> {
         const auto by_handle = [&](allot::NodeHandle h) -> const Candidate& {
             return *std::find_if(among.begin(), among.end(), [&](const Candidate& c) { return c.handle == h; });
         };
-        // The holders of one model, in their order.
+        // The holders of one model, in order.
         const auto holders = [&](std::uint32_t model) {
             auto line = std::vector<std::pair<std::pair<allot::ClassId, std::uint32_t>, Place>>{};
             for (const auto& c : among) {
@@ -388,8 +389,8 @@ template <class D>
         return drawn ? std::optional{drawn->node} : std::nullopt;
     };
 
-    // A gang: one after the other, those that may not stand beside the chosen having no weight any more. Of one card:
-    // anew without a card that turns out to have too few.
+    // A gang: one node after the other. Nodes that conflict with the chosen ones have no weight. Of one card: again
+    // from the start, without a card that turns out to have too few.
     const auto size = std::size_t{spec.gang_size};
     for (;;) {
         auto left = candidates;
@@ -405,7 +406,7 @@ template <class D>
         while (chosen.size() < size) {
             const auto places = std::count_if(left.begin(), left.end(), [](const Candidate& c) { return c.bound > 0; });
             if (!chosen.empty() && static_cast<std::size_t>(places) <= chosen.size()) {
-                break;  // nobody is left
+                break;  // no candidate is left
             }
             const auto drawn = one_of(left);
             if (!drawn) {

@@ -2,7 +2,7 @@
 
 #include <type_traits>
 
-// The dispatchers of the presets, compiled once, as any embedder can have them.
+// The dispatchers of the presets, compiled once, as an embedder can do it.
 #include <allot/compiled/crynux_contracts.hpp>
 #include <allot/compiled/crynux_relay_2026.hpp>
 #include <allot/compiled/crynux_single.hpp>
@@ -13,7 +13,7 @@
 
 namespace support {
 
-/// The dispatcher of a preset, made for the plain nodes of support/network.hpp.
+/// Makes the dispatcher of a preset, for the plain nodes of support/network.hpp.
 template <class Preset>
 auto network() -> allot::Dispatcher<Preset> {
     if constexpr (std::is_same_v<Preset, allot::preset::Hardened>) {

@@ -12,7 +12,7 @@
 
 namespace support {
 
-/// Hands our seed to rapidcheck before it looks; a seed in RC_PARAMS, as a failure prints it, goes before ours.
+/// Passes our seed to rapidcheck before it starts; a seed in RC_PARAMS, as printed by a failure, takes precedence.
 inline const auto property_seeded = [] {
     const auto* given = std::getenv("RC_PARAMS");
     auto parameters = std::string{given == nullptr ? "" : given};
@@ -23,9 +23,9 @@ inline const auto property_seeded = [] {
     return true;
 }();
 
-/// Tries `testable`, whose arguments are drawn at random, `runs` times; a failure is shrunk before it is reported.
+/// Runs `testable` `runs` times with random arguments; a failure is shrunk before it is reported.
 ///
-/// Inside of it check with RC_ASSERT, not with REQUIRE: only what rapidcheck hears of can it shrink.
+/// Inside of it use RC_ASSERT, not REQUIRE: rapidcheck can shrink only the failures that it sees.
 template <typename Testable>
 auto property(const std::string& claim, Testable&& testable, int runs = 100) -> void {
     auto parameters = rc::detail::configuration().testParams;

@@ -1,8 +1,8 @@
 #!/bin/sh
-# Runs what a page shows: run_blocks.sh PAGE RESULT
+# Runs the blocks of a page: run_blocks.sh PAGE RESULT
 #
-# A block ```sh is run as it stands, in the folder that this is called in; the block ```json or ```text that follows it is what
-# it has to write. RESULT is the page with what it wrote in place of that: where both are equal, the page is true.
+# A block ```sh is run as it is, in the current folder; its output must be the block ```json or ```text that follows it.
+# RESULT is the page with the actual output in those blocks: if both files are equal, the page is correct.
 set -eu
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT

@@ -13,7 +13,7 @@
 
 namespace support {
 
-/// A property that does not hold, with what led to it.
+/// A property that does not hold, with the trace that led to it.
 class Broken : public std::runtime_error {
 public:
     using std::runtime_error::runtime_error;
@@ -24,16 +24,16 @@ template <class... Args>
     throw Broken{fmt::format(words, std::forward<Args>(args)...)};
 }
 
-/// One command that was given, with its Moment and its events.
+/// One executed command, with its moment and its events.
 struct Step {
     Command command;
     allot::Moment moment;
 };
 
 /// Runs a script on a dispatcher and tells a watch of every command: `before(d, command, moment)`, `after(d, command,
-/// moment, events)`. A watch is a value; where a session is rolled back, so is the watch.
+/// moment, events)`. A watch is a value; rolling a session back rolls the watch back, too.
 ///
-/// What the watch throws leaves with the trace in its words.
+/// An exception of the watch leaves with the trace in its message.
 template <class D, class Watch>
 class Runner {
 public:
@@ -104,7 +104,7 @@ public:
     [[nodiscard]] auto memory() -> Memory& { return memory_; }
     [[nodiscard]] auto trace() -> Trace& { return trace_; }
 
-    /// What `f` throws leaves with the trace.
+    /// Calls `f`; an exception of it leaves with the trace.
     template <class F>
     auto guarded(F f) -> decltype(f()) {
         try {
@@ -127,7 +127,7 @@ private:
     Setup setup_;
     Memory memory_;
     Trace trace_;
-    std::list<Saved> saved_;  // sessions close before their dispatcher goes, newest first by `~Runner`
+    std::list<Saved> saved_;  // sessions close before their dispatcher is destroyed, newest first by `~Runner`
 
 public:
     Runner(const Runner&) = delete;

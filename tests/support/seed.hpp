@@ -9,10 +9,10 @@
 
 namespace support {
 
-/// The seed of every random test in this process; said once on stderr, so that a failure can be run again.
+/// The seed of every random test in this process. It is printed once on stderr, so that a failure can be repeated.
 ///
 /// `ALLOT_SEED=17` sets it and `ALLOT_SEED=random` draws one. Otherwise it is always the same, because a change must
-/// not be blamed for what another seed would have found before it.
+/// not be blamed for a failure that another seed would have found before it.
 inline auto seed() -> std::uint64_t {
     static const auto value = [] {
         auto result = std::uint64_t{2026};

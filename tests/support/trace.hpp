@@ -17,7 +17,7 @@
 
 namespace support {
 
-/// A command as a person would type it.
+/// Writes a command as a person would type it.
 struct CommandText {
     using Text = std::string;
 
@@ -103,7 +103,7 @@ struct CommandText {
     return out;
 }
 
-/// What happened so far, to be shown when a property fails.
+/// The steps so far, for the message when a property fails.
 class Trace {
 public:
     explicit Trace(const Setup& setup) : setup_{setup} {
@@ -154,7 +154,7 @@ private:
     std::vector<Entry> entries_;
 };
 
-/// Events as text that differs when they do.
+/// Returns events as text; texts differ if events do.
 [[nodiscard]] inline auto exact_text(const allot::Events& events) -> std::string {
     auto out = fmt::format("answer at {}\n", events.answer());
     for (const auto& event : events) {

@@ -13,14 +13,14 @@ namespace support {
 /// Our own folder of recorded cases.
 inline auto own_vectors() -> std::filesystem::path { return std::filesystem::path{ALLOT_TESTS_DIR} / "vectors"; }
 
-/// The folder of the recorded cases: our own, or what the environment variable ALLOT_VECTORS names.
+/// The folder of the recorded cases: our own, or the one that the environment variable ALLOT_VECTORS names.
 inline auto vectors() -> std::filesystem::path {
     const auto* given = std::getenv("ALLOT_VECTORS");
     return given != nullptr && *given != '\0' ? std::filesystem::path{given} : own_vectors();
 }
 
-/// A file of recorded cases. Another folder than our own need not have each: what is not there is said, and is none. It has to
-/// have one of ours, and our own all: else this throws.
+/// Returns a file of recorded cases. A folder other than our own may lack some of them: a missing one is reported, and
+/// none is returned. Throws if that folder has none of our files, or if our own folder lacks one.
 inline auto vector_file(const std::string& name) -> std::optional<std::filesystem::path> {
     const auto folder = vectors();
     if (std::filesystem::exists(folder / name)) {

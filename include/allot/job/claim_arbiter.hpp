@@ -21,7 +21,7 @@
 
 namespace allot { inline namespace v0 {
 
-/// A claim that was decided for this node's bid.
+/// A decided claim for which this node had bid.
 struct ClaimDecision {
     Hash256 claim{};
     bool won = false;
@@ -29,25 +29,28 @@ struct ClaimDecision {
     friend auto operator==(const ClaimDecision&, const ClaimDecision&) -> bool = default;
 };
 
-/// What follows from an input to an arbiter.
+/// Effects of an input to an arbiter. If `error` is set, nothing else is.
 struct ClaimStep {
     std::optional<JobError> error{};
-    std::vector<JobMessage> messages{};     ///< For all who may claim the same.
-    std::vector<JobClaim> stores{};  ///< To be put by compare-and-set, if nothing is there; the answer goes to `on_store`.
+    std::vector<JobMessage> messages{};     ///< To be sent to all nodes that may claim the same.
+    /// To be stored by compare-and-set if the place is empty; pass the answer to `on_store`.
+    std::vector<JobClaim> stores{};
     std::vector<ClaimDecision> decided{};
 };
 
-/// Orders bids for a claim, the same everywhere and anew for each claim: the lowest wins.
+/// Orders bids for a claim: the lowest wins. The order is the same on every node and differs from claim to claim.
+/// @complexity O(1).
 [[nodiscard]] inline auto bid_rank(const Hash256& claim, const ClaimBid& bid) noexcept -> std::uint64_t {
     return SipHash24{SipKey{}}.bytes(std::span{claim}).bytes(std::span{bid.node.bytes()}).word(bid.mark).finish();
 }
 
 namespace detail {
 
-/// The longest time of an arbiter.
+/// Greatest duration in an arbiter's parameters.
 inline constexpr auto claim_time_max = Duration{std::chrono::hours{24 * 40}};
 
-/// The earliest of what `time_of(entry)` gives for the entries of a map; nothing when it gives nothing.
+/// Returns the earliest time that `time_of(entry)` gives for a map's entries; none if it gives none.
+/// @complexity linear in the map.
 template <class Map, class TimeOf>
 [[nodiscard]] auto earliest(const Map& map, TimeOf&& time_of) -> std::optional<TimePoint> {
     auto first = std::optional<TimePoint>{};
@@ -60,18 +63,24 @@ template <class Map, class TimeOf>
 
 }  // namespace detail
 
-/// Who wants a claim says so, waits a moment, and has it unless a bid of lower rank was heard.
+/// Decides a claim by announcement: the bidder announces it, waits for a window, and wins unless it received a bid of
+/// lower rank.
 ///
-/// Cheap, and needs no store. Over a network that loses messages, or one slower than the window, two can win: then the
-/// order of reigns decides later, and a MicroJob may have run twice. The best bid keeps others off for `forget_after`
-/// from when it was last heard; then the claim is free again, should its winner have vanished.
+/// Cheap, and needs no store. Over a network that loses messages, or one slower than the window, two nodes can win.
+/// Then the order of reigns decides later, and a MicroJob may have run twice. The best bid keeps others off for
+/// `forget_after` since its last receipt; then the claim is free again, in case its winner has vanished.
+///
+/// @complexity `begin` and `on_message` are O(log n) in the claims known; `tick` and `next_deadline` are linear.
 class Intent {
 public:
+    /// Parameters of `Intent`; durations are in ms.
     struct Parameters {
+        /// Time between announcing a bid and winning.
         Duration window = std::chrono::seconds{1};
+        /// The best bid is forgotten if it was not received for this long.
         Duration forget_after = std::chrono::seconds{10};
 
-        /// What is wrong with the parameters, as one sentence; null when they make sense together.
+        /// Returns the first fault of the parameters as one sentence; null if they are valid.
         [[nodiscard]] constexpr auto fault() const noexcept -> const char* {
             return detail::first_unmet({
                 {window > Duration{0} && window < forget_after, "allot: Intent: window must be positive and below forget_after"},
@@ -80,9 +89,12 @@ public:
         }
     };
 
+    /// Uses the default parameters.
     Intent() = default;
+    /// Throws `std::invalid_argument` if `parameters.fault()` is not null.
     explicit Intent(const Parameters& parameters) : parameters_{detail::sound(parameters)} {}
 
+    /// Announces a bid for a claim. The decision comes from `tick`, `window` later.
     [[nodiscard]] auto begin(const Hash256& claim, const ClaimBid& bid, TimePoint now) -> ClaimStep {
         auto step = ClaimStep{};
         auto& heard = heard_[claim];
@@ -93,6 +105,8 @@ public:
         step.messages.push_back(job_message::ClaimIntent{claim, bid});
         return step;
     }
+    /// Receives another node's bid. Errors: `message_shape_wrong`, `node_invalid`, `message_too_large` if `claims_max`
+    /// are known.
     [[nodiscard]] auto on_message(const JobMessage& message, TimePoint now) -> ClaimStep {
         auto step = ClaimStep{};
         const auto* intent = std::get_if<job_message::ClaimIntent>(&message);
@@ -104,7 +118,7 @@ public:
             step.error = JobError::message_too_large;
         } else {
             auto& heard = heard_[intent->claim];
-            // Whoever bids late did not hear this bid. Once is enough: replies to replies would never end.
+            // A late bidder has not received this bid. Repeat it once only: replies to replies would never end.
             if (heard.own && !heard.repeated && bid_rank(intent->claim, *heard.own) < bid_rank(intent->claim, intent->bid)) {
                 step.messages.push_back(job_message::ClaimIntent{intent->claim, *heard.own});
                 heard.repeated = true;
@@ -113,12 +127,13 @@ public:
         }
         return step;
     }
+    /// Always refuses with `claim_unknown`, because this arbiter uses no store.
     [[nodiscard]] auto on_store(const Hash256& /*claim*/, const ClaimBid& /*holder*/, TimePoint /*now*/) -> ClaimStep {
         auto step = ClaimStep{};
         step.error = JobError::claim_unknown;
         return step;
     }
-    /// Decides the claims whose window is over.
+    /// Decides the claims with an expired window, and forgets old bids.
     [[nodiscard]] auto tick(TimePoint now) -> ClaimStep {
         auto step = ClaimStep{};
         for (auto at = heard_.begin(); at != heard_.end();) {
@@ -131,22 +146,25 @@ public:
         }
         return step;
     }
+    /// The earliest decision; none if none is pending.
     [[nodiscard]] auto next_deadline() const -> std::optional<TimePoint> {
         return detail::earliest(heard_, [](const Heard& h) { return h.own ? std::optional{h.decide_at} : std::nullopt; });
     }
 
+    /// Greatest number of claims known at once; bids for further claims are refused.
     static constexpr std::size_t claims_max = 4096;
 
 private:
     struct Heard {
         std::optional<ClaimBid> own{};
         std::optional<ClaimBid> best{};
-        TimePoint best_at{};  // when the best bid was last heard
+        TimePoint best_at{};  // last receipt of the best bid
         TimePoint decide_at{};
         bool repeated = false;
     };
 
-    /// The best bid is forgotten when it was not heard for long, however many others are: its node may have vanished.
+    /// Keeps the better bid. The best bid is forgotten after a silence, however many others arrive: its node may have
+    /// vanished.
     auto listen(Heard& heard, const Hash256& claim, const ClaimBid& bid, TimePoint now) const -> void {
         const auto forgotten = now >= heard.best_at + parameters_.forget_after;
         if (!heard.best || forgotten || bid_rank(claim, bid) <= bid_rank(claim, *heard.best)) {
@@ -159,13 +177,16 @@ private:
     std::map<Hash256, Heard> heard_;
 };
 
-/// A store that can put a value where none is, and say what stands there: the first bid has the claim, for ever. No forks.
+/// Decides a claim by a store with compare-and-set: the first bid stored has the claim for ever. No forks.
+///
+/// @complexity O(log n) in the pending claims; `tick` and `next_deadline` are linear.
 class StoreCas {
 public:
+    /// Parameters of `StoreCas`.
     struct Parameters {
-        Duration retry = std::chrono::seconds{2};  ///< The store is asked again after this.
+        Duration retry = std::chrono::seconds{2};  ///< Time after which the store is asked again, in ms.
 
-        /// What is wrong with the parameters, as one sentence; null when they make sense together.
+        /// Returns the first fault of the parameters as one sentence; null if they are valid.
         [[nodiscard]] constexpr auto fault() const noexcept -> const char* {
             return detail::first_unmet({
                 {retry > Duration{0} && retry <= detail::claim_time_max,
@@ -174,20 +195,24 @@ public:
         }
     };
 
+    /// Uses the default parameters.
     StoreCas() = default;
+    /// Throws `std::invalid_argument` if `parameters.fault()` is not null.
     explicit StoreCas(const Parameters& parameters) : parameters_{detail::sound(parameters)} {}
 
+    /// Asks the store for a claim; the decision comes from `on_store`.
     [[nodiscard]] auto begin(const Hash256& claim, const ClaimBid& bid, TimePoint now) -> ClaimStep {
         auto step = ClaimStep{};
         ask(claim, asked_.insert_or_assign(claim, Asked{bid, now}).first->second, now, step);
         return step;
     }
+    /// Always refuses with `message_shape_wrong`, because this arbiter uses no messages.
     [[nodiscard]] auto on_message(const JobMessage& /*message*/, TimePoint /*now*/) -> ClaimStep {
         auto step = ClaimStep{};
         step.error = JobError::message_shape_wrong;
         return step;
     }
-    /// The store says whose bid stands there.
+    /// Decides a claim by the bid that the store holds. Error: `claim_unknown`.
     [[nodiscard]] auto on_store(const Hash256& claim, const ClaimBid& holder, TimePoint /*now*/) -> ClaimStep {
         const auto at = asked_.find(claim);
         auto step = ClaimStep{};
@@ -199,6 +224,7 @@ public:
         }
         return step;
     }
+    /// Asks the store again for the claims without an answer.
     [[nodiscard]] auto tick(TimePoint now) -> ClaimStep {
         auto step = ClaimStep{};
         for (auto& [claim, asked] : asked_) {
@@ -206,6 +232,7 @@ public:
         }
         return step;
     }
+    /// The earliest repetition; none if no claim is pending.
     [[nodiscard]] auto next_deadline() const -> std::optional<TimePoint> {
         return detail::earliest(asked_, [](const Asked& asked) { return asked.again_at; });
     }
@@ -224,16 +251,21 @@ private:
     std::map<Hash256, Asked> asked_;
 };
 
-/// A fixed set of voters, each of whom votes once a claim, for ever; more than half of them give it. No forks, and no
-/// store; but nobody wins while half of the voters are away. Without a majority in time the claim counts as lost.
-/// A voter has to keep this value before it sends what follows: whoever forgets a vote could vote twice.
+/// Decides a claim by a fixed set of voters. Each votes once for each claim, for ever; more than half of them give it.
+/// No forks, and no store; but no node wins while half of the voters are away. Without a majority in time the claim
+/// counts as lost.
+///
+/// A voter must save this value before it sends the resulting messages: a voter that forgot a vote could vote twice.
+/// @complexity O(log n) in the claims and votes; `tick` and `next_deadline` are linear in the pending claims.
 class Quorum {
 public:
+    /// Parameters of `Quorum`; durations are in ms.
     struct Parameters {
+        /// Time after which a claim without a majority is lost.
         Duration patience = std::chrono::seconds{4};
-        Duration retry = std::chrono::seconds{1};  ///< Voters are asked again after this.
+        Duration retry = std::chrono::seconds{1};  ///< Time after which voters are asked again.
 
-        /// What is wrong with the parameters, as one sentence; null when they make sense together.
+        /// Returns the first fault of the parameters as one sentence; null if they are valid.
         [[nodiscard]] constexpr auto fault() const noexcept -> const char* {
             return detail::first_unmet({
                 {retry > Duration{0} && retry < patience, "allot: Quorum: retry must be positive and below patience"},
@@ -242,13 +274,15 @@ public:
         }
     };
 
-    /// @pre `voters` is not empty.
+    /// Uses the default parameters. @pre `voters` is not empty (asserted).
     Quorum(const NodeId& self, const std::vector<NodeId>& voters) : Quorum{self, voters, Parameters{}} {}
+    /// As above. Throws `std::invalid_argument` if `parameters.fault()` is not null. @pre `voters` is not empty.
     Quorum(NodeId self, const std::vector<NodeId>& voters, const Parameters& parameters)
         : self_{std::move(self)}, voters_{voters.begin(), voters.end()}, parameters_{detail::sound(parameters)} {
         ALLOT_ASSERT(!voters_.empty(), "Quorum: it needs voters");
     }
 
+    /// Asks all voters for a claim, and votes if this node is one. The decision comes from `on_message` or `tick`.
     [[nodiscard]] auto begin(const Hash256& claim, const ClaimBid& bid, TimePoint now) -> ClaimStep {
         auto step = ClaimStep{};
         const auto [at, fresh] =
@@ -257,6 +291,7 @@ public:
         if (voters_.contains(self_) && vote(claim, bid)) { count(at, self_, step); }
         return step;
     }
+    /// Receives a request or a vote. Errors: `node_invalid`, `message_shape_wrong`.
     [[nodiscard]] auto on_message(const JobMessage& message, TimePoint /*now*/) -> ClaimStep {
         auto step = ClaimStep{};
         if (const auto* request = std::get_if<job_message::VoteRequest>(&message)) {
@@ -277,11 +312,13 @@ public:
         }
         return step;
     }
+    /// Always refuses with `claim_unknown`, because this arbiter uses no store.
     [[nodiscard]] auto on_store(const Hash256& /*claim*/, const ClaimBid& /*holder*/, TimePoint /*now*/) -> ClaimStep {
         auto step = ClaimStep{};
         step.error = JobError::claim_unknown;
         return step;
     }
+    /// Gives up claims without a majority in time, and asks again for the others.
     [[nodiscard]] auto tick(TimePoint now) -> ClaimStep {
         auto step = ClaimStep{};
         for (auto at = asked_.begin(); at != asked_.end();) {
@@ -299,11 +336,12 @@ public:
         }
         return step;
     }
+    /// The earliest repetition or end of patience; none if no claim is pending.
     [[nodiscard]] auto next_deadline() const -> std::optional<TimePoint> {
         return detail::earliest(asked_, [](const Asked& asked) { return std::min(asked.again_at, asked.give_up_at); });
     }
 
-    /// So many votes are kept; then no more are given.
+    /// Greatest number of votes kept; this node votes for no further claims.
     static constexpr std::size_t votes_max = std::size_t{1} << 20;
 
 private:
@@ -333,7 +371,8 @@ private:
     std::map<Hash256, ClaimBid> votes_;
 };
 
-/// How it is decided who may create a queue, and with `StoreCas` and `Quorum` also who owns it next and who settles.
+/// The arbiter of the right to create a queue. `StoreCas` and `Quorum` also decide the next owner and the node that
+/// settles.
 using ClaimArbiter = std::variant<Intent, StoreCas, Quorum>;
 
 }}  // namespace allot::v0

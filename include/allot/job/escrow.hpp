@@ -14,7 +14,7 @@
 
 namespace allot { inline namespace v0 {
 
-/// Who has done how much of something, by any measure: MicroJobs, milliseconds.
+/// One wallet's share of the work, in any unit, such as MicroJobs or milliseconds.
 struct EscrowShare {
     WalletId wallet;
     std::uint32_t part = 0;
@@ -22,17 +22,21 @@ struct EscrowShare {
     friend auto operator==(const EscrowShare&, const EscrowShare&) -> bool = default;
 };
 
-/// An escrow, divided. What is paid and what goes back is the escrow, to the last unit.
+/// A divided escrow. The payments and the refund add up to the escrow, to the last token unit.
 struct EscrowSplit {
     std::vector<std::pair<WalletId, Amount>> paid{};  ///< In the order of the shares.
     Amount refund{};
 };
 
-/// Divides an escrow in proportion: floor(escrow * part / whole) to each. When the parts make up the whole, what the
-/// rounding leaves goes to the lowest wallet of those with a part, the first if it has several; else it is refunded with
-/// the rest. Errors: `amount_overflow` for 2^96 and more, `no_shares` when the whole is nothing, `parameter_invalid` when it
-/// is less than the sum of its parts, `wallet_invalid`.
-/// @param whole How much there was to do.
+/// Divides an escrow in proportion: floor(escrow * part / whole) to each. If the parts add up to the whole, the units
+/// left over by rounding go to the lowest wallet with a part, to its first share if it has several. Else they are
+/// refunded with the rest.
+///
+/// Errors: `amount_overflow` for 2^96 and more; `no_shares` if the whole is zero; `parameter_invalid` if it is less
+/// than the sum of its parts; `wallet_invalid`.
+/// @param escrow In token units.
+/// @param whole All the work there was, in the unit of the parts.
+/// @complexity linear in the shares.
 [[nodiscard]] inline auto split_escrow(Amount escrow, const std::vector<EscrowShare>& shares, std::uint32_t whole)
     -> Result<EscrowSplit, JobError> {
     if (!escrow.admitted()) { return FailureOf<JobError>{JobError::amount_overflow}; }

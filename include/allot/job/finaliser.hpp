@@ -12,34 +12,38 @@
 
 namespace allot { inline namespace v0 {
 
-/// Under which the escrow of a job is settled: whoever asks, how often, and for whatever, it is settled once.
+/// The idempotency key of a job's settlement: the job is settled once, even if several nodes request it several times.
 [[nodiscard]] inline auto escrow_key(const JobId& job) -> Hash256 { return RecordHasher{"escrow"}.id(job).finish(); }
 
-/// What the contract said to a request to release or refund the escrow. It has to remember what it said: of a result that
-/// it once rejected, whoever asks again has to hear the same, for the first answer may have been lost.
+/// The contract's answer to a request to release or refund the escrow. The contract must remember its answers: after it
+/// rejected a result once, it must give the same answer to a repeated request, because the first answer may have been
+/// lost.
 struct Settlement {
     JobId job;
     bool settled = false;
-    std::optional<FinalRecord> settled_as{};  ///< The record of the request that was first, if it was another.
-    std::vector<Rejection> culprits{};        ///< When it was not settled: whose results were wrong.
+    std::optional<FinalRecord> settled_as{};  ///< Record of the first request, if it was another one.
+    std::vector<Rejection> culprits{};        ///< If not settled: the wrong results.
 };
 
-/// Ends a job: asks for its escrow once the plan is covered, and makes the one record of how it ended.
+/// Ends a job: requests its escrow once the plan is covered, and makes the single record of its end.
 ///
-/// It asks at most once until it hears an answer, and only for a node that owns the last MacroJob's queue; that owner's
-/// successor asks again, under the same key. A job with a dead MicroJob ends failed: its escrow is not released but
-/// refunded (rule 33). The contract settles a job once, for whoever asks first; so all nodes come to the same record even
-/// if two of them owned a queue at once. Who has no contract answers at once, and leaves it to `before`.
+/// It sends at most one request until it receives an answer, and only for a node that owns the last MacroJob's queue.
+/// That owner's successor requests again, under the same key. A job with a dead MicroJob ends failed: its escrow is
+/// refunded, not released (rule 33). The contract settles a job once, for the first request; so all nodes reach the
+/// same record even if two of them owned a queue at once. An embedder without a contract answers at once and leaves the
+/// choice of the record to `before`.
 class Finaliser {
 public:
+    /// Makes a finaliser for this job and node.
     Finaliser(JobId job, NodeId self) : job_{std::move(job)}, self_{std::move(self)} {}
 
+    /// The record of the job's end, once known.
     [[nodiscard]] auto final_record() const noexcept -> const std::optional<FinalRecord>& { return final_; }
-    /// Whether an answer of the contract is awaited.
+    /// True if an answer of the contract is awaited.
     [[nodiscard]] auto asking() const noexcept -> bool { return asked_.has_value(); }
 
-    /// Draws the conclusion from the records of all MacroJobs, for the owner of the last one's queue. Does nothing unless
-    /// there is something new to do. Error: `not_covered`.
+    /// Requests the settlement from the records of all MacroJobs, for the owner of the last queue. Does nothing if a
+    /// request is pending or the job has ended. Error: `not_covered`. @complexity linear in the records.
     [[nodiscard]] auto conclude(const std::optional<std::vector<MacroRecord>>& records, std::uint64_t epoch) -> JobEffects {
         if (!records || records->empty()) { return refused(JobError::not_covered); }
         auto out = JobEffects{};
@@ -59,7 +63,8 @@ public:
         return out;
     }
 
-    /// Takes in what the contract said. Errors: `job_unknown`, `settlement_unasked`, `record_invalid`.
+    /// Receives the contract's answer. Errors: `job_unknown`, `settlement_unasked`, `record_invalid`.
+    /// @complexity linear in the records.
     [[nodiscard]] auto on_settlement(const Settlement& settlement) -> JobEffects {
         if (settlement.job != job_) { return refused(JobError::job_unknown); }
         if (!asked_) { return refused(JobError::settlement_unasked); }
@@ -73,7 +78,8 @@ public:
         return out;
     }
 
-    /// Takes in how the job ended, as another node says. Of two records the same one stays everywhere. Error: `record_invalid`.
+    /// Receives another node's record of the job's end. Of two records every node keeps the same one.
+    /// Error: `record_invalid`. @complexity linear in the record.
     [[nodiscard]] auto finish(const FinalRecord& record) -> JobEffects {
         if (fault_of(job_, record.macros.size(), record)) { return refused(JobError::record_invalid); }
         auto out = JobEffects{};

@@ -13,12 +13,12 @@
 
 namespace allot { inline namespace v0 {
 
-/// What happened, as past participles.
+/// Events of a job, as past participles.
 namespace job_event {
 
 /// A posted job became known.
 struct JobAccepted { JobId job; };
-/// This node works on a MacroJob from now on.
+/// This node works on a MacroJob from now on; its queue was joined.
 struct MacroOpened { JobId job; std::uint32_t macro = 0; };
 /// This node created the queue of a MacroJob.
 struct QueueCreated { JobId job; std::uint32_t macro = 0; };
@@ -26,50 +26,50 @@ struct QueueCreated { JobId job; std::uint32_t macro = 0; };
 struct OwnershipRequested { JobId job; std::uint32_t macro = 0; };
 /// The queue was handed over: by this node, or to it.
 struct OwnershipGranted { JobId job; std::uint32_t macro = 0; NodeId owner; std::uint64_t epoch = 0; };
-/// This node took the queue from an owner gone quiet.
+/// This node took the queue from a silent owner.
 struct OwnershipTaken { JobId job; std::uint32_t macro = 0; NodeId owner; std::uint64_t epoch = 0; };
 /// This node lost the queue without having handed it over.
 struct OwnershipLost { JobId job; std::uint32_t macro = 0; std::uint64_t epoch = 0; };
 /// This node has a MicroJob to compute.
 struct MicroLeased { JobId job; MicroKey key{}; NodeId holder; FencingToken token{}; };
-/// A lease lives longer.
+/// A lease was extended.
 struct LeaseLengthened { JobId job; MicroKey key{}; NodeId holder; };
-/// A lease expired: its holder was not heard in time, or is known to be gone.
+/// A lease expired: its holder was silent for too long, or is known to be gone.
 struct LeaseExpired { JobId job; MicroKey key{}; NodeId holder; };
-/// A lease was given back undone.
+/// A holder returned its lease without a result.
 struct LeaseGivenBack { JobId job; MicroKey key{}; NodeId holder; };
-/// A MicroJob has its result; `late` says that it came without a living lease, and then nobody knows how long it took.
+/// A MicroJob has its result. `late` means that it arrived without a current lease; then `took`, in ms, is zero.
 struct MicroCompleted { JobId job; MicroKey key{}; NodeId node; Duration took{}; bool late = false; };
-/// A result came that will not be paid, because another counts.
+/// A result arrived that will not be paid, because another one counts.
 struct DuplicateResult { JobId job; MicroKey key{}; NodeId node; };
 /// A result that counted was rejected.
 struct ResultRejected { JobId job; MicroKey key{}; NodeId node; RejectReason reason = RejectReason::culprit; };
-/// The dead letter: nobody will do the MicroJob any more.
+/// The dead letter: no node will do the MicroJob any more.
 struct MicroDead { JobId job; MicroKey key{}; std::uint32_t attempts = 0; };
-/// A MacroJob came to its end, for as long as none of its results is rejected.
+/// A MacroJob has ended, for as long as none of its results is rejected.
 struct MacroEnded { MacroRecord record; };
-/// The escrow is to be released to those in the records, once for the key; `as` is what the job then ended as.
+/// The escrow is to be released to the wallets in the records, once for the key. `as` is the job's record after that.
 struct EscrowReleaseRequested {
     JobId job;
     Hash256 idempotency_key{};
     std::vector<MacroRecord> records;
     FinalRecord as;
 };
-/// The job failed; its escrow is to go back, under the same key.
+/// The job failed; its escrow is to be refunded, under the same key.
 struct EscrowRefundRequested {
     JobId job;
     Hash256 idempotency_key{};
     std::vector<MacroRecord> records;
     FinalRecord as;
 };
-/// The contract did not pay, because of these results.
+/// The contract did not pay because of these results.
 struct SettlementFailed { JobId job; std::vector<Rejection> culprits; };
-/// The job has ended, complete or failed. For its owner.
+/// The job has ended, complete or failed. For: its owner.
 struct JobEnded { FinalRecord record; };
 
 }  // namespace job_event
 
-/// Any event.
+/// Any event of a job.
 using JobEvent =
     std::variant<job_event::JobAccepted, job_event::MacroOpened, job_event::QueueCreated, job_event::OwnershipRequested,
                  job_event::OwnershipGranted, job_event::OwnershipTaken, job_event::OwnershipLost, job_event::MicroLeased,
@@ -78,26 +78,27 @@ using JobEvent =
                  job_event::EscrowReleaseRequested, job_event::EscrowRefundRequested, job_event::SettlementFailed,
                  job_event::JobEnded>;
 
-/// To be published on a channel.
+/// A message to publish on a channel.
 struct JobSend { std::string channel; JobMessage message; };
-/// To be written to the replicated store, once; a path that is taken keeps what it has.
+/// A record to write to the replicated store, once; a path that is taken keeps its content.
 struct JobWrite { std::string path; ResultRecord record; };
-/// To be won from a `ClaimArbiter`; the answer goes to `on_claim`.
+/// A claim to win through a `ClaimArbiter`; pass the answer to `on_claim`.
 struct JobClaim { Hash256 claim{}; ClaimBid bid; };
 
-/// What follows from an input, as values; nothing calls back. With an `error` the input was refused: it changed nothing
-/// and nothing follows from it.
+/// Effects of an input, as values; nothing calls back. If `error` is set, the input was refused: it changed nothing and
+/// has no other effects.
 struct JobEffects {
     std::optional<JobError> error{};
     std::vector<JobSend> sends{};
     std::vector<JobEvent> events{};
     std::vector<JobWrite> writes{};
     std::vector<JobClaim> claims{};
-    std::vector<std::string> joined{};  ///< Channels to listen to from now on.
+    std::vector<std::string> joined{};  ///< Channels to subscribe to from now on.
 
+    /// True if the input was not refused.
     [[nodiscard]] auto accepted() const noexcept -> bool { return !error; }
 
-    /// The first event of a type, or null.
+    /// Returns the first event of type `E`, or null. @complexity linear in the events.
     template <class E>
     [[nodiscard]] auto get() const noexcept -> const E* {
         for (const auto& event : events) {
@@ -106,7 +107,7 @@ struct JobEffects {
         return nullptr;
     }
 
-    /// Appends what followed from something else.
+    /// Appends other effects to these. @complexity linear in `more`.
     auto append(JobEffects&& more) -> void {
         const auto move_all = [](auto& to, auto& from) {
             to.insert(to.end(), std::make_move_iterator(from.begin()), std::make_move_iterator(from.end()));
@@ -119,7 +120,7 @@ struct JobEffects {
     }
 };
 
-/// Effects of an input that was refused.
+/// Returns the effects of a refused input.
 [[nodiscard]] inline auto refused(JobError error) -> JobEffects {
     auto effects = JobEffects{};
     effects.error = error;

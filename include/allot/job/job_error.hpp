@@ -7,7 +7,7 @@
 
 namespace allot { inline namespace v0 {
 
-/// Why an input to a job's machines was refused. The numbers are stable; a refused input changes nothing.
+/// Why an input to a job's state machines was refused. The numbers are stable; a refused input changes nothing.
 enum class JobError : std::uint16_t {
     time_went_back = 1,
     parameter_invalid = 2,
@@ -59,7 +59,7 @@ enum class JobError : std::uint16_t {
     no_shares = 64,
 };
 
-/// What was wrong and what to do about it, in one sentence.
+/// Returns one sentence: the error and its remedy.
 [[nodiscard]] constexpr auto message(JobError error) noexcept -> std::string_view {
     switch (error) {
         case JobError::time_went_back: return "the time is earlier than the last one; pass a time that never goes back";

@@ -15,7 +15,7 @@
 
 namespace allot { inline namespace v0 {
 
-/// Who wants to win a claim, and for what: bids of one node that differ in `mark` are different bids.
+/// A node's bid for a claim. Bids of one node with different `mark` are different bids.
 struct ClaimBid {
     NodeId node;
     std::uint64_t mark = 0;
@@ -24,15 +24,15 @@ struct ClaimBid {
     friend auto operator<=>(const ClaimBid&, const ClaimBid&) -> std::strong_ordering = default;
 };
 
-/// What nodes say to each other, as values. How they become bytes, and who may speak in whose name, is the embedder's.
-/// Every message may be lost, doubled, late or out of order; none of that may do harm.
+/// Messages between nodes, as values. The embedder encodes them and checks that each sender may use its name. Every
+/// message may be lost, doubled, late or out of order; none of that does harm.
 namespace job_message {
 
-/// The state of a queue, from its owner; or, without a control, results and verdicts that another node seems to lack.
+/// The state of a queue, from its owner. Without a control: results and verdicts that another node seems to lack.
 struct QueueSnapshot {
     JobId job;
     std::uint32_t macro = 0;
-    bool whole = false;                       ///< All that the sender knows; else what is new.
+    bool whole = false;                       ///< True: all that the sender knows. False: only the new part.
     std::optional<QueueControl> control{};
     std::vector<ResultRecord> results{};
     std::vector<Rejection> rejected{};
@@ -41,28 +41,28 @@ struct QueueSnapshot {
 
     friend auto operator==(const QueueSnapshot&, const QueueSnapshot&) -> bool = default;
 };
-/// A node wants to own the queue, in order to lease a MicroJob.
+/// A node requests ownership of the queue, in order to lease a MicroJob.
 struct OwnershipRequest { JobId job; std::uint32_t macro = 0; NodeId node; WalletId wallet; std::uint64_t boot = 0; };
-/// A node has a result.
+/// A node reports a result.
 struct ResultFound { JobId job; ResultRecord record; };
-/// A node needs its lease for longer.
+/// A node requests an extension of its lease.
 struct RenewalRequest { JobId job; MicroKey key{}; NodeId node; FencingToken token{}; };
-/// A node gives its lease back: it failed, or it leaves.
+/// A node returns its lease: it failed, or it leaves.
 struct LeaseReturned { JobId job; MicroKey key{}; NodeId node; FencingToken token{}; };
 
-/// Which jobs are open? Answered by `JobPosted`.
+/// Asks which jobs are open. Answered by `JobPosted`.
 struct JobsQuery { NodeId node; };
-/// A job, and how it ended if it did.
+/// A job, and the record of its end if it has ended.
 struct JobPosted { JobPlan plan; std::optional<FinalRecord> final{}; };
-/// Which MacroJobs are open? Answered by `MacroNews`.
+/// Asks which MacroJobs are open. Answered by `MacroNews`.
 struct MacrosQuery { JobId job; NodeId node; };
-/// A MacroJob's queue was created, or lives, or has ended.
+/// The state of a MacroJob's queue: created, in use, or ended.
 struct MacroNews {
     JobId job;
     std::uint32_t macro = 0;
-    NodeId node;                              ///< Its owner.
+    NodeId node;                              ///< Owner of the queue.
     std::uint64_t epoch = 0;
-    std::uint32_t open = 0;                   ///< MicroJobs nobody holds.
+    std::uint32_t open = 0;                   ///< Number of MicroJobs without a holder.
     std::vector<MacroRecord> records{};
     std::vector<Rejection> rejected{};
 };
@@ -71,11 +71,11 @@ struct MicroDone { JobId job; MicroKey key{}; Hash256 digest{}; };
 /// The job has ended.
 struct JobEnded { FinalRecord record; };
 
-/// A bid for a claim, for all to hear (`Intent`).
+/// A bid for a claim, sent to all (`Intent`).
 struct ClaimIntent { Hash256 claim{}; ClaimBid bid; };
-/// A bid for a claim, to be voted on (`Quorum`).
+/// A bid for a claim, sent to the voters (`Quorum`).
 struct VoteRequest { Hash256 claim{}; ClaimBid bid; };
-/// A vote for the bid.
+/// A vote for a bid.
 struct Vote { Hash256 claim{}; ClaimBid bid; NodeId voter; };
 
 }  // namespace job_message

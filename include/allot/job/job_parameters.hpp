@@ -8,15 +8,19 @@
 
 namespace allot { inline namespace v0 {
 
-/// Parameters of a `JobProcessor`. All nodes of one network need the same `queue`.
+/// Parameters of a `JobProcessor`; durations are in ms. All nodes of one network need the same `queue`.
 struct JobParameters {
-    QueueParameters queue{};                               ///< `arbitrate_epochs` follows from the arbiter.
-    Duration answer_wait = std::chrono::seconds{1};        ///< Answers to a question are awaited for so long.
-    Duration ask_retry = std::chrono::seconds{5};          ///< A question without a useful answer is asked again.
-    Duration claim = std::chrono::seconds{30};             ///< A MacroJob's queue nobody speaks of is open again after this.
-    Duration settle_patience = std::chrono::seconds{60};   ///< Who lost the claim to settle tries again after this.
+    /// Parameters of each queue; the arbiter determines `arbitrate_epochs`.
+    QueueParameters queue{};
+    Duration answer_wait = std::chrono::seconds{1};        ///< Time to wait for answers to a question.
+    /// Time after which a question without a useful answer is repeated.
+    Duration ask_retry = std::chrono::seconds{5};
+    /// A MacroJob's queue that no node mentioned for this long is open again.
+    Duration claim = std::chrono::seconds{30};
+    /// Time after which a node that lost the claim to settle tries again.
+    Duration settle_patience = std::chrono::seconds{60};
 
-    /// What is wrong with the parameters, as one sentence; null when they make sense together.
+    /// Returns the first fault of the parameters as one sentence; null if they are valid.
     [[nodiscard]] constexpr auto fault() const noexcept -> const char* {
         constexpr auto length = [](Duration d) { return d > Duration{0} && d <= std::chrono::hours{24 * 40}; };
         return detail::first_unmet({
@@ -28,7 +32,7 @@ struct JobParameters {
             {length(settle_patience), "allot: JobParameters: settle_patience must be positive and at most 40 days"},
         });
     }
-    /// True when nothing is.
+    /// True if `fault()` is null.
     [[nodiscard]] constexpr auto valid() const noexcept -> bool { return fault() == nullptr; }
 };
 

@@ -17,24 +17,31 @@
 
 namespace allot { inline namespace v0 {
 
-/// One node's part in one job: its replicas of the MacroJobs' queues, what it knows of the others, and how the job ends.
+/// One node's part in one job: its replicas of the MacroJobs' queues, its knowledge of the others, and the job's end.
 ///
-/// It looks after every queue it ever joined until the job has ended, because an owner may vanish at any time. Which queue
-/// to join, and when, is `JobProcessor`'s to say; so is who wins the claims among its effects.
+/// It maintains every queue it ever joined until the job has ended, because an owner may vanish at any time.
+/// `JobProcessor` decides which queue to join and when, and resolves the claims among the effects.
+///
+/// @complexity of each input: linear in the job's MicroJobs.
 class JobParticipation {
 public:
+    /// Replicas by number of the MacroJob.
     using Replicas = std::map<std::uint32_t, MicroQueueReplica>;
 
-    /// Throws std::invalid_argument where `parameters.fault()`.
+    /// Starts without a queue. Throws `std::invalid_argument` if `parameters.fault()` is not null.
     JobParticipation(JobPlan plan, JobNode self, const JobParameters& parameters, TimePoint now)
         : self_{std::move(self)}, parameters_{detail::sound(parameters)}, tracker_{std::move(plan), parameters.claim},
           finaliser_{tracker_.plan().job(), self_.node}, announce_at_{now + parameters.claim / 3} {}
 
+    /// The node's knowledge of the whole job.
     [[nodiscard]] auto tracker() const noexcept -> const JobTracker& { return tracker_; }
+    /// The job's plan.
     [[nodiscard]] auto plan() const noexcept -> const JobPlan& { return tracker_.plan(); }
+    /// The replicas of the joined queues.
     [[nodiscard]] auto replicas() const noexcept -> const Replicas& { return replicas_; }
-    /// How the job ended, once that is known.
+    /// The record of the job's end, once known.
     [[nodiscard]] auto final_record() const noexcept -> const std::optional<FinalRecord>& { return finaliser_.final_record(); }
+    /// The earliest time at which `tick` has work.
     [[nodiscard]] auto next_deadline() const -> TimePoint {
         auto deadline = owed_ ? std::min(announce_at_, answer_at_) : announce_at_;
         for (const auto& [m, replica] : replicas_) {
@@ -42,11 +49,11 @@ public:
         }
         return deadline;
     }
-    /// The replica of a MacroJob's queue; what it does has consequences, so hand its effects to `absorb`.
-    /// @pre the queue was joined.
+    /// The replica of a MacroJob's queue. Pass its effects to `absorb`. Throws `std::out_of_range` if the queue was not
+    /// joined.
     [[nodiscard]] auto replica(std::uint32_t macro) -> MicroQueueReplica& { return replicas_.at(macro); }
 
-    /// Joins the queue of a MacroJob, unless that was done before.
+    /// Joins the queue of a MacroJob, unless already joined. @pre the plan has the MacroJob.
     auto join(std::uint32_t macro, TimePoint now, JobEffects& out) -> MicroQueueReplica& {
         const auto [at, fresh] = replicas_.try_emplace(macro, plan().macro(macro), self_, parameters_.queue, now);
         if (fresh) {
@@ -58,7 +65,8 @@ public:
         return at->second;
     }
 
-    /// Lets what a replica did have its consequences: a MacroJob that was created or has ended is announced.
+    /// Applies the effects of a replica to the job: announces a created or ended MacroJob. Returns the error of
+    /// `effects`, if any.
     auto absorb(std::uint32_t macro, JobEffects&& effects, TimePoint now, JobEffects& out) -> std::optional<JobError> {
         if (effects.error) { return effects.error; }
         for (const auto& claim : effects.claims) { reign_claims_[claim.claim] = macro; }
@@ -75,23 +83,26 @@ public:
         return std::nullopt;
     }
 
-    /// What another node said. Errors: `queue_missing` for a queue that was not joined, and those of the machine concerned.
+    /// Answers a node's question about the MacroJobs. Error: `node_invalid`.
     [[nodiscard]] auto hear(const job_message::MacrosQuery& m, TimePoint now, JobEffects& out) -> std::optional<JobError> {
         if (m.node.is_null()) { return JobError::node_invalid; }
         owed_ = owed_ || m.node != self_.node;
         answer(now, out);
         return std::nullopt;
     }
+    /// Records news of a MacroJob, and bars culprits. Errors: those of `JobTracker::hear`.
     [[nodiscard]] auto hear(const job_message::MacroNews& m, TimePoint now, JobEffects& out) -> std::optional<JobError> {
         if (const auto fault = tracker_.hear(m, now)) { return fault; }
         bar(m.rejected);
         if (replicas_.contains(m.macro)) { tell_replica(m.macro, now, out); }
         return std::nullopt;
     }
+    /// Records an announced MicroJob. Errors: those of `JobTracker::hear`.
     [[nodiscard]] auto hear(const job_message::MicroDone& m, TimePoint /*now*/, JobEffects& /*out*/)
         -> std::optional<JobError> {
         return tracker_.hear(m);
     }
+    /// Passes a message about a queue to its replica. Errors: `queue_missing` for a queue not joined; the replica's.
     template <class M>
     [[nodiscard]] auto hear(const M& m, TimePoint now, JobEffects& out) -> std::optional<JobError> {
         const auto at = replicas_.find(macro_of(m));
@@ -103,26 +114,26 @@ public:
         return fault;
     }
 
-    /// Says that this node has completed a MicroJob.
+    /// Announces that this node has completed a MicroJob.
     auto announce_done(const ResultRecord& record, JobEffects& out) -> void {
         const auto done = job_message::MicroDone{plan().job(), record.key, record.digest};
         (void)tracker_.hear(done);
         say(done, out);
     }
 
-    /// Takes in that a node is gone. @pre its id is not null.
+    /// Handles a vanished node. @pre its id is not null.
     auto on_gone(const NodeId& node, TimePoint now, JobEffects& out) -> void {
         for (auto& [m, replica] : replicas_) { (void)absorb(m, replica.on_gone(node, now), now, out); }
     }
 
-    /// Rejects a result, here and, by telling all, everywhere. Errors: `macro_unknown` and those of `fault_of`.
+    /// Rejects a result, here and, by an announcement, on all nodes. Errors: `macro_unknown` and those of `fault_of`.
     [[nodiscard]] auto reject(const Rejection& rejection, TimePoint now, JobEffects& out) -> std::optional<JobError> {
         if (const auto fault = check(rejection)) { return fault; }
         spread(rejection, now, out);
         return std::nullopt;
     }
 
-    /// What the contract said. Errors: those of `Finaliser`, and of the culprits.
+    /// Receives the contract's answer. Errors: those of `Finaliser`, and those of the culprits' rejections.
     [[nodiscard]] auto on_settlement(const Settlement& settlement, TimePoint now, JobEffects& out) -> std::optional<JobError> {
         for (const auto& culprit : settlement.culprits) {
             if (const auto fault = check(culprit)) { return fault; }
@@ -135,7 +146,7 @@ public:
         return std::nullopt;
     }
 
-    /// How the job ended, as another node knows. Error: `record_invalid`.
+    /// Receives another node's record of the job's end. Error: `record_invalid`.
     [[nodiscard]] auto finish(const FinalRecord& record, JobEffects& out) -> std::optional<JobError> {
         auto finished = finaliser_.finish(record);
         if (finished.error) { return finished.error; }
@@ -143,7 +154,7 @@ public:
         return std::nullopt;
     }
 
-    /// A claim of this job was decided. False when it is none of those that are under way.
+    /// Handles a decided claim. Returns false if it is no pending claim of this job.
     auto decided(const ClaimDecision& decision, TimePoint now, JobEffects& out) -> bool {
         if (settle_claim_ == decision.claim) {
             settle_claim_.reset();
@@ -159,7 +170,7 @@ public:
         return true;
     }
 
-    /// Does what is due.
+    /// Applies passed deadlines.
     auto tick(TimePoint now, JobEffects& out) -> void {
         for (auto& [m, replica] : replicas_) { (void)absorb(m, replica.tick(now), now, out); }
         answer(now, out);
@@ -199,7 +210,7 @@ private:
         return fault_of(plan().macro(rejection.key.macro), rejection);
     }
 
-    /// Lets a replica know what the tracker does.
+    /// Passes the tracker's records and rejections on to a replica.
     auto tell_replica(std::uint32_t macro, TimePoint now, JobEffects& out) -> void {
         const auto& known = tracker_.verdicts(macro);
         auto message = job_message::QueueSnapshot{plan().job(), macro, false, {}, {}, {}, {}, {}};
@@ -207,7 +218,8 @@ private:
         for (const auto& [digest, record] : known.records()) { message.records.push_back(record); }
         (void)absorb(macro, replica(macro).on_message(message, now), now, out);
     }
-    /// Says what is known of a MacroJob, if it is this node's to say: it owns the queue, or knows how it ended.
+    /// Announces a MacroJob's state if this node has something to say: it owns the queue, or knows records or
+    /// rejections.
     auto announce(std::uint32_t macro, TimePoint now, JobEffects& out) -> void {
         auto news = news_of(macro, {}, {});
         for (const auto& [digest, record] : tracker_.verdicts(macro).records()) { news.records.push_back(record); }
@@ -219,7 +231,7 @@ private:
         }
         if (news.epoch > 0 || !news.records.empty() || !news.rejected.empty()) { say(std::move(news), out); }
     }
-    /// Says what is known of all MacroJobs to whoever asked; several who ask at about the same time get one answer.
+    /// Answers questions with the state of all MacroJobs; questions at about the same time get one answer.
     auto answer(TimePoint now, JobEffects& out) -> void {
         if (!owed_ || now < answer_at_) { return; }
         owed_ = false;
@@ -244,7 +256,7 @@ private:
         announce(macro, now, out);
     }
 
-    /// Ends the job when its plan is covered, if it is this node's to do so: it owns the last MacroJob's queue.
+    /// Ends the job once its plan is covered, if this node owns the last MacroJob's queue and so has to do it.
     auto conclude(TimePoint now, JobEffects& out) -> void {
         const auto last = replicas_.find(plan().slicing().macro_count - 1);
         if (last == replicas_.end() || !last->second.state().owns() || finaliser_.asking() || finaliser_.final_record() ||
@@ -266,14 +278,14 @@ private:
     JobTracker tracker_;
     Finaliser finaliser_;
     Replicas replicas_;
-    std::vector<Rejection> culprits_;                 // one of each
-    std::map<Hash256, std::uint32_t> reign_claims_;   // of which MacroJob
+    std::vector<Rejection> culprits_;                 // one of each node and wallet
+    std::map<Hash256, std::uint32_t> reign_claims_;   // MacroJob by claim
     std::optional<Hash256> settle_claim_{};
     std::uint32_t settle_tries_ = 0;
     TimePoint settle_at_{};
     TimePoint announce_at_;
     TimePoint answer_at_{};
-    bool owed_ = false;                               // an answer, as soon as it may be given
+    bool owed_ = false;                               // an answer is owed, as soon as it may be sent
 };
 
 }}  // namespace allot::v0

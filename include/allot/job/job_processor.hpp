@@ -14,27 +14,28 @@
 
 namespace allot { inline namespace v0 {
 
-/// Where a `JobProcessor` stands in the seed's loop.
+/// State of a `JobProcessor` in the seed's loop.
 enum class JobPhase : std::uint8_t {
     jobs,    ///< Looks for an open job.
     macro,   ///< Looks for an open MacroJob.
-    create,  ///< Waits whether it may create a MacroJob's queue.
+    create,  ///< Waits for permission to create a MacroJob's queue.
     micro,   ///< Works on a MacroJob's MicroJobs.
-    final,   ///< All MacroJobs have ended; waits for how the job does.
+    final,   ///< All MacroJobs have ended; waits for the job's end.
 };
 
-/// The worker's side of the seed: finds jobs, joins or creates the queues of their MacroJobs, works on MicroJobs one at a
-/// time, and sees to it that the job ends.
+/// The worker's side of the seed: finds jobs, joins or creates the queues of their MacroJobs, works on MicroJobs one at
+/// a time, and ensures that the job ends.
 ///
 ///     JOBS -> MACRO -> CREATE or join -> MICRO -> MACRO ... -> FINAL -> JOBS
 ///
-/// Every state has a deadline. What it has to say, and what the embedder has to do, comes back as effects: publish
-/// `sends`, listen to `joined`, write `writes`, put `claims` into the store, compute on `MicroLeased`, pay on
-/// `EscrowReleaseRequested` (or refund). A value. All inputs refuse a time that goes back.
+/// Every state has a deadline. Each input returns effects for the embedder: publish `sends`, subscribe to `joined`,
+/// write `writes`, put `claims` into the store, compute on `MicroLeased`, and pay on `EscrowReleaseRequested` (or
+/// refund). A value. All inputs may be refused with `time_went_back`.
+/// @complexity of each input: linear in the jobs known and in the MicroJobs of the current job.
 class JobProcessor {
 public:
-    /// What is done just now: which MicroJob, under which lease, and when to call `renew`. What is done with it names it,
-    /// because it may be over by then and something else begun; a token alone tells neither jobs nor MacroJobs apart.
+    /// The current work: its MicroJob, its lease, and the time to call `renew`. Pass it back to name the work, because
+    /// it may have ended and another may have begun; a token alone identifies neither job nor MacroJob.
     struct Work {
         JobId job;
         MicroKey key{};
@@ -42,23 +43,26 @@ public:
         TimePoint renew_at{};
     };
 
-    /// Throws std::invalid_argument where `parameters.fault()`.
+    /// Makes a processor that has not started. Throws `std::invalid_argument` if `parameters.fault()` is not null.
     JobProcessor(JobNode self, const JobParameters& parameters, ClaimArbiter arbiter, TimePoint now)
         : self_{std::move(self)}, parameters_{detail::sound(parameters)}, arbiter_{std::move(arbiter)}, now_{now}, at_{now} {
         parameters_.queue.arbitrate_epochs = !std::holds_alternative<Intent>(arbiter_);
     }
 
+    /// The current state.
     [[nodiscard]] auto phase() const noexcept -> JobPhase { return phase_; }
+    /// The node for which this processor acts.
     [[nodiscard]] auto self() const noexcept -> const JobNode& { return self_; }
-    /// Keep a `Quorum` over a restart.
+    /// The arbiter. Save a `Quorum` over a restart.
     [[nodiscard]] auto arbiter() const noexcept -> const ClaimArbiter& { return arbiter_; }
-    /// The job it takes part in; null while there is none.
+    /// The current job; null if there is none.
     [[nodiscard]] auto current() const noexcept -> const JobParticipation* { return current_ ? &*current_ : nullptr; }
-    /// How a job ended, if that is known here; else null.
+    /// The record of a job's end; null if it is not known here.
     [[nodiscard]] auto final_record(const JobId& job) const -> const FinalRecord* {
         const auto at = jobs_.find(job);
         return at == jobs_.end() || !at->second.final ? nullptr : &*at->second.final;
     }
+    /// The current work; none if there is none.
     [[nodiscard]] auto work() const -> std::optional<Work> {
         if (!current_) { return std::nullopt; }
         for (const auto& [m, replica] : current_->replicas()) {
@@ -66,7 +70,7 @@ public:
         }
         return std::nullopt;
     }
-    /// When `tick` has something to do.
+    /// The earliest time at which `tick` has work.
     [[nodiscard]] auto next_deadline() const -> TimePoint {
         auto deadline = at_;
         if (const auto time = std::visit([](const auto& a) { return a.next_deadline(); }, arbiter_)) {
@@ -78,7 +82,7 @@ public:
 
     // ---- inputs ---------------------------------------------------------------------------------------------------
 
-    /// Begins to look for jobs.
+    /// Starts looking for jobs.
     [[nodiscard]] auto start(TimePoint now) -> JobEffects {
         return input(now, [](JobEffects& out) -> std::optional<JobError> {
             out.joined.push_back(jobs_channel());
@@ -94,8 +98,8 @@ public:
             return take(posted, now, out);
         });
     }
-    /// Takes up a job where an earlier life left it: `snapshots` are what its replicas' `snapshot()` gave. Errors:
-    /// `job_duplicate`, `macro_unknown`, and those of the snapshots.
+    /// Resumes a job from an earlier life; `snapshots` are the saved `snapshot()` of its replicas.
+    /// Errors: `job_duplicate`, `macro_unknown`, and those of the snapshots.
     [[nodiscard]] auto resume(const JobPlan& plan, const std::vector<job_message::QueueSnapshot>& snapshots, TimePoint now)
         -> JobEffects {
         return input(now, [&](JobEffects& out) -> std::optional<JobError> {
@@ -115,19 +119,20 @@ public:
             return std::nullopt;
         });
     }
-    /// Takes in what was said on any channel. Errors: `job_unknown`, `queue_missing` for a queue not joined here, and those of
-    /// the machine concerned.
+    /// Receives a message from any channel. Errors: `job_unknown`, `queue_missing` for a queue not joined here, and
+    /// those of the state machine concerned.
     [[nodiscard]] auto on_message(const JobMessage& message, TimePoint now) -> JobEffects {
         return input(now, [&](JobEffects& out) {
             return std::visit([&](const auto& m) { return take(m, now, out); }, message);
         });
     }
-    /// Does what is due.
+    /// Applies passed deadlines.
     [[nodiscard]] auto tick(TimePoint now) -> JobEffects {
         return input(now, [](JobEffects&) -> std::optional<JobError> { return std::nullopt; });
     }
-    /// Hands in the result of `work`. Errors: `lease_missing` when this node works on nothing any more, `lease_foreign` when
-    /// on another MicroJob, `lease_stale` when on the same under another lease; and those of `MicroQueueReplica::complete`.
+    /// Submits the result of `work`. Errors: `lease_missing` if this node has no work, `lease_foreign` if it has
+    /// another MicroJob, `lease_stale` if it has the same under another lease; and those of
+    /// `MicroQueueReplica::complete`.
     [[nodiscard]] auto complete(const Work& work, std::vector<Hash256> block_hashes, std::string output_uri, TimePoint now)
         -> JobEffects {
         return at_work(work, now, [&](MicroQueueReplica& replica, JobEffects& out) {
@@ -136,27 +141,29 @@ public:
             return done;
         });
     }
-    /// Gives `work` back undone. Errors: `lease_missing`, `lease_foreign`, `lease_stale`, as for `complete`.
+    /// Returns `work` without a result. Errors: `lease_missing`, `lease_foreign`, `lease_stale`, as for `complete`.
     [[nodiscard]] auto fail(const Work& work, TimePoint now) -> JobEffects {
         return at_work(work, now, [&](MicroQueueReplica& replica, JobEffects& /*out*/) { return replica.fail(now); });
     }
-    /// Keeps the lease of `work` alive. Errors: those of `fail`, and `lease_capped`.
+    /// Extends the lease of `work`. Errors: those of `fail`, and `lease_capped`.
     [[nodiscard]] auto renew(const Work& work, TimePoint now) -> JobEffects {
         return at_work(work, now, [&](MicroQueueReplica& replica, JobEffects& /*out*/) { return replica.renew(now); });
     }
-    /// The contract's answer to `EscrowReleaseRequested`. Errors: `job_unknown`, those of `Finaliser`, and of the culprits.
+    /// Receives the contract's answer to `EscrowReleaseRequested`. Errors: `job_unknown`, those of `Finaliser`, and
+    /// those of the culprits' rejections.
     [[nodiscard]] auto on_settlement(const Settlement& settlement, TimePoint now) -> JobEffects {
         return input(now, [&](JobEffects& out) {
             return current_ ? current_->on_settlement(settlement, now, out) : std::optional{JobError::job_unknown};
         });
     }
-    /// Rejects a result, for the holder of the secret. Errors: `job_unknown`, `macro_unknown`, `micro_unknown`, `node_invalid`.
+    /// Rejects a result, for the holder of the secret. Errors: `job_unknown`, `macro_unknown`, `micro_unknown`,
+    /// `node_invalid`, `wallet_invalid`.
     [[nodiscard]] auto reject(const Rejection& rejection, TimePoint now) -> JobEffects {
         return input(now, [&](JobEffects& out) {
             return current_ ? current_->reject(rejection, now, out) : std::optional{JobError::job_unknown};
         });
     }
-    /// Takes in that a node is gone, as `MicroQueueReplica::on_gone` does. Error: `node_invalid`.
+    /// Handles a vanished node, as `MicroQueueReplica::on_gone` does. Error: `node_invalid`.
     [[nodiscard]] auto on_gone(const NodeId& node, TimePoint now) -> JobEffects {
         return input(now, [&](JobEffects& out) -> std::optional<JobError> {
             if (node.is_null()) { return JobError::node_invalid; }
@@ -164,7 +171,7 @@ public:
             return std::nullopt;
         });
     }
-    /// The store's answer to a claim of `JobEffects::claims`: whose bid stands there. Error: `claim_unknown`.
+    /// Receives the store's answer to a claim in `JobEffects::claims`: the bid that it holds. Error: `claim_unknown`.
     [[nodiscard]] auto on_store(const Hash256& claim, const ClaimBid& holder, TimePoint now) -> JobEffects {
         return input(now, [&](JobEffects& out) {
             return follow(std::visit([&](auto& a) { return a.on_store(claim, holder, now); }, arbiter_), now, out);
@@ -174,7 +181,7 @@ public:
 private:
     struct Known {
         JobPlan plan;
-        std::uint64_t order = 0;  // first heard, first served
+        std::uint64_t order = 0;  // jobs are served in the order in which they became known
         std::optional<FinalRecord> final{};
     };
 
@@ -209,7 +216,7 @@ private:
         });
     }
 
-    // ---- what others said -----------------------------------------------------------------------------------------
+    // ---- messages --------------------------------------------------------------------------------------------------
 
     [[nodiscard]] auto take(const job_message::JobsQuery& m, TimePoint now, JobEffects& out) -> std::optional<JobError> {
         if (m.node.is_null()) { return JobError::node_invalid; }
@@ -237,13 +244,13 @@ private:
         if (const auto fault = fault_of(m.record.job, at->second.plan.slicing().macro_count, m.record)) { return fault; }
         return hear_end(at->second, m.record, now, out);
     }
-    /// What concerns a claim.
+    /// Messages about a claim.
     template <class M>
         requires requires(const M& m) { m.claim; }
     [[nodiscard]] auto take(const M& m, TimePoint now, JobEffects& out) -> std::optional<JobError> {
         return follow(std::visit([&](auto& a) { return a.on_message(m, now); }, arbiter_), now, out);
     }
-    /// What concerns one job: of one that has ended, the end is the answer.
+    /// Messages about one job. If it has ended, the answer is its final record.
     template <class M>
     [[nodiscard]] auto take(const M& m, TimePoint now, JobEffects& out) -> std::optional<JobError> {
         const auto known = jobs_.find(m.job);
@@ -279,7 +286,7 @@ private:
 
     // ---- claims ---------------------------------------------------------------------------------------------------
 
-    /// Hands the claims that were made to the arbiter, until none is left; what the store has to do is kept aside.
+    /// Passes pending claims to the arbiter until none is left; collects its requests to the store.
     auto begin_claims(TimePoint now, JobEffects& out) -> void {
         while (!out.claims.empty()) {
             for (const auto& claim : std::exchange(out.claims, {})) {
@@ -302,7 +309,7 @@ private:
     auto created(bool won, TimePoint now, JobEffects& out) -> void {
         create_claim_.reset();
         if (phase_ != JobPhase::create) { return; }
-        const auto open = current_->tracker().open_macros(now);  // somebody may have created it in the meantime
+        const auto open = current_->tracker().open_macros(now);  // another node may have created it since
         if (!won || std::find(open.begin(), open.end(), macro_) == open.end()) { return look_around(now, out); }
         auto& replica = current_->join(macro_, now, out);
         if (!replica.state().known()) { (void)current_->absorb(macro_, replica.create(now), now, out); }
@@ -331,7 +338,7 @@ private:
         const auto& job = current_->plan().job();
         out.sends.push_back({job_channel(job), job_message::MacrosQuery{job, self_.node}});
     }
-    /// Asks which MacroJobs are open, and decides when the answers are in.
+    /// Asks which MacroJobs are open, and decides after the wait for answers.
     auto look_around(TimePoint now, JobEffects& out) -> void {
         phase_ = JobPhase::macro;
         at_ = now + parameters_.answer_wait;
@@ -376,7 +383,7 @@ private:
         current_->join(current_->plan().slicing().macro_count - 1, now, out);
         step(now, out);
     }
-    /// Asks whether it may create the queue of a MacroJob.
+    /// Requests permission to create the queue of a MacroJob.
     auto claim(std::uint32_t macro, TimePoint now, JobEffects& out) -> void {
         macro_ = macro;
         phase_ = JobPhase::create;
@@ -384,7 +391,7 @@ private:
         create_claim_ = RecordHasher{"create"}.id(current_->plan().job()).word(macro).finish();
         out.claims.push_back({*create_claim_, {self_.node, self_.boot}});
     }
-    /// Whether this node has work in a queue, or may find some when it hears of it.
+    /// True if this node has work in a queue, or may find some once it knows the queue.
     [[nodiscard]] auto useful(const MicroQueueReplica& replica, TimePoint now) const -> bool {
         if (replica.work() || replica.record() != nullptr) { return replica.work().has_value(); }
         return !replica.state().known() || replica.state().first_for(self_.node, self_.wallet, now) != nullptr;
@@ -414,7 +421,7 @@ private:
     std::optional<Hash256> create_claim_{};
     std::uint32_t macro_ = 0;  // in the phases create and micro
     TimePoint now_;
-    TimePoint at_;             // when the phase has something to do
+    TimePoint at_;             // time at which the phase acts next
     TimePoint answer_at_{};
 };
 

@@ -18,13 +18,16 @@
 
 namespace allot { inline namespace v0 {
 
-/// What one node knows of a whole job: which MacroJobs have a queue that lives, what they came to, and how far it all is.
+/// One node's knowledge of a whole job: which MacroJobs have a queue in use, their records, and the progress.
 ///
-/// Complete means that the plan is covered, MicroJob by MicroJob; nothing is counted that the plan does not name, and
-/// nothing twice. A MacroJob's queue is a lease, too: renewed by each word from its owner, open again when it expires.
+/// A job is complete when each MicroJob of its plan is covered; nothing outside the plan counts, and nothing counts
+/// twice. A MacroJob's queue is a lease, too: each message from its owner renews it, and it is open again after it
+/// expires.
 class JobTracker {
 public:
-    /// @param claim How long a queue is believed to live that nobody speaks of.
+    /// Makes a tracker without news.
+    /// @param claim Time in ms for which a queue that no node mentions is taken to be in use.
+    /// @complexity O(n log n) in the MacroJobs.
     explicit JobTracker(JobPlan plan, Duration claim = std::chrono::seconds{30})
         : plan_{std::move(plan)}, claim_{claim}, macros_(plan_.slicing().macro_count) {
         for (std::uint32_t m = 0; m < macros_.size(); ++m) {
@@ -32,10 +35,11 @@ public:
         }
     }
 
+    /// The job's plan.
     [[nodiscard]] auto plan() const noexcept -> const JobPlan& { return plan_; }
 
-    /// Takes in news of a MacroJob. Errors: `job_unknown`, `macro_unknown`, `node_invalid`, `message_too_large`, those of
-    /// `fault_of`.
+    /// Receives news of a MacroJob. Errors: `job_unknown`, `macro_unknown`, `node_invalid`, `message_too_large`, and
+    /// those of `fault_of`. @complexity linear in the news, times the logarithm of the verdicts known.
     auto hear(const job_message::MacroNews& news, TimePoint now) -> std::optional<JobError> {
         if (news.job != plan_.job()) { return JobError::job_unknown; }
         if (news.macro >= macros_.size()) { return JobError::macro_unknown; }
@@ -54,7 +58,9 @@ public:
         if (news.epoch > 0) { renew_claim(news, now); }
         return std::nullopt;
     }
-    /// Takes in that a MicroJob is complete. Errors: `job_unknown`, `micro_unknown`, `result_duplicate`, `result_rejected`.
+    /// Records that a MicroJob is complete. Errors: `job_unknown`, `micro_unknown`, `result_duplicate`,
+    /// `result_rejected`.
+    /// @complexity O(log n) in the MicroJobs.
     auto hear(const job_message::MicroDone& done) -> std::optional<JobError> {
         if (done.job != plan_.job()) { return JobError::job_unknown; }
         if (!plan_.contains(done.key)) { return JobError::micro_unknown; }
@@ -64,19 +70,22 @@ public:
         return std::nullopt;
     }
 
-    /// MacroJobs without a record whose queue nobody claimed, or not for long: never locked, or the lock expired.
+    /// Returns the MacroJobs without a record whose queue is not in use: never claimed, or the claim expired.
+    /// @complexity linear.
     [[nodiscard]] auto open_macros(TimePoint now) const -> std::vector<std::uint32_t> {
         return select([&](std::uint32_t m) { return claims_.find(m)->is_open(now); });
     }
-    /// MacroJobs without a record whose queue lives and has MicroJobs that nobody holds.
+    /// Returns the MacroJobs without a record whose queue is in use and has MicroJobs without a holder. @complexity
+    /// linear.
     [[nodiscard]] auto joinable_macros(TimePoint now) const -> std::vector<std::uint32_t> {
         return select([&](std::uint32_t m) { return claims_.find(m)->is_held(now) && macros_[m].open > 0; });
     }
-    /// The record of a MacroJob that stands; null if there is none. @pre the plan has the MacroJob.
+    /// The valid record of a MacroJob; null if there is none. @pre the plan has the MacroJob. @complexity linear in its
+    /// records.
     [[nodiscard]] auto record(std::uint32_t macro) const -> const MacroRecord* { return macros_[macro].verdicts.record(); }
-    /// Records and rejections of a MacroJob. @pre the plan has it.
+    /// The records and rejections of a MacroJob. @pre the plan has it.
     [[nodiscard]] auto verdicts(std::uint32_t macro) const -> const ResultSet& { return macros_[macro].verdicts; }
-    /// The records of all MacroJobs; nothing while one has none.
+    /// Returns the records of all MacroJobs; none if one has no record. @complexity linear in the MacroJobs.
     [[nodiscard]] auto records() const -> std::optional<std::vector<MacroRecord>> {
         auto all = std::vector<MacroRecord>{};
         for (const auto& macro : macros_) {
@@ -86,7 +95,8 @@ public:
         }
         return all;
     }
-    /// MicroJobs known to be complete, of how many. A MacroJob's record says more than what was announced.
+    /// Returns the number of complete MicroJobs and of all. A MacroJob's record takes precedence over announcements.
+    /// @complexity linear in the MicroJobs.
     [[nodiscard]] auto progress() const -> std::pair<std::uint64_t, std::uint64_t> {
         auto done = std::uint64_t{0};
         for (const auto& macro : macros_) {
@@ -98,14 +108,14 @@ public:
         }
         return {done, std::uint64_t{plan_.slicing().macro_count} * plan_.slicing().items()};
     }
-    /// When the next MacroJob's claim expires.
+    /// The earliest expiry of a MacroJob's claim; none if there is no claim.
     [[nodiscard]] auto next_deadline() const -> std::optional<TimePoint> { return claims_.next_deadline(); }
 
 private:
     static constexpr std::size_t limit = std::size_t{1} << 14;
 
     struct Macro {
-        ResultSet verdicts;                         // records and rejections; the results are the queue's
+        ResultSet verdicts;                         // records and rejections; the queue has the results
         std::map<std::uint32_t, Hash256> done;      // by MicroJob
         std::uint32_t open = 0;
     };
@@ -124,7 +134,7 @@ private:
         std::erase_if(macro.done, [&](const auto& entry) { return entry.second == rejection.digest; });
     }
 
-    /// The owner of the highest epoch counts; of an older one nothing is believed.
+    /// Renews the claim of the owner with the highest epoch; ignores owners of older epochs.
     auto renew_claim(const job_message::MacroNews& news, TimePoint now) -> void {
         const auto* item = claims_.find(news.macro);
         if (item->hold && item->hold->token > news.epoch) { return; }

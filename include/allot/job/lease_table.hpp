@@ -19,25 +19,26 @@
 
 namespace allot { inline namespace v0 {
 
-/// Why a lease table refused.
+/// Why a lease table refused a request.
 enum class LeaseFault : std::uint8_t {
     none,
     unknown,      ///< There is no item of this key.
     closed,       ///< The item was closed.
-    held,         ///< Somebody holds it.
-    not_yet,      ///< Its time has not come.
-    not_held,     ///< Nobody holds it.
-    stale,        ///< The token is not that of its lease, or the lease has expired.
-    capped,       ///< It was renewed as often as it may be.
+    held,         ///< The item has a holder.
+    not_yet,      ///< Its `not_before` has not been reached.
+    not_held,     ///< The item has no holder.
+    stale,        ///< The token is not that of the current lease, or the lease has expired.
+    capped,       ///< The lease was renewed as often as allowed.
 };
 
-/// The hold of somebody on an item of a `LeaseTable`.
+/// A lease on an item of a `LeaseTable`: the holder, the token, and the times.
 template <class Holder, class Token>
 struct Hold {
     Holder holder;
     Token token{};
     TimePoint granted{};
     TimePoint expires{};  ///< Expired when now >= expires.
+    /// Number of renewals so far.
     std::uint32_t renewals = 0;
 
     friend auto operator==(const Hold&, const Hold&) -> bool = default;
@@ -47,52 +48,56 @@ struct Hold {
 template <class Key, class Holder, class Token>
 struct LeaseItem {
     Key key{};
-    std::uint32_t attempts = 0;  ///< Leases given so far.
+    std::uint32_t attempts = 0;  ///< Number of leases given so far.
     TimePoint not_before{};      ///< No lease before this.
-    bool closed = false;         ///< Done with: no lease ever again, until it is reopened.
+    bool closed = false;         ///< Finished: no further lease until it is reopened.
+    /// The current lease; none if there is none. It may have expired.
     std::optional<Hold<Holder, Token>> hold{};
 
-    /// Whether it may be leased: never leased, or the lease expired.
+    /// True if it may be leased: not closed, `not_before` reached, and no lease or an expired one.
     [[nodiscard]] auto is_open(TimePoint now) const noexcept -> bool {
         return !closed && now >= not_before && (!hold || now >= hold->expires);
     }
-    /// Whether somebody holds it.
+    /// True if it has an unexpired lease.
     [[nodiscard]] auto is_held(TimePoint now) const noexcept -> bool { return !closed && hold && now < hold->expires; }
 
     friend auto operator==(const LeaseItem&, const LeaseItem&) -> bool = default;
 };
 
-/// The locking queue with timeout: items that are handed out under leases, and are open again when these expire.
+/// A table of items that are handed out under leases and are open again when these expire.
 ///
-/// An item is open or held by what its record and `now` say, nothing is stored about it; so no answer depends on
-/// `expire` having been called. Tokens come from the caller and have to grow, so that an old one can be told. Equal
-/// contents give equal answers, however they came about.
-/// A leaf: it knows neither jobs nor tasks. A value.
+/// `is_open` and `is_held` follow from the record and `now`, without a stored state; so no answer depends on `expire`
+/// having been called. Tokens come from the caller and must grow, so that an old one is recognised. Equal contents give
+/// equal answers, however they came about. A leaf: it knows neither jobs nor tasks. A value.
+///
+/// @complexity O(log n) in the items, unless stated otherwise.
 template <class Key, class Holder, class Token = std::uint64_t>
 class LeaseTable {
 public:
     using Item = LeaseItem<Key, Holder, Token>;
     using Grant = Hold<Holder, Token>;
 
+    /// Makes an empty table.
     LeaseTable() = default;
-    /// The table of given items. @pre their keys differ.
+    /// Makes a table of these items. @pre their keys differ. @complexity O(n log n).
     explicit LeaseTable(const std::vector<Item>& items) {
         for (const auto& item : items) { add(item); }
     }
 
-    /// Adds an item; false when one of its key is there.
-    /// @complexity O(log n), as all that follows unless it says otherwise.
+    /// Adds an item; returns false if its key exists.
     auto add(Item item) -> bool { return items_.insert(std::move(item)).second; }
 
-    /// The item, or null. The pointer holds until the next change.
+    /// Returns the item, or null. The pointer is valid until the next change.
     [[nodiscard]] auto find(const Key& key) const -> const Item* {
         const auto found = by_key().find(key);
         return found == by_key().end() ? nullptr : &*found;
     }
+    /// Number of items.
     [[nodiscard]] auto size() const noexcept -> std::size_t { return items_.size(); }
 
-    /// The open item of the lowest key that `may(item)` admits, or null. Leases that expired count as open.
-    /// @complexity O(log n) for each that is refused before it, and for each that expired without `expire`.
+    /// Returns the open item with the lowest key for which `may(item)` is true, or null. Items with an expired lease
+    /// count as open.
+    /// @complexity linear in the open items; `may` is called for each that could be the lowest.
     template <class May>
     [[nodiscard]] auto first_open(TimePoint now, May&& may) const -> const Item* {
         const auto* best = static_cast<const Item*>(nullptr);
@@ -101,19 +106,20 @@ public:
         });
         return best;
     }
+    /// As above, for every open item.
     [[nodiscard]] auto first_open(TimePoint now) const -> const Item* {
         return first_open(now, [](const Item&) { return true; });
     }
-    /// How many items are open.
-    /// @complexity linear in that number.
+    /// Returns the number of open items. @complexity linear in that number.
     [[nodiscard]] auto open_count(TimePoint now) const -> std::uint32_t {
         auto count = std::uint32_t{0};
         for_each_open(now, [&](const Item&) { ++count; });
         return count;
     }
 
-    /// Leases an open item. The token has to be higher than any given for it before.
-    /// @pre `length > 0`.
+    /// Leases an open item for `length`, in ms. Errors: `unknown`, `closed`, `held`, `not_yet`, `stale` for a token
+    /// that is not higher than that of the item's last lease.
+    /// @pre `length > 0`, and `token` is higher than all tokens given for the item before.
     auto acquire(const Key& key, Holder holder, Token token, TimePoint now, Duration length) -> LeaseFault {
         const auto at = by_key().find(key);
         if (at == by_key().end()) { return LeaseFault::unknown; }
@@ -128,7 +134,8 @@ public:
         return LeaseFault::none;
     }
 
-    /// Lengthens a lease to `now + length`, never shortens it. A lease that has expired stays so.
+    /// Extends a lease to `now + length`, in ms; never shortens it. An expired lease cannot be renewed.
+    /// Errors: `unknown`, `closed`, `not_held`, `stale`, `capped` after `renewals_max` renewals.
     auto renew(const Key& key, const Token& token, TimePoint now, Duration length,
                std::uint32_t renewals_max = std::numeric_limits<std::uint32_t>::max()) -> LeaseFault {
         const auto [at, fault] = held(key, token);
@@ -142,7 +149,7 @@ public:
         return LeaseFault::none;
     }
 
-    /// Ends a lease early; the item is open from `not_before` on.
+    /// Ends a lease early; the item is open from `not_before` on. Errors: `unknown`, `closed`, `not_held`, `stale`.
     auto release(const Key& key, const Token& token, TimePoint not_before) -> LeaseFault {
         const auto [at, fault] = held(key, token);
         if (fault != LeaseFault::none) { return fault; }
@@ -153,9 +160,10 @@ public:
         return LeaseFault::none;
     }
 
-    /// Ends the leases of a holder that dropped out, and calls `f(item)` for each as it was, by key; gives their number. The
-    /// items are open at once. Leases that expired are left to `expire`, so that each ends one way.
-    /// @complexity linear: somebody drops out seldom, and an index by holder would cost something with each lease.
+    /// Ends the unexpired leases of a vanished holder and returns their number. Calls `f(item)` for each, by key, with
+    /// the item as it was. The items are open at once. Expired leases are left to `expire`, so that each lease ends in
+    /// one way.
+    /// @complexity linear, because a holder rarely vanishes, and an index by holder would cost time for each lease.
     template <class F>
     auto drop_holder(const Holder& holder, TimePoint now, F&& f) -> std::uint32_t {
         auto count = std::uint32_t{0};
@@ -169,14 +177,15 @@ public:
         return count;
     }
 
-    /// Ends an item: done, dead or withdrawn, whoever holds it.
+    /// Closes an item: it is done, dead or withdrawn. Its lease ends. Errors: `unknown`, `closed`.
     auto close(const Key& key) -> LeaseFault {
         return set_closed(key, true, TimePoint::min());
     }
-    /// Takes that back; the item is open from `not_before` on.
+    /// Reopens an item from `not_before` on. Error: `unknown`.
     auto reopen(const Key& key, TimePoint not_before) -> LeaseFault { return set_closed(key, false, not_before); }
 
-    /// Ends the leases that have expired and calls `f(item)` for each as it was, by expiry, then by key; gives their number.
+    /// Ends the expired leases and returns their number. Calls `f(item)` for each as it was, by expiry, then by key.
+    /// @complexity O(log n) for each expired lease.
     template <class F>
     auto expire(TimePoint now, F&& f) -> std::uint32_t {
         auto count = std::uint32_t{0};
@@ -190,19 +199,19 @@ public:
         return count;
     }
 
-    /// When the next lease expires; nothing when nobody holds any.
+    /// The earliest expiry of a lease; none if no item has one. @complexity O(1).
     [[nodiscard]] auto next_deadline() const -> std::optional<TimePoint> {
         const auto& index = items_.template get<ByExpiry>();
         if (index.empty() || index.begin()->expiry() == TimePoint::max()) { return std::nullopt; }
         return index.begin()->expiry();
     }
 
-    /// Calls `f(item)` for each, by key.
+    /// Calls `f(item)` for each item, by key. @complexity linear.
     template <class F>
     void for_each(F&& f) const {
         for (const auto& item : by_key()) { f(item); }
     }
-    /// All items, by key: the table as a plain value.
+    /// Returns all items, by key: the table as a plain value. @complexity linear.
     [[nodiscard]] auto items() const -> std::vector<Item> { return {by_key().begin(), by_key().end()}; }
 
     friend auto operator==(const LeaseTable& a, const LeaseTable& b) -> bool { return a.by_key() == b.by_key(); }
@@ -212,10 +221,10 @@ private:
     struct ByTurn {};
     struct ByExpiry {};
 
-    /// An item with the two times that its indices sort by.
+    /// An item with the two times by which its indices sort.
     struct Stored : Item {
         Stored(Item item) : Item{std::move(item)} {}  // NOLINT: implicit
-        /// From when on it may be leased, if nobody renews.
+        /// Time from which it may be leased, unless its lease is renewed.
         [[nodiscard]] auto turn() const noexcept -> TimePoint {
             return this->hold ? std::max(this->not_before, this->hold->expires) : this->not_before;
         }

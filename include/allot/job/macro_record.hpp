@@ -12,37 +12,38 @@
 
 namespace allot { inline namespace v0 {
 
-/// How a MacroJob or a job ended.
+/// Outcome of a MacroJob or a job.
 enum class JobOutcome : std::uint8_t {
     complete,  ///< Every MicroJob has an accepted result.
-    failed,    ///< Some MicroJob is dead: it was tried as often as may be, or nobody took it.
+    failed,    ///< At least one MicroJob is dead: it used up its attempts, or no node took it.
 };
 
-/// The result that counts for a MicroJob, and who is paid for it.
+/// The accepted result of a MicroJob, with the node and the wallet to be paid.
 struct AcceptedResult {
-    Hash256 digest{};  ///< Null when the MicroJob is dead.
+    Hash256 digest{};  ///< Null if the MicroJob is dead.
     NodeId node = NodeId{Hash256{}};
     WalletId wallet = WalletId{Hash256{}};
 
     friend auto operator==(const AcceptedResult&, const AcceptedResult&) -> bool = default;
 };
 
-/// What a MacroJob's queue came to. It freezes which results count; it is void once one of these is rejected.
+/// The outcome of a MacroJob's queue. It freezes the accepted results; it is void once one of these is rejected.
 struct MacroRecord {
     JobId job;
     std::uint32_t macro = 0;
-    std::uint64_t epoch = 0;  ///< Of the owner who made it.
+    std::uint64_t epoch = 0;  ///< Epoch of the owner that made the record.
     NodeId owner;
     JobOutcome outcome = JobOutcome::complete;
     std::vector<AcceptedResult> accepted{};     ///< By MicroJob.
-    std::vector<std::uint32_t> verifiers{};     ///< The MicroJobs that verify; none when the hashes alone could not tell.
+    /// The verifying MicroJobs; empty if the hashes alone cannot identify them.
+    std::vector<std::uint32_t> verifiers{};
     bool self_verified = false;                 ///< One wallet has several of its MicroJobs (rule 32).
-    Hash256 digest{};                           ///< `digest_of` all of this.
+    Hash256 digest{};                           ///< `digest_of` the other fields.
 
     friend auto operator==(const MacroRecord&, const MacroRecord&) -> bool = default;
 };
 
-/// The hash of all fields but the digest itself.
+/// Returns the hash of all fields except the digest. @complexity linear in the record.
 [[nodiscard]] inline auto digest_of(const MacroRecord& record) -> Hash256 {
     auto hasher = RecordHasher{"macro record"};
     hasher.id(record.job).word(record.macro).word(record.epoch).id(record.owner);
@@ -53,7 +54,8 @@ struct MacroRecord {
     return hasher.finish();
 }
 
-/// What is wrong with a record that claims to be of this MacroJob, if anything.
+/// Returns the fault of a record that claims to belong to this MacroJob; none if it is valid. @complexity linear in the
+/// record.
 [[nodiscard]] inline auto fault_of(const MacroPlan& plan, const MacroRecord& record) -> std::optional<JobError> {
     const auto dead = [](const AcceptedResult& result) { return result.digest == Hash256{}; };
     const auto nobody = [&](const AcceptedResult& result) {
@@ -71,25 +73,25 @@ struct MacroRecord {
     return std::nullopt;
 }
 
-/// Which of two records of one MacroJob counts where both are known: complete before failed, then the lower epoch, owner
-/// and digest. All nodes that know both agree.
+/// Orders two records of one MacroJob; the first one counts. Complete comes before failed, then the lower epoch, owner
+/// and digest come first. All nodes that know both records agree.
 [[nodiscard]] inline auto before(const MacroRecord& a, const MacroRecord& b) -> bool {
     return std::tie(a.outcome, a.epoch, a.owner, a.digest) < std::tie(b.outcome, b.epoch, b.owner, b.digest);
 }
 
-/// How a job ended. There is one, everywhere, once all have heard of it.
+/// The record of a job's end. All nodes have the same one, once all have received it.
 struct FinalRecord {
     JobId job;
     std::uint64_t epoch = 0;
     NodeId owner;
     JobOutcome outcome = JobOutcome::complete;
-    std::vector<Hash256> macros{};  ///< The digests of the MacroJobs' records.
-    Hash256 digest{};               ///< `digest_of` all of this.
+    std::vector<Hash256> macros{};  ///< Digests of the MacroJobs' records.
+    Hash256 digest{};               ///< `digest_of` the other fields.
 
     friend auto operator==(const FinalRecord&, const FinalRecord&) -> bool = default;
 };
 
-/// The hash of all fields but the digest itself.
+/// Returns the hash of all fields except the digest. @complexity linear in the record.
 [[nodiscard]] inline auto digest_of(const FinalRecord& record) -> Hash256 {
     auto hasher = RecordHasher{"final record"};
     hasher.id(record.job).word(record.epoch).id(record.owner).word(static_cast<std::uint64_t>(record.outcome));
@@ -97,7 +99,8 @@ struct FinalRecord {
     return hasher.finish();
 }
 
-/// What is wrong with a record that claims to end a job of so many MacroJobs, if anything.
+/// Returns the fault of a record that claims to end a job of `macro_count` MacroJobs; none if it is valid.
+/// @complexity linear in the record.
 [[nodiscard]] inline auto fault_of(const JobId& job, std::size_t macro_count, const FinalRecord& record)
     -> std::optional<JobError> {
     const auto right = record.job == job && !record.owner.is_null() && record.macros.size() == macro_count &&
@@ -105,7 +108,7 @@ struct FinalRecord {
     return right ? std::nullopt : std::optional{JobError::record_invalid};
 }
 
-/// Which of two final records counts. What was paid cannot be taken back, so complete goes first.
+/// Orders two final records; the first one counts. Payments cannot be reversed, so complete comes first.
 [[nodiscard]] inline auto before(const FinalRecord& a, const FinalRecord& b) -> bool {
     return std::tie(a.outcome, a.epoch, a.owner, a.digest) < std::tie(b.outcome, b.epoch, b.owner, b.digest);
 }

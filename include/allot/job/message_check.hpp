@@ -9,7 +9,7 @@
 
 namespace allot { inline namespace v0 {
 
-/// What is wrong with a rejection that claims to be of this MacroJob, if anything.
+/// Returns the fault of a rejection that claims to belong to this MacroJob; none if it is valid.
 [[nodiscard]] inline auto fault_of(const MacroPlan& plan, const Rejection& rejection) -> std::optional<JobError> {
     if (rejection.key.macro != plan.macro) { return JobError::macro_unknown; }
     if (rejection.key.micro >= plan.items()) { return JobError::micro_unknown; }
@@ -17,9 +17,9 @@ namespace allot { inline namespace v0 {
     return rejection.wallet.is_null() ? std::optional{JobError::wallet_invalid} : std::nullopt;
 }
 
-/// What is wrong with a snapshot that claims to be of this MacroJob's queue, if anything: the first fault of its parts.
-/// `attempts_max` bounds how many results and rejections there can be.
-/// @complexity linear in the snapshot.
+/// Returns the first fault of a snapshot that claims to belong to this MacroJob's queue; none if it is valid.
+/// `attempts_max` bounds the number of results and rejections. @complexity as for the parts, in sum linear except for
+/// the queue's control.
 [[nodiscard]] inline auto fault_of(const MacroPlan& plan, const job_message::QueueSnapshot& snapshot,
                                    std::uint32_t attempts_max) -> std::optional<JobError> {
     if (snapshot.job != plan.job) { return JobError::job_unknown; }

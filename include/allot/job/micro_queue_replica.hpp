@@ -14,19 +14,19 @@
 
 namespace allot { inline namespace v0 {
 
-/// One node's replica of a MacroJob's queue, the queue that travels: everybody has it, one node at a time owns it.
+/// One node's replica of a MacroJob's travelling queue: each node has a replica, and one node at a time owns the queue.
 ///
-/// Who wants work asks for the queue; the owner passes it on, first come, first served; the new owner leases itself a
-/// MicroJob. An owner that is not heard for `owner_timeout` is replaced, those who owned the queue last being first in
-/// line. Results are said again until an owner has noted them.
+/// A node that wants work requests the queue. The owner passes it on, first come, first served, and the new owner
+/// leases itself a MicroJob. An owner that is silent for `owner_timeout` is replaced; the most recent owners are first
+/// in line. A node repeats its result until an owner has recorded it.
 ///
-/// Over a network that loses messages two nodes can believe to own the queue, unless each change of owner is arbitrated
-/// by a store with compare-and-set or a quorum. Then a MicroJob may run twice; all replicas still come to the same
-/// results, each MicroJob counts once, and there is one record of the end.
+/// Over a network that loses messages two nodes can believe that they own the queue, unless a store with
+/// compare-and-set or a quorum arbitrates each change of owner. Then a MicroJob may run twice. All replicas still reach
+/// the same results, each MicroJob counts once, and there is one record of the end.
 ///
-/// A value and a state machine: inputs give effects, nothing calls back; `next_deadline()` says when to call `tick`. The
-/// state to be kept over a restart is `snapshot()`; a new replica, with a new `boot`, takes it in as a message.
-/// All inputs refuse a time that goes back. @complexity linear in the MacroJob, for each input.
+/// A value and a state machine: inputs return effects, nothing calls back; `next_deadline()` gives the time to call
+/// `tick`. Save `snapshot()` over a restart; a new replica, with a new `boot`, receives it as a message. All inputs may
+/// be refused with `time_went_back`. @complexity of each input: linear in the MacroJob.
 class MicroQueueReplica : private QueueSuccession {
 public:
     using QueueSuccession::final_record;
@@ -34,27 +34,31 @@ public:
     using QueueSuccession::snapshot;
     using QueueSuccession::state;
 
-    /// What this node works on.
+    /// The MicroJob on which this node works, its lease, and the time of the next renewal.
     struct Work {
         std::uint32_t micro = 0;
         FencingToken token{};
-        TimePoint renew_at{};  ///< Call `renew` then, if it still works.
+        TimePoint renew_at{};  ///< Time to call `renew`, if the work still runs.
 
         friend auto operator==(const Work&, const Work&) -> bool = default;
     };
 
+    /// Makes a replica without a queue. Throws `std::invalid_argument` if `parameters.fault()` is not null.
+    /// @pre the ids of the node and its wallet are not null (asserted).
     MicroQueueReplica(MacroPlan plan, JobNode self, const QueueParameters& parameters, TimePoint now)
         : QueueSuccession{std::move(plan), std::move(self), parameters, now}, now_{now},
           resend_wait_{parameters.request_retry}, resend_at_{now} {}
 
+    /// The current work; none if there is none.
     [[nodiscard]] auto work() const noexcept -> const std::optional<Work>& { return work_; }
+    /// True if this node wants a MicroJob whenever it has none.
     [[nodiscard]] auto wants_work() const noexcept -> bool { return wanting_; }
-    /// MicroJobs this node could lease.
+    /// Returns the number of MicroJobs that are open for a lease.
     [[nodiscard]] auto open_count(TimePoint now) const -> std::uint32_t {
         if (!state_.known() || record() != nullptr) { return 0; }
         return state_.leases().open_count(state_.clock(now));
     }
-    /// When `tick` has something to do; nothing once the job has ended.
+    /// The earliest time at which `tick` has work; none once the job has ended.
     [[nodiscard]] auto next_deadline() const -> std::optional<TimePoint> {
         if (final_ || leaving_) { return std::nullopt; }
         auto deadline = claim_ ? claim_->again_at : state_.owns() ? beat_at_ : takeover_at();
@@ -69,7 +73,7 @@ public:
 
     // ---- inputs ---------------------------------------------------------------------------------------------------
 
-    /// Creates the queue: this node owns it. Error: `queue_exists`.
+    /// Creates the queue; this node owns it. Error: `queue_exists`.
     [[nodiscard]] auto create(TimePoint now) -> JobEffects {
         return input(now, [&](JobEffects& out) -> std::optional<JobError> {
             if (state_.known()) { return JobError::queue_exists; }
@@ -77,11 +81,11 @@ public:
             return std::nullopt;
         });
     }
-    /// Does what is due.
+    /// Applies passed deadlines.
     [[nodiscard]] auto tick(TimePoint now) -> JobEffects {
         return input(now, [](JobEffects&) { return std::nullopt; });
     }
-    /// Says whether this node wants a MicroJob whenever it has none.
+    /// Sets whether this node wants a MicroJob whenever it has none.
     [[nodiscard]] auto want_work(bool wanting, TimePoint now) -> JobEffects {
         return input(now, [&](JobEffects&) {
             if (wanting && !wanting_) { ask_anew(now); }
@@ -89,8 +93,8 @@ public:
             return std::nullopt;
         });
     }
-    /// Hands in the result of `work()`. Errors: `lease_missing`, those of `fault_of`, `result_rejected` when it is the very
-    /// result that was rejected, `result_late` when the MacroJob has ended without it, which also ends the work.
+    /// Submits the result of `work()`. Errors: `lease_missing`; those of `fault_of`; `result_rejected` if this very
+    /// result was rejected; `result_late` if the MacroJob has ended without it, which also ends the work.
     [[nodiscard]] auto complete(std::vector<Hash256> block_hashes, std::string output_uri, TimePoint now) -> JobEffects {
         return input(now, [&](JobEffects& out) -> std::optional<JobError> {
             if (!work_) { return record() != nullptr || final_ ? JobError::result_late : JobError::lease_missing; }
@@ -111,7 +115,7 @@ public:
             return std::nullopt;
         });
     }
-    /// Gives `work()` back undone. Error: `lease_missing`.
+    /// Returns `work()` without a result. Error: `lease_missing`.
     [[nodiscard]] auto fail(TimePoint now) -> JobEffects {
         return input(now, [&](JobEffects& out) -> std::optional<JobError> {
             if (!work_) { return JobError::lease_missing; }
@@ -119,7 +123,7 @@ public:
             return std::nullopt;
         });
     }
-    /// Keeps the lease of `work()` alive. Errors: `lease_missing`; from an owner also `lease_stale`, `lease_capped`.
+    /// Extends the lease of `work()`. Errors: `lease_missing`; from an owner also `lease_stale`, `lease_capped`.
     [[nodiscard]] auto renew(TimePoint now) -> JobEffects {
         return input(now, [&](JobEffects& out) -> std::optional<JobError> {
             if (!work_) { return JobError::lease_missing; }
@@ -133,16 +137,16 @@ public:
             return std::nullopt;
         });
     }
-    /// Rejects a result, for whoever may say so: the holder of the secret, or the contract. Errors: `micro_unknown`,
-    /// `node_invalid`.
+    /// Rejects a result. The caller must have the right to: the holder of the secret, or the contract.
+    /// Errors: `micro_unknown`, `macro_unknown`, `node_invalid`, `wallet_invalid`.
     [[nodiscard]] auto reject(const Rejection& rejection, TimePoint now) -> JobEffects {
         auto message = verdicts();
         message.rejected = {rejection};
         return on_message(message, now);
     }
-    /// Bars the author of a result that was rejected in another MacroJob of the job (rule 32), from the next input on.
+    /// Bars the author of a result rejected in another MacroJob of the job (rule 32), from the next input on.
     auto bar(const Rejection& rejection) -> void { state_.bar(rejection.node, rejection.wallet); }
-    /// Stops taking part: gives the work back, passes the queue on, and asks for nothing any more.
+    /// Leaves the queue: returns the work, passes the queue on, and makes no further requests.
     [[nodiscard]] auto leave(TimePoint now) -> JobEffects {
         return input(now, [&](JobEffects& out) {
             if (work_) { return_work(now, out); }
@@ -151,8 +155,9 @@ public:
             return std::nullopt;
         });
     }
-    /// Takes in that a node is gone, where the transport can tell: an owner ends its leases now and not at their time. Should
-    /// it live after all, its MicroJob may run twice, and counts once. Of an owner only silence tells. Error: `node_invalid`.
+    /// Handles a node reported as gone by the transport: an owner ends its leases now instead of at their expiry. If
+    /// the node lives after all, its MicroJob may run twice and counts once. A vanished owner is detected by its
+    /// silence only. Error: `node_invalid`.
     [[nodiscard]] auto on_gone(const NodeId& node, TimePoint now) -> JobEffects {
         return input(now, [&](JobEffects& out) -> std::optional<JobError> {
             if (node.is_null()) { return JobError::node_invalid; }
@@ -160,7 +165,7 @@ public:
             return std::nullopt;
         });
     }
-    /// The answer to a `JobClaim`. Error: `claim_unknown`.
+    /// Receives the answer to a `JobClaim`. Error: `claim_unknown`.
     [[nodiscard]] auto on_claim(const Hash256& claim, bool won, TimePoint now) -> JobEffects {
         return input(now, [&](JobEffects& out) -> std::optional<JobError> {
             if (!claim_ || claim_->name != claim) { return JobError::claim_unknown; }
@@ -168,9 +173,9 @@ public:
             return std::nullopt;
         });
     }
-    /// Takes in what another node said on the MacroJob's channel. Errors: those of `fault_of` for its parts, `job_unknown` and
-    /// `macro_unknown` for another MacroJob's, `message_too_large`, `message_shape_wrong` for one that is not a queue's;
-    /// and when this node owns the queue, `lease_stale` and the like.
+    /// Receives another node's message from the MacroJob's channel. Errors: those of `fault_of` for its parts;
+    /// `job_unknown` and `macro_unknown` for another MacroJob; `message_too_large`; `message_shape_wrong` if it is no
+    /// queue's message. If this node owns the queue, also the errors of leases, such as `lease_stale`.
     [[nodiscard]] auto on_message(const JobMessage& message, TimePoint now) -> JobEffects {
         return input(now, [&](JobEffects& out) {
             return std::visit([&](const auto& m) { return take(m, now, out); }, message);
@@ -193,7 +198,7 @@ private:
         return out;
     }
 
-    // ---- what others said -----------------------------------------------------------------------------------------
+    // ---- messages --------------------------------------------------------------------------------------------------
 
     [[nodiscard]] auto foreign(const JobId& job, std::uint32_t macro) const -> std::optional<JobError> {
         if (job != state_.plan().job) { return JobError::job_unknown; }
@@ -218,7 +223,7 @@ private:
         if (behind) { reply(verdicts(), now, out); }
         return std::nullopt;
     }
-    /// Whether the sender of a whole snapshot does not know of something that was decided.
+    /// True if the sender of a whole snapshot lacks a record, a rejection or the final record.
     [[nodiscard]] auto lacks(const job_message::QueueSnapshot& m) const -> bool {
         const auto missing = [](const auto& mine, const auto& theirs) {
             return std::any_of(mine.begin(), mine.end(), [&](const auto& entry) {
@@ -234,7 +239,7 @@ private:
         if (m.node.is_null()) { return JobError::node_invalid; }
         if (m.wallet.is_null()) { return JobError::wallet_invalid; }
         if (m.node == state_.self().node) { return std::nullopt; }
-        // Somebody who asks after the end, or for what it was given already, did not hear of it.
+        // A node that requests after the job's end, or requests a queue that it already owns, missed a message.
         const auto given = state_.known() && !state_.owns() && state_.reign().owner == m.node && gave_ == state_.reign();
         if (final_ || given) {
             reply(snapshot(), now, out);
@@ -277,7 +282,7 @@ private:
         message.final = m.record;
         return take(message, now, out);
     }
-    /// What concerns whole jobs is no business of a queue.
+    /// Messages about whole jobs do not belong to a queue.
     template <class Other>
     [[nodiscard]] auto take(const Other& /*message*/, TimePoint /*now*/, JobEffects& /*out*/) const -> std::optional<JobError> {
         return JobError::message_shape_wrong;
@@ -324,16 +329,16 @@ private:
         ask_anew(now);
     }
 
-    // ---- what follows ---------------------------------------------------------------------------------------------
+    // ---- consequences ----------------------------------------------------------------------------------------------
 
     [[nodiscard]] auto hungry() const -> bool { return wanting_ && !work_ && !leaving_ && record() == nullptr; }
-    /// Whether this node is going to ask for the queue at `time`: it wants work, and there may be some for it.
+    /// True if this node will request the queue at `time`: it wants work, and there may be some for it.
     [[nodiscard]] auto asks(TimePoint time) const -> bool {
         const auto& self = state_.self();
         if (!hungry() || state_.owns() || state_.is_barred(self.node, self.wallet)) { return false; }
         return !state_.known() || state_.first_for(self.node, self.wallet, time) != nullptr;
     }
-    /// A result of this node that no owner has noted yet; null if there is none.
+    /// Returns a result of this node that no owner has recorded yet; null if there is none.
     [[nodiscard]] auto unheard() const -> const ResultRecord* {
         if (state_.owns() || record() != nullptr) { return nullptr; }
         for (const auto& [digest, result] : state_.results().results()) {

@@ -13,22 +13,23 @@
 
 namespace allot { inline namespace v0 {
 
-/// How a job is cut. The defaults are the seed's: ten workers and one verifier a MacroJob.
+/// The numbers by which a job is sliced. The defaults are the seed's: ten workers and one verifier in each MacroJob.
 struct Slicing {
     std::uint32_t macro_count = 1;
     std::uint32_t workers_per_macro = 10;
-    std::uint32_t verifiers_per_macro = 1;         ///< 0 posts a job that nobody verifies.
-    std::uint32_t blocks_per_micro = 10;           ///< As long as every list of a verifier, too, so that length tells nothing.
-    std::uint32_t checked_blocks_per_worker = 1;   ///< A verifier recomputes at least so many blocks of each worker.
+    std::uint32_t verifiers_per_macro = 1;         ///< 0 posts a job without verification.
+    /// Length of a worker's list and of a verifier's, equal so that the length reveals nothing.
+    std::uint32_t blocks_per_micro = 10;
+    std::uint32_t checked_blocks_per_worker = 1;   ///< A verifier recomputes at least this many blocks of each worker.
 
-    /// MicroJobs in a MacroJob. @pre sliced without an error.
+    /// Number of MicroJobs in a MacroJob. @pre `fault()` is none.
     [[nodiscard]] constexpr auto items() const noexcept -> std::uint32_t { return workers_per_macro + verifiers_per_macro; }
-    /// Blocks of data in a MacroJob. @pre sliced without an error.
+    /// Number of data blocks in a MacroJob. @pre `fault()` is none.
     [[nodiscard]] constexpr auto blocks_per_macro() const noexcept -> std::uint64_t {
         return std::uint64_t{workers_per_macro} * blocks_per_micro;
     }
 
-    /// What is wrong with it, if anything.
+    /// Returns the first fault; none if the numbers are valid.
     [[nodiscard]] constexpr auto fault() const noexcept -> std::optional<JobError> {
         if (macro_count == 0) { return JobError::no_macros; }
         if (workers_per_macro == 0) { return JobError::no_workers; }
@@ -45,6 +46,7 @@ struct Slicing {
         return std::nullopt;
     }
 
+    /// Limits of the numbers: MicroJobs in a MacroJob and in a job, blocks in a MicroJob and in a job.
     static constexpr std::uint64_t items_per_macro_max = 4096;
     static constexpr std::uint64_t items_max = std::uint64_t{1} << 20;
     static constexpr std::uint64_t blocks_per_micro_max = std::uint64_t{1} << 16;
@@ -53,7 +55,7 @@ struct Slicing {
     friend constexpr auto operator==(const Slicing&, const Slicing&) noexcept -> bool = default;
 };
 
-/// What whoever posts a job says of it. The seed stays with them: it says who verifies.
+/// The poster's description of a job. The seed stays with the poster, because it tells which MicroJobs verify.
 struct JobSpec {
     JobId job;
     Entropy seed{};
@@ -62,26 +64,30 @@ struct JobSpec {
     std::string data_uri{};
 };
 
-/// One MacroJob, as everybody may know it.
+/// One MacroJob, as public data.
 struct MacroPlan {
     JobId job;
     std::uint32_t macro = 0;
     Hash256 id{};
-    std::vector<Hash256> micros{};           ///< The ids of its MicroJobs; which of them verifies cannot be told.
-    std::uint32_t blocks_per_micro = 0;      ///< So many hashes make a result.
+    std::vector<Hash256> micros{};           ///< The ids of its MicroJobs; they do not reveal which of them verify.
+    std::uint32_t blocks_per_micro = 0;      ///< Number of hashes in a result.
     std::uint32_t verifiers = 0;
     std::uint32_t checked_blocks = 0;
 
+    /// Number of MicroJobs.
     [[nodiscard]] auto items() const noexcept -> std::uint32_t { return static_cast<std::uint32_t>(micros.size()); }
+    /// Name of the MacroJob's channel.
     [[nodiscard]] auto channel() const -> std::string { return macro_channel(job, id); }
     friend auto operator==(const MacroPlan&, const MacroPlan&) -> bool = default;
 };
 
-/// The public plan of a job: ids and sizes. It says nothing of who verifies, and which data block lies where (rule 31).
+/// The public plan of a job: ids and sizes. It reveals neither the verifiers nor the places of the data
+/// blocks (rule 31).
 class JobPlan {
 public:
-    /// Cuts a job. The ids follow from the seed alone, so that whoever learns the seed later can check them:
+    /// Slices a job. The ids follow from the seed alone, so that each later holder of the seed can check them:
     /// H("macro" | job | seed | macro) and H("micro" | job | seed | macro | micro).
+    /// Errors: `job_invalid` and those of `Slicing::fault`.
     /// @complexity linear in the number of MicroJobs.
     [[nodiscard]] static auto slice(const JobSpec& spec) -> Result<JobPlan, JobError> {
         if (spec.job.is_null()) { return FailureOf<JobError>{JobError::job_invalid}; }
@@ -101,7 +107,8 @@ public:
         return plan;
     }
 
-    /// A plan as it came over a wire; refused unless it is whole.
+    /// Makes a plan from its parts, as received over a wire. Errors: those of `slice`, and `message_shape_wrong` for a
+    /// wrong number of ids. @complexity linear in the number of MicroJobs.
     [[nodiscard]] static auto from_parts(const JobId& job, const Slicing& slicing, std::string code_uri, std::string data_uri,
                                          std::vector<Hash256> macros, std::vector<Hash256> micros)
         -> Result<JobPlan, JobError> {
@@ -118,14 +125,21 @@ public:
         return plan;
     }
 
+    /// The job's id.
     [[nodiscard]] auto job() const noexcept -> const JobId& { return job_; }
+    /// The numbers by which the job is sliced.
     [[nodiscard]] auto slicing() const noexcept -> const Slicing& { return slicing_; }
+    /// Location of the code.
     [[nodiscard]] auto code_uri() const noexcept -> const std::string& { return code_uri_; }
+    /// Location of the data.
     [[nodiscard]] auto data_uri() const noexcept -> const std::string& { return data_uri_; }
+    /// The ids of the MacroJobs.
     [[nodiscard]] auto macro_ids() const noexcept -> const std::vector<Hash256>& { return macros_; }
+    /// The ids of the MicroJobs, MacroJob by MacroJob.
     [[nodiscard]] auto micro_ids() const noexcept -> const std::vector<Hash256>& { return micros_; }
-    /// Two plans are the same when their digests are.
+    /// Two plans are equal if their digests are.
     [[nodiscard]] auto digest() const noexcept -> const Hash256& { return digest_; }
+    /// True if the plan has this MicroJob.
     [[nodiscard]] auto contains(MicroKey key) const noexcept -> bool {
         return key.macro < slicing_.macro_count && key.micro < slicing_.items();
     }
@@ -133,7 +147,7 @@ public:
     [[nodiscard]] auto id(MicroKey key) const noexcept -> const Hash256& {
         return micros_[std::size_t{key.macro} * slicing_.items() + key.micro];
     }
-    /// All of one MacroJob. @pre `macro < slicing().macro_count`.
+    /// Returns one MacroJob. @pre `macro < slicing().macro_count`. @complexity linear in its MicroJobs.
     [[nodiscard]] auto macro(std::uint32_t macro) const -> MacroPlan {
         const auto first = micros_.begin() + static_cast<std::ptrdiff_t>(std::size_t{macro} * slicing_.items());
         return {job_, macro, macros_[macro], {first, first + static_cast<std::ptrdiff_t>(slicing_.items())},

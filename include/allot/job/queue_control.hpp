@@ -18,31 +18,31 @@
 
 namespace allot { inline namespace v0 {
 
-/// The leases of a MacroJob's MicroJobs, by number. Their times are those of the queue's clock.
+/// The leases of a MacroJob's MicroJobs, by number. Times are those of the queue's clock.
 using MicroLeases = LeaseTable<std::uint32_t, NodeId, FencingToken>;
 
-/// A node that wants to own a queue.
+/// A node's request to own a queue.
 struct QueueRequest {
     NodeId node;
     WalletId wallet;
     std::uint64_t boot = 0;
-    TimePoint heard{};  ///< By the queue's clock.
+    TimePoint heard{};  ///< Time of its last receipt, by the queue's clock.
 
     friend auto operator==(const QueueRequest&, const QueueRequest&) -> bool = default;
 };
 
-/// One reign over a queue: of whom, and how it came about.
+/// One reign over a queue: its owner and its origin.
 ///
-/// Exactly one life of one node writes under a reign: a reign passes its queue on at most once, a node takes over from a
-/// reign at most once, and the hash of the reign before it is part of what orders them.
+/// Exactly one life of one node writes under a reign. A reign passes its queue on at most once, and a node takes over
+/// from a reign at most once. The hash of the previous reign is part of their order.
 struct QueueReign {
     std::uint64_t epoch = 0;   ///< Grows with each change of owner.
     NodeId owner;
-    std::uint64_t boot = 0;    ///< Which life of the owner.
-    std::uint64_t parent = 0;  ///< The rank of the reign before it.
-    bool taken = false;        ///< Taken or created by the owner itself, not handed over.
+    std::uint64_t boot = 0;    ///< Identifies the life of the owner.
+    std::uint64_t parent = 0;  ///< Rank of the previous reign.
+    bool taken = false;        ///< True if the owner created the queue or took it over itself; else it was handed over.
 
-    /// What orders two reigns of one epoch, which are a fork: nobody can prefer itself, for all are hashed alike.
+    /// Orders two reigns of one epoch, which are a fork. No node can prefer itself, because all are hashed alike.
     [[nodiscard]] auto rank() const noexcept -> std::uint64_t {
         auto hasher = SipHash24{SipKey{epoch, parent}};
         return hasher.bytes(std::span{owner.bytes()}).word(boot).word(taken ? 1U : 0U).finish();
@@ -55,31 +55,32 @@ struct QueueReign {
     }
 };
 
-/// What the owner of a queue decides alone: everything about a MacroJob but the results.
+/// The part of a queue that its owner decides alone: everything about a MacroJob except the results.
 struct QueueControl {
     QueueReign reign;
-    std::uint64_t revision = 0;       ///< Grows with each word of the owner.
-    TimePoint clock{};                ///< The queue's own time, moved on by its owners; needs no common clock.
-    TimePoint progress{};             ///< When a MicroJob was last leased, by that clock.
-    std::uint64_t tokens = 0;         ///< Leases given so far.
+    std::uint64_t revision = 0;       ///< Grows with each message of the owner.
+    TimePoint clock{};                ///< The queue's own time, advanced by its owners; no common clock is needed.
+    TimePoint progress{};             ///< Time of the last lease or retraction, by that clock.
+    std::uint64_t tokens = 0;         ///< Number of leases given so far.
     std::vector<MicroLeases::Item> items{};                  ///< By MicroJob.
-    std::vector<std::optional<Hash256>> accepted{};          ///< By MicroJob: the result that counts, once there is one.
-    std::vector<QueueRequest> requests{};                    ///< First come, first served.
-    std::vector<NodeId> owners_before{};                     ///< Newest first, each once.
+    std::vector<std::optional<Hash256>> accepted{};          ///< By MicroJob: the accepted result, if any.
+    std::vector<QueueRequest> requests{};                    ///< In order of arrival.
+    std::vector<NodeId> owners_before{};                     ///< The newest first, each once.
 
+    /// Limits of a control's lists and numbers; a larger one is refused.
     static constexpr std::size_t requests_max = 1024;
     static constexpr std::size_t owners_max = 8;
     static constexpr std::uint64_t count_max = std::uint64_t{1} << 48;
 
-    /// The order in which controls replace each other: a higher reign, then a higher revision.
+    /// True if this control replaces `other`: it has a higher reign, or the same and a higher revision.
     [[nodiscard]] auto newer_than(const QueueControl& other) const -> bool {
         return reign != other.reign ? reign > other.reign : revision > other.revision;
     }
     friend auto operator==(const QueueControl&, const QueueControl&) -> bool = default;
 };
 
-/// What is wrong with a control that claims to be of this MacroJob's queue, if anything.
-/// @complexity linear in the control, quadratic in the requests' number at worst.
+/// Returns the first fault of a control that claims to belong to this MacroJob's queue; none if it is valid.
+/// @complexity linear in the control.
 [[nodiscard]] inline auto fault_of(const MacroPlan& plan, const QueueControl& control) -> std::optional<JobError> {
     const auto is_time = [](TimePoint time) { return time >= TimePoint{} && time <= time_point_max; };
     if (control.reign.owner.is_null()) { return JobError::node_invalid; }

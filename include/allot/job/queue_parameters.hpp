@@ -8,26 +8,32 @@
 
 namespace allot { inline namespace v0 {
 
-/// Parameters of a `MicroQueueReplica`. All replicas of one queue need the same.
+/// Parameters of a `MicroQueueReplica`; durations are in ms. All replicas of one queue need the same.
 struct QueueParameters {
-    Duration lock = std::chrono::seconds{15};               ///< Length of a MicroJob's lease; renew it at half.
-    std::uint32_t renewals_max = 480;                       ///< So often a lease may be renewed: an hour by default.
-    Duration owner_timeout = std::chrono::seconds{5};       ///< An owner that was not heard for so long is replaced ...
-    Duration stagger = std::chrono::seconds{1};             ///< ... by the first in line, this later by the next, and so on.
-    Duration heartbeat = std::chrono::milliseconds{1600};   ///< An owner says at least this often that it lives.
-    Duration request_retry = std::chrono::milliseconds{500};    ///< A request or result is said again after this ...
-    Duration request_retry_max = std::chrono::seconds{5};       ///< ... and after twice that, up to this.
-    Duration request_ttl = std::chrono::seconds{15};        ///< A request not said again for so long is dropped.
-    Duration reply_every = std::chrono::seconds{1};         ///< Replies to those who lag behind are not sent more often.
-    Duration retry_delay = std::chrono::seconds{1};         ///< A failed or rejected MicroJob is open again after this, doubled
-                                                            ///< with each attempt up to 64 times.
-    Duration abandon_after = std::chrono::minutes{10};      ///< MicroJobs that nobody may or wants to take die after this.
-    std::uint32_t quota = 1;           ///< MicroJobs an owner takes before it serves a request; 0 serves at once.
+    Duration lock = std::chrono::seconds{15};               ///< Length of a MicroJob's lease; renew it at half of that.
+    /// Greatest number of renewals of a lease: an hour by default.
+    std::uint32_t renewals_max = 480;
+    Duration owner_timeout = std::chrono::seconds{5};       ///< An owner that is silent for this long is replaced ...
+    /// ... by the first in line, by the next one this much later, and so on.
+    Duration stagger = std::chrono::seconds{1};
+    Duration heartbeat = std::chrono::milliseconds{1600};   ///< Greatest time between two messages of an owner.
+    Duration request_retry = std::chrono::milliseconds{500};    ///< A request or result is repeated after this time ...
+    Duration request_retry_max = std::chrono::seconds{5};       ///< ... then after twice that, and so on, up to this.
+    /// A request that is not repeated for this long is dropped.
+    Duration request_ttl = std::chrono::seconds{15};
+    /// Least time between two replies to nodes that lag behind.
+    Duration reply_every = std::chrono::seconds{1};
+    /// A failed or rejected MicroJob is open again after this, doubled with each attempt, up to 64-fold.
+    Duration retry_delay = std::chrono::seconds{1};
+    /// MicroJobs that no node may or wants to take die after this.
+    Duration abandon_after = std::chrono::minutes{10};
+    std::uint32_t quota = 1;           ///< MicroJobs that an owner takes before it serves a request; 0 serves at once.
     std::uint32_t attempts_max = 5;    ///< Leases of a MicroJob before it is dead.
-    bool fence_completions = false;    ///< Refuse a result whose lease is not the current one; else the first valid counts.
-    bool arbitrate_epochs = false;     ///< Every change of owner needs a claim to be won first (`StoreCas`, `Quorum`).
+    /// Refuse a result unless its lease is the current one; else the first valid result counts.
+    bool fence_completions = false;
+    bool arbitrate_epochs = false;     ///< Every change of owner must first win a claim (`StoreCas`, `Quorum`).
 
-    /// What is wrong with the parameters, as one sentence; null when they make sense together.
+    /// Returns the first fault of the parameters as one sentence; null if they are valid.
     [[nodiscard]] constexpr auto fault() const noexcept -> const char* {
         constexpr auto length = [](Duration d) { return d > Duration{0} && d <= std::chrono::hours{24 * 40}; };
         return detail::first_unmet({
@@ -46,7 +52,7 @@ struct QueueParameters {
             {attempts_max >= 1 && attempts_max <= 1'000, "allot: QueueParameters: attempts_max must be 1 to 1,000"},
         });
     }
-    /// True when nothing is.
+    /// True if `fault()` is null.
     [[nodiscard]] constexpr auto valid() const noexcept -> bool { return fault() == nullptr; }
     friend constexpr auto operator==(const QueueParameters&, const QueueParameters&) noexcept -> bool = default;
 };

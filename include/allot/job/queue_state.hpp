@@ -18,58 +18,73 @@
 
 namespace allot { inline namespace v0 {
 
-/// Who a replica acts for.
+/// The node and wallet for which a replica acts.
 struct JobNode {
     NodeId node;
     WalletId wallet;
-    std::uint64_t boot = 0;  ///< A number this node never used before; another after each restart.
+    std::uint64_t boot = 0;  ///< A number that this node never used before; each restart needs another.
 
     friend auto operator==(const JobNode&, const JobNode&) -> bool = default;
 };
 
-/// What one node knows of a MacroJob's queue, and what an owner of it decides; without timers and messages, which are
-/// `MicroQueueReplica`'s.
+/// One node's knowledge of a MacroJob's queue, and the decisions of its owner; `MicroQueueReplica` adds timers and
+/// messages.
 ///
-/// Its times are those of the queue's clock: it stands still in a snapshot, and runs on from the moment a node takes one
-/// in. So no clocks have to agree, and passing the queue on can lengthen a lease, never shorten it.
+/// Times are those of the queue's clock. It stands still in a snapshot and runs on from the moment when a node adopts
+/// one. So no clocks have to agree, and passing the queue on can lengthen a lease but never shorten it.
+///
+/// @complexity linear in the MacroJob's items, results and requests, unless stated otherwise.
 class QueueState {
 public:
     using Item = MicroLeases::Item;
 
-    /// Throws std::invalid_argument where `parameters.fault()`.
+    /// Makes a state without a queue. Throws `std::invalid_argument` if `parameters.fault()` is not null.
+    /// @pre the ids of the node and its wallet are not null (asserted).
     QueueState(MacroPlan plan, JobNode self, const QueueParameters& parameters)
         : plan_{std::move(plan)}, self_{std::move(self)}, parameters_{detail::sound(parameters)} {
         ALLOT_ASSERT(!self_.node.is_null() && !self_.wallet.is_null(), "QueueState: a node needs an id and a wallet");
     }
 
+    /// The MacroJob.
     [[nodiscard]] auto plan() const noexcept -> const MacroPlan& { return plan_; }
+    /// The node for which this state acts.
     [[nodiscard]] auto self() const noexcept -> const JobNode& { return self_; }
+    /// The queue's parameters.
     [[nodiscard]] auto parameters() const noexcept -> const QueueParameters& { return parameters_; }
+    /// The results, rejections and records known.
     [[nodiscard]] auto results() const noexcept -> const ResultSet& { return results_; }
+    /// As above, to add to them.
     [[nodiscard]] auto results() noexcept -> ResultSet& { return results_; }
+    /// The leases of the MicroJobs.
     [[nodiscard]] auto leases() const noexcept -> const MicroLeases& { return leases_; }
 
-    /// Whether a queue is known, and whether this life of this node owns it.
+    /// True if a queue is known.
     [[nodiscard]] auto known() const noexcept -> bool { return control_.has_value(); }
+    /// True if this life of this node owns the queue.
     [[nodiscard]] auto owns() const noexcept -> bool {
         return known() && control_->reign.owner == self_.node && control_->reign.boot == self_.boot;
     }
-    /// The reign, and the newest control as a value. @pre `known()`.
+    /// The current reign. @pre `known()`.
     [[nodiscard]] auto reign() const noexcept -> const QueueReign& { return control_->reign; }
+    /// Returns the newest control as a value. @pre `known()`.
     [[nodiscard]] auto control() const -> QueueControl {
         auto control = *control_;
         control.items = leases_.items();
         return control;
     }
+    /// The accepted result of each MicroJob. @pre `known()`.
     [[nodiscard]] auto accepted() const noexcept -> const std::vector<std::optional<Hash256>>& { return control_->accepted; }
+    /// The waiting requests. @pre `known()`.
     [[nodiscard]] auto requests() const noexcept -> const std::vector<QueueRequest>& { return control_->requests; }
+    /// The previous owners, newest first. @pre `known()`.
     [[nodiscard]] auto owners_before() const noexcept -> const std::vector<NodeId>& { return control_->owners_before; }
 
-    /// The queue's time when it is `now` here, and the reverse. @pre `known()`.
+    /// Converts the local time `now` to the queue's time. @pre `known()`.
     [[nodiscard]] auto clock(TimePoint now) const noexcept -> TimePoint { return control_->clock + (now - anchor_); }
+    /// Converts the queue's time to local time. @pre `known()`.
     [[nodiscard]] auto local(TimePoint clock) const noexcept -> TimePoint { return anchor_ + (clock - control_->clock); }
 
-    /// Takes a control for the truth. @pre nothing is wrong with it.
+    /// Replaces the control by this one. @pre `fault_of` finds no fault in it.
     auto adopt(const QueueControl& control, TimePoint now) -> void {
         leases_ = MicroLeases{control.items};
         control_ = control;
@@ -77,7 +92,7 @@ public:
         anchor_ = now;
     }
 
-    /// A queue of this MacroJob in which nothing happened yet, under the first reign of `epoch`, this node's.
+    /// Returns a new queue of this MacroJob, under the first reign of `epoch`, this node's.
     [[nodiscard]] auto fresh(std::uint64_t epoch) const -> QueueControl {
         auto control = QueueControl{{epoch, self_.node, self_.boot, 0, true}, 0, {}, {}, 0, {}, {}, {}, {}};
         for (std::uint32_t k = 0; k < plan_.items(); ++k) { control.items.push_back({k, 0, {}, false, {}}); }
@@ -85,7 +100,7 @@ public:
         return control;
     }
 
-    /// Starts the reign of another owner, or of this node, over what is known. @pre `known()`.
+    /// Starts the reign of another owner, or of this node, over the known queue. @pre `known()`.
     auto begin_reign(const QueueReign& reign, TimePoint now) -> void {
         auto& before = control_->owners_before;
         const auto last = control_->reign.owner;
@@ -98,16 +113,16 @@ public:
         drop_request(reign.owner);
     }
 
-    /// Sets the clock forward to `now` and counts the revision, as an owner does with each word it says. @pre `known()`.
+    /// Advances the clock to `now` and counts the revision, as an owner does with each of its messages. @pre `known()`.
     auto stamp(TimePoint now) -> void {
         control_->clock = clock(now);
         anchor_ = now;
         ++control_->revision;
     }
 
-    // ---- what an owner does ---------------------------------------------------------------------------------------
+    // ---- an owner's decisions --------------------------------------------------------------------------------------
 
-    /// Puts a node in line, or notes that it is still there.
+    /// Adds a request, or refreshes a node's earlier one. Returns true if the line changed. @pre `known()`.
     auto note_request(const QueueRequest& request) -> bool {
         for (auto& known : control_->requests) {
             if (known.node == request.node) {
@@ -120,12 +135,13 @@ public:
         control_->requests.push_back(request);
         return true;
     }
+    /// Removes a node's request. @pre `known()`.
     auto drop_request(const NodeId& node) -> void {
         std::erase_if(control_->requests, [&](const auto& request) { return request.node == node; });
     }
 
-    /// Draws every conclusion that time and results allow: leases that expired, results that count, those that were
-    /// rejected, and MicroJobs that are dead. True when something changed.
+    /// Applies all consequences of time and results: expired leases, accepted results, retracted results, and dead
+    /// MicroJobs. Returns true if something changed. @pre `known()`.
     auto settle(TimePoint now, JobEffects& out) -> bool {
         const auto time = clock(now);
         auto changed = leases_.expire(time, [&](const Item& item) { lost(item, out); }) > 0;
@@ -148,7 +164,7 @@ public:
         return bury(time, out) || changed;
     }
 
-    /// Ends the leases of a node that is gone, and takes it out of the line. True when something changed.
+    /// Ends the leases of a vanished node and removes its request. Returns true if something changed. @pre `known()`.
     auto drop(const NodeId& node, TimePoint now, JobEffects& out) -> bool {
         const auto waiting = control_->requests.size();
         drop_request(node);
@@ -156,17 +172,19 @@ public:
         return ended > 0 || control_->requests.size() != waiting;
     }
 
-    /// Bars a node and a wallet that answer for a rejected result elsewhere in the job; what was rejected here bars by itself.
+    /// Bars a node and a wallet for a result rejected elsewhere in the job; a result rejected here bars its author by
+    /// itself.
     auto bar(const NodeId& node, const WalletId& wallet) -> void {
         barred_nodes_.insert(node);
         barred_wallets_.insert(wallet);
     }
+    /// True if the node or the wallet is barred, for a result here or elsewhere.
     [[nodiscard]] auto is_barred(const NodeId& node, const WalletId& wallet) const -> bool {
         return barred_nodes_.contains(node) || barred_wallets_.contains(wallet) || results_.is_barred(node, wallet);
     }
 
-    /// The MicroJob of the lowest number that a node may have now; null when there is none.
-    /// Not one barred as a culprit; and while enough nodes take part, nobody gets a second (rule 32).
+    /// Returns the lowest MicroJob that a node may have now; null if there is none. A culprit gets none. While enough
+    /// nodes take part, no node gets a second one (rule 32). @pre `known()`.
     [[nodiscard]] auto first_for(const NodeId& node, const WalletId& wallet, TimePoint now) const -> const Item* {
         if (is_barred(node, wallet)) { return nullptr; }
         const auto time = clock(now);
@@ -181,7 +199,7 @@ public:
         return taking_part.size() < plan_.items() ? item : nullptr;
     }
 
-    /// Leases a MicroJob to this node. @pre it is open.
+    /// Leases a MicroJob to this node. @pre it is open (asserted). @complexity O(log n).
     auto lease(std::uint32_t micro, TimePoint now) -> FencingToken {
         const auto token = FencingToken{control_->reign.epoch, control_->reign.rank(), ++control_->tokens};
         [[maybe_unused]] const auto fault = leases_.acquire(micro, self_.node, token, clock(now), parameters_.lock);
@@ -189,14 +207,19 @@ public:
         control_->progress = clock(now);
         return token;
     }
+    /// Renews a lease. Errors: those of `LeaseTable::renew`. @complexity O(log n).
     auto renew(std::uint32_t micro, const FencingToken& token, TimePoint now) -> LeaseFault {
         return leases_.renew(micro, token, clock(now), parameters_.lock, parameters_.renewals_max);
     }
+    /// Ends a lease; the MicroJob is open again after the retry delay. Errors: those of `LeaseTable::release`.
+    /// @complexity O(log n).
     auto give_back(std::uint32_t micro, const FencingToken& token, TimePoint now) -> LeaseFault {
         return leases_.release(micro, token, clock(now) + retry_delay(micro));
     }
 
-    /// The first in line that could use the queue; null when there is none. Those not heard for long are left out.
+    /// Returns the first request that could use the queue; null if there is none. Requests silent for too long are
+    /// skipped.
+    /// @complexity quadratic in the requests, at worst.
     [[nodiscard]] auto next_in_line(TimePoint now) const -> const QueueRequest* {
         for (const auto& request : control_->requests) {
             if (clock(now) - request.heard < parameters_.request_ttl && first_for(request.node, request.wallet, now)) {
@@ -206,14 +229,14 @@ public:
         return nullptr;
     }
 
-    /// Whether every MicroJob is done or dead.
+    /// True if every MicroJob is done or dead.
     [[nodiscard]] auto ended() const -> bool {
         auto all = true;
         leases_.for_each([&](const Item& item) { all = all && item.closed; });
         return all;
     }
 
-    /// What the MacroJob came to. @pre `ended()`.
+    /// Returns the record of the MacroJob's end. @pre `ended()`.
     [[nodiscard]] auto conclude() const -> MacroRecord {
         auto record = MacroRecord{plan_.job, plan_.macro, reign().epoch, self_.node, JobOutcome::complete, {}, {}, false, {}};
         auto lists = std::vector<const std::vector<Hash256>*>{};
@@ -234,8 +257,8 @@ public:
         return record;
     }
 
-    /// When, after `now`, something happens by itself: a lease expires, a MicroJob's time comes, or nobody wants the rest.
-    /// @complexity linear.
+    /// Returns the earliest time after `now` at which something happens without an input: a lease expires, a MicroJob
+    /// opens, or the rest is abandoned. @complexity linear.
     [[nodiscard]] auto next_due(TimePoint now) const -> std::optional<TimePoint> {
         auto due = std::optional<TimePoint>{};
         const auto sooner = [&](TimePoint clock_time) {
@@ -258,13 +281,13 @@ private:
         out.events.push_back(job_event::LeaseExpired{plan_.job, key(item.key), item.hold->holder});
     }
 
-    /// The longer, the more often it was tried.
+    /// Grows with the number of attempts.
     [[nodiscard]] auto retry_delay(std::uint32_t micro) const -> Duration {
         const auto attempts = leases_.find(micro)->attempts;
         return parameters_.retry_delay * (std::int64_t{1} << std::min(attempts > 0 ? attempts - 1 : 0U, 6U));
     }
 
-    /// Nodes that hold a MicroJob or have done one.
+    /// Returns the nodes that hold a MicroJob or have completed one.
     [[nodiscard]] auto engaged(TimePoint time) const -> std::set<NodeId> {
         auto nodes = std::set<NodeId>{};
         leases_.for_each([&](const Item& item) {
@@ -285,8 +308,8 @@ private:
         out.events.push_back(job_event::MicroCompleted{plan_.job, record.key, record.node, took, !held});
     }
 
-    /// Takes an accepted result back: it was rejected, or went down with the owner who had it, and its author, who sees
-    /// that nobody has it, will say it again. The MicroJob is open after a while.
+    /// Retracts an accepted result: it was rejected, or it was lost with the owner that had it. In the second case its
+    /// author sees that no owner has it and repeats it. The MicroJob opens after the retry delay.
     auto retract(std::uint32_t micro, TimePoint time, JobEffects& out) -> void {
         const auto rejection = results_.rejected().find(*control_->accepted[micro]);
         if (rejection != results_.rejected().end()) {
@@ -298,7 +321,7 @@ private:
         control_->progress = time;
     }
 
-    /// Closes MicroJobs that were tried often enough, and those that nobody may or wants to take.
+    /// Closes MicroJobs without further attempts, and those abandoned because no node may or wants to take them.
     auto bury(TimePoint time, JobEffects& out) -> bool {
         auto dead = std::vector<std::uint32_t>{};
         auto idle = time - control_->progress >= parameters_.abandon_after;
@@ -317,12 +340,12 @@ private:
     MacroPlan plan_;
     JobNode self_;
     QueueParameters parameters_;
-    std::optional<QueueControl> control_{};  // its items are in leases_
+    std::optional<QueueControl> control_{};  // its items are in `leases_`
     MicroLeases leases_;
     ResultSet results_;
-    std::set<NodeId> barred_nodes_;      // for what they did in other MacroJobs
+    std::set<NodeId> barred_nodes_;      // for results in other MacroJobs
     std::set<WalletId> barred_wallets_;
-    TimePoint anchor_{};  // when control_->clock was the queue's time
+    TimePoint anchor_{};  // local time of `control_->clock`
 };
 
 }}  // namespace allot::v0

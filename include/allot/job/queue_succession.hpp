@@ -13,19 +13,23 @@
 
 namespace allot { inline namespace v0 {
 
-/// Who owns a travelling queue: how it is passed on, taken over and made known. Part of `MicroQueueReplica`.
+/// The ownership of a travelling queue: how it is passed on, taken over and announced. Part of `MicroQueueReplica`.
+///
+/// @complexity of each function: linear in the MacroJob, unless it only returns a value.
 class QueueSuccession {
 public:
+    /// Makes a replica's part without a queue. Throws `std::invalid_argument` if `parameters.fault()` is not null.
     QueueSuccession(MacroPlan plan, JobNode self, const QueueParameters& parameters, TimePoint now)
         : state_{std::move(plan), std::move(self), parameters}, channel_{state_.plan().channel()}, heard_{now},
           request_wait_{parameters.request_retry}, request_at_{now} {}
 
+    /// The queue's state.
     [[nodiscard]] auto state() const noexcept -> const QueueState& { return state_; }
-    /// How the job ended, once that is known here. Then the queue rests.
+    /// The record of the job's end, once known. From then on the queue is idle.
     [[nodiscard]] auto final_record() const noexcept -> const std::optional<FinalRecord>& { return final_; }
-    /// What the MacroJob came to, if that is known and stands.
+    /// The valid record of the MacroJob; null if there is none.
     [[nodiscard]] auto record() const -> const MacroRecord* { return state_.results().record(); }
-    /// All that is known, to be kept, or given to somebody who knows nothing.
+    /// Returns all that is known, to be saved, or to be sent to a node that knows nothing.
     [[nodiscard]] auto snapshot() const -> job_message::QueueSnapshot {
         auto message = verdicts();
         message.whole = true;
@@ -35,7 +39,7 @@ public:
     }
 
 protected:
-    /// A change of owner that waits for its claim.
+    /// A change of owner that awaits its claim.
     struct Claim {
         Hash256 name{};
         QueueReign reign;
@@ -45,20 +49,21 @@ protected:
     [[nodiscard]] auto parameters() const noexcept -> const QueueParameters& { return state_.parameters(); }
     auto say(JobMessage message, JobEffects& out) const -> void { out.sends.push_back({channel_, std::move(message)}); }
 
-    /// A snapshot of what was decided, without the queue.
+    /// Returns a snapshot of the decisions, without the queue.
     [[nodiscard]] auto verdicts() const -> job_message::QueueSnapshot {
         auto message = job_message::QueueSnapshot{state_.plan().job, state_.plan().macro, false, {}, {}, {}, {}, final_};
         for (const auto& [digest, rejection] : state_.results().rejected()) { message.rejected.push_back(rejection); }
         for (const auto& [digest, record] : state_.results().records()) { message.records.push_back(record); }
         return message;
     }
-    /// Answers somebody who lags behind, but not every time.
+    /// Answers a node that lags behind, at most once in `reply_every`.
     auto reply(job_message::QueueSnapshot message, TimePoint now, JobEffects& out) -> void {
         if (now < reply_at_) { return; }
         say(std::move(message), out);
         reply_at_ = now + parameters().reply_every;
     }
-    /// Notes that a node wants the queue; who does not own it remembers, because a request may come while it is handed over.
+    /// Records that a node wants the queue. A node that does not own it remembers the request, because it may arrive
+    /// during a handover.
     auto note_request(const job_message::OwnershipRequest& m, TimePoint now) -> void {
         if (state_.owns()) {
             changed_ = state_.note_request({m.node, m.wallet, m.boot, state_.clock(now)}) || changed_;
@@ -67,14 +72,14 @@ protected:
         std::erase_if(overheard_, [&](const auto& request) { return request.node == m.node; });
         if (overheard_.size() < QueueControl::requests_max) { overheard_.push_back({m.node, m.wallet, m.boot, now}); }
     }
-    /// From `at` on this node asks for the queue, with the shortest wait between two requests again.
+    /// From `at` on this node requests the queue, beginning with the shortest wait between two requests.
     auto ask_anew(TimePoint at) -> void {
         request_wait_ = parameters().request_retry;
         request_at_ = at;
     }
 
-    /// When this node replaces a silent owner: the last owners first, newest first, all others after them in an order that
-    /// differs from epoch to epoch.
+    /// The time at which this node replaces a silent owner. The previous owners come first, newest first, then all
+    /// others in an order that differs from epoch to epoch.
     [[nodiscard]] auto takeover_at() const -> TimePoint {
         const auto& self = state_.self();
         auto turn = static_cast<std::int64_t>(rank_of(self.node, state_.known() ? state_.reign().epoch : 0, 0) % 8U);
@@ -104,7 +109,7 @@ protected:
         const auto reign = std::exchange(claim_, std::nullopt)->reign;
         epoch_floor_ = std::max(epoch_floor_, reign.epoch);
         if (!won) {
-            // Somebody else won that epoch; give them the time to say so, and then look further each time.
+            // Another node won that epoch. Give it time to announce that, and skip more epochs with each loss.
             heard_ = now;
             epoch_floor_ += (std::uint64_t{1} << std::min(lost_++, 16U)) - 1;
         } else if (reign.parent == (state_.known() ? state_.reign().rank() : 0)) {
@@ -129,7 +134,7 @@ protected:
                 state_.note_request(request);
             }
             taken_ = 0;
-            changed_ = whole_ = true;  // says at once that it has heard
+            changed_ = whole_ = true;  // acknowledges at once
             out.events.push_back(job_event::OwnershipGranted{state_.plan().job, state_.plan().macro, reign.owner, reign.epoch});
         } else if (owned) {
             out.events.push_back(job_event::OwnershipLost{state_.plan().job, state_.plan().macro, reign.epoch});
@@ -157,15 +162,15 @@ protected:
     std::string channel_;
     std::optional<FinalRecord> final_{};
     std::optional<Claim> claim_{};
-    std::optional<QueueReign> gave_{};  // the reign this node handed over last
+    std::optional<QueueReign> gave_{};  // the reign of the last handover by this node
     std::set<Hash256> fresh_;           // results not yet published
-    TimePoint heard_;                   // when a newer control was last taken in
+    TimePoint heard_;                   // last adoption of a newer control
     Duration request_wait_;
     TimePoint request_at_;
     TimePoint beat_at_{};
     std::uint32_t taken_ = 0;           // MicroJobs leased in this reign
-    bool changed_ = false;              // there is something to publish
-    bool whole_ = false;                // and it has to be all
+    bool changed_ = false;              // a message must be published
+    bool whole_ = false;                // and it must be whole
 
 private:
     [[nodiscard]] auto next_epoch() const -> std::uint64_t {
@@ -201,10 +206,10 @@ private:
         ask_anew(now + parameters().request_retry);
     }
 
-    std::vector<QueueRequest> overheard_;  // by local time
+    std::vector<QueueRequest> overheard_;  // times are local
     TimePoint reply_at_{};
-    std::uint64_t epoch_floor_ = 0;  // the highest epoch that is known to be taken
-    std::uint32_t lost_ = 0;         // claims lost since a control was last taken in
+    std::uint64_t epoch_floor_ = 0;  // highest epoch known to be taken
+    std::uint32_t lost_ = 0;         // claims lost since the last adoption
 };
 
 }}  // namespace allot::v0

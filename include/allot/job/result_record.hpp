@@ -12,21 +12,21 @@
 
 namespace allot { inline namespace v0 {
 
-/// What a node found for a MicroJob. Its digest names it: one content, one record.
+/// A node's result for a MicroJob. Its digest identifies it: equal contents, equal records.
 struct ResultRecord {
     MicroKey key{};
     Hash256 micro{};                      ///< The MicroJob's id from the plan.
     NodeId node;
-    WalletId wallet;                      ///< Who is paid.
-    std::vector<Hash256> block_hashes{};  ///< One a block, in the order of the MicroJob's list.
-    std::string output_uri{};             ///< Where the output lies.
-    FencingToken token{};                 ///< Of the lease under which it was made.
-    Hash256 digest{};                     ///< `digest_of` all of this under the job's name.
+    WalletId wallet;                      ///< Wallet to be paid.
+    std::vector<Hash256> block_hashes{};  ///< One for each block, in the order of the MicroJob's list.
+    std::string output_uri{};             ///< Location of the output.
+    FencingToken token{};                 ///< Token of the lease under which it was computed.
+    Hash256 digest{};                     ///< `digest_of` the other fields and the job's id.
 
     friend auto operator==(const ResultRecord&, const ResultRecord&) -> bool = default;
 };
 
-/// The seed's hash(key & data).
+/// Returns the seed's hash(key & data). @complexity linear in the record.
 [[nodiscard]] inline auto digest_of(const JobId& job, const ResultRecord& record) -> Hash256 {
     auto hasher = RecordHasher{"result"};
     hasher.id(job).key(record.key).hash(record.micro).id(record.node).id(record.wallet).text(record.output_uri);
@@ -35,8 +35,8 @@ struct ResultRecord {
     return hasher.finish();
 }
 
-/// What is wrong with a record that claims to be a result of this MacroJob, if anything. Equal hashes are fine: two
-/// blocks may well have the same content.
+/// Returns the fault of a record that claims to be a result of this MacroJob; none if it is valid. Equal block hashes
+/// are valid, because two blocks may have the same content.
 /// @complexity linear in the record.
 [[nodiscard]] inline auto fault_of(const MacroPlan& plan, const ResultRecord& record) -> std::optional<JobError> {
     if (record.key.macro != plan.macro) { return JobError::macro_unknown; }
@@ -53,13 +53,13 @@ struct ResultRecord {
     return std::nullopt;
 }
 
-/// Why a result was rejected.
+/// Reason for rejecting a result.
 enum class RejectReason : std::uint8_t {
-    culprit,    ///< Its author answers for it, and gets no further MicroJob of this job.
-    tie_break,  ///< Nobody could tell who was right; another node has to do it again.
+    culprit,    ///< The author is to blame, and gets no further MicroJob of this job.
+    tie_break,  ///< No author is to blame; another node has to compute it again.
 };
 
-/// A result that does not count, now or ever. Who made it stands here, because its record may not be at hand.
+/// A result that never counts. It names its author, because the record may not be at hand.
 struct Rejection {
     Hash256 digest{};
     MicroKey key{};
@@ -70,7 +70,7 @@ struct Rejection {
     friend auto operator==(const Rejection&, const Rejection&) -> bool = default;
 };
 
-/// The rejection of a record.
+/// Returns the rejection of a record.
 [[nodiscard]] inline auto rejection_of(const ResultRecord& record, RejectReason reason = RejectReason::culprit) -> Rejection {
     return {record.digest, record.key, record.node, record.wallet, reason};
 }

@@ -15,40 +15,44 @@
 
 namespace allot { inline namespace v0 {
 
-/// All that is known of a MacroJob's results: those that came in, those that were rejected, and what the queue came to.
+/// All known results of a MacroJob: received ones, rejected ones, and records of its end.
 ///
-/// It only grows, by union, and a rejected result stays rejected; so nodes that heard the same, in whatever order and how
-/// often, hold the same. What is done follows from it alone, there is no count beside it that could disagree.
-/// A plain value, kept and loaded as it is. Not checked here: use `fault_of` at the door.
+/// It only grows, by union, and a rejected result stays rejected. So nodes that received the same messages, in any
+/// order and any number of times, have equal sets. Progress follows from the set alone; no separate count could
+/// disagree. A plain value, saved and loaded as it is. It checks nothing: call `fault_of` on input.
+///
+/// @complexity O(log n) in the entries, unless stated otherwise.
 class ResultSet {
 public:
-    /// Takes in a result. The error says why it changes nothing.
+    /// Adds a result. Errors, which change nothing: `result_rejected`, `result_duplicate`.
     auto add(const ResultRecord& record) -> std::optional<JobError> {
         if (rejected_.contains(record.digest)) { return JobError::result_rejected; }
         if (results_.contains(record.digest)) { return JobError::result_duplicate; }
         results_.emplace(record.digest, record);
         return std::nullopt;
     }
-    /// Rejects a result, known or not yet, and forgets it; false when that was known.
+    /// Rejects a result, known or not, and removes it. Returns false if the rejection was known.
     auto reject(const Rejection& rejection) -> bool {
         results_.erase(rejection.digest);
         auto [at, fresh] = rejected_.try_emplace(rejection.digest, rejection);
         if (fresh) { return true; }
-        // Nodes that rejected it for different reasons have to end up with the same one.
+        // Nodes that rejected it for different reasons must converge to one reason.
         if (!(order(rejection) < order(at->second))) { return false; }
         at->second = rejection;
         return true;
     }
-    /// Takes in a record of the whole MacroJob; false when it was known.
+    /// Adds a record of the whole MacroJob. Returns false if it was known.
     auto add(const MacroRecord& record) -> bool { return records_.emplace(record.digest, record).second; }
 
+    /// Returns the result with this digest, or null.
     [[nodiscard]] auto find(const Hash256& digest) const -> const ResultRecord* {
         const auto at = results_.find(digest);
         return at == results_.end() ? nullptr : &at->second;
     }
+    /// True if the result with this digest was rejected.
     [[nodiscard]] auto is_rejected(const Hash256& digest) const -> bool { return rejected_.contains(digest); }
 
-    /// Whether a result of this node or wallet was rejected as a culprit's.
+    /// True if a result of this node or wallet was rejected as a culprit's. @complexity linear in the rejections.
     [[nodiscard]] auto is_barred(const NodeId& node, const WalletId& wallet) const -> bool {
         return std::any_of(rejected_.begin(), rejected_.end(), [&](const auto& entry) {
             const auto& rejection = entry.second;
@@ -56,8 +60,7 @@ public:
         });
     }
 
-    /// The node's result of a MicroJob; null if there is none.
-    /// @complexity linear in the results, as the next.
+    /// Returns the node's result for a MicroJob; null if there is none. @complexity linear in the results.
     [[nodiscard]] auto of(const NodeId& node, std::uint32_t micro) const -> const ResultRecord* {
         for (const auto& [digest, record] : results_) {
             if (record.key.micro == micro && record.node == node) { return &record; }
@@ -65,7 +68,9 @@ public:
         return nullptr;
     }
 
-    /// The MacroJob's record that counts: of those without a rejected result the one that goes first; null if none.
+    /// Returns the MacroJob's valid record: the first, by `before`, of those without a rejected result; null if there
+    /// is none.
+    /// @complexity linear in the records' results, times a logarithm.
     [[nodiscard]] auto record() const -> const MacroRecord* {
         const auto* best = static_cast<const MacroRecord*>(nullptr);
         for (const auto& [digest, record] : records_) {
@@ -76,8 +81,11 @@ public:
         return best;
     }
 
+    /// All results, by digest.
     [[nodiscard]] auto results() const noexcept -> const std::map<Hash256, ResultRecord>& { return results_; }
+    /// All rejections, by digest of the result.
     [[nodiscard]] auto rejected() const noexcept -> const std::map<Hash256, Rejection>& { return rejected_; }
+    /// All records, by digest.
     [[nodiscard]] auto records() const noexcept -> const std::map<Hash256, MacroRecord>& { return records_; }
 
     friend auto operator==(const ResultSet&, const ResultSet&) -> bool = default;

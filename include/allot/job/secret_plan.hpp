@@ -14,7 +14,7 @@
 
 namespace allot { inline namespace v0 {
 
-/// The block that one place of a verifier's list repeats: of which MicroJob, and at which place of its list.
+/// The block that one place of a verifier's list repeats: the MicroJob, and the place in its list.
 struct Pick {
     std::uint32_t micro = 0;
     std::uint32_t place = 0;
@@ -22,33 +22,37 @@ struct Pick {
     friend auto operator==(const Pick&, const Pick&) noexcept -> bool = default;
 };
 
-/// What only the holder of the seed knows of a MacroJob: who does which data blocks, and who verifies what.
+/// The part of a MacroJob known only to the holder of the seed: the data blocks of each MicroJob, the verifiers and
+/// their picks.
 struct MacroSecret {
     std::vector<std::uint32_t> verifiers{};             ///< Their numbers among the MicroJobs.
     std::vector<std::vector<std::uint64_t>> blocks{};   ///< By MicroJob: its data blocks, in the order of its hashes.
-    std::vector<std::vector<Pick>> picks{};             ///< By verifier: what each place of its list repeats.
+    std::vector<std::vector<Pick>> picks{};             ///< By verifier: the block that each place of its list repeats.
 
     friend auto operator==(const MacroSecret&, const MacroSecret&) -> bool = default;
 };
 
-/// The secret part of a job's plan (rule 31): a function of the spec and, if there is one, of a beacon that nobody could
-/// know when the job was posted.
+/// The secret part of a job's plan (rule 31). It is a function of the spec and of an optional beacon: a random value
+/// unknown when the job was posted.
 ///
-/// The stream of MacroJob m is that of the seed + m, as the seed document says: `Random` under the seed whose first word
-/// grew by m, with the beacon's words mixed in, purpose `job`, subject the job. Drawn in this order: the verifiers'
-/// numbers; the order in which the MacroJob's data blocks are dealt to the workers, so that no worker can tell from its
-/// own blocks which number was skipped; then, from attempt 1 + `round` of the same key, each verifier's picks.
+/// The stream of MacroJob m is that of the seed + m, as the seed document says. It is `Random` under the seed with m
+/// added to its first word and the beacon's words mixed in, purpose `job`, subject the job. The draws are, in order:
+/// - the verifiers' numbers;
+/// - the order of dealing the MacroJob's data blocks to the workers, so that no worker can tell from its own blocks
+///   which number was skipped;
+/// - from attempt 1 + `round` of the same key, each verifier's picks.
 class SecretPlan {
 public:
-    /// @pre `JobPlan::slice(spec)` gives a plan.
+    /// Makes the secret of a job. @pre `JobPlan::slice(spec)` gives a plan (asserted).
     explicit SecretPlan(const JobSpec& spec, const std::optional<Entropy>& beacon = std::nullopt)
         : job_{spec.job}, seed_{spec.seed}, slicing_{spec.slicing} {
         ALLOT_ASSERT(!slicing_.fault(), "SecretPlan: the spec must slice without an error");
         if (beacon) { beacon_ = *beacon; }
     }
 
-    /// The secret of one MacroJob. A higher `round` gives fresh picks, for a verdict that was undecided; all else stays.
-    /// @pre `macro < slicing.macro_count`.
+    /// Returns the secret of one MacroJob. A higher `round` gives fresh picks, after an undecided verdict; the rest is
+    /// the same.
+    /// @pre `macro < slicing.macro_count` (asserted).
     /// @complexity linear in the MacroJob's blocks.
     [[nodiscard]] auto macro(std::uint32_t macro, std::uint32_t round = 0) const -> MacroSecret {
         ALLOT_ASSERT(macro < slicing_.macro_count, "SecretPlan::macro: there is no such MacroJob");
@@ -82,7 +86,7 @@ private:
         return {key, Purpose::job, job_.bytes(), attempt, macro};
     }
 
-    /// The numbers below `count`, of which the first `taken` are drawn without replacement.
+    /// Returns the numbers below `count`; the first `taken` of them are drawn without replacement.
     [[nodiscard]] static auto drawn_first(std::uint32_t count, std::uint32_t taken, Random& random)
         -> std::vector<std::uint32_t> {
         auto numbers = std::vector<std::uint32_t>(count);
@@ -101,7 +105,8 @@ private:
         return workers;
     }
 
-    /// As many picks as a list is long, dealt evenly: all workers get the same number, some, drawn, one more.
+    /// Returns one pick for each place of a verifier's list, dealt evenly: all workers get the same number, some random
+    /// ones one more.
     [[nodiscard]] auto picks_among(const std::vector<std::uint32_t>& workers, Random& random) const -> std::vector<Pick> {
         const auto length = slicing_.blocks_per_micro;
         const auto count = slicing_.workers_per_macro;

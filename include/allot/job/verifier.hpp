@@ -16,12 +16,13 @@
 
 namespace allot { inline namespace v0 {
 
-/// Finds who verified, from hashes alone (rule 31): the lists all of whose hashes stand in other lists as well, and which
-/// share at least the checked number of blocks with every worker, while no two workers share any.
+/// Finds the verifying MicroJobs from hashes alone (rule 31). Each hash of a verifier's list occurs in other lists as
+/// well. The list shares at least `checked_blocks` blocks with every worker, and no two workers share any.
 ///
-/// Nothing when that does not single out as many as there are: somebody lied, or different blocks have equal content.
-/// Then only the holder of the secret can tell. It is a first look and no proof: whoever publishes late can copy hashes.
-/// @pre `lists` has one list a MicroJob, none null.
+/// Returns none if that does not identify as many as the plan has: a result is wrong, or different blocks have equal
+/// content. Then only the holder of the secret can decide. This is a first check and no proof: a late publisher can
+/// copy hashes.
+/// @pre `lists` has one list for each MicroJob, none null.
 /// @complexity O(n log n) in the hashes.
 [[nodiscard]] inline auto find_verifiers(const MacroPlan& plan, const std::vector<const std::vector<Hash256>*>& lists)
     -> std::vector<std::uint32_t> {
@@ -52,25 +53,29 @@ namespace allot { inline namespace v0 {
     return found;
 }
 
-/// What the holder of the secret says of a MacroJob.
+/// The verdict of the secret's holder on a MacroJob.
 struct Verdict {
-    std::vector<Rejection> rejected{};     ///< None: the MacroJob is verified.
-    bool self_verified = false;            ///< A verifier also did what it verified, so that part proves nothing (rule 32).
+    std::vector<Rejection> rejected{};     ///< Rejected results; if empty, the MacroJob is verified.
+    /// A verifier also computed blocks that it verified, so that part proves nothing (rule 32).
+    bool self_verified = false;
     Hash256 macro_hash{};                  ///< The hash of the verifiers' hashes, for the contract.
-    std::vector<WalletId> wallets{};       ///< Whom to pay, by MicroJob.
+    std::vector<WalletId> wallets{};       ///< Wallets to pay, by MicroJob.
 
+    /// True if no result is rejected.
     [[nodiscard]] auto verified() const noexcept -> bool { return rejected.empty(); }
 };
 
-/// Compares every verifier with the blocks it repeated and names who is wrong.
+/// Compares each verifier's result with the blocks it repeated, and rejects the wrong results.
 ///
-/// Wallets vote, not MicroJobs: where fewer than half of the wallets that a verifier checked differ from it, they are the
-/// culprits; where more than half do, the verifier is; in between, or with a single wallet, nobody can tell, and the
-/// verifier's result is rejected to break the tie: another node does it again on fresh picks (the next `round`).
-/// `same(a, b)` says whether two hashes agree; pass another for outputs that may differ a little.
-/// Error `not_covered` when a result is missing, `macro_unknown` when the secret is of another shape.
-/// @pre `results` has one entry a MicroJob, null where there is none.
-/// @complexity linear in the verifiers' lists.
+/// Wallets vote, not MicroJobs. If fewer than half of the wallets that a verifier checked differ from it, they are the
+/// culprits. If more than half differ, the verifier is the culprit. If exactly half differ, or there is only one
+/// wallet, no author is to blame. The verifier's result is then rejected to break the tie, and another node repeats it
+/// on fresh picks (the next `round`).
+///
+/// `same(a, b)` compares two hashes; pass another function for outputs that may differ a little.
+/// Errors: `not_covered` if a result is missing, `macro_unknown` if the secret has another shape.
+/// @pre `results` has one entry for each MicroJob, null if there is none.
+/// @complexity O(n log n) in the length of the lists.
 template <class Same = std::equal_to<>>
 [[nodiscard]] auto judge(const MacroPlan& plan, const MacroSecret& secret, const std::vector<const ResultRecord*>& results,
                          Same same = {}) -> Result<Verdict, JobError> {

@@ -30,26 +30,27 @@
 
 namespace allot { inline namespace v0 {
 
-// The canonical encoding: one value, one byte string, the same on every machine.
+// The canonical encoding writes each value as exactly one byte string, the same on every machine.
 //
 //     integer, enum, bool    full width, the lowest byte first; a bool is 0 or 1, an enum one of its enumerators
 //     u128, Amount           16 bytes          Score, StakeRoot    their raw word, in its range
 //     time, duration         64-bit two's complement, in milliseconds
 //     id                     32 bytes          std::array          its elements
 //     text, std::vector, List   32-bit length, then its bytes or elements
-//     Value                  numerator, 16 bytes, and denominator, 4    HeldModel   model, holding, place (4 bytes), time
+//     Value                  numerator, 16 bytes, and denominator, 4 bytes
+//     HeldModel              model, holding, place (4 bytes), time
 //     std::optional          0, or 1 and the value
 //     std::variant           8-bit number of the alternative, then the alternative; new ones are added at the end
 //     struct                 its fields, in the order of its list (core/fields.hpp)
 //     command::Configure     the name of the parameters' type as a text, the parameters, the rules version
 //
-// A message is the version, one byte, and a value. Nothing is optional, padded or shortened, so whatever decodes encodes to
-// the same bytes again.
+// A message is the version, one byte, and a value. No field is left out, padded or shortened, so every accepted message
+// encodes to the same bytes again.
 
 /// Version of the encoding, the first byte of every message.
 inline constexpr auto encoding_version = std::uint8_t{1};
 
-/// One step of a network's history: what a log is made of.
+/// One step of a network's history: a command and the moment of its execution. A log is a sequence of entries.
 template <class Command>
 struct LogEntry {
     Moment moment{};
@@ -72,7 +73,7 @@ inline constexpr bool names_differ = [] {
     return true;
 }();
 
-/// Parameters that can be told apart by name.
+/// Checks that the parameter types have field lists and distinct names.
 template <class... Ps>
 struct ConfigurationCheck {
     static constexpr bool listed = (has_fields<Ps> && ...);
@@ -102,11 +103,16 @@ using unsigned_of = typename UnsignedOf<T>::type;
 
 }  // namespace detail
 
-/// Appends values in canonical form to a buffer of the caller's, without a version.
+/// Appends values in canonical form to a caller's buffer, without a version.
+///
+/// @pre The buffer outlives the encoder. Each text and list has fewer than 2^32 bytes or elements (asserted).
+/// @complexity `put` is linear in the bytes written, which it allocates in the buffer.
 class Encoder {
 public:
+    /// Appends to `out`.
     explicit Encoder(std::vector<std::uint8_t>& out) noexcept : out_{out} {}
 
+    /// Appends one value, as the table above says; the overloads below do the same for their types.
     template <std::integral I>
     void put(I value) {
         out_.integer(static_cast<detail::unsigned_of<I>>(value));
@@ -210,13 +216,18 @@ private:
     ByteWriter out_;
 };
 
-/// Reads values that an `Encoder` wrote. Whatever it refuses leaves a fault in its reader; what it then fills in is blank.
+/// Reads values in the form that `Encoder` writes. A refused value leaves a `DecodeFault` in the reader; the value read
+/// then is blank.
 ///
-/// @complexity linear in the bytes read, in memory too: lists grow with what was read, never with what is claimed.
+/// @pre The reader outlives the decoder.
+/// @complexity `get` is linear in the bytes read, in time and in memory. A list grows with the bytes read, never with
+/// the length that the message claims.
 class Decoder {
 public:
+    /// Reads from `in`.
     explicit Decoder(ByteReader& in) noexcept : in_{&in} {}
 
+    /// Reads one value into `into`; the overloads below do the same for their types.
     template <std::integral I>
     void get(I& into) {
         const auto raw = in_->integer<detail::unsigned_of<I>>();
@@ -366,7 +377,10 @@ private:
     ByteReader* in_;
 };
 
-/// Appends a message: the version of the encoding and the value, a command, an event, a `Moment` or a `LogEntry`.
+/// Appends a message to `out`: the version of the encoding and the value, such as a command, an event or a `LogEntry`.
+///
+/// @pre Each text and list has fewer than 2^32 bytes or elements (asserted).
+/// @complexity linear in the message.
 template <class T>
 void encode_to(std::vector<std::uint8_t>& out, const T& value) {
     auto encoder = Encoder{out};
@@ -374,7 +388,7 @@ void encode_to(std::vector<std::uint8_t>& out, const T& value) {
     encoder.put(value);
 }
 
-/// The message of a value, as above.
+/// Returns the message of a value, as `encode_to` writes it. @complexity linear in the message.
 template <class T>
 [[nodiscard]] auto encode(const T& value) -> std::vector<std::uint8_t> {
     auto out = std::vector<std::uint8_t>{};
@@ -382,10 +396,12 @@ template <class T>
     return out;
 }
 
-/// The value of a message that anybody may have sent; `encode` gives the same bytes again, for no other bytes are taken.
+/// Decodes a message from an untrusted sender. `encode` of the result gives the same bytes, because no other bytes are
+/// accepted.
 ///
-/// Only the form is judged. Whether the value makes sense, such as an amount below 2^96 or a name within the limits, the
-/// dispatcher judges as it does of every command.
+/// Error: a `DecodeFault` if the message is not in canonical form. `decode` checks the form only. The dispatcher
+/// checks the meaning, as for every command: an amount below 2^96, a name within the limits.
+/// @complexity linear in the message.
 template <class T>
 [[nodiscard]] auto decode(std::span<const std::uint8_t> message) -> Result<T, DecodeFault> {
     auto in = ByteReader{message};

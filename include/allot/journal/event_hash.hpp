@@ -14,30 +14,33 @@
 
 namespace allot { inline namespace v0 {
 
-/// One hash of all events since the beginning, in their order: who compares two of them has compared two histories.
+/// A rolling hash of all events since the beginning, in order. Two equal hashes mean two equal histories.
 ///
-/// It begins with 32 zero bytes, and each event makes it SHA-256(the hash before, `encode(event)`). So it can be kept with a
-/// snapshot and go on from there, and two of equal encoding version that once differ never agree again.
+/// The hash begins as 32 zero bytes. Each event replaces it by SHA-256(previous hash, `encode(event)`). So a hash kept
+/// with a snapshot can be continued from there. Two hashes of equal encoding version that once differ never agree
+/// again.
 class EventHash {
 public:
-    /// Of no events.
+    /// The hash of no events.
     EventHash() = default;
-    /// Of the events whose `value()` this was.
+    /// Continues from `value`, the `value()` of an earlier hash.
     explicit EventHash(const Hash256& value) noexcept : value_{value} {}
 
-    /// One more event. @complexity linear in the event.
+    /// Adds one event. @complexity linear in the event.
     void add(const Event& event) {
         buffer_.assign(value_.begin(), value_.end());
         encode_to(buffer_, event);
         value_ = Sha256{}.bytes(buffer_).finish();
     }
-    /// The same one by one: how many commands brought the events does not matter.
+    /// Adds the events one by one; their grouping into commands does not change the hash. @complexity linear in the
+    /// events.
     void add(const Events& events) {
         for (const auto& event : events) {
             add(event);
         }
     }
 
+    /// The hash of all events added so far.
     [[nodiscard]] auto value() const noexcept -> const Hash256& { return value_; }
 
     friend auto operator==(const EventHash& a, const EventHash& b) noexcept -> bool { return a.value_ == b.value_; }
@@ -47,11 +50,12 @@ private:
     std::vector<std::uint8_t> buffer_{};
 };
 
-/// Where two histories part: the first place at which their hashes differ, or at which one of them has ended; nothing when they
-/// are the same. Place i of each holds `EventHash::value()` after the i-th command, or after every i-th thousand.
+/// Returns the first index at which two histories differ or at which one of them has ended; none if they are equal.
+/// Element i of each list is `EventHash::value()` after the i-th command, or after every i-th thousand commands.
 ///
-/// @pre the hashes are of rolling ones, so that after the first difference all differ.
-/// @complexity O(log n); the hashes between are not looked at, so they may just as well be asked for over a network.
+/// @pre Both lists hold rolling hashes, so that all hashes after the first difference differ.
+/// @complexity O(log n) comparisons. The search reads no other elements, so they can be fetched over a network on
+/// demand.
 [[nodiscard]] inline auto first_divergence(std::span<const Hash256> a, std::span<const Hash256> b)
     -> std::optional<std::size_t> {
     auto same = std::size_t{0};

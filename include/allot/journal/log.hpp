@@ -14,23 +14,26 @@
 
 namespace allot { inline namespace v0 {
 
-/// Appends records to a sink. A record is acknowledged once a `sync` after it has succeeded.
+/// Appends records to a sink. A record is acknowledged once a later `sync` has succeeded.
 ///
-/// After a failure nothing more is taken, because nobody knows how much of it was written, and after a failed sync not even
-/// reading tells: pages that were lost look as if they had been kept. `recover` the log, which writes again what was not synced, and
-/// make another writer from what it says.
+/// After a failure the writer refuses everything with `IoError::broken`, because an unknown part was written. After a
+/// failed sync even reading does not help: lost pages look as if they had been kept. Call `recover`, which writes the
+/// unsynced part again, and make a new writer from the mark it returns.
 template <class Sink>
 class LogWriter {
     static_assert(ByteSinkCheck<Sink>::passed);
 
 public:
-    /// Goes on where a log stands. At its very beginning, `bytes == 0`, the header is written and synced before the first record.
-    /// @pre `sink` outlives the writer and holds exactly the log that `mark` describes, which `recover` has given.
+    /// Continues the log at `mark`. If `mark.bytes == 0`, the writer first writes and syncs the header, before the
+    /// first record.
+    /// @pre `sink` outlives the writer and holds exactly the log that `mark` describes, as returned by `recover`.
     explicit LogWriter(Sink& sink, const LogMark& mark = {}) noexcept : sink_{&sink}, mark_{mark}, synced_{mark} {}
 
-    /// Appends a record, in one call of the sink; gives its position.
+    /// Appends a record with one call of the sink and returns its position.
     ///
-    /// Refuses with `too_long` a body of more than `log_body_max` bytes, which changes nothing.
+    /// Refuses a body of more than `log_body_max` bytes with `too_long` and changes nothing. Returns the sink's error,
+    /// or `broken` after an earlier failure.
+    /// @complexity linear in the body.
     auto append(std::span<const std::uint8_t> body) -> Result<std::uint64_t, IoError> {
         if (body.size() > log_body_max) {
             return FailureOf<IoError>{IoError::too_long};
@@ -56,7 +59,9 @@ public:
         return mark_.position++;
     }
 
-    /// Makes sure that all that was appended outlasts a crash, the header included, and marks it as synced.
+    /// Returns once all appended bytes outlast a crash, the header included, and writes a mark behind them.
+    ///
+    /// Returns the sink's error, or `broken` after an earlier failure.
     auto sync() -> std::optional<IoError> {
         buffer_.clear();
         auto out = ByteWriter{buffer_};
@@ -88,9 +93,9 @@ public:
         return error;
     }
 
-    /// Where the log stands.
+    /// The current end of the log.
     [[nodiscard]] auto mark() const noexcept -> const LogMark& { return mark_; }
-    /// Where it stood at the last `sync`, before its mark: what a crash leaves at the least.
+    /// The end of the log at the last `sync`, before its mark: a crash leaves at least this.
     [[nodiscard]] auto synced() const noexcept -> const LogMark& { return synced_; }
 
 private:
@@ -101,7 +106,7 @@ private:
         if (buffer_.empty()) {
             return std::nullopt;
         }
-        broken_ = true;  // until the sink has said otherwise, should it throw
+        broken_ = true;  // until the sink has returned success; it may throw
         const auto error = sink_->append(buffer_);
         if (!error) {
             broken_ = false;
@@ -113,7 +118,7 @@ private:
     Sink* sink_;
     LogMark mark_;
     LogMark synced_;
-    std::uint64_t marked_ = 0;  // the end of the last mark that was written here
+    std::uint64_t marked_ = 0;  // end of the last mark that this writer wrote
     std::vector<std::uint8_t> buffer_{};
     std::vector<std::uint8_t> room_{};
     bool broken_ = false;
@@ -121,23 +126,24 @@ private:
 
 /// One record of a log.
 struct LogRecord {
+    /// Position of the record.
     std::uint64_t position = 0;
-    std::span<const std::uint8_t> body{};  ///< Until the next record is read.
+    std::span<const std::uint8_t> body{};  ///< The body; valid until the next record is read.
 };
 
-/// Reads the records of a log, from a source that begins with its header.
+/// Reads the records of a log from a source that begins with its header. It skips marks.
 ///
-/// It holds one record at a time, passes over marks, and its memory grows with the bytes that are there, never with the length that is claimed.
+/// It holds one record at a time. Its memory grows with the bytes read, never with the length that a record claims.
 template <class Source>
 class LogReader {
     static_assert(ByteSourceCheck<Source>::passed);
 
 public:
-    /// @pre `source` outlives the reader.
+    /// Reads from `source`. @pre `source` outlives the reader.
     explicit LogReader(Source& source) noexcept : source_{&source} {}
 
-    /// The next record; nothing at the end of the log and at a fault, which `fault()` then names.
-    /// @complexity linear in the record; at a fault, in what follows it.
+    /// Returns the next record; none at the end of the log, and none at a fault, which `fault()` then returns.
+    /// @complexity linear in the record; at a fault, linear in the bytes behind it.
     [[nodiscard]] auto next() -> std::optional<LogRecord> {
         auto marked = true;
         while (marked) {
@@ -182,13 +188,13 @@ public:
         return LogRecord{position, detail::log_spelled(record.subspan(detail::log_head_size), true, room_)};
     }
 
-    /// What stopped it; nothing while all is well, and at the end of a log that is whole.
+    /// The fault that stopped the reader; none before a fault, and none at the end of an undamaged log.
     [[nodiscard]] auto fault() const noexcept -> const std::optional<LogFault>& { return fault_; }
 
-    /// Where the log stands after the records that were read: all of them are good.
+    /// The end of the log after the records read so far; all of them are good.
     [[nodiscard]] auto mark() const noexcept -> const LogMark& { return mark_; }
 
-    /// Where it stood at the last mark of a sync that was read, before that mark; `bytes` is 0 until there is one.
+    /// The end of the log at the last mark read, before that mark; `bytes` is 0 before the first mark.
     [[nodiscard]] auto synced() const noexcept -> const LogMark& { return synced_; }
 
 private:
@@ -197,7 +203,8 @@ private:
         return std::nullopt;
     }
 
-    /// Stops at damage. It is a torn tail when no mark follows, for nothing from here on was synced then.
+    /// Stops at damage. Without a mark behind it the damage is a torn tail, because nothing from here on was synced.
+    /// @complexity linear in the bytes behind the damage.
     auto damaged(LogError error) -> std::optional<LogRecord> {
         const auto marked = mark_follows();
         if (!fault_) {
@@ -206,7 +213,7 @@ private:
         return std::nullopt;
     }
 
-    /// Whether there is a mark in the buffer or behind it. Reads to the end, and holds little of it.
+    /// True if a mark is in the buffer or behind it. @complexity linear in the rest of the log; constant memory.
     auto mark_follows() -> bool {
         constexpr auto step = std::size_t{1} << 16U;
         while (true) {
@@ -222,7 +229,7 @@ private:
                 }
                 ++from;
             }
-            const auto kept = std::min(buffer_.size(), detail::log_mark_size - 1);  // a mark may begin there
+            const auto kept = std::min(buffer_.size(), detail::log_mark_size - 1);  // a mark may begin in these
             buffer_.erase(buffer_.begin(), buffer_.end() - static_cast<std::ptrdiff_t>(kept));
             if (!fill(kept, kept + step) || buffer_.size() == kept) {
                 return false;
@@ -230,7 +237,7 @@ private:
         }
     }
 
-    /// The rest of a mark, of which a record's head was read.
+    /// Reads the rest of a mark, after its first `log_head_size` bytes.
     auto read_mark() -> bool {
         if (!fill(detail::log_head_size, detail::log_mark_size)) {
             return false;
@@ -249,7 +256,7 @@ private:
         return true;
     }
 
-    /// An empty source is a log that nobody has begun. So is a header that was written in part, if nothing follows it.
+    /// Reads the header. An empty source is a log not yet begun; so is a partly written header with nothing behind it.
     auto read_header() -> bool {
         if (!fill(0, detail::log_header_size) || buffer_.empty()) {
             return false;
@@ -284,7 +291,8 @@ private:
         return false;
     }
 
-    /// Fills the buffer up to `size` bytes behind the first `from`, or with all that there is. False when it could not be read.
+    /// Fills the buffer behind its first `from` bytes up to `size` bytes, or to the end. Returns false if reading
+    /// failed.
     auto fill(std::size_t from, std::size_t size) -> bool {
         constexpr auto step = std::size_t{1} << 16U;
         buffer_.resize(from);
@@ -312,16 +320,18 @@ private:
     std::optional<LogFault> fault_{};
 };
 
-/// Reads a log from its beginning to its end and makes it whole, so that a writer can go on from the mark it gives.
+/// Reads a whole log, cuts off a torn tail, and returns the mark from which a writer can continue.
 ///
-/// `visit(record)` is called for each record. A torn tail is cut off. What stands behind the last mark of a sync is written again,
-/// where it stands, and synced: it can be read, but pages that a failed sync gave up look as if they had been kept, and no later
-/// sync would write them. Only when this function has succeeded do the records that were visited outlast a crash.
+/// Calls `visit(record)` for each record. The records behind the last mark are written again in place and synced. They
+/// can be read, but pages that a failed sync gave up look as if they had been kept, and no later sync would write them.
+/// The visited records outlast a crash only once `recover` has succeeded.
 ///
-/// Any other fault is handed back and changes nothing: the log holds less than was acknowledged, and that is the operator's to
-/// judge. The records that were acknowledged are among those visited, unless the device forgot what it had said it kept. A mark
-/// of zero bytes says that the log was never begun: go on from the mark that it was to begin with.
-/// @complexity linear in the log; in memory, in one record and what was not synced.
+/// Error: any other fault, which changes nothing: the log then holds less than was acknowledged, and the operator has
+/// to decide. The visited records include the acknowledged ones, unless the device lost bytes that it reported as
+/// synced.
+/// Error `cut_failed`: cutting or writing again failed. A mark of zero bytes means the log was never begun:
+/// continue from the initial mark.
+/// @complexity linear in the log. Memory is linear in one record and in the unsynced part.
 template <class File, class Visit>
 auto recover(File& file, Visit&& visit) -> Result<LogMark, LogFault> {
     static_assert(CuttableCheck<File>::passed);
@@ -356,7 +366,7 @@ auto recover(File& file, Visit&& visit) -> Result<LogMark, LogFault> {
         return end;
     }
     auto writer = LogWriter<File>{file, from};
-    auto error = writer.sync();  // the header or the mark that stands there
+    auto error = writer.sync();  // writes the header or the mark again
     for (auto body = unsynced.begin(); !error && body != unsynced.end(); ++body) {
         const auto written = writer.append(*body);
         error = written ? std::nullopt : std::optional{written.error()};

@@ -14,41 +14,42 @@
 
 namespace allot { inline namespace v0 {
 
-// A log is a header, records, and marks of what was synced, all numbers the lowest byte first:
+// A log is a header, records and sync marks. All numbers are stored with the lowest byte first:
 //
 //     header   "allotlog", version u32, position of the first record u64, check of the record before it u64, check u64
 //     record   length of the stored body u32, position u64, check of these two u32, stored body, check u64
-//     mark     8 bytes that stand nowhere else, its own offset in the log u64, check u64
+//     mark     8 bytes that occur nowhere else, its own offset in the log u64, check u64
 //
-// The check of a record covers its position, its stored body and the check of the record before, which chains the log: a
-// record that is flipped, cut out, doubled, moved or taken from another log is found. The length has a check of its own, because
-// a flipped length would otherwise look like a record that was never finished.
+// The check of a record covers its position, its stored body and the check of the previous record. This chains the log:
+// a record that was flipped, cut out, doubled, moved or taken from another log is detected. The length has a check of
+// its own, because a flipped length would otherwise look like an unfinished record.
 //
-// A mark is written when a sync has succeeded: all before it outlasts a crash, and the header is synced before anything follows
-// it. So damage behind the last mark is what a crash leaves of writes that were not acknowledged, a torn record or a hole, and is
-// cut off; damage before a mark is a loss, is named, and is never cut. A mark has to be found behind damage, where nothing tells
-// where records begin, and strangers choose what stands in bodies: so in a stored body a zero follows each seven bytes that a mark
-// begins with, and no body holds a mark.
+// The writer writes a mark after each successful sync: all bytes before the mark outlast a crash. The header is synced
+// before any record follows it. So damage behind the last mark, a torn record or a hole, comes from a crash before
+// those writes were acknowledged; it is cut off. Damage before a mark is a loss; it is reported and never cut. A reader
+// must find marks behind damage, where record boundaries are unknown and untrusted clients choose the bodies. So in a
+// stored body a zero byte follows each occurrence of a mark's first seven bytes, and no body contains a mark.
 //
-// Checks are SipHash-2-4 with a key that everybody knows. CRC-32C finds the same accidents, with 2^-32 left to chance; SipHash
-// is there already and leaves 2^-64. Neither withstands a forger: that is what the state root is for.
+// Checks are SipHash-2-4 with a public key. CRC-32C detects the same accidents and misses 2^-32 of them; SipHash is
+// already in the library and misses 2^-64. Neither detects a forger; the state root does.
 
-/// Version of the log's form. What a record holds has a version of its own.
+/// Version of the log's form. The content of a record has a version of its own.
 inline constexpr auto log_version = std::uint32_t{1};
 
-/// The longest body of a record, 16 MiB: more than the longest command of the default rules, and a bound for readers.
+/// Greatest size of a record's body in bytes, 16 MiB: more than the longest command of the default rules. Bounds a
+/// reader's memory.
 inline constexpr auto log_body_max = std::size_t{1} << 24U;
 
-/// Where a log stands: what comes next, and what it is chained to.
+/// The end of a log: the next position, the check to chain to, and the length.
 struct LogMark {
-    std::uint64_t position = 0;  ///< Of the next record.
-    std::uint64_t check = 0;     ///< Of the last record; 0 before the first one ever.
-    std::uint64_t bytes = 0;     ///< Length of the log; 0 when there is none yet, not even a header.
+    std::uint64_t position = 0;  ///< Position of the next record.
+    std::uint64_t check = 0;     ///< Check of the last record; 0 before the first record ever.
+    std::uint64_t bytes = 0;     ///< Length of the log in bytes; 0 if not even the header is written.
 
     friend constexpr auto operator==(const LogMark&, const LogMark&) noexcept -> bool = default;
 };
 
-/// Why a log cannot be read on. The numbers are stable. `torn_tail` alone loses nothing that was acknowledged.
+/// Why a log cannot be read further. The numbers are stable. Only `torn_tail` loses no acknowledged record.
 enum class LogError : std::uint8_t {
     torn_tail = 1,
     checksum_mismatch = 2,
@@ -60,7 +61,7 @@ enum class LogError : std::uint8_t {
     cut_failed = 8,
 };
 
-/// What was wrong and what to do about it, in one sentence.
+/// Returns one sentence: the fault and its remedy.
 [[nodiscard]] constexpr auto message(LogError error) noexcept -> std::string_view {
     switch (error) {
         case LogError::torn_tail: return "the log was not synced from here on and is damaged; cut it here, as recover does";
@@ -75,11 +76,11 @@ enum class LogError : std::uint8_t {
     return "unknown error";
 }
 
-/// What stopped a reader, and where.
+/// The fault that stopped a reader, and its place.
 struct LogFault {
     LogError error = LogError::not_a_log;
-    std::uint64_t position = 0;  ///< Of the record that should stand there.
-    std::uint64_t offset = 0;    ///< Its first byte; all before is good.
+    std::uint64_t position = 0;  ///< Position of the record expected there.
+    std::uint64_t offset = 0;    ///< Offset of its first byte; all bytes before it are good.
 
     friend constexpr auto operator==(const LogFault&, const LogFault&) noexcept -> bool = default;
 };
@@ -90,16 +91,18 @@ inline constexpr auto log_magic = std::array<std::uint8_t, 8>{'a', 'l', 'l', 'o'
 inline constexpr auto log_header_size = std::size_t{36};
 inline constexpr auto log_head_size = std::size_t{16};  // of a record, before its body
 inline constexpr auto log_check_size = std::size_t{8};
-inline constexpr auto log_mark_magic = std::array<std::uint8_t, 8>{0xA1, 's', 'y', 'n', 'c', 'e', 'd', 0xA2};  // no length
+// Read as the length of a record, these bytes are never valid.
+inline constexpr auto log_mark_magic = std::array<std::uint8_t, 8>{0xA1, 's', 'y', 'n', 'c', 'e', 'd', 0xA2};
 inline constexpr auto log_mark_size = std::size_t{24};
 inline constexpr auto log_stored_max = log_body_max / 7 * 8 + 8;
 
-/// The check of some bytes that follow those with another check.
+/// Returns the check of `bytes`, chained to the check `before`. @complexity linear in the bytes.
 [[nodiscard]] constexpr auto log_check(std::uint64_t before, std::span<const std::uint8_t> bytes) noexcept -> std::uint64_t {
     return SipHash24{SipKey{0x616C'6C6F'746C'6F67U, 0}}.word(before).bytes(bytes).finish();
 }
 
-/// A body as it is stored, or a stored one as it was; `room` is used where the two differ.
+/// Converts a body to its stored form, or back if `stored`. Uses `room` for the result where the two forms differ.
+/// @complexity linear in the bytes.
 [[nodiscard]] inline auto log_spelled(std::span<const std::uint8_t> bytes, bool stored, std::vector<std::uint8_t>& room)
     -> std::span<const std::uint8_t> {
     constexpr auto stem = log_mark_magic.size() - 1;
@@ -126,7 +129,7 @@ inline constexpr auto log_stored_max = log_body_max / 7 * 8 + 8;
     return room;
 }
 
-/// Whether a mark begins these bytes. @pre There are `log_mark_size` of them.
+/// True if a valid mark begins at these bytes. @pre There are `log_mark_size` of them.
 [[nodiscard]] inline auto log_mark_begins(std::span<const std::uint8_t> bytes) noexcept -> bool {
     auto in = ByteReader{bytes.subspan(log_mark_size - log_check_size)};
     return std::equal(log_mark_magic.begin(), log_mark_magic.end(), bytes.begin()) &&

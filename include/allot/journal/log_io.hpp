@@ -11,7 +11,7 @@
 
 namespace allot { inline namespace v0 {
 
-/// Why bytes could not be kept or fetched. The numbers are stable.
+/// Why bytes could not be written or read. The numbers are stable.
 enum class IoError : std::uint8_t {
     write_failed = 1,
     sync_failed = 2,
@@ -22,7 +22,7 @@ enum class IoError : std::uint8_t {
     in_use = 7,
 };
 
-/// What was wrong and what to do about it, in one sentence.
+/// Returns one sentence: the error and its remedy.
 [[nodiscard]] constexpr auto message(IoError error) noexcept -> std::string_view {
     switch (error) {
         case IoError::write_failed: return "the bytes could not be written";
@@ -36,46 +36,47 @@ enum class IoError : std::uint8_t {
     return "unknown error";
 }
 
-/// `sink.append(bytes) -> std::optional<IoError>`: writes all the bytes at the end, or says why not; then any part of them may
-/// have been written.
+/// `sink.append(bytes) -> std::optional<IoError>`: writes all the bytes at the end, or returns an error. After an error
+/// any part of the bytes may have been written.
 template <class S>
 concept has_append = requires(S& sink, std::span<const std::uint8_t> bytes) {
     { sink.append(bytes) } -> std::same_as<std::optional<IoError>>;
 };
 
-/// `sink.sync() -> std::optional<IoError>`: returns once all that was appended outlasts a crash, or says why not.
+/// `sink.sync() -> std::optional<IoError>`: returns once all appended bytes outlast a crash, or returns an error.
 template <class S>
 concept has_sync = requires(S& sink) {
     { sink.sync() } -> std::same_as<std::optional<IoError>>;
 };
 
-/// `source.read(into) -> Result<std::size_t, IoError>`: fills one byte or more and says how many; none at the end.
+/// `source.read(into) -> Result<std::size_t, IoError>`: fills one byte or more and returns their number; 0 at the end.
 template <class S>
 concept has_read = requires(S& source, std::span<std::uint8_t> into) {
     { source.read(into) } -> std::same_as<Result<std::size_t, IoError>>;
 };
 
-/// `file.cut(bytes) -> std::optional<IoError>`: drops all but the first `bytes`; what is appended then follows them.
+/// `file.cut(bytes) -> std::optional<IoError>`: drops all but the first `bytes` bytes; the next `append` follows them.
 template <class S>
 concept has_cut = requires(S& file, std::uint64_t bytes) {
     { file.cut(bytes) } -> std::same_as<std::optional<IoError>>;
 };
 
-/// `file.seek(bytes) -> void`: what is read or appended next stands behind the first `bytes`, over what stands there.
+/// `file.seek(bytes) -> void`: moves the next `read` or `append` behind the first `bytes` bytes. An `append` there
+/// overwrites.
 template <class S>
 concept has_seek = requires(S& file, std::uint64_t bytes) {
     { file.seek(bytes) } -> std::same_as<void>;
 };
 
-/// Where a log is written to: a file, a replicated log, memory.
+/// A destination of a log: a file, a replicated log, memory.
 template <class S>
 concept byte_sink = has_append<S> && has_sync<S>;
 
-/// Where a log is read from, from its first byte on.
+/// A source of a log, read from its first byte on.
 template <class S>
 concept byte_source = has_read<S>;
 
-/// One sentence a requirement.
+/// Explains with one `static_assert` for each requirement why `S` is no `byte_sink`.
 template <class S>
 struct ByteSinkCheck {
     static constexpr bool passed = byte_sink<S>;
@@ -84,7 +85,7 @@ struct ByteSinkCheck {
     static_assert(!has_append<S> || has_sync<S>, "allot: a sink of bytes needs `auto sync() -> std::optional<IoError>`");
 };
 
-/// One sentence a requirement.
+/// Explains with one `static_assert` for each requirement why `S` is no `byte_source`.
 template <class S>
 struct ByteSourceCheck {
     static constexpr bool passed = byte_source<S>;
@@ -92,7 +93,7 @@ struct ByteSourceCheck {
                   "`auto read(std::span<std::uint8_t>) -> Result<std::size_t, IoError>`");
 };
 
-/// One sentence a requirement.
+/// Explains with one `static_assert` for each requirement why `recover` cannot take `S`.
 template <class S>
 struct CuttableCheck {
     static constexpr bool passed = byte_sink<S> && byte_source<S> && has_cut<S> && has_seek<S>;

@@ -11,36 +11,37 @@
 
 namespace allot { inline namespace v0 {
 
-/// A hash over leaves by index, some of them absent, that follows a change of k leaves in O(k log n).
+/// A Merkle tree over leaves by index, some of them absent. It updates k changed leaves in O(k log n) hashes.
 ///
-/// Its root depends on the leaves that are there and on nothing else: an inner node without one child is the other child. That
-/// is sound because each leaf's content begins with its index, so no two sets of leaves share their content. Inner nodes hash
-/// with another first byte than leaves, so that none passes for the other.
+/// The root depends only on the present leaves: an inner node with one child equals that child. This is sound because
+/// each leaf's content begins with its index, so no two sets of leaves have the same content. Inner nodes and leaves
+/// hash with different first bytes, so neither can pass for the other.
 class MerkleTree {
 public:
-    /// No leaf.
+    /// The hash of an absent leaf.
     static constexpr auto absent = Hash256{};
 
-    /// The hash of a leaf's content, its index included.
+    /// Returns the hash of a leaf's content, which includes its index. @complexity linear in the content.
     [[nodiscard]] static auto leaf(std::span<const std::uint8_t> content) -> Hash256 {
         constexpr auto mark = std::array<std::uint8_t, 1>{0};
         return Sha256{}.bytes(mark).bytes(content).finish();
     }
 
-    /// Sets or, with `absent`, removes a leaf. @complexity amortised O(1); the work is done by `root`.
+    /// Sets a leaf, or removes it if `hash` is `absent`. @complexity amortised O(1); `root` does the hashing.
     void set(std::uint32_t index, const Hash256& hash) {
         if (index >= levels_.front().size()) {
             if (hash == absent) {
                 return;
             }
             levels_.front().resize(std::size_t{index} + 1, absent);
-            changed_.push_back(0);  // the top may have become a child
+            changed_.push_back(0);  // the former top may have become a child
         }
         levels_.front()[index] = hash;
         changed_.push_back(index);
     }
 
-    /// The hash of all leaves; `absent` when there is none. @complexity O(log n) hashes for each leaf set since the last time.
+    /// Returns the hash of all leaves, or `absent` if there is none. @complexity O(log n) hashes for each leaf set
+    /// since the last call.
     [[nodiscard]] auto root() -> const Hash256& {
         for (std::size_t level = 0; level + 1 < levels_.size() || levels_[level].size() > 1; ++level) {
             if (level + 1 == levels_.size()) {
@@ -72,7 +73,7 @@ private:
         return Sha256{}.bytes(mark).bytes(left).bytes(right).finish();
     }
 
-    std::vector<std::vector<Hash256>> levels_{1};  // leaves first
+    std::vector<std::vector<Hash256>> levels_{1};  // the leaves first
     std::vector<std::uint32_t> changed_{};
 };
 

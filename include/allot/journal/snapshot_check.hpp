@@ -23,7 +23,9 @@ namespace allot { inline namespace v0 { namespace detail {
 
 inline constexpr auto snapshot_magic = std::array<std::uint8_t, 8>{'a', 'l', 'l', 'o', 't', 's', 'n', 'p'};
 
-/// Reads the parameters of a policy, or of its parts, into it; a fault when they are not as they may be.
+/// Reads the parameters of a policy, or of its parts, into `policy`. Returns a fault if the name or the parameters do
+/// not fit.
+/// @complexity linear in the parameters.
 template <class P>
 [[nodiscard]] auto read_policy(ByteReader& in, P& policy, SnapshotParameters mode) -> std::optional<SnapshotFault> {
     auto decoder = Decoder{in};
@@ -59,7 +61,7 @@ template <class P>
     return std::nullopt;
 }
 
-/// Reads all policies, in the order of the roles.
+/// Reads all policies in the order of the roles. Returns the first fault. @complexity linear in the parameters.
 template <class Dispatcher>
 [[nodiscard]] auto read_policies(ByteReader& in, Dispatcher& dispatcher, SnapshotParameters mode)
     -> std::optional<SnapshotFault> {
@@ -83,16 +85,16 @@ template <class Dispatcher>
     return fault;
 }
 
-/// Reads the records of a snapshot into a network of their own, and checks what they say of each other.
+/// Reads the records of a snapshot into records of its own and checks that they agree with each other.
 ///
-/// Entries come in an order in which each refers back; what refers forward (a node to its lease, a task to its lease) is checked
-/// at the end.
+/// Entries are ordered so that most references go back to earlier entries. Forward references (a node or a task to its
+/// lease) are checked at the end.
 template <class Dispatcher>
 class SnapshotLoader {
     using State = typename Dispatcher::State;
     using Record = typename Dispatcher::Record;
 
-    /// Nobody follows these records.
+    /// An observer that ignores every change; the loaded records need no indices.
     struct Nobody {
         [[nodiscard]] static auto fits(const NodeClass&, const Requirement&) -> bool { return false; }
         [[nodiscard]] static auto open(std::uint32_t) -> bool { return false; }
@@ -105,9 +107,12 @@ class SnapshotLoader {
     };
 
 public:
+    /// Reads from `in`. Handles, slots and places may exceed the number of records by `reach_left` in all.
     SnapshotLoader(ByteReader& in, SipKey key, std::uint64_t reach_left)
         : in_{&in}, decoder_{in}, state_{key}, reach_left_{reach_left} {}
 
+    /// Reads and checks all records. Returns the first fault. @complexity O(n log n) in the bytes and in the gaps
+    /// within `reach_left`.
     [[nodiscard]] auto load() -> std::optional<SnapshotFault> {
         counters();
         each_section([&]<Section section>() {
@@ -117,7 +122,7 @@ public:
                 what_ = section_name(section);
                 entry_ = number;
                 demand(number >= next, SnapshotError::not_canonical);
-                reach(number - next);  // entries ascend, so gaps are what they reach beyond their number
+                reach(number - next);  // entries ascend, so this is the gap before it
                 next = std::uint64_t{number} + 1;
                 read<section>(number);
                 state_.forget_undo_log();
@@ -131,6 +136,7 @@ public:
         return fault_;
     }
 
+    /// The loaded records. @pre `load` has returned no fault.
     [[nodiscard]] auto state() const -> const State& { return state_; }
 
 private:
@@ -139,7 +145,7 @@ private:
             fault_ = SnapshotFault{otherwise, what_, entry_};
         }
     }
-    /// True while all that was read had canonical form, and nothing else was wrong.
+    /// True if all values read so far were in canonical form and no other fault was found.
     auto decoded() -> bool {
         if (in_->fault() && !fault_) {
             fault_ = SnapshotFault{SnapshotError::malformed, what_, entry_, in_->fault()};
@@ -153,7 +159,7 @@ private:
         (void)decoded();
         return value;
     }
-    /// Takes from what handles, slots and places may reach in all.
+    /// Subtracts a gap from the remaining reach; a fault if it is used up.
     void reach(std::uint64_t further) {
         demand(further <= reach_left_, SnapshotError::too_sparse);
         reach_left_ -= fault_ ? 0U : further;
@@ -317,7 +323,7 @@ private:
         }
     }
 
-    /// Whether a task can end so: for such a cause, and by a node or not.
+    /// True if the ending, its cause, and the presence of a node fit together.
     static auto agree(const EndedTask& task) -> bool {
         const auto by_node = task.node != no_handle<NodeNameId>;
         const auto among = [&](EndCause first, EndCause last) { return first <= task.cause && task.cause <= last; };
@@ -347,7 +353,7 @@ private:
         }
     }
 
-    /// Forward references, and what is counted.
+    /// Checks forward references, counts and uniqueness. @complexity O(n log n) in the records.
     void references() {
         const auto distinct = [](std::vector<std::uint64_t>& values) {
             std::sort(values.begin(), values.end());
@@ -379,7 +385,7 @@ private:
             if (!runs) {
                 return;
             }
-            // The chain ends, for members ascend; somebody in it is still at work.
+            // The chain is finite, because members ascend; at least one of its leases must not be completed.
             auto good = true;
             auto at_work = false;
             auto least = std::uint32_t{0};
@@ -406,7 +412,7 @@ private:
         used("node names", state_.node_names());
     }
 
-    /// The places of one class, or of one model's holders in it, reach as far as the highest one.
+    /// For each class, or each model's holders in a class, the highest place seen so far.
     using Reaches = std::map<std::uint64_t, std::uint32_t>;
     void grows(Reaches& reaches, std::uint64_t key, std::uint32_t place) {
         auto& farthest = reaches[key];

@@ -8,7 +8,7 @@
 
 namespace allot { inline namespace v0 {
 
-/// Why bytes are no snapshot that can be loaded here. The numbers are stable.
+/// Why bytes cannot be loaded as a snapshot. The numbers are stable.
 enum class SnapshotError : std::uint8_t {
     not_a_snapshot = 1,
     version_unknown = 2,
@@ -22,7 +22,7 @@ enum class SnapshotError : std::uint8_t {
     contradiction = 10,
 };
 
-/// What was wrong and what to do about it, in one sentence.
+/// Returns one sentence: the error and its remedy.
 [[nodiscard]] constexpr auto message(SnapshotError error) noexcept -> std::string_view {
     switch (error) {
         case SnapshotError::not_a_snapshot: return "the bytes do not begin as a snapshot does";
@@ -41,27 +41,28 @@ enum class SnapshotError : std::uint8_t {
     return "unknown error";
 }
 
-/// What was wrong, and with what.
+/// The fault that stopped loading, and its place.
 struct SnapshotFault {
     SnapshotError error = SnapshotError::not_a_snapshot;
-    std::string_view what{};                   ///< The section, role or record that is wrong; may be empty.
-    std::uint32_t entry = 0;                   ///< Its handle or id, if it is an entry.
-    std::optional<DecodeFault> decoding{};     ///< Where a value was malformed.
+    std::string_view what{};                   ///< The section, role or record with the fault; may be empty.
+    std::uint32_t entry = 0;                   ///< Handle or id of the entry, if the fault is in one.
+    std::optional<DecodeFault> decoding{};     ///< Fault of the decoder, if a value is malformed.
 
     friend auto operator==(const SnapshotFault&, const SnapshotFault&) noexcept -> bool = default;
 };
 
 /// Whether a snapshot's parameters may differ from those of the dispatcher it is loaded into.
 enum class SnapshotParameters : std::uint8_t {
-    must_match,  ///< Anything else is refused.
-    taken_over,  ///< `configure` had changed them: they are the state's, and taken from the snapshot.
+    must_match,  ///< Other parameters are refused with `parameters_differ`.
+    taken_over,  ///< Takes the parameters from the snapshot, for a state whose parameters `configure` had changed.
 };
 
-/// What a loader accepts from strangers.
+/// Limits for loading an untrusted snapshot.
 struct SnapshotLimits {
+    /// How to treat parameters that differ from the dispatcher's.
     SnapshotParameters parameters = SnapshotParameters::must_match;
-    /// Memory follows the highest handles, slots and places, not the number of records. Their sum may exceed the length of the
-    /// snapshot by this; each costs up to 600 bytes.
+    /// Memory follows the highest handles, slots and places, not the number of records. Their sum may exceed the
+    /// snapshot's length in bytes by this many; each costs up to 600 bytes.
     std::uint64_t reach_max = std::uint64_t{1} << 20U;
 };
 

@@ -11,10 +11,10 @@
 
 namespace allot { inline namespace v0 {
 
-/// Version of what a state root covers; part of what is hashed.
+/// Version of the content of a state root; it is hashed too.
 inline constexpr auto state_root_version = std::uint32_t{1};
 
-/// Follows the state root of one dispatcher: a hash of its policies, their parameters, its counters and every record.
+/// Maintains the state root of one dispatcher: a hash of its policies, their parameters, its counters and every record.
 ///
 ///     auto tree = allot::StateTree{dispatcher};
 ///     auto block = dispatcher.session();
@@ -24,10 +24,11 @@ inline constexpr auto state_root_version = std::uint32_t{1};
 ///     block.rollback();
 ///     tree.follow(dispatcher, touched);      // and now the old one again
 ///
-/// What is hashed: the version, the policies, the counters, and the root of a Merkle tree a section; all in canonical form.
+/// The root hashes, in canonical form: the version, the policies, the counters, and the root of one Merkle tree for
+/// each section.
 class StateTree {
 public:
-    /// @complexity linear in all that is remembered; 64 bytes an entry.
+    /// Hashes the whole state. @complexity linear in the records; 64 bytes of memory for each.
     template <class Dispatcher>
     explicit StateTree(const Dispatcher& dispatcher) {
         detail::each_section([&]<Section section>() {
@@ -38,7 +39,7 @@ public:
         head(dispatcher);
     }
 
-    /// Looks again at the entries that may have changed, and at policies and counters. @complexity O(log n) hashes an entry.
+    /// Hashes the touched entries again, and the policies and counters. @complexity O(log n) hashes for each entry.
     template <class Dispatcher>
     void follow(const Dispatcher& dispatcher, const Touched& touched) {
         detail::each_section([&]<Section section>() {
@@ -50,7 +51,7 @@ public:
         head(dispatcher);
     }
 
-    /// The state root.
+    /// Returns the state root. @complexity O(log n) hashes for each entry touched since the last call.
     [[nodiscard]] auto root() -> Hash256 {
         auto hash = Sha256{};
         hash.bytes(head_);
@@ -78,7 +79,7 @@ private:
     std::vector<std::uint8_t> buffer_{};
 };
 
-/// The state root, from scratch. @complexity linear in all that is remembered.
+/// Returns the state root, computed from scratch. @complexity linear in the records.
 template <class Dispatcher>
 [[nodiscard]] auto state_root(const Dispatcher& dispatcher) -> Hash256 {
     return StateTree{dispatcher}.root();

@@ -8,13 +8,13 @@
 
 namespace allot { inline namespace v0 {
 
-/// Why a text is not the JSON of what was to be read.
+/// Why a text is not the expected JSON.
 struct JsonFault {
-    std::size_t line = 0;  ///< From 1, for whoever reads a text of many lines to fill in; 0 where there is but one.
-    std::string field{};   ///< As in "node.models[2]"; empty for the text as a whole.
-    std::string text{};    ///< What was expected there.
+    std::size_t line = 0;  ///< Line, counted from 1, if the caller reads several lines and fills it in; else 0.
+    std::string field{};   ///< Path of the field, as in "node.models[2]"; empty for the whole text.
+    std::string text{};    ///< The value expected there, or the objection.
 
-    /// One sentence with all of it.
+    /// Returns one sentence with line, field and text. @complexity linear in its length.
     [[nodiscard]] auto message() const -> std::string {
         return (line == 0 ? "" : "line " + std::to_string(line) + ": ") + (field.empty() ? "" : field + ": ") + text;
     }
@@ -22,15 +22,19 @@ struct JsonFault {
 
 namespace detail {
 
-/// Where a value stands in the values around it. It is written out only for a fault.
+/// The path of a value in a JSON text, as a chain of its surrounding values. Becomes text only for a fault.
 struct JsonPlace {
-    const JsonPlace* around = nullptr;  ///< Null for the whole.
-    std::string_view name{};            ///< In an object, where it may be empty; without data in a list.
-    std::size_t index = 0;              ///< In a list.
+    const JsonPlace* around = nullptr;  ///< The surrounding value; null for the whole text.
+    /// Name of the field in an object; may be empty. Its `data()` is null in a list.
+    std::string_view name{};
+    std::size_t index = 0;  ///< Index in a list.
 
+    /// Returns the path of the field `field` of this value. @pre This value outlives the result.
     [[nodiscard]] auto in(std::string_view field) const noexcept -> JsonPlace { return {this, field, 0}; }
+    /// Returns the path of the `i`-th element of this list. @pre This value outlives the result.
     [[nodiscard]] auto at(std::size_t i) const noexcept -> JsonPlace { return {this, {}, i}; }
 
+    /// Returns the path as text. @complexity linear in its length times its depth.
     [[nodiscard]] auto text() const -> std::string {
         if (around == nullptr) {
             return {};

@@ -10,7 +10,7 @@
 
 namespace allot { inline namespace v0 { namespace detail {
 
-/// The variant that a type is, or derives from under the name `Alternatives`.
+/// The variant that `T` is, or from which `T` derives under the name `Alternatives`.
 template <class T>
 struct AlternativesOf {};
 template <class... Ts>
@@ -21,12 +21,12 @@ struct AlternativesOf<T> : std::type_identity<typename T::Alternatives> {};
 template <class T>
 using alternatives_of = typename AlternativesOf<T>::type;
 
-/// A type whose value is one of several.
+/// A type with a value of one of several types.
 template <class T>
 concept has_alternatives = requires { typename alternatives_of<T>; };
 
-/// The field of an object that names the alternative, whose own fields stand beside it. Empty where there is none: parameters
-/// stand in an object whose one field is named after their type.
+/// The field of an object that names the alternative; the alternative's own fields are in the same object. Empty for
+/// parameters: they are an object with one field, named after their type.
 template <class T>
 inline constexpr auto json_kind = std::string_view{};
 template <>
@@ -34,7 +34,7 @@ inline constexpr auto json_kind<Event> = std::string_view{"event"};
 template <class Parameters>
 inline constexpr auto json_kind<basic_command<Parameters>> = std::string_view{"command"};
 
-/// A step of a history is one object: the moment's fields, and beside them those of the command.
+/// True for a `LogEntry`. It is written as one object with the fields of the moment and those of the command.
 template <class T>
 inline constexpr bool is_log_entry = false;
 template <class Command>

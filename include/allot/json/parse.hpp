@@ -14,20 +14,21 @@
 
 namespace allot { inline namespace v0 {
 
-/// JSON that keeps the order of its fields.
+/// JSON with its fields in their original order.
 using Json = nlohmann::ordered_json;
 
 namespace detail {
 
-/// No value comes near these. They bound what a text may cost: each field is looked for among those before it in its object, and
-/// each list or object within another takes memory of its own.
+/// Limits far above any valid value. They bound the cost of a text: the parser compares each field with the earlier
+/// ones of its object, and each nested list or object allocates.
 inline constexpr auto json_fields_max = std::size_t{256};
 inline constexpr auto json_depth_max = std::size_t{32};
 
-/// Makes a value of a text of strangers; a fault ends it, and nothing is thrown. Unlike nlohmann's own it refuses a field that
-/// stands twice, and what would cost much.
+/// Parses a text from an untrusted sender. A fault ends parsing; syntax errors throw nothing. Unlike nlohmann's parser,
+/// it refuses a repeated field and values that would cost much.
 class JsonParser {
 public:
+    /// Parses `text`. @complexity linear in the text, times at most `json_fields_max`.
     explicit JsonParser(std::string_view text) {
         if (!Json::sax_parse(text, this) && !fault_) {
             refuse({}, "not JSON");
@@ -36,17 +37,19 @@ public:
     JsonParser(const JsonParser&) = delete;
     auto operator=(const JsonParser&) -> JsonParser& = delete;
 
-    /// Meaningful without a fault.
+    /// The parsed value; meaningful only without a fault.
     [[nodiscard]] auto json() const noexcept -> const Json& { return root_; }
+    /// The first fault; none if the text is JSON within the limits.
     [[nodiscard]] auto fault() const noexcept -> const std::optional<JsonFault>& { return fault_; }
 
-    // What Json::sax_parse calls; false ends it.
+    // `Json::sax_parse` calls these functions; `false` ends parsing.
 
     auto null() -> bool { return add(Json()); }
     auto boolean(bool value) -> bool { return add(Json(value)); }
     auto number_integer(Json::number_integer_t value) -> bool { return add(Json(value)); }
     auto number_unsigned(Json::number_unsigned_t value) -> bool { return add(Json(value)); }
-    /// Nothing reads such a number; it is kept to be refused where it stands.
+    /// Keeps a number with a fraction, so that the reader refuses it with its path: no value is read from such a
+    /// number.
     auto number_float(Json::number_float_t value, const std::string& /*text*/) -> bool { return add(Json(value)); }
     auto string(std::string& value) -> bool { return add(Json(std::move(value))); }
     auto binary(Json::binary_t& /*value*/) -> bool { return refuse({}, "not JSON"); }
@@ -67,7 +70,8 @@ public:
         return true;
     }
     auto parse_error(std::size_t /*position*/, const std::string& /*token*/, const Json::exception& error) -> bool {
-        // "[json.exception.parse_error.101] parse error at line 1, column 5: syntax error ...", whose line is not ours
+        // nlohmann says "[json.exception.parse_error.101] parse error at line 1, column 5: ..."; its line number is
+        // dropped here
         const auto what = std::string_view{error.what()};
         const auto column = what.find("column");
         const auto text = column == std::string_view::npos ? what.substr(what.find(']') + 2) : what.substr(column);
@@ -94,7 +98,7 @@ private:
         open_.pop_back();
         return true;
     }
-    /// Puts a value where it belongs, and says where that is.
+    /// Stores a value in the innermost open list or object, or as the root, and returns its place.
     auto place(Json&& value) -> Json* {
         auto* const into = open_.empty() ? &root_ : open_.back()->is_array() ? &appended(*open_.back()) : field_;
         *into = std::move(value);
@@ -106,8 +110,9 @@ private:
     }
 
     Json root_{};
-    std::vector<Json*> open_{};  // the innermost last; none of them moves, for only the innermost grows
-    Json* field_ = nullptr;      // whose value comes next
+    // open lists and objects, the innermost last; the others do not move, because only the innermost grows
+    std::vector<Json*> open_{};
+    Json* field_ = nullptr;      // receives the next value
     std::optional<JsonFault> fault_{};
 };
 

@@ -29,7 +29,7 @@
 
 namespace allot { inline namespace v0 { namespace detail {
 
-/// The bytes of pairs of hex digits.
+/// Decodes pairs of hex digits; none if there is another character or an odd digit. @complexity linear in the digits.
 [[nodiscard]] inline auto bytes_of_hex(std::string_view digits) -> std::optional<std::string> {
     constexpr auto known = std::string_view{"0123456789abcdef"};
     auto out = std::string{};
@@ -44,7 +44,7 @@ namespace allot { inline namespace v0 { namespace detail {
     return digits.size() % 2 == 0 ? std::optional{out} : std::nullopt;
 }
 
-/// Names as a list for people.
+/// Joins names with commas, for a message. @complexity linear in the names.
 template <class Names>
 [[nodiscard]] auto json_names(const Names& names) -> std::string {
     auto all = std::string{};
@@ -54,12 +54,14 @@ template <class Names>
     return all;
 }
 
-/// Fills values, which hold their defaults, with what JSON of strangers says. The first that is refused leaves a fault; what is
-/// filled in then means nothing.
+/// Fills values, which hold their defaults, from JSON of an untrusted sender. The first refused value sets `fault()`;
+/// the filled values are then meaningless. @complexity linear in the JSON, times a logarithm.
 class JsonReader {
 public:
+    /// The first fault, with its path; none if all values were accepted.
     [[nodiscard]] auto fault() const noexcept -> const std::optional<JsonFault>& { return fault_; }
 
+    /// Reads a value of type `T` into `into`. A refused value sets `fault()`.
     template <class T>
     void get(const Json& json, T& into, const JsonPlace& at) {
         if constexpr (std::is_same_v<T, bool>) {
@@ -98,9 +100,9 @@ public:
     }
 
 private:
-    using Known = std::set<std::string_view>;  // fields, in the order that a person is told of them
+    using Known = std::set<std::string_view>;  // field names, in the order in which a message lists them
 
-    // Parameters have a default, but nobody means them who names none.
+    // Parameters have a default value, but a missing alternative must not mean that default.
     template <class T>
     static constexpr bool has_default = std::default_initializable<T> && !has_alternatives<T>;
 
@@ -116,7 +118,7 @@ private:
         }
         return json.is_object();
     }
-    /// The fields of a struct that are there, out of an object. Those whose type has no default have to be.
+    /// Reads those fields of a struct that the object has. A field without a default must be present.
     template <class T>
     void get_fields(const Json& json, T& into, const JsonPlace& at, Known& known) {
         each_field(into, [&]<class F>(std::string_view name, F& value) {
@@ -148,7 +150,7 @@ private:
         get_fields(json, into.moment, at, known);
         get_kind(json, into.command, at, known);
     }
-    /// An object with the name of an alternative, and its fields beside it.
+    /// Reads an object with the name of an alternative and with the alternative's fields.
     template <class T>
     void get_kind(const Json& json, T& into, const JsonPlace& at, Known& known) {
         const auto found = json.find(std::string{json_kind<T>});
@@ -176,7 +178,7 @@ private:
             get_named(first.key(), static_cast<alternatives_of<T>&>(into), at, fill);
         }
     }
-    /// Makes the alternative of a name, blank, and calls `fill` with it.
+    /// Makes the alternative called `name`, blank, and calls `fill` with it. An unknown name is refused.
     template <class... Ts, class Fill>
     void get_named(std::string_view name, std::variant<Ts...>& into, const JsonPlace& at, const Fill& fill) {
         const auto filled = [&]<class T>(std::type_identity<T>) {
@@ -189,7 +191,7 @@ private:
         }
     }
 
-    /// Whether all enumerators in a value have names; the default of some has none, and means nothing.
+    /// True if all enumerators in a value have names. The default of some enumerations has none and means nothing.
     template <class T>
     static auto is_named(const T& value) -> bool {
         auto named = true;
@@ -246,7 +248,7 @@ private:
         }
         return value.value_or(u128{});
     }
-    /// A text such as "3/10", whose first number is at most `num_max`.
+    /// Reads a text such as "3/10". Its first number is at most `num_max`.
     auto quotient(const Json& json, u128 num_max, std::string_view power, const JsonPlace& at) -> std::pair<u128, std::uint32_t> {
         const auto both = json.is_string() ? json.get<std::string>() : "";
         const auto slash = both.find('/');

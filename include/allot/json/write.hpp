@@ -26,7 +26,7 @@
 
 namespace allot { inline namespace v0 { namespace detail {
 
-/// Whether a text can stand in JSON as it is.
+/// True if the text is valid UTF-8, so that JSON can hold it unchanged. @complexity linear in the text.
 [[nodiscard]] inline auto is_utf8(std::string_view text) noexcept -> bool {
     while (!text.empty()) {
         const auto [code, size] = first_character(text);
@@ -38,7 +38,7 @@ namespace allot { inline namespace v0 { namespace detail {
     return true;
 }
 
-/// Two hex digits for each byte.
+/// Returns two hex digits for each byte. @complexity linear in the bytes.
 [[nodiscard]] inline auto hex_of_bytes(std::string_view bytes) -> std::string {
     constexpr auto digits = std::string_view{"0123456789abcdef"};
     auto out = std::string{};
@@ -50,9 +50,11 @@ namespace allot { inline namespace v0 { namespace detail {
     return out;
 }
 
-/// Makes JSON of values. Ids and amounts that languages which read numbers as binary fractions would round are written as text.
+/// Converts values to JSON. Ids and amounts too large for a binary floating-point number are written as text, because
+/// many languages read JSON numbers as such and would round them. @complexity linear in the value.
 class JsonWriter {
 public:
+    /// Returns the value as JSON. Throws `std::bad_alloc` only.
     template <class T>
     [[nodiscard]] static auto of(const T& value) -> Json {
         if constexpr (std::is_integral_v<T>) {
@@ -97,7 +99,7 @@ public:
     }
 
 private:
-    /// Puts the fields of a struct into an object; nothing for what is not there.
+    /// Adds the fields of a struct to an object; an empty `std::optional` adds no field.
     template <class T>
     static void put_fields(Json& object, const T& value) {
         each_field(value, [&](std::string_view name, const auto& field) {
@@ -106,7 +108,7 @@ private:
             }
         });
     }
-    /// Puts the name of an alternative into an object, and its fields beside it.
+    /// Adds the name of an alternative and its fields to an object.
     template <class T>
     static void put_kind(Json& object, const T& value) {
         std::visit(

@@ -13,38 +13,42 @@
 
 namespace allot { inline namespace v0 {
 
-/// Who gets the units that are left when every payment is rounded down; there are fewer of them than members.
+/// The receiver of the units left over when every payment is rounded down; there are fewer such units than members.
 enum class Remainder : std::uint8_t {
-    last_paid,         ///< The last member whose score is not zero gets all of them (rule 23).
-    largest_fraction,  ///< One each to the members whose payments lost most, earlier ones first: never less for a higher score.
+    last_paid,         ///< The last member with a score above zero gets all of them (rule 23).
+    /// One unit each to the members that lost most by rounding, earlier ones first. A higher score never gets less.
+    largest_fraction,
 };
 
-/// Parameters of `split_fee`; the defaults are rule 23, and with scores of 10, 9 and 6 those of the contracts of 2024.
+/// Parameters of `split_fee`. The defaults are rule 23; with scores of 10, 9 and 6 they are those of the contracts of
+/// 2024.
 struct FeeSplitParameters {
-    /// The sum of scores that earns all of the fee; what is not earned is refunded. Zero takes the sum of the scores given.
+    /// Sum of scores that earns the whole fee; the part not earned is refunded. Zero means the sum of the given scores.
     /// The contracts of three nodes a task had 50: two rounds of 10 + 9 + 6.
     std::uint64_t whole = 0;
+    /// The receiver of the units left over by rounding.
     Remainder remainder = Remainder::last_paid;
 
     friend constexpr auto operator==(const FeeSplitParameters&, const FeeSplitParameters&) noexcept -> bool = default;
 };
 
-/// A fee, divided. What is paid and what goes back is the fee, to the last unit.
+/// A divided fee. The payments and the refund add up to the fee, to the last unit.
 struct FeeSplit {
-    std::vector<Amount> paid{};  ///< In the order of the scores.
-    Amount refund{};             ///< Nothing unless `whole` was more than the scores.
+    std::vector<Amount> paid{};  ///< Payments in token units, in the order of the scores.
+    Amount refund{};             ///< In token units; zero unless `whole` was more than the scores.
 
     friend auto operator==(const FeeSplit&, const FeeSplit&) -> bool = default;
 };
 
-/// Divides a fee by score: payment_i = floor(fee × score_i / Σ score), what the rounding leaves going where `remainder`
-/// says (seed 002, task fee distribution). A fee of 100 at scores of 10, 5 and 2 pays 58, 29 and 13. A score of zero is paid
-/// nothing.
+/// Divides a fee by score: payment_i = floor(fee × score_i / Σ score). `remainder` selects the receiver of the units
+/// left over by rounding (seed 002, task fee distribution). A fee of 100 at scores of 10, 5 and 2 pays 58, 29 and 13. A
+/// score of zero is paid nothing.
 ///
-/// Errors: `no_members`; `nothing_scored` when all scores are zero and no `whole` is given; `scores_exceed_whole`;
+/// Errors: `no_members`; `nothing_scored` if all scores are zero and no `whole` is given; `scores_exceed_whole`;
 /// `amount_overflow` for 2^96 and more.
+/// @param fee In token units.
 /// @param scores In the order of payment, such as by rank.
-/// @complexity linear in the members, n log n for `largest_fraction`.
+/// @complexity linear in the members; O(n log n) for `largest_fraction`.
 [[nodiscard]] inline auto split_fee(Amount fee, std::span<const std::uint32_t> scores,
                                     const FeeSplitParameters& parameters = {}) -> Result<FeeSplit, RewardError> {
     if (!fee.admitted()) { return FailureOf<RewardError>{RewardError::amount_overflow}; }
@@ -59,7 +63,7 @@ struct FeeSplit {
         split.paid[i].units += units;
         split.refund.units -= units;
     };
-    auto owed = std::vector<std::size_t>{};  // whom the remainder concerns
+    auto owed = std::vector<std::size_t>{};  // members with a score above zero
     for (std::size_t i = 0; i < scores.size(); ++i) {
         split.paid.emplace_back();
         pay(i, fee.units * scores[i] / whole);
@@ -78,16 +82,16 @@ struct FeeSplit {
     return split;
 }
 
-/// One node's payment, divided among those behind it: the network first, then those who delegated stake to the node.
+/// One node's payment, divided between the network, the delegators of stake to the node, and the node. In token units.
 struct PaymentShares {
     Amount network{};     ///< floor(payment × network percent).
-    Amount delegators{};  ///< floor(what is left × delegators' percent).
-    Amount node{};        ///< The rest.
+    Amount delegators{};  ///< floor((payment - network) × delegators' percent).
+    Amount node{};        ///< The remaining units.
 
     friend constexpr auto operator==(const PaymentShares&, const PaymentShares&) noexcept -> bool = default;
 };
 
-/// Divides a payment as the relay of 2026 does; the three shares are the payment, to the last unit.
+/// Divides a payment as the relay of 2026 does; the three shares add up to the payment, to the last unit.
 /// Errors: `percent_invalid` for more than 100, `amount_overflow` for 2^96 and more.
 [[nodiscard]] constexpr auto share_payment(Amount payment, std::uint32_t network_percent, std::uint32_t delegators_percent)
     -> Result<PaymentShares, RewardError> {

@@ -9,28 +9,30 @@
 
 namespace allot { inline namespace v0 {
 
-/// How much each quality counts in a node's part of the token incentives; only their proportions matter. The seed names no
-/// numbers, so each counts the same.
+/// Weights of the three qualities in a node's share of the token incentives; only their proportions matter. The seed
+/// names no numbers, so the default weights are equal.
 struct IncentiveWeights {
     std::uint32_t vram = 1;
     std::uint32_t timeout = 1;
     std::uint32_t speed = 1;
-    Score speed_unknown = Score::zero();  ///< Stands for B while a node has no samples: who did nothing earns nothing for it.
+    /// B of a node without samples: by default, a node that completed nothing earns nothing for speed.
+    Score speed_unknown = Score::zero();
 
     friend constexpr auto operator==(const IncentiveWeights&, const IncentiveWeights&) noexcept -> bool = default;
 };
 
-/// What a node offers (seed 002): R, P and B.
+/// The three qualities of a node (seed 002): R, P and B.
 struct ServiceScores {
     Score vram{};
     Score timeout{};
-    std::optional<Score> speed{};  ///< Nothing while there are no samples.
+    std::optional<Score> speed{};  ///< None if there are no samples.
 
     friend constexpr auto operator==(const ServiceScores&, const ServiceScores&) noexcept -> bool = default;
 };
 
-/// The weighted mean of R, P and B, rounded down to 2^-30 (seed 002, token incentivization distribution). It is the node's
-/// weight when an incentive is divided: `split_fee(incentive, raws)` over `raw()` of all nodes, with `largest_fraction`.
+/// Returns the weighted mean of R, P and B, rounded down to 2^-30 (seed 002, token incentivization distribution). It is
+/// the node's weight when an incentive is divided: `split_fee(incentive, raws)` over `raw()` of all nodes, with
+/// `largest_fraction`.
 /// Error: `weights_invalid` when all weights are zero.
 [[nodiscard]] constexpr auto incentive_score(const ServiceScores& scores, const IncentiveWeights& weights = {})
     -> Result<Score, RewardError> {

@@ -7,7 +7,7 @@
 
 namespace allot { inline namespace v0 {
 
-/// Why a reward cannot be worked out. The numbers are stable.
+/// Why a reward cannot be computed. The numbers are stable.
 enum class RewardError : std::uint16_t {
     no_members = 1,
     nothing_scored = 2,
@@ -26,7 +26,7 @@ enum class RewardError : std::uint16_t {
     already_submitted = 21,
 };
 
-/// What was wrong and what to do about it, in one sentence.
+/// Returns one sentence: the error and its remedy.
 [[nodiscard]] constexpr auto message(RewardError error) noexcept -> std::string_view {
     switch (error) {
         case RewardError::no_members: return "nobody takes part; pass at least one score";

@@ -12,21 +12,26 @@
 
 namespace allot { inline namespace v0 {
 
-/// Who of a task's nodes submitted when, in the rounds of commitment and disclosure, and what that is worth.
+/// Records the order in which a task's nodes submitted in the rounds of commitment and disclosure, and their scores.
 ///
-/// Round score: by the order of submission, 10, 9 and 6 unless told otherwise (rule 21); nothing for who did not submit. Task score:
-/// the sum of both rounds (seed 002, "The Submission Speed"). Fill it from `TaskCommitted` and `TaskDisclosed`, whose leases say
-/// which member it is; the scores go to `Dispatcher::score` and, when the task is done, to `split_fee`.
+/// Round score: by order of submission, by default 10, 9 and 6 (rule 21); none for a node that did not submit. Task
+/// score: the sum of both rounds (seed 002, "The Submission Speed"). Fill it from `TaskCommitted` and `TaskDisclosed`,
+/// whose leases name the member. The scores go to `Dispatcher::score` and, when the task is done, to `split_fee`.
+///
+/// @complexity of each function: linear in the members.
 class SubmissionRounds {
 public:
+    /// The two rounds of a task.
     enum class Round : std::uint8_t { commitment, disclosure };
 
-    /// @param round_scores By order of submission; whoever comes after the last of them gets the last.
+    /// Makes empty rounds for `members` members.
+    /// @param round_scores By order of submission; later submissions get the last score. If empty, every score is zero.
     explicit SubmissionRounds(std::uint32_t members, std::vector<std::uint32_t> round_scores = {10, 9, 6})
         : round_scores_{std::move(round_scores)}, points_{std::vector<std::optional<std::uint32_t>>(members),
                                                           std::vector<std::optional<std::uint32_t>>(members)} {}
 
-    /// Notes the next submission of a round. Errors: `member_unknown`, `already_submitted`; they change nothing.
+    /// Adds the next submission of a round and returns its score. Errors: `member_unknown`, `already_submitted`; they
+    /// change nothing.
     [[nodiscard]] auto submitted(Round round, std::uint32_t member) -> Result<std::uint32_t, RewardError> {
         auto& points = of(round);
         if (member >= points.size()) { return FailureOf<RewardError>{RewardError::member_unknown}; }
@@ -37,7 +42,7 @@ public:
         return *points[member];
     }
 
-    /// The task score of each member.
+    /// Returns the task score of each member, in points.
     [[nodiscard]] auto scores() const -> std::vector<std::uint32_t> {
         auto scores = std::vector<std::uint32_t>{};
         for (std::size_t m = 0; m < points_.first.size(); ++m) {
@@ -45,7 +50,7 @@ public:
         }
         return scores;
     }
-    /// False for a task that says nothing about anybody, for nobody submitted (seed 002: its scores are ignored).
+    /// True if at least one member committed. Otherwise the task's scores are ignored (seed 002).
     [[nodiscard]] auto counts() const -> bool {
         return std::any_of(points_.first.begin(), points_.first.end(), [](const auto& one) { return one.has_value(); });
     }

@@ -9,7 +9,7 @@
 
 namespace allot { inline namespace v0 {
 
-/// What opens a hidden task's commitment: the group it belongs to, and a number that nobody can guess.
+/// Opens a hidden task's commitment: the task's group and an unpredictable number.
 struct Opening {
     GroupId group;
     Hash256 nonce{};
@@ -17,11 +17,13 @@ struct Opening {
     friend auto operator==(const Opening&, const Opening&) -> bool = default;
 };
 
-/// The commitment under which a hidden task is submitted: SHA-256 of a word, the group, the nonce and the task's work. Tasks of
-/// one group with different nonces look unrelated until they are opened, and none can be opened as a task of other work.
+/// The commitment under which a hidden task is submitted: SHA-256 of a fixed text, the group, the nonce and the task's
+/// work. Tasks of one group with different nonces look unrelated until they are opened. No task can be opened as one of
+/// other work.
 ///
-/// The relays use Keccak-256 of id and nonce; who needs that passes another function where one is asked for.
+/// The relays use Keccak-256 of id and nonce; pass another function to `ValidationGroup` for that.
 struct CommitmentOf {
+    /// Returns the commitment of `opening` for a task with this `work`. @complexity O(1).
     [[nodiscard]] constexpr auto operator()(const Opening& opening, const Hash256& work) const noexcept -> Hash256 {
         auto hash = Sha256{};
         for (const auto c : std::string_view{"allot validation group"}) {

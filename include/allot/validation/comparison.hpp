@@ -10,24 +10,26 @@
 
 namespace allot { inline namespace v0 {
 
-/// When two results count as the same.
+/// Defines when two results count as equal.
 ///
-/// Text is the same when its bytes are. Images of one prompt differ a little between machines: their perceptual hashes are the
-/// same when in each block fewer than `distance` bits differ.
+/// Text results are equal if their bytes are. Images of one prompt differ a little between machines: their perceptual
+/// hashes count as equal if fewer than `distance` bits differ in each block.
 struct Comparison {
-    std::uint32_t distance = 1;     ///< Fewer bits of a block may differ; 1 asks for equality, 0 is refused: nothing matches.
-    std::uint32_t block_bytes = 0;  ///< Length of a block; zero takes the whole result as one.
+    /// In bits: fewer bits of a block may differ. 1 means equality; 0 is invalid, because nothing would match.
+    std::uint32_t distance = 1;
+    std::uint32_t block_bytes = 0;  ///< Length of a block in bytes; 0 takes the whole result as one block.
 
-    /// Equal to the last bit.
+    /// Requires equal bytes.
     [[nodiscard]] static constexpr auto exact() noexcept -> Comparison { return {1, 0}; }
-    /// Fewer than `bits` bits differ in each block of 8 bytes. The contracts had 5, later 24.
+    /// Allows fewer than `bits` differing bits in each block of 8 bytes. The contracts had 5, later 24.
     [[nodiscard]] static constexpr auto hamming(std::uint32_t bits) noexcept -> Comparison { return {bits, 8}; }
 
+    /// True if `distance` is not 0.
     [[nodiscard]] constexpr auto valid() const noexcept -> bool { return distance != 0; }
     friend constexpr auto operator==(const Comparison&, const Comparison&) noexcept -> bool = default;
 };
 
-/// How many bits differ. @pre The lengths are equal.
+/// Returns the number of differing bits. @pre The lengths are equal (asserted). @complexity linear in the length.
 [[nodiscard]] constexpr auto hamming_distance(std::span<const std::uint8_t> a, std::span<const std::uint8_t> b) noexcept
     -> std::uint64_t {
     ALLOT_ASSERT(a.size() == b.size(), "only bytes of equal length have a Hamming distance");
@@ -38,8 +40,8 @@ struct Comparison {
     return bits;
 }
 
-/// Whether two results are the same. Not those of different length, nor those that do not consist of whole blocks.
-/// Not transitive unless exact: a may match b and b match c though a does not match c.
+/// True if two results count as equal. False if their lengths differ or are no multiple of the block length. Not
+/// transitive unless exact: a may match b and b match c although a does not match c.
 /// @complexity linear in the length.
 [[nodiscard]] constexpr auto same_result(const Comparison& comparison, std::span<const std::uint8_t> a,
                                          std::span<const std::uint8_t> b) noexcept -> bool {

@@ -15,71 +15,75 @@
 
 namespace allot { inline namespace v0 {
 
-/// How far a member of a validation group has come.
+/// State of a member of a validation group.
 enum class MemberState : std::uint8_t {
     waiting,         ///< Not on a node yet.
     running,         ///< On a node.
     submitted,       ///< Ended with a result.
-    error_reported,  ///< Ended with the node's word that the task cannot be done.
-    timed_out,       ///< Ended without a word in time.
+    error_reported,  ///< Ended with an error report: the node says that the task cannot be done.
+    timed_out,       ///< Ended at its deadline without an answer.
     aborted,         ///< Ended otherwise: withdrawn, evicted, failed.
 };
 
-/// True for the states that a member does not leave.
+/// True for final states.
 [[nodiscard]] constexpr auto ended(MemberState state) noexcept -> bool { return state >= MemberState::submitted; }
-/// True for members whose node answered, be it with an error.
+/// True if the node answered, with a result or an error report.
 [[nodiscard]] constexpr auto answered(MemberState state) noexcept -> bool {
     return state == MemberState::submitted || state == MemberState::error_reported;
 }
 
-/// What a group says of one member.
+/// Verdict on one member.
 enum class MemberVerdict : std::uint8_t {
-    none,       ///< It had not answered: timed out or aborted before.
-    passed,     ///< The fastest right answer: the result that counts, to be uploaded.
-    matched,    ///< Right as well, and paid; its own fee is refunded.
+    none,       ///< No answer: the member timed out or was aborted.
+    passed,     ///< Fastest right answer: its result counts and has to be uploaded.
+    matched,    ///< Also right, and paid; its own fee is refunded.
     wrong,      ///< Two results agree against it; with `slash_across_errors` also two errors.
-    undecided,  ///< Nobody can tell, or two report errors: it fails without blame.
+    undecided,  ///< No two answers decide, or two report errors: the member fails without blame.
 };
 
-/// What a group comes to.
+/// Verdict on a group as a whole.
 enum class Agreement : std::uint8_t {
     result,    ///< At least two results are the same.
-    error,     ///< At least two nodes say that the task cannot be done.
+    error,     ///< At least two nodes report that the task cannot be done.
     none,      ///< No two answers are the same.
-    too_few,   ///< Fewer than two answered.
+    too_few,   ///< Fewer than two members answered.
 };
 
-/// What a group is judged by: one ended member.
+/// One ended member, as input of `judge`.
 struct MemberAnswer {
     TaskId task;
     MemberState state = MemberState::aborted;
-    Duration took{};                          ///< From start to answer; decides ranks, the lower task id among equals.
-    std::span<const std::uint8_t> result{};   ///< When submitted.
+    /// Time from start to answer; decides ranks. Among equals, the lower task id ranks first.
+    Duration took{};
+    std::span<const std::uint8_t> result{};   ///< The result, if submitted; else empty.
 };
 
-/// The verdict on a group, members in the order in which they were given.
+/// Verdict on a group. Arrays have the members' order in the call of `judge`.
 struct Judgement {
     Agreement agreement = Agreement::too_few;
     std::array<MemberVerdict, group_size> verdicts{};
-    std::array<std::optional<std::uint32_t>, group_size> points{};  ///< For the node's QoS, where there is something to say.
-    std::array<std::optional<std::uint32_t>, group_size> ranks{};   ///< By speed from 0, of those that answered.
+    std::array<std::optional<std::uint32_t>, group_size> points{};  ///< Points for the node's QoS; none for no effect.
+    /// Rank by speed among the members that answered, from 0.
+    std::array<std::optional<std::uint32_t>, group_size> ranks{};
 
     friend auto operator==(const Judgement&, const Judgement&) -> bool = default;
 };
 
-/// The whole outcome table of validation groups (spec: crynux.md 2.9).
+/// Judges a group by the outcome table of validation groups (spec: crynux.md 2.9).
 ///
-/// Those that answered are ordered by the time they took. The first pair of the same answers in that order (first and second,
-/// first and third, second and third) decides: the faster of two results has passed and the other matched, a third is matched
-/// if it is the same as the faster one, else wrong. Two errors agree likewise, but nobody passes, and a third error is no
-/// wrong answer (the relays get stuck there). If no two agree, all are undecided; so is one that answered alone.
+/// The members that answered are ordered by their time. The first pair of equal answers in that order (first and
+/// second, first and third, second and third) decides. The faster of two equal results has passed and the other has
+/// matched. The third member has matched if its result equals the faster one, else it is wrong. Two errors agree
+/// likewise, but no member passes, and a third error is no wrong answer (the relays get stuck there). If no two answers
+/// agree, all are undecided; so is a single answer.
 ///
-/// Two errors say nothing against a result, for an error report proves nothing and costs nothing: it is undecided as they are,
-/// unless `slash_across_errors` asks for what the relays do, where it is wrong.
+/// Two errors do not outvote a result, because an error report proves nothing and costs nothing: the result is
+/// undecided as they are. With `slash_across_errors` it is wrong, as in the relays.
 ///
-/// Points go by rank to those that were right alone: an answer that is wrong or that nobody confirmed earns nothing, however
-/// fast it was (the relays give it the points of its rank). A member that timed out while another answered has zero points.
+/// Right answers alone earn points, by rank. A wrong or unconfirmed answer earns none, however fast (the relays give it
+/// the points of its rank). A member that timed out while another answered gets zero points.
 /// @pre All members have ended, and their task ids differ.
+/// @complexity linear in the length of the results.
 [[nodiscard]] inline auto judge(const std::array<MemberAnswer, group_size>& members, const ValidationParameters& parameters)
     -> Judgement {
     auto judgement = Judgement{};

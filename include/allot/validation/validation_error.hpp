@@ -7,7 +7,7 @@
 
 namespace allot { inline namespace v0 {
 
-/// Why an input to a validation group was refused. The numbers are stable; a refused input changes nothing but time.
+/// Why a validation group refused an input. The numbers are stable. A refused input changes nothing but time.
 enum class ValidationError : std::uint16_t {
     time_went_back = 1,
     time_too_late = 2,
@@ -44,7 +44,7 @@ enum class ValidationError : std::uint16_t {
     work_differs = 53,
 };
 
-/// What was wrong and what to do about it, in one sentence.
+/// Returns one sentence: the error and its remedy.
 [[nodiscard]] constexpr auto message(ValidationError error) noexcept -> std::string_view {
     switch (error) {
         case ValidationError::time_went_back:

@@ -23,29 +23,32 @@
 
 namespace allot { inline namespace v0 {
 
-/// The life of three tasks that check each other, as a value: commands in, events out, time passed in.
+/// The life of three tasks that check each other, as a value: it takes commands with their times and returns events.
 ///
-/// A *declared* group is known from the start: submit its tasks with `TaskSpec::group`, and the dispatcher keeps them apart. It
-/// is judged when the last of the three has ended.
+/// The tasks of a *declared* group are known from the start. Submit them with `TaskSpec::group`; the dispatcher keeps
+/// them apart. The group is judged when its last member has ended.
 ///
-/// *Hidden* tasks look like any others, so that a node cannot know that it is watched. Each begins as a group of its own. When
-/// it has ended the creator either accepts it alone, which a sampled task refuses, or reveals which group it belongs to and
-/// adds the two others one by one, as they end; the third is the verdict. An addition that shares a node or an operator with
-/// the group is refused, for it would prove nothing; the creator may submit another in its place.
+/// *Hidden* tasks look like any others, so that a node cannot know that it is checked. Each begins as a group of its
+/// own. After its end the creator either accepts it alone, which is refused for a sampled task, or reveals its group.
+/// The creator then adds the other two, one by one, as they end; the third member triggers the verdict. An addition
+/// that shares a node or an operator with the group is refused, because it would prove nothing. The creator may submit
+/// another in its place.
 ///
-/// It learns the lives of its tasks from the dispatcher's events: `TaskStarted` is `started`, `TaskTimedOut` is `timed_out`,
-/// other ends without an answer are `aborted`. The leases of those that answered live on until an event of the group ends
-/// them. Fees follow the group's events, not the dispatcher's: there each task is on its own.
-/// A command too late finds what was due done: `member_ended`, `not_awaited` or `upload_unasked`. Every command may be refused
-/// with `time_went_back` or `time_too_late`.
-/// @complexity of any command: constant but for the length of results.
+/// Feed the group from the dispatcher's events: `TaskStarted` as `started`, `TaskTimedOut` as `timed_out`, other ends
+/// without an answer as `aborted`. The leases of members that answered stay open until an event of the group ends them.
+/// Fees follow the group's events, not the dispatcher's, because the dispatcher treats each task alone.
+///
+/// Every command first applies the deadlines that have passed. So a late command is refused with `member_ended`,
+/// `not_awaited` or `upload_unasked`. Every command may be refused with `time_went_back` or `time_too_late`.
+/// @complexity of each function: linear in the length of the results, else constant.
 class ValidationGroup {
 public:
     using Member = ValidationMember;
 
-    /// Three tasks known to belong together.
-    /// Errors: `parameter_invalid`, `group_size_wrong`, `id_invalid`, `member_duplicate`, `owner_differs`, `fee_differs`,
-    /// `amount_overflow`, `work_missing`, `work_differs`.
+    /// Makes a group of three tasks.
+    ///
+    /// Errors: `parameter_invalid`, `group_size_wrong`, `id_invalid`, `member_duplicate`, `owner_differs`,
+    /// `fee_differs`, `amount_overflow`, `work_missing`, `work_differs`.
     [[nodiscard]] static auto declared(GroupId group, std::span<const ValidationTask> tasks,
                                        const ValidationParameters& parameters) -> Result<ValidationGroup, ValidationError> {
         if (tasks.size() != group_size) { return FailureOf<ValidationError>{ValidationError::group_size_wrong}; }
@@ -53,16 +56,15 @@ public:
         return made(tasks, group, std::nullopt, parameters);
     }
 
-    /// One task, submitted under a commitment.
-    /// Errors: as `declared`.
+    /// Makes a group of one hidden task, submitted under `commitment`. Errors: as `declared`.
     [[nodiscard]] static auto hidden(const ValidationTask& task, const Hash256& commitment,
                                      const ValidationParameters& parameters) -> Result<ValidationGroup, ValidationError> {
         return made(std::span{&task, 1}, std::nullopt, commitment, parameters);
     }
 
-    // ---- what becomes of the members ------------------------------------------------------------------------------
+    // ---- commands about members -------------------------------------------------------------------------------------
 
-    /// A member runs. Again for the same node: its lease was renewed; for another: it started over there.
+    /// A member runs. The same node again means that its lease was renewed; another node means a fresh start there.
     /// Errors: `member_unknown`, `member_ended`, `id_invalid`, `node_shared`, `operator_shared`, `class_differs`.
     auto started(const TaskId& task, const Placement& placement, TimePoint now) -> ValidationEffects {
         return for_member(task, now, [&](Member& member, auto&) -> MaybeError {
@@ -80,8 +82,9 @@ public:
         });
     }
 
-    /// A member's node gives its result, or what is compared in its place.
-    /// Errors: `member_unknown`, `member_ended` (also when too late), `member_not_running`, `result_empty`, `result_too_long`.
+    /// A member's node submits its result, or bytes to compare in its place.
+    /// Errors: `member_unknown`, `member_ended` (also if too late), `member_not_running`, `result_empty`,
+    /// `result_too_long`.
     auto submitted(const TaskId& task, std::span<const std::uint8_t> result, TimePoint now) -> ValidationEffects {
         return for_member(task, now, [&](Member& member, auto& effects) -> MaybeError {
             if (const auto error = not_running(member)) { return error; }
@@ -93,7 +96,7 @@ public:
         });
     }
 
-    /// A member's node says that the task cannot be done. Errors: as `submitted`.
+    /// A member's node reports that the task cannot be done. Errors: as `submitted`.
     auto error_reported(const TaskId& task, TimePoint now) -> ValidationEffects {
         return for_member(task, now, [&](Member& member, auto& effects) -> MaybeError {
             if (const auto error = not_running(member)) { return error; }
@@ -102,12 +105,12 @@ public:
         });
     }
 
-    /// A member ran out of time, in the queue or on its node. Errors: `member_unknown`, `member_ended`.
+    /// A member passed its deadline, in the queue or on its node. Errors: `member_unknown`, `member_ended`.
     auto timed_out(const TaskId& task, TimePoint now) -> ValidationEffects { return lost(task, MemberState::timed_out, now); }
-    /// A member ended otherwise without an answer. Errors: as `timed_out`.
+    /// A member ended without an answer for another reason. Errors: as `timed_out`.
     auto aborted(const TaskId& task, TimePoint now) -> ValidationEffects { return lost(task, MemberState::aborted, now); }
 
-    /// The result that counts was uploaded. Error: `upload_unasked`.
+    /// The result that counts was uploaded. Errors: `member_unknown`, `upload_unasked`.
     auto uploaded(const TaskId& task, TimePoint now) -> ValidationEffects {
         return for_member(task, now, [&](Member& member, auto& effects) -> MaybeError {
             if (phase_ != ValidationPhase::uploading || &member != &members_[representative_]) {
@@ -120,10 +123,10 @@ public:
         });
     }
 
-    // ---- what the creator says of hidden tasks --------------------------------------------------------------------
+    // ---- commands of a hidden task's creator ------------------------------------------------------------------------
 
-    /// The task is not sampled, and its answer stands.
-    /// @param vrf What the sampling is decided by, proven by the creator and checked by the embedder.
+    /// The creator accepts a task that is not sampled.
+    /// @param vrf The entropy of the sampling, proven by the creator and checked by the embedder.
     /// Errors: `not_hidden`, `not_awaited`, `already_revealed`, `task_sampled`, `nothing_submitted`.
     auto accepted(const Entropy& vrf, TimePoint now) -> ValidationEffects {
         return command(now, [&](auto& effects) -> MaybeError {
@@ -142,8 +145,8 @@ public:
         });
     }
 
-    /// The task is sampled, and belongs to this group.
-    /// @param commit What makes a commitment of an opening and the task's work.
+    /// The creator reveals the group of a sampled task.
+    /// @param commit Computes the commitment of an opening and the task's work.
     /// Errors: `not_hidden`, `not_awaited`, `already_revealed`, `task_not_sampled`, `opening_wrong`.
     template <class Commit = CommitmentOf>
     auto revealed(const Opening& opening, const Entropy& vrf, TimePoint now, Commit commit = {}) -> ValidationEffects {
@@ -159,11 +162,12 @@ public:
         });
     }
 
-    /// So does this one. When it is the third the group is judged; before, the creator has `creator_window` again. The other is
-    /// part of this group then, and its own value is to be dropped.
-    /// Errors: `not_hidden`, `not_revealed`, `not_awaited` (of either, or when too late for the other), `already_revealed`,
-    /// `opening_wrong`, `owner_differs`, `fee_differs`, `work_differs`, `parameters_differ`, `member_duplicate`, `node_shared`,
-    /// `operator_shared`, `class_differs`.
+    /// The creator adds another hidden task to the revealed group. The third member triggers the verdict; before that,
+    /// `creator_window` starts again. Drop `other` afterwards, because its task now belongs to this group.
+    /// @param commit Computes the commitment of an opening and the task's work.
+    /// Errors: `not_hidden`, `not_revealed`, `not_awaited` (of either, or if too late for the other),
+    /// `already_revealed`, `opening_wrong`, `owner_differs`, `fee_differs`, `work_differs`, `parameters_differ`,
+    /// `member_duplicate`, `node_shared`, `operator_shared`, `class_differs`.
     template <class Commit = CommitmentOf>
     auto added(const ValidationGroup& other, const Opening& opening, TimePoint now, Commit commit = {}) -> ValidationEffects {
         return command(now, [&](auto& effects) -> MaybeError {
@@ -197,25 +201,29 @@ public:
 
     // ---- time -----------------------------------------------------------------------------------------------------
 
-    /// Lets time pass; what is due happens at `now`, in order of deadlines, ties by task id.
+    /// Lets time pass to `now` and applies passed deadlines at `now`, in order of deadlines, ties by task id.
     auto advance(TimePoint now) -> ValidationEffects {
         return command(now, [](auto&) -> MaybeError { return std::nullopt; });
     }
 
-    /// When something will be due; nothing is due before. A deadline has passed when now >= deadline.
+    /// Returns the earliest deadline, if any. A deadline has passed if now >= deadline.
     [[nodiscard]] auto next_deadline() const noexcept -> std::optional<TimePoint> {
         auto first = due_at_;
         for (const auto& member : members_) { first = std::min(first, member.deadline()); }
         return first == never ? std::nullopt : std::optional{first};
     }
 
-    // ---- what stands ----------------------------------------------------------------------------------------------
+    // ---- reading ----------------------------------------------------------------------------------------------------
 
+    /// The group's phase.
     [[nodiscard]] auto phase() const noexcept -> ValidationPhase { return phase_; }
-    /// The group's name; nothing while it is hidden.
+    /// The group's id; none while it is hidden.
     [[nodiscard]] auto group() const noexcept -> const std::optional<GroupId>& { return group_; }
+    /// The members, in the order of their submission or addition.
     [[nodiscard]] auto members() const noexcept -> const std::vector<Member>& { return members_; }
+    /// The parameters, which never change.
     [[nodiscard]] auto parameters() const noexcept -> const ValidationParameters& { return parameters_; }
+    /// The time of the last command.
     [[nodiscard]] auto now() const noexcept -> TimePoint { return now_; }
 
     friend auto operator==(const ValidationGroup&, const ValidationGroup&) -> bool = default;
@@ -245,7 +253,7 @@ private:
         return made;
     }
 
-    /// What every command does: time, what is due, and then the command itself.
+    /// Runs a command: checks the time, applies passed deadlines, then calls `f`. Returns the effects of both.
     template <class F>
     auto command(TimePoint now, F&& f) -> ValidationEffects {
         auto effects = ValidationEffects{};
@@ -289,7 +297,7 @@ private:
         return member.state == MemberState::running ? MaybeError{} : ValidationError::member_not_running;
     }
 
-    /// Why this is no hidden task of which the creator may speak.
+    /// The reason why the creator cannot decide on this hidden task alone; none if they can.
     [[nodiscard]] auto not_alone() const noexcept -> MaybeError {
         if (!commitment_) { return ValidationError::not_hidden; }
         if (phase_ != ValidationPhase::awaiting_creator) { return ValidationError::not_awaited; }
@@ -319,7 +327,7 @@ private:
             if (member.state == MemberState::submitted || parameters_.pay_unheard_errors) {
                 effects.push(validation_event::MemberCompleted{task, node});
                 effects.push(validation_event::FeeDue{task, member.task.fee, {{task, node, 1}}});
-            } else {  // what the creator's word for it would have come to
+            } else {  // as after an accepted error report
                 effects.push(validation_event::MemberUndecided{task, node, member.task.fee});
             }
             end = ValidationEnd::creator_timed_out;
@@ -346,7 +354,7 @@ private:
         }
     }
 
-    /// Judges the three, and says what follows.
+    /// Judges the three members and emits the consequences.
     void pronounce(ValidationEffects& effects) {
         const auto judgement = judge({members_[0].answer(), members_[1].answer(), members_[2].answer()}, parameters_);
         auto shares = std::vector<FeeShare>{};
@@ -373,7 +381,7 @@ private:
         const auto& [task, owner, fee, work] = members_[i].task;
         const auto& node = members_[i].placement->node;
         switch (judgement.verdicts[i]) {
-            case MemberVerdict::passed: representative_ = i; break;  // said when the upload is asked for
+            case MemberVerdict::passed: representative_ = i; break;  // its event follows with the request to upload
             case MemberVerdict::matched: effects.push(validation_event::MemberMatched{task, node, fee}); break;
             case MemberVerdict::wrong:
                 effects.push(validation_event::MemberWrong{task, node, fee, slashes(members_[i])});
@@ -384,7 +392,7 @@ private:
         shares.push_back({task, node, *judgement.points[i]});
     }
 
-    /// Whether a wrong answer forfeits the stake. An error report may be honest: no hardware does all that another's does.
+    /// True if a wrong answer forfeits the stake. An error report may be honest: hardware differs in its abilities.
     [[nodiscard]] auto slashes(const Member& wrong) const noexcept -> bool {
         return parameters_.slash_wrong && (wrong.state == MemberState::submitted || parameters_.slash_across_errors);
     }
@@ -409,9 +417,9 @@ private:
     std::vector<Member> members_{};
     ValidationPhase phase_ = ValidationPhase::running;
     TimePoint now_{};
-    TimePoint due_at_ = never;            ///< Of the creator's word or of the upload.
-    std::size_t representative_ = 0;      ///< Whose result counts, once there is one.
-    std::vector<FeeShare> shares_{};      ///< Of its fee, in order of rank.
+    TimePoint due_at_ = never;            ///< Deadline of the creator's verdict or of the upload.
+    std::size_t representative_ = 0;      ///< Index of the member with the result that counts, once decided.
+    std::vector<FeeShare> shares_{};      ///< Shares of that member's fee, in order of rank.
 };
 
 }}  // namespace allot::v0

@@ -16,24 +16,27 @@ namespace allot { inline namespace v0 {
 
 /// One task of a group, as its creator submits it.
 ///
-/// Only answers to one question can check each other, so the tasks of a group have one `work`: a hash of all that the answer
-/// follows from, such as program, models, input and seed. The embedder makes it of what the node is really given, never takes
-/// it from the creator, and keeps it from the nodes: equal hashes show which hidden tasks belong together.
+/// Only answers to one question can check each other, so the tasks of a group have equal `work`. It is a hash of all
+/// inputs of the answer, such as program, models, input and seed. The embedder computes it from the data that the node
+/// receives and never takes it from the creator. Keep it from the nodes: equal hashes show which hidden tasks belong
+/// together.
 struct ValidationTask {
     TaskId task;
     OwnerId owner = OwnerId::null();
-    Amount fee{};
-    Hash256 work{};  ///< Not all zeros, which would say nothing.
+    Amount fee{};    ///< In token units.
+    Hash256 work{};  ///< Not all zeros, because zeros identify no work.
 
     friend auto operator==(const ValidationTask&, const ValidationTask&) -> bool = default;
 };
 
-/// Where a task runs.
+/// The node on which a task runs, and its lease's deadline.
 struct Placement {
     NodeId node;
-    OperatorId operator_id;          ///< Who runs the node; the node's own name if it stands alone.
-    std::string node_class{};        ///< Compared when `same_class` asks for it: the GPU model, or whatever results depend on.
-    TimePoint deadline = never;      ///< Of the lease. The group times the member out then, unless it hears so before.
+    OperatorId operator_id;          ///< Operator of the node; the node's own name if it stands alone.
+    /// Compared if `same_class`: the GPU model, or anything else that affects results.
+    std::string node_class{};
+    /// Deadline of the lease. The group times the member out then, unless an end or a renewal is reported before.
+    TimePoint deadline = never;
 
     friend auto operator==(const Placement&, const Placement&) -> bool = default;
 };
@@ -43,15 +46,15 @@ struct ValidationMember {
     ValidationTask task;
     MemberState state = MemberState::waiting;
     std::optional<Placement> placement{};
-    TimePoint started_at{};             ///< On the node it is on now.
+    TimePoint started_at{};             ///< Start on its current node.
     TimePoint ended_at{};
     std::vector<std::uint8_t> result{};
 
-    /// When the group times it out.
+    /// The time at which the group times the member out; `never` unless it runs.
     [[nodiscard]] auto deadline() const noexcept -> TimePoint {
         return state == MemberState::running ? placement->deadline : never;
     }
-    /// What it is judged by; it holds no copy of the result.
+    /// The member as input of `judge`, without a copy of the result. @pre This member outlives the answer.
     [[nodiscard]] auto answer() const noexcept -> MemberAnswer {
         return {task.task, state, ended_at - started_at, result};
     }
@@ -59,7 +62,7 @@ struct ValidationMember {
     friend auto operator==(const ValidationMember&, const ValidationMember&) -> bool = default;
 };
 
-/// Why two members of one group may not run on these two, if anything.
+/// The reason why two members of one group may not run at these two placements; none if they may.
 [[nodiscard]] inline auto conflict(const Placement& a, const Placement& b, bool same_class) noexcept
     -> std::optional<ValidationError> {
     if (a.node == b.node) { return ValidationError::node_shared; }
