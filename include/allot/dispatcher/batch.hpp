@@ -12,7 +12,7 @@
 
 namespace allot { inline namespace v0 { namespace detail {
 
-/// So many commands are looked at ahead.
+/// Number of commands whose records are prefetched together.
 inline constexpr auto stretch = std::size_t{32};
 
 /// The record that a command names, if any, and the hash of its name.
@@ -20,11 +20,11 @@ struct Subject {
     const TaskId* task = nullptr;
     const NodeId* node = nullptr;
     std::uint64_t hash = 0;
-    bool known = false;        ///< Where it was looked at ahead: whether it is there,
-    std::uint32_t handle = 0;  ///< and where.
+    bool known = false;        ///< If prefetched: true if there is a record.
+    std::uint32_t handle = 0;  ///< If `known`: its handle.
 };
 
-/// The one record that a command names, with its hash.
+/// The one record that a command names, with the hash of its name.
 template <class State, class Command>
 [[nodiscard]] auto subject_of(const State& records, const Command& command) -> Subject {
     auto subject = Subject{};
@@ -53,9 +53,9 @@ template <class State, class Command>
     return subject;
 }
 
-/// Prefetches what commands on these subjects will read: first all places in the id maps, then all tasks, then their
-/// leases, then their nodes, so that within a step no read waits for another. Guesses by hash: a wrong guess costs a
-/// read and nothing else.
+/// Prefetches the records that commands on these subjects will read. It takes all places in the id maps, then all
+/// tasks, then their leases, then their nodes, so that within a step no read waits for another. It guesses handles by
+/// hash: a wrong guess costs one read and changes no result.
 template <class State>
 void look_ahead(const State& records, std::span<Subject> seen) {
     for (auto& s : seen) {

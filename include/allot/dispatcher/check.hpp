@@ -13,19 +13,22 @@
 
 namespace allot { inline namespace v0 {
 
-/// What checking a command looked up, so that an accepted command looks nothing up twice.
+/// The handles that `Check` looked up, so that the execution of an accepted command does not look them up again.
 struct Found {
     std::optional<NodeHandle> node{};
     std::optional<TaskHandle> task{};
     std::optional<LeaseHandle> lease{};
-    std::optional<RequirementId> poorest{};    ///< Makes way for that of a new task.
-    std::optional<ClassId> poorest_class{};    ///< Makes way for that of a node.
-    std::optional<NodeHandle> poorest_node{};  ///< Makes way for another.
-    std::uint64_t crowded_by = 0;              ///< Part of the models' table for which others have to make way.
+    std::optional<RequirementId> poorest{};    ///< The requirement that makes way for that of a new task.
+    std::optional<ClassId> poorest_class{};    ///< The class that makes way for that of a node.
+    std::optional<NodeHandle> poorest_node{};  ///< The node that makes way for a new one.
+    std::uint64_t crowded_by = 0;              ///< Part of the models' table that the node asks for, if other nodes
+                                               ///< have to make way for it.
 };
 
-/// Says why a command would be refused: one overload a command, none of which changes anything. What was looked up on
-/// the way stays in `found`, so that an accepted command looks nothing up twice.
+/// The error of a command, if it has one: one overload per command, none of which changes the state. Handles that it
+/// looks up stay in `found`, so that the execution of an accepted command does not look them up again.
+///
+/// @complexity of one call: that of the command in `Dispatcher`; more only where a table is full.
 template <class... Ps>
 class Check {
 public:
@@ -305,9 +308,10 @@ private:
         }
         return std::nullopt;
     }
-    /// Whether models that a node says it has find room, if need be at the cost of a node with less stake for its part
-    /// of the table.
-    /// @param own the node, if it is known. @param all whether it has no others.
+    /// The error if there is no room for the models that a node reports. A node with less stake for its part of the
+    /// table may have to make way.
+    /// @param own the node, if it is known.
+    /// @param all true if the node has no models but these.
     [[nodiscard]] auto room_for(const std::vector<std::string>& models, Amount stake, std::optional<NodeHandle> own,
                                 bool all) const -> Verdict {
         if (view.room_beside(models, own && all ? *own : no_handle<NodeHandle>) >= 0) {
@@ -363,7 +367,7 @@ private:
             });
         return none_left ? Verdict{Error::task_unrunnable} : std::nullopt;
     }
-    /// Why a task may not be pinned to the node it names.
+    /// The error if a task cannot be pinned to the node that it names.
     [[nodiscard]] auto pin(const TaskSpec& task) const -> Verdict {
         if (task.owner || task.group || task.gang_size > 1) {
             return Error::pinned_shared;
@@ -381,8 +385,9 @@ private:
         }
         return node.held != no_handle<TaskHandle> ? Verdict{Error::node_holds_task} : std::nullopt;
     }
-    /// @param left the class that a node leaves, which goes if that is its last one. @param own the class that may not
-    /// make way.
+    /// The error of a node's class.
+    /// @param left the class that a node leaves, which goes if that is its last node.
+    /// @param own the class that may not make way.
     [[nodiscard]] auto node_class(const NodeClass& value, Amount stake, ClassId left, ClassId own) const -> Verdict {
         if (value.gpu.empty()) {
             return Error::gpu_empty;
@@ -402,8 +407,8 @@ private:
         return found.poorest_class ? std::nullopt : Verdict{Error::too_many_classes};
     }
 
-    /// Why a lease is not accepted; nothing when it is a current one of its task, same node, same token, and its work
-    /// not done.
+    /// The error if a lease is not accepted. Accepted is a current lease of its task, with the same node and token,
+    /// that is not completed.
     [[nodiscard]] auto refusal(const Lease& lease) const -> Verdict {
         const auto t = view.records.tasks().find(lease.task);
         if (!t) {
@@ -422,7 +427,7 @@ private:
         }
         return Error::lease_stale;
     }
-    /// Why a task is not there.
+    /// The error for a task that is not there.
     [[nodiscard]] auto no_such(const TaskId& id) const -> Error {
         return view.records.ended_tasks().find(id) ? Error::task_ended : Error::task_unknown;
     }

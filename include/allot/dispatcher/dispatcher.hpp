@@ -25,15 +25,17 @@ namespace allot { inline namespace v0 {
 
 /// Decides which node runs which task.
 ///
-/// Feed it commands, each with its Moment, and it gives back the events that follow; it does no I/O, reads no clock,
-/// owns no thread and draws no hidden random number. Equal commands give equal events, bit for bit, on every machine.
+/// A caller passes commands, each with its Moment, and gets the events that follow. The dispatcher does no I/O, reads
+/// no clock, owns no thread and uses no hidden random number. Equal commands give equal events, bit for bit, on every
+/// machine.
 ///
-/// `Policies` are plain values in any order, one a role at most; a role left out takes the library's default, and a
-/// preset may stand among them. `Dispatcher{LocalityFirst{}, ValueQueue{{.tasks_per_node = 2}}}`.
+/// `Policies` are plain values in any order, at most one per role. A role without one uses the library's default. A
+/// preset is allowed among them. Example:
+/// `Dispatcher{LocalityFirst{}, ValueQueue{{.tasks_per_node = 2}}}`.
 ///
-/// It is the face: `view()` answers questions, a `Turn` carries a command out. It is a value: copies share nothing and
-/// compare by content. Const calls may run at the same time; every other call needs exclusive access. If a policy
-/// throws, the state is what it was before the command.
+/// The class is the interface: `view()` answers questions, and a `Turn` carries a command out. A dispatcher is a value:
+/// copies share nothing and compare by content. Const calls may run at the same time; every other call needs exclusive
+/// access. If a policy throws, the state is the one before the command.
 ///
 /// @complexity of a command: O(log n + classes + groups) for n nodes, and O(log n) more for each model concerned.
 template <class... Policies>
@@ -52,15 +54,15 @@ public:
     using Terms = typename Types::Terms;
     /// Parameters of one policy, or of the rules.
     using Configuration = typename Types::Configuration;
-    /// Any command this dispatcher takes.
+    /// Any command that this dispatcher takes.
     using Command = typename Types::Command;
     using NodeData = typename Types::NodeData;
     using Record = typename Types::Record;
     using State = typename Types::State;
-    /// Every question about the state; see `view()`.
+    /// The questions about the state; see `view()`.
     using View = allot::View<Policies...>;
 
-    /// All policies as their defaults make them. A template, because clang 14 instantiates a plain member whose
+    /// All policies are default-constructed. It is a template, because clang 14 instantiates a plain member whose
     /// constraint does not hold when the class is instantiated explicitly.
     template <class = void>
         requires(std::default_initializable<Policies>&&...)
@@ -68,8 +70,9 @@ public:
     explicit Dispatcher(Policies... policies) requires(sizeof...(Policies) > 0)
         : Dispatcher{FromChoices{}, Pack::unpack(std::move(policies)...)} {}
 
-    /// Takes over another dispatcher's records under other policies. What QoS measured is kept when the tracker
-    /// remembers the same data, else each node starts as new. @complexity O(n log n).
+    /// Takes over another dispatcher's records under other policies. QoS data is kept if the tracker has the same data
+    /// type; else each node starts as new.
+    /// @complexity O(n log n).
     template <class... Old>
     explicit Dispatcher(Dispatcher<Old...>&& old, Policies... policies);
 
@@ -82,7 +85,9 @@ public:
 
     // ---- commands -------------------------------------------------------------------------------------------------
 
-    /// Applies one command and returns what followed. Total: what is wrong is an event, `Refused`.
+    /// Applies one command and returns the events that follow. It is total: an error is the event `Refused`. In
+    /// addition to its own errors, every command has `time_went_back`, `time_too_late` and, while more is due than one
+    /// command settles, `advance_first`.
     auto apply(const Command& command, const Moment& moment) -> Events {
         auto events = Events{};
         apply(command, moment, events);
@@ -90,53 +95,76 @@ public:
     }
     /// The same, appending to the caller's buffer.
     void apply(const Command& command, const Moment& moment, Events& events) { apply(command, moment, events, {}); }
-    /// The same, and shows the trace every choice before anything follows from it. An exception from the trace undoes
-    /// the command.
+    /// The same, calling `trace` for each choice before any event or record follows from it. An exception from the
+    /// trace rolls the command back.
     void apply(const Command& command, const Moment& moment, Events& events, const Trace<View>& trace) {
         apply(command, detail::subject_of(view_.records, command), moment, events, trace);
     }
-    /// Applies commands in order at one Moment; the same events as one by one, in less time where the network is large.
+    /// Applies commands in order at one Moment. The events equal those of single calls; in a large network it takes
+    /// less time.
     void apply(std::span<const Command> commands, const Moment& moment, Events& events) {
         apply(commands, moment, events, [](const Answer&) {});
     }
-    /// The same, appending what each command brought.
+    /// The same, appending one `Answer` per command.
     void apply(std::span<const Command> commands, const Moment& moment, Events& events, std::vector<Answer>& answers) {
         apply(commands, moment, events, [&](const Answer& answer) { answers.push_back(answer); });
     }
 
+    /// Adds a node, or brings back one that left. Refused: an invalid id, amount, name or class, a node that is
+    /// present, or a full table.
     auto join(NodeSpec node, const Moment& m) -> Events { return apply(command::Join{std::move(node)}, m); }
+    /// Changes a present node. Refused: an absent node, no change at all, an invalid field, or a full table.
     auto update(NodeUpdate change, const Moment& m) -> Events { return apply(command::Update{std::move(change)}, m); }
+    /// Gives a node no further task; a task on it is finished first. Refused: the node is absent, leaving or paused.
     auto pause(NodeId node, const Moment& m) -> Events { return apply(command::Pause{node}, m); }
+    /// Ends a pause, or withdraws a pending one. Refused: the node is absent, leaving or not paused.
     auto resume(NodeId node, const Moment& m) -> Events { return apply(command::Resume{node}, m); }
+    /// Removes a node, after the task on it. Refused: the node is absent or leaving already.
     auto leave(NodeId node, const Moment& m) -> Events { return apply(command::Leave{node}, m); }
+    /// Changes the models that a node holds. Refused: an absent node, an empty or too long list, a full table, or a
+    /// model that the node lacks.
     auto report_model(NodeId node, command::Report report, std::vector<std::string> models, const Moment& m) -> Events {
         return apply(command::ReportModel{node, report, std::move(models)}, m);
     }
+    /// Passes an outcome that the embedder observed to the QoS tracker. Refused: an unknown node, or the outcome
+    /// `scored`.
     auto observe(NodeId node, OutcomeKind outcome, const Moment& m) -> Events {
         return apply(command::Observe{node, outcome}, m);
     }
+    /// Removes a node at once, also one at work. Refused: the node is absent.
     auto slash(NodeId node, const Moment& m) -> Events { return apply(command::Slash{node}, m); }
 
+    /// Adds a task, which starts or waits. Refused: an invalid or duplicate task, a full table or group, or an exceeded
+    /// quota.
     auto submit(TaskSpec task, const Moment& m) -> Events { return apply(command::Submit{std::move(task)}, m); }
+    /// Ends a task and refunds its fee. Refused: the task is unknown or has ended.
     auto cancel(TaskId task, const Moment& m) -> Events { return apply(command::Cancel{task}, m); }
+    /// Enters the phase `committed`. Refused: the lease is not current, or has entered it already.
     auto commit(const Lease& lease, const Moment& m) -> Events { return apply(command::Commit{lease}, m); }
+    /// Enters the phase `disclosed`. Refused: the lease is not current, not committed, or disclosed already.
     auto disclose(const Lease& lease, const Moment& m) -> Events { return apply(command::Disclose{lease}, m); }
+    /// Ends a node's work with success. Refused: the lease is not current, or is completed.
     auto complete(const Lease& lease, const Moment& m) -> Events { return apply(command::Complete{lease}, m); }
+    /// Ends a node's work with a failure. Refused: the lease is not current, or is completed.
     auto fail(const Lease& lease, FailCause cause, const Moment& m) -> Events {
         return apply(command::Fail{lease, cause}, m);
     }
+    /// Gives a lease back. Refused: the lease is not current, or is completed.
     auto decline(const Lease& lease, const Moment& m) -> Events { return apply(command::Decline{lease}, m); }
+    /// Extends a lease. Refused: the lease is not current, is completed, or has reached its longest life.
     auto renew(const Lease& lease, const Moment& m) -> Events { return apply(command::Renew{lease}, m); }
+    /// Gives a node points. Refused: the node is unknown, or the points are out of range.
     auto score(NodeId node, std::uint32_t points, const Moment& m) -> Events {
         return apply(command::Score{node, points}, m);
     }
 
-    /// Lets time pass: settles what is due.
+    /// Settles the work that is due at this time. Refused: only a time that is wrong.
     auto advance(const Moment& m) -> Events { return apply(command::Advance{}, m); }
     void advance(std::same_as<TimePoint> auto) = delete;  // a verb takes a Moment: write `advance({.time = now})`
-    /// Tries the waiting tasks, highest value first; the Moment needs entropy.
+    /// Tries the waiting tasks, highest value first. Refused: a Moment without entropy.
     auto match(const Moment& m) -> Events { return apply(command::Match{}, m); }
-    /// Changes the parameters of one policy or of the rules, and the rules version that starts here.
+    /// Changes the parameters of one policy or of the rules, and sets the rules version that starts here. Refused:
+    /// parameters with a fault.
     template <class Parameters>
     auto configure(Parameters parameters, std::uint32_t rules_version, const Moment& m) -> Events {
         return apply(command::Configure<Configuration>{std::move(parameters), rules_version}, m);
@@ -144,28 +172,29 @@ public:
 
     // ---- questions ------------------------------------------------------------------------------------------------
 
-    /// Every question about the state, each rule written once. It is valid as long as the dispatcher, and follows it.
+    /// The questions about the state, each rule written once. The reference is valid as long as the dispatcher and
+    /// shows its current state.
     [[nodiscard]] auto view() const noexcept -> const View& { return view_; }
-    /// Why the command would be refused now, if it would be. Nothing changes.
+    /// The error with which the command would be refused now; none if it would be accepted. Changes nothing.
     [[nodiscard]] auto check(const Command& command) const -> std::optional<Error>;
     /// The time of the last command.
     [[nodiscard]] auto now() const noexcept -> TimePoint { return view_.now(); }
-    /// When something is due next; call `advance` then.
+    /// The time at which something is due next; call `advance` then.
     [[nodiscard]] auto next_deadline() const noexcept -> std::optional<TimePoint> { return view_.next_deadline(); }
-    /// Everything this dispatcher remembers, to look at.
+    /// All records of this dispatcher, read-only.
     [[nodiscard]] auto state() const noexcept -> const State& { return view_.records; }
     /// The record of a node that has not been forgotten, or null.
     [[nodiscard]] auto node(NodeId id) const -> const Record* { return view_.node(id); }
     /// The record of a task that has not ended, or null.
     [[nodiscard]] auto task(TaskId id) const -> const Task* { return view_.task(id); }
-    /// How a task ended; none while it has not, and when it is forgotten (`Rules::forget_tasks_after`).
+    /// The end of a task; none if it has not ended, or is forgotten (`Rules::forget_tasks_after`).
     [[nodiscard]] auto ended(TaskId id) const -> std::optional<TaskEnd> { return view_.ended(id); }
-    /// The lease under which a task runs on one of its nodes; none while it does not run. Verbs that take a lease look
-    /// at its task, node and token alone.
+    /// The lease under which a task runs on one of its nodes; none if it does not run. Verbs that take a lease read
+    /// only its task, node and token.
     [[nodiscard]] auto lease(TaskId task, std::uint32_t member = 0) const -> std::optional<Lease> {
         return view_.lease(task, member);
     }
-    /// What a node holds.
+    /// The lease that a node has; none if it has no task.
     [[nodiscard]] auto lease_of(NodeId node) const -> std::optional<Lease> { return view_.lease_of(node); }
     /// Calls `f(lease)` for each node of a running task, by member.
     template <class F>
@@ -174,36 +203,45 @@ public:
     }
     /// The QoS score of a node now.
     [[nodiscard]] auto qos_score(const Record& record) const -> Score { return view_.qos.score(record.qos, now()); }
-    /// Tasks that wait, and how many may.
+    /// Number of waiting tasks.
     [[nodiscard]] auto queued() const -> std::uint32_t { return view_.queue.size(); }
+    /// The bound on the number of waiting tasks, for the present nodes.
     [[nodiscard]] auto queue_capacity() const -> std::uint32_t { return view_.queue.capacity(view_.records.present()); }
-    /// A hash of all records and counters; of the parameters it knows the rules version alone. The same on every
+    /// A hash of all records and counters; of the parameters it covers the rules version alone. It is the same on every
     /// machine.
-    /// @complexity linear in all that is remembered.
+    /// @complexity linear in all records.
     [[nodiscard]] auto digest() const -> std::uint64_t;
 
+    /// The rules in force.
     [[nodiscard]] auto rules() const noexcept -> const Rules& { return view_.rules; }
+    /// The eligibility policy.
     [[nodiscard]] auto eligibility() const noexcept -> const Eligibility& { return view_.eligibility; }
+    /// The weight policy.
     [[nodiscard]] auto weight_policy() const noexcept -> const WeightPolicy& { return view_.weight_policy; }
+    /// The candidate pool.
     [[nodiscard]] auto pool() const noexcept -> const CandidatePool& { return view_.pool; }
+    /// The task queue.
     [[nodiscard]] auto queue() const noexcept -> const TaskQueue& { return view_.queue; }
+    /// The QoS tracker.
     [[nodiscard]] auto qos() const noexcept -> const QoSTracker& { return view_.qos; }
 
     // ---- as a whole -----------------------------------------------------------------------------------------------
 
-    /// Lets `f` configure each policy. @pre there are no records, which is asserted: indices do not hear of it.
+    /// Calls `f(policy)` for each policy, to configure it. Indices are not updated.
+    /// @pre there are no records. This is asserted.
     template <class F>
     void configure_each(F&& f);
-    /// Takes over records, under the same handles, and builds every index. What QoS measured is kept when it is of this
-    /// tracker's type, else each node starts as new. @pre there are no records, which is asserted. @complexity O(n log
-    /// n).
+    /// Takes over records under the same handles, and builds every index. QoS data is kept if it is of this tracker's
+    /// type; else each node starts as new.
+    /// @pre there are no records. This is asserted.
+    /// @complexity O(n log n).
     template <class OtherData, class OtherConfiguration>
     void adopt(const Records<OtherData, OtherConfiguration>& from);
 
-    /// Opens a session: what follows can be taken back as a whole.
+    /// Opens a session: the commands that follow can be rolled back as a whole.
     [[nodiscard]] auto session() -> Session<Dispatcher> { return Session<Dispatcher>{*this}; }
 
-    /// Equal records, counters and parameters.
+    /// True if records, counters and parameters are equal.
     friend auto operator==(const Dispatcher& a, const Dispatcher& b) -> bool { return a.equals(b); }
 
 private:
@@ -230,7 +268,7 @@ private:
 template <class... Policies>
 Dispatcher(Policies...) -> Dispatcher<Policies...>;
 
-// Out of the class: what `extern template class Dispatcher<...>` keeps out of a program's own files.
+// Out of the class: the definitions that `extern template class Dispatcher<...>` keeps out of a program's own files.
 
 template <class... Ps>
 Dispatcher<Ps...>::Dispatcher(FromChoices, const typename Pack::All& all) : view_{all} {}
@@ -307,8 +345,8 @@ auto Dispatcher<Ps...>::digest() const -> std::uint64_t {
     return view_.digest();
 }
 
-/// Writes the records under the same handles and ids through the ordinary doors, so that every index is built as if it
-/// had been there from the start.
+/// Writes the records under the same handles and ids through the ordinary calls of `Records`, so that every index is
+/// built as for new records.
 template <class... Ps>
 template <class OtherData, class OtherConfiguration>
 void Dispatcher<Ps...>::adopt(const Records<OtherData, OtherConfiguration>& from) {

@@ -8,26 +8,29 @@
 
 namespace allot { inline namespace v0 {
 
-/// What follows from the records and is kept beside them: the pool, the queue, the tallies, and the policies'
-/// parameters.
+/// Keeps the data that follow from the records: the pool, the queue, the tallies, and the policies' parameters.
 ///
-/// `Records` calls it for each change, also for each change that an undo takes back. It is the only code that changes
-/// an index.
+/// `Records` calls it for each change, also for each change that a rollback reverses. No other code changes an index,
+/// except `SetAside` for the time of a `match`.
 template <class... Ps>
 class Indices {
 public:
     using Record = typename View<Ps...>::Record;
     using Configuration = typename View<Ps...>::Configuration;
 
+    /// Works on the indices of `view`, which has to outlive it.
     explicit Indices(View<Ps...>& view) noexcept : view_{view} {}
 
+    /// True if a class fits a requirement, as the eligibility policy says.
     [[nodiscard]] auto fits(const NodeClass& node_class, const Requirement& requirement) const -> bool {
         return view_.eligibility.fits(node_class, requirement) == Reason::none;
     }
 
+    /// True if a class of so many active nodes may get tasks (`Rules::class_nodes_min`).
     [[nodiscard]] auto open(std::uint32_t active) const -> bool { return active >= view_.rules->class_nodes_min; }
 
-    /// A node's record changed; null is a record that is not there.
+    /// A node's record changed; null stands for no record.
+    /// @complexity that of the pool, and O(log operators).
     void node_changed(NodeHandle h, const Record* before, const Record* after) {
         if constexpr (has_by_operator<typename View<Ps...>::WeightPolicy>) {
             if (after != nullptr && after->node.present()) {
@@ -45,7 +48,7 @@ public:
         }
     }
 
-    /// What a node holds changed.
+    /// A node's models changed.
     void models_changed(NodeHandle h, const HeldModels& before, const HeldModels& after) {
         const auto& record = view_.records.nodes()[h];
         if (view_.is_candidate(record)) {
@@ -53,7 +56,8 @@ public:
         }
     }
 
-    /// A task's record changed; null is a record that is not there.
+    /// A task's record changed; null stands for no record.
+    /// @complexity that of the queue, and O(log owners).
     void task_changed(TaskHandle h, const Task* before, const Task* after) {
         tally(h, before, after);
         const auto was = before != nullptr && before->state == TaskState::queued;
@@ -66,8 +70,9 @@ public:
         }
     }
 
-    /// The counters changed: a stretch of bounds is renewed. Where a renewal begins or is complete, no bound changes by
-    /// that.
+    /// The counters changed: renews the bounds of a stretch of nodes. Where a renewal begins or is complete, no bound
+    /// changes.
+    /// @complexity linear in the stretch, with the pool's cost for each node.
     void counters_changed(const Counters& before, const Counters& after) {
         const auto& was = before.ceilings;
         const auto& is = after.ceilings;
@@ -76,11 +81,11 @@ public:
         }
     }
 
-    /// Gives the parameters to the policies that take this type, then brings every index in step with the new rules.
+    /// Gives the parameters to the policies that take this type, then adapts every index to the new rules.
     /// @complexity O(n log n) for n nodes and tasks.
     void configured(const Configuration& configuration) {
-        // The order of the queue and the quota are the rules': tasks are taken out by the old ones and put in again by
-        // the new.
+        // The order of the queue and the quota depend on the rules. So tasks are taken out under the old ones and put
+        // in again under the new ones.
         const auto* const rules = std::get_if<RulesParameters>(&configuration);
         const auto moves = rules != nullptr && (rules->value_doubles_in != view_.rules->value_doubles_in ||
                                                 view_.has_quota(*rules) != view_.has_quota(view_.rules.parameters()));
@@ -106,7 +111,7 @@ public:
     }
 
 private:
-    /// Counts a task with its owner's, where there is a quota.
+    /// Counts a task for its owner, if there is a quota.
     void tally(TaskHandle h, const Task* before, const Task* after) {
         if (!view_.has_quota(view_.rules.parameters())) {
             return;
@@ -118,7 +123,7 @@ private:
         }
     }
 
-    /// Makes the bounds of a stretch of handles anew.
+    /// Computes the bounds of a stretch of handles anew.
     void rebuild(std::uint32_t first, std::uint32_t end) {
         for (auto h = NodeHandle{first}; h.value < end; ++h.value) {
             const auto* record = view_.records.nodes().find_record(h);

@@ -13,13 +13,13 @@
 
 namespace allot { inline namespace v0 {
 
-/// A model that a node has or was asked to fetch.
+/// A model that a node holds or was asked to fetch.
 struct ModelView {
     std::string_view name{};
     Holding holding = Holding::wanted;
 };
 
-/// A node as values that can be shown and sent. Text is the dispatcher's own, and lives until its next command.
+/// A node as values that can be shown and sent. Its text belongs to the dispatcher and is valid until the next command.
 struct NodeView {
     NodeId id;
     OperatorId operator_id;
@@ -30,12 +30,12 @@ struct NodeView {
     std::string_view platform{};
     SoftwareVersion software{};
     Amount stake{};
-    std::uint32_t score_permille = 0;  ///< Its QoS score now, rounded down.
+    std::uint32_t score_permille = 0;  ///< Its QoS score now, in thousandths, rounded down.
     std::vector<ModelView> models{};   ///< By name.
-    std::optional<Lease> lease{};      ///< What it holds.
+    std::optional<Lease> lease{};      ///< The lease that it has.
 };
 
-/// A task as values that can be shown and sent. Of one that has ended there is the id, how it ended and `due_at`.
+/// A task as values that can be shown and sent. For an ended task only `id`, `due_at` and `end` are set.
 struct TaskView {
     TaskId id;
     std::optional<OwnerId> owner{};
@@ -43,10 +43,11 @@ struct TaskView {
     Amount fee{};
     Duration duration_estimate{};
     TimePoint submitted_at{};
-    TimePoint due_at{};          ///< When it leaves the queue or, if it has ended, is forgotten; `never` while it runs.
-    std::uint32_t attempts = 0;  ///< How often it was started.
-    std::vector<Lease> leases{};   ///< Of its nodes, by member.
-    std::optional<TaskEnd> end{};  ///< How it ended, if it has.
+    TimePoint due_at{};          ///< The time at which it leaves the queue or, if it has ended, is forgotten; `never`
+                                 ///< while it runs.
+    std::uint32_t attempts = 0;  ///< Number of its starts.
+    std::vector<Lease> leases{};   ///< One per node, by member.
+    std::optional<TaskEnd> end{};  ///< Its end, if it has ended.
 };
 
 namespace detail {
@@ -99,14 +100,16 @@ template <class Dispatcher>
 
 }  // namespace detail
 
-/// A node that has not been forgotten. @complexity O(log n + models of the node).
+/// A node that has not been forgotten.
+/// @complexity O(log n + models of the node).
 template <class Dispatcher>
 [[nodiscard]] auto find_node(const Dispatcher& d, NodeId id) -> std::optional<NodeView> {
     const auto h = d.state().nodes().find(id);
     return h ? std::optional{detail::view_of(d, *h)} : std::nullopt;
 }
 
-/// A task that has not been forgotten. @complexity O(log n + nodes of the task).
+/// A task that has not been forgotten.
+/// @complexity O(log n + nodes of the task).
 template <class Dispatcher>
 [[nodiscard]] auto find_task(const Dispatcher& d, TaskId id) -> std::optional<TaskView> {
     if (const auto h = d.state().tasks().find(id)) {
@@ -117,13 +120,15 @@ template <class Dispatcher>
 }
 
 /// Calls `f(NodeView)` for each node that has not been forgotten, in an order that is the same on every machine.
+/// @complexity linear in the nodes and their models.
 template <class Dispatcher, class F>
 void each_node(const Dispatcher& d, F&& f) {
     d.state().nodes().for_each([&](NodeHandle h, const auto&) { f(detail::view_of(d, h)); });
 }
 
-/// Calls `f(TaskView)` for each task that has not been forgotten, those that have ended last, in an order that is the
-/// same on every machine.
+/// Calls `f(TaskView)` for each task that has not been forgotten, ended tasks last, in an order that is the same on
+/// every machine.
+/// @complexity linear in the tasks and their nodes.
 template <class Dispatcher, class F>
 void each_task(const Dispatcher& d, F&& f) {
     d.state().tasks().for_each([&](TaskHandle h, const auto&) { f(detail::view_of(d, h)); });
@@ -131,15 +136,17 @@ void each_task(const Dispatcher& d, F&& f) {
 }
 
 /// Calls `f(Lease)` for each lease, in an order that is the same on every machine.
+/// @complexity linear in the leases.
 template <class Dispatcher, class F>
 void each_lease(const Dispatcher& d, F&& f) {
     d.state().leases().for_each(
         [&](LeaseHandle, const LeaseRecord& lease) { f(*d.lease(d.state().tasks()[lease.task].id, lease.member)); });
 }
 
-/// Settles all that is due at a Moment, in as many steps as that takes, and calls `f(events)` after each. Whoever was
-/// away longer than a command may settle begins with this; else the first command is refused with
+/// Settles everything that is due at a Moment, in as many commands as that takes, and calls `f(events)` after each.
+/// Call it first after a pause in which more became due than one command settles. Else the first command has the error
 /// `Error::advance_first`.
+/// @complexity linear in the work that is due.
 template <class Dispatcher, class F>
 void settle(Dispatcher& d, const Moment& moment, F&& f) {
     for (auto again = true; again;) {

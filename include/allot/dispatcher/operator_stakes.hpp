@@ -11,11 +11,11 @@
 
 namespace allot { inline namespace v0 {
 
-/// The sum of the stakes of each operator's nodes. What a node adds is set and not changed by a difference, so that a
-/// change that broke off half way can be taken back.
+/// The sum of the stakes of each operator's nodes. A node's part is set and not changed by a difference, so that a
+/// change that broke off half way can be rolled back.
 class OperatorStakes {
 public:
-    /// From now on the node adds so much to its operator's sum, and nothing to another's. Strong guarantee.
+    /// Sets the node's part of its operator's sum; it counts for no other operator. Strong guarantee.
     /// @complexity O(log operators).
     void set(NodeHandle node, const OperatorId& operator_id, u128 stake) {
         detail::grow_to(parts_, std::size_t{node.value} + 1);
@@ -36,7 +36,8 @@ public:
         part = {operator_id, stake};
     }
 
-    /// What an operator's nodes have staked. @complexity O(log operators).
+    /// The sum of the stakes of an operator's nodes.
+    /// @complexity O(log operators).
     [[nodiscard]] auto of(const OperatorId& operator_id) const -> u128 {
         const auto found = sums_.find(operator_id);
         return found == sums_.end() ? u128{0} : found->second;

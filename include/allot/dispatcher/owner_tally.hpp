@@ -11,11 +11,11 @@
 
 namespace allot { inline namespace v0 {
 
-/// How many tasks each owner has at once. A task counts once, however often it is added, so that a change that broke
-/// off half way can be taken back.
+/// Number of current tasks of each owner. A task counts once, however often it is added, so that a change that broke
+/// off half way can be rolled back.
 class OwnerTally {
 public:
-    /// Counts a task; one without an owner counts for nobody. Strong guarantee.
+    /// Counts a task; one without an owner is not counted. Strong guarantee.
     /// @complexity O(log owners).
     void add(TaskHandle task, const OwnerId& owner) {
         detail::grow_to(counted_, std::size_t{task.value} + 1);
@@ -26,7 +26,8 @@ public:
         counted_[task.value] = 1;
     }
 
-    /// Counts it no more. @complexity O(log owners).
+    /// Counts the task no more.
+    /// @complexity O(log owners).
     void remove(TaskHandle task, const OwnerId& owner) {
         if (task.value >= counted_.size() || counted_[task.value] == 0) {
             return;
@@ -37,7 +38,8 @@ public:
         }
     }
 
-    /// Tasks of an owner. @complexity O(log owners).
+    /// Number of tasks of an owner.
+    /// @complexity O(log owners).
     [[nodiscard]] auto count(const OwnerId& owner) const -> std::uint32_t {
         const auto found = tasks_.find(owner);
         return found == tasks_.end() ? 0 : found->second;

@@ -24,7 +24,7 @@
 
 namespace allot { inline namespace v0 {
 
-/// The types that a list of policies chooses: one model for each role, the default where the list has none.
+/// The types that a list of policies chooses: one model for each role, the default if the list has none.
 template <class... Policies>
 struct Composition {
     using Pack = detail::PolicyPack<Policies...>;
@@ -61,14 +61,15 @@ struct Composition {
     using State = Records<NodeData, Configuration>;
 };
 
-/// What a dispatcher owns: the records, the rules, eight policies, and the tallies that follow from the records.
+/// Members of a dispatcher: the records, the rules, eight policies, and the tallies that follow from the records.
 ///
 /// `View` adds the questions, all const. Only `Indices` and `Door` write here.
 template <class... Policies>
 struct Parts {
     using Types = Composition<Policies...>;
 
-    /// Every part in its first state. `all` is what `PolicyPack::unpack` gives.
+    /// All parts in their first state. `all` is the result of `PolicyPack::unpack`. Throws as `detail::sound` does if a
+    /// policy's parameters have a fault.
     explicit Parts(const typename Types::Pack::All& all)
         : records{[&] {
               const auto key = Types::Pack::template take<role::id_key, IdKey>(all);
@@ -86,7 +87,7 @@ struct Parts {
         each_of(*this, [](auto& policy) { detail::check_parameters(policy); });
     }
 
-    /// Calls `f(policy)` for each policy, in the order of the roles: the one list of them all.
+    /// Calls `f(policy)` for each policy, in the order of the roles. It is the one list of them all.
     template <class Self, class F>
     static void each_of(Self& self, F&& f) {
         f(self.rules);
@@ -100,7 +101,7 @@ struct Parts {
         f(self.terms);
     }
 
-    /// Whether each policy has the parameters of the other's.
+    /// True if each policy has the same parameters in both.
     [[nodiscard]] auto same_parameters(const Parts& other) const -> bool {
         return detail::same_parameters(rules, other.rules) && detail::same_parameters(eligibility, other.eligibility) &&
                detail::same_parameters(weight_policy, other.weight_policy) &&
@@ -121,7 +122,7 @@ struct Parts {
     [[no_unique_address]] typename Types::Terms terms;
     OwnerTally owners{};
     OperatorStakes operators{};
-    Task blank{};  ///< The task that a bound is computed for: a monotone weight does not look at it.
+    Task blank{};  ///< The task for which bounds are computed; a monotone weight does not depend on it.
 };
 
 }}  // namespace allot::v0

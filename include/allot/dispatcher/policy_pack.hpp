@@ -75,11 +75,12 @@ auto bundle_of(const P& policy) -> typename BundleOf<P>::type {
     }
 }
 
-/// Whether no role stands twice among the policies of a list.
+/// True if no role occurs twice among the policies of a list.
 template <class List>
 using plays_once = mp::mp_is_set<mp::mp_transform<role_of, List>>;
 
-/// Policies in any order, found by their role: those given first, then those of a preset among them, then the default.
+/// Policies in any order, found by their role: the given ones first, then those of a preset among them, then the
+/// default.
 template <class... Ps>
 struct PolicyPack {
     using Given = mp::mp_list<Ps...>;
@@ -106,7 +107,7 @@ struct PolicyPack {
     template <class Role, class Default>
     using find = typename Find<Role, Default>::type;
 
-    /// The policy of a role out of those given and their bundles; a new default when there is none.
+    /// The policy of a role among the given ones and their presets; a new default if there is none.
     template <class Role, class Default>
     static auto take(const All& all) -> find<Role, Default> {
         if constexpr (Find<Role, Default>::found) {
@@ -115,12 +116,14 @@ struct PolicyPack {
             return Default{};
         }
     }
+    /// The given policies, followed by those of the presets among them.
     static auto unpack(Ps... given) -> All {
         auto bundles = std::tuple_cat(bundle_of(given)...);
         return std::tuple_cat(std::tuple<Ps...>{std::move(given)...}, std::move(bundles));
     }
 
-    // Last, because clang 14 leaves out what stands behind the first that fails, and then complains of its absence.
+    // Last, because clang 14 leaves out the members behind the first assertion that fails, and then reports their
+    // absence.
     static_assert(bundled, "allot: a preset needs `auto policies() const` that returns a std::tuple of policies");
     static_assert(named,
                   "allot: a policy names its role; write `using role = allot::role::weight;` (or eligibility, pool, "
@@ -132,7 +135,8 @@ struct PolicyPack {
     static_assert(!named || !known || single, "allot: two policies of one role; give the Dispatcher only one of them");
 };
 
-/// `P` if it passed its check, else the default: a wrong policy then yields its one sentence and no page behind it.
+/// `P` if it passed its check, else the default. A wrong policy then yields its one error sentence and no further
+/// errors.
 template <class Check, class P, class Default>
 using checked = std::conditional_t<Check::passed, P, Default>;
 
@@ -173,7 +177,8 @@ struct ParametersOf<P> {
     using type = mp::mp_apply<mp::mp_append, mp::mp_push_front<mp::mp_transform<of, Parts>, mp::mp_list<>>>;
 };
 
-/// Calls `f(policy)` for the policies that take these parameters: the policy itself, or some of its parts.
+/// Calls `f(policy)` for each policy that takes these parameters: the policy itself, or some of its parts.
+/// @complexity linear in the parts, at compile time.
 template <class Parameters, class P, class F>
 void each_configured_by(P& policy, F&& f) {
     if constexpr (configured_by<std::remove_const_t<P>, Parameters>) {
@@ -183,7 +188,8 @@ void each_configured_by(P& policy, F&& f) {
     }
 }
 
-/// Throws as `sound` does when a policy, or a part of it, was made with parameters that `configure` would refuse.
+/// Throws as `sound` does if a policy, or a part of it, has parameters that `configure` would refuse.
+/// @complexity linear in the parts.
 template <class P>
 void check_parameters(P& policy) {
     if constexpr (configurable<P>) {
@@ -193,7 +199,8 @@ void check_parameters(P& policy) {
     }
 }
 
-/// Equal parameters; policies without any are equal.
+/// True if the parameters are equal; policies without any are equal.
+/// @complexity linear in the parts.
 template <class P>
 [[nodiscard]] auto same_parameters(const P& a, const P& b) -> bool {
     if constexpr (configurable<P>) {

@@ -13,61 +13,64 @@ namespace allot { inline namespace v0 {
 
 /// How a task's models narrow its candidates (rule 9).
 enum class Narrowing : std::uint8_t {
-    any,   ///< To holders of at least one model; to all eligible nodes when there is none.
-    all,   ///< To holders of all models; to all eligible nodes when there is none.
+    any,   ///< To holders of at least one model; to all eligible nodes if there is none.
+    all,   ///< To holders of all models; to all eligible nodes if there is none.
     gate,  ///< To holders of all models, without fallback.
     none,  ///< Not at all: models only raise weights (seed 000).
 };
 ALLOT_ENUMERATORS(Narrowing, any, all, gate, none)
 
-/// Parameters of the hub itself.
+/// Parameters of the dispatcher itself.
 struct RulesParameters {
-    std::uint32_t due_max = 1'024;  ///< Due work settled within one command.
+    std::uint32_t due_max = 1'024;  ///< Maximum of due entries settled in one command.
     std::uint32_t renewals_max =
-        1'024;                         ///< Stored bounds renewed within one command after a jump of the largest stake.
-    std::uint32_t evictions_max = 16;  ///< Surplus tasks evicted within one command when the network shrinks; tasks or
-                                       ///< nodes that make way within one where a table is full.
-    Duration forget_tasks_after = std::chrono::hours{1};        ///< Ids of ended tasks are kept so long.
-    Duration forget_nodes_after = std::chrono::hours{24 * 30};  ///< History of departed nodes is kept so long.
+        1'024;                         ///< Maximum of bounds renewed in one command after a jump of the largest stake.
+    std::uint32_t evictions_max = 16;  ///< Maximum of surplus tasks evicted in one command when the network shrinks; or
+                                       ///< of tasks or nodes that make way in one command if a table is full.
+    Duration forget_tasks_after = std::chrono::hours{1};        ///< Time for which ids of ended tasks are kept.
+    Duration forget_nodes_after = std::chrono::hours{24 * 30};  ///< Time for which the history of departed nodes is
+                                                                ///< kept.
 
     Narrowing narrowing = Narrowing::any;
     std::uint32_t boost_on_disk =
-        7;  ///< M grows by this over `boost_unit` when all models are on disk (seed 001: 0.7) ...
-    std::uint32_t boost_in_use = 3;  ///< ... and by this when all are loaded (seed 001: 0.3).
-    std::uint32_t boost_unit = 10;   ///< Both together are below 15 of these, for weights end at 16.
+        7;  ///< M grows by this over `boost_unit` if all models are on disk (seed 001: 0.7) ...
+    std::uint32_t boost_in_use = 3;  ///< ... and by this if all are loaded (seed 001: 0.3).
+    std::uint32_t boost_unit = 10;   ///< The sum of both is below 15 times this, because weights end at 16.
 
     std::uint32_t class_nodes_min =
-        0;  ///< A class (GPU, VRAM, platform, version) of fewer nodes that have neither paused nor
-            ///< left is given no task (2026, the name policy: 10). At most 1,024.
+        0;  ///< A class (GPU, VRAM, platform, version) with fewer nodes that have neither paused nor left gets no task
+            ///< (2026, the name policy: 10). At most 1,024.
 
     // Defences, all off by default; `preset::Hardened` sets them.
-    std::uint32_t narrow_from = 1;   ///< Where narrowing falls back, it needs so many nodes that can be drawn.
-    std::uint32_t draw_among = 1;    ///< So many nodes are drawn, and one of them by even chance: no node's probability
-                                     ///< is above 1 in so many, unless fewer can be drawn.
-    bool refuse_unrunnable = false;  ///< A task that fits the class of no node that has not left is refused (rule 18).
+    std::uint32_t narrow_from = 1;   ///< Number of drawable holders that narrowing needs, if it can fall back.
+    std::uint32_t draw_among = 1;    ///< Number of nodes drawn, one of which is chosen with equal chance. No node's
+                                     ///< probability exceeds 1 in so many, unless fewer can be drawn.
+    bool refuse_unrunnable = false;  ///< A task that fits the class of no present node is refused (rule 18).
     std::uint32_t tasks_per_owner_max =
-        0xFFFF'FFFFU;     ///< Unfinished tasks; those without owner are the embedder's own.
-    Ratio outbid_by = 1;  ///< A newcomer to a full queue must be worth so many times as much as the worst, or goes.
-    Duration value_doubles_in{};  ///< In the queue a task's worth doubles in each such time since its submission, and
-                                  ///< so as long as its patience lasts. 0: it does not.
+        0xFFFF'FFFFU;     ///< Unfinished tasks of one owner; tasks without owner belong to the embedder.
+    Ratio outbid_by = 1;  ///< A newcomer to a full queue is evicted unless its value is at least this many times that
+                          ///< of the worst task.
+    Duration value_doubles_in{};  ///< Time since its submission in which a waiting task's value doubles, for as long as
+                                  ///< its patience lasts. 0: no doubling.
 
-    // Limits on what strangers may fill the state with.
+    // Limits on the state that strangers can fill.
     std::uint32_t nodes_max = 1U << 24U;
     std::uint32_t tasks_max = 1U << 26U;
     std::uint32_t classes_max = 4'096;
     std::uint32_t requirements_max = 4'096;
-    std::uint32_t models_max = 1U << 20U;  ///< Different ones on the disks of nodes.
+    std::uint32_t models_max = 1U << 20U;  ///< Different models on the disks of nodes.
     std::uint32_t models_per_task_max = 64;
-    std::uint32_t models_per_node_max = 4'096;  ///< Of those on its disk; a success writes down no more than these.
-    std::uint32_t wishes_per_node_max = 64;  ///< Models a node was asked to fetch; the wish that ends first gives way.
+    std::uint32_t models_per_node_max = 4'096;  ///< Models on its disk; a success adds no model beyond this.
+    std::uint32_t wishes_per_node_max = 64;  ///< Models that a node was asked to fetch; the wish that ends first makes
+                                             ///< way.
     std::uint32_t choices_max = 64;          ///< GPU choices or platforms of one task.
     std::uint32_t labels_max = 16;
     std::uint32_t name_bytes_max = 128;
-    std::uint32_t avoided_max = 16;        ///< Nodes one task avoids; the oldest is forgotten.
+    std::uint32_t avoided_max = 16;        ///< Nodes that one task avoids; the oldest is forgotten.
     std::uint32_t group_members_max = 64;  ///< Tasks of one validation group.
     std::uint32_t gang_max = 16;           ///< Nodes of one gang.
 
-    /// What is wrong with the parameters, as one sentence; null when they make sense together.
+    /// The fault of the parameters, as one sentence; null if there is none.
     [[nodiscard]] constexpr auto fault() const noexcept -> const char* {
         constexpr auto longest = Duration{std::int64_t{1} << 40};
         constexpr auto small = [](std::uint32_t n, std::uint32_t max) { return n >= 1 && n <= max; };
@@ -111,7 +114,7 @@ struct RulesParameters {
             {small(gang_max, 255), "allot: Rules: gang_max must be 1 to 255"},
         });
     }
-    /// True when nothing is.
+    /// True if there is no fault.
     [[nodiscard]] constexpr auto valid() const noexcept -> bool { return fault() == nullptr; }
     friend constexpr auto operator==(const RulesParameters&, const RulesParameters&) noexcept -> bool = default;
 };
@@ -121,25 +124,30 @@ ALLOT_FIELDS(RulesParameters, due_max, renewals_max, evictions_max, forget_tasks
              group_members_max, gang_max, narrow_from, draw_among, refuse_unrunnable, tasks_per_owner_max, outbid_by,
              value_doubles_in, class_nodes_min, wishes_per_node_max)
 
-/// The hub's own rules; stands among the policies. `Dispatcher{Rules{{.narrowing = Narrowing::gate}}}`.
+/// Rules of the dispatcher itself, passed among the policies. `Dispatcher{Rules{{.narrowing = Narrowing::gate}}}`.
 class Rules {
 public:
     using role = role::rules;
     using Parameters = RulesParameters;
 
+    /// Default parameters.
     constexpr Rules() noexcept = default;
+    /// Throws as `detail::sound` does if the parameters have a fault.
     constexpr explicit Rules(const Parameters& parameters) : parameters_{detail::sound(parameters)} {}
 
+    /// The parameters in force.
     [[nodiscard]] constexpr auto parameters() const noexcept -> const Parameters& { return parameters_; }
+    /// Replaces the parameters. Throws as `detail::sound` does if they have a fault.
     constexpr void configure(const Parameters& parameters) { parameters_ = detail::sound(parameters); }
+    /// Access to one parameter.
     [[nodiscard]] constexpr auto operator->() const noexcept -> const Parameters* { return &parameters_; }
 
 private:
     Parameters parameters_{};
 };
 
-/// Key of the id hashes. Pass a secret of your own, one a replica if you like: it never shows in a decision, and it
-/// keeps strangers from choosing ids that collide.
+/// Key of the id hashes. Pass a secret of your own, also a different one per replica. It never affects a decision, and
+/// it keeps strangers from choosing ids that collide.
 struct IdKey {
     using role = role::id_key;
     std::uint64_t k0 = 0x616c'6c6f'7420'6964U;

@@ -9,33 +9,35 @@
 
 namespace allot { inline namespace v0 {
 
-/// How many sessions a dispatcher has open. A copy has none of its own.
+/// Number of open sessions of a dispatcher. A copy starts with none.
 class OpenSessions {
 public:
     OpenSessions() = default;
     OpenSessions(const OpenSessions&) noexcept {}
     auto operator=(const OpenSessions&) noexcept -> OpenSessions& { return *this; }
 
+    /// Counts one more open session.
     void open() noexcept { ++count_; }
-    /// True when the last one closed.
+    /// Counts one less; true if that was the last one.
     auto close() noexcept -> bool { return --count_ == 0; }
 
 private:
     std::uint32_t count_ = 0;
 };
 
-/// A stretch of commands that stays or is taken back as a whole.
+/// A sequence of commands that is kept or rolled back as a whole.
 ///
-/// While it is open the dispatcher keeps each record as it was before it changed; `rollback` plays these backwards.
-/// Each command runs in a session of its own, so a policy that throws leaves the state as it was; an outer session
-/// makes what-if, a block that is executed twice, and the undo of a fork. Sessions nest: close the inner one first. A
-/// session neither committed nor rolled back is rolled back when it ends. The dispatcher must stay where it is
-/// meanwhile.
+/// While a session is open, the dispatcher keeps each record as it was before its change, and `rollback` restores them
+/// in reverse order. Each command runs in a session of its own, so a policy that throws leaves the state unchanged. An
+/// outer session serves hypothetical runs, a block that is executed twice, and the reversal of a fork.
 ///
-/// Taking back may need memory, where a name or a place in a queue comes back that was given up meanwhile. If that
-/// cannot be had, the program ends (`std::terminate`), for half a state is none; the journal has the whole one.
+/// Sessions nest: close the inner one first. A session that is neither committed nor rolled back is rolled back by its
+/// destructor. The dispatcher must not be moved while a session is open.
 ///
-/// @complexity `rollback` costs what the commands changed; `commit` nothing.
+/// Rollback may allocate, to restore a name or a place in a queue that was given up. If that fails, `std::terminate` is
+/// called, because a half restored state is of no use; the journal has the whole one.
+///
+/// @complexity `rollback` is linear in the changes of the commands; `commit` is O(1).
 template <class Dispatcher>
 class [[nodiscard]] Session {
 public:
@@ -51,12 +53,13 @@ public:
     auto operator=(Session&&) -> Session& = delete;
     ~Session() { rollback(); }
 
-    /// The entries that changed in this session so far, for a `StateTree` to follow. @complexity linear in the changes.
+    /// The entries that changed in this session so far, for a `StateTree` to follow.
+    /// @complexity linear in the changes.
     [[nodiscard]] auto touched() const -> Touched {
         return dispatcher_ == nullptr ? Touched{} : dispatcher_->view_.records.touched(savepoint_);
     }
 
-    /// What happened stays (as far as outer sessions allow).
+    /// Keeps the changes; an open outer session can still roll them back.
     void commit() noexcept {
         if (dispatcher_ != nullptr && dispatcher_->open_.close()) {
             dispatcher_->view_.records.forget_undo_log();
@@ -64,7 +67,7 @@ public:
         dispatcher_ = nullptr;
     }
 
-    /// Everything is as it was when the session began; where memory runs out on the way, the program ends.
+    /// Restores the state at the start of the session. If memory runs out, `std::terminate` is called.
     void rollback() noexcept {
         if (dispatcher_ == nullptr) {
             return;

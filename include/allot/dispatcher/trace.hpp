@@ -12,27 +12,27 @@
 
 namespace allot { inline namespace v0 {
 
-/// What was chosen. The numbers are stable.
+/// The kind of a choice. The numbers are stable.
 enum class DecisionKind : std::uint8_t {
-    draw = 1,      ///< The node for a task, by lot.
-    pull = 2,      ///< The task for a node that became free: the best it can run.
+    draw = 1,      ///< The node for a task, by random draw.
+    pull = 2,      ///< The task for a node that became free: the best that it can run.
     eviction = 3,  ///< The task that leaves a full queue: the worst.
-    copy = 4,      ///< The node that fetches a model, by lot.
+    copy = 4,      ///< The node that fetches a model, by random draw.
 };
 ALLOT_ENUMERATORS(DecisionKind, draw, pull, eviction, copy)
 
-/// One choice, as a trace sees it before anything follows from it.
+/// One choice, as a trace gets it before any event or record follows from it.
 struct Decision {
     DecisionKind kind = DecisionKind::draw;
-    const Task& task;                    ///< Drawn for, pulled, evicted, or the one that wants the model.
-    Draw drawn{};                        ///< The node; and where lots were drawn, how.
-    const Entropy* entropy = nullptr;    ///< Null where chance has no part.
+    const Task& task;                    ///< The task drawn for, pulled or evicted, or the one that wants the model.
+    Draw drawn{};                        ///< The node, and the details of the draw if there was one.
+    const Entropy* entropy = nullptr;    ///< Null if the choice is not random.
     ModelId model = no_handle<ModelId>;  ///< The model to be fetched.
-    std::span<const Draw> chosen{};      ///< Of a gang: the members before this one.
-    bool beside = false;                 ///< The first of them pulled the task; this one is to stand beside it.
+    std::span<const Draw> chosen{};      ///< For a gang: the members before this one.
+    bool beside = false;                 ///< True if the first of them pulled the task and this node joins it.
 };
 
-/// Somebody who sees each choice at the moment it falls, with the state it was made from. Not owned.
+/// A callback that gets each choice when it is made, with the state on which it is based. Not owned.
 template <class View>
 struct Trace {
     void* self = nullptr;
