@@ -22,9 +22,7 @@ void run(benchmark::State& state, const bench::Offer& offer, const std::string& 
         built = {name, offer.build(size)};
         (void)built.turn(offer.operations);
     }
-    for (auto _ : state) {
-        state.SetIterationTime(built.turn(offer.operations) * 1e-9);
-    }
+    for (auto _ : state) { state.SetIterationTime(built.turn(offer.operations) * 1e-9); }
     state.counters["an_operation"] = benchmark::Counter(
         static_cast<double>(offer.operations),
         benchmark::Counter::Flags(benchmark::Counter::kIsIterationInvariantRate | benchmark::Counter::kInvert));
@@ -36,15 +34,14 @@ auto main(int argc, char** argv) -> int {
     for (const auto& offer : bench::offers()) {
         for (const auto size : offer.sizes) {
             const auto name = offer.name + "/" + std::to_string(size);
-            benchmark::RegisterBenchmark(name.c_str(), [&offer, name, size](benchmark::State& state) { run(state, offer, name, size); })
+            benchmark::RegisterBenchmark(
+                name.c_str(), [&offer, name, size](benchmark::State& state) { run(state, offer, name, size); })
                 ->UseManualTime()
                 ->MinTime(0.2);
         }
     }
     benchmark::Initialize(&argc, argv);
-    if (benchmark::ReportUnrecognizedArguments(argc, argv)) {
-        return 1;
-    }
+    if (benchmark::ReportUnrecognizedArguments(argc, argv)) { return 1; }
     benchmark::RunSpecifiedBenchmarks();
     benchmark::Shutdown();
     return 0;

@@ -34,7 +34,8 @@ void check() {
         const auto sum = decided(Obvious{2'000, regime}, Feed::one_by_one);
         same("the dispatcher and the obvious composition", decided(Ours{2'000, regime}, Feed::one_by_one), sum);
         same("the dispatcher fed by spans and the obvious composition", decided(Ours{2'000, regime}, Feed::span), sum);
-        same("the dispatcher with FlatQueue and the obvious composition", decided(OursFlat{2'000, regime}, Feed::span), sum);
+        same("the dispatcher with FlatQueue and the obvious composition", decided(OursFlat{2'000, regime}, Feed::span),
+             sum);
     }
 }
 
@@ -76,12 +77,12 @@ void saturated(Figures& f, const std::string& name, double goal, double goal_spa
     const auto pairs = std::size_t{20'000};
     auto ours = std::make_shared<Hub>(f.large, Regime::saturated);
     auto obvious = std::make_shared<Obvious>(f.large, Regime::saturated);
-    auto turns = std::vector<Contestant>{
-        {"ours with " + name + ", one by one", pairs, turn_of(ours, Feed::one_by_one)},
-        {"obvious composition", pairs, turn_of(obvious, Feed::one_by_one)},
-        {"ours with " + name + ", span", pairs, turn_of(ours, Feed::span)},
-        {"obvious composition again", pairs, turn_of(obvious, Feed::one_by_one)},
-        {name + " alone, push + best for a node", pairs, turn_of(std::make_shared<Waiting<Queue>>(f.large, Takes::best))}};
+    auto turns = std::vector<Contestant>{{"ours with " + name + ", one by one", pairs, turn_of(ours, Feed::one_by_one)},
+                                         {"obvious composition", pairs, turn_of(obvious, Feed::one_by_one)},
+                                         {"ours with " + name + ", span", pairs, turn_of(ours, Feed::span)},
+                                         {"obvious composition again", pairs, turn_of(obvious, Feed::one_by_one)},
+                                         {name + " alone, push + best for a node", pairs,
+                                          turn_of(std::make_shared<Waiting<Queue>>(f.large, Takes::best))}};
     f.measure("whole dispatcher, saturated regime, complete + submit", turns);
     same("the dispatcher and the obvious composition", ours->checksum(), obvious->checksum());
     f.at_most("whole, saturated: ours / " + name + " alone, one by one", ratio(turns[0], turns[4]), goal);
@@ -92,11 +93,11 @@ void saturated(Figures& f, const std::string& name, double goal, double goal_spa
 
 void stakes(Figures& f) {
     auto changes = std::make_shared<StakeChanges<HubOfAllot<allot::ValueQueue>>>(f.large);
-    auto turns = std::vector<Contestant>{
-        {"stake update of an ordinary node", StakeChanges<HubOfAllot<allot::ValueQueue>>::cycle,
-         turn_of(changes, Whose::ordinary)},
-        {"stake update of the richest, up to 16 times and back", StakeChanges<HubOfAllot<allot::ValueQueue>>::cycle,
-         turn_of(changes, Whose::richest)}};
+    auto turns =
+        std::vector<Contestant>{{"stake update of an ordinary node", StakeChanges<HubOfAllot<allot::ValueQueue>>::cycle,
+                                 turn_of(changes, Whose::ordinary)},
+                                {"stake update of the richest, up to 16 times and back",
+                                 StakeChanges<HubOfAllot<allot::ValueQueue>>::cycle, turn_of(changes, Whose::richest)}};
     f.measure("stake updates", turns);
     f.at_most("stake_max: a change of it / an ordinary update, amortised", ratio(turns[1], turns[0]), 3);
     f.told("stake_max: the longest single command of a cycle", changes->longest() * 1e-6, "ms");
@@ -105,29 +106,32 @@ void stakes(Figures& f) {
 void memory(Figures& f) {
     const auto some = f.large / 10;  // what is counted a model does not depend on the number of nodes
     f.at_most("memory: hot index, a node", bytes_in_pool<allot::GpuGroupPool>(f.large), 9, "B");
-    f.at_most("memory: in all, a node without models", bytes_a_node<HubOfAllot<allot::ValueQueue>>(f.large, false), 205, "B");
-    const auto models = bytes_a_node<HubOfAllot<allot::ValueQueue>>(some, true) - bytes_a_node<HubOfAllot<allot::ValueQueue>>(some, false);
+    f.at_most("memory: in all, a node without models", bytes_a_node<HubOfAllot<allot::ValueQueue>>(f.large, false), 205,
+              "B");
+    const auto models = bytes_a_node<HubOfAllot<allot::ValueQueue>>(some, true) -
+                        bytes_a_node<HubOfAllot<allot::ValueQueue>>(some, false);
     f.at_most("memory: a held model", models / models_held, 18, "B");
     f.at_most("memory: a queued task, ValueQueue", bytes_a_task<HubOfAllot<allot::ValueQueue>>(f.large), 220, "B");
     f.at_most("memory: a queued task, FlatQueue", bytes_a_task<HubOfAllot<allot::FlatQueue>>(f.large), 200, "B");
 }
 
 const auto subject = Subject{"4 dispatcher", [](Figures& f) {
-    check();
-    idle(f);
-    saturated<Ours, QueueOfAllot<allot::ValueQueue>>(f, "ValueQueue", 2.2, 1.7);
-    saturated<OursFlat, QueueOfAllot<allot::FlatQueue>>(f, "FlatQueue", 4, 2.4);
-    stakes(f);
-    memory(f);
-}};
+                                 check();
+                                 idle(f);
+                                 saturated<Ours, QueueOfAllot<allot::ValueQueue>>(f, "ValueQueue", 2.2, 1.7);
+                                 saturated<OursFlat, QueueOfAllot<allot::FlatQueue>>(f, "FlatQueue", 4, 2.4);
+                                 stakes(f);
+                                 memory(f);
+                             }};
 
 template <class Workload>
 void offer_all(const std::string& name) {
     for (const auto& [feed, word] : {std::pair{Feed::one_by_one, "/one_by_one"}, {Feed::span, "/span"}}) {
         for (const auto& [regime, title] : {std::pair{Regime::idle, "idle/"}, {Regime::saturated, "saturated/"}}) {
-            offers().push_back({"dispatcher/" + (title + name) + word, all_sizes, 256, [feed = feed, regime = regime](std::size_t nodes) {
-                return turn_of(std::make_shared<Workload>(nodes, regime), feed);
-            }});
+            offers().push_back({"dispatcher/" + (title + name) + word, all_sizes, 256,
+                                [feed = feed, regime = regime](std::size_t nodes) {
+                                    return turn_of(std::make_shared<Workload>(nodes, regime), feed);
+                                }});
         }
     }
 }

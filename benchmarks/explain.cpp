@@ -1,4 +1,5 @@
-// What explaining costs, in passes over the records: explain(task) beside the plainest pass over nodes and tasks that there is.
+// What explaining costs, in passes over the records: explain(task) beside the plainest pass over nodes and tasks that
+// there is.
 
 #include <algorithm>
 #include <cstdint>
@@ -26,8 +27,8 @@ enum class Asks {
     expected_wait,  ///< And how long it will.
 };
 
-/// Questions about tasks of a network in one of the regimes of `Dispatching`: of tasks that wait where some do, else of one
-/// that nobody submitted. With models, the nodes hold 8 each, and the task asks for one.
+/// Questions about tasks of a network in one of the regimes of `Dispatching`: of tasks that wait where some do, else of
+/// one that nobody submitted. With models, the nodes hold 8 each, and the task asks for one.
 class Explaining {
 public:
     Explaining(std::size_t nodes, Regime regime, bool models) : network_{nodes, regime} {
@@ -36,9 +37,7 @@ public:
             const auto sets = model_sets(nodes);
             for (std::size_t i = 0; i < nodes; ++i) {
                 auto report = allot::command::ReportModel{network_.nodes()[i], allot::command::Report::inventory, {}};
-                for (const auto model : sets[i]) {
-                    report.models.push_back(model_name(model));
-                }
+                for (const auto model : sets[i]) { report.models.push_back(model_name(model)); }
                 auto events = allot::Events{};
                 network_.hub().apply(report, network_.moment(), events);
             }
@@ -53,9 +52,7 @@ public:
             task.vram_min = vram_of(2);
             task.fee = 1'000;
             task.duration_estimate = std::chrono::seconds{1'800};
-            if (models) {
-                task.models = {model_name(7)};
-            }
+            if (models) { task.models = {model_name(7)}; }
             questions_.push_back(allot::question(network_.hub().hub(), task).value());
         }
     }
@@ -77,8 +74,8 @@ public:
     }
 
 private:
-    /// Free nodes, of those that hold the task's model if it has one, and tasks that wait and are worth more: one look at each
-    /// record.
+    /// Free nodes, of those that hold the task's model if it has one, and tasks that wait and are worth more: one look
+    /// at each record.
     static auto pass(const Hub::Hub& d, const allot::Task& task) -> std::uint64_t {
         auto count = std::uint64_t{0};
         const auto holds = [&](allot::NodeHandle h) {
@@ -111,10 +108,10 @@ void compare(Figures& f, const std::string& name, Regime regime, bool models) {
 }
 
 const auto subject = Subject{"7 explain", [](Figures& f) {
-    compare(f, "idle", Regime::idle, false);
-    compare(f, "idle, models", Regime::idle, true);
-    compare(f, "saturated", Regime::saturated, false);
-}};
+                                 compare(f, "idle", Regime::idle, false);
+                                 compare(f, "idle, models", Regime::idle, true);
+                                 compare(f, "saturated", Regime::saturated, false);
+                             }};
 
 const auto offered = [] {
     for (const auto& [what, name] :
@@ -122,8 +119,8 @@ const auto offered = [] {
         for (const auto& [regime, title] : {std::pair{Regime::idle, "idle/"}, {Regime::saturated, "saturated/"}}) {
             const auto full_name = "explain/" + (std::string{title} + name);
             offers().push_back({full_name, all_sizes, 4, [what = what, regime = regime](std::size_t nodes) {
-                return turn_of(std::make_shared<Explaining>(nodes, regime, false), what);
-            }});
+                                    return turn_of(std::make_shared<Explaining>(nodes, regime, false), what);
+                                }});
         }
     }
     return true;

@@ -2,10 +2,13 @@
 //   --short            fewer rounds
 //   --size N           instead of 1,000,000 nodes and tasks
 //   --only WORD        only subjects whose name contains the word
-//   --given FILE       figures measured elsewhere, one a line: name <tab> ratio <tab> goal <tab> >= or <=, and perhaps <tab> unit
+//   --given FILE       figures measured elsewhere, one a line: name <tab> ratio <tab> goal <tab> >= or <=, and perhaps
+//   <tab> unit
 //   --lines FILE       writes the figures in that form
 //   --json FILE        writes them as JSON
 //   --growth NAME      writes how they grow as NAME.svg and NAME.md
+
+#include "support/figures.hpp"
 
 #include <algorithm>
 #include <array>
@@ -15,8 +18,6 @@
 #include <fstream>
 #include <sstream>
 #include <string>
-
-#include "support/figures.hpp"
 
 namespace {
 
@@ -37,7 +38,8 @@ void print(const Figure& figure) {
         return;
     }
     const auto goal = std::string{sign(figure)} + " " + number(figure.goal);
-    std::printf("%-64s %14s  %-12s %s\n", figure.name.c_str(), ratio.c_str(), goal.c_str(), figure.ok() ? "ok" : "short");
+    std::printf("%-64s %14s  %-12s %s\n", figure.name.c_str(), ratio.c_str(), goal.c_str(),
+                figure.ok() ? "ok" : "short");
 }
 
 void read_given(const std::string& path, bench::Figures& figures) {
@@ -53,13 +55,11 @@ void read_given(const std::string& path, bench::Figures& figures) {
         figure.ratio = std::strtod(field().c_str(), nullptr);
         figure.goal = std::strtod(field().c_str(), nullptr);
         const auto order = field();
-        figure.kind = order == ">=" ? Figure::Kind::at_least : order == "<=" ? Figure::Kind::at_most : Figure::Kind::told;
-        if (auto unit = field(); !unit.empty()) {
-            figure.unit = unit;
-        }
-        if (!figure.name.empty()) {
-            figures.add(figure);
-        }
+        figure.kind = order == ">="   ? Figure::Kind::at_least
+                      : order == "<=" ? Figure::Kind::at_most
+                                      : Figure::Kind::told;
+        if (auto unit = field(); !unit.empty()) { figure.unit = unit; }
+        if (!figure.name.empty()) { figures.add(figure); }
     }
 }
 
@@ -79,7 +79,8 @@ void write_json(const std::string& path, const bench::Figures& figures) {
         file << separator << "    {\"name\": \"" << figure.name << "\", \"ratio\": " << figure.ratio << ", \"unit\": \""
              << figure.unit << '"';
         if (figure.kind != Figure::Kind::told) {
-            file << ", \"goal\": \"" << sign(figure) << ' ' << figure.goal << "\", \"ok\": " << (figure.ok() ? "true" : "false");
+            file << ", \"goal\": \"" << sign(figure) << ' ' << figure.goal
+                 << "\", \"ok\": " << (figure.ok() ? "true" : "false");
         }
         file << '}';
         separator = ",\n";
@@ -130,26 +131,14 @@ auto main(int argc, char** argv) -> int try {
     auto& subjects = bench::subjects();
     std::sort(subjects.begin(), subjects.end(), [](const auto& a, const auto& b) { return a.name < b.name; });
     for (const auto& subject : subjects) {
-        if (subject.name.find(only) != std::string::npos) {
-            subject.figures(figures);
-        }
+        if (subject.name.find(only) != std::string::npos) { subject.figures(figures); }
     }
-    if (!given.empty()) {
-        read_given(given, figures);
-    }
+    if (!given.empty()) { read_given(given, figures); }
     std::printf("\n%zu nodes, %zu tasks; best of %zu turns\n", figures.large, figures.large, figures.rounds);
-    if (figures.large != 1'000'000) {
-        std::printf("The goals are stated for 1,000,000.\n");
-    }
-    for (const auto& figure : figures.all()) {
-        print(figure);
-    }
-    if (!lines.empty()) {
-        write_lines(lines, figures);
-    }
-    if (!json.empty()) {
-        write_json(json, figures);
-    }
+    if (figures.large != 1'000'000) { std::printf("The goals are stated for 1,000,000.\n"); }
+    for (const auto& figure : figures.all()) { print(figure); }
+    if (!lines.empty()) { write_lines(lines, figures); }
+    if (!json.empty()) { write_json(json, figures); }
     return 0;
 } catch (const std::exception& error) {
     std::fprintf(stderr, "figures: %s\n", error.what());

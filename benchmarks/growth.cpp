@@ -36,29 +36,31 @@ auto contestants(std::size_t nodes, bool obvious) -> std::vector<Contestant> {
         {"Dispatcher, idle, span", 20'000, turn_of(idle, Feed::span)},
         {"pool alone", 20'000, turn_of(std::make_shared<Draws<PoolOfAllot<allot::GpuGroupPool>>>(nodes))}};
     if (obvious) {
-        turns.insert(turns.begin() + 2, {"obvious composition, idle", 20'000,
-                                         turn_of(std::make_shared<Dispatching<Composition>>(nodes, Regime::idle), Feed::one_by_one)});
+        turns.insert(turns.begin() + 2,
+                     {"obvious composition, idle", 20'000,
+                      turn_of(std::make_shared<Dispatching<Composition>>(nodes, Regime::idle), Feed::one_by_one)});
     }
     return turns;
 }
 
-const auto subject = Subject{"5 growth", [](Figures& f) {
-    if (f.quick) {
-        return;
-    }
-    auto plot = Plot{"Nanoseconds for complete + submit, by the number of nodes", "nodes", "ns"};
-    for (auto nodes = std::size_t{1'000}; nodes <= f.large; nodes *= 10) {
-        auto turns = contestants(nodes, nodes <= 1'000'000);  // ten million of the obvious do not fit beside ours
-        f.measure("growth, " + std::to_string(nodes) + " nodes", turns);
-        for (const auto& contestant : turns) {
-            plot.add(contestant.name, static_cast<double>(nodes), contestant.measured.min());
-            f.told("growth, " + std::to_string(nodes) + " nodes: " + contestant.name, contestant.measured.min(), "ns");
-        }
-    }
-    if (!f.growth.empty()) {
-        std::ofstream{f.growth + ".svg"} << plot.svg();
-        std::ofstream{f.growth + ".md"} << plot.table();
-    }
-}};
+const auto subject =
+    Subject{"5 growth", [](Figures& f) {
+                if (f.quick) { return; }
+                auto plot = Plot{"Nanoseconds for complete + submit, by the number of nodes", "nodes", "ns"};
+                for (auto nodes = std::size_t{1'000}; nodes <= f.large; nodes *= 10) {
+                    auto turns =
+                        contestants(nodes, nodes <= 1'000'000);  // ten million of the obvious do not fit beside ours
+                    f.measure("growth, " + std::to_string(nodes) + " nodes", turns);
+                    for (const auto& contestant : turns) {
+                        plot.add(contestant.name, static_cast<double>(nodes), contestant.measured.min());
+                        f.told("growth, " + std::to_string(nodes) + " nodes: " + contestant.name,
+                               contestant.measured.min(), "ns");
+                    }
+                }
+                if (!f.growth.empty()) {
+                    std::ofstream{f.growth + ".svg"} << plot.svg();
+                    std::ofstream{f.growth + ".md"} << plot.table();
+                }
+            }};
 
 }}  // namespace bench

@@ -1,5 +1,5 @@
-// Runs one of the offered workloads so many operations long, for callgrind to count: `instructions NAME SIZE OPERATIONS`.
-// `instructions --key` says what the counts depend on besides the library.
+// Runs one of the offered workloads so many operations long, for callgrind to count: `instructions NAME SIZE
+// OPERATIONS`. `instructions --key` says what the counts depend on besides the library.
 
 #include <cstdio>
 #include <cstdlib>
@@ -41,8 +41,6 @@ auto main(int argc, char** argv) -> int {
         }
     }
     std::fprintf(stderr, "usage: instructions NAME SIZE OPERATIONS | --key\n");
-    for (const auto& offer : bench::offers()) {
-        std::fprintf(stderr, "  %s\n", offer.name.c_str());
-    }
+    for (const auto& offer : bench::offers()) { std::fprintf(stderr, "  %s\n", offer.name.c_str()); }
     return 2;
 }

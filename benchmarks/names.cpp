@@ -1,11 +1,12 @@
 // Ids that strangers choose: insert and find through the table of records.
 
+#include "workload/names.hpp"
+
 #include <memory>
 #include <vector>
 
 #include "support/figures.hpp"
 #include "support/offer.hpp"
-#include "workload/names.hpp"
 
 namespace bench { namespace {
 

@@ -14,10 +14,10 @@
 #include "workload/draws.hpp"
 
 #ifdef ALLOT_BENCH_BOOST_RANDOM
-#include "contestant/boost_sampler.hpp"
+#    include "contestant/boost_sampler.hpp"
 #endif
 #ifdef ALLOT_BENCH_GSL
-#include "contestant/gsl_sampler.hpp"
+#    include "contestant/gsl_sampler.hpp"
 #endif
 
 namespace bench { namespace {
@@ -28,9 +28,11 @@ void figures(Figures& f) {
     auto turns = std::vector<Contestant>{
         {"GpuGroupPool", 50'000, turn_of(std::make_shared<Ours>(f.large))},
         {"vectorised scan over packed weights", 500, turn_of(std::make_shared<Draws<PackedScan>>(f.large))},
-        {"scan over records, std::discrete_distribution", 2, turn_of(std::make_shared<Draws<RecordScan<StdSampler>>>(f.large))}};
+        {"scan over records, std::discrete_distribution", 2,
+         turn_of(std::make_shared<Draws<RecordScan<StdSampler>>>(f.large))}};
 #ifdef ALLOT_BENCH_BOOST_RANDOM
-    turns.push_back({"scan over records, boost::random", 2, turn_of(std::make_shared<Draws<RecordScan<BoostSampler>>>(f.large))});
+    turns.push_back(
+        {"scan over records, boost::random", 2, turn_of(std::make_shared<Draws<RecordScan<BoostSampler>>>(f.large))});
 #endif
 #ifdef ALLOT_BENCH_GSL
     turns.push_back({"scan over records, GSL", 2, turn_of(std::make_shared<Draws<RecordScan<GslSampler>>>(f.large))});

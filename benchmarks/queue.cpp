@@ -15,7 +15,7 @@
 #include "workload/waiting.hpp"
 
 #ifdef ALLOT_BENCH_SQLITE
-#include "contestant/sqlite_queue.hpp"
+#    include "contestant/sqlite_queue.hpp"
 #endif
 
 namespace bench { namespace {
@@ -45,7 +45,8 @@ auto contestants(const Figures& f, Takes takes, bool blocked) -> std::vector<Con
     auto turns = std::vector<Contestant>{
         {"ValueQueue", 20'000, turn_of(std::make_shared<Value>(f.large, takes, blocked))},
         {"FlatQueue", 20'000, turn_of(std::make_shared<Flat>(f.large, takes, blocked))},
-        {"MultiIndex, three indices, lower_bound a group", 10'000, turn_of(std::make_shared<MultiIndex>(f.large, takes, blocked))},
+        {"MultiIndex, three indices, lower_bound a group", 10'000,
+         turn_of(std::make_shared<MultiIndex>(f.large, takes, blocked))},
         {"std::map per group", 10'000, turn_of(std::make_shared<Map>(f.large, takes, blocked))}};
 #ifdef ALLOT_BENCH_SQLITE
     turns.push_back({"SQLite, ORDER BY value", blocked ? std::size_t{2} : std::size_t{500},

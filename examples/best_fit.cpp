@@ -22,8 +22,8 @@ struct BestFit {
     using role = allot::role::weight;
     static constexpr bool monotone = true;
 
-    auto weight(const allot::Node& node, const allot::Task&, allot::Factors factors, const allot::Situation& situation) const
-        -> allot::Weight {
+    auto weight(const allot::Node& node, const allot::Task&, allot::Factors factors,
+                const allot::Situation& situation) const -> allot::Weight {
         const auto has = std::uint64_t{situation.node_class.vram.count};
         const auto asked = std::uint64_t{situation.requirement.vram_min.count};
         return weight_max(node, factors).scaled(1, has > asked ? 1 + (has - asked) : 1);
@@ -70,7 +70,8 @@ auto of_the_large_card() -> int {
     auto large = 0;
     for (auto task = 0; task < 1'000; ++task) {
         now.entropy = task;
-        const auto placed = dispatcher.submit({.id = task, .vram_min = 8_GiB, .duration_estimate = 20s}, now).or_throw();
+        const auto placed =
+            dispatcher.submit({.id = task, .vram_min = 8_GiB, .duration_estimate = 20s}, now).or_throw();
         large += placed.lease()->node == allot::NodeId{"large"} ? 1 : 0;
         (void)dispatcher.complete(*placed.lease(), now).or_throw();
     }
@@ -109,6 +110,7 @@ int main() {
     const auto value = first_of_two<allot::FeePerSecond>();
     const auto order = first_of_two<FirstComeFirstServed>();
     const auto share = first_of_two<FairShare>();
-    std::printf("by fee the %s task goes first, by order the %s, by share the %s\n", value.c_str(), order.c_str(), share.c_str());
+    std::printf("by fee the %s task goes first, by order the %s, by share the %s\n", value.c_str(), order.c_str(),
+                share.c_str());
     return by_default > 400 && best_fit < 50 && value == "second" && order == "first" && share == "first" ? 0 : 1;
 }

@@ -22,8 +22,8 @@ struct Outcome {
     friend auto operator==(const Outcome&, const Outcome&) -> bool = default;
 };
 struct Block {
-    allot::TimePoint time{};         // of the block, agreed upon; it never goes back
-    allot::Entropy beacon{};         // of a round that began after the parent block was final
+    allot::TimePoint time{};  // of the block, agreed upon; it never goes back
+    allot::Entropy beacon{};  // of a round that began after the parent block was final
     std::vector<Command> commands{};
     Outcome outcome{};
 };

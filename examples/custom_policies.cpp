@@ -33,9 +33,7 @@ struct House {
 
     auto admits(const allot::Node& node, const allot::Task& task, const allot::Situation&) const -> allot::Reason {
         for (const auto& label : task.labels) {
-            if (label.rfind("region:", 0) == 0 && !has(node.labels, label)) {
-                return region_differs;
-            }
+            if (label.rfind("region:", 0) == 0 && !has(node.labels, label)) { return region_differs; }
         }
         return task.notify_to() && has(node.labels, "probation") ? still_on_probation : allot::Reason::none;
     }
@@ -59,8 +57,12 @@ struct GreenFirst {
 struct Impatient {
     using role = allot::role::terms;
 
-    auto length(const allot::Node&, const allot::Task& task) const -> allot::Duration { return task.duration_estimate + 5s; }
-    auto length_max(const allot::Node& node, const allot::Task& task) const -> allot::Duration { return 2 * length(node, task); }
+    auto length(const allot::Node&, const allot::Task& task) const -> allot::Duration {
+        return task.duration_estimate + 5s;
+    }
+    auto length_max(const allot::Node& node, const allot::Task& task) const -> allot::Duration {
+        return 2 * length(node, task);
+    }
     auto patience(const allot::Task&) const -> allot::Duration { return 10min; }
     auto after(const allot::Task& task, allot::OutcomeKind outcome) const -> allot::Next {
         const auto again = outcome == allot::OutcomeKind::timeout && task.attempt < 2;
@@ -103,19 +105,33 @@ int main() {
     join("bergen", {"region:north", "probation"});
 
     std::printf("a task of alice's for the north:\n");
-    show(dispatcher.submit({.id = "render", .vram_min = 16_GiB, .fee = 10, .duration_estimate = 20s, .owner = "alice",
-                            .labels = {"region:north"}}, now).or_throw());
+    show(dispatcher
+             .submit({.id = "render",
+                      .vram_min = 16_GiB,
+                      .fee = 10,
+                      .duration_estimate = 20s,
+                      .owner = "alice",
+                      .labels = {"region:north"}},
+                     now)
+             .or_throw());
     std::printf("another one, though bergen is free:\n");
-    show(dispatcher.submit({.id = "upscale", .vram_min = 16_GiB, .fee = 10, .duration_estimate = 20s, .owner = "alice",
-                            .labels = {"region:north"}}, now).or_throw());
+    show(dispatcher
+             .submit({.id = "upscale",
+                      .vram_min = 16_GiB,
+                      .fee = 10,
+                      .duration_estimate = 20s,
+                      .owner = "alice",
+                      .labels = {"region:north"}},
+                     now)
+             .or_throw());
 
     // Explains a refusal, by asking the same policy.
     const auto& bergen = *dispatcher.node("bergen");
     const auto& upscale = *dispatcher.task("upscale");
     const auto& fits = dispatcher.state().fits();
-    const auto reason = House{}.admits(bergen.node, upscale,
-                                       {dispatcher.now(), fits.value(bergen.node.node_class), fits.value(upscale.requirement),
-                                        false, false});
+    const auto reason = House{}.admits(
+        bergen.node, upscale,
+        {dispatcher.now(), fits.value(bergen.node.node_class), fits.value(upscale.requirement), false, false});
     std::printf("  bergen refuses it for reason %u\n", static_cast<unsigned>(reason));
 
     std::printf("oslo does not answer in time:\n");

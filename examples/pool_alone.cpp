@@ -21,8 +21,10 @@ struct Node {
 // Weights in tenths. A bound may exceed the weight, so the pool need not be told of each change.
 auto tenths(std::uint64_t count) -> allot::Weight { return allot::Weight::from_ratio(count, 10); }
 
-auto nodes = std::vector<Node>{
-    {"relay-1", {0}, 0, tenths(1)}, {"relay-2", {0}, 1, tenths(4)}, {"relay-3", {1}, 0, tenths(2)}, {"relay-4", {1}, 1, tenths(3)}};
+auto nodes = std::vector<Node>{{"relay-1", {0}, 0, tenths(1)},
+                               {"relay-2", {0}, 1, tenths(4)},
+                               {"relay-3", {1}, 0, tenths(2)},
+                               {"relay-4", {1}, 1, tenths(3)}};
 
 // The pool's data for a node. Without bounds the node is no candidate.
 auto place(std::uint32_t i, bool candidate) -> allot::NodePlace {
@@ -36,9 +38,7 @@ auto weigh(allot::NodeHandle node, std::uint32_t) -> allot::Weight { return node
 
 int main() {
     auto pool = allot::GpuGroupPool{};
-    for (std::uint32_t i = 0; i < nodes.size(); ++i) {
-        pool.changed(place(i, false), place(i, true));
-    }
+    for (std::uint32_t i = 0; i < nodes.size(); ++i) { pool.changed(place(i, false), place(i, true)); }
 
     // A frame selects the candidates: here both groups, then the A100 alone.
     const auto both = std::vector<allot::ClassId>{{0}, {1}};
@@ -46,9 +46,7 @@ int main() {
     auto random = allot::Random{allot::Entropy{2026}, allot::Purpose::dispatch, {}};
 
     auto counts = std::vector<int>(nodes.size());
-    for (auto i = 0; i < 10'000; ++i) {
-        ++counts[pool.draw({both}, weigh, random)->node.value];
-    }
+    for (auto i = 0; i < 10'000; ++i) { ++counts[pool.draw({both}, weigh, random)->node.value]; }
     for (std::uint32_t i = 0; i < nodes.size(); ++i) {
         std::printf("%s was drawn %d times out of 10000\n", nodes[i].name, counts[i]);
     }

@@ -35,9 +35,7 @@ auto entry(std::uint32_t i) -> allot::QueueEntry {
 
 int main() {
     auto queue = allot::ValueQueue{{.tasks_per_node = {1, 2}, .capacity_min = 3}};
-    for (std::uint32_t i = 0; i < jobs.size(); ++i) {
-        queue.push(entry(i));
-    }
+    for (std::uint32_t i = 0; i < jobs.size(); ++i) { queue.push(entry(i)); }
 
     // One task too many for four nodes: the task with the lowest value is evicted.
     while (queue.size() > queue.capacity(4)) {

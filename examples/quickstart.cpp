@@ -10,9 +10,7 @@ int main() {
     auto dispatcher = allot::Dispatcher{};
     auto now = allot::Moment{.time = allot::TimePoint{}, .entropy = 2026};
     const auto tell = [](const allot::Events& events) {
-        for (const auto& event : events) {
-            fmt::print("{}\n", event);
-        }
+        for (const auto& event : events) { fmt::print("{}\n", event); }
     };
 
     tell(dispatcher.join({.id = "relay-7", .gpu = "RTX 4090", .vram = 24_GiB, .stake = 400}, now));

@@ -24,19 +24,22 @@ constexpr auto work = allot::TextWork{.text_bytes = 2'000, .new_tokens_max = 400
 /// A node's name at the relay has its platform behind a plus sign; without one it counts as a Mac.
 auto card_and_platform(const std::string& name) -> std::pair<std::string, std::string> {
     const auto plus = name.find('+');
-    return plus == std::string::npos ? std::pair{name, std::string{"Darwin"}} : std::pair{name.substr(0, plus), name.substr(plus + 1)};
+    return plus == std::string::npos ? std::pair{name, std::string{"Darwin"}}
+                                     : std::pair{name.substr(0, plus), name.substr(plus + 1)};
 }
 
 class Relay {
 public:
     void join(const char* id, const std::string& name, allot::Gibibytes vram) {
         const auto [gpu, platform] = card_and_platform(name);
-        (void)network_.join({.id = id, .gpu = gpu, .vram = vram, .stake = 400, .platform = platform}, dark()).or_throw();
+        (void)network_.join({.id = id, .gpu = gpu, .vram = vram, .stake = 400, .platform = platform}, dark())
+            .or_throw();
     }
 
     /// Submits a text task, which pays by its expected time; no task is placed before the next tick.
     void submit(std::uint64_t id, std::vector<allot::GpuChoice> gpus = {}) {
-        auto task = allot::TaskSpec{.id = id, .vram_min = 16_GiB, .gpus = std::move(gpus), .models = {model}, .fee = 1'000'000};
+        auto task =
+            allot::TaskSpec{.id = id, .vram_min = 16_GiB, .gpus = std::move(gpus), .models = {model}, .fee = 1'000'000};
         task.duration_estimate = costs_.on_any(work, model, task.vram_min).value();
         task.platforms_refused = task.gpus.empty() ? std::vector<std::string>{"Darwin"} : std::vector<std::string>{};
         (void)demand_.arrived(now_, task.duration_estimate);
@@ -82,7 +85,8 @@ private:
     /// Asks the likeliest nodes without the model to fetch it, as many as its demand wants, and none twice.
     void bring_models() {
         auto missing = demand_.wanted(now_, holders_).value();
-        const auto able = allot::probabilities(network_, {.id = "whoever", .vram_min = 16_GiB, .duration_estimate = 1s}).value();
+        const auto able =
+            allot::probabilities(network_, {.id = "whoever", .vram_min = 16_GiB, .duration_estimate = 1s}).value();
         for (const auto& share : able.nodes) {
             if (missing > 0 && demand_.may_ask(share.node)) {
                 (void)demand_.asked(share.node, now_);

@@ -6,9 +6,9 @@ auto broken = static_cast<const char*>(nullptr);
 }  // namespace
 
 #define ALLOT_ASSERT(condition, text) ((condition) ? static_cast<void>(0) : static_cast<void>(broken = (text)))
-#include <allot/assert.hpp>
-
 #include <string>
+
+#include <allot/assert.hpp>
 
 #include "support/catch.hpp"
 

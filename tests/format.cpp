@@ -1,15 +1,15 @@
 // Text needs {fmt}, which the library itself does not.
 #if __has_include(<fmt/format.h>)
 
-#include <algorithm>
-#include <string>
-#include <variant>
-#include <vector>
+#    include <algorithm>
+#    include <string>
+#    include <variant>
+#    include <vector>
 
-#include <allot/format.hpp>
+#    include <allot/format.hpp>
 
-#include "support/catch.hpp"
-#include "support/network.hpp"
+#    include "support/catch.hpp"
+#    include "support/network.hpp"
 
 using namespace support;
 
@@ -22,7 +22,10 @@ auto text(const allot::Event& event) -> std::string { return fmt::format("{}", e
 TEST_CASE("each event is one sentence about what happened") {
     const auto lease = Lease{7, "relay-7", 3, 0, 1, TimePoint{60s}};
     const auto owner = allot::OwnerId{"ada"};
-    struct Case { allot::Event event; const char* expected; };
+    struct Case {
+        allot::Event event;
+        const char* expected;
+    };
     const auto cases = std::vector<Case>{
         {event::NodeJoined{"a"}, "node a joined"},
         {event::NodeJoined{"a", true}, "node a joined again"},
@@ -37,7 +40,10 @@ TEST_CASE("each event is one sentence about what happened") {
         {event::NodeExcluded{"a", TimePoint{5ms}}, "node a excluded until 5 ms"},
         {event::NodeReadmitted{"a"}, "node a readmitted"},
         {event::ModelWanted{"a", 7, "sdxl"}, "node a should fetch model sdxl (task 7)"},
-        {event::ModelWanted{"a", 7, "\xC2\x9B" "2J\x7F"}, "node a should fetch model ?2J? (task 7)"},
+        {event::ModelWanted{"a", 7,
+                            "\xC2\x9B"
+                            "2J\x7F"},
+         "node a should fetch model ?2J? (task 7)"},
         {event::ModelsReported{"a"}, "node a reported its models"},
         {event::NodeScored{"a", {allot::OutcomeKind::scored, 10}}, "node a scored 10 points"},
         {event::NodeScored{"a", {allot::OutcomeKind::timeout, 0}}, "node a observed: timeout"},
@@ -52,14 +58,18 @@ TEST_CASE("each event is one sentence about what happened") {
          "node relay-7 failed task 7: out of memory"},
         {event::LeaseEnded{lease, {}, event::LeaseEnd::timed_out, {}}, "node relay-7 ran out of time with task 7"},
         {event::LeaseEnded{lease, {}, event::LeaseEnd::declined, {}}, "node relay-7 declined task 7"},
-        {event::LeaseEnded{lease, {}, event::LeaseEnd::cancelled, {}}, "node relay-7 is to stop task 7, which was cancelled"},
-        {event::LeaseEnded{lease, {}, event::LeaseEnd::withdrawn, {}}, "node relay-7 is to stop task 7, whose gang broke up"},
+        {event::LeaseEnded{lease, {}, event::LeaseEnd::cancelled, {}},
+         "node relay-7 is to stop task 7, which was cancelled"},
+        {event::LeaseEnded{lease, {}, event::LeaseEnd::withdrawn, {}},
+         "node relay-7 is to stop task 7, whose gang broke up"},
         {event::LeaseEnded{lease, {}, event::LeaseEnd::slashed, {}}, "node relay-7 lost task 7, for it was slashed"},
         {event::TaskRetried{7, owner, allot::OutcomeKind::execution_error}, "task 7 starts over: execution error"},
         {event::TaskDone{7, "a", owner, 10}, "task 7 done by node a; fee 10"},
-        {event::TaskFailed{7, owner, 0, 10, 0, allot::FailCause::out_of_memory}, "task 7 failed: out of memory; refund 10"},
+        {event::TaskFailed{7, owner, 0, 10, 0, allot::FailCause::out_of_memory},
+         "task 7 failed: out of memory; refund 10"},
         {event::TaskCancelled{7, owner, 0, 10, 0}, "task 7 cancelled; refund 10"},
-        {event::TaskEvicted{7, owner, 0, 10, 0}, "task 7 evicted: the queue is full and its value the lowest; refund 10"},
+        {event::TaskEvicted{7, owner, 0, 10, 0},
+         "task 7 evicted: the queue is full and its value the lowest; refund 10"},
         {event::TaskEvicted{7, owner, 0, 10, 0, event::Eviction::queue_shrunk},
          "task 7 evicted: the network shrank and its value is the lowest; refund 10"},
         {event::TaskEvicted{7, owner, 0, 10, 0, event::Eviction::table_full},
@@ -104,9 +114,7 @@ TEST_CASE("each error has a sentence of its own") {
     auto sentences = std::vector<std::string>{};
     for (auto number = 1; number < 100; ++number) {
         const auto sentence = fmt::format("{}", static_cast<Error>(number));
-        if (sentence != "unknown error") {
-            sentences.push_back(sentence);
-        }
+        if (sentence != "unknown error") { sentences.push_back(sentence); }
     }
     CHECK_FALSE(sentences.empty());
     std::sort(sentences.begin(), sentences.end());
@@ -116,7 +124,7 @@ TEST_CASE("each error has a sentence of its own") {
 
 #else
 
-#include "support/catch.hpp"
+#    include "support/catch.hpp"
 
 TEST_CASE("there is no {fmt} to write text with") { SUCCEED(); }
 

@@ -1,6 +1,5 @@
-#include <allot/laws.hpp>
-
 #include <allot/eligibility/hardware_fit.hpp>
+#include <allot/laws.hpp>
 #include <allot/placement/threshold_placement.hpp>
 #include <allot/pool/gpu_group_pool.hpp>
 #include <allot/qos/rolling_qos.hpp>

@@ -1,5 +1,7 @@
-// Linked into every test program, so that each header stands in two translation units of it; and all rooms stand here together.
+// Linked into every test program, so that each header stands in two translation units of it; and all rooms stand here
+// together.
 #include <allot/allot.hpp>
+#include <allot/estimate.hpp>
 #include <allot/explain/expected_wait.hpp>
 #include <allot/explain/metrics.hpp>
 #include <allot/explain/node.hpp>
@@ -13,6 +15,5 @@
 #include <allot/journal/event_hash.hpp>
 #include <allot/journal/log.hpp>
 #include <allot/journal/receipt.hpp>
-#include <allot/estimate.hpp>
 #include <allot/reward.hpp>
 #include <allot/validation.hpp>

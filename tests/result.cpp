@@ -5,9 +5,7 @@
 namespace {
 
 constexpr auto halved(int number) -> allot::Result<int> {
-    if (number % 2 != 0) {
-        return allot::Failure{allot::Error{3}};
-    }
+    if (number % 2 != 0) { return allot::Failure{allot::Error{3}}; }
     return number / 2;
 }
 

@@ -33,12 +33,13 @@
 
 namespace bench {
 
-/// The obvious composition of good parts: MultiIndex tables of nodes and tasks by id, MultiIndex leases by task and by deadline,
-/// a MultiIndex queue; the draw is our pool's and the scores are our tracker's. It knows but four commands and takes the same
-/// decisions as the library. No undo, no limits, no models, no patience in the queue.
+/// The obvious composition of good parts: MultiIndex tables of nodes and tasks by id, MultiIndex leases by task and by
+/// deadline, a MultiIndex queue; the draw is our pool's and the scores are our tracker's. It knows but four commands
+/// and takes the same decisions as the library. No undo, no limits, no models, no patience in the queue.
 class Composition {
 public:
-    using Command = std::variant<allot::command::Join, allot::command::Score, allot::command::Submit, allot::command::Complete>;
+    using Command =
+        std::variant<allot::command::Join, allot::command::Score, allot::command::Submit, allot::command::Complete>;
 
     explicit Composition(std::size_t /*nodes*/) {}
 
@@ -48,9 +49,7 @@ public:
         std::visit([&](const auto& c) { carry_out(c, moment, events); }, command);
     }
     void apply(std::span<const Command> commands, const allot::Moment& moment, allot::Events& events) {
-        for (const auto& command : commands) {
-            apply(command, moment, events);
-        }
+        for (const auto& command : commands) { apply(command, moment, events); }
     }
 
 private:
@@ -105,18 +104,24 @@ private:
                   boost::multi_index::hashed_unique<Of<Node, allot::NodeId, &Node::id>, HashId>,
                   boost::multi_index::ordered_non_unique<Of<Node, allot::StakeRoot, &Node::stake_root>, std::less<>>>>;
     using Tasks = boost::multi_index_container<
-        Task, boost::multi_index::indexed_by<boost::multi_index::hashed_unique<Of<Task, allot::TaskId, &Task::id>, HashId>>>;
+        Task,
+        boost::multi_index::indexed_by<boost::multi_index::hashed_unique<Of<Task, allot::TaskId, &Task::id>, HashId>>>;
     using Leases = boost::multi_index_container<
-        LeaseRow,
-        boost::multi_index::indexed_by<
-            boost::multi_index::hashed_unique<Of<LeaseRow, allot::TaskId, &LeaseRow::task>, HashId>,
-            boost::multi_index::ordered_unique<boost::multi_index::composite_key<
-                LeaseRow, Of<LeaseRow, allot::TimePoint, &LeaseRow::deadline>, Of<LeaseRow, std::uint64_t, &LeaseRow::token>>>>>;
+        LeaseRow, boost::multi_index::indexed_by<
+                      boost::multi_index::hashed_unique<Of<LeaseRow, allot::TaskId, &LeaseRow::task>, HashId>,
+                      boost::multi_index::ordered_unique<boost::multi_index::composite_key<
+                          LeaseRow, Of<LeaseRow, allot::TimePoint, &LeaseRow::deadline>,
+                          Of<LeaseRow, std::uint64_t, &LeaseRow::token>>>>>;
 
     void carry_out(const allot::command::Join& join, const allot::Moment&, allot::Events& events) {
         const auto node_class = class_of(join.node.gpu, join.node.vram.count);
-        auto node = Node{join.node.id, allot::StakeRoot::from(join.node.stake.units), node_class,
-                         classes_[node_class.value].nodes++, static_cast<std::uint32_t>(by_handle_.size()), true, {}};
+        auto node = Node{join.node.id,
+                         allot::StakeRoot::from(join.node.stake.units),
+                         node_class,
+                         classes_[node_class.value].nodes++,
+                         static_cast<std::uint32_t>(by_handle_.size()),
+                         true,
+                         {}};
         qos_.joined(node.qos, now_);
         const auto inserted = nodes_.insert(node).first;
         by_handle_.push_back(&*inserted);
@@ -138,15 +143,19 @@ private:
             events.push(allot::event::Refused{allot::Error::task_duplicate});
             return;
         }
-        const auto requirement = requirement_of(spec.vram_min.count, spec.gpus.empty() ? std::string{} : spec.gpus[0].name);
+        const auto requirement =
+            requirement_of(spec.vram_min.count, spec.gpus.empty() ? std::string{} : spec.gpus[0].name);
         const auto value = allot::Value{spec.fee.units, static_cast<std::uint64_t>(spec.duration_estimate.count())};
-        const auto task = tasks_.insert(Task{spec.id, spec.owner, spec.fee, spec.duration_estimate, value, sequence_++, requirement,
-                                             free_handle(), false}).first;
+        const auto task = tasks_
+                              .insert(Task{spec.id, spec.owner, spec.fee, spec.duration_estimate, value, sequence_++,
+                                           requirement, free_handle(), false})
+                              .first;
         task_by_handle_[task->handle] = &*task;
         refresh_ceiling();
         auto random = allot::Random{*moment.entropy, allot::Purpose::dispatch, spec.id.bytes()};
         const auto frame = allot::SamplingFrame{requirements_[requirement].classes};
-        const auto drawn = pool_.draw(frame, [&](auto h, auto) { return weight(*by_handle_[h.value]); }, random);
+        const auto drawn = pool_.draw(
+            frame, [&](auto h, auto) { return weight(*by_handle_[h.value]); }, random);
         if (drawn) {
             start(task, nodes_.iterator_to(*by_handle_[drawn->node.value]), events);
         } else {
@@ -154,7 +163,8 @@ private:
             events.push(allot::event::TaskQueued{spec.id, spec.owner, {}});
             if (waiting_.size() > std::max<std::size_t>(50, nodes_.size())) {
                 const auto& victim = *task_by_handle_[*waiting_.worst()];
-                events.push(allot::event::TaskEvicted{.task = victim.id, .owner = victim.owner, .refunded = victim.fee});
+                events.push(
+                    allot::event::TaskEvicted{.task = victim.id, .owner = victim.owner, .refunded = victim.fee});
                 waiting_.erase({allot::TaskHandle{victim.handle}, {}, {}, 0});
                 forget(tasks_.iterator_to(victim));
             }
@@ -170,7 +180,8 @@ private:
         const auto node = nodes_.iterator_to(*by_handle_[lease->node]);
         const auto task = tasks_.get<0>().find(complete.lease.task);
         events.push(allot::event::LeaseEnded{complete.lease, task->owner});
-        events.push(allot::event::TaskDone{.task = task->id, .node = node->id, .owner = task->owner, .paid = task->fee});
+        events.push(
+            allot::event::TaskDone{.task = task->id, .node = node->id, .owner = task->owner, .paid = task->fee});
         leases_.erase(lease);
         forget(task);
         release(node, allot::OutcomeKind::success, events);
@@ -181,8 +192,10 @@ private:
         while (!by_deadline.empty() && by_deadline.begin()->deadline <= now_) {
             const auto row = *by_deadline.begin();
             const auto task = tasks_.get<0>().find(row.task);
-            events.push(allot::event::TaskTimedOut{
-                .task = task->id, .owner = task->owner, .refunded = task->fee, .expiry = allot::event::Expiry::execution});
+            events.push(allot::event::TaskTimedOut{.task = task->id,
+                                                   .owner = task->owner,
+                                                   .refunded = task->fee,
+                                                   .expiry = allot::event::Expiry::execution});
             by_deadline.erase(by_deadline.begin());
             forget(task);
             release(nodes_.iterator_to(*by_handle_[row.node]), allot::OutcomeKind::timeout, events);
@@ -203,7 +216,8 @@ private:
     }
 
     void start(Tasks::iterator task, Nodes::iterator node, allot::Events& events) {
-        const auto length = std::clamp(task->duration_estimate * 2, allot::Duration{60'000}, allot::Duration{7'200'000});
+        const auto length =
+            std::clamp(task->duration_estimate * 2, allot::Duration{60'000}, allot::Duration{7'200'000});
         const auto lease = LeaseRow{task->id, node->handle, token_++, now_ + length};
         leases_.insert(lease);
         if (node->available) {
@@ -234,15 +248,14 @@ private:
     void put(const Node& node, bool there) {
         const auto ceiling = std::max(ceiling_, allot::ceil_power_of_two(node.stake_root));
         const auto bound = allot::bound_of(allot::harmonic({node.stake_root, ceiling, qos_.score_max(node.qos)}));
-        auto place = allot::NodePlace{allot::NodeHandle{node.handle}, node.node_class, node.slot, there ? bound : 0, 0, {}};
+        auto place =
+            allot::NodePlace{allot::NodeHandle{node.handle}, node.node_class, node.slot, there ? bound : 0, 0, {}};
         pool_.changed(place, place);
     }
     void refresh_ceiling() {
         if (const auto largest = root_max(); largest > ceiling_ || exponent_gap(largest, ceiling_) > 2) {
             ceiling_ = allot::ceil_power_of_two(largest);
-            for (const auto* node : by_handle_) {
-                put(*node, node->available);
-            }
+            for (const auto* node : by_handle_) { put(*node, node->available); }
         }
     }
 
@@ -255,9 +268,7 @@ private:
         const auto [found, fresh] = class_names_.try_emplace({card, vram}, static_cast<std::uint32_t>(classes_.size()));
         if (fresh) {
             classes_.push_back({card, vram, 0, {}});
-            for (std::uint32_t r = 0; r < requirements_.size(); ++r) {
-                relate(found->second, r);
-            }
+            for (std::uint32_t r = 0; r < requirements_.size(); ++r) { relate(found->second, r); }
         }
         return {found->second};
     }
@@ -266,9 +277,7 @@ private:
         const auto [found, fresh] = requirement_names_.try_emplace({card, vram_min}, next);
         if (fresh) {
             requirements_.push_back({vram_min, card, {}});
-            for (std::uint32_t c = 0; c < classes_.size(); ++c) {
-                relate(c, found->second);
-            }
+            for (std::uint32_t c = 0; c < classes_.size(); ++c) { relate(c, found->second); }
         }
         return found->second;
     }

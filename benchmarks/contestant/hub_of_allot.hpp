@@ -9,8 +9,8 @@
 
 namespace bench {
 
-/// The whole library with one of its queues, all else as by default, but that ended tasks are forgotten with the next command:
-/// then the state neither grows nor keeps ids that the other contestants do not keep.
+/// The whole library with one of its queues, all else as by default, but that ended tasks are forgotten with the next
+/// command: then the state neither grows nor keeps ids that the other contestants do not keep.
 template <class Queue>
 class HubOfAllot {
 public:

@@ -21,8 +21,8 @@
 
 namespace bench {
 
-/// The queue as most people would declare it: tasks by handle, by (group, value, submission) and by (value, submission), and a
-/// `lower_bound` for each group that fits.
+/// The queue as most people would declare it: tasks by handle, by (group, value, submission) and by (value,
+/// submission), and a `lower_bound` for each group that fits.
 class MultiIndexQueue {
 public:
     void push(const allot::QueueEntry& entry) {

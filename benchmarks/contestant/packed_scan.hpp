@@ -13,9 +13,9 @@
 
 namespace bench {
 
-/// The strongest simple rival: 32-bit weights packed by size of VRAM, the largest first, so that those which fit stand in front;
-/// their totals are kept, so that a draw walks only as far as the node it falls on, 64 weights at a step. An index is the node:
-/// no id, no record, no models.
+/// The strongest simple rival: 32-bit weights packed by size of VRAM, the largest first, so that those which fit stand
+/// in front; their totals are kept, so that a draw walks only as far as the node it falls on, 64 weights at a step. An
+/// index is the node: no id, no record, no models.
 class PackedScan {
 public:
     PackedScan(std::size_t count, bool /*with_models*/) {
@@ -26,28 +26,20 @@ public:
             full_.push_back({static_cast<std::uint32_t>(weights.now(node).raw().high()), node.row});
         }
         weights_.resize((count + step - 1) / step * step);
-        for (std::uint32_t i = 0; i < count; ++i) {
-            available(i);
-        }
+        for (std::uint32_t i = 0; i < count; ++i) { available(i); }
     }
 
     auto draw(std::uint32_t row, std::optional<std::uint32_t>) -> std::optional<std::uint32_t> {
         auto total = std::uint64_t{0};
-        for (auto r = row; r < rows; ++r) {
-            total += totals_[r];
-        }
-        if (total == 0) {
-            return std::nullopt;
-        }
+        for (auto r = row; r < rows; ++r) { total += totals_[r]; }
+        if (total == 0) { return std::nullopt; }
         auto point = random_.below(total);
         auto at = std::size_t{0};
         for (auto sum = sum_of(&weights_[at]); point >= sum; sum = sum_of(&weights_[at])) {
             point -= sum;
             at += step;
         }
-        for (; point >= weights_[at]; ++at) {
-            point -= weights_[at];
-        }
+        for (; point >= weights_[at]; ++at) { point -= weights_[at]; }
         return static_cast<std::uint32_t>(at);
     }
     void busy(std::uint32_t i) {
@@ -69,9 +61,7 @@ private:
     /// A loop of known length, which compilers turn into vector code at -O2.
     static auto sum_of(const std::uint32_t* weights) -> std::uint64_t {
         auto sum = std::uint64_t{0};
-        for (std::size_t i = 0; i < step; ++i) {
-            sum += weights[i];
-        }
+        for (std::size_t i = 0; i < step; ++i) { sum += weights[i]; }
         return sum;
     }
 

@@ -26,15 +26,11 @@ public:
             places_.push_back({node.node_class(), slots[node.node_class()]++, weights.bound(node),
                                static_cast<std::uint32_t>(weights.now(node).raw().high())});
         }
-        if (with_models) {
-            hold(nodes, weights);
-        }
+        if (with_models) { hold(nodes, weights); }
         for (std::uint32_t node_class = 0; node_class < classes; ++node_class) {
             frame_.push_back(allot::ClassId{node_class});
         }
-        for (std::uint32_t h = 0; h < count; ++h) {
-            available(h);
-        }
+        for (std::uint32_t h = 0; h < count; ++h) { available(h); }
     }
 
     auto draw(std::uint32_t row, std::optional<std::uint32_t> model) -> std::optional<std::uint32_t> {
@@ -43,12 +39,12 @@ public:
             const auto wanted = allot::ModelId{*model};
             auto narrowed = frame;
             narrowed.models = {&wanted, 1};
-            const auto holder = pool_.draw(narrowed, [&](auto h, auto) { return weight(locals_[h.value].weight); }, random_);
-            if (holder) {
-                return holder->node.value;
-            }
+            const auto holder = pool_.draw(
+                narrowed, [&](auto h, auto) { return weight(locals_[h.value].weight); }, random_);
+            if (holder) { return holder->node.value; }
         }
-        const auto drawn = pool_.draw(frame, [&](auto h, auto) { return weight(places_[h.value].weight); }, random_);
+        const auto drawn = pool_.draw(
+            frame, [&](auto h, auto) { return weight(places_[h.value].weight); }, random_);
         return drawn ? std::optional{drawn->node.value} : std::nullopt;
     }
     void busy(std::uint32_t h) { pool_.changed(place(h, true), place(h, false)); }
@@ -66,7 +62,9 @@ private:
         std::uint32_t weight;
     };
 
-    static auto weight(std::uint32_t whole) -> allot::Weight { return allot::Weight::from_raw(allot::u128::from_parts(whole, 0)); }
+    static auto weight(std::uint32_t whole) -> allot::Weight {
+        return allot::Weight::from_raw(allot::u128::from_parts(whole, 0));
+    }
 
     [[nodiscard]] auto place(std::uint32_t h, bool there) const -> allot::NodePlace {
         const auto& at = places_[h];
@@ -80,7 +78,8 @@ private:
         const auto sets = model_sets(nodes.size());
         auto holders = std::vector<std::uint32_t>(std::size_t{models_total} * classes);
         for (std::size_t i = 0; i < nodes.size(); ++i) {
-            locals_.push_back({weights.bound(nodes[i], 20), static_cast<std::uint32_t>(weights.now(nodes[i], 17).raw().high())});
+            locals_.push_back(
+                {weights.bound(nodes[i], 20), static_cast<std::uint32_t>(weights.now(nodes[i], 17).raw().high())});
             for (const auto model : sets[i]) {
                 auto& place = holders[std::size_t{model} * classes + nodes[i].node_class()];
                 held_.push_back({allot::ModelId{model}, allot::Holding::on_disk, place++, {}});

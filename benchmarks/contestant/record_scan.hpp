@@ -21,8 +21,8 @@ struct StdSampler {
     }
 };
 
-/// What anybody would write first: look at every record, compute the weight of each node that fits, hand them to a discrete
-/// sampler. `Sampler` is the standard library's, Boost's or GSL's.
+/// What anybody would write first: look at every record, compute the weight of each node that fits, hand them to a
+/// discrete sampler. `Sampler` is the standard library's, Boost's or GSL's.
 template <class Sampler>
 class RecordScan {
 public:
@@ -31,11 +31,15 @@ public:
         const auto sets = model_sets(with_models ? count : 0);
         for (const auto& node : population(count)) {
             stake_max_ = std::max(stake_max_, static_cast<double>(node.stake));
-            auto record = Record{chance.bytes(), card_name(node.card), vram_of(node.row).count,
-                                 static_cast<double>(node.stake), node.points / 10.0, 1.0, true, {}};
-            if (with_models) {
-                record.models.assign(sets[records_.size()].begin(), sets[records_.size()].end());
-            }
+            auto record = Record{chance.bytes(),
+                                 card_name(node.card),
+                                 vram_of(node.row).count,
+                                 static_cast<double>(node.stake),
+                                 node.points / 10.0,
+                                 1.0,
+                                 true,
+                                 {}};
+            if (with_models) { record.models.assign(sets[records_.size()].begin(), sets[records_.size()].end()); }
             records_.push_back(std::move(record));
         }
     }
@@ -43,9 +47,12 @@ public:
     auto draw(std::uint32_t row, std::optional<std::uint32_t> model) -> std::optional<std::uint32_t> {
         const auto vram_min = vram_of(row).count;
         if (model) {
-            gather([&](const Record& record) {
-                return record.vram >= vram_min && std::find(record.models.begin(), record.models.end(), *model) != record.models.end();
-            }, 1.7);
+            gather(
+                [&](const Record& record) {
+                    return record.vram >= vram_min &&
+                           std::find(record.models.begin(), record.models.end(), *model) != record.models.end();
+                },
+                1.7);
         }
         if (!model || found_.empty()) {
             gather([&](const Record& record) { return record.vram >= vram_min; }, 1.0);

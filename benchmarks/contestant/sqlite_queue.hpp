@@ -27,7 +27,8 @@ public:
         run("BEGIN");
         push_ = prepare("INSERT INTO tasks VALUES (?, ?, ?, ?, ?)");
         erase_ = prepare("DELETE FROM tasks WHERE handle = ?");
-        best_ = prepare("SELECT handle FROM tasks WHERE vram <= ? AND (card = 16 OR card = ?) ORDER BY value DESC, id LIMIT 1");
+        best_ = prepare(
+            "SELECT handle FROM tasks WHERE vram <= ? AND (card = 16 OR card = ?) ORDER BY value DESC, id LIMIT 1");
         worst_ = prepare("SELECT handle FROM tasks ORDER BY value ASC, id DESC LIMIT 1");
     }
 
@@ -36,8 +37,8 @@ public:
         bind(push_, 1, entry.task.value);
         bind(push_, 2, group / (cards + 1));
         bind(push_, 3, group % (cards + 1));
-        check(sqlite3_bind_double(push_.get(), 4,
-                                  static_cast<double>(entry.value.num().low()) / static_cast<double>(entry.value.den())));
+        check(sqlite3_bind_double(
+            push_.get(), 4, static_cast<double>(entry.value.num().low()) / static_cast<double>(entry.value.den())));
         bind(push_, 5, static_cast<std::int64_t>(entry.sequence));
         (void)first(push_);
     }
@@ -60,9 +61,7 @@ private:
     using Statement = std::unique_ptr<sqlite3_stmt, Close>;
 
     static void check(int result) {
-        if (result != SQLITE_OK) {
-            throw std::runtime_error{std::string{"SQLite: "} + sqlite3_errstr(result)};
-        }
+        if (result != SQLITE_OK) { throw std::runtime_error{std::string{"SQLite: "} + sqlite3_errstr(result)}; }
     }
     static void bind(Statement& statement, int place, std::int64_t value) {
         check(sqlite3_bind_int64(statement.get(), place, value));

@@ -4,7 +4,7 @@
 #include <new>
 
 #if defined(__GLIBC__)
-#include <malloc.h>
+#    include <malloc.h>
 #endif
 
 namespace {
@@ -24,9 +24,7 @@ auto spent(void* block, std::size_t size) -> std::int64_t {
 }
 
 auto given(void* block, std::size_t size) -> void* {
-    if (block == nullptr) {
-        throw std::bad_alloc{};
-    }
+    if (block == nullptr) { throw std::bad_alloc{}; }
     if (counting) {
         bytes_live += spent(block, size);
         ++calls_made;

@@ -8,7 +8,8 @@ namespace bench {
 /// Counts what `operator new` gives out while an object of this class lives; one at a time.
 ///
 /// A byte count is what the allocator really spends: on glibc the usable size of each block and the word before it. The
-/// replaced operators stand in allocations.cpp and cost one branch while nobody counts, so that timings stay what they are.
+/// replaced operators stand in allocations.cpp and cost one branch while nobody counts, so that timings stay what they
+/// are.
 class Allocations {
 public:
     Allocations();

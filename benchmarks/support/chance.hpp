@@ -26,9 +26,7 @@ public:
     /// 0, 1, 2 ... below `limit` with chances 1/2, 1/4, 1/8 ...
     auto geometric(std::uint32_t limit) -> std::uint32_t {
         auto drawn = std::uint32_t{0};
-        while (drawn + 1 < limit && (next() >> 63U) != 0) {
-            ++drawn;
-        }
+        while (drawn + 1 < limit && (next() >> 63U) != 0) { ++drawn; }
         return drawn;
     }
     auto log_normal(double sigma) -> double {
@@ -39,9 +37,7 @@ public:
         auto out = std::array<std::uint8_t, 32>{};
         for (std::size_t i = 0; i < out.size(); i += 8) {
             const auto word = next();
-            for (std::size_t j = 0; j < 8; ++j) {
-                out[i + j] = static_cast<std::uint8_t>(word >> (8U * j));
-            }
+            for (std::size_t j = 0; j < 8; ++j) { out[i + j] = static_cast<std::uint8_t>(word >> (8U * j)); }
         }
         return out;
     }

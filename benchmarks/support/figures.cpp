@@ -1,8 +1,9 @@
 #include "support/figures.hpp"
-#include "support/offer.hpp"
 
 #include <cstdio>
 #include <stdexcept>
+
+#include "support/offer.hpp"
 
 namespace bench {
 
@@ -11,12 +12,15 @@ void Figures::measure(const std::string& title, std::vector<Contestant>& contest
     take_turns(contestants, rounds);
     std::printf("\n%s, ns an operation\n", title.c_str());
     for (const auto& contestant : contestants) {
-        std::printf("  %-58s %14.1f (%.1f)\n", contestant.name.c_str(), contestant.measured.min(), contestant.measured.median());
+        std::printf("  %-58s %14.1f (%.1f)\n", contestant.name.c_str(), contestant.measured.min(),
+                    contestant.measured.median());
     }
     std::fflush(stdout);
 }
 
-Subject::Subject(const char* name, std::function<void(Figures&)> figures) { subjects().push_back({name, std::move(figures)}); }
+Subject::Subject(const char* name, std::function<void(Figures&)> figures) {
+    subjects().push_back({name, std::move(figures)});
+}
 
 auto subjects() -> std::vector<RegisteredSubject>& {
     static auto all = std::vector<RegisteredSubject>{};
@@ -29,9 +33,7 @@ auto offers() -> std::vector<Offer>& {
 }
 
 void same(const std::string& what, std::uint64_t a, std::uint64_t b) {
-    if (a != b) {
-        throw std::logic_error{what + " decided differently"};
-    }
+    if (a != b) { throw std::logic_error{what + " decided differently"}; }
 }
 
 }  // namespace bench

@@ -51,7 +51,9 @@ private:
 };
 
 /// Ratio of the fewest nanoseconds: the best turn of each is the one that a neighbour disturbed least.
-[[nodiscard]] inline auto ratio(const Contestant& a, const Contestant& b) -> double { return a.measured.min() / b.measured.min(); }
+[[nodiscard]] inline auto ratio(const Contestant& a, const Contestant& b) -> double {
+    return a.measured.min() / b.measured.min();
+}
 
 /// A part of the figures; each subject registers its own, and they run in order of their names.
 struct Subject {

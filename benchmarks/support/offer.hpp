@@ -10,11 +10,12 @@
 
 namespace bench {
 
-/// Does so many operations and answers the nanoseconds of all of them. What they ask for is made outside the timed stretches.
+/// Does so many operations and answers the nanoseconds of all of them. What they ask for is made outside the timed
+/// stretches.
 using Turn = std::function<double(std::size_t operations)>;
 
-/// A workload with one contestant, by name: subject/workload/contestant. Google Benchmark (benchmarks.cpp) and the instruction
-/// counts (instructions.cpp) choose among these.
+/// A workload with one contestant, by name: subject/workload/contestant. Google Benchmark (benchmarks.cpp) and the
+/// instruction counts (instructions.cpp) choose among these.
 struct Offer {
     std::string name;
     std::vector<std::size_t> sizes;
@@ -34,9 +35,8 @@ auto turn_of(std::shared_ptr<Workload> workload, Args... args) -> Turn {
 /// Offers a workload whose constructor takes the size first.
 template <class Workload, class... Args>
 void offer(const std::string& name, const std::vector<std::size_t>& sizes, std::size_t operations, Args... args) {
-    offers().push_back({name, sizes, operations, [=](std::size_t size) {
-        return turn_of(std::make_shared<Workload>(size, args...));
-    }});
+    offers().push_back({name, sizes, operations,
+                        [=](std::size_t size) { return turn_of(std::make_shared<Workload>(size, args...)); }});
 }
 
 }  // namespace bench

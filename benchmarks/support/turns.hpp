@@ -10,9 +10,9 @@
 #include <vector>
 
 #if __has_include(<valgrind/callgrind.h>)
-#include <valgrind/callgrind.h>
+#    include <valgrind/callgrind.h>
 #else
-#define CALLGRIND_TOGGLE_COLLECT static_cast<void>(0)
+#    define CALLGRIND_TOGGLE_COLLECT static_cast<void>(0)
 #endif
 
 namespace bench {
@@ -62,14 +62,13 @@ struct Contestant {
     Measured measured{};
 };
 
-/// Lets the contestants take turns, A B C A B C ..., so that a noisy moment hits all of them alike. The first round warms up.
+/// Lets the contestants take turns, A B C A B C ..., so that a noisy moment hits all of them alike. The first round
+/// warms up.
 inline void take_turns(std::vector<Contestant>& contestants, std::size_t rounds) {
     for (std::size_t round = 0; round <= rounds; ++round) {
         for (auto& contestant : contestants) {
             const auto spent = contestant.turn(contestant.operations) / static_cast<double>(contestant.operations);
-            if (round > 0) {
-                contestant.measured.turns.push_back(spent);
-            }
+            if (round > 0) { contestant.measured.turns.push_back(spent); }
         }
     }
 }

@@ -39,9 +39,9 @@ inline auto spec_of(const Profile& profile, const allot::NodeId& id) -> allot::N
 
 /// The whole of dispatching. One operation is a pair of commands: complete a random running task, submit a new one.
 ///
-/// Time goes on by a millisecond a pair. No lease expires while it is measured: they last 3,600 to 7,200 s, many mean service
-/// times. Ids are 32 random bytes. Commands are made, and events read, outside the timed stretches, 64 pairs at a time; fed as
-/// a span those are one call.
+/// Time goes on by a millisecond a pair. No lease expires while it is measured: they last 3,600 to 7,200 s, many mean
+/// service times. Ids are 32 random bytes. Commands are made, and events read, outside the timed stretches, 64 pairs at
+/// a time; fed as a span those are one call.
 ///
 /// A contestant names its `Command` and offers `apply(command, moment, events)` and the same for a span.
 template <class Hub>
@@ -67,12 +67,8 @@ public:
             apply(allot::command::Submit{std::move(task)}, moment);
             take_leases();
         }
-        for (std::size_t i = 0; saturated && i < nodes; ++i) {
-            apply(allot::command::Submit{fresh()}, moment);
-        }
-        if (running_.size() != first) {
-            throw std::logic_error{"not all tasks started"};
-        }
+        for (std::size_t i = 0; saturated && i < nodes; ++i) { apply(allot::command::Submit{fresh()}, moment); }
+        if (running_.size() != first) { throw std::logic_error{"not all tasks started"}; }
     }
 
     auto turn(std::size_t operations, Feed feed) -> double {
@@ -118,9 +114,7 @@ private:
                 if (feed == Feed::span) {
                     hub_.apply(std::span<const Command>{commands_}, moment, events_);
                 } else {
-                    for (const auto& command : commands_) {
-                        hub_.apply(command, moment, events_);
-                    }
+                    for (const auto& command : commands_) { hub_.apply(command, moment, events_); }
                 }
             });
             take_leases();
@@ -163,16 +157,13 @@ private:
         auto next = std::size_t{0};
         for (const auto& event : events_) {
             if (std::holds_alternative<allot::event::Refused>(event)) {
-                throw std::logic_error{"a command was refused: " + std::string{message(std::get<allot::event::Refused>(event).error)}};
+                throw std::logic_error{"a command was refused: " +
+                                       std::string{message(std::get<allot::event::Refused>(event).error)}};
             }
             const auto* started = std::get_if<allot::event::TaskStarted>(&event);
-            if (started == nullptr) {
-                continue;
-            }
+            if (started == nullptr) { continue; }
             checksum_.add(started->lease.token);
-            for (const auto byte : started->lease.node.bytes()) {
-                checksum_.add(byte);
-            }
+            for (const auto byte : started->lease.node.bytes()) { checksum_.add(byte); }
             if (next < completed_.size()) {
                 running_[completed_[next++]] = started->lease;
             } else {

@@ -13,12 +13,14 @@
 
 namespace bench {
 
-/// The pool alone, a quarter of the nodes busy. One operation: draw for a task of random size, mark the drawn node busy, mark a
-/// random busy one available. Tasks are spread over sizes as nodes are, so two thirds of the nodes fit on average.
+/// The pool alone, a quarter of the nodes busy. One operation: draw for a task of random size, mark the drawn node
+/// busy, mark a random busy one available. Tasks are spread over sizes as nodes are, so two thirds of the nodes fit on
+/// average.
 ///
 /// With `with_models` each task asks for one model, popular ones more often (Zipf), and holders go first.
 ///
-/// A contestant offers `draw(row, model)` (an index of its own, nothing when there is none), `busy(index)`, `available(index)`.
+/// A contestant offers `draw(row, model)` (an index of its own, nothing when there is none), `busy(index)`,
+/// `available(index)`.
 template <class Pool>
 class Draws {
 public:
@@ -44,9 +46,7 @@ public:
             }
             watch.stop();
             for (const auto& step : steps_) {
-                if (step.drawn) {
-                    busy_[step.place] = *step.drawn;
-                }
+                if (step.drawn) { busy_[step.place] = *step.drawn; }
             }
         }
         return watch.nanoseconds();

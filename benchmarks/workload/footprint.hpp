@@ -46,9 +46,7 @@ auto bytes_a_node(std::size_t nodes, bool with_models) -> double {
         for (std::size_t i = 0; i < nodes; ++i) {
             auto spec = spec_of(profiles[i], allot::NodeId{chance.bytes()});
             if (with_models) {
-                for (const auto model : sets[i]) {
-                    spec.models.push_back(model_name(model));
-                }
+                for (const auto model : sets[i]) { spec.models.push_back(model_name(model)); }
             }
             events.clear();
             hub.apply(allot::command::Join{std::move(spec)}, allot::Moment{}, events);
@@ -68,9 +66,7 @@ auto bytes_a_task(std::size_t tasks) -> double {
         for (std::size_t i = 0; i < tasks; ++i) {
             auto task = allot::TaskSpec{.id = allot::TaskId{chance.bytes()}};
             task.vram_min = vram_of(chance.geometric(rows));
-            if ((chance.next() >> 63U) != 0) {
-                task.gpus.push_back({card_name(chance.below(cards)), {}});
-            }
+            if ((chance.next() >> 63U) != 0) { task.gpus.push_back({card_name(chance.below(cards)), {}}); }
             task.fee = chance.next() >> 16U;
             task.duration_estimate = std::chrono::milliseconds{1'800'000};
             events.clear();

@@ -16,8 +16,8 @@
 
 namespace bench {
 
-inline constexpr std::uint32_t rows = 8;       // sizes of VRAM
-inline constexpr std::uint32_t cards = 16;     // names of GPUs
+inline constexpr std::uint32_t rows = 8;    // sizes of VRAM
+inline constexpr std::uint32_t cards = 16;  // names of GPUs
 inline constexpr std::uint32_t any_card = cards;
 inline constexpr std::uint32_t classes = rows * cards;
 inline constexpr std::uint32_t groups = rows * (cards + 1);  // 136: each size with "any" and with each card
@@ -42,8 +42,8 @@ struct Profile {
     [[nodiscard]] auto node_class() const -> std::uint32_t { return row * cards + card; }
 };
 
-/// The nodes of all workloads: most are small (each size of VRAM half as frequent as the one below), cards are equally frequent,
-/// stakes log-normal, scores from 0.2 to 1.
+/// The nodes of all workloads: most are small (each size of VRAM half as frequent as the one below), cards are equally
+/// frequent, stakes log-normal, scores from 0.2 to 1.
 inline auto population(std::size_t count) -> std::vector<Profile> {
     auto chance = Chance{1};
     auto nodes = std::vector<Profile>(count);
@@ -56,8 +56,8 @@ inline auto population(std::size_t count) -> std::vector<Profile> {
     return nodes;
 }
 
-/// Size of a task that may have to wait: each a quarter as frequent as the one below. With the mix of the nodes the large tasks
-/// would pile up, for large nodes run small tasks too, and in the end no small node would find a task.
+/// Size of a task that may have to wait: each a quarter as frequent as the one below. With the mix of the nodes the
+/// large tasks would pile up, for large nodes run small tasks too, and in the end no small node would find a task.
 inline auto waiting_row(Chance& chance) -> std::uint32_t {
     return std::min(chance.geometric(rows), chance.geometric(rows));
 }
@@ -71,9 +71,7 @@ inline auto model_sets(std::size_t count) -> std::vector<std::array<std::uint32_
         for (std::size_t filled = 0; filled < set.size();) {
             const auto model = zipf(chance);
             const auto end = set.begin() + static_cast<std::ptrdiff_t>(filled);
-            if (std::find(set.begin(), end, model) == end) {
-                set[filled++] = model;
-            }
+            if (std::find(set.begin(), end, model) == end) { set[filled++] = model; }
         }
         std::sort(set.begin(), set.end());
     }
@@ -84,9 +82,7 @@ inline auto model_sets(std::size_t count) -> std::vector<std::array<std::uint32_
 class Weights {
 public:
     explicit Weights(const std::vector<Profile>& nodes) {
-        for (const auto& node : nodes) {
-            root_max_ = std::max(root_max_, root(node));
-        }
+        for (const auto& node : nodes) { root_max_ = std::max(root_max_, root(node)); }
         ceiling_ = allot::ceil_power_of_two(root_max_);
     }
 

@@ -17,9 +17,9 @@ namespace bench {
 
 enum class Whose { ordinary, richest };
 
-/// Stake updates in an idle network. An ordinary one moves a random node's stake by up to a tenth. The richest node's stake grows
-/// by a thousandth a command until it is 16 times as much, and then falls again: each command changes everybody's score, and
-/// a cycle crosses every threshold that stored bounds may have.
+/// Stake updates in an idle network. An ordinary one moves a random node's stake by up to a tenth. The richest node's
+/// stake grows by a thousandth a command until it is 16 times as much, and then falls again: each command changes
+/// everybody's score, and a cycle crosses every threshold that stored bounds may have.
 template <class Hub>
 class StakeChanges {
 public:
@@ -28,7 +28,8 @@ public:
 
     explicit StakeChanges(std::size_t nodes) : network_{nodes, Regime::idle}, profiles_{population(nodes)} {
         richest_ = static_cast<std::size_t>(
-            std::max_element(profiles_.begin(), profiles_.end(), [](const Profile& a, const Profile& b) { return a.stake < b.stake; }) -
+            std::max_element(profiles_.begin(), profiles_.end(),
+                             [](const Profile& a, const Profile& b) { return a.stake < b.stake; }) -
             profiles_.begin());
     }
 
@@ -67,8 +68,9 @@ private:
             if (whose == Whose::ordinary) {
                 const auto node = chance_.below(profiles_.size());
                 const auto factor = std::min(0.9 + 0.2 * chance_.unit(), node == richest_ ? 1.0 : 1.1);
-                const auto stake = std::min(static_cast<std::uint64_t>(factor * static_cast<double>(profiles_[node].stake)),
-                                            profiles_[richest_].stake);
+                const auto stake =
+                    std::min(static_cast<std::uint64_t>(factor * static_cast<double>(profiles_[node].stake)),
+                             profiles_[richest_].stake);
                 push(node, node == richest_ ? profiles_[node].stake : stake);
             } else {
                 const auto step = i % cycle;

@@ -23,11 +23,12 @@ inline auto group_of(std::uint32_t row, std::uint32_t card) -> allot::Requiremen
 /// What a cycle takes out of the queue for each task it puts in.
 enum class Takes { best, worst, random };
 
-/// The queue alone, by handles: no ids, no records. It always holds the same number of tasks; a cycle takes one out and puts one in.
-/// Nodes ask in the mix of the network; tasks are smaller (`waiting_row`), and half of them accept any card.
+/// The queue alone, by handles: no ids, no records. It always holds the same number of tasks; a cycle takes one out and
+/// puts one in. Nodes ask in the mix of the network; tasks are smaller (`waiting_row`), and half of them accept any
+/// card.
 ///
-/// With `blocked`, all but a thousand tasks want the largest card and pay more than the rest, and small nodes ask: a queue that
-/// walks down by value steps over all of them.
+/// With `blocked`, all but a thousand tasks want the largest card and pay more than the rest, and small nodes ask: a
+/// queue that walks down by value steps over all of them.
 ///
 /// A contestant offers `push(entry)`, `erase(entry)`, `best(row, card)` and `worst()` as task handles.
 template <class Queue>
@@ -47,9 +48,7 @@ public:
             watch.start();
             for (auto& step : steps_) {
                 const auto taken = take(step);
-                if (!taken) {
-                    continue;
-                }
+                if (!taken) { continue; }
                 step.taken = *taken;
                 queue_.erase(entries_[*taken]);
                 step.entry.task = allot::TaskHandle{*taken};
@@ -57,9 +56,7 @@ public:
                 queue_.push(step.entry);
             }
             watch.stop();
-            for (const auto& step : steps_) {
-                checksum_.add(step.taken);
-            }
+            for (const auto& step : steps_) { checksum_.add(step.taken); }
         }
         return watch.nanoseconds();
     }

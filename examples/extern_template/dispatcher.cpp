@@ -3,7 +3,8 @@
 namespace relay {
 
 // Keeps the law of a monotone weight: the square of a score rises with the score, and the stake is unchanged.
-auto ServiceFirst::weight(const allot::Node& node, const allot::Task& task, allot::Factors factors) const -> allot::Weight {
+auto ServiceFirst::weight(const allot::Node& node, const allot::Task& task, allot::Factors factors) const
+    -> allot::Weight {
     factors.qos *= factors.qos;
     return allot::HarmonicWeight{}.weight(node, task, factors);
 }

@@ -19,7 +19,8 @@ int main() {
     for (auto task = 0; task < 1'000; ++task) {
         now.time += 1s;
         now.entropy = task;
-        const auto placed = dispatcher.submit({.id = task, .vram_min = 8_GiB, .duration_estimate = 20s}, now).or_throw();
+        const auto placed =
+            dispatcher.submit({.id = task, .vram_min = 8_GiB, .duration_estimate = 20s}, now).or_throw();
         slow += placed.lease()->node == allot::NodeId{"slow"} ? 1 : 0;
         (void)dispatcher.complete(*placed.lease(), now).or_throw();
     }

@@ -41,9 +41,9 @@ void Broker::listen(const std::string& channel) {
 
 void Broker::say(const std::string& channel, const std::string& text) {
     const auto payload = name_ + "\n" + text;
-    check(
-        mosquitto_publish(client_.get(), nullptr, channel.c_str(), static_cast<int>(payload.size()), payload.data(), 0, false),
-        "publishing on " + channel);
+    check(mosquitto_publish(client_.get(), nullptr, channel.c_str(), static_cast<int>(payload.size()), payload.data(),
+                            0, false),
+          "publishing on " + channel);
 }
 
 void Broker::poll(int wait_ms, const Hear& hear) {

@@ -22,7 +22,9 @@ public:
     void poll(int wait_ms, const Hear& hear);
 
 private:
-    struct Free { void operator()(mosquitto* client) const; };
+    struct Free {
+        void operator()(mosquitto* client) const;
+    };
 
     std::string name_;
     Hear hear_;

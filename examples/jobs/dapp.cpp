@@ -6,8 +6,10 @@
 namespace jobs {
 
 Dapp::Dapp(const allot::JobSpec& spec, const std::string& file, int port)
-    : file_{file}, broker_{"dapp", port}, plan_{*allot::JobPlan::slice(spec)}, secret_{spec}, seen_(spec.slicing.macro_count) {
-    for (const auto& channel : {deals_asked, store, escrow_asked, allot::jobs_channel(), allot::job_channel(spec.job)}) {
+    : file_{file}, broker_{"dapp", port}, plan_{*allot::JobPlan::slice(spec)}, secret_{spec},
+      seen_(spec.slicing.macro_count) {
+    for (const auto& channel :
+         {deals_asked, store, escrow_asked, allot::jobs_channel(), allot::job_channel(spec.job)}) {
         broker_.listen(channel);
     }
     for (std::uint32_t m = 0; m < spec.slicing.macro_count; ++m) { broker_.listen(plan_.macro(m).channel()); }
@@ -24,8 +26,8 @@ void Dapp::poll(int wait_ms) {
 void Dapp::hear(const std::string& channel, const std::string& text) {
     if (channel == deals_asked) { return deal(text); }
     if (channel == store) {
-        if (const auto record = decode_result(text); record && record->key.macro < seen_.size() &&
-                                                     !fault_of(plan_.macro(record->key.macro), *record)) {
+        if (const auto record = decode_result(text);
+            record && record->key.macro < seen_.size() && !fault_of(plan_.macro(record->key.macro), *record)) {
             store_.emplace(record->digest, *record);  // only once: the first record stays
         }
         return;
@@ -66,7 +68,8 @@ void Dapp::deal(const std::string& text) {
     broker_.say(deals_given + text.substr(line + 1), encode(Deal{asked->key, secret.blocks[asked->key.micro]}));
 }
 
-auto Dapp::judged(const std::vector<allot::MacroRecord>& records) const -> std::optional<std::vector<allot::Rejection>> {
+auto Dapp::judged(const std::vector<allot::MacroRecord>& records) const
+    -> std::optional<std::vector<allot::Rejection>> {
     auto rejected = std::vector<allot::Rejection>{};
     for (const auto& record : records) {
         auto results = std::vector<const allot::ResultRecord*>{};
@@ -136,7 +139,9 @@ auto Dapp::progress() const -> std::pair<std::uint64_t, std::uint64_t> {
     auto done = std::uint64_t{0};
     for (const auto& seen : seen_) {
         if (!seen.control) { continue; }
-        for (const auto& accepted : seen.control->accepted) { done += accepted && !rejected_.contains(*accepted) ? 1U : 0U; }
+        for (const auto& accepted : seen.control->accepted) {
+            done += accepted && !rejected_.contains(*accepted) ? 1U : 0U;
+        }
     }
     return {done, items * seen_.size()};
 }
@@ -158,7 +163,8 @@ auto Dapp::faults() const -> std::vector<std::string> {
     };
     const auto& slicing = plan_.slicing();
     wrong(!ended_, "the job did not end in time");
-    wrong(ended_ && ended_->outcome != allot::JobOutcome::complete, "the job ended with a MicroJob that was tried too often");
+    wrong(ended_ && ended_->outcome != allot::JobOutcome::complete,
+          "the job ended with a MicroJob that was tried too often");
     wrong(!settled_ || (ended_ && *settled_ != *ended_), "the job was not settled as it ended");
     wrong(payments_.size() != std::size_t{slicing.items()} * slicing.macro_count, "a MicroJob was not paid");
     wrong(std::any_of(payments_.begin(), payments_.end(), [](const auto& p) { return p.second != 1; }),
@@ -166,7 +172,8 @@ auto Dapp::faults() const -> std::vector<std::string> {
     auto sum = allot::u128{0};
     for (const auto& [wallet, amount] : paid_) { sum = sum + amount.units; }
     wrong(sum != allot::u128{escrow}, "what was paid is not the escrow");
-    wrong(std::any_of(paid_.begin(), paid_.end(), [](const auto& p) { return p.first == allot::WalletId{"wallet of eve"}; }),
+    wrong(std::any_of(paid_.begin(), paid_.end(),
+                      [](const auto& p) { return p.first == allot::WalletId{"wallet of eve"}; }),
           "the cheat was paid");
     wrong(culprits_ != std::set<std::string>{"eve"}, "the cheat was not named, or somebody else was");
 

@@ -42,9 +42,7 @@ public:
         if (pid == 0) {
             try {
                 jobs::run_worker({name, port_, file_, slicing.blocks_per_macro() * slicing.macro_count, cheats});
-            } catch (const std::exception& error) {
-                fmt::print(stderr, "{}: {}\n", name, error.what());
-            }
+            } catch (const std::exception& error) { fmt::print(stderr, "{}: {}\n", name, error.what()); }
             _exit(1);
         }
         running_[name] = pid;
@@ -93,7 +91,8 @@ auto line(std::uint32_t m, const jobs::Dapp::Seen& seen) -> std::string {
         } else if (item.closed) {
             state = "dead";
         } else if (item.is_held(clock)) {
-            state = fmt::format("{} {:.1f}s", item.hold->holder.text(), double((item.hold->expires - clock).count()) / 1000.0);
+            state = fmt::format("{} {:.1f}s", item.hold->holder.text(),
+                                double((item.hold->expires - clock).count()) / 1000.0);
         }
         text += fmt::format(" | {:<9}", state);
     }
@@ -182,9 +181,10 @@ auto conduct(const std::string& path, int port) -> int {
         fmt::print("paid {:>6} to the {}\n", amount.units.low(), wallet.text());
     }
     if (faults.empty()) {
-        fmt::print("All blocks are as we compute them ourselves, each MicroJob was paid once, and the escrow is spent: after "
-                   "{:.1f} s.\n",
-                   double((jobs::now() - began).count()) / 1000.0);
+        fmt::print(
+            "All blocks are as we compute them ourselves, each MicroJob was paid once, and the escrow is spent: after "
+            "{:.1f} s.\n",
+            double((jobs::now() - began).count()) / 1000.0);
     }
     for (const auto& fault : faults) { fmt::print("WRONG: {}\n", fault); }
     if (!faults.empty()) {

@@ -21,7 +21,9 @@ struct Malformed : std::runtime_error {
 struct Writer {
     Json out = Json::array();
     template <class... Ts>
-    void fields(const Ts&... values) { (out.push_back(write(values)), ...); }
+    void fields(const Ts&... values) {
+        (out.push_back(write(values)), ...);
+    }
 
     template <class T>
     static auto write(const T& value) -> Json;
@@ -42,11 +44,15 @@ struct Reader {
 template <class T>
 struct is_vector : std::false_type {};
 template <class T>
-struct is_vector<std::vector<T>> : std::true_type { using inner = T; };
+struct is_vector<std::vector<T>> : std::true_type {
+    using inner = T;
+};
 template <class T>
 struct is_optional : std::false_type {};
 template <class T>
-struct is_optional<std::optional<T>> : std::true_type { using inner = T; };
+struct is_optional<std::optional<T>> : std::true_type {
+    using inner = T;
+};
 template <class T>
 struct is_id : std::false_type {};
 template <class Tag>
@@ -56,11 +62,11 @@ struct is_id<allot::Id<Tag>> : std::true_type {};
 template <class T>
 struct Shape;
 
-#define JOBS_SHAPE(Type, ...)                                \
-    template <>                                              \
-    struct Shape<Type> {                                     \
-        using V = Type;                                      \
-        static constexpr auto members = std::tuple{__VA_ARGS__}; \
+#define JOBS_SHAPE(Type, ...)                                                                                          \
+    template <>                                                                                                        \
+    struct Shape<Type> {                                                                                               \
+        using V = Type;                                                                                                \
+        static constexpr auto members = std::tuple{__VA_ARGS__};                                                       \
     };
 
 using Hold = allot::MicroLeases::Grant;
@@ -84,7 +90,8 @@ JOBS_SHAPE(allot::QueueControl, &V::reign, &V::revision, &V::clock, &V::progress
 JOBS_SHAPE(allot::Slicing, &V::macro_count, &V::workers_per_macro, &V::verifiers_per_macro, &V::blocks_per_micro,
            &V::checked_blocks_per_worker)
 JOBS_SHAPE(allot::ClaimBid, &V::node, &V::mark)
-JOBS_SHAPE(m::QueueSnapshot, &V::job, &V::macro, &V::whole, &V::control, &V::results, &V::rejected, &V::records, &V::final)
+JOBS_SHAPE(m::QueueSnapshot, &V::job, &V::macro, &V::whole, &V::control, &V::results, &V::rejected, &V::records,
+           &V::final)
 JOBS_SHAPE(m::OwnershipRequest, &V::job, &V::macro, &V::node, &V::wallet, &V::boot)
 JOBS_SHAPE(m::ResultFound, &V::job, &V::record)
 JOBS_SHAPE(m::RenewalRequest, &V::job, &V::key, &V::node, &V::token)
@@ -210,9 +217,7 @@ template <class T>
 auto parsed(const std::string& text) -> std::optional<T> {
     try {
         return Reader::read<T>(Json::parse(text));
-    } catch (const Json::exception&) {
-        return std::nullopt;
-    } catch (const Malformed&) {
+    } catch (const Json::exception&) { return std::nullopt; } catch (const Malformed&) {
         return std::nullopt;
     }
 }
@@ -244,9 +249,7 @@ auto decode(const std::string& text) -> std::optional<allot::JobMessage> {
         const auto json = Json::parse(text);
         if (!json.is_array() || json.size() != 3 || json[0] != version) { return std::nullopt; }
         return alternative(json[1].get<std::uint64_t>(), json[2]);
-    } catch (const Json::exception&) {
-        return std::nullopt;
-    } catch (const Malformed&) {
+    } catch (const Json::exception&) { return std::nullopt; } catch (const Malformed&) {
         return std::nullopt;
     }
 }
@@ -255,9 +258,13 @@ auto encode(const allot::ResultRecord& record) -> std::string { return Writer::w
 auto encode(const EscrowAsk& ask) -> std::string { return Writer::write(ask).dump(); }
 auto encode(const allot::Settlement& settlement) -> std::string { return Writer::write(settlement).dump(); }
 auto encode(const Deal& deal) -> std::string { return Writer::write(deal).dump(); }
-auto decode_result(const std::string& text) -> std::optional<allot::ResultRecord> { return parsed<allot::ResultRecord>(text); }
+auto decode_result(const std::string& text) -> std::optional<allot::ResultRecord> {
+    return parsed<allot::ResultRecord>(text);
+}
 auto decode_ask(const std::string& text) -> std::optional<EscrowAsk> { return parsed<EscrowAsk>(text); }
-auto decode_settlement(const std::string& text) -> std::optional<allot::Settlement> { return parsed<allot::Settlement>(text); }
+auto decode_settlement(const std::string& text) -> std::optional<allot::Settlement> {
+    return parsed<allot::Settlement>(text);
+}
 auto decode_deal(const std::string& text) -> std::optional<Deal> { return parsed<Deal>(text); }
 
 }  // namespace jobs

@@ -17,17 +17,20 @@ namespace {
 struct Doing {
     allot::MicroKey key;
     allot::FencingToken token;
-    std::vector<std::uint64_t> blocks{};   // empty until dealt
+    std::vector<std::uint64_t> blocks{};  // empty until dealt
     std::vector<allot::Hash256> hashes{};
-    allot::TimePoint next{};               // time at which the next block is done, or is asked for again
+    allot::TimePoint next{};  // time at which the next block is done, or is asked for again
 };
 
 class Worker {
 public:
     Worker(const WorkerOptions& options)
-        : options_{options}, broker_{options.name, options.port}, file_{read_file(options.file)}, boot_{std::random_device{}()},
-          processor_{{allot::NodeId{options.name}, allot::WalletId{"wallet of " + options.name}, boot_}, parameters(),
-                     allot::Intent{{400ms, 3s}}, now()} {}
+        : options_{options}, broker_{options.name, options.port}, file_{read_file(options.file)},
+          boot_{std::random_device{}()}, processor_{{allot::NodeId{options.name},
+                                                     allot::WalletId{"wallet of " + options.name}, boot_},
+                                                    parameters(),
+                                                    allot::Intent{{400ms, 3s}},
+                                                    now()} {}
 
     [[noreturn]] void run() {
         broker_.listen(deals_given + options_.name);

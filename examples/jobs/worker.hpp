@@ -10,8 +10,8 @@ struct WorkerOptions {
     std::string name;
     int port = 0;
     std::string file;
-    std::uint64_t blocks = 0;                 ///< Number of blocks of the file.
-    bool cheats = false;                      ///< Makes up the hashes of all its blocks.
+    std::uint64_t blocks = 0;  ///< Number of blocks of the file.
+    bool cheats = false;       ///< Makes up the hashes of all its blocks.
     std::chrono::milliseconds block_time{120};
 };
 

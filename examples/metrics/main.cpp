@@ -87,15 +87,11 @@ void play(Network& network) {
             }
             const auto lease = running[i].lease;
             running.erase(running.begin() + static_cast<std::ptrdiff_t>(i));
-            if (lease.token % 10 != 0) {
-                take(network.apply(allot::command::Complete{lease}, now), now);
-            }
+            if (lease.token % 10 != 0) { take(network.apply(allot::command::Complete{lease}, now), now); }
         }
         const auto answer = network.apply(allot::command::Submit{a_task(id)}, now);
         take(answer, now);
-        if (answer.accepted() && answer.lease() == nullptr && id % 20 == 0) {
-            network.explain(id);
-        }
+        if (answer.accepted() && answer.lease() == nullptr && id % 20 == 0) { network.explain(id); }
     }
     (void)network.apply(allot::command::Submit{a_task(300)}, 1'200s);  // refused: its id is taken
 }

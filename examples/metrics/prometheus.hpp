@@ -97,9 +97,7 @@ inline void write_histogram(Exposition& out, const allot::Histogram& histogram) 
 inline auto labels_of(const allot::Requirement& group) -> std::string {
     const auto joined = [](const auto& items, auto&& text) {
         auto all = std::string{};
-        for (const auto& item : items) {
-            (all += all.empty() ? "" : ",") += text(item);
-        }
+        for (const auto& item : items) { (all += all.empty() ? "" : ",") += text(item); }
         return all;
     };
     const auto gpus = joined(group.gpus, [](const allot::GpuChoice& gpu) {
@@ -120,32 +118,26 @@ inline auto to_prometheus(const allot::Metrics& m) -> std::string {
     auto out = Exposition{};
     out.family("allot_events_total", "counter", "Events, by type.");
     const auto events = names_of(std::type_identity<allot::Event::Alternatives>{});
-    for (std::size_t i = 0; i < events.size(); ++i) {
-        out.sample(m.events[i], label("event", events[i]));
-    }
+    for (std::size_t i = 0; i < events.size(); ++i) { out.sample(m.events[i], label("event", events[i])); }
     out.family("allot_refusals_total", "counter", "Commands refused, by error.");
-    for (const auto& [error, count] : m.refusals) {
-        out.sample(count, label("error", allot::enumerator_name(error)));
-    }
+    for (const auto& [error, count] : m.refusals) { out.sample(count, label("error", allot::enumerator_name(error))); }
     out.family("allot_choices_total", "counter", "Choices, by kind.");
     for (const auto kind : allot::enumerators<allot::DecisionKind>()) {
         out.sample(m.choices[static_cast<std::size_t>(kind)], label("kind", allot::enumerator_name(kind)));
     }
     out.one("allot_draw_rejections_total", "counter", "Tries of draws that hit no one.", m.rejections);
     out.one("allot_draw_scans_total", "counter", "Draws that an exact scan decided.", m.scans);
-    out.one("allot_draw_weights_above_bound_total", "counter", "Weights above their bounds: the weight policy breaks its law.",
-            m.above_bound);
-    out.one("allot_bound_renewals_total", "counter", "Renewals of the bounds of draws, after large changes of the largest stake.",
-            m.renewals);
+    out.one("allot_draw_weights_above_bound_total", "counter",
+            "Weights above their bounds: the weight policy breaks its law.", m.above_bound);
+    out.one("allot_bound_renewals_total", "counter",
+            "Renewals of the bounds of draws, after large changes of the largest stake.", m.renewals);
     out.one("allot_explanations_total", "counter", "Explanations given.", m.explanations);
     out.family("allot_task_wait_seconds", "histogram", "Time from the submission of a task to its first start.");
     write_histogram(out, m.waits);
     out.one("allot_tasks_queued", "gauge", "Tasks that wait.", m.queued);
     out.one("allot_queue_capacity", "gauge", "Tasks that may wait.", m.queue_capacity);
     out.family("allot_group_tasks_queued", "gauge", "Tasks that wait, by what they ask for; groups with demand.");
-    for (const auto& [group, count] : m.queued_by_group) {
-        out.sample(count, labels_of(group));
-    }
+    for (const auto& [group, count] : m.queued_by_group) { out.sample(count, labels_of(group)); }
     out.family("allot_nodes", "gauge", "Nodes that have not left, by state.");
     for (std::size_t i = 0; i < m.nodes.size(); ++i) {
         out.sample(m.nodes[i], label("state", allot::enumerator_name(static_cast<allot::NodeState>(i))));

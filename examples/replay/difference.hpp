@@ -36,18 +36,14 @@ struct Difference {
             }
         }
         for (const auto& [name, value] : b.items()) {
-            if (!a.contains(name)) {
-                return Difference{within(field, name), {}, value};
-            }
+            if (!a.contains(name)) { return Difference{within(field, name), {}, value}; }
         }
         return std::nullopt;
     }
     if (a.is_array() && b.is_array()) {
         for (std::size_t i = 0; i < std::max(a.size(), b.size()); ++i) {
             const auto at = [&](const Json& list) { return i < list.size() ? list[i] : Json(); };
-            if (auto inner = first_difference(at(a), at(b), field + "[" + std::to_string(i) + "]")) {
-                return inner;
-            }
+            if (auto inner = first_difference(at(a), at(b), field + "[" + std::to_string(i) + "]")) { return inner; }
         }
         return std::nullopt;
     }

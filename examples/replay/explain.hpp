@@ -46,13 +46,12 @@ template <class Explanation>
 
 /// Explains why a task waits, or which tasks a node gets. Throws `InputError` if neither exists.
 template <class Dispatcher>
-[[nodiscard]] auto explained(Dispatcher& dispatcher, const Subject& subject, std::uint64_t position, bool text) -> std::string {
+[[nodiscard]] auto explained(Dispatcher& dispatcher, const Subject& subject, std::uint64_t position, bool text)
+    -> std::string {
     const auto at = " at position " + std::to_string(position) + "; choose another position with --until";
     if (const auto* node = std::get_if<allot::NodeId>(&subject)) {
         const auto explanation = allot::explain(dispatcher, *node);
-        if (!explanation) {
-            throw InputError{"--explain: there is no node \"" + node->text() + "\"" + at};
-        }
+        if (!explanation) { throw InputError{"--explain: there is no node \"" + node->text() + "\"" + at}; }
         return written(*explanation, text);
     }
     const auto& task = std::get<allot::TaskId>(subject);

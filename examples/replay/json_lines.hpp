@@ -24,13 +24,9 @@ public:
     /// Returns the next entry; none at the end and at a malformed line, which `fault()` then returns.
     [[nodiscard]] auto next() -> std::optional<allot::LogEntry<Command>> {
         while (!fault_ && read_line()) {
-            if (line_.find_first_not_of(" \t\r") == std::string::npos) {
-                continue;
-            }
+            if (line_.find_first_not_of(" \t\r") == std::string::npos) { continue; }
             auto entry = allot::read_json<allot::LogEntry<Command>>(line_);
-            if (entry) {
-                return *std::move(entry);
-            }
+            if (entry) { return *std::move(entry); }
             fault_ = std::move(entry.error());
             fault_->line = number_;
         }
@@ -51,9 +47,7 @@ private:
             stream_->tie()->flush();  // the sender may wait for the answer to its line
         }
         for (auto c = buffer.sbumpc(); c != Traits::eof(); c = buffer.sbumpc()) {
-            if (c == '\n') {
-                return true;
-            }
+            if (c == '\n') { return true; }
             if (line_.size() == line_max) {
                 fault_ = allot::JsonFault{number_, "", "the line is longer than 64 MiB; write one command a line"};
                 return false;

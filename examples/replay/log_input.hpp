@@ -30,10 +30,9 @@ public:
     explicit StreamSource(std::istream& stream) noexcept : stream_{&stream} {}
 
     [[nodiscard]] auto read(std::span<std::uint8_t> into) -> allot::Result<std::size_t, allot::IoError> {
-        stream_->read(reinterpret_cast<char*>(into.data()), static_cast<std::streamsize>(into.size()));  // NOLINT: bytes
-        if (stream_->bad()) {
-            return allot::FailureOf<allot::IoError>{allot::IoError::read_failed};
-        }
+        stream_->read(reinterpret_cast<char*>(into.data()),
+                      static_cast<std::streamsize>(into.size()));  // NOLINT: bytes
+        if (stream_->bad()) { return allot::FailureOf<allot::IoError>{allot::IoError::read_failed}; }
         return static_cast<std::size_t>(stream_->gcount());
     }
 
@@ -51,12 +50,10 @@ public:
     /// never with "a".
     LogInput(const std::string& path, std::optional<Format> format)
         : name_{path == "-" ? "standard input" : path},
-          file_{path == "-" ? std::ifstream{} : std::ifstream{path, std::ios::binary}},
-          stream_{path == "-" ? std::cin : file_} {
+          file_{path == "-" ? std::ifstream{} : std::ifstream{path, std::ios::binary}}, stream_{path == "-" ? std::cin
+                                                                                                            : file_} {
         const auto first = stream_.peek();
-        if (stream_.bad() || (path != "-" && !file_.is_open())) {
-            throw InputError{name_ + ": cannot be read"};
-        }
+        if (stream_.bad() || (path != "-" && !file_.is_open())) { throw InputError{name_ + ": cannot be read"}; }
         stream_.clear();
         binary_ = format ? *format == Format::binary : first == 'a';
     }
@@ -76,9 +73,7 @@ public:
 private:
     auto next_line() -> std::optional<Entry> {
         auto entry = lines_.next();
-        if (lines_.fault()) {
-            throw InputError{name_ + ": " + lines_.fault()->message()};
-        }
+        if (lines_.fault()) { throw InputError{name_ + ": " + lines_.fault()->message()}; }
         return entry;
     }
 
@@ -87,9 +82,7 @@ private:
         if (const auto& fault = records_.fault()) {
             refuse(fault->position, fault->offset, "of the log", allot::message(fault->error));
         }
-        if (!record) {
-            return std::nullopt;
-        }
+        if (!record) { return std::nullopt; }
         if (record->position != position_) {
             refuse(record->position, 0, "of the log", "it begins there; give the whole log, from position 0");
         }
@@ -99,7 +92,8 @@ private:
         }
         return *std::move(entry);
     }
-    [[noreturn]] void refuse(std::uint64_t position, std::uint64_t byte, std::string_view of, std::string_view why) const {
+    [[noreturn]] void refuse(std::uint64_t position, std::uint64_t byte, std::string_view of,
+                             std::string_view why) const {
         throw InputError{name_ + ": position " + std::to_string(position) + ", byte " + std::to_string(byte) + " " +
                          std::string{of} + ": " + std::string{why}};
     }

@@ -29,9 +29,7 @@ constexpr auto compositions =
 
 auto names() -> std::vector<std::string> {
     auto all = std::vector<std::string>{};
-    for (const auto& composition : compositions) {
-        all.emplace_back(composition.name);
-    }
+    for (const auto& composition : compositions) { all.emplace_back(composition.name); }
     return all;
 }
 
@@ -62,18 +60,27 @@ auto main(int argc, char** argv) -> int {
     app.add_option("--from", from, "the form of the log, where its first byte does not tell")->check(forms);
     auto* const convert = app.add_option("--to", to, "write the commands in this form, and play nothing")->check(forms);
     auto* const other = app.add_option("--compare", options.compare_with, "name the first difference from this log")
-        ->excludes(convert)->type_name("LOG");
+                            ->excludes(convert)
+                            ->type_name("LOG");
     app.add_option("--until", options.until, "stop before the command of this position; the first one's is 0")
-        ->check(not_negative)->type_name("POSITION");
-    auto* const explain = app.add_option("--explain", options.explain,
-                                         "end with why task:ID waits, or what node:ID gets, at that point")
-        ->type_name("SUBJECT")->excludes(convert)->excludes(other);
+        ->check(not_negative)
+        ->type_name("POSITION");
+    auto* const explain =
+        app.add_option("--explain", options.explain, "end with why task:ID waits, or what node:ID gets, at that point")
+            ->type_name("SUBJECT")
+            ->excludes(convert)
+            ->excludes(other);
     app.add_flag("--text", options.text, "explain in sentences, not as JSON")->needs(explain);
     auto* const reply = app.add_flag("--reply", options.reply, "one line for each command, with all its events")
-        ->excludes(convert)->excludes(other);
+                            ->excludes(convert)
+                            ->excludes(other);
     app.add_flag("--quiet", options.quiet, "the last line alone: the hashes, or what is explained")
-        ->excludes(convert)->excludes(other)->excludes(reply);
-    app.add_option("--policies", options.policies, "whose rules hold")->check(CLI::IsMember(names()))->capture_default_str();
+        ->excludes(convert)
+        ->excludes(other)
+        ->excludes(reply);
+    app.add_option("--policies", options.policies, "whose rules hold")
+        ->check(CLI::IsMember(names()))
+        ->capture_default_str();
     app.footer("Ends with 0 when all is well, 1 when two logs differ, 2 when something is wrong with the input.");
     try {
         app.parse(argc, argv);

@@ -18,9 +18,9 @@ struct Options {
     std::optional<std::uint64_t> until{};  ///< Position to stop before.
     /// Subject to explain where the play stops: "task:ID" or "node:ID"; empty for none.
     std::string explain{};
-    bool text = false;                     ///< Explain in sentences, not as JSON.
-    bool reply = false;                    ///< One line for each command, with all its events.
-    bool quiet = false;                    ///< Print only the last line.
+    bool text = false;   ///< Explain in sentences, not as JSON.
+    bool reply = false;  ///< One line for each command, with all its events.
+    bool quiet = false;  ///< Print only the last line.
     std::string policies = "crynux_single";
 };
 

@@ -24,7 +24,8 @@ public:
     }
 
     [[nodiscard]] auto append(std::span<const std::uint8_t> bytes) -> std::optional<allot::IoError> {
-        std::cout.write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));  // NOLINT
+        std::cout.write(reinterpret_cast<const char*>(bytes.data()),
+                        static_cast<std::streamsize>(bytes.size()));  // NOLINT
         check();
         return std::nullopt;
     }
@@ -35,9 +36,7 @@ public:
 
 private:
     static void check() {
-        if (!std::cout) {
-            throw std::runtime_error{"standard output: cannot be written"};
-        }
+        if (!std::cout) { throw std::runtime_error{"standard output: cannot be written"}; }
     }
 };
 

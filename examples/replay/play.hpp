@@ -58,21 +58,21 @@ private:
 
 /// Returns the next entry before the position to stop at; none there and at the end. Throws if the log ends too early.
 template <class Command>
-[[nodiscard]] auto next_until(LogInput<Command>& input, const Options& options) -> std::optional<allot::LogEntry<Command>> {
-    if (input.position() == options.until) {
-        return std::nullopt;
-    }
+[[nodiscard]] auto next_until(LogInput<Command>& input, const Options& options)
+    -> std::optional<allot::LogEntry<Command>> {
+    if (input.position() == options.until) { return std::nullopt; }
     auto entry = input.next();
     if (!entry && options.until) {
-        throw InputError{input.name() + ": ends at position " + std::to_string(input.position()) + ", before position " +
-                         std::to_string(*options.until)};
+        throw InputError{input.name() + ": ends at position " + std::to_string(input.position()) +
+                         ", before position " + std::to_string(*options.until)};
     }
     return entry;
 }
 
 /// Returns the effects of a command as one object, so that the sender of the command knows where its answer ends.
 template <class Command>
-[[nodiscard]] auto reply(std::uint64_t position, const allot::LogEntry<Command>& entry, const allot::Events& events) -> Json {
+[[nodiscard]] auto reply(std::uint64_t position, const allot::LogEntry<Command>& entry, const allot::Events& events)
+    -> Json {
     return {{"position", position},
             {"time", allot::json_of(entry.moment.time)},
             {"events", allot::json_of(events)},
@@ -136,9 +136,7 @@ auto compare(const Options& options, Output& output) -> Status {
         return first || second;
     };
     for (; read(); ++position) {
-        if (!first || !second || allot::encode(*first) != allot::encode(*second)) {
-            break;
-        }
+        if (!first || !second || allot::encode(*first) != allot::encode(*second)) { break; }
         (void)player.apply(*first);
     }
     if (!first && !second) {
@@ -149,8 +147,11 @@ auto compare(const Options& options, Output& output) -> Status {
     const auto tell = [&](const char* what, const Json& a, const Json& b) {
         const auto found = first_difference(a, b);
         if (found) {
-            output.line(allot::json_text({{"differ", what}, {"position", position}, {"field", found->field},
-                                {"first", found->first}, {"second", found->second}}));
+            output.line(allot::json_text({{"differ", what},
+                                          {"position", position},
+                                          {"field", found->field},
+                                          {"first", found->first},
+                                          {"second", found->second}}));
         }
         return found.has_value();
     };
@@ -160,9 +161,7 @@ auto compare(const Options& options, Output& output) -> Status {
     };
     tell("command", command_of(first), command_of(second));
     auto other = player;
-    while (!tell("events", events_of(player, first), events_of(other, second)) && read()) {
-        ++position;
-    }
+    while (!tell("events", events_of(player, first), events_of(other, second)) && read()) { ++position; }
     return logs_differ;
 }
 
@@ -170,8 +169,8 @@ auto compare(const Options& options, Output& output) -> Status {
 template <class Dispatcher>
 auto run(const Options& options, Output& output) -> Status {
     const auto status = !options.compare_with.empty() ? compare<Dispatcher>(options, output)
-                        : options.to                    ? convert<Dispatcher>(options, output)
-                                                        : play<Dispatcher>(options, output);
+                        : options.to                  ? convert<Dispatcher>(options, output)
+                                                      : play<Dispatcher>(options, output);
     output.flush();
     return status;
 }

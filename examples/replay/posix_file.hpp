@@ -27,11 +27,10 @@ public:
     /// `in_use`.
     [[nodiscard]] static auto to_write(const std::string& path) -> allot::Result<PosixFile, allot::IoError> {
         auto file = open(path, O_RDWR | O_CREAT);
-        if (!file) {
-            return file;
-        }
+        if (!file) { return file; }
         if (again([&] { return ::flock(file->handle_, LOCK_EX | LOCK_NB); }) != 0) {
-            return allot::FailureOf<allot::IoError>{errno == EWOULDBLOCK ? allot::IoError::in_use : allot::IoError::write_failed};
+            return allot::FailureOf<allot::IoError>{errno == EWOULDBLOCK ? allot::IoError::in_use
+                                                                         : allot::IoError::write_failed};
         }
         // A new file outlasts a crash only once its folder is synced.
         const auto slash = path.rfind('/');
@@ -55,9 +54,7 @@ public:
         return *this;
     }
     ~PosixFile() {
-        if (handle_ >= 0) {
-            ::close(handle_);
-        }
+        if (handle_ >= 0) { ::close(handle_); }
     }
 
     /// Writes all the bytes at the end, or at the place set by `seek` or `cut`.
@@ -76,18 +73,14 @@ public:
     /// Waits until the device has stored all appended bytes. After a failure pages may be lost although they look
     /// written, so a second attempt would prove nothing.
     [[nodiscard]] auto sync() -> std::optional<allot::IoError> {
-        if (again([&] { return ::fsync(handle_); }) != 0) {
-            return allot::IoError::sync_failed;
-        }
+        if (again([&] { return ::fsync(handle_); }) != 0) { return allot::IoError::sync_failed; }
         return std::nullopt;
     }
 
     /// Reads on from the end of the last read, first from the beginning.
     [[nodiscard]] auto read(std::span<std::uint8_t> into) -> allot::Result<std::size_t, allot::IoError> {
         const auto got = again([&] { return ::pread(handle_, into.data(), into.size(), read_at_); });
-        if (got < 0) {
-            return allot::FailureOf<allot::IoError>{allot::IoError::read_failed};
-        }
+        if (got < 0) { return allot::FailureOf<allot::IoError>{allot::IoError::read_failed}; }
         read_at_ += got;
         return static_cast<std::size_t>(got);
     }
@@ -123,9 +116,7 @@ private:
     static auto again(Call&& call) -> decltype(call()) {
         while (true) {
             const auto result = call();
-            if (result >= 0 || errno != EINTR) {
-                return result;
-            }
+            if (result >= 0 || errno != EINTR) { return result; }
         }
     }
 

@@ -14,13 +14,9 @@ namespace {
 
 auto read_whole_file(const std::string& path) -> std::string {
     auto stream = std::ifstream{path, std::ios::binary};
-    if (!stream) {
-        throw InputError{path, 0, 0, "cannot be opened"};
-    }
+    if (!stream) { throw InputError{path, 0, 0, "cannot be opened"}; }
     auto content = std::string{std::istreambuf_iterator<char>{stream}, std::istreambuf_iterator<char>{}};
-    if (stream.bad()) {
-        throw InputError{path, 0, 0, "cannot be read"};
-    }
+    if (stream.bad()) { throw InputError{path, 0, 0, "cannot be read"}; }
     return content;
 }
 
@@ -32,9 +28,7 @@ auto split(const std::string& file, std::size_t line, std::string_view text) -> 
         auto field = Field{{}, at + 1};
         if (at < text.size() && text[at] == '"') {
             for (++at;; ++at) {
-                if (at == text.size()) {
-                    throw InputError{file, line, field.column, "quoted field has no end"};
-                }
+                if (at == text.size()) { throw InputError{file, line, field.column, "quoted field has no end"}; }
                 if (text[at] != '"') {
                     field.text += text[at];
                 } else if (at + 1 < text.size() && text[at + 1] == '"') {
@@ -51,16 +45,14 @@ auto split(const std::string& file, std::size_t line, std::string_view text) -> 
             field.text = std::string{text.substr(at, end - at)};
             for (auto i = at; i < end; ++i) {
                 if (text[i] == '"' || static_cast<unsigned char>(text[i]) < 0x20) {
-                    throw InputError{file, line, i + 1, text[i] == '"' ? "quote inside an unquoted field"
-                                                                      : "control character"};
+                    throw InputError{file, line, i + 1,
+                                     text[i] == '"' ? "quote inside an unquoted field" : "control character"};
                 }
             }
             at = end;
         }
         fields.push_back(std::move(field));
-        if (at == text.size()) {
-            return fields;
-        }
+        if (at == text.size()) { return fields; }
         ++at;
     }
 }
@@ -99,9 +91,7 @@ auto Row::integer(std::size_t index, std::int64_t min, std::int64_t max) const -
     auto value = std::int64_t{0};
     const auto* const end = field.data() + field.size();
     const auto [stopped, error] = std::from_chars(field.data(), end, value);
-    if (field.empty()) {
-        refuse(index, "expected a whole number, found an empty field");
-    }
+    if (field.empty()) { refuse(index, "expected a whole number, found an empty field"); }
     if (error == std::errc::invalid_argument || stopped != end) {
         refuse(index, fmt::format("expected a whole number, found \"{}\"", field),
                static_cast<std::size_t>(stopped - field.data()));
@@ -118,26 +108,16 @@ auto Row::thousandths(std::size_t index) const -> std::int64_t {
     auto value = std::int64_t{0};
     auto decimals = 0;
     for (std::size_t i = 0; i < field.size(); ++i) {
-        if (i == dot) {
-            continue;
-        }
+        if (i == dot) { continue; }
         if (field[i] < '0' || field[i] > '9') {
             refuse(index, fmt::format("expected a decimal number, found \"{}\"", field), i);
         }
-        if (i > dot && ++decimals > 3) {
-            continue;
-        }
+        if (i > dot && ++decimals > 3) { continue; }
         value = value * 10 + (field[i] - '0');
-        if (value > std::int64_t{1'000'000'000'000'000}) {
-            refuse(index, fmt::format("{} is too large", field));
-        }
+        if (value > std::int64_t{1'000'000'000'000'000}) { refuse(index, fmt::format("{} is too large", field)); }
     }
-    if (dot == 0) {
-        refuse(index, "expected a decimal number with a digit in front");
-    }
-    for (; decimals < 3; ++decimals) {
-        value *= 10;
-    }
+    if (dot == 0) { refuse(index, "expected a decimal number with a digit in front"); }
+    for (; decimals < 3; ++decimals) { value *= 10; }
     return value;
 }
 
@@ -149,9 +129,7 @@ Table::Table(std::string path, const std::vector<std::string>& columns) : path_{
     for (auto at = std::size_t{0}; at < content.size();) {
         const auto end = std::min(content.find('\n', at), content.size());
         auto text = std::string_view{content}.substr(at, end - at);
-        if (!text.empty() && text.back() == '\r') {
-            text.remove_suffix(1);
-        }
+        if (!text.empty() && text.back() == '\r') { text.remove_suffix(1); }
         at = end + 1;
         auto fields = split(path_, ++line, text);
         if (line == 1) {
@@ -165,13 +143,12 @@ Table::Table(std::string path, const std::vector<std::string>& columns) : path_{
                              fmt::format("the header has {} fields, this line has {}", width, fields.size())};
         }
         auto wanted = std::vector<Field>{};
-        for (const auto place : places) {
-            wanted.push_back(fields[place]);
-        }
+        for (const auto place : places) { wanted.push_back(fields[place]); }
         rows_.emplace_back(path_, line, std::move(wanted));
     }
     if (rows_.empty()) {
-        throw InputError{path_, line == 0 ? 1U : line, 1, line == 0 ? "the file is empty" : "no rows follow the header"};
+        throw InputError{path_, line == 0 ? 1U : line, 1,
+                         line == 0 ? "the file is empty" : "no rows follow the header"};
     }
 }
 

@@ -14,9 +14,19 @@ namespace simulate {
 
 /// The use of a hashed number; decisions for different purposes about one subject are independent.
 enum class Purpose : std::uint64_t {
-    node_speed, node_kind, node_vanishes_at, node_model, download_time,
-    task_jitter, task_price, task_model, task_adapter, task_group,
-    run_noise, run_stalls, run_fails,
+    node_speed,
+    node_kind,
+    node_vanishes_at,
+    node_model,
+    download_time,
+    task_jitter,
+    task_price,
+    task_model,
+    task_adapter,
+    task_group,
+    run_noise,
+    run_stalls,
+    run_fails,
     entropy,
 };
 

@@ -60,16 +60,16 @@ Ledger::Ledger(const Trace& trace, const Scenario& scenario, const Options& opti
     late_.from_ms = scenario.arrivals_end_ms - scenario.arrivals_end_ms / late_part;
     late_.until_ms = scenario.arrivals_end_ms;
     auto stake_max = std::int64_t{1};
-    for (const auto& node : scenario.nodes) {
-        stake_max = std::max(stake_max, node.stake_milli);
-    }
+    for (const auto& node : scenario.nodes) { stake_max = std::max(stake_max, node.stake_milli); }
     for (const auto& node : scenario.nodes) {
         stake_weights_.push_back(stake_weight(node.stake_milli, stake_max));
         free_weights_[static_cast<std::size_t>(node.kind)] += stake_weights_.back();
     }
 }
 
-auto Ledger::kind_of(std::uint32_t node) const -> std::size_t { return static_cast<std::size_t>(scenario_.nodes[node].kind); }
+auto Ledger::kind_of(std::uint32_t node) const -> std::size_t {
+    return static_cast<std::size_t>(scenario_.nodes[node].kind);
+}
 
 void Ledger::joined(std::uint32_t node) {
     nodes_[node].present = true;
@@ -128,16 +128,12 @@ void Ledger::started(std::uint32_t task, std::uint32_t node, std::int64_t now_ms
 void Ledger::note_draw(Window& window, std::size_t kind_drawn) const {
     const auto all = std::accumulate(free_weights_.begin(), free_weights_.end(), std::uint64_t{0});
     ++window.draws[kind_drawn];
-    for (std::size_t kind = 0; kind < kind_count; ++kind) {
-        window.expected[kind] += share(free_weights_[kind], all);
-    }
+    for (std::size_t kind = 0; kind < kind_count; ++kind) { window.expected[kind] += share(free_weights_[kind], all); }
 }
 
 void Ledger::ended(std::uint32_t task, End end, std::int64_t now_ms) {
     auto& entry = tasks_[task];
-    if (entry.end != End::open) {
-        throw std::logic_error{fmt::format("task {} ended twice", task)};
-    }
+    if (entry.end != End::open) { throw std::logic_error{fmt::format("task {} ended twice", task)}; }
     const auto ran = end == End::done || end == End::failed || end == End::timed_out_running;
     queued_ -= std::exchange(entry.queued, false) ? 1U : 0U;
     if (ran || (end == End::cancelled && entry.started_ms >= 0)) {
@@ -207,9 +203,7 @@ void Ledger::summarise_waits() {
     auto waited = std::vector<WaitPoint>{};
     for (std::size_t i = 0; i < tasks_.size(); ++i) {
         const auto& plan = scenario_.tasks[i];
-        if (tasks_[i].started_ms < 0) {
-            continue;
-        }
+        if (tasks_[i].started_ms < 0) { continue; }
         const auto wait_ms = tasks_[i].started_ms - plan.arrival_ms;
         by_decile[plan.decile].push_back(wait_ms);
         all.push_back(wait_ms);
@@ -223,9 +217,7 @@ void Ledger::summarise_waits() {
     results_.wait_p50_s = percentile(all, 50);
     results_.wait_p95_s = percentile(all, 95);
     const auto points = std::min(waited.size(), wait_points_max);
-    for (std::size_t i = 0; i < points; ++i) {
-        results_.waits.push_back(waited[i * waited.size() / points]);
-    }
+    for (std::size_t i = 0; i < points; ++i) { results_.waits.push_back(waited[i * waited.size() / points]); }
     summarise_deciles(std::move(by_decile));
 }
 
@@ -307,10 +299,9 @@ void Ledger::summarise_vanished() {
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
         if (scenario_.nodes[i].kind == Kind::vanished) {
             ++results_.vanished;
-            results_.tasks_after_vanishing_max = std::max<std::uint64_t>(results_.tasks_after_vanishing_max, nodes_[i].after_vanishing);
-            if (nodes_[i].kicked_out) {
-                counts.push_back(nodes_[i].after_vanishing);
-            }
+            results_.tasks_after_vanishing_max =
+                std::max<std::uint64_t>(results_.tasks_after_vanishing_max, nodes_[i].after_vanishing);
+            if (nodes_[i].kicked_out) { counts.push_back(nodes_[i].after_vanishing); }
         }
     }
     std::sort(counts.begin(), counts.end());

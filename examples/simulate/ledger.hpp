@@ -18,14 +18,14 @@ enum class End : std::uint8_t { open, done, failed, evicted, cancelled, timed_ou
 struct TaskEntry {
     std::int64_t started_ms = -1;  ///< Negative: never.
     std::int64_t ended_ms = 0;
-    std::uint32_t node = 0;        ///< Node that ran it; meaningful when started.
+    std::uint32_t node = 0;  ///< Node that ran it; meaningful when started.
     End end = End::open;
     bool queued = false;
 };
 
 /// The ledger's entry for one node.
 struct NodeEntry {
-    std::uint64_t work_seconds = 0;   ///< Work done, in estimated seconds.
+    std::uint64_t work_seconds = 0;  ///< Work done, in estimated seconds.
     std::uint32_t started = 0;
     std::uint32_t timed_out = 0;
     std::uint32_t after_vanishing = 0;  ///< Tasks given to it after it vanished, or held by it then.

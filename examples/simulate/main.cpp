@@ -25,9 +25,7 @@ void write_file(const std::string& path, const std::string& content) {
     auto stream = std::ofstream{path, std::ios::binary};
     stream << content;
     stream.close();
-    if (!stream) {
-        throw std::runtime_error{path + ": cannot be written"};
-    }
+    if (!stream) { throw std::runtime_error{path + ": cannot be written"}; }
 }
 
 auto run(const simulate::Options& options) -> int {
@@ -39,9 +37,7 @@ auto run(const simulate::Options& options) -> int {
     const auto style = simulate::Progress::choose(options.show_progress, options.hide_progress);
     const auto results = simulate::simulate(trace, scenario, options, style);
     fmt::print("{}", simulate::to_text(results));
-    if (!options.json.empty()) {
-        write_file(options.json, simulate::to_json(results));
-    }
+    if (!options.json.empty()) { write_file(options.json, simulate::to_json(results)); }
     if (!options.report.empty()) {
         write_file(options.report, simulate::to_html(results));
         fmt::print("\nReport          {}\n", std::filesystem::absolute(options.report).string());
@@ -60,8 +56,6 @@ auto main(int argc, char** argv) -> int {
         return parsed.exit_status >= 0 ? parsed.exit_status : run(parsed.options);
     } catch (const simulate::InputError& error) {
         fmt::print(stderr, "{}\n", error.what());
-    } catch (const std::exception& error) {
-        fmt::print(stderr, "simulate: {}\n", error.what());
-    }
+    } catch (const std::exception& error) { fmt::print(stderr, "simulate: {}\n", error.what()); }
     return EXIT_FAILURE;
 }

@@ -29,9 +29,7 @@ auto parse_scale(std::string_view text) -> std::uint32_t {
             return 0;
         }
     }
-    for (decimals = decimals < 0 ? 0 : decimals; decimals < 3; ++decimals) {
-        value *= 10;
-    }
+    for (decimals = decimals < 0 ? 0 : decimals; decimals < 3; ++decimals) { value *= 10; }
     return value <= scale_milli_max ? static_cast<std::uint32_t>(value) : 0;
 }
 
@@ -49,9 +47,9 @@ auto parse_options(int argc, char** argv) -> ParsedOptions {
         return parse_scale(text) == 0 ? std::string{"expected a number from 0.001 to 200, such as 4 or 0.05"}
                                       : std::string{};
     };
-    auto* const scale_option =
-        app.add_option("--scale", scale, "multiplies nodes and tasks, such as 4 or 0.05")
-            ->check(check_scale)->capture_default_str();
+    auto* const scale_option = app.add_option("--scale", scale, "multiplies nodes and tasks, such as 4 or 0.05")
+                                   ->check(check_scale)
+                                   ->capture_default_str();
     const auto not_negative = [](const std::string& text) {  // else it would be read as a number near 2^64
         return text.starts_with('-') ? std::string{"expected a whole number from 0"} : std::string{};
     };
@@ -59,15 +57,19 @@ auto parse_options(int argc, char** argv) -> ParsedOptions {
     auto* const hours_option =
         app.add_option("--hours", options.hours,
                        "hours of the simulated network that the arrivals take; fewer by default for a scale above 1")
-            ->check(CLI::Range(1, 1'000))->capture_default_str();
+            ->check(CLI::Range(1, 1'000))
+            ->capture_default_str();
     app.add_option("--load", options.load_percent, "work offered, in percent of what all nodes can do")
-        ->check(CLI::Range(1, 1'000))->capture_default_str();
+        ->check(CLI::Range(1, 1'000))
+        ->capture_default_str();
     app.add_option("--preset", options.preset, "policies of the dispatcher")
-        ->check(CLI::IsMember(preset_names()))->capture_default_str();
+        ->check(CLI::IsMember(preset_names()))
+        ->capture_default_str();
     app.add_option("--trace", options.trace, "a pod list to play in place of the bundled one")->type_name("FILE");
     app.add_option("--data", options.data_folder, "folder of the bundled tables")->type_name("FOLDER");
     app.add_option("--report", options.report, "where to write the report; \"\" for nowhere")
-        ->type_name("FILE")->capture_default_str();
+        ->type_name("FILE")
+        ->capture_default_str();
     app.add_option("--json", options.json, "where to write the results as JSON")->type_name("FILE");
     app.add_flag("--expected-wait", options.expected_wait,
                  "ask how long each hundredth queued task will wait, and tell how far off the answers were");

@@ -7,17 +7,17 @@ namespace simulate {
 
 /// Options of the command line.
 struct Options {
-    std::uint32_t scale_milli = 1000;      ///< Nodes and tasks, in thousandths of the trace's network.
+    std::uint32_t scale_milli = 1000;  ///< Nodes and tasks, in thousandths of the trace's network.
     std::uint64_t seed = 2026;
-    std::uint32_t hours = 96;              ///< Length of the arrivals, in hours of the simulated network.
-    std::uint32_t load_percent = 75;       ///< Work offered, in percent of the work that all nodes can do.
+    std::uint32_t hours = 96;         ///< Length of the arrivals, in hours of the simulated network.
+    std::uint32_t load_percent = 75;  ///< Work offered, in percent of the work that all nodes can do.
     std::string preset = "crynux_single";
     std::string data_folder{};
-    std::string trace{};                   ///< Another pod list; empty: the bundled one.
-    std::string json{};                    ///< Path for the results as JSON; empty: none.
-    std::string report = "report.html";    ///< Path for the report; empty: none.
-    bool expected_wait = false;            ///< Compare expected waits with actual ones.
-    bool show_progress = false;            ///< A bar even where standard error is no terminal.
+    std::string trace{};                 ///< Another pod list; empty: the bundled one.
+    std::string json{};                  ///< Path for the results as JSON; empty: none.
+    std::string report = "report.html";  ///< Path for the report; empty: none.
+    bool expected_wait = false;          ///< Compare expected waits with actual ones.
+    bool show_progress = false;          ///< A bar even where standard error is no terminal.
     bool hide_progress = false;
 };
 

@@ -1,7 +1,5 @@
 #pragma once
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
@@ -9,6 +7,7 @@
 #include <string_view>
 
 #include <fmt/core.h>
+#include <unistd.h>
 
 namespace simulate {
 
@@ -22,16 +21,12 @@ public:
     Progress(const Progress&) = delete;
     auto operator=(const Progress&) -> Progress& = delete;
     ~Progress() {
-        if (style_ == Style::bar && shown_ >= 0) {
-            std::fputs("\n", stderr);
-        }
+        if (style_ == Style::bar && shown_ >= 0) { std::fputs("\n", stderr); }
     }
 
     /// Chooses a bar on a terminal, unless an option decides.
     [[nodiscard]] static auto choose(bool show, bool hide) -> Style {
-        if (hide) {
-            return Style::none;
-        }
+        if (hide) { return Style::none; }
         return show || isatty(fileno(stderr)) == 1 ? Style::bar : Style::lines;
     }
 
@@ -39,9 +34,7 @@ public:
     void update(std::uint64_t done, std::string_view note) {
         const auto percent = static_cast<int>(std::min(done, total_) * 100 / total_);
         const auto step = style_ == Style::lines ? 10 : 1;
-        if (style_ == Style::none || percent / step * step <= shown_) {
-            return;
-        }
+        if (style_ == Style::none || percent / step * step <= shown_) { return; }
         shown_ = percent / step * step;
         if (style_ == Style::lines) {
             fmt::print(stderr, "{}: {:3} %  {}\n", title_, shown_, note);
@@ -50,9 +43,7 @@ public:
         constexpr auto width = 32;
         const auto full = static_cast<std::size_t>(shown_ * width / 100);
         auto bar = std::string{};
-        for (std::size_t i = 0; i < width; ++i) {
-            bar += i < full ? "█" : "░";
-        }
+        for (std::size_t i = 0; i < width; ++i) { bar += i < full ? "█" : "░"; }
         fmt::print(stderr, "\r{} {} {:3} %  {:<34.34}", title_, bar, shown_, note);
         std::fflush(stderr);
     }

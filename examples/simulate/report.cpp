@@ -19,9 +19,7 @@ constexpr auto ms_per_hour = 3'600'000.0;
 
 /// Rounds to four significant digits: more than the eye sees, and the page is half as large.
 auto rounded(double value) -> double {
-    if (value == 0.0 || !std::isfinite(value)) {
-        return 0.0;
-    }
+    if (value == 0.0 || !std::isfinite(value)) { return 0.0; }
     const auto magnitude = std::pow(10.0, 3.0 - std::floor(std::log10(std::fabs(value))));
     return std::round(value * magnitude) / magnitude;
 }
@@ -130,9 +128,7 @@ auto waits_of(const Results& results) -> Json {
 
 auto node_points_of(const Results& results) -> Json {
     auto points = Json::object();
-    for (const auto name : kind_names) {
-        points[std::string{name}] = Json::array();
-    }
+    for (const auto name : kind_names) { points[std::string{name}] = Json::array(); }
     for (const auto& point : results.node_points) {
         points[std::string{kind_names[static_cast<std::size_t>(point.kind)]}].push_back(
             Json::array({rounded(point.stake_share), rounded(point.work_share)}));
@@ -181,18 +177,14 @@ auto dump(const Json& json, int indent) -> std::string {
 auto escaped(const std::string& json) -> std::string {
     auto out = std::string{};
     out.reserve(json.size());
-    for (const auto c : json) {
-        c == '<' ? out += "\\u003c" : out += c;
-    }
+    for (const auto c : json) { c == '<' ? out += "\\u003c" : out += c; }
     return out;
 }
 
 /// The page's text before and after `marker`.
 auto cut(std::string_view page, std::string_view marker) -> std::pair<std::string_view, std::string_view> {
     const auto at = page.find(marker);
-    if (at == std::string_view::npos) {
-        throw std::logic_error{fmt::format("the report page has no \"{}\"", marker)};
-    }
+    if (at == std::string_view::npos) { throw std::logic_error{fmt::format("the report page has no \"{}\"", marker)}; }
     return {page.substr(0, at), page.substr(at + marker.size())};
 }
 
@@ -203,7 +195,8 @@ auto to_json(const Results& results) -> std::string { return dump(document_of(re
 auto to_html(const Results& results) -> std::string {
     const auto [head, rest] = cut(embedded::report_page, "/*{{chart.js}}*/");
     const auto [middle, tail] = cut(rest, "{{data}}");
-    return fmt::format("{}{}{}{}{}", head, embedded::chart_library, middle, escaped(dump(document_of(results), -1)), tail);
+    return fmt::format("{}{}{}{}{}", head, embedded::chart_library, middle, escaped(dump(document_of(results), -1)),
+                       tail);
 }
 
 }  // namespace simulate

@@ -17,14 +17,10 @@ constexpr auto falls_in(std::uint64_t number, std::uint32_t permille) -> bool { 
 auto zipf(std::uint64_t number, std::size_t ranks) -> std::uint32_t {
     constexpr auto unit = std::uint64_t{1'000'000};
     auto total = std::uint64_t{0};
-    for (std::size_t rank = 1; rank <= ranks; ++rank) {
-        total += unit / rank;
-    }
+    for (std::size_t rank = 1; rank <= ranks; ++rank) { total += unit / rank; }
     auto left = number % total;
     auto rank = std::uint32_t{0};
-    for (; left >= unit / (rank + 1); ++rank) {
-        left -= unit / (rank + 1);
-    }
+    for (; left >= unit / (rank + 1); ++rank) { left -= unit / (rank + 1); }
     return rank;
 }
 
@@ -83,13 +79,9 @@ auto vram_need(const Trace& trace, const TraceTask& task) -> std::uint32_t {
         const auto memory = trace.models[model].memory_mib;
         memory_mib = memory_mib == 0 ? memory : std::min(memory_mib, memory);
     };
-    for (const auto model : task.models) {
-        consider(model);
-    }
+    for (const auto model : task.models) { consider(model); }
     if (task.models.empty()) {
-        for (const auto& machine : trace.machines) {
-            consider(machine.model);
-        }
+        for (const auto& machine : trace.machines) { consider(machine.model); }
     }
     return nominal_vram((memory_mib * task.gpu_milli + 999) / 1000);
 }
@@ -118,8 +110,8 @@ void add_tasks(Scenario& scenario, const Trace& trace, const Options& options) {
         const auto copies = copies_of(row, scenario.copies_milli);
         for (std::uint64_t copy = 0; copy < copies; ++copy, ++number) {
             auto task = TaskPlan{};
-            const auto jitter_ms = static_cast<std::int64_t>(
-                hash(options.seed, Purpose::task_jitter, number) % (rule::arrival_jitter_seconds * 1000));
+            const auto jitter_ms = static_cast<std::int64_t>(hash(options.seed, Purpose::task_jitter, number) %
+                                                             (rule::arrival_jitter_seconds * 1000));
             const auto since_start_ms = (source.arrival_seconds - trace.start_seconds) * 1000 + jitter_ms;
             // Milliseconds of a month times those of a few days pass 2^63; seconds do not.
             task.arrival_ms = since_start_ms / 1000 * scenario.arrivals_end_ms / (trace_ms / 1000) +
@@ -140,13 +132,9 @@ void add_tasks(Scenario& scenario, const Trace& trace, const Options& options) {
 /// Chooses the number of tasks for each row, so that the work offered is `load_percent` of what the nodes can do.
 void choose_copies(Scenario& scenario, const Trace& trace, const Options& options) {
     auto capacity = std::uint64_t{0};  // thousandths of estimated seconds that all nodes do in a second
-    for (const auto& node : scenario.nodes) {
-        capacity += node.speed_milli;
-    }
+    for (const auto& node : scenario.nodes) { capacity += node.speed_milli; }
     auto work = std::uint64_t{0};  // estimated seconds of one copy of each row
-    for (const auto& task : trace.tasks) {
-        work += static_cast<std::uint64_t>(task.run_seconds);
-    }
+    for (const auto& task : trace.tasks) { work += static_cast<std::uint64_t>(task.run_seconds); }
     const auto offered = capacity * options.hours * 3600 / 100 * options.load_percent;  // thousandths of seconds
     const auto work_with_groups = work * (1000 + rule::grouped_permille * (rule::group_size - 1)) / 1000;
     scenario.copies_milli = offered / work_with_groups;

@@ -20,41 +20,41 @@ inline constexpr auto kind_count = kind_names.size();
 struct NodePlan {
     std::string id{};
     std::string operator_id{};
-    std::uint32_t model = 0;           ///< Index into `Trace::models`.
+    std::uint32_t model = 0;  ///< Index into `Trace::models`.
     std::int64_t stake_milli = 0;
     std::uint32_t speed_milli = 1000;  ///< Work done in a second, in thousandths of the estimate.
     Kind kind = Kind::ordinary;
-    std::int64_t vanishes_at_ms = -1;  ///< Negative: never.
+    std::int64_t vanishes_at_ms = -1;       ///< Negative: never.
     std::vector<std::uint32_t> software{};  ///< Models on its disk when it joins; see `software_name`.
 };
 
 /// One task to submit.
 struct TaskPlan {
     std::int64_t arrival_ms = 0;
-    std::uint32_t row = 0;            ///< Index into `Trace::tasks`.
-    std::uint32_t vram_min = 0;       ///< GiB.
+    std::uint32_t row = 0;       ///< Index into `Trace::tasks`.
+    std::uint32_t vram_min = 0;  ///< GiB.
     std::uint32_t fee_per_second = 0;
-    std::uint32_t software = 0;       ///< Index of its base model.
-    std::uint32_t adapter = 0;        ///< Index of a second model; equal to `software`: none.
-    std::uint32_t group = 0;          ///< Validation group, from 1; 0: none.
-    std::uint8_t decile = 0;          ///< Of its value among all tasks; 0 is the cheapest tenth.
+    std::uint32_t software = 0;  ///< Index of its base model.
+    std::uint32_t adapter = 0;   ///< Index of a second model; equal to `software`: none.
+    std::uint32_t group = 0;     ///< Validation group, from 1; 0: none.
+    std::uint8_t decile = 0;     ///< Of its value among all tasks; 0 is the cheapest tenth.
 };
 
 /// All inputs of a run except the dispatcher's decisions. Equal options and tables give equal scenarios.
 struct Scenario {
     std::vector<NodePlan> nodes{};
-    std::vector<TaskPlan> tasks{};         ///< By arrival.
+    std::vector<TaskPlan> tasks{};  ///< By arrival.
     std::uint32_t groups = 0;
     std::int64_t arrivals_end_ms = 0;
-    std::uint64_t copies_milli = 0;        ///< Tasks made of a row, in thousandths, before validation copies.
-    std::uint64_t compression_milli = 0;   ///< Seconds of the trace in a second of the run, in thousandths.
+    std::uint64_t copies_milli = 0;       ///< Tasks made of a row, in thousandths, before validation copies.
+    std::uint64_t compression_milli = 0;  ///< Seconds of the trace in a second of the run, in thousandths.
 };
 
 /// Rules of derivation; `examples/data/README.md` states them in words.
 namespace rule {
 
 inline constexpr auto speed_milli_min = std::uint32_t{700};
-inline constexpr auto speed_milli_span = std::uint32_t{701};      ///< 700 to 1400.
+inline constexpr auto speed_milli_span = std::uint32_t{701};  ///< 700 to 1400.
 inline constexpr auto flaky_permille = std::uint32_t{40};
 inline constexpr auto vanished_permille = std::uint32_t{10};
 inline constexpr auto flaky_stalls_permille = std::uint32_t{350};
@@ -66,19 +66,19 @@ inline constexpr auto adapter_permille = std::uint32_t{300};
 inline constexpr auto software_per_node = std::uint32_t{2};
 inline constexpr auto arrival_jitter_seconds = std::int64_t{3600};  ///< Of the trace.
 inline constexpr auto download_ms_min = std::int64_t{60'000};
-inline constexpr auto download_ms_span = std::uint64_t{240'001};    ///< One to five minutes.
+inline constexpr auto download_ms_span = std::uint64_t{240'001};  ///< One to five minutes.
 
 }  // namespace rule
 
 /// Models that tasks want, by falling popularity: the k-th in proportion to 1 / k. Base models, then adapters.
 inline constexpr auto base_names = std::array<std::string_view, 24>{
-    "sdxl",         "llama-3.1-8b", "flux.1-dev",   "sd-1.5",       "qwen2.5-7b",    "mistral-7b",
-    "whisper-v3",   "sd-3.5",       "gemma-2-9b",   "flux.1-fill",  "qwen2.5-14b",   "phi-3.5",
-    "sd-2.1",       "llava-1.6",    "codellama-7b", "kandinsky-3",  "deepseek-7b",   "bark",
-    "stable-audio", "wan-2.1",      "animatediff",  "cogvideox-5b", "sdxl-turbo",    "yi-1.5-9b"};
+    "sdxl",         "llama-3.1-8b", "flux.1-dev",   "sd-1.5",       "qwen2.5-7b",  "mistral-7b",
+    "whisper-v3",   "sd-3.5",       "gemma-2-9b",   "flux.1-fill",  "qwen2.5-14b", "phi-3.5",
+    "sd-2.1",       "llava-1.6",    "codellama-7b", "kandinsky-3",  "deepseek-7b", "bark",
+    "stable-audio", "wan-2.1",      "animatediff",  "cogvideox-5b", "sdxl-turbo",  "yi-1.5-9b"};
 inline constexpr auto adapter_names = std::array<std::string_view, 12>{
-    "lora:detail",  "lora:anime",   "lora:pixel",   "lora:sketch",  "lora:film",     "lora:medical",
-    "lora:legal",   "lora:code",    "lora:speech",  "lora:product", "lora:interior", "lora:game"};
+    "lora:detail", "lora:anime", "lora:pixel",  "lora:sketch",  "lora:film",     "lora:medical",
+    "lora:legal",  "lora:code",  "lora:speech", "lora:product", "lora:interior", "lora:game"};
 
 /// Returns the name of a model by its index: base models first, then adapters.
 [[nodiscard]] constexpr auto software_name(std::uint32_t index) -> std::string_view {

@@ -18,16 +18,15 @@ auto percent(double part, double whole) -> double { return whole > 0 ? part / wh
 
 /// Returns a time in the unit that an operator would use.
 auto span(double seconds) -> std::string {
-    if (seconds < 100) {
-        return fmt::format("{:.{}f} s", seconds, seconds > 0 && seconds < 10 ? 1 : 0);
-    }
+    if (seconds < 100) { return fmt::format("{:.{}f} s", seconds, seconds > 0 && seconds < 10 ? 1 : 0); }
     return seconds < 6000 ? fmt::format("{:.0f} min", seconds / 60) : fmt::format("{:.1f} h", seconds / 3600);
 }
 
 void add_run(std::string& text, const Results& r) {
     auto out = std::back_inserter(text);
     fmt::format_to(out, "\nallot {}, preset {}, seed {}\n\n", r.library_version, r.preset, r.seed);
-    fmt::format_to(out, "Trace           {}: {} rows read, {} kept; dropped {} that want no GPU, {} that want several\n",
+    fmt::format_to(out,
+                   "Trace           {}: {} rows read, {} kept; dropped {} that want no GPU, {} that want several\n",
                    r.trace, r.rows.read, r.rows.kept, r.rows.dropped_no_gpu, r.rows.dropped_several_gpus);
     fmt::format_to(out, "                {} rows name several GPU models; {} never ran, {} run times clamped\n",
                    r.rows.several_models, r.rows.run_time_unknown, r.rows.run_time_clamped);
@@ -41,16 +40,15 @@ void add_totals(std::string& text, const Results& r) {
     auto out = std::back_inserter(text);
     const auto submitted = static_cast<double>(r.submitted);
     const auto line = [&](const char* name, std::uint64_t count, const std::string& note) {
-        fmt::format_to(out, "  {:<14}{:>9}  {:5.1f} %{}\n", name, count, percent(static_cast<double>(count), submitted), note);
+        fmt::format_to(out, "  {:<14}{:>9}  {:5.1f} %{}\n", name, count, percent(static_cast<double>(count), submitted),
+                       note);
     };
     line("done", r.done, "");
     line("evicted", r.evicted, "  the queue was full");
     line("timed out", r.timed_out_running, "  running");
     line("timed out", r.timed_out_queued, "  queued");
     line("failed", r.failed, "");
-    if (r.cancelled > 0) {
-        line("cancelled", r.cancelled, "");
-    }
+    if (r.cancelled > 0) { line("cancelled", r.cancelled, ""); }
     fmt::format_to(out, "Waiting         {:.1f} % start within a second, median {}, 95th percentile {}\n",
                    percent(static_cast<double>(r.started_at_once), static_cast<double>(r.started)), span(r.wait_p50_s),
                    span(r.wait_p95_s));
@@ -64,9 +62,7 @@ void add_totals(std::string& text, const Results& r) {
     if (r.memory_peak_mib > 0) {
         fmt::format_to(out, "Memory          {} MiB at most, the trace and the ledgers included\n", r.memory_peak_mib);
     }
-    if (r.refused > 0) {
-        fmt::format_to(out, "Refused         {} commands; none was expected\n", r.refused);
-    }
+    if (r.refused > 0) { fmt::format_to(out, "Refused         {} commands; none was expected\n", r.refused); }
 }
 
 void add_deciles(std::string& text, const Results& r) {
@@ -85,13 +81,11 @@ void add_deciles(std::string& text, const Results& r) {
 
 /// Adds the errors of expected waits, as fractions of the actual waits: of all, and by the actual wait.
 void add_expected_waits(std::string& text, const Results& r) {
-    if (r.expected_waits.empty()) {
-        return;
-    }
+    if (r.expected_waits.empty()) { return; }
     auto out = std::back_inserter(text);
     fmt::format_to(out, "\nExpected waits, asked as tasks were queued, against what those waited that started\n");
-    fmt::format_to(out, "  {:>16}  {:>6}  {:>12}  {:>10}  {:>11}  {:>15}\n", "waited", "tasks", "error median", "90th pct.",
-                   "within 25 %", "expected/waited");
+    fmt::format_to(out, "  {:>16}  {:>6}  {:>12}  {:>10}  {:>11}  {:>15}\n", "waited", "tasks", "error median",
+                   "90th pct.", "within 25 %", "expected/waited");
     constexpr auto limits = std::array<std::int64_t, 5>{0, 60'000, 600'000, 3'600'000, 1'000'000'000'000};
     const auto row = [&](const std::string& name, std::int64_t from_ms, std::int64_t until_ms) {
         auto errors = std::vector<double>{};
@@ -102,15 +96,14 @@ void add_expected_waits(std::string& text, const Results& r) {
                 errors.push_back(std::abs(ratios.back() - 1));
             }
         }
-        if (errors.empty()) {
-            return;
-        }
+        if (errors.empty()) { return; }
         std::sort(errors.begin(), errors.end());
         std::sort(ratios.begin(), ratios.end());
         const auto within = std::upper_bound(errors.begin(), errors.end(), 0.25) - errors.begin();
         fmt::format_to(out, "  {:>16}  {:>6}  {:>10.0f} %  {:>8.0f} %  {:>9.1f} %  {:>15.2f}\n", name, errors.size(),
                        errors[errors.size() / 2] * 100, errors[errors.size() * 9 / 10] * 100,
-                       percent(static_cast<double>(within), static_cast<double>(errors.size())), ratios[ratios.size() / 2]);
+                       percent(static_cast<double>(within), static_cast<double>(errors.size())),
+                       ratios[ratios.size() / 2]);
     };
     row("any time", limits.front(), limits.back());
     row("up to a minute", limits[0], limits[1]);
@@ -121,18 +114,18 @@ void add_expected_waits(std::string& text, const Results& r) {
 
 void add_kinds(std::string& text, const Results& r) {
     auto out = std::back_inserter(text);
-    fmt::format_to(out, "\nWho gains and who loses: draws won by a free node for equal stake, an ordinary node = 100 %\n");
-    fmt::format_to(out, "  {:<9} {:>6}  {:>8}  {:>8}  {:>8}  {:>8}  {:>8}  {:>9}  {:>10}\n", "kind", "nodes", "of stake", "of work",
-                   "at first", "at last", "gain", "timed out", "kicked out");
+    fmt::format_to(out,
+                   "\nWho gains and who loses: draws won by a free node for equal stake, an ordinary node = 100 %\n");
+    fmt::format_to(out, "  {:<9} {:>6}  {:>8}  {:>8}  {:>8}  {:>8}  {:>8}  {:>9}  {:>10}\n", "kind", "nodes",
+                   "of stake", "of work", "at first", "at last", "gain", "timed out", "kicked out");
     for (std::size_t i = 0; i < kind_count; ++i) {
         const auto& k = r.kinds[i];
-        if (k.nodes == 0) {
-            continue;
-        }
-        fmt::format_to(out, "  {:<9} {:>6}  {:>6.2f} %  {:>6.2f} %  {:>6.1f} %  {:>6.1f} %  {:>+6.1f} %  {:>7.2f} %  {:>10}\n",
-                       kind_names[i], k.nodes, k.stake_share * 100, k.work_share * 100, k.drawn_early * 100, k.drawn_late * 100,
-                       (k.drawn_late - 1) * 100,
-                       percent(static_cast<double>(k.timed_out), static_cast<double>(k.started)), k.kicked_out);
+        if (k.nodes == 0) { continue; }
+        fmt::format_to(
+            out, "  {:<9} {:>6}  {:>6.2f} %  {:>6.2f} %  {:>6.1f} %  {:>6.1f} %  {:>+6.1f} %  {:>7.2f} %  {:>10}\n",
+            kind_names[i], k.nodes, k.stake_share * 100, k.work_share * 100, k.drawn_early * 100, k.drawn_late * 100,
+            (k.drawn_late - 1) * 100, percent(static_cast<double>(k.timed_out), static_cast<double>(k.started)),
+            k.kicked_out);
     }
     fmt::format_to(out, "\nVanished nodes  {} of {} kicked out", r.vanished_kicked_out, r.vanished);
     if (r.vanished_kicked_out > 0) {

@@ -29,9 +29,7 @@ void load_models(Trace& trace, const std::string& path) {
             row.refuse(0, row.empty(0) ? "a GPU model needs a name" : "this GPU model was already listed");
         }
         const auto memory_mib = row.integer(1, 1, memory_mib_max);
-        if (nominal_vram(memory_mib) == 0) {
-            row.refuse(1, "no nominal size is that large");
-        }
+        if (nominal_vram(memory_mib) == 0) { row.refuse(1, "no nominal size is that large"); }
         trace.models.push_back({row.text(0), memory_mib, nominal_vram(memory_mib)});
     }
 }
@@ -41,12 +39,8 @@ void load_machines(Trace& trace, const std::string& path) {
     for (const auto& row : table.rows()) {
         const auto gpus = static_cast<std::uint32_t>(row.integer(1, 1, 64));
         const auto model = find_model(trace, row.text(2));
-        if (row.empty(0) || row.text(0).size() > 20) {
-            row.refuse(0, "a machine needs a name of 1 to 20 bytes");
-        }
-        if (model == trace.models.size()) {
-            row.refuse(2, fmt::format("unknown GPU model \"{}\"", row.text(2)));
-        }
+        if (row.empty(0) || row.text(0).size() > 20) { row.refuse(0, "a machine needs a name of 1 to 20 bytes"); }
+        if (model == trace.models.size()) { row.refuse(2, fmt::format("unknown GPU model \"{}\"", row.text(2))); }
         trace.machines.push_back({row.text(0), gpus, model, 0});
     }
 }
@@ -75,9 +69,7 @@ auto read_models(const Trace& trace, const Row& row, std::size_t index) -> std::
         if (models.back() == trace.models.size()) {
             row.refuse(index, fmt::format("unknown GPU model \"{}\"", name), at);
         }
-        if (end == text.size()) {
-            break;
-        }
+        if (end == text.size()) { break; }
         at = end + 1;
     }
     std::sort(models.begin(), models.end());
@@ -87,22 +79,16 @@ auto read_models(const Trace& trace, const Row& row, std::size_t index) -> std::
 
 auto read_priority(const Row& row, std::size_t index) -> Priority {
     const auto& text = row.text(index);
-    if (text == "BE") {
-        return Priority::best_effort;
-    }
-    if (text == "Burstable") {
-        return Priority::burstable;
-    }
-    if (text == "LS" || text == "Guaranteed") {
-        return Priority::guaranteed;
-    }
+    if (text == "BE") { return Priority::best_effort; }
+    if (text == "Burstable") { return Priority::burstable; }
+    if (text == "LS" || text == "Guaranteed") { return Priority::guaranteed; }
     row.refuse(index, fmt::format("expected BE, Burstable, LS or Guaranteed, found \"{}\"", text));
 }
 
 void load_tasks(Trace& trace, const std::string& path) {
     enum Column : std::size_t { num_gpu, gpu_milli, gpu_spec, qos, creation, deletion, scheduled };
-    const auto table = Table{path, {"num_gpu", "gpu_milli", "gpu_spec", "qos", "creation_time", "deletion_time",
-                                    "scheduled_time"}};
+    const auto table =
+        Table{path, {"num_gpu", "gpu_milli", "gpu_spec", "qos", "creation_time", "deletion_time", "scheduled_time"}};
     auto run_seconds = std::int64_t{60};  // only for a trace whose first rows never ran
     for (const auto& row : table.rows()) {
         ++trace.rows.read;
@@ -118,9 +104,7 @@ void load_tasks(Trace& trace, const std::string& path) {
             ++(gpus == 0 ? trace.rows.dropped_no_gpu : trace.rows.dropped_several_gpus);
             continue;
         }
-        if (share == 0) {
-            row.refuse(gpu_milli, "a row with a GPU uses some of it");
-        }
+        if (share == 0) { row.refuse(gpu_milli, "a row with a GPU uses some of it"); }
         if (row.empty(scheduled)) {
             ++trace.rows.run_time_unknown;
         } else {
@@ -130,17 +114,14 @@ void load_tasks(Trace& trace, const std::string& path) {
         trace.tasks.push_back({created, run_seconds, static_cast<std::uint32_t>(share), std::move(models), priority});
     }
     trace.rows.kept = trace.tasks.size();
-    if (trace.tasks.empty()) {
-        throw InputError{path, 0, 0, "no row asks for exactly one GPU"};
-    }
+    if (trace.tasks.empty()) { throw InputError{path, 0, 0, "no row asks for exactly one GPU"}; }
 }
 
 /// Cuts the long quiet time at the start: rows before the first percentile arrive at it.
 void find_dense_part(Trace& trace) {
     auto& tasks = trace.tasks;
-    std::stable_sort(tasks.begin(), tasks.end(), [](const TraceTask& a, const TraceTask& b) {
-        return a.arrival_seconds < b.arrival_seconds;
-    });
+    std::stable_sort(tasks.begin(), tasks.end(),
+                     [](const TraceTask& a, const TraceTask& b) { return a.arrival_seconds < b.arrival_seconds; });
     trace.start_seconds = tasks[tasks.size() / 100].arrival_seconds;
     trace.end_seconds = std::max(tasks.back().arrival_seconds, trace.start_seconds + 1);
     for (auto& task : tasks) {
@@ -154,12 +135,10 @@ void find_dense_part(Trace& trace) {
 }  // namespace
 
 auto nominal_vram(std::int64_t memory_mib) -> std::uint32_t {
-    constexpr auto sizes = std::array<std::uint32_t, 18>{1,  2,  4,  6,  8,  10, 11, 12,  16,
-                                                         20, 24, 30, 32, 40, 48, 80, 96, 141};
+    constexpr auto sizes =
+        std::array<std::uint32_t, 18>{1, 2, 4, 6, 8, 10, 11, 12, 16, 20, 24, 30, 32, 40, 48, 80, 96, 141};
     for (const auto size : sizes) {
-        if (std::int64_t{size} * 1024 >= memory_mib) {
-            return size;
-        }
+        if (std::int64_t{size} * 1024 >= memory_mib) { return size; }
     }
     return 0;
 }

@@ -39,10 +39,10 @@ struct RowCounts {
     std::uint64_t kept = 0;
     std::uint64_t dropped_no_gpu = 0;
     std::uint64_t dropped_several_gpus = 0;
-    std::uint64_t several_models = 0;      ///< Rows, kept or not, that name several GPU models.
-    std::uint64_t run_time_unknown = 0;    ///< Kept rows that never ran; they take the run time of the row before.
-    std::uint64_t run_time_clamped = 0;    ///< Kept rows whose run time was outside the admitted range.
-    std::uint64_t arrival_moved = 0;       ///< Kept rows from before the dense part; they arrive at its start.
+    std::uint64_t several_models = 0;    ///< Rows, kept or not, that name several GPU models.
+    std::uint64_t run_time_unknown = 0;  ///< Kept rows that never ran; they take the run time of the row before.
+    std::uint64_t run_time_clamped = 0;  ///< Kept rows whose run time was outside the admitted range.
+    std::uint64_t arrival_moved = 0;     ///< Kept rows from before the dense part; they arrive at its start.
 };
 
 /// The bundled tables, read and checked.

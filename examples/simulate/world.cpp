@@ -1,7 +1,7 @@
 #include "world.hpp"
 
 #if defined(__linux__)
-#include <sys/resource.h>
+#    include <sys/resource.h>
 #endif
 
 #include <algorithm>
@@ -36,7 +36,6 @@ auto memory_peak_mib() -> std::uint64_t {
 #endif
 }
 
-
 constexpr auto samples_wanted = std::int64_t{288};
 // one in so many queued tasks, because each question costs a pass over the network
 constexpr auto expected_wait_every = std::uint64_t{100};
@@ -49,8 +48,8 @@ struct Happening {
     std::uint64_t sequence = 0;  ///< Decides among equal times.
     Kind kind = Kind::completes;
     std::uint32_t node = 0;
-    std::uint64_t token = 0;     ///< Token of the lease, when a task ends.
-    std::string model{};         ///< Name of the model that has arrived.
+    std::uint64_t token = 0;  ///< Token of the lease, when a task ends.
+    std::string model{};      ///< Name of the model that has arrived.
 
     friend auto operator>(const Happening& a, const Happening& b) -> bool {
         return std::pair{a.time_ms, a.sequence} > std::pair{b.time_ms, b.sequence};
@@ -60,9 +59,7 @@ struct Happening {
 /// Tasks have the integers from 0 as ids; the last eight bytes of an id are the integer.
 auto index_of(const allot::TaskId& id) -> std::uint32_t {
     auto number = std::uint32_t{0};
-    for (auto i = id.bytes().size() - 4; i < id.bytes().size(); ++i) {
-        number = (number << 8U) | id.bytes()[i];
-    }
+    for (auto i = id.bytes().size() - 4; i < id.bytes().size(); ++i) { number = (number << 8U) | id.bytes()[i]; }
     return number;
 }
 
@@ -77,19 +74,16 @@ public:
         : trace_{trace}, scenario_{scenario}, options_{options}, ledger_{trace, scenario, options},
           leases_(scenario.nodes.size()), group_open_(scenario.groups, rule::group_size),
           group_tasks_(scenario.groups) {
-        for (auto& tasks : group_tasks_) {
-            tasks.fill(no_task);
-        }
+        for (auto& tasks : group_tasks_) { tasks.fill(no_task); }
     }
 
     auto run(Progress& progress) -> Results {
         join_all();
         while (true) {
             const auto arrival = next_task_ < scenario_.tasks.size()
-                                     ? std::optional{scenario_.tasks[next_task_].arrival_ms} : std::nullopt;
-            if (!arrival && ledger_.open() == 0) {
-                break;
-            }
+                                     ? std::optional{scenario_.tasks[next_task_].arrival_ms}
+                                     : std::nullopt;
+            if (!arrival && ledger_.open() == 0) { break; }
             const auto happening = happenings_.empty() ? std::nullopt : std::optional{happenings_.top().time_ms};
             const auto deadline = next_deadline_ms();
             const auto next = earliest(arrival, happening, deadline);
@@ -103,15 +97,17 @@ public:
                 happen();
             } else {
                 submit(next_task_++);
-                progress.update(next_task_, fmt::format("{:.1f} h, {} queued", static_cast<double>(now_ms_) / 3'600'000.0,
-                                                        ledger_.queue_depth()));
+                progress.update(next_task_,
+                                fmt::format("{:.1f} h, {} queued", static_cast<double>(now_ms_) / 3'600'000.0,
+                                            ledger_.queue_depth()));
             }
         }
         auto& results = ledger_.results();
         results.commands = commands_;
         results.decide_seconds = std::chrono::duration<double>(spent_).count();
         results.memory_peak_mib = memory_peak_mib();
-        results.library_version = fmt::format("{}.{}.{}", ALLOT_VERSION_MAJOR, ALLOT_VERSION_MINOR, ALLOT_VERSION_PATCH);
+        results.library_version =
+            fmt::format("{}.{}.{}", ALLOT_VERSION_MAJOR, ALLOT_VERSION_MINOR, ALLOT_VERSION_PATCH);
         return ledger_.close(now_ms_);
     }
 
@@ -122,13 +118,9 @@ private:
         -> std::int64_t {
         auto first = std::optional<std::int64_t>{};
         for (const auto& time : {a, b, c}) {
-            if (time && (!first || *time < *first)) {
-                first = time;
-            }
+            if (time && (!first || *time < *first)) { first = time; }
         }
-        if (!first) {
-            throw std::logic_error{"tasks are open, but nothing is left to happen"};
-        }
+        if (!first) { throw std::logic_error{"tasks are open, but nothing is left to happen"}; }
         return *first;
     }
 
@@ -156,9 +148,7 @@ private:
             const auto events = verb(moment);
             spent_ += Clock::now() - began;
             obey(events);
-            if (events.accepted()) {
-                break;
-            }
+            if (events.accepted()) { break; }
             if (events.error() != allot::Error::advance_first) {
                 ++ledger_.results().refused;
                 break;
@@ -184,9 +174,7 @@ private:
             spec.vram = allot::Gibibytes{card.vram};
             spec.stake = allot::Amount{plan.stake_milli};
             spec.operator_id = allot::OperatorId{plan.operator_id};
-            for (const auto software : plan.software) {
-                spec.models.emplace_back(software_name(software));
-            }
+            for (const auto software : plan.software) { spec.models.emplace_back(software_name(software)); }
             node_index_.emplace(spec.id, i);
             apply([&](const allot::Moment& moment) { return dispatcher_.join(spec, moment); });
         }
@@ -201,9 +189,7 @@ private:
             spec.gpus.push_back({trace_.models[model].name, allot::Gibibytes{trace_.models[model].vram}});
         }
         spec.models.emplace_back(software_name(plan.software));
-        if (plan.adapter != plan.software) {
-            spec.models.emplace_back(software_name(plan.adapter));
-        }
+        if (plan.adapter != plan.software) { spec.models.emplace_back(software_name(plan.adapter)); }
         spec.fee = allot::Amount{std::int64_t{plan.fee_per_second} * row.run_seconds};
         spec.duration_estimate = std::chrono::seconds{row.run_seconds};
         if (plan.group != 0) {
@@ -241,26 +227,25 @@ private:
 
     void obey(const allot::Events& events) {
         namespace event = allot::event;
-        events.each(
-            [&](const event::NodeJoined& e) { ledger_.joined(node_index_.at(e.node)); },
-            [&](const event::NodeLeft& e) { ledger_.removed(node_index_.at(e.node), false); },
-            [&](const event::NodeKickedOut& e) { ledger_.removed(node_index_.at(e.node), true); },
-            [&](const event::NodeExcluded& e) { ledger_.excluded(node_index_.at(e.node), true); },
-            [&](const event::NodeReadmitted& e) { ledger_.excluded(node_index_.at(e.node), false); },
-            [&](const event::ModelWanted& e) { download(node_index_.at(e.node), std::string{e.model.view()}); },
-            [&](const event::TaskQueued& e) {
-                ledger_.queued(index_of(e.task));
-                expect_wait(e.task);
-            },
-            [&](const event::TaskStarted& e) { start(e.lease); },
-            [&](const event::TaskDone& e) { end(index_of(e.task), End::done); },
-            [&](const event::TaskFailed& e) { end(index_of(e.task), End::failed); },
-            [&](const event::TaskCancelled& e) { end(index_of(e.task), End::cancelled); },
-            [&](const event::TaskEvicted& e) { end(index_of(e.task), End::evicted); },
-            [&](const event::TaskTimedOut& e) {
-                end(index_of(e.task),
-                    e.expiry == event::Expiry::queue ? End::timed_out_queued : End::timed_out_running);
-            });
+        events.each([&](const event::NodeJoined& e) { ledger_.joined(node_index_.at(e.node)); },
+                    [&](const event::NodeLeft& e) { ledger_.removed(node_index_.at(e.node), false); },
+                    [&](const event::NodeKickedOut& e) { ledger_.removed(node_index_.at(e.node), true); },
+                    [&](const event::NodeExcluded& e) { ledger_.excluded(node_index_.at(e.node), true); },
+                    [&](const event::NodeReadmitted& e) { ledger_.excluded(node_index_.at(e.node), false); },
+                    [&](const event::ModelWanted& e) { download(node_index_.at(e.node), std::string{e.model.view()}); },
+                    [&](const event::TaskQueued& e) {
+                        ledger_.queued(index_of(e.task));
+                        expect_wait(e.task);
+                    },
+                    [&](const event::TaskStarted& e) { start(e.lease); },
+                    [&](const event::TaskDone& e) { end(index_of(e.task), End::done); },
+                    [&](const event::TaskFailed& e) { end(index_of(e.task), End::failed); },
+                    [&](const event::TaskCancelled& e) { end(index_of(e.task), End::cancelled); },
+                    [&](const event::TaskEvicted& e) { end(index_of(e.task), End::evicted); },
+                    [&](const event::TaskTimedOut& e) {
+                        end(index_of(e.task),
+                            e.expiry == event::Expiry::queue ? End::timed_out_queued : End::timed_out_running);
+                    });
     }
 
     /// Starts work on a lease, unless the node has vanished, stalls or fails.
@@ -285,13 +270,12 @@ private:
         if (plan.vanishes_at_ms >= 0 && ends_ms >= plan.vanishes_at_ms) {
             return;  // it vanishes before the end
         }
-        plan_happening({ends_ms, 0, fails ? Happening::Kind::fails : Happening::Kind::completes, node, lease.token, {}});
+        plan_happening(
+            {ends_ms, 0, fails ? Happening::Kind::fails : Happening::Kind::completes, node, lease.token, {}});
     }
 
     void expect_wait(const allot::TaskId& task) {
-        if (!options_.expected_wait || queued_++ % expected_wait_every != 0) {
-            return;
-        }
+        if (!options_.expected_wait || queued_++ % expected_wait_every != 0) { return; }
         const auto* record = dispatcher_.task(task);  // the command that queued it may have ended it, too
         if (record != nullptr && record->state == allot::TaskState::queued) {
             if (const auto wait = allot::expected_wait(dispatcher_, task).value()) {
@@ -311,16 +295,15 @@ private:
     void end(std::uint32_t task, End how) {
         ledger_.ended(task, how, now_ms_);
         const auto group = scenario_.tasks[task].group;
-        if (group != 0 && --group_open_[group - 1] == 0) {
-            groups_to_rank_.push_back(group - 1);
-        }
+        if (group != 0 && --group_open_[group - 1] == 0) { groups_to_rank_.push_back(group - 1); }
     }
 
     void download(std::uint32_t node, const std::string& model) {
         ++ledger_.results().models_wanted;
         const auto number = ledger_.results().models_wanted;
-        const auto takes_ms = rule::download_ms_min + static_cast<std::int64_t>(
-            hash(options_.seed, Purpose::download_time, number) % rule::download_ms_span);
+        const auto takes_ms =
+            rule::download_ms_min +
+            static_cast<std::int64_t>(hash(options_.seed, Purpose::download_time, number) % rule::download_ms_span);
         const auto vanishes_at_ms = scenario_.nodes[node].vanishes_at_ms;
         if (vanishes_at_ms < 0 || now_ms_ + takes_ms < vanishes_at_ms) {
             plan_happening({now_ms_ + takes_ms, 0, Happening::Kind::downloaded, node, 0, model});
@@ -341,25 +324,17 @@ private:
             groups_to_rank_.pop_back();
             auto finished = std::vector<std::uint32_t>{};
             for (const auto task : tasks) {
-                if (ledger_.task(task).end == End::done) {
-                    finished.push_back(task);
-                }
+                if (ledger_.task(task).end == End::done) { finished.push_back(task); }
             }
-            if (finished.empty()) {
-                continue;
-            }
+            if (finished.empty()) { continue; }
             ++ledger_.results().groups_ranked;
             std::sort(finished.begin(), finished.end(), [&](std::uint32_t a, std::uint32_t b) {
                 return std::pair{run_ms(a), a} < std::pair{run_ms(b), b};
             });
             constexpr auto points = std::array<std::uint32_t, rule::group_size>{10, 5, 2};
-            for (std::size_t rank = 0; rank < finished.size(); ++rank) {
-                score(finished[rank], points[rank]);
-            }
+            for (std::size_t rank = 0; rank < finished.size(); ++rank) { score(finished[rank], points[rank]); }
             for (const auto task : tasks) {
-                if (ledger_.task(task).end == End::timed_out_running) {
-                    score(task, 0);
-                }
+                if (ledger_.task(task).end == End::timed_out_running) { score(task, 0); }
             }
         }
     }
@@ -381,9 +356,7 @@ private:
 
     void sample_until(std::int64_t time_ms) {
         const auto interval_ms = scenario_.arrivals_end_ms / samples_wanted;
-        for (; next_sample_ms_ <= time_ms; next_sample_ms_ += interval_ms) {
-            take_sample(next_sample_ms_);
-        }
+        for (; next_sample_ms_ <= time_ms; next_sample_ms_ += interval_ms) { take_sample(next_sample_ms_); }
     }
 
     void take_sample(std::int64_t time_ms) {
@@ -391,9 +364,7 @@ private:
         const auto& qos = dispatcher_.qos();
         const auto time = allot::TimePoint{allot::Duration{time_ms}};
         for (std::uint32_t i = 0; i < scenario_.nodes.size(); ++i) {
-            if (!ledger_.node(i).present) {
-                continue;
-            }
+            if (!ledger_.node(i).present) { continue; }
             const auto& data = dispatcher_.node(scenario_.nodes[i].id)->qos;
             auto& kind = sample.kinds[static_cast<std::size_t>(scenario_.nodes[i].kind)];
             ++kind.nodes;
@@ -430,7 +401,7 @@ private:
     std::map<allot::NodeId, std::uint32_t> node_index_{};
     std::vector<std::optional<allot::Lease>> leases_;  ///< By node: its last lease.
     std::priority_queue<Happening, std::vector<Happening>, std::greater<>> happenings_{};
-    std::vector<std::uint32_t> group_open_;            ///< By group: members that have not ended.
+    std::vector<std::uint32_t> group_open_;  ///< By group: members that have not ended.
     std::vector<std::array<std::uint32_t, rule::group_size>> group_tasks_;
     std::vector<std::uint32_t> groups_to_rank_{};
     /// By task: time of the question, and the answer.
@@ -449,7 +420,7 @@ auto play(const Trace& trace, const Scenario& scenario, const Options& options, 
     return World<Dispatcher>{trace, scenario, options}.run(progress);
 }
 
-using Play = auto (*)(const Trace&, const Scenario&, const Options&, Progress&) -> Results;
+using Play = auto(*)(const Trace&, const Scenario&, const Options&, Progress&) -> Results;
 
 struct Preset {
     std::string_view name;
@@ -463,9 +434,7 @@ constexpr auto presets = std::array{Preset{"crynux_single", &play<allot::Dispatc
 
 auto preset_names() -> std::vector<std::string> {
     auto names = std::vector<std::string>{};
-    for (const auto& preset : presets) {
-        names.emplace_back(preset.name);
-    }
+    for (const auto& preset : presets) { names.emplace_back(preset.name); }
     return names;
 }
 
@@ -473,9 +442,7 @@ auto simulate(const Trace& trace, const Scenario& scenario, const Options& optio
     auto progress = Progress{"simulate", scenario.tasks.size(), style};
     const auto named = [&](const Preset& preset) { return preset.name == options.preset; };
     const auto preset = std::find_if(presets.begin(), presets.end(), named);
-    if (preset == presets.end()) {
-        throw std::invalid_argument{"no preset is called " + options.preset};
-    }
+    if (preset == presets.end()) { throw std::invalid_argument{"no preset is called " + options.preset}; }
     return preset->play(trace, scenario, options, progress);
 }
 

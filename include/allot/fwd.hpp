@@ -27,11 +27,11 @@ class Rules;
 namespace preset {
 struct CrynuxSingle;
 struct CrynuxTrio;        // to use it, include <allot/preset/crynux_trio.hpp>
-class CrynuxRelay2026;   // to use it, include <allot/preset/crynux_relay_2026.hpp>
+class CrynuxRelay2026;    // to use it, include <allot/preset/crynux_relay_2026.hpp>
 struct CrynuxContracts1;  // to use it, include <allot/preset/crynux_contracts.hpp>
 struct CrynuxContracts2;  // to use it, include <allot/preset/crynux_contracts.hpp>
-class Hardened;          // to use it, include <allot/preset/hardened.hpp>
-}
+class Hardened;           // to use it, include <allot/preset/hardened.hpp>
+}  // namespace preset
 
 /// The default candidate pool.
 using CandidatePool = GpuGroupPool;

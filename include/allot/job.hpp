@@ -1,31 +1,30 @@
 #pragma once
 
-/// Jobs that are cut, leased, verified and settled: everything of the room, apart from `allot.hpp` because most who place
-/// tasks on nodes need none of it. First the values, then the machines from the inside out.
+/// Jobs that are cut, leased, verified and settled: everything of the room, apart from `allot.hpp` because most who
+/// place tasks on nodes need none of it. First the values, then the machines from the inside out.
 
 // IWYU pragma: begin_exports
+#include <allot/job/claim_arbiter.hpp>
+#include <allot/job/escrow.hpp>
+#include <allot/job/finaliser.hpp>
 #include <allot/job/job_effects.hpp>
 #include <allot/job/job_error.hpp>
 #include <allot/job/job_message.hpp>
 #include <allot/job/job_parameters.hpp>
+#include <allot/job/job_participation.hpp>
+#include <allot/job/job_processor.hpp>
+#include <allot/job/job_tracker.hpp>
 #include <allot/job/macro_record.hpp>
 #include <allot/job/message_check.hpp>
+#include <allot/job/micro_queue_replica.hpp>
 #include <allot/job/names.hpp>
 #include <allot/job/plan.hpp>
 #include <allot/job/queue_control.hpp>
 #include <allot/job/queue_parameters.hpp>
+#include <allot/job/queue_state.hpp>
+#include <allot/job/queue_succession.hpp>
 #include <allot/job/result_record.hpp>
 #include <allot/job/result_set.hpp>
 #include <allot/job/secret_plan.hpp>
-
-#include <allot/job/claim_arbiter.hpp>
-#include <allot/job/escrow.hpp>
-#include <allot/job/finaliser.hpp>
-#include <allot/job/job_participation.hpp>
-#include <allot/job/job_processor.hpp>
-#include <allot/job/job_tracker.hpp>
-#include <allot/job/micro_queue_replica.hpp>
-#include <allot/job/queue_state.hpp>
-#include <allot/job/queue_succession.hpp>
 #include <allot/job/verifier.hpp>
 // IWYU pragma: end_exports

@@ -15,14 +15,17 @@
 // allot::json). A log of commands is best kept as JSON Lines, one `LogEntry` a line:
 //
 //     {"time": 0, "command": "Join", "node": {"id": "relay-7", "gpu": "RTX 4090", "vram": 24, "stake": 400}}
-//     {"time": 5, "entropy": 2026, "command": "Submit", "task": {"id": 7, "vram_min": 16, "fee": 9, "duration_estimate": 900}}
+//     {"time": 5, "entropy": 2026, "command": "Submit", "task": {"id": 7, "vram_min": 16, "fee": 9,
+//     "duration_estimate": 900}}
 //     {"time": 900, "command": "Complete", "lease": {"task": 7, "node": "relay-7", "token": 1}}
-//     {"time": 950, "command": "Configure", "parameters": {"ValueQueueParameters": {"capacity_min": 9}}, "rules_version": 2}
+//     {"time": 950, "command": "Configure", "parameters": {"ValueQueueParameters": {"capacity_min": 9}},
+//     "rules_version": 2}
 //
-// Names are those of the C++ structs, fields and enumerators (core/fields.hpp), so whatever has a list of fields has its JSON.
-// What is written here has one form, and reads as it was:
+// Names are those of the C++ structs, fields and enumerators (core/fields.hpp), so whatever has a list of fields has
+// its JSON. What is written here has one form, and reads as it was:
 //
-//     LogEntry, command, event   an object: for an entry `time` and what else the moment has; the name of the command or event
+//     LogEntry, command, event   an object: for an entry `time` and what else the moment has; the name of the command
+//     or event
 //                                in the field `command` or `event`; and its own fields beside it
 //     struct                     an object of its fields; those that are none (std::optional) are left out
 //     parameters                 an object whose one field is named after their type
@@ -35,13 +38,14 @@
 //     std::vector, Events        a list
 //     std::optional by itself    null where it is none, as `expected_wait` answers
 //
-// A person may write less: what is left out has its C++ default, but for `time`, names of kinds, and ids, which have none; any
-// whole number below 2^64 does for an id, an amount or entropy. A field that is unknown or stands twice is a fault.
+// A person may write less: what is left out has its C++ default, but for `time`, names of kinds, and ids, which have
+// none; any whole number below 2^64 does for an id, an amount or entropy. A field that is unknown or stands twice is a
+// fault.
 namespace allot { inline namespace v0 {
 
-/// A value as JSON, to be put into other JSON. Values are those of the table above: a `LogEntry`, a command, an event, `Events`,
-/// and what explain/ answers (`TaskExplanation`, `NodeExplanation`, `Distribution`, `WhatIf`, `Difference`, `QoSChange`, a wait),
-/// whose headers are to be included beside this one.
+/// A value as JSON, to be put into other JSON. Values are those of the table above: a `LogEntry`, a command, an event,
+/// `Events`, and what explain/ answers (`TaskExplanation`, `NodeExplanation`, `Distribution`, `WhatIf`, `Difference`,
+/// `QoSChange`, a wait), whose headers are to be included beside this one.
 ///
 /// Of `Events` it says all but where the direct answer begins.
 /// @complexity linear in the value.
@@ -50,9 +54,9 @@ template <class T>
     return detail::JsonWriter::of(value);
 }
 
-/// JSON as one line, without its end. Control characters and signs that turn the direction of writing are written as numbers, for
-/// a stranger may have chosen them and a terminal may show the line. Bytes of texts that are no UTF-8 become U+FFFD; `json_of`
-/// makes none.
+/// JSON as one line, without its end. Control characters and signs that turn the direction of writing are written as
+/// numbers, for a stranger may have chosen them and a terminal may show the line. Bytes of texts that are no UTF-8
+/// become U+FFFD; `json_of` makes none.
 /// @complexity linear in the text.
 [[nodiscard]] inline auto json_text(const Json& json) -> std::string {
     constexpr auto digits = std::string_view{"0123456789abcdef"};
@@ -62,9 +66,7 @@ template <class T>
         const auto [code, size] = detail::first_character(rest);
         if (detail::steers(code)) {
             out += "\\u";
-            for (auto shift = 16U; shift > 0;) {
-                out += digits[code >> (shift -= 4U) & 15U];
-            }
+            for (auto shift = 16U; shift > 0;) { out += digits[code >> (shift -= 4U) & 15U]; }
         } else {
             out += rest.substr(0, size);
         }
@@ -73,7 +75,8 @@ template <class T>
     return out;
 }
 
-/// A value as one line of JSON, without its end; `read_json` of the same type reads it back. Values are those of `json_of`.
+/// A value as one line of JSON, without its end; `read_json` of the same type reads it back. Values are those of
+/// `json_of`.
 /// @complexity linear in the value.
 template <class T>
 [[nodiscard]] auto write_json(const T& value) -> std::string {
@@ -84,28 +87,25 @@ template <class T>
 ///
 ///     const auto entry = allot::read_json<allot::LogEntry<Dispatcher::Command>>(line);
 ///     if (!entry) {
-///         fmt::print("{}\n", entry.error().message());  // "node.vram: a whole number from 0 to 4294967295 is expected"
+///         fmt::print("{}\n", entry.error().message());  // "node.vram: a whole number from 0 to 4294967295 is
+///         expected"
 ///     }
 ///
-/// Only the form is judged, as by `decode` (journal/encode.hpp). Whether the value makes sense, such as an amount below 2^96 or a
-/// name within the limits, the dispatcher judges as it does of every command.
+/// Only the form is judged, as by `decode` (journal/encode.hpp). Whether the value makes sense, such as an amount below
+/// 2^96 or a name within the limits, the dispatcher judges as it does of every command.
 ///
-/// @return Otherwise the first fault: what is no JSON, is nested more than 32 deep, or has an object of more than 256 fields or
-/// with one twice; else what is missing, unknown, of the wrong type or out of its range.
-/// @complexity linear in the text, in memory too, where a byte may take some 90; so bound the text of a stranger before. Nothing
-/// is thrown but where memory runs out.
+/// @return Otherwise the first fault: what is no JSON, is nested more than 32 deep, or has an object of more than 256
+/// fields or with one twice; else what is missing, unknown, of the wrong type or out of its range.
+/// @complexity linear in the text, in memory too, where a byte may take some 90; so bound the text of a stranger
+/// before. Nothing is thrown but where memory runs out.
 template <class T>
 [[nodiscard]] auto read_json(std::string_view text) -> Result<T, JsonFault> {
     const auto parser = detail::JsonParser{text};
-    if (parser.fault()) {
-        return FailureOf<JsonFault>{*parser.fault()};
-    }
+    if (parser.fault()) { return FailureOf<JsonFault>{*parser.fault()}; }
     auto value = blank<T>();
     auto reader = detail::JsonReader{};
     reader.get(parser.json(), value, {});
-    if (reader.fault()) {
-        return FailureOf<JsonFault>{*reader.fault()};
-    }
+    if (reader.fault()) { return FailureOf<JsonFault>{*reader.fault()}; }
     return value;
 }
 

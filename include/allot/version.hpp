@@ -10,4 +10,5 @@
 ///
 /// Every name is in an inline namespace with the major number, so that two majors linked into one program fail at link
 /// time instead of disagreeing at run time.
-namespace allot { inline namespace v0 {}}  // namespace allot::v0
+namespace allot { inline namespace v0 {
+}}  // namespace allot::v0

@@ -7,9 +7,9 @@
 #define ALLOT_CLAIM(claim) TEST_CASE(ALLOT_TEXT(ALLOT_MODEL) ": " claim)
 
 /// Fails the test with the finding of a law check.
-#define ALLOT_KEEPS(check)                                      \
-    do {                                                        \
-        const auto finding = check;                             \
-        INFO(finding.value_or(std::string{"nothing was found"})); \
-        CHECK(!finding);                                        \
+#define ALLOT_KEEPS(check)                                                                                             \
+    do {                                                                                                               \
+        const auto finding = check;                                                                                    \
+        INFO(finding.value_or(std::string{"nothing was found"}));                                                      \
+        CHECK(!finding);                                                                                               \
     } while (false)

@@ -17,7 +17,8 @@ static_assert(allot::candidate_pool<ALLOT_MODEL>);
 
 constexpr auto one = std::uint32_t{1} << 28U;  // the bound of the weight 1
 
-auto at(std::uint32_t node, std::uint32_t node_class, std::uint32_t slot, std::uint32_t bound = one) -> allot::NodePlace {
+auto at(std::uint32_t node, std::uint32_t node_class, std::uint32_t slot, std::uint32_t bound = one)
+    -> allot::NodePlace {
     return {{node}, {node_class}, slot, bound, bound, {}};
 }
 auto nowhere(std::uint32_t node) -> allot::NodePlace {
@@ -34,9 +35,7 @@ auto frequencies(const Pool& pool, const allot::SamplingFrame& frame, Weigh weig
     auto counts = std::map<std::uint32_t, std::uint32_t>{};
     for (std::uint32_t i = 0; i < draws; ++i) {
         auto random = chance(i);
-        if (const auto drawn = pool.draw(frame, weigh, random)) {
-            ++counts[drawn->node.value];
-        }
+        if (const auto drawn = pool.draw(frame, weigh, random)) { ++counts[drawn->node.value]; }
     }
     return counts;
 }
@@ -46,9 +45,7 @@ const auto full = [](allot::NodeHandle, std::uint32_t) { return allot::Weight::f
 }  // namespace
 
 ALLOT_CLAIM("keeps the laws of a pool") {
-    for (std::uint64_t i = 0; i < 5; ++i) {
-        ALLOT_KEEPS(allot::laws::reversible(ALLOT_MODEL{}, support::seed() + i));
-    }
+    for (std::uint64_t i = 0; i < 5; ++i) { ALLOT_KEEPS(allot::laws::reversible(ALLOT_MODEL{}, support::seed() + i)); }
 }
 
 ALLOT_CLAIM("has nobody before anybody came") {
@@ -72,7 +69,8 @@ ALLOT_CLAIM("draws in proportion to the weights, whatever the bounds") {
     auto surplus = std::uint64_t{0};  // chi-square times 5000
     for (std::uint32_t node = 0; node < 3; ++node) {
         const auto expected = 1'000 * eighths[node];
-        const auto difference = std::uint64_t{counts[node]} > expected ? counts[node] - expected : expected - counts[node];
+        const auto difference =
+            std::uint64_t{counts[node]} > expected ? counts[node] - expected : expected - counts[node];
         surplus += difference * difference * 5 / eighths[node];
     }
     CAPTURE(counts[0], counts[1], counts[2]);
@@ -89,19 +87,16 @@ ALLOT_CLAIM("never draws a zero weight, and none hides behind one") {
     const auto drawn = frequencies(pool, {classes_0_to_2}, faint, 50);
     CHECK(drawn == std::map<std::uint32_t, std::uint32_t>{{1, 50}});
     auto random = chance(0);
-    CHECK(!pool.draw({classes_0_to_2}, [](allot::NodeHandle, std::uint32_t) { return allot::Weight::zero(); }, random));
+    CHECK(!pool.draw(
+        {classes_0_to_2}, [](allot::NodeHandle, std::uint32_t) { return allot::Weight::zero(); }, random));
 }
 
 ALLOT_CLAIM("draws only from the classes of the frame") {
     auto pool = ALLOT_MODEL{};
-    for (std::uint32_t i = 0; i < 6; ++i) {
-        pool.changed(nowhere(i), at(i, i % 3, i / 3));
-    }
+    for (std::uint32_t i = 0; i < 6; ++i) { pool.changed(nowhere(i), at(i, i % 3, i / 3)); }
     const auto classes = std::vector<allot::ClassId>{{1}, {7}};
     CHECK(pool.count({classes}) == 2);
-    for (const auto& [node, count] : frequencies(pool, {classes}, full, 50)) {
-        CHECK(node % 3 == 1);
-    }
+    for (const auto& [node, count] : frequencies(pool, {classes}, full, 50)) { CHECK(node % 3 == 1); }
 }
 
 ALLOT_CLAIM("counts a busy node out and a free one in") {
@@ -125,9 +120,7 @@ ALLOT_CLAIM("draws among the holders of a model, each once under the first it ho
     places[0].models = both;
     places[1].models = second;
     places[2].models = wanted;
-    for (const auto& place : places) {
-        pool.changed(nowhere(place.node.value), place);
-    }
+    for (const auto& place : places) { pool.changed(nowhere(place.node.value), place); }
     const auto models = std::vector<allot::ModelId>{{0}, {1}};
     const auto frame = allot::SamplingFrame{classes_0_to_2, models};
     CHECK(pool.count({classes_0_to_2}) == 4);

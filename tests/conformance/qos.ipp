@@ -12,15 +12,11 @@
 static_assert(allot::qos_tracker<ALLOT_MODEL>);
 
 ALLOT_CLAIM("keeps the laws of a QoS tracker") {
-    for (std::uint64_t i = 0; i < 5; ++i) {
-        ALLOT_KEEPS(allot::laws::bounded(ALLOT_MODEL{}, support::seed() + i));
-    }
+    for (std::uint64_t i = 0; i < 5; ++i) { ALLOT_KEEPS(allot::laws::bounded(ALLOT_MODEL{}, support::seed() + i)); }
 }
 
 ALLOT_CLAIM("leaves no node both undrawable and unchangeable") {
-    for (std::uint64_t i = 0; i < 5; ++i) {
-        ALLOT_KEEPS(allot::laws::drawable(ALLOT_MODEL{}, support::seed() + i));
-    }
+    for (std::uint64_t i = 0; i < 5; ++i) { ALLOT_KEEPS(allot::laws::drawable(ALLOT_MODEL{}, support::seed() + i)); }
 }
 
 /// The score to which a returning node is lifted; zero for a tracker without such a floor.

@@ -20,9 +20,7 @@ auto queued(std::uint32_t task, std::uint32_t group, std::uint64_t num, std::uin
 }
 auto queue_of(const std::vector<allot::QueueEntry>& entries) -> ALLOT_MODEL {
     auto queue = ALLOT_MODEL{};
-    for (const auto& entry : entries) {
-        queue.push(entry);
-    }
+    for (const auto& entry : entries) { queue.push(entry); }
     return queue;
 }
 auto task(std::uint32_t number) -> std::optional<allot::TaskHandle> { return allot::TaskHandle{number}; }
@@ -33,9 +31,7 @@ const auto groups_0_to_2 = std::vector<allot::RequirementId>{{0}, {1}, {2}};
 }  // namespace
 
 ALLOT_CLAIM("keeps the laws of a queue") {
-    for (std::uint64_t i = 0; i < 5; ++i) {
-        ALLOT_KEEPS(allot::laws::ordered(ALLOT_MODEL{}, support::seed() + i));
-    }
+    for (std::uint64_t i = 0; i < 5; ++i) { ALLOT_KEEPS(allot::laws::ordered(ALLOT_MODEL{}, support::seed() + i)); }
 }
 
 ALLOT_CLAIM("holds nothing at first") {
@@ -60,7 +56,8 @@ ALLOT_CLAIM("gives the earlier one among equal values, and drops the later") {
 }
 
 ALLOT_CLAIM("compares values that no binary fraction tells apart") {
-    const auto queue = queue_of({queued(0, 0, 1'000'000'006, 1'000'000'007), queued(1, 1, 1'000'000'007, 1'000'000'008)});
+    const auto queue =
+        queue_of({queued(0, 0, 1'000'000'006, 1'000'000'007), queued(1, 1, 1'000'000'007, 1'000'000'008)});
     CHECK(queue.best(groups_0_to_2, all) == task(1));  // 1 - 1/1000000008 is more than 1 - 1/1000000007
     CHECK(queue.worst() == task(0));
 }
@@ -70,9 +67,7 @@ ALLOT_CLAIM("steps over tasks that the node cannot take") {
     const auto from = [&](std::uint32_t first) {
         return queue.best(groups_0_to_2, [&](allot::TaskHandle t) { return t.value >= first; });
     };
-    for (std::uint32_t first = 0; first < 5; ++first) {
-        CHECK(from(first) == task(first));
-    }
+    for (std::uint32_t first = 0; first < 5; ++first) { CHECK(from(first) == task(first)); }
     CHECK(!from(5));
 }
 
@@ -98,9 +93,12 @@ ALLOT_CLAIM("erases what was pushed, and nothing that differs from it in any par
         change(entry);
         return entry;
     };
-    for (const auto& entry : {differs([](auto& e) { e.task = {2}; }), differs([](auto& e) { e.task = {3'000'000}; }),
-                              differs([](auto& e) { e.group = {1}; }), differs([](auto& e) { e.group = {3'000}; }),
-                              differs([](auto& e) { e.value = {9, 1}; }), differs([](auto& e) { e.sequence = 2; })}) {
+    for (const auto& entry :
+         {differs([](auto& e) { e.task = {2}; }), differs([](auto& e) { e.task = {3'000'000}; }),
+          differs([](auto& e) { e.group = {1}; }), differs([](auto& e) { e.group = {3'000}; }), differs([](auto& e) {
+              e.value = {9, 1};
+          }),
+          differs([](auto& e) { e.sequence = 2; })}) {
         queue.erase(entry);
         REQUIRE(queue.size() == 3);
         REQUIRE(queue.best(groups_0_to_2, [](allot::TaskHandle t) { return t.value > 0; }) == task(1));
@@ -116,9 +114,7 @@ ALLOT_CLAIM("erases what was pushed, and nothing that differs from it in any par
 
 ALLOT_CLAIM("finds the one of many tasks that fits") {
     auto queue = ALLOT_MODEL{};
-    for (std::uint32_t t = 0; t < 400; ++t) {
-        queue.push(queued(t, t % 4, t * 37 % 101));
-    }
+    for (std::uint32_t t = 0; t < 400; ++t) { queue.push(queued(t, t % 4, t * 37 % 101)); }
     const auto in_order = [](std::uint32_t a, std::uint32_t b) {
         return goes_before(queued(a, 0, a * 37 % 101), queued(b, 0, b * 37 % 101));
     };
@@ -136,9 +132,7 @@ ALLOT_CLAIM("finds the one of many tasks that fits") {
     }
     auto asked = std::vector<bool>(400);
     CHECK(!queue.best(groups_0_to_2, [&](allot::TaskHandle t) { return asked[t.value] = true, false; }));
-    for (std::uint32_t t = 0; t < 400; ++t) {
-        REQUIRE(asked[t] == (t % 4 != 3));
-    }
+    for (std::uint32_t t = 0; t < 400; ++t) { REQUIRE(asked[t] == (t % 4 != 3)); }
 }
 
 ALLOT_CLAIM("has room for fifty tasks, or one a node") {

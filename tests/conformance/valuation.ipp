@@ -7,4 +7,6 @@
 
 static_assert(allot::task_valuation<ALLOT_MODEL>);
 
-ALLOT_CLAIM("gives rationals that compare exactly") { ALLOT_KEEPS(allot::laws::rational(ALLOT_MODEL{}, support::seed())); }
+ALLOT_CLAIM("gives rationals that compare exactly") {
+    ALLOT_KEEPS(allot::laws::rational(ALLOT_MODEL{}, support::seed()));
+}

@@ -10,10 +10,10 @@
 
 static_assert(allot::monotone_weight<ALLOT_MODEL>);
 
-ALLOT_CLAIM("is pure, whatever else was asked of it") { ALLOT_KEEPS(allot::laws::pure(ALLOT_MODEL{}, support::seed())); }
+ALLOT_CLAIM("is pure, whatever else was asked of it") {
+    ALLOT_KEEPS(allot::laws::pure(ALLOT_MODEL{}, support::seed()));
+}
 
 ALLOT_CLAIM("keeps the law of a monotone weight") {
-    for (std::uint64_t i = 0; i < 5; ++i) {
-        ALLOT_KEEPS(allot::laws::monotone(ALLOT_MODEL{}, support::seed() + i));
-    }
+    for (std::uint64_t i = 0; i < 5; ++i) { ALLOT_KEEPS(allot::laws::monotone(ALLOT_MODEL{}, support::seed() + i)); }
 }

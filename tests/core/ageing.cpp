@@ -1,8 +1,8 @@
-#include <allot/core/ageing.hpp>
-
 #include <cmath>
 #include <cstdint>
 #include <random>
+
+#include <allot/core/ageing.hpp>
 
 #include "support/catch.hpp"
 #include "support/seed.hpp"
@@ -57,9 +57,7 @@ TEST_CASE("a larger ratio never has a smaller logarithm, an equal one the same")
     for (auto i = 0; i < 20'000; ++i) {
         const auto num = any(random) >> 20;
         const auto den = static_cast<std::uint32_t>(random() >> 44U) | 1U;
-        if (!num) {
-            continue;
-        }
+        if (!num) { continue; }
         REQUIRE(log2_of(num, den) <= log2_of(num + u128{1}, den));
         REQUIRE(log2_of(num, den + 1) <= log2_of(num, den));
         REQUIRE(log2_of(num * u128{7}, den * 7) == log2_of(num, den));

@@ -127,9 +127,7 @@ TEST_CASE("each decode error has a sentence of its own") {
     for (auto number = 1; number <= 9; ++number) {
         const auto text = message(static_cast<DecodeError>(number));
         CHECK(text != "unknown error");
-        for (const auto other : seen) {
-            CHECK(text != other);
-        }
+        for (const auto other : seen) { CHECK(text != other); }
         seen.push_back(text);
     }
     CHECK(message(DecodeError{0}) == "unknown error");

@@ -5,6 +5,7 @@
 
 #include <allot/core/ceilings.hpp>
 #include <allot/core/weight.hpp>
+
 #include "support/catch.hpp"
 #include "support/seed.hpp"
 
@@ -62,7 +63,8 @@ TEST_CASE("a renewal under way is not turned round, yet the unit covers who come
     c = c.following(root(12));
     CHECK(c == Ceilings{root(12), root(5), root(9), 10});
     c = c.renewed_by(20, 30, root(12)).renewed_by(20, 30, root(12));
-    CHECK(c == Ceilings{root(12), root(9), root(9), 0});  // at rest, but for the largest stake, which begins the next renewal
+    CHECK(c == Ceilings{root(12), root(9), root(9),
+                        0});  // at rest, but for the largest stake, which begins the next renewal
     CHECK(c.following(root(12)).to == root(12));
 }
 
@@ -103,22 +105,21 @@ TEST_CASE("each bound covers the weight, whatever the largest stake does meanwhi
             }
             c = c.following(largest());
             const auto before = c;
-            c = c.renewed_by(static_cast<std::uint32_t>(1 + below(3)), static_cast<std::uint32_t>(nodes.size()), largest());
+            c = c.renewed_by(static_cast<std::uint32_t>(1 + below(3)), static_cast<std::uint32_t>(nodes.size()),
+                             largest());
             if (c.from == before.from && c.to == before.to) {
-                for (auto renewed = before.renewed; renewed < c.renewed; ++renewed) {
-                    write(renewed);
-                }
+                for (auto renewed = before.renewed; renewed < c.renewed; ++renewed) { write(renewed); }
             }
             c = c.following(largest());
             REQUIRE(c.unit >= std::max({c.from, c.to, largest()}));
             for (auto i = std::uint32_t{0}; i < nodes.size(); ++i) {
                 const auto& node = nodes[i];
-                if (node.root.is_zero()) {
-                    continue;
-                }
-                REQUIRE(node.bound == allot::bound_of(allot::harmonic({node.root, c.of(NodeHandle{i}, node.root), node.qos})));
+                if (node.root.is_zero()) { continue; }
+                REQUIRE(node.bound ==
+                        allot::bound_of(allot::harmonic({node.root, c.of(NodeHandle{i}, node.root), node.qos})));
                 const auto weight = allot::harmonic({node.root, largest(), node.qos});
-                REQUIRE(allot::at_stake_root_ceiling(weight, largest(), c.unit).raw() <= (allot::u128{node.bound} << 64));
+                REQUIRE(allot::at_stake_root_ceiling(weight, largest(), c.unit).raw() <=
+                        (allot::u128{node.bound} << 64));
             }
             fallen += c.moving() && c.to < c.from ? 1U : 0U;
         }

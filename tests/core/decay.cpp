@@ -6,6 +6,7 @@
 #include <boost/multiprecision/cpp_bin_float.hpp>
 
 #include <allot/core/decay.hpp>
+
 #include "support/catch.hpp"
 #include "support/seed.hpp"
 
@@ -148,9 +149,7 @@ TEST_CASE("the recovery time is the first millisecond at which the target is rea
         const auto target = some_score(random);
         const auto tau = 1 + random() % 50U;
         auto scan = std::uint64_t{0};
-        while (recover(base, scan, tau) < target) {
-            ++scan;
-        }
+        while (recover(base, scan, tau) < target) { ++scan; }
         REQUIRE(recovery_time(base, target, tau) == scan);
     }
 }

@@ -75,9 +75,7 @@ TEST_CASE("fields come in the order of the list, and can be written") {
 
     auto lottery = embedder::Lottery{};
     allot::each_field(lottery, [](std::string_view, auto& field) {
-        if constexpr (std::is_same_v<decltype(field), std::uint32_t&>) {
-            field = 7;
-        }
+        if constexpr (std::is_same_v<decltype(field), std::uint32_t&>) { field = 7; }
     });
     CHECK(lottery.tickets == 7);
 
@@ -105,11 +103,13 @@ TEST_CASE("the numbers of commands and events never change") {
     using Names = std::vector<std::string_view>;
     using Command = allot::basic_command<int>;
     CHECK(names_of_alternatives(std::type_identity<allot::Event::Alternatives>{}) ==
-          Names{"NodeJoined", "NodeUpdated", "NodePaused", "NodePausePending", "NodeResumed", "NodeLeavePending", "NodeLeft",
-                "NodeKickedOut", "NodeSlashed", "NodeDisplaced", "NodeExcluded", "NodeReadmitted", "NodeScored", "ModelWanted",
-                "ModelsReported", "TaskQueued", "TaskStarted", "TaskCommitted", "TaskDisclosed", "LeaseRenewed",
-                "LeaseCompleted", "LeaseEnded", "TaskRetried", "TaskDone", "TaskFailed", "TaskCancelled", "TaskEvicted",
-                "TaskTimedOut", "Advanced", "Matched", "Configured", "Refused"});
+          Names{"NodeJoined",       "NodeUpdated",    "NodePaused",    "NodePausePending", "NodeResumed",
+                "NodeLeavePending", "NodeLeft",       "NodeKickedOut", "NodeSlashed",      "NodeDisplaced",
+                "NodeExcluded",     "NodeReadmitted", "NodeScored",    "ModelWanted",      "ModelsReported",
+                "TaskQueued",       "TaskStarted",    "TaskCommitted", "TaskDisclosed",    "LeaseRenewed",
+                "LeaseCompleted",   "LeaseEnded",     "TaskRetried",   "TaskDone",         "TaskFailed",
+                "TaskCancelled",    "TaskEvicted",    "TaskTimedOut",  "Advanced",         "Matched",
+                "Configured",       "Refused"});
     CHECK(std::is_same_v<std::variant_alternative_t<0, Command::Alternatives>, allot::command::Join>);
     CHECK(std::is_same_v<std::variant_alternative_t<8, Command::Alternatives>, allot::command::Submit>);
     CHECK(std::is_same_v<std::variant_alternative_t<18, Command::Alternatives>, allot::command::Match>);

@@ -2,9 +2,9 @@
 #include <cstdint>
 #include <vector>
 
-#include "support/catch.hpp"
-
 #include <allot/core/grow.hpp>
+
+#include "support/catch.hpp"
 
 TEST_CASE("a growing vector keeps at most a sixteenth to spare") {
     auto numbers = std::vector<std::uint32_t>{};

@@ -1,8 +1,8 @@
-#include <allot/core/name.hpp>
-
 #include <string>
 #include <string_view>
 #include <type_traits>
+
+#include <allot/core/name.hpp>
 
 #include "support/catch.hpp"
 

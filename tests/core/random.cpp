@@ -10,6 +10,7 @@
 #include <boost/math/distributions/chi_squared.hpp>
 
 #include <allot/core/random.hpp>
+
 #include "support/catch.hpp"
 #include "support/seed.hpp"
 
@@ -22,9 +23,7 @@ using allot::u128;
 
 constexpr auto subject = [] {
     auto bytes = Random::Subject{};
-    for (std::size_t i = 0; i < bytes.size(); ++i) {
-        bytes[i] = static_cast<std::uint8_t>(i);
-    }
+    for (std::size_t i = 0; i < bytes.size(); ++i) { bytes[i] = static_cast<std::uint8_t>(i); }
     return bytes;
 }();
 
@@ -33,9 +32,7 @@ auto stream(std::uint64_t entropy) -> Random { return Random{Entropy{entropy}, P
 // Probability of counts as uneven as these from a uniform source.
 auto p_value(const std::vector<std::uint64_t>& counts) -> double {
     auto total = 0.0;
-    for (const auto count : counts) {
-        total += static_cast<double>(count);
-    }
+    for (const auto count : counts) { total += static_cast<double>(count); }
     const auto expected = total / static_cast<double>(counts.size());
     auto sum = 0.0;
     for (const auto count : counts) {
@@ -110,8 +107,7 @@ TEST_CASE("every part of the key changes the stream") {
         add(0, Purpose::dispatch, {}, 1U << bit, 0);
         add(0, Purpose::dispatch, {}, 0, 1U << bit);
     }
-    for (const auto purpose :
-         {Purpose::placement, Purpose::validation, Purpose::system_test, Purpose::job}) {
+    for (const auto purpose : {Purpose::placement, Purpose::validation, Purpose::system_test, Purpose::job}) {
         add(0, purpose, {}, 0, 0);
     }
     CHECK(first_words.size() == streams);
@@ -173,9 +169,7 @@ TEST_CASE("the refused words are those of Lemire's method and no others") {
         auto words = random;
         const auto refused = static_cast<std::uint64_t>((u128{1} << 64) % limit);
         auto product = allot::multiply_wide(words.next(), limit);
-        while (product.low() < refused) {
-            product = allot::multiply_wide(words.next(), limit);
-        }
+        while (product.low() < refused) { product = allot::multiply_wide(words.next(), limit); }
         REQUIRE(random.below(limit) == product.high());
         REQUIRE(random == words);
     }
@@ -214,12 +208,8 @@ TEST_CASE("the bits of a stream are even") {
     constexpr auto draws = std::uint64_t{40'000};
     for (std::uint64_t i = 0; i < draws; ++i) {
         const auto word = random.next();
-        for (std::size_t bit = 0; bit < 64; ++bit) {
-            ones[bit] += (word >> bit) & 1U;
-        }
+        for (std::size_t bit = 0; bit < 64; ++bit) { ones[bit] += (word >> bit) & 1U; }
     }
-    for (const auto count : ones) {
-        CHECK(p_value({count, draws - count}) > 1e-8);
-    }
+    for (const auto count : ones) { CHECK(p_value({count, draws - count}) > 1e-8); }
     CHECK(random.words_drawn() == draws);
 }

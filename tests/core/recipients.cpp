@@ -1,5 +1,3 @@
-#include <allot/core/recipients.hpp>
-
 #include <cstddef>
 #include <fstream>
 #include <map>
@@ -11,6 +9,7 @@
 #include <boost/mp11/list.hpp>
 
 #include <allot/core/event_fields.hpp>
+#include <allot/core/recipients.hpp>
 
 #include "support/catch.hpp"
 
@@ -24,9 +23,7 @@ auto column_for() -> std::map<std::string, std::string> {
     auto page = std::ifstream{std::string{ALLOT_TESTS_DIR} + "/../docs/events.md"};
     auto column = std::map<std::string, std::string>{};
     for (auto line = std::string{}; std::getline(page, line);) {
-        if (line.rfind("| `", 0) != 0) {
-            continue;
-        }
+        if (line.rfind("| `", 0) != 0) { continue; }
         auto cells = std::map<int, std::string>{};
         auto at = std::size_t{2};
         for (auto cell = 0; cell < 5 && at != std::string::npos; ++cell) {
@@ -34,9 +31,7 @@ auto column_for() -> std::map<std::string, std::string> {
             cells[cell] = line.substr(at, end - at);
             at = end == std::string::npos ? end : end + 3;
         }
-        if (cells.contains(3)) {
-            column[cells[0].substr(1, cells[0].size() - 2)] = cells[3];
-        }
+        if (cells.contains(3)) { column[cells[0].substr(1, cells[0].size() - 2)] = cells[3]; }
     }
     return column;
 }
@@ -55,18 +50,13 @@ auto words(const Recipients& to) -> std::string {
 
 TEST_CASE("the recipients of each event are those of the table in docs/events.md", "[S1]") {
     const auto column = column_for();
-    boost::mp11::mp_for_each<boost::mp11::mp_transform<std::type_identity, boost::mp11::mp_rename<Event::Alternatives, boost::mp11::mp_list>>>(
+    boost::mp11::mp_for_each<boost::mp11::mp_transform<
+        std::type_identity, boost::mp11::mp_rename<Event::Alternatives, boost::mp11::mp_list>>>(
         [&]<class E>(std::type_identity<E>) {
             auto e = allot::blank<E>();
-            if constexpr (requires { e.owner; }) {
-                e.owner = "alice";
-            }
-            if constexpr (requires { e.node; }) {
-                e.node = "n";
-            }
-            if constexpr (requires { e.lease; }) {
-                e.lease.node = "n";
-            }
+            if constexpr (requires { e.owner; }) { e.owner = "alice"; }
+            if constexpr (requires { e.node; }) { e.node = "n"; }
+            if constexpr (requires { e.lease; }) { e.lease.node = "n"; }
             const auto name = std::string{allot::type_name<E>()};
             CAPTURE(name);
             REQUIRE(column.contains(name));

@@ -4,6 +4,7 @@
 #include <boost/multiprecision/cpp_int.hpp>
 
 #include <allot/core/score.hpp>
+
 #include "support/catch.hpp"
 #include "support/seed.hpp"
 

@@ -37,7 +37,7 @@ auto bytes_of(std::string_view text) -> std::vector<std::uint8_t> { return {text
 auto hash_of(std::string_view text) -> std::string { return hex(sha256(bytes_of(text))); }
 
 static_assert(sha256(std::array<std::uint8_t, 3>{'a', 'b', 'c'})[0] == 0xBA);
-static_assert(sha256(std::array<std::uint8_t, 64>{})[0] == 0xF5);    // a block, and one more for the length
+static_assert(sha256(std::array<std::uint8_t, 64>{})[0] == 0xF5);  // a block, and one more for the length
 static_assert(sha256(std::array<std::uint8_t, 1'000>{})[0] == 0x54);
 
 }  // namespace
@@ -77,13 +77,13 @@ TEST_CASE("messages of each length up to five blocks hash as another implementat
     CHECK(hex(all.finish()) == "372cafb34ed1c019aa4a6b34126992760b927c973f51349d3c903a4b10d81193");
 }
 
-TEST_CASE("whole blocks hash as pieces do: a message hashes alike however it is cut, and can be fed on after it was read", "[S6]") {
+TEST_CASE(
+    "whole blocks hash as pieces do: a message hashes alike however it is cut, and can be fed on after it was read",
+    "[S6]") {
     auto random = std::mt19937_64{allot_test::seed()};
     for (auto i = 0; i < 300; ++i) {
         auto message = std::vector<std::uint8_t>(random() % 400U);
-        for (auto& byte : message) {
-            byte = static_cast<std::uint8_t>(random());
-        }
+        for (auto& byte : message) { byte = static_cast<std::uint8_t>(random()); }
         auto pieces = Sha256{};
         for (std::size_t at = 0; at < message.size();) {
             const auto length = std::min<std::size_t>(1 + random() % 90U, message.size() - at);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <allot/core/siphash.hpp>
+
 #include "support/catch.hpp"
 #include "support/seed.hpp"
 
@@ -97,9 +98,7 @@ constexpr auto vectors_2_4_wide = std::array<std::array<std::uint64_t, 2>, 64>{{
 
 auto message(std::size_t length) -> std::vector<std::uint8_t> {
     auto bytes = std::vector<std::uint8_t>(length);
-    for (std::size_t i = 0; i < length; ++i) {
-        bytes[i] = static_cast<std::uint8_t>(i);
-    }
+    for (std::size_t i = 0; i < length; ++i) { bytes[i] = static_cast<std::uint8_t>(i); }
     return bytes;
 }
 
@@ -125,16 +124,12 @@ TEST_CASE("a message hashes alike however it is cut into words and bytes") {
     auto random = std::mt19937_64{allot_test::seed()};
     for (auto i = 0; i < 5'000; ++i) {
         auto bytes = std::vector<std::uint8_t>(random() % 600U);
-        for (auto& byte : bytes) {
-            byte = static_cast<std::uint8_t>(random());
-        }
+        for (auto& byte : bytes) { byte = static_cast<std::uint8_t>(random()); }
         auto pieces = SipHash13{key};
         for (std::size_t at = 0; at < bytes.size();) {
             if (bytes.size() - at >= 8 && random() % 2U == 0) {
                 auto word = std::uint64_t{0};
-                for (auto k = 0U; k < 8; ++k) {
-                    word |= std::uint64_t{bytes[at + k]} << (8U * k);
-                }
+                for (auto k = 0U; k < 8; ++k) { word |= std::uint64_t{bytes[at + k]} << (8U * k); }
                 pieces.word(word);
                 at += 8;
             } else {
@@ -148,7 +143,8 @@ TEST_CASE("a message hashes alike however it is cut into words and bytes") {
 }
 
 TEST_CASE("words in a row hash as one by one, and as their bytes") {
-    const auto words = std::array<std::uint64_t, 3>{0x0706'0504'0302'0100U, 0x0F0E'0D0C'0B0A'0908U, 0xFFEE'DDCC'BBAA'9988U};
+    const auto words =
+        std::array<std::uint64_t, 3>{0x0706'0504'0302'0100U, 0x0F0E'0D0C'0B0A'0908U, 0xFFEE'DDCC'BBAA'9988U};
     auto bytes = std::array<std::uint8_t, 24>{};
     for (std::size_t i = 0; i < bytes.size(); ++i) {
         bytes[i] = static_cast<std::uint8_t>((words[i / 8] >> (8U * (i % 8U))) & 0xFFU);

@@ -6,6 +6,7 @@
 #include <boost/multiprecision/cpp_int.hpp>
 
 #include <allot/core/stake_root.hpp>
+
 #include "support/big.hpp"
 #include "support/catch.hpp"
 #include "support/seed.hpp"
@@ -17,7 +18,6 @@ using allot::StakeRoot;
 using allot::u128;
 using boost::multiprecision::cpp_int;
 using support::big;
-
 
 auto any_stake(std::mt19937_64& random) -> u128 { return u128::from_parts(random(), random()) >> (random() % 128U); }
 
@@ -64,9 +64,7 @@ TEST_CASE("the integer root is exact around squares") {
             check(std::max<std::uint64_t>(1, (~std::uint64_t{0} >> bits) - i % (~std::uint64_t{0} >> bits)));
         }
     }
-    for (auto i = 0; i < 200'000; ++i) {
-        check((random() >> (random() % 64U)) | 1U);
-    }
+    for (auto i = 0; i < 200'000; ++i) { check((random() >> (random() % 64U)) | 1U); }
 }
 
 TEST_CASE("the integer root agrees with a big integer") {
@@ -79,9 +77,7 @@ TEST_CASE("the integer root agrees with a big integer") {
 
 TEST_CASE("a stake root is the exact root rounded down to 32 bits") {
     auto random = std::mt19937_64{allot_test::seed()};
-    for (std::uint64_t stake = 1; stake < 70'000; ++stake) {
-        REQUIRE(is_floor_of_root(StakeRoot::from(stake), stake));
-    }
+    for (std::uint64_t stake = 1; stake < 70'000; ++stake) { REQUIRE(is_floor_of_root(StakeRoot::from(stake), stake)); }
     for (auto i = 0; i < 100'000; ++i) {
         const auto stake = any_stake(random);
         CAPTURE(big(stake));
@@ -99,9 +95,7 @@ TEST_CASE("a stake root never falls when the stake rises") {
     for (auto i = 0; i < 200'000; ++i) {
         const auto stake = any_stake(random);
         const auto more = allot::checked_add(stake, random() % 2U == 0 ? u128{1} : any_stake(random));
-        if (more) {
-            REQUIRE(StakeRoot::from(stake) <= StakeRoot::from(*more));
-        }
+        if (more) { REQUIRE(StakeRoot::from(stake) <= StakeRoot::from(*more)); }
     }
     for (auto bits = 1; bits < 128; ++bits) {
         REQUIRE(StakeRoot::from((u128{1} << bits) - 1) <= StakeRoot::from(u128{1} << bits));

@@ -1,7 +1,7 @@
-#include <allot/core/time.hpp>
-
 #include <chrono>
 #include <ratio>
+
+#include <allot/core/time.hpp>
 
 #include "support/catch.hpp"
 

@@ -8,6 +8,7 @@
 #include <boost/multiprecision/cpp_int.hpp>
 
 #include <allot/core/u128.hpp>
+
 #include "support/big.hpp"
 #include "support/catch.hpp"
 #include "support/seed.hpp"
@@ -19,7 +20,6 @@ using boost::multiprecision::cpp_int;
 using support::big;
 
 const auto modulus = cpp_int{1} << 128U;
-
 
 // Values near the edges of words: random lengths, with runs of zeros and ones.
 auto any(std::mt19937_64& random) -> u128 {

@@ -7,6 +7,7 @@
 #include <boost/multiprecision/cpp_int.hpp>
 
 #include <allot/core/weight.hpp>
+
 #include "support/big.hpp"
 #include "support/catch.hpp"
 #include "support/seed.hpp"
@@ -20,8 +21,8 @@ using allot::StakeRoot;
 using allot::u128;
 using allot::Weight;
 using boost::multiprecision::cpp_int;
-using support::big;
 using boost::multiprecision::cpp_rational;
+using support::big;
 using Real = boost::multiprecision::cpp_bin_float_100;
 
 auto exact(Weight weight) -> cpp_rational { return cpp_rational{big(weight.raw()), cpp_int{1} << 92U}; }
@@ -75,9 +76,7 @@ TEST_CASE("a weight is the formula of the rounded roots, rounded down to 2^-92")
         const auto truth = formula(f);
         CAPTURE(i, f.stake_root.packed(), f.stake_root_max.packed(), f.qos.raw());
         REQUIRE(exact(weight) > truth - unit);
-        if (weight.raw() != 1) {
-            REQUIRE(exact(weight) <= truth * (1 + power(-60)));
-        }
+        if (weight.raw() != 1) { REQUIRE(exact(weight) <= truth * (1 + power(-60))); }
     }
 }
 

@@ -4,6 +4,7 @@
 #include <boost/multiprecision/cpp_int.hpp>
 
 #include <allot/core/wide_arithmetic.hpp>
+
 #include "support/catch.hpp"
 #include "support/seed.hpp"
 
@@ -48,9 +49,7 @@ TEST_CASE("the portable quotient and remainder are exact") {
     for (auto i = 0; i < 500'000; ++i) {
         const auto a = WideWord{word(random), word(random)};
         const auto b = WideWord{random() % 2U == 0 ? 0 : word(random), word(random)};
-        if (big(b) == 0) {
-            continue;
-        }
+        if (big(b) == 0) { continue; }
         CAPTURE(i, big(a), big(b));
         const auto division = portable_divide(a, b);
         REQUIRE(big(division.quotient) == big(a) / big(b));
@@ -65,8 +64,8 @@ TEST_CASE("the portable quotient is exact next to each multiple of the divisor")
         const auto factor_max = (cpp_int{1} << 128U) / big(divisor);
         const auto factor = factor_max <= 1 ? cpp_int{1} : cpp_int{1 + word(random) % factor_max};
         const auto value = cpp_int{factor * big(divisor) - random() % 2U};
-        const auto split = WideWord{static_cast<std::uint64_t>(value >> 64U),
-                                    static_cast<std::uint64_t>(value & ~std::uint64_t{0})};
+        const auto split =
+            WideWord{static_cast<std::uint64_t>(value >> 64U), static_cast<std::uint64_t>(value & ~std::uint64_t{0})};
         CAPTURE(i, value, big(divisor));
         const auto division = portable_divide(split, divisor);
         REQUIRE(big(division.quotient) == value / big(divisor));

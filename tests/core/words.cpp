@@ -11,11 +11,9 @@
 
 TEST_CASE("words have the lowest byte first") {
     auto bytes = std::array<std::uint8_t, 32>{};
-    for (std::size_t i = 0; i < bytes.size(); ++i) {
-        bytes[i] = static_cast<std::uint8_t>(i + 1);
-    }
-    const auto words = std::array<std::uint64_t, 4>{0x0807'0605'0403'0201U, 0x100F'0E0D'0C0B'0A09U, 0x1817'1615'1413'1211U,
-                                                    0x201F'1E1D'1C1B'1A19U};
+    for (std::size_t i = 0; i < bytes.size(); ++i) { bytes[i] = static_cast<std::uint8_t>(i + 1); }
+    const auto words = std::array<std::uint64_t, 4>{0x0807'0605'0403'0201U, 0x100F'0E0D'0C0B'0A09U,
+                                                    0x1817'1615'1413'1211U, 0x201F'1E1D'1C1B'1A19U};
     CHECK(allot::words_of(bytes) == words);
     CHECK(allot::NodeId{bytes}.words() == words);
 }

@@ -20,9 +20,7 @@ using Names = std::vector<std::string>;
 /// How long it takes to lose and regain the largest of so many stakes, many times.
 auto time_to_lose_the_largest(std::uint32_t stakes) -> std::chrono::nanoseconds {
     auto tree = allot::MaxTree{};
-    for (std::uint32_t slot = 0; slot < stakes; ++slot) {
-        tree.set(slot, slot + 1U);
-    }
+    for (std::uint32_t slot = 0; slot < stakes; ++slot) { tree.set(slot, slot + 1U); }
     auto best = std::chrono::nanoseconds::max();
     for (auto run = 0; run < 5; ++run) {
         const auto start = std::chrono::steady_clock::now();
@@ -38,8 +36,8 @@ auto time_to_lose_the_largest(std::uint32_t stakes) -> std::chrono::nanoseconds 
     return best;
 }
 
-/// Worth more the longer it waits: a token for each second. Everybody ages alike, so the order of two tasks never changes, and
-/// the seconds before some far day say as much as those since the submission.
+/// Worth more the longer it waits: a token for each second. Everybody ages alike, so the order of two tasks never
+/// changes, and the seconds before some far day say as much as those since the submission.
 struct Ageing {
     using role = allot::role::valuation;
     static auto value(const allot::Task& task, const allot::Requirement&) -> allot::Value {
@@ -58,9 +56,7 @@ auto dear_ones_before_the_cheap(Dispatcher d, int most) -> int {
         const auto now = at(10s * round);
         ok(d.submit(paying(round, 100), now));
         lease = leased(d.complete(lease, now));
-        if (lease.task == allot::TaskId{"cheap"}) {
-            return round - 1;
-        }
+        if (lease.task == allot::TaskId{"cheap"}) { return round - 1; }
     }
     return most;
 }
@@ -87,9 +83,7 @@ TEST_CASE("hundreds of blocked tasks of higher value hold up nobody (D11)") {
     }
     ok(d.submit(paying("good", 10), dark(0s)));
     REQUIRE(d.queued() == 301);
-    SECTION("when waiting tasks are tried") {
-        CHECK(started(d.match(at(0s))) == Names{"good"});
-    }
+    SECTION("when waiting tasks are tried") { CHECK(started(d.match(at(0s))) == Names{"good"}); }
     SECTION("when the node becomes free") {
         ok(d.pause(1, dark(0s)));
         CHECK(started(d.resume(1, at(0s))) == Names{"good"});
@@ -140,7 +134,9 @@ TEST_CASE("a trace that fails takes no task with it (D40)") {
     const auto before = d;
     const auto submit = command::Submit{plain_task(1)};
     const auto failing = allot::Trace<allot::Dispatcher<>::View>{
-        nullptr, [](void*, const allot::Dispatcher<>::View&, const allot::Decision&) { throw std::runtime_error{"no space left"}; }};
+        nullptr, [](void*, const allot::Dispatcher<>::View&, const allot::Decision&) {
+            throw std::runtime_error{"no space left"};
+        }};
     auto events = Events{};
     CHECK_THROWS_AS(d.apply(submit, at(0s), events, failing), std::runtime_error);
     CHECK(d == before);
@@ -169,7 +165,12 @@ TEST_CASE("what names are made of never makes two requirements one (D42)") {
         const auto pulled = [&](const char* gpu, const std::string& platform) {
             auto some = d;
             auto names = Names{};
-            auto events = some.join(with(plain_node(1), [&](auto& n) { n.gpu = gpu; n.platform = platform; }), at(0s));
+            auto events = some.join(with(plain_node(1),
+                                         [&](auto& n) {
+                                             n.gpu = gpu;
+                                             n.platform = platform;
+                                         }),
+                                    at(0s));
             while (const auto* lease = events.lease()) {
                 names.push_back(lease->task.text());
                 events = some.complete(Lease{*lease}, at(0s));
@@ -183,8 +184,8 @@ TEST_CASE("what names are made of never makes two requirements one (D42)") {
     }
 }
 
-// The seeds ask for strict order of value, and so it is by default: who pays too little waits until its time is up, is told its
-// place meanwhile, and has its fee back. Who wants ageing says so in the valuation.
+// The seeds ask for strict order of value, and so it is by default: who pays too little waits until its time is up, is
+// told its place meanwhile, and has its fee back. Who wants ageing says so in the valuation.
 TEST_CASE("a cheap task gets its turn where the valuation ages, and only there (D43)") {
     CHECK(dear_ones_before_the_cheap(allot::Dispatcher<>{}, 100) == 100);
     CHECK(dear_ones_before_the_cheap(allot::Dispatcher{Ageing{}}, 100) == 9);  // 99 tokens more, ten seconds each

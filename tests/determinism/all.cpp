@@ -1,4 +1,5 @@
-// The whole program as one translation unit: half the time of five. DETERMINISM_SHORT leaves out what a short check can spare.
+// The whole program as one translation unit: half the time of five. DETERMINISM_SHORT leaves out what a short check can
+// spare.
 #include "determinism/defaults.cpp"
 #include "determinism/jobs.cpp"
 #include "determinism/main.cpp"

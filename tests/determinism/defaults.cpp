@@ -49,15 +49,14 @@ void add_defaults(Scenarios& all) {
     auto seed = std::uint64_t{1};
     for (const auto& c : cases) {
         const auto setup = support::Setup{c.setup};
-        all.push_back(scenario(c.name, seed++, c.bend, setup, [=] { return setup.make<D>(); }, c.never));
+        all.push_back(scenario(
+            c.name, seed++, c.bend, setup, [=] { return setup.make<D>(); }, c.never));
     }
     // The first again, with another key of the id hashes, which must not show.
     const auto other = scenario("another key", 1, {}, {}, [] { return support::Setup{}.make<D>({}, {7, 11}); });
     all.push_back({other.name, [first = all.front(), other](std::uint32_t commands) {
                        auto report = other.run(commands);
-                       if (report.digest != first.run(commands).digest) {
-                           report.broken = "the key of the ids shows";
-                       }
+                       if (report.digest != first.run(commands).digest) { report.broken = "the key of the ids shows"; }
                        return report;
                    }});
 }

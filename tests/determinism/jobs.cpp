@@ -15,8 +15,8 @@
 
 #include "determinism/scenarios.hpp"
 
-// Jobs in virtual time: processors that talk over a network which loses, doubles and delays, some of them lying or slow. What a
-// processor answers to each input is hashed. Whether it is right is the matter of tests/job.
+// Jobs in virtual time: processors that talk over a network which loses, doubles and delays, some of them lying or
+// slow. What a processor answers to each input is hashed. Whether it is right is the matter of tests/job.
 namespace determinism {
 
 namespace {
@@ -30,9 +30,9 @@ using allot::TimePoint;
 struct JobOptions {
     std::uint32_t nodes = 5;
     allot::Slicing slicing{2, 4, 1, 6, 1};
-    bool fair = true;       ///< Else messages are lost, doubled and late, and work is given back.
-    bool store = false;     ///< Claims are won in a store; else by saying so.
-    bool liar = false;      ///< The last node.
+    bool fair = true;    ///< Else messages are lost, doubled and late, and work is given back.
+    bool store = false;  ///< Claims are won in a store; else by saying so.
+    bool liar = false;   ///< The last node.
 };
 
 /// Hashes what a job's processor says, field by field, by the names that the fields have.
@@ -49,16 +49,12 @@ public:
     template <class T>
     void feed(const std::optional<T>& value) {
         feed(value.has_value());
-        if (value) {
-            feed(*value);
-        }
+        if (value) { feed(*value); }
     }
     template <class T>
     void feed(const std::vector<T>& values) {
         feed(static_cast<std::uint64_t>(values.size()));
-        for (const auto& value : values) {
-            feed(value);
-        }
+        for (const auto& value : values) { feed(value); }
     }
     template <class... Ts>
     void feed(const std::variant<Ts...>& value) {
@@ -78,60 +74,29 @@ public:
     [[nodiscard]] auto finish() -> Hash256 { return hash_.finish(); }
 
 private:
-#define DETERMINISM_FIELD(name)               \
-    if constexpr (requires { value.name; }) { \
-        feed(value.name);                     \
-    }
+#define DETERMINISM_FIELD(name)                                                                                        \
+    if constexpr (requires { value.name; }) { feed(value.name); }
     template <class T>
-    void fields(const T& value) {
-        DETERMINISM_FIELD(digest)
-        DETERMINISM_FIELD(macro)
-        DETERMINISM_FIELD(micro)
-        DETERMINISM_FIELD(key)
-        DETERMINISM_FIELD(node)
-        DETERMINISM_FIELD(wallet)
-        DETERMINISM_FIELD(boot)
-        DETERMINISM_FIELD(owner)
-        DETERMINISM_FIELD(holder)
-        DETERMINISM_FIELD(voter)
-        DETERMINISM_FIELD(epoch)
-        DETERMINISM_FIELD(rank)
-        DETERMINISM_FIELD(seq)
-        DETERMINISM_FIELD(token)
-        DETERMINISM_FIELD(tokens)
-        DETERMINISM_FIELD(open)
-        DETERMINISM_FIELD(took)
-        DETERMINISM_FIELD(late)
-        DETERMINISM_FIELD(attempts)
-        DETERMINISM_FIELD(renewals)
-        DETERMINISM_FIELD(closed)
-        DETERMINISM_FIELD(expires)
-        DETERMINISM_FIELD(hold)
-        DETERMINISM_FIELD(heard)
-        DETERMINISM_FIELD(reign)
-        DETERMINISM_FIELD(revision)
-        DETERMINISM_FIELD(clock)
-        DETERMINISM_FIELD(progress)
-        DETERMINISM_FIELD(items)
-        DETERMINISM_FIELD(accepted)
-        DETERMINISM_FIELD(requests)
-        DETERMINISM_FIELD(owners_before)
-        DETERMINISM_FIELD(control)
-        DETERMINISM_FIELD(results)
-        DETERMINISM_FIELD(rejected)
-        DETERMINISM_FIELD(record)
-        DETERMINISM_FIELD(records)
-        DETERMINISM_FIELD(final)
-        DETERMINISM_FIELD(as)
-        DETERMINISM_FIELD(idempotency_key)
-        DETERMINISM_FIELD(culprits)
-        DETERMINISM_FIELD(claim)
-        DETERMINISM_FIELD(bid)
-        DETERMINISM_FIELD(mark)
-        DETERMINISM_FIELD(channel)
-        DETERMINISM_FIELD(path)
-        DETERMINISM_FIELD(message)
-    }
+    void fields(const T& value){
+        DETERMINISM_FIELD(digest) DETERMINISM_FIELD(macro) DETERMINISM_FIELD(micro) DETERMINISM_FIELD(key)
+            DETERMINISM_FIELD(node) DETERMINISM_FIELD(wallet) DETERMINISM_FIELD(boot) DETERMINISM_FIELD(owner)
+                DETERMINISM_FIELD(holder) DETERMINISM_FIELD(voter) DETERMINISM_FIELD(epoch) DETERMINISM_FIELD(rank)
+                    DETERMINISM_FIELD(seq) DETERMINISM_FIELD(token) DETERMINISM_FIELD(tokens) DETERMINISM_FIELD(open)
+                        DETERMINISM_FIELD(took) DETERMINISM_FIELD(late) DETERMINISM_FIELD(attempts)
+                            DETERMINISM_FIELD(renewals) DETERMINISM_FIELD(closed) DETERMINISM_FIELD(expires)
+                                DETERMINISM_FIELD(hold) DETERMINISM_FIELD(heard) DETERMINISM_FIELD(reign)
+                                    DETERMINISM_FIELD(revision) DETERMINISM_FIELD(clock) DETERMINISM_FIELD(progress)
+                                        DETERMINISM_FIELD(items) DETERMINISM_FIELD(accepted) DETERMINISM_FIELD(requests)
+                                            DETERMINISM_FIELD(owners_before) DETERMINISM_FIELD(control)
+                                                DETERMINISM_FIELD(results) DETERMINISM_FIELD(rejected)
+                                                    DETERMINISM_FIELD(record) DETERMINISM_FIELD(records)
+                                                        DETERMINISM_FIELD(final) DETERMINISM_FIELD(as)
+                                                            DETERMINISM_FIELD(idempotency_key)
+                                                                DETERMINISM_FIELD(culprits) DETERMINISM_FIELD(claim)
+                                                                    DETERMINISM_FIELD(bid) DETERMINISM_FIELD(mark)
+                                                                        DETERMINISM_FIELD(channel)
+                                                                            DETERMINISM_FIELD(path)
+                                                                                DETERMINISM_FIELD(message)}
 #undef DETERMINISM_FIELD
 
     std::vector<std::uint8_t> bytes_{};
@@ -143,12 +108,12 @@ private:
 class JobNetwork {
 public:
     JobNetwork(const JobOptions& options, std::uint64_t seed, JobHash& hash, Report& report)
-        : options_{options}, words_{seed}, hash_{&hash}, report_{&report}, seed_{seed},
-          spec_{allot::JobId{seed}, allot::Entropy{seed}, options.slicing, "code", "data"},
+        : options_{options}, words_{seed}, hash_{&hash}, report_{&report}, seed_{seed}, spec_{allot::JobId{seed},
+                                                                                              allot::Entropy{seed},
+                                                                                              options.slicing, "code",
+                                                                                              "data"},
           plan_{*allot::JobPlan::slice(spec_)}, secret_{spec_, allot::Entropy{seed ^ 0xBEACU}} {
-        for (std::uint32_t i = 0; i < options.nodes; ++i) {
-            at(static_cast<std::int64_t>(below(3'000)), i, Boot{});
-        }
+        for (std::uint32_t i = 0; i < options.nodes; ++i) { at(static_cast<std::int64_t>(below(3'000)), i, Boot{}); }
     }
 
     /// @param inputs how many the processors may still be given; counted down.
@@ -165,11 +130,25 @@ public:
 
 private:
     struct Boot {};
-    struct Wake { std::uint64_t number; };
-    struct Deliver { std::string channel; allot::JobMessage message; };
-    struct Finish { allot::MicroKey key; allot::FencingToken token; };
-    struct Stored { Hash256 claim; allot::ClaimBid bid; };
-    struct Ask { allot::FinalRecord as; std::vector<allot::MacroRecord> records; };
+    struct Wake {
+        std::uint64_t number;
+    };
+    struct Deliver {
+        std::string channel;
+        allot::JobMessage message;
+    };
+    struct Finish {
+        allot::MicroKey key;
+        allot::FencingToken token;
+    };
+    struct Stored {
+        Hash256 claim;
+        allot::ClaimBid bid;
+    };
+    struct Ask {
+        allot::FinalRecord as;
+        std::vector<allot::MacroRecord> records;
+    };
     struct Happens {
         std::uint32_t node;
         std::variant<Boot, Wake, Deliver, Finish, Stored, Ask> what;
@@ -201,14 +180,10 @@ private:
         nodes_[i].processor.emplace(allot::JobNode{allot::NodeId{"node-" + name}, allot::WalletId{"wallet-" + name}, 1},
                                     allot::JobParameters{}, std::move(arbiter), time());
         take(i, nodes_[i].processor->start(time()));
-        if (i == 0) {
-            take(i, nodes_[i].processor->post(plan_, time()));
-        }
+        if (i == 0) { take(i, nodes_[i].processor->post(plan_, time())); }
     }
     void happen(std::uint32_t i, const Wake& wake) {
-        if (wake.number == nodes_[i].wake) {
-            take(i, nodes_[i].processor->tick(time()));
-        }
+        if (wake.number == nodes_[i].wake) { take(i, nodes_[i].processor->tick(time())); }
     }
     void happen(std::uint32_t i, const Deliver& letter) {
         if (nodes_[i].processor && nodes_[i].channels.contains(letter.channel)) {
@@ -217,12 +192,8 @@ private:
     }
     void happen(std::uint32_t i, const Finish& finish) {
         const auto work = nodes_[i].processor->work();
-        if (!work || work->key != finish.key || work->token != finish.token) {
-            return;
-        }
-        if (unlucky(10)) {
-            return take(i, nodes_[i].processor->fail(*work, time()));
-        }
+        if (!work || work->key != finish.key || work->token != finish.token) { return; }
+        if (unlucky(10)) { return take(i, nodes_[i].processor->fail(*work, time())); }
         auto hashes = std::vector<Hash256>{};
         const auto secret = secret_.macro(finish.key.macro, rounds_[finish.key.macro]);
         for (const auto block : secret.blocks[finish.key.micro]) {
@@ -239,12 +210,8 @@ private:
     void happen(std::uint32_t i, const Ask& ask) {
         auto settlement = allot::Settlement{plan_.job(), false, std::nullopt, {}};
         if (!paid_) {
-            for (const auto& record : ask.records) {
-                judge(record, settlement.culprits);
-            }
-            if (settlement.culprits.empty()) {
-                paid_ = ask.as;
-            }
+            for (const auto& record : ask.records) { judge(record, settlement.culprits); }
+            if (settlement.culprits.empty()) { paid_ = ask.as; }
         }
         settlement.settled = paid_.has_value();
         settlement.settled_as = paid_;
@@ -274,26 +241,20 @@ private:
         auto& node = nodes_[i];
         (*report_)[Happening::refused] += effects.error ? 1U : 0U;
         node.channels.insert(effects.joined.begin(), effects.joined.end());
-        for (const auto& write : effects.writes) {
-            store_.emplace(write.record.digest, write.record);
-        }
+        for (const auto& write : effects.writes) { store_.emplace(write.record.digest, write.record); }
         for (const auto& claim : effects.claims) {
             at(now_ + 1 + static_cast<std::int64_t>(below(50)), i, Stored{claim.claim, claim.bid});
         }
         for (const auto& event : effects.events) {
             std::visit([&](const auto& e) { this->note(i, e); }, event);
         }
-        for (const auto& send : effects.sends) {
-            publish(i, send);
-        }
+        for (const auto& send : effects.sends) { publish(i, send); }
         const auto wake = node.processor->next_deadline().time_since_epoch().count();
         at(std::max(now_ + 1, wake), i, Wake{++node.wake});
     }
     void publish(std::uint32_t from, const allot::JobSend& send) {
         for (std::uint32_t to = 0; to < nodes_.size(); ++to) {
-            if (to == from || unlucky(10)) {
-                continue;
-            }
+            if (to == from || unlucky(10)) { continue; }
             for (auto copies = unlucky(10) ? 2 : 1; copies > 0; --copies) {
                 const auto wait = 1 + below(unlucky(5) ? 20'000 : 50);
                 at(now_ + static_cast<std::int64_t>(wait), to, Deliver{send.channel, send.message});
@@ -310,7 +271,9 @@ private:
     void note(std::uint32_t, const allot::job_event::LeaseExpired&) { ++(*report_)[Happening::expired]; }
     void note(std::uint32_t, const allot::job_event::LeaseGivenBack&) { ++(*report_)[Happening::started_over]; }
     void note(std::uint32_t, const allot::job_event::ResultRejected&) { ++(*report_)[Happening::kicked_out]; }
-    void note(std::uint32_t i, const allot::job_event::EscrowReleaseRequested& e) { at(now_ + 100, i, Ask{e.as, e.records}); }
+    void note(std::uint32_t i, const allot::job_event::EscrowReleaseRequested& e) {
+        at(now_ + 100, i, Ask{e.as, e.records});
+    }
     void note(std::uint32_t i, const allot::job_event::EscrowRefundRequested& e) { at(now_ + 100, i, Ask{e.as, {}}); }
     template <class E>
     void note(std::uint32_t, const E&) {}
@@ -337,9 +300,7 @@ private:
 auto jobs(const JobOptions& options, std::uint64_t seed, std::uint32_t inputs) -> Report {
     auto report = Report{};
     auto hash = JobHash{};
-    while (inputs > 0) {
-        JobNetwork{options, seed++, hash, report}.run(inputs);
-    }
+    while (inputs > 0) { JobNetwork{options, seed++, hash, report}.run(inputs); }
     report.digest = hash.finish();
     return report;
 }
@@ -348,13 +309,15 @@ auto jobs(const JobOptions& options, std::uint64_t seed, std::uint32_t inputs) -
 
 void add_jobs(Scenarios& all) {
     using enum Happening;
-    const auto add = [&](const char* name, std::uint64_t seed, const JobOptions& options, std::vector<Happening> never) {
+    const auto add = [&](const char* name, std::uint64_t seed, const JobOptions& options,
+                         std::vector<Happening> never) {
         all.push_back({name, [=](std::uint32_t commands) { return jobs(options, seed, commands); }, std::move(never)});
     };
     // A result that is rejected counts as one kicked out; the rest is not of jobs.
     add("jobs", 501, {}, {refused, expired, started_over, kicked_out, rolled_back, left, wanted, evicted, excluded});
     add("jobs of unlucky nodes", 502, {.fair = false}, {kicked_out, rolled_back, left, wanted, evicted, excluded});
-    add("jobs with a store", 503, {.fair = false, .store = true}, {kicked_out, rolled_back, left, wanted, evicted, excluded});
+    add("jobs with a store", 503, {.fair = false, .store = true},
+        {kicked_out, rolled_back, left, wanted, evicted, excluded});
     add("jobs with a liar", 504, {.nodes = 8, .liar = true},
         {refused, expired, started_over, rolled_back, left, wanted, evicted, excluded});
 }

@@ -14,9 +14,7 @@
 namespace {
 
 void print(const allot::Hash256& digest, const char* name) {
-    for (const auto byte : digest) {
-        std::printf("%02x", static_cast<unsigned>(byte));
-    }
+    for (const auto byte : digest) { std::printf("%02x", static_cast<unsigned>(byte)); }
     std::printf(" %s\n", name);
 }
 

@@ -17,7 +17,8 @@ struct LocalityFirst {
     using role = allot::role::weight;
     static constexpr std::string_view name = "locality_first/1";
     static constexpr bool monotone = true;
-    [[nodiscard]] auto weight(const allot::Node& node, const allot::Task& task, allot::Factors f) const -> allot::Weight {
+    [[nodiscard]] auto weight(const allot::Node& node, const allot::Task& task, allot::Factors f) const
+        -> allot::Weight {
         f.boost_num *= f.boost_num;
         f.boost_den *= f.boost_den;
         return allot::HarmonicWeight{}.weight(node, task, f);
@@ -28,7 +29,8 @@ struct LocalityFirst {
 struct Fickle {
     using role = allot::role::weight;
     static constexpr std::string_view name = "fickle/1";
-    [[nodiscard]] auto weight(const allot::Node& node, const allot::Task& task, allot::Factors f) const -> allot::Weight {
+    [[nodiscard]] auto weight(const allot::Node& node, const allot::Task& task, allot::Factors f) const
+        -> allot::Weight {
         const auto mark = node.id.bytes()[0] ^ task.id.bytes()[0];
         return allot::harmonic(f).scaled(1U + mark % 5U, 3);
     }
@@ -38,7 +40,8 @@ struct Fickle {
 struct NotYourOwn {
     using role = allot::role::eligibility;
     static constexpr std::string_view name = "not_your_own/1";
-    [[nodiscard]] auto fits(const allot::NodeClass& node_class, const allot::Requirement& requirement) const -> allot::Reason {
+    [[nodiscard]] auto fits(const allot::NodeClass& node_class, const allot::Requirement& requirement) const
+        -> allot::Reason {
         return node_class.vram.count > 4 * requirement.vram_min.count && requirement.gpus.empty() ? allot::Reason{64}
                                                                                                   : allot::Reason::none;
     }
@@ -106,7 +109,9 @@ struct Hasty {
         return std::clamp<allot::Duration>(task.duration_estimate, 1s, 100s);
     }
     [[nodiscard]] auto length_max(const allot::Node&, const allot::Task&) const -> allot::Duration { return 5min; }
-    [[nodiscard]] auto patience(const allot::Task& task) const -> allot::Duration { return task.models.empty() ? 20s : 10min; }
+    [[nodiscard]] auto patience(const allot::Task& task) const -> allot::Duration {
+        return task.models.empty() ? 20s : 10min;
+    }
     [[nodiscard]] auto after(const allot::Task& task, allot::OutcomeKind) const -> allot::Next {
         return task.attempt < 2 ? allot::Next::retry_elsewhere : allot::Next::end;
     }
@@ -117,8 +122,13 @@ struct Hasty {
 void add_own(Scenarios& all) {
     const auto small = support::Setup{0x100};
     const auto own = [=] {
-        return allot::Dispatcher{LocalityFirst{}, allot::AllOf{allot::HardwareFit{}, NotYourOwn{}}, TwoStrikes{}, HighestFee{},
-                                 OneMore{}, Hasty{}, allot::ValueQueue{small.queue()}};
+        return allot::Dispatcher{LocalityFirst{},
+                                 allot::AllOf{allot::HardwareFit{}, NotYourOwn{}},
+                                 TwoStrikes{},
+                                 HighestFee{},
+                                 OneMore{},
+                                 Hasty{},
+                                 allot::ValueQueue{small.queue()}};
     };
     const auto fickle = [=] {
         return allot::Dispatcher{Fickle{}, allot::RollingQos{small.qos()}, allot::FlatQueue{small.queue()}};

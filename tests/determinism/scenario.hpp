@@ -20,17 +20,29 @@
 #include "support/commands.hpp"
 
 // A scenario is a stream of random commands for one dispatcher, and the digest of all that followed. The program of all
-// scenarios must print the same on every machine; tests/determinism.sh compares. It needs nothing but what the library needs.
+// scenarios must print the same on every machine; tests/determinism.sh compares. It needs nothing but what the library
+// needs.
 namespace determinism {
 
 /// What happened in a scenario, and how often: so that none tests nothing. Those from `expired` on are rare.
 enum class Happening : std::uint8_t {
-    started, done, refused, expired, started_over, rolled_back, left, wanted, evicted, excluded, kicked_out, count
+    started,
+    done,
+    refused,
+    expired,
+    started_over,
+    rolled_back,
+    left,
+    wanted,
+    evicted,
+    excluded,
+    kicked_out,
+    count
 };
 inline constexpr auto happenings = static_cast<std::size_t>(Happening::count);
 inline constexpr auto happening_names =
-    std::array<const char*, happenings>{"started",     "done", "refused", "expired", "started over", "rolled back",
-                                        "left", "wanted",  "evicted", "excluded", "kicked out"};
+    std::array<const char*, happenings>{"started", "done",   "refused", "expired",  "started over", "rolled back",
+                                        "left",    "wanted", "evicted", "excluded", "kicked out"};
 
 struct Report {
     allot::Hash256 digest{};
@@ -61,11 +73,11 @@ private:
 
 /// How a scenario's stream differs from the usual one.
 struct Bend {
-    std::uint32_t nodes = 0;    ///< So many nodes join before the stream begins.
-    bool calm = false;          ///< Time leaps seldom, so that more is in flight.
-    bool tied = false;          ///< Nodes are alike and tasks are worth the same.
-    bool extreme = false;       ///< Stakes, fees, memory and durations from the ends of their ranges.
-    bool named_once = true;     ///< Most tasks have an id of their own, so that they pile up.
+    std::uint32_t nodes = 0;  ///< So many nodes join before the stream begins.
+    bool calm = false;        ///< Time leaps seldom, so that more is in flight.
+    bool tied = false;        ///< Nodes are alike and tasks are worth the same.
+    bool extreme = false;     ///< Stakes, fees, memory and durations from the ends of their ranges.
+    bool named_once = true;   ///< Most tasks have an id of their own, so that they pile up.
 };
 
 /// What a dispatcher is after all.
@@ -134,9 +146,7 @@ public:
 
 private:
     void task(allot::TaskSpec& spec) {
-        if (bend_.named_once && words_->below(8) != 0) {
-            spec.id = allot::TaskId{1'000 + named_++};
-        }
+        if (bend_.named_once && words_->below(8) != 0) { spec.id = allot::TaskId{1'000 + named_++}; }
         if (bend_.tied) {
             spec.vram_min = {16};
             spec.fee = 20;
@@ -158,7 +168,8 @@ private:
     std::uint64_t named_ = 0;
 };
 
-/// One stream of commands with all that followed. It may go on with another dispatcher, to which the records were handed.
+/// One stream of commands with all that followed. It may go on with another dispatcher, to which the records were
+/// handed.
 class Stream {
 public:
     Stream(std::uint64_t seed, const Bend& bend, const support::Setup& setup)
@@ -207,7 +218,8 @@ public:
                     }
                     break;
                 default:
-                    apply(d, *support::interpret(op, memory_), support::moment_of(op, setup_, d.now(), d.next_deadline()));
+                    apply(d, *support::interpret(op, memory_),
+                          support::moment_of(op, setup_, d.now(), d.next_deadline()));
                     --commands;
             }
         }
@@ -245,20 +257,14 @@ private:
     void roll_back(const D& d, Saved<D>& saved) {
         saved.session.rollback();
         memory_ = std::move(saved.memory);
-        if (saved.state && *saved.state != state_of(d)) {
-            report_.broken = "a rollback does not give back the state";
-        }
-        if (saved.state) {
-            hash_.bytes(*saved.state);
-        }
+        if (saved.state && *saved.state != state_of(d)) { report_.broken = "a rollback does not give back the state"; }
+        if (saved.state) { hash_.bytes(*saved.state); }
         ++report_[Happening::rolled_back];
     }
 
     void hear() {
         bytes_.clear();
-        for (const auto& event : events_) {
-            allot::encode_to(bytes_, event);
-        }
+        for (const auto& event : events_) { allot::encode_to(bytes_, event); }
         hash_.bytes(bytes_);
         memory_.hear(events_);
         namespace event = allot::event;
@@ -290,8 +296,8 @@ private:
 
 /// A scenario of one dispatcher, which `make()` gives.
 template <class Make>
-[[nodiscard]] auto scenario(std::string name, std::uint64_t seed, const Bend& bend, const support::Setup& setup, Make make,
-                            std::vector<Happening> never = {}) -> Scenario {
+[[nodiscard]] auto scenario(std::string name, std::uint64_t seed, const Bend& bend, const support::Setup& setup,
+                            Make make, std::vector<Happening> never = {}) -> Scenario {
     return {std::move(name),
             [=](std::uint32_t commands) {
                 auto d = make();

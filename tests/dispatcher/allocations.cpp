@@ -1,6 +1,8 @@
 // labels: slow
 // What a dispatcher asks of the allocator: nothing, once it has grown.
 
+#include "support/allocations.hpp"
+
 #include <cstddef>
 #include <cstdint>
 #include <utility>
@@ -9,7 +11,6 @@
 
 #include <allot/queue/flat_queue.hpp>
 
-#include "support/allocations.hpp"
 #include "support/catch.hpp"
 #include "support/network.hpp"
 
@@ -17,20 +18,21 @@ namespace {
 
 using namespace support;
 
-/// Busy nodes whose tasks are completed and replaced, one pair of commands after the other. Ended tasks are forgotten at
-/// once, or their records would go on growing; every requirement is in use all the time.
+/// Busy nodes whose tasks are completed and replaced, one pair of commands after the other. Ended tasks are forgotten
+/// at once, or their records would go on growing; every requirement is in use all the time.
 template <class Dispatcher>
 class Pairs {
 public:
     Pairs(Dispatcher dispatcher, std::uint32_t nodes, std::uint32_t tasks, bool alike = false)
         : dispatcher_{std::move(dispatcher)}, alike_{alike} {
         for (auto n = 1U; n <= nodes; ++n) {
-            const auto node = with(plain_node(n), [&](auto& it) { it.vram = {8U << n % 4U}; it.stake = 100 + n; });
+            const auto node = with(plain_node(n), [&](auto& it) {
+                it.vram = {8U << n % 4U};
+                it.stake = 100 + n;
+            });
             ok(dispatcher_.join(node, at(0s)));
         }
-        for (auto t = 0U; t < tasks; ++t) {
-            take(dispatcher_.submit(fresh(), at(0s)));
-        }
+        for (auto t = 0U; t < tasks; ++t) { take(dispatcher_.submit(fresh(), at(0s))); }
     }
 
     auto calls_in(std::uint32_t pairs) -> std::uint64_t {
@@ -59,9 +61,7 @@ private:
         task.vram_min = {8U << (alike_ ? 0 : random_.below(2))};
         task.fee = 1 + random_.below(1'000'000);
         task.duration_estimate = 10h;
-        if (!alike_ && random_.below(2) == 0) {
-            task.gpus = {{"RTX 4090", {}}};
-        }
+        if (!alike_ && random_.below(2) == 0) { task.gpus = {{"RTX 4090", {}}}; }
         return task;
     }
     void take(const Events& events) {
@@ -97,7 +97,8 @@ TEST_CASE("a million pairs of submit and complete call the allocator not once, w
     CHECK(pairs.calls_in(1'000'000) == 0);
 }
 
-// A group of a FlatQueue keeps the room it once needed, and the largest need of one group among several may be long in coming.
+// A group of a FlatQueue keeps the room it once needed, and the largest need of one group among several may be long in
+// coming.
 TEST_CASE("the same with flat heaps and one group of tasks") {
     auto pairs = Pairs{dispatcher<allot::FlatQueue>(), 400, 800, true};
     (void)pairs.calls_in(500'000);

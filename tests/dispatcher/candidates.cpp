@@ -30,9 +30,7 @@ auto shares(Dispatcher dispatcher, const TaskSpec& task, int draws) -> std::map<
 template <class Dispatcher>
 auto candidates(const Dispatcher& dispatcher, const TaskSpec& task) -> std::vector<std::string> {
     auto names = std::vector<std::string>{};
-    for (const auto& [name, n] : shares(dispatcher, task, 60)) {
-        names.push_back(name);
-    }
+    for (const auto& [name, n] : shares(dispatcher, task, 60)) { names.push_back(name); }
     return names;
 }
 
@@ -55,7 +53,11 @@ TEST_CASE("a task gets a card that it accepts and no other (rule 10)") {
     ok(d.join(node("4080-16", "RTX 4080", 16), at(0s)));
     ok(d.join(node("4090-24", "RTX 4090", 24), at(0s)));
     using Choices = std::vector<allot::GpuChoice>;
-    struct Case { std::uint32_t vram_min; Choices gpus; Names expected; };
+    struct Case {
+        std::uint32_t vram_min;
+        Choices gpus;
+        Names expected;
+    };
     const auto c = GENERATE(values<Case>({
         {1, {}, {"3080-10", "3080-16", "4080-16", "4090-24"}},
         {10, {}, {"3080-10", "3080-16", "4080-16", "4090-24"}},
@@ -63,11 +65,11 @@ TEST_CASE("a task gets a card that it accepts and no other (rule 10)") {
         {16, {}, {"3080-16", "4080-16", "4090-24"}},
         {17, {}, {"4090-24"}},
         {25, {}, nobody},
-        {0, {{"RTX 3080", 16_GiB}}, {"3080-16"}},                          // exact: name and VRAM
-        {0, {{"RTX 3080", 12_GiB}}, nobody},                               // not "at least"
-        {0, {{"rtx 3080", 16_GiB}}, nobody},                               // names are compared as they are
-        {24, {{"RTX 3080", 10_GiB}}, {"3080-10"}},                         // an exact card overrules vram_min
-        {1, {{"RTX 3080", {}}}, {"3080-10", "3080-16"}},                   // by name alone: any VRAM from the minimum on
+        {0, {{"RTX 3080", 16_GiB}}, {"3080-16"}},         // exact: name and VRAM
+        {0, {{"RTX 3080", 12_GiB}}, nobody},              // not "at least"
+        {0, {{"rtx 3080", 16_GiB}}, nobody},              // names are compared as they are
+        {24, {{"RTX 3080", 10_GiB}}, {"3080-10"}},        // an exact card overrules vram_min
+        {1, {{"RTX 3080", {}}}, {"3080-10", "3080-16"}},  // by name alone: any VRAM from the minimum on
         {11, {{"RTX 3080", {}}}, {"3080-16"}},
         {17, {{"RTX 3080", {}}}, nobody},
         {0, {{"RTX 3080", 10_GiB}, {"RTX 4080", 16_GiB}}, {"3080-10", "4080-16"}},
@@ -76,20 +78,22 @@ TEST_CASE("a task gets a card that it accepts and no other (rule 10)") {
     }));
     CAPTURE(c.vram_min, c.gpus.size(), c.gpus.empty() ? std::string{} : c.gpus[0].name);
     CHECK(candidates(d, with(plain_task(1), [&](TaskSpec& t) {
-              t.vram_min = allot::Gibibytes{c.vram_min};
-              t.gpus = c.gpus;
-          })) == c.expected);
+                         t.vram_min = allot::Gibibytes{c.vram_min};
+                         t.gpus = c.gpus;
+                     })) == c.expected);
 }
 
 TEST_CASE("requirements that say the same are one group") {
     auto d = allot::Dispatcher<>{};
     const auto submit = [&](int id, std::uint32_t vram, std::vector<allot::GpuChoice> gpus,
                             std::vector<std::string> platforms) {
-        ok(d.submit(with(plain_task(id), [&](TaskSpec& t) {
-            t.vram_min = allot::Gibibytes{vram};
-            t.gpus = std::move(gpus);
-            t.platforms = std::move(platforms);
-        }), dark(0s)));
+        ok(d.submit(with(plain_task(id),
+                         [&](TaskSpec& t) {
+                             t.vram_min = allot::Gibibytes{vram};
+                             t.gpus = std::move(gpus);
+                             t.platforms = std::move(platforms);
+                         }),
+                    dark(0s)));
     };
     submit(1, 0, {{"A", 8_GiB}, {"B", 8_GiB}}, {"x", "y"});
     submit(2, 0, {{"B", 8_GiB}, {"A", 8_GiB}, {"B", 8_GiB}}, {"y", "x", "x"});
@@ -115,7 +119,8 @@ TEST_CASE("requirements that say the same are one group") {
 TEST_CASE("a task that lists platforms runs on those alone") {
     auto d = allot::Dispatcher<>{};
     for (const auto* platform : {"Linux", "Darwin", ""}) {
-        ok(d.join(with(plain_node(*platform == '\0' ? "unsaid" : platform), [&](auto& n) { n.platform = platform; }), at(0s)));
+        ok(d.join(with(plain_node(*platform == '\0' ? "unsaid" : platform), [&](auto& n) { n.platform = platform; }),
+                  at(0s)));
     }
     const auto on = [&](std::vector<std::string> platforms) {
         return candidates(d, with(plain_task(1), [&](TaskSpec& t) { t.platforms = platforms; }));
@@ -129,13 +134,14 @@ TEST_CASE("a task that lists platforms runs on those alone") {
 TEST_CASE("a task that refuses platforms runs on all others") {
     auto d = allot::Dispatcher<>{};
     for (const auto* platform : {"Linux", "Darwin", ""}) {
-        ok(d.join(with(plain_node(*platform == '\0' ? "unsaid" : platform), [&](auto& n) { n.platform = platform; }), at(0s)));
+        ok(d.join(with(plain_node(*platform == '\0' ? "unsaid" : platform), [&](auto& n) { n.platform = platform; }),
+                  at(0s)));
     }
     const auto but = [&](std::vector<std::string> accepted, std::vector<std::string> refused) {
         return candidates(d, with(plain_task(1), [&](TaskSpec& t) {
-            t.platforms = accepted;
-            t.platforms_refused = refused;
-        }));
+                              t.platforms = accepted;
+                              t.platforms_refused = refused;
+                          }));
     };
     CHECK(but({}, {"Darwin"}) == Names{"Linux", "unsaid"});
     CHECK(but({}, {"Windows", "Darwin", "Linux"}) == Names{"unsaid"});
@@ -145,7 +151,10 @@ TEST_CASE("a task that refuses platforms runs on all others") {
 TEST_CASE("a node serves tasks of its own major version that need nothing newer") {
     auto d = allot::Dispatcher<>{};
     ok(d.join(with(plain_node("2.5.1"), [](auto& n) { n.software = {2, 5, 1}; }), at(0s)));
-    struct Case { std::optional<allot::SoftwareVersion> needed; bool runs; };
+    struct Case {
+        std::optional<allot::SoftwareVersion> needed;
+        bool runs;
+    };
     const auto c = GENERATE(values<Case>({
         {std::nullopt, true},
         {allot::SoftwareVersion{2, 5, 1}, true},
@@ -163,7 +172,11 @@ TEST_CASE("a node serves tasks of its own major version that need nothing newer"
 
 TEST_CASE("candidates are narrowed to holders as the rules say (rule 9)") {
     using allot::Narrowing;
-    struct Case { Narrowing narrowing; std::vector<std::string> models; Names expected; };
+    struct Case {
+        Narrowing narrowing;
+        std::vector<std::string> models;
+        Names expected;
+    };
     const auto c = GENERATE(values<Case>({
         {Narrowing::any, {}, {"a", "ab", "none"}},  // no models, no narrowing
         {Narrowing::any, {"A"}, {"a", "ab"}},
@@ -204,17 +217,15 @@ TEST_CASE("a holder that is not eligible starves nobody: eligible first, narrowe
     if (spoil == 3) {
         ok(d.pause("holder", at(0s)));
     } else if (spoil == 4) {
-        for (auto i = 0; i < 3; ++i) {
-            ok(d.observe("holder", allot::OutcomeKind::timeout, at(0s)));
-        }
+        for (auto i = 0; i < 3; ++i) { ok(d.observe("holder", allot::OutcomeKind::timeout, at(0s))); }
     } else if (spoil == 5) {
         ok(d.submit(with(plain_task(9), [](auto& t) { t.models = {"A"}; }), at(0s)));
     }
     CAPTURE(spoil);
     CHECK(candidates(d, with(plain_task(1), [](TaskSpec& t) {
-              t.models = {"A"};
-              t.platforms = {"Linux"};
-          })) == Names{"other"});
+                         t.models = {"A"};
+                         t.platforms = {"Linux"};
+                     })) == Names{"other"});
 }
 
 TEST_CASE("a node with zero weight is never drawn, alone or beside others") {
@@ -243,7 +254,13 @@ TEST_CASE("without entropy nothing is drawn and the task waits") {
 
 TEST_CASE("nodes are drawn in proportion to W = M S Q / (S + Q)") {
     // Models of the task: A and B. On disk and loaded give M = 1.35, 1.85 and 2 (spec: golden numbers).
-    struct Member { const char* id; std::uint64_t stake; std::uint32_t verdict; std::vector<std::string> disk; bool load; };
+    struct Member {
+        const char* id;
+        std::uint64_t stake;
+        std::uint32_t verdict;
+        std::vector<std::string> disk;
+        bool load;
+    };
     const auto members = std::array<Member, 5>{{
         {"p", 1600, 5, {"A"}, false},
         {"q", 400, 10, {"A", "B"}, false},
@@ -254,11 +271,14 @@ TEST_CASE("nodes are drawn in proportion to W = M S Q / (S + Q)") {
     auto d = allot::Dispatcher<>{};
     auto weights = std::map<std::string, double>{};
     for (const auto& m : members) {
-        ok(d.join(with(plain_node(m.id), [&](auto& n) { n.stake = m.stake; n.models = m.disk; }), at(0s)));
+        ok(d.join(with(plain_node(m.id),
+                       [&](auto& n) {
+                           n.stake = m.stake;
+                           n.models = m.disk;
+                       }),
+                  at(0s)));
         ok(d.score(m.id, m.verdict, at(0s)));
-        if (m.load) {
-            ok(d.report_model(m.id, command::Report::load, m.disk, at(0s)));
-        }
+        if (m.load) { ok(d.report_model(m.id, command::Report::load, m.disk, at(0s))); }
         const auto s = std::sqrt(double(m.stake)) / 80.0;
         const auto q = m.verdict / 10.0;
         const auto boost = 1.0 + 0.35 * double(m.disk.size()) + (m.load ? 0.15 * double(m.disk.size()) : 0.0);
@@ -268,9 +288,7 @@ TEST_CASE("nodes are drawn in proportion to W = M S Q / (S + Q)") {
     const auto task = with(plain_task(1), [](TaskSpec& t) { t.models = {"B", "A"}; });
     auto found = shares(d, task, draws);
     auto sum = 0.0;
-    for (const auto& [id, w] : weights) {
-        sum += w;
-    }
+    for (const auto& [id, w] : weights) { sum += w; }
     CHECK(found.count("t") == 0);
     auto chi_square = 0.0;
     for (const auto& [id, w] : weights) {

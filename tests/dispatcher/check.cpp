@@ -54,9 +54,9 @@ TEST_CASE("a batch says which of its events answer which command, and which were
     ok(batch.submit(with(plain_task(1), [](auto& t) { t.duration_estimate = 1s; }), at(0s)));
     auto single = batch;
     const auto later = at(24h);  // the first command of the batch finds the task out of time
-    const auto commands = std::vector<Command>{command::Join{plain_node(1)},   command::Join{plain_node(1)},
-                                               command::Submit{plain_task(2)}, command::Cancel{99},
-                                               command::Pause{99},             command::Advance{}};
+    const auto commands =
+        std::vector<Command>{command::Join{plain_node(1)}, command::Join{plain_node(1)}, command::Submit{plain_task(2)},
+                             command::Cancel{99},          command::Pause{99},           command::Advance{}};
     auto events = Events{};
     ok(batch.advance(at(0s)));
     events.push(event::Advanced{});  // what stood there before is nobody's answer
@@ -87,15 +87,11 @@ TEST_CASE("a batch gives the events of its commands one by one") {
     for (auto round = 0; round < 50; ++round) {
         const auto moment = chaos.moment(batch);
         auto commands = std::vector<Dispatcher::Command>{};
-        for (auto i = 0; i < 10; ++i) {
-            commands.push_back(chaos.command(batch));
-        }
+        for (auto i = 0; i < 10; ++i) { commands.push_back(chaos.command(batch)); }
         auto together = Events{};
         batch.apply(commands, moment, together);
         auto apart = Events{};
-        for (const auto& command : commands) {
-            single.apply(command, moment, apart);
-        }
+        for (const auto& command : commands) { single.apply(command, moment, apart); }
         REQUIRE(together.size() == apart.size());
         REQUIRE(started(together) == started(apart));
         REQUIRE(batch == single);

@@ -47,9 +47,7 @@ TEST_CASE("each policy hears its own parameters and no other's") {
 
 TEST_CASE("a queue made smaller sheds its surplus, a few tasks a command") {
     auto d = allot::Dispatcher<>{};
-    for (auto id = 1; id <= 20; ++id) {
-        ok(d.submit(paying(id, id), dark(0s)));
-    }
+    for (auto id = 1; id <= 20; ++id) { ok(d.submit(paying(id, id), dark(0s))); }
     const auto events = d.configure(allot::ValueQueueParameters{.capacity_min = 2}, 2, dark(0s));
     CHECK(evicted(events).size() == 16);
     CHECK(evicted(events).front() == "1");
@@ -68,22 +66,27 @@ TEST_CASE("narrowing and boosts change draws at once") {
 
 TEST_CASE("new boosts leave every draw as a dispatcher would make it that had them from the start") {
     using Dispatcher = allot::Dispatcher<allot::Rules>;
-    const auto parameters = allot::RulesParameters{.narrowing = allot::Narrowing::all, .boost_on_disk = 40, .boost_in_use = 9};
+    const auto parameters =
+        allot::RulesParameters{.narrowing = allot::Narrowing::all, .boost_on_disk = 40, .boost_in_use = 9};
     auto late = Dispatcher{};
     auto early = Dispatcher{allot::Rules{parameters}};
     for (auto* d : {&late, &early}) {
         for (auto id = 1; id <= 8; ++id) {
-            ok(d->join(with(plain_node(id), [&](auto& n) {
-                n.stake = std::uint64_t{1} << id;
-                n.models = id % 3 == 0 ? Names{"a", "b"} : id % 3 == 1 ? Names{"a"} : Names{};
-            }), at(0s)));
+            ok(d->join(with(plain_node(id),
+                            [&](auto& n) {
+                                n.stake = std::uint64_t{1} << id;
+                                n.models = id % 3 == 0 ? Names{"a", "b"} : id % 3 == 1 ? Names{"a"} : Names{};
+                            }),
+                       at(0s)));
         }
         ok(d->submit(plain_task("first"), at(0s)));  // the first draw settles what bounds are relative to
         ok(d->cancel("first", at(0s)));
     }
     ok(late.configure(parameters, 1, at(0s)));
     for (auto id = 1; id <= 300; ++id) {
-        const auto task = with(plain_task(id), [&](auto& t) { t.models = id % 2 == 0 ? Names{"a", "b"} : Names{"a", "c"}; });
+        const auto task = with(plain_task(id), [&](auto& t) {
+            t.models = id % 2 == 0 ? Names{"a", "b"} : Names{"a", "c"};
+        });
         auto x = late.session();
         auto y = early.session();
         REQUIRE(where(late.submit(task, at(0s, id))) == where(early.submit(task, at(0s, id))));
@@ -124,9 +127,7 @@ TEST_CASE("a rollback restores parameters and all that follows from them") {
 TEST_CASE("a smaller window forgets the oldest verdicts with the next one") {
     auto d = allot::Dispatcher<>{};
     join_plain(d, 1);
-    for (const auto points : {0U, 0U, 10U, 10U}) {
-        ok(d.score(1, points, at(0s)));
-    }
+    for (const auto points : {0U, 0U, 10U, 10U}) { ok(d.score(1, points, at(0s))); }
     ok(d.configure(allot::RollingQosParameters{.window = 2, .kick_out_below = {}}, 2, at(0s)));
     ok(d.score(1, 5, at(0s)));
     CHECK(d.qos_score(*d.node(1)) == allot::Score::from_ratio(15, 20));
@@ -143,10 +144,12 @@ public:
         friend auto operator==(const Parameters&, const Parameters&) -> bool = default;
     };
     auto fits(const allot::NodeClass& node_class, const allot::Requirement& requirement) const -> allot::Reason {
-        return node_class.platform == "Darwin" && !parameters_.darwin ? allot::Reason::first_of_embedder
-                                                                      : allot::HardwareFit{}.fits(node_class, requirement);
+        return node_class.platform == "Darwin" && !parameters_.darwin
+                   ? allot::Reason::first_of_embedder
+                   : allot::HardwareFit{}.fits(node_class, requirement);
     }
-    auto admits(const allot::Node& node, const allot::Task& task, const allot::Situation& situation) const -> allot::Reason {
+    auto admits(const allot::Node& node, const allot::Task& task, const allot::Situation& situation) const
+        -> allot::Reason {
         return allot::HardwareFit{}.admits(node, task, situation);
     }
     auto parameters() const -> const Parameters& { return parameters_; }
@@ -192,7 +195,8 @@ TEST_CASE("a policy made of policies is configured by its parts, and compared by
     CHECK(allot::explain(d, allot::TaskId{1}).value().count(allot::Reason::name_policy) == 1);
     ok(d.configure(allot::NameWhitelistParameters{}, 3, dark(0s)));
     CHECK(started(d.match(at(0s))) == Names{"1"});
-    CHECK(refusal(d.configure(allot::ProbationParameters{.fee_max = allot::u128{1} << 96}, 4, dark(0s))) == Error::parameter_invalid);
+    CHECK(refusal(d.configure(allot::ProbationParameters{.fee_max = allot::u128{1} << 96}, 4, dark(0s))) ==
+          Error::parameter_invalid);
 }
 
 TEST_CASE("another dispatcher takes the records over, and goes on as if it had been there from the start") {
@@ -231,9 +235,7 @@ TEST_CASE("leases go on under other policies, and a smaller queue sheds what doe
     join_plain(old, 1);
     ok(old.score(1, 10, at(0s)));
     const auto lease = leased(old.submit(plain_task("running"), at(0s)));
-    for (auto id = 1; id <= 4; ++id) {
-        ok(old.submit(paying(id, id), at(0s)));
-    }
+    for (auto id = 1; id <= 4; ++id) { ok(old.submit(paying(id, id), at(0s))); }
     using New = allot::Dispatcher<allot::ValueQueue, allot::FixedTerms>;
     auto d = New{std::move(old), allot::ValueQueue{{.capacity_min = 2}}, allot::FixedTerms{{.estimates = 9}}};
     CHECK(d.queued() == 4);
@@ -269,9 +271,7 @@ struct Counting {
 TEST_CASE("a tracker that remembers other data starts every node as new, exclusions included") {
     auto old = allot::Dispatcher<>{};
     join_plain(old, 2);
-    for (auto i = 0; i < 3; ++i) {
-        ok(old.observe(1, allot::OutcomeKind::timeout_in_group, at(0s)));
-    }
+    for (auto i = 0; i < 3; ++i) { ok(old.observe(1, allot::OutcomeKind::timeout_in_group, at(0s))); }
     ok(old.leave(2, at(0s)));
     using New = allot::Dispatcher<Counting>;
     auto d = New{std::move(old), Counting{}};

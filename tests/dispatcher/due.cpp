@@ -47,7 +47,10 @@ TEST_CASE("deadlines at the end of time do not overflow") {
 
 TEST_CASE("deadlines are settled in their order, ties by id") {
     auto d = allot::Dispatcher<>{};
-    struct Waiting { const char* id; Duration since; };
+    struct Waiting {
+        const char* id;
+        Duration since;
+    };
     for (const auto& w : {Waiting{"z", 0s}, Waiting{"m", 1s}, Waiting{"a", 1s}, Waiting{"k", 1s}, Waiting{"b", 2s}}) {
         ok(d.submit(plain_task(w.id), dark(w.since)));
     }
@@ -75,14 +78,13 @@ TEST_CASE("the effects of what was due are dated by the moment, and it comes bef
     CHECK(std::holds_alternative<event::LeaseEnded>(events[0]));
     CHECK(std::holds_alternative<event::TaskTimedOut>(events[1]));
     CHECK(events.answer() == 2);
-    CHECK(allot::find_task(d, 1)->due_at == TimePoint{1'000s + 1h});  // forgotten an hour after the command, not after the deadline
+    CHECK(allot::find_task(d, 1)->due_at ==
+          TimePoint{1'000s + 1h});  // forgotten an hour after the command, not after the deadline
 }
 
 TEST_CASE("at most so much is settled in one command; until all is, only advance is heard") {
     auto d = allot::Dispatcher{allot::Rules{{.due_max = 2}}};
-    for (auto id = 1; id <= 5; ++id) {
-        ok(d.submit(plain_task(id), dark(0s)));
-    }
+    for (auto id = 1; id <= 5; ++id) { ok(d.submit(plain_task(id), dark(0s))); }
     const auto time = at(6h);
     auto events = d.join(plain_node(1), time);
     CHECK(refusal(events) == Error::advance_first);

@@ -88,9 +88,7 @@ TEST_CASE("an ended task tells how it ended and who did it, before and after a s
 
 TEST_CASE("a task evicted from a full queue says so", "[N1]") {
     auto d = allot::Dispatcher{allot::ValueQueue{{.tasks_per_node = 1, .capacity_min = 2}}};
-    for (auto t = 1U; t <= 3; ++t) {
-        ok(d.submit(paying(t, 100 * t), at(0s)));
-    }
+    for (auto t = 1U; t <= 3; ++t) { ok(d.submit(paying(t, 100 * t), at(0s))); }
     CHECK(d.ended(1) == TaskEnd{Ending::evicted, EndCause::queue_full, {}});
     CHECK(refusal(d.cancel(1, at(1s))) == Error::task_ended);
     CHECK(refusal(d.submit(plain_task(1), at(1s))) == Error::task_duplicate);

@@ -41,24 +41,18 @@ auto gang(allot::TaskId id, std::uint32_t size, bool same_card = false, std::uin
 }
 auto leases(const Events& events) -> std::vector<Lease> {
     auto found = std::vector<Lease>{};
-    for (const auto& started : all<event::TaskStarted>(events)) {
-        found.push_back(started.lease);
-    }
+    for (const auto& started : all<event::TaskStarted>(events)) { found.push_back(started.lease); }
     return found;
 }
 auto nodes(const Events& events) -> std::vector<std::string> {
     auto found = std::vector<std::string>{};
-    for (const auto& lease : leases(events)) {
-        found.push_back(lease.node.text());
-    }
+    for (const auto& lease : leases(events)) { found.push_back(lease.node.text()); }
     std::sort(found.begin(), found.end());
     return found;
 }
 auto hows(const Events& events) -> std::vector<event::LeaseEnd> {
     auto found = std::vector<event::LeaseEnd>{};
-    for (const auto& end : all<event::LeaseEnded>(events)) {
-        found.push_back(end.how);
-    }
+    for (const auto& end : all<event::LeaseEnded>(events)) { found.push_back(end.how); }
     return found;
 }
 auto state(const D& d, NodeId node) -> NodeState { return d.node(node)->node.state; }
@@ -186,9 +180,7 @@ TEST_CASE("a task that nobody of its gang finished ends as its last member ended
 TEST_CASE("a gang that is retried elsewhere avoids all whom it lost") {
     auto w = Three{gang(1, 3), D{}};
     ok(w.d.configure(allot::FixedTermsParameters{.after_failure = allot::Next::retry_elsewhere}, 2, at(0s)));
-    for (const auto& lease : w.lease) {
-        ok(w.d.fail(lease, FailCause::execution_error, at(1s)));
-    }
+    for (const auto& lease : w.lease) { ok(w.d.fail(lease, FailCause::execution_error, at(1s))); }
     CHECK(w.d.task(1)->state == allot::TaskState::queued);
     CHECK(w.d.task(1)->avoided.size() == 3);
     ok(w.d.join(plain_node(4), at(2s)));
@@ -202,11 +194,10 @@ TEST_CASE("a member that declines breaks the gang up, unless somebody has comple
     ok(w.d.join(plain_node(4), at(0s)));
     const auto events = w.d.decline(w.lease[0], at(1s));
     CHECK(events.get<event::LeaseEnded>()->lease == w.lease[0]);
-    CHECK(hows(events) == std::vector{event::LeaseEnd::declined, event::LeaseEnd::withdrawn, event::LeaseEnd::withdrawn});
+    CHECK(hows(events) ==
+          std::vector{event::LeaseEnd::declined, event::LeaseEnd::withdrawn, event::LeaseEnd::withdrawn});
     REQUIRE(leases(events).size() == 3);  // at once anew, without whoever declined
-    for (const auto& lease : leases(events)) {
-        CHECK(lease.node != w.lease[0].node);
-    }
+    for (const auto& lease : leases(events)) { CHECK(lease.node != w.lease[0].node); }
 
     auto late = Three{};
     ok(late.d.complete(late.lease[1], at(1s)));
@@ -221,9 +212,7 @@ TEST_CASE("a gang that is cancelled frees all its nodes and blames none") {
     ok(w.d.complete(w.lease[0], at(1s)));
     const auto before = w.d.node(w.lease[1].node)->qos;
     CHECK(count<event::TaskCancelled>(w.d.cancel(1, at(1s))) == 1);
-    for (auto id = 1; id <= 3; ++id) {
-        CHECK(state(w.d, id) == NodeState::available);
-    }
+    for (auto id = 1; id <= 3; ++id) { CHECK(state(w.d, id) == NodeState::available); }
     CHECK(w.d.node(w.lease[1].node)->qos == before);
     CHECK(w.d.state().leases().size() == 0);
 }
@@ -239,7 +228,8 @@ TEST_CASE("pause and leave wait for the gang's end, not for the member's") {
 TEST_CASE("members of a validation group's gang have different operators") {
     auto d = D{};
     for (auto id = 1; id <= 5; ++id) {
-        ok(d.join(with(plain_node(id), [&](NodeSpec& n) { n.operator_id = allot::OperatorId{id <= 4 ? 1 : 2}; }), at(0s)));
+        ok(d.join(with(plain_node(id), [&](NodeSpec& n) { n.operator_id = allot::OperatorId{id <= 4 ? 1 : 2}; }),
+                  at(0s)));
     }
     const auto apart = [](TaskSpec& t) { t.group = allot::GroupId{7}; };
     CHECK(leases(d.submit(with(gang(1, 3), apart), at(0s))).empty());
@@ -254,9 +244,9 @@ TEST_CASE("of one card, a draw falls on cards of enough nodes that can run the v
     auto d = D{};
     ok(d.join(card(1, "A", 24), at(0s)));
     ok(d.join(card(2, "A", 24), at(0s)));
-    ok(d.join(card(3, "A", 48), at(0s)));           // another card
+    ok(d.join(card(3, "A", 48), at(0s)));  // another card
     ok(d.join(card(4, "B", 24, 1'000'000), at(0s)));
-    ok(d.join(card(5, "B", 24, 0), at(0s)));        // free, but without weight
+    ok(d.join(card(5, "B", 24, 0), at(0s)));  // free, but without weight
     for (auto i = 0; i < 50; ++i) {
         auto copy = d;
         CHECK(nodes(copy.submit(gang(i + 1, 2, true), at(0s, i))) == std::vector<std::string>{"1", "2"});
@@ -276,9 +266,7 @@ TEST_CASE("each gang is drawn as often as its weights say, members without repla
     for (const auto same_card : {true, false}) {
         auto weights = std::map<std::string, double>{};  // of each alone, whoever must stand beside it
         const auto alone = allot::probabilities(d, gang(1, 1)).value();
-        for (const auto& share : alone.nodes) {
-            weights[share.node.text()] = static_cast<double>(share.weight.high());
-        }
+        for (const auto& share : alone.nodes) { weights[share.node.text()] = static_cast<double>(share.weight.high()); }
         const auto beside = [&](std::size_t a, std::size_t b) {
             return a != b && (!same_card || cards[a] == std::string{cards[b]});
         };
@@ -306,7 +294,8 @@ TEST_CASE("each gang is drawn as often as its weights say, members without repla
         auto cells = 0;
         for (std::size_t a = 0; a < 7; ++a) {
             for (std::size_t b = 0; b < 7; ++b) {
-                const auto expected = beside(a, b) && others(a) > 0 ? draws * weight(a) / total * weight(b) / others(a) : 0.0;
+                const auto expected =
+                    beside(a, b) && others(a) > 0 ? draws * weight(a) / total * weight(b) / others(a) : 0.0;
                 if (expected == 0.0) {
                     CHECK(seen[{a, b}] == 0);
                     continue;
@@ -331,8 +320,14 @@ TEST_CASE("each gang is drawn as often as its weights say, members without repla
 // All worlds of five nodes of four cards, which join one after the other, the first few unnoticed by those who wait,
 // and two waiting tasks of four kinds; each time against every three of the free nodes.
 TEST_CASE("a free node starts the best task that any three nodes with it can run, in every small world") {
-    struct Card { const char* gpu; std::uint32_t vram; };
-    struct Kind { bool same_card; std::uint32_t vram_min; };
+    struct Card {
+        const char* gpu;
+        std::uint32_t vram;
+    };
+    struct Kind {
+        bool same_card;
+        std::uint32_t vram_min;
+    };
     constexpr auto cards = std::array{Card{"A", 8}, Card{"B", 16}, Card{"C", 16}, Card{"D", 24}};
     constexpr auto kinds = std::array{Kind{false, 8}, Kind{false, 16}, Kind{true, 8}, Kind{true, 16}};
     auto worlds = 0;
@@ -360,15 +355,17 @@ TEST_CASE("a free node starts the best task that any three nodes with it can run
             const auto kind_of = [&](int task) { return task == 1 ? kinds[b / 4] : kinds[b % 4]; };
             auto waiting = std::vector<int>{2, 1};  // the best first
             auto free = std::vector<int>{};
-            const auto of = [&](int node) -> const Card& { return cards[static_cast<std::size_t>(world >> (2 * node)) % 4]; };
+            const auto of = [&](int node) -> const Card& {
+                return cards[static_cast<std::size_t>(world >> (2 * node)) % 4];
+            };
             for (auto n = 0; n < 5; ++n) {
                 const auto& c = of(n);
-                const auto events = d.join(card(n, c.gpu, c.vram), n < unnoticed ? dark(Duration{n}) : at(Duration{n}, world));
+                const auto events =
+                    d.join(card(n, c.gpu, c.vram), n < unnoticed ? dark(Duration{n}) : at(Duration{n}, world));
                 free.push_back(n);
-                if (n < unnoticed) {
-                    continue;
-                }
-                // Every three of the free nodes that contain this one: what they can run, and the smallest VRAM they have.
+                if (n < unnoticed) { continue; }
+                // Every three of the free nodes that contain this one: what they can run, and the smallest VRAM they
+                // have.
                 auto best = std::optional<int>{};
                 auto smallest = std::uint32_t{0};
                 for (const auto task : waiting) {
@@ -388,9 +385,7 @@ TEST_CASE("a free node starts the best task that any three nodes with it can run
                 }
                 const auto given = leases(events);
                 REQUIRE(given.size() == (best ? 3U : 0U));
-                if (!best) {
-                    continue;
-                }
+                if (!best) { continue; }
                 ++gangs;
                 REQUIRE(given[0].task == allot::TaskId{*best});
                 REQUIRE(given[0].node == NodeId{n});
@@ -413,9 +408,7 @@ TEST_CASE("a free node starts the best task that any three nodes with it can run
 TEST_CASE("each draw of a gang has a receipt, whose candidates are those left over") {
     using Drawing = allot::Dispatcher<allot::ValueQueue>;
     auto d = Drawing{};
-    for (auto id = 1; id <= 5; ++id) {
-        ok(d.join(card(id, id < 4 ? "A" : "B", 24), at(0s)));
-    }
+    for (auto id = 1; id <= 5; ++id) { ok(d.join(card(id, id < 4 ? "A" : "B", 24), at(0s))); }
     const auto snapshot = allot::snapshot(d, 5);
     const auto log =
         std::vector<allot::LogEntry<Drawing::Command>>{{at(1s), Drawing::Command{command::Submit{gang(1, 3, true)}}}};

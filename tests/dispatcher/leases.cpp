@@ -15,14 +15,25 @@ auto ends_of(const Lease& lease) -> std::int64_t { return lease.deadline.time_si
 }  // namespace
 
 TEST_CASE("a lease lasts twice the estimate, within 60 and 7,200 seconds") {
-    struct Case { Duration estimate; Duration length; };
+    struct Case {
+        Duration estimate;
+        Duration length;
+    };
     const auto c = GENERATE(values<Case>({
-        {1ms, 60s}, {29'999ms, 60s}, {30s, 60s}, {30'001ms, 60'002ms}, {100s, 200s}, {3'599'999ms, 7'199'998ms},
-        {3'600s, 7'200s}, {3'601s, 7'200s}, {4'294'967'295ms, 7'200s},
+        {1ms, 60s},
+        {29'999ms, 60s},
+        {30s, 60s},
+        {30'001ms, 60'002ms},
+        {100s, 200s},
+        {3'599'999ms, 7'199'998ms},
+        {3'600s, 7'200s},
+        {3'601s, 7'200s},
+        {4'294'967'295ms, 7'200s},
     }));
     auto d = allot::Dispatcher<>{};
     join_plain(d, 1);
-    const auto lease = leased(d.submit(with(plain_task(1), [&](auto& t) { t.duration_estimate = c.estimate; }), at(7s)));
+    const auto lease =
+        leased(d.submit(with(plain_task(1), [&](auto& t) { t.duration_estimate = c.estimate; }), at(7s)));
     CAPTURE(c.estimate.count());
     CHECK(lease.deadline == TimePoint{7s + c.length});
     CHECK(d.next_deadline() == lease.deadline);
@@ -79,8 +90,8 @@ TEST_CASE("tokens only grow, over tasks and over attempts") {
 
 TEST_CASE("every verb that takes a lease refuses all but the current one") {
     using Verb = Events (*)(allot::Dispatcher<>&, const Lease&);
-    const auto verb = GENERATE(as<Verb>{},
-        [](allot::Dispatcher<>& d, const Lease& l) { return d.commit(l, at(1s)); },
+    const auto verb = GENERATE(
+        as<Verb>{}, [](allot::Dispatcher<>& d, const Lease& l) { return d.commit(l, at(1s)); },
         [](allot::Dispatcher<>& d, const Lease& l) { return d.disclose(l, at(1s)); },
         [](allot::Dispatcher<>& d, const Lease& l) { return d.complete(l, at(1s)); },
         [](allot::Dispatcher<>& d, const Lease& l) { return d.fail(l, FailCause::out_of_memory, at(1s)); },

@@ -9,8 +9,8 @@
 #include "support/catch.hpp"
 #include "support/network.hpp"
 
-// The two tables of docs/architecture.md, cell by cell: each state is brought about by commands, each command is given, and the
-// state or the refusal that follows is the one in the table.
+// The two tables of docs/architecture.md, cell by cell: each state is brought about by commands, each command is given,
+// and the state or the refusal that follows is the one in the table.
 namespace life_of_records {
 
 using namespace support;
@@ -68,7 +68,8 @@ auto outcome(const Events& events, const std::string& state) -> std::string {
     return events.accepted() ? state : std::string{allot::enumerator_name(events.error())};
 }
 
-// ---- a node -----------------------------------------------------------------------------------------------------------
+// ---- a node
+// -----------------------------------------------------------------------------------------------------------
 
 /// A network with node 1 in a state and, where the node is busy, with task 1 on it.
 struct NodeScene {
@@ -76,9 +77,7 @@ struct NodeScene {
     std::optional<Lease> lease{};
 
     explicit NodeScene(const std::string& state) {
-        if (state == "unknown") {
-            return;
-        }
+        if (state == "unknown") { return; }
         join_plain(d, 1);
         if (state == "busy" || state == "pending_pause" || state == "pending_leave") {
             lease = leased(d.submit(plain_task(1), at(0s)));
@@ -92,9 +91,7 @@ struct NodeScene {
 
     [[nodiscard]] auto state() const -> std::string {
         const auto* record = d.node(1);
-        if (record == nullptr) {
-            return "unknown";
-        }
+        if (record == nullptr) { return "unknown"; }
         switch (record->node.state) {
             case NodeState::available: return "available";
             case NodeState::busy: return "busy";
@@ -128,7 +125,8 @@ struct NodeScene {
     }
 };
 
-// ---- a task -----------------------------------------------------------------------------------------------------------
+// ---- a task
+// -----------------------------------------------------------------------------------------------------------
 
 /// A network of node 1, which is paused for a task that waits, with task 1 in a state. The queue has room for one task.
 struct TaskScene {
@@ -138,24 +136,16 @@ struct TaskScene {
     explicit TaskScene(const std::string& state) {
         ok(d.configure(allot::ValueQueueParameters{.tasks_per_node = 0, .capacity_min = 1}, 1, dark(0s)));
         join_plain(d, 1);
-        if (state == "unknown") {
-            return;
-        }
+        if (state == "unknown") { return; }
         if (state == "queued" || state == "held") {
             ok(d.pause(1, at(0s)));
             ok(d.submit(state == "held" ? pinned() : plain_task(1), at(0s)));
             return;
         }
         lease = leased(d.submit(plain_task(1), at(0s)));
-        if (state == "committed" || state == "disclosed") {
-            ok(d.commit(lease, at(0s)));
-        }
-        if (state == "disclosed") {
-            ok(d.disclose(lease, at(0s)));
-        }
-        if (state == "ended") {
-            ok(d.complete(lease, at(0s)));
-        }
+        if (state == "committed" || state == "disclosed") { ok(d.commit(lease, at(0s))); }
+        if (state == "disclosed") { ok(d.disclose(lease, at(0s))); }
+        if (state == "ended") { ok(d.complete(lease, at(0s))); }
     }
 
     [[nodiscard]] static auto pinned() -> TaskSpec {
@@ -167,9 +157,7 @@ struct TaskScene {
 
     [[nodiscard]] auto phase() const -> std::string {
         const auto* task = d.task(1);
-        if (task == nullptr) {
-            return d.ended(1) ? "ended" : "unknown";
-        }
+        if (task == nullptr) { return d.ended(1) ? "ended" : "unknown"; }
         if (task->state != allot::TaskState::running) {
             return task->state == allot::TaskState::queued ? "queued" : "held";
         }
@@ -197,9 +185,7 @@ struct TaskScene {
         const auto now = at(1s);
         if (command == "submit, a node is free") return d.submit(plain_task(1), now);
         if (command.rfind("submit, ", 0) == 0) {
-            if (d.node(1)->node.state == NodeState::available) {
-                ok(d.pause(1, dark(0s)));
-            }
+            if (d.node(1)->node.state == NodeState::available) { ok(d.pause(1, dark(0s))); }
             return d.submit(command.find("pinned") == std::string::npos ? plain_task(1) : pinned(), now);
         }
         if (command == "the node becomes free") return d.resume(1, now);
@@ -219,11 +205,10 @@ struct TaskScene {
         if (command == "the node leaves") return d.leave(1, now);
         if (command == "the node is slashed") return d.slash(1, now);
         if (command == "a dearer task finds the queue full") {
-            // The node takes nothing more, and one cheaper task than the newcomer waits: task 1 where it is queued, else another.
+            // The node takes nothing more, and one cheaper task than the newcomer waits: task 1 where it is queued,
+            // else another.
             if (d.queued() == 0) {
-                if (d.node(1)->node.state == NodeState::available) {
-                    ok(d.pause(1, dark(0s)));
-                }
+                if (d.node(1)->node.state == NodeState::available) { ok(d.pause(1, dark(0s))); }
                 ok(d.submit(paying(2, 1), dark(0s)));
             }
             return d.submit(paying(3, 1'000), now);
@@ -252,34 +237,32 @@ auto each_cell(const Table& table, F&& walk) -> std::size_t {
 
 TEST_CASE("the life of a node is the table of docs/architecture.md") {
     const auto life = table("life of a node");
-    const auto walked = each_cell(life, [](const std::string& state, const std::string& command, const std::string& cell) {
-        auto scene = NodeScene{state};
-        REQUIRE(scene.state() == state);
-        const auto events = scene.give(command);
-        CHECK(outcome(events, scene.state()) == cell);
-        if (!events.accepted()) {
-            CHECK(scene.state() == state);  // a refusal changes nothing
-        }
-    });
+    const auto walked =
+        each_cell(life, [](const std::string& state, const std::string& command, const std::string& cell) {
+            auto scene = NodeScene{state};
+            REQUIRE(scene.state() == state);
+            const auto events = scene.give(command);
+            CHECK(outcome(events, scene.state()) == cell);
+            if (!events.accepted()) {
+                CHECK(scene.state() == state);  // a refusal changes nothing
+            }
+        });
     std::cout << "the life of a node: " << walked << " cells walked\n";
     CHECK(walked >= 80);
 }
 
 TEST_CASE("the life of a task is the table of docs/architecture.md") {
     const auto life = table("life of a task");
-    const auto walked = each_cell(life, [](const std::string& state, const std::string& command, const std::string& cell) {
-        auto scene = TaskScene{state};
-        REQUIRE(scene.phase() == state);
-        const auto events = scene.give(command);
-        const auto ending = scene.ending(events);
-        CHECK(outcome(events, ending.empty() ? scene.phase() : ending) == cell);
-        if (!ending.empty()) {
-            CHECK(scene.phase() == "ended");
-        }
-        if (!events.accepted()) {
-            CHECK(scene.phase() == state);
-        }
-    });
+    const auto walked =
+        each_cell(life, [](const std::string& state, const std::string& command, const std::string& cell) {
+            auto scene = TaskScene{state};
+            REQUIRE(scene.phase() == state);
+            const auto events = scene.give(command);
+            const auto ending = scene.ending(events);
+            CHECK(outcome(events, ending.empty() ? scene.phase() : ending) == cell);
+            if (!ending.empty()) { CHECK(scene.phase() == "ended"); }
+            if (!events.accepted()) { CHECK(scene.phase() == state); }
+        });
     std::cout << "the life of a task: " << walked << " cells walked\n";
     CHECK(walked >= 100);
 }

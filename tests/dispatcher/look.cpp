@@ -1,8 +1,8 @@
-#include <allot/dispatcher/look.hpp>
-
 #include <cstdint>
 #include <string>
 #include <vector>
+
+#include <allot/dispatcher/look.hpp>
 
 #include "support/catch.hpp"
 #include "support/network.hpp"
@@ -14,13 +14,12 @@ using Names = std::vector<std::string>;
 
 TEST_CASE("a lease is found by its task and by its node", "[S3]") {
     auto d = allot::Dispatcher<>{};
-    for (auto n = 1U; n <= 3; ++n) {
-        ok(d.join(plain_node(n), at(0s)));
-    }
+    for (auto n = 1U; n <= 3; ++n) { ok(d.join(plain_node(n), at(0s))); }
     CHECK_FALSE(d.lease_of(1));
     CHECK_FALSE(d.lease_of(99));
     CHECK_FALSE(d.lease(7));
-    const auto started = all<event::TaskStarted>(d.submit(with(plain_task(7), [](auto& t) { t.gang_size = 3; }), at(0s)));
+    const auto started =
+        all<event::TaskStarted>(d.submit(with(plain_task(7), [](auto& t) { t.gang_size = 3; }), at(0s)));
     REQUIRE(started.size() == 3);
     for (const auto& start : started) {
         CHECK(d.lease(7, start.lease.member) == start.lease);
@@ -73,7 +72,8 @@ TEST_CASE("a task is shown by values, with its leases while it runs", "[N4]") {
     allot::each_task(d, [&](const allot::TaskView& task) { ids.push_back(task.id.text()); });
     CHECK(ids == Names{"7", "8"});
     const auto runs = *allot::find_task(d, 7);
-    CHECK((runs.state == allot::TaskState::running && runs.leases == std::vector{lease} && runs.due_at == allot::never));
+    CHECK(
+        (runs.state == allot::TaskState::running && runs.leases == std::vector{lease} && runs.due_at == allot::never));
     CHECK((runs.attempts == 1 && runs.owner == plain_task(7).owner));
     const auto waits = *allot::find_task(d, 8);
     CHECK((waits.state == allot::TaskState::queued && waits.leases.empty() && waits.submitted_at == TimePoint{1s}));
@@ -85,9 +85,7 @@ TEST_CASE("a task is shown by values, with its leases while it runs", "[N4]") {
 
 TEST_CASE("settling takes as many steps as what is due needs", "[S4]") {
     auto d = allot::Dispatcher{allot::Rules{{.due_max = 2}}};
-    for (auto t = 1U; t <= 7; ++t) {
-        ok(d.submit(plain_task(t), at(0s)));
-    }
+    for (auto t = 1U; t <= 7; ++t) { ok(d.submit(plain_task(t), at(0s))); }
     const auto later = at(24h * 365);
     CHECK(refusal(d.join(plain_node(1), later)) == Error::advance_first);
     auto expired = 0;

@@ -26,9 +26,7 @@ auto holder(allot::NodeId id, std::vector<std::string> models) -> NodeSpec {
 auto asked(const Events& events, const std::string& model) -> std::vector<std::string> {
     auto nodes = std::vector<std::string>{};
     for (const auto& wanted : all<event::ModelWanted>(events)) {
-        if (wanted.model == model) {
-            nodes.push_back(wanted.node.text());
-        }
+        if (wanted.model == model) { nodes.push_back(wanted.node.text()); }
     }
     return nodes;
 }
@@ -38,7 +36,11 @@ auto asked(const Events& events, const std::string& model) -> std::vector<std::s
 TEST_CASE("reports add, remove, load, unload and list models") {
     auto d = allot::Dispatcher<>{};
     ok(d.join(holder(1, {"a", "b", "c"}), at(0s)));
-    struct Step { Report report; std::vector<std::string> models; const char* expected; };
+    struct Step {
+        Report report;
+        std::vector<std::string> models;
+        const char* expected;
+    };
     // One letter a model a to d: D on disk, U in use, - absent.
     for (const auto& step : {Step{Report::add, {"d", "a"}, "DDDD"}, Step{Report::load, {"a", "d"}, "UDDU"},
                              Step{Report::add, {"a"}, "UDDU"}, Step{Report::unload, {"d", "b"}, "UDDD"},
@@ -94,21 +96,25 @@ TEST_CASE("the chosen node is asked for each model that it lacks, once") {
 }
 
 TEST_CASE("fewer than three holders that are free after the start: ten less their number are asked") {
-    struct Case { int holders; int others; std::size_t more; };
+    struct Case {
+        int holders;
+        int others;
+        std::size_t more;
+    };
     const auto c = GENERATE(values<Case>({
-        {0, 30, 10},            // the chosen node is one of the others; it is asked, too
-        {1, 30, 10}, {2, 30, 9}, {3, 30, 8},
-        {4, 30, 0}, {5, 30, 0},  // three are left
-        {1, 4, 4}, {0, 4, 3},    // no more than there are
+        {0, 30, 10},  // the chosen node is one of the others; it is asked, too
+        {1, 30, 10},
+        {2, 30, 9},
+        {3, 30, 8},
+        {4, 30, 0},
+        {5, 30, 0},  // three are left
+        {1, 4, 4},
+        {0, 4, 3},  // no more than there are
         {3, 0, 0},
     }));
     auto d = allot::Dispatcher<>{};
-    for (auto id = 1; id <= c.holders; ++id) {
-        ok(d.join(holder(id, {"m"}), at(0s)));
-    }
-    for (auto id = 101; id <= 100 + c.others; ++id) {
-        ok(d.join(plain_node(id), at(0s)));
-    }
+    for (auto id = 1; id <= c.holders; ++id) { ok(d.join(holder(id, {"m"}), at(0s))); }
+    for (auto id = 101; id <= 100 + c.others; ++id) { ok(d.join(plain_node(id), at(0s))); }
     const auto events = d.submit(using_models(1, {"m"}), at(0s));
     const auto chosen = where(events);
     auto nodes = asked(events, "m");
@@ -134,9 +140,7 @@ TEST_CASE("only nodes that could run the task are asked") {
     ok(d.pause("paused", at(0s)));
     ok(d.join(plain_node("busy"), dark(0s)));
     ok(d.join(plain_node("excluded"), at(0s)));
-    for (auto i = 0; i < 3; ++i) {
-        ok(d.observe("excluded", allot::OutcomeKind::timeout, at(0s)));
-    }
+    for (auto i = 0; i < 3; ++i) { ok(d.observe("excluded", allot::OutcomeKind::timeout, at(0s))); }
     ok(d.pause("holder", at(0s)));
     ok(d.pause("good", at(0s)));
     CHECK(where(d.submit(plain_task(9), at(0s))) == "busy");
@@ -151,9 +155,7 @@ TEST_CASE("nodes are asked at dequeued starts as at immediate ones") {
     ok(d.submit(using_models(1, {"m"}), dark(0s)));
     SECTION("by match") { CHECK(asked(d.match(at(0s)), "m").size() == 3); }
     SECTION("by a pull") {
-        for (auto id = 1; id <= 3; ++id) {
-            ok(d.pause(id, at(0s)));
-        }
+        for (auto id = 1; id <= 3; ++id) { ok(d.pause(id, at(0s))); }
         CHECK(asked(d.resume(2, at(0s)), "m") == std::vector<std::string>{"2"});
     }
 }
@@ -183,9 +185,7 @@ TEST_CASE("a report changes the counts at once") {
         ok(d.report_model(id, Report::add, {"m"}, at(0s)));
     }
     ok(d.join(plain_node(5), at(0s)));
-    SECTION("three are left: nobody is asked") {
-        CHECK(asked(d.submit(using_models(1, {"m"}), at(0s)), "m").empty());
-    }
+    SECTION("three are left: nobody is asked") { CHECK(asked(d.submit(using_models(1, {"m"}), at(0s)), "m").empty()); }
     SECTION("one removed it: two are left, and both others are asked") {
         ok(d.report_model(4, Report::remove, {"m"}, at(0s)));
         CHECK(asked(d.submit(using_models(1, {"m"}), at(0s)), "m").size() == 2);

@@ -41,9 +41,7 @@ TEST_CASE("nodes of a class take no task until there are enough; then all that w
     auto d = wanting(3);
     ok(d.join(rare(1), at(0s)));
     ok(d.join(rare(2), at(0s)));
-    for (const auto fee : {5U, 20U, 10U}) {
-        ok(d.submit(paying("fee " + std::to_string(fee), fee), at(0s)));
-    }
+    for (const auto fee : {5U, 20U, 10U}) { ok(d.submit(paying("fee " + std::to_string(fee), fee), at(0s))); }
     CHECK(started(d.match(at(0s))).empty());
     const auto why = allot::explain(d, allot::TaskId{"fee 20"}).value();
     CHECK(why.count(Reason::name_policy) == 2);
@@ -86,9 +84,7 @@ TEST_CASE("paused and departed nodes do not count; busy, excluded and leaving on
     ok(d.complete(first, at(0s)));
     CHECK_FALSE(is_open(d, other));
     ok(d.join(rare(3), at(0s)));
-    for (auto i = 0; i < 4; ++i) {
-        ok(d.observe(3, allot::OutcomeKind::timeout, dark(0s)));
-    }
+    for (auto i = 0; i < 4; ++i) { ok(d.observe(3, allot::OutcomeKind::timeout, dark(0s))); }
     REQUIRE(d.node(3)->node.excluded);
     CHECK(is_open(d, 3));
 }
@@ -148,7 +144,8 @@ TEST_CASE("a changed minimum opens and closes classes, for the next match") {
     CHECK(started(d.match(at(0s))) == Names{"1"});
     session.rollback();
     CHECK(started(d.match(at(0s))).empty());
-    CHECK(refusal(d.configure(allot::RulesParameters{.class_nodes_min = 1'025}, 2, at(0s))) == Error::parameter_invalid);
+    CHECK(refusal(d.configure(allot::RulesParameters{.class_nodes_min = 1'025}, 2, at(0s))) ==
+          Error::parameter_invalid);
 }
 
 TEST_CASE("the operator of a rare node is told how many more are needed") {
@@ -159,7 +156,8 @@ TEST_CASE("the operator of a rare node is told how many more are needed") {
     CHECK(e.class_nodes_missing == 2);
     CHECK(fmt::format("{}", e).find("once 2 more of it are there") != std::string::npos);
     ok(d.join(plain_node(2), at(0s)));
-    CHECK(fmt::format("{}", allot::explain(d, allot::NodeId{1}).value()).find("once 1 more of it is there") != std::string::npos);
+    CHECK(fmt::format("{}", allot::explain(d, allot::NodeId{1}).value()).find("once 1 more of it is there") !=
+          std::string::npos);
     ok(d.join(plain_node(3), at(0s)));
     CHECK(allot::explain(d, allot::NodeId{1}).value().obstacle == Reason::none);
     CHECK(allot::explain(d, allot::NodeId{1}).value().class_nodes_missing == 0);

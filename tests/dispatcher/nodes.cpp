@@ -27,7 +27,12 @@ TEST_CASE("a node stands alone unless it names its operator") {
 
 TEST_CASE("an update changes what it names and nothing else") {
     auto d = allot::Dispatcher<>{};
-    ok(d.join(with(plain_node(1), [](auto& n) { n.models = {"a", "b"}; n.platform = "Linux"; }), at(0s)));
+    ok(d.join(with(plain_node(1),
+                   [](auto& n) {
+                       n.models = {"a", "b"};
+                       n.platform = "Linux";
+                   }),
+              at(0s)));
     const auto events = d.update({.id = 1, .vram = 48_GiB, .stake = 900}, at(1s));
     CHECK(events.get<event::NodeUpdated>()->node == allot::NodeId{1});
     const auto& record = *d.node(1);
@@ -100,14 +105,19 @@ TEST_CASE("a busy node's leave waits until its lease ends, and then returns the 
 
 TEST_CASE("what follows what on a busy node") {
     enum Verb { pausing, resuming, leaving };
-    struct Case { std::vector<Verb> before; Verb verb; std::optional<Error> refused; NodeState after; };
+    struct Case {
+        std::vector<Verb> before;
+        Verb verb;
+        std::optional<Error> refused;
+        NodeState after;
+    };
     const auto c = GENERATE(values<Case>({
         {{}, pausing, {}, NodeState::pending_pause},
         {{}, resuming, Error::not_paused, NodeState::busy},
         {{}, leaving, {}, NodeState::pending_leave},
         {{pausing}, pausing, Error::already_paused, NodeState::pending_pause},
-        {{pausing}, resuming, {}, NodeState::busy},           // resume withdraws a pending pause
-        {{pausing}, leaving, {}, NodeState::pending_leave},   // leave overrides a pending pause
+        {{pausing}, resuming, {}, NodeState::busy},          // resume withdraws a pending pause
+        {{pausing}, leaving, {}, NodeState::pending_leave},  // leave overrides a pending pause
         {{leaving}, pausing, Error::already_leaving, NodeState::pending_leave},
         {{leaving}, resuming, Error::already_leaving, NodeState::pending_leave},
         {{leaving}, leaving, Error::already_leaving, NodeState::pending_leave},
@@ -119,9 +129,7 @@ TEST_CASE("what follows what on a busy node") {
     const auto apply = [&](Verb verb) {
         return verb == pausing ? d.pause(1, at(1s)) : verb == resuming ? d.resume(1, at(1s)) : d.leave(1, at(1s));
     };
-    for (const auto verb : c.before) {
-        ok(apply(verb));
-    }
+    for (const auto verb : c.before) { ok(apply(verb)); }
     CAPTURE(c.before.size(), int{c.verb});
     CHECK(refusal(apply(c.verb)) == c.refused);
     CHECK(state_of(d, 1) == c.after);
@@ -135,9 +143,9 @@ TEST_CASE("what follows what on an idle node") {
     ok(d.pause(1, at(0s)));
     CHECK(refusal(d.pause(1, at(0s))) == Error::already_paused);
     ok(d.leave(1, at(0s)));
-    for (const auto& events : {d.pause(1, at(0s)), d.resume(1, at(0s)), d.leave(1, at(0s)), d.slash(1, at(0s)),
-                               d.update({.id = 1, .stake = 1}, at(0s)),
-                               d.report_model(1, command::Report::add, {"m"}, at(0s))}) {
+    for (const auto& events :
+         {d.pause(1, at(0s)), d.resume(1, at(0s)), d.leave(1, at(0s)), d.slash(1, at(0s)),
+          d.update({.id = 1, .stake = 1}, at(0s)), d.report_model(1, command::Report::add, {"m"}, at(0s))}) {
         CHECK(refusal(events) == Error::node_unknown);
     }
 }
@@ -154,10 +162,21 @@ TEST_CASE("a resumed pending pause leaves the node free to take the next task") 
 
 TEST_CASE("a node that left may join again as another machine") {
     auto d = allot::Dispatcher<>{};
-    ok(d.join(with(plain_node(1), [](auto& n) { n.models = {"a"}; n.labels = {"old"}; }), at(0s)));
+    ok(d.join(with(plain_node(1),
+                   [](auto& n) {
+                       n.models = {"a"};
+                       n.labels = {"old"};
+                   }),
+              at(0s)));
     ok(d.leave(1, at(1s)));
     CHECK(d.state().models().names().size() == 0);  // nobody holds "a" any more
-    const auto events = d.join(with(plain_node(1), [](auto& n) { n.gpu = "H100"; n.vram = 80_GiB; n.stake = 1; }), at(2s));
+    const auto events = d.join(with(plain_node(1),
+                                    [](auto& n) {
+                                        n.gpu = "H100";
+                                        n.vram = 80_GiB;
+                                        n.stake = 1;
+                                    }),
+                               at(2s));
     CHECK(events.get<event::NodeJoined>()->again);
     CHECK(d.state().fits().value(d.node(1)->node.node_class).gpu == "H100");
     CHECK(d.node(1)->node.stake == allot::Amount{1});

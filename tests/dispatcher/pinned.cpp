@@ -1,10 +1,11 @@
 // Tasks pinned to one node, such as a system's test tasks (rule 22): only that node runs them, and no queue holds them.
 #include <map>
 
+#include <allot/estimate/test_schedule.hpp>
 #include <allot/explain/node.hpp>
 #include <allot/explain/task.hpp>
 #include <allot/journal/snapshot.hpp>
-#include <allot/estimate/test_schedule.hpp>
+
 #include "support/catch.hpp"
 #include "support/network.hpp"
 
@@ -219,7 +220,8 @@ TEST_CASE("the schedule of tests and pinned tasks give each node one task a wind
     const auto secret = allot::Entropy{7};
     auto d = allot::Dispatcher<>{};
     join_plain(d, 3);
-    ok(d.submit(with(plain_task(100), [](auto& t) { t.duration_estimate = 60s; }), at(0s)));  // a real task does for its node
+    ok(d.submit(with(plain_task(100), [](auto& t) { t.duration_estimate = 60s; }),
+                at(0s)));  // a real task does for its node
     const auto real = lease_of(d, 100);
     auto last = std::map<allot::NodeId, TimePoint>{{real.node, TimePoint{0s}}};
     ok(d.complete(real, at(1s)));
@@ -227,7 +229,9 @@ TEST_CASE("the schedule of tests and pinned tasks give each node one task a wind
     for (auto time = TimePoint{10min}; time < TimePoint{24h}; time += 10min) {
         for (auto node = 1; node <= 3; ++node) {
             const auto seen = last.contains(node) ? std::optional{last.at(node)} : std::nullopt;
-            if (schedule.need(secret, node, state_of(d, node), TimePoint{0s}, seen, time) == allot::TestNeed::none) { continue; }
+            if (schedule.need(secret, node, state_of(d, node), TimePoint{0s}, seen, time) == allot::TestNeed::none) {
+                continue;
+            }
             const auto id = allot::TaskId{static_cast<std::uint64_t>(node)};
             const auto lease = leased(d.submit(pinned(id, node), {time, std::nullopt}));
             CHECK(lease.node == allot::NodeId{node});

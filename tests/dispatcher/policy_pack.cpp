@@ -78,5 +78,6 @@ TEST_CASE("parameters of all policies that have some make one variant") {
     STATIC_REQUIRE_FALSE(allot::detail::configurable<Pool>);
     STATIC_REQUIRE(allot::detail::configured_by<Sized, Sized::Parameters>);
     STATIC_REQUIRE_FALSE(allot::detail::configured_by<Sized, int>);
-    STATIC_REQUIRE(std::same_as<allot::detail::configuration<Pool, Sized, Weight, Sized>, std::variant<Sized::Parameters>>);
+    STATIC_REQUIRE(
+        std::same_as<allot::detail::configuration<Pool, Sized, Weight, Sized>, std::variant<Sized::Parameters>>);
 }

@@ -8,7 +8,8 @@
 
 using namespace support;
 
-// A node that becomes free takes the best waiting task that it can run, on every path that makes it free (rules 16, 17).
+// A node that becomes free takes the best waiting task that it can run, on every path that makes it free (rules 16,
+// 17).
 
 namespace {
 
@@ -47,7 +48,8 @@ struct CountedAdmission {
     [[nodiscard]] auto fits(const allot::NodeClass&, const allot::Requirement&) const -> allot::Reason {
         return allot::Reason::none;
     }
-    [[nodiscard]] auto admits(const allot::Node&, const allot::Task& task, const allot::Situation&) const -> allot::Reason {
+    [[nodiscard]] auto admits(const allot::Node&, const allot::Task& task, const allot::Situation&) const
+        -> allot::Reason {
         ++*asked;
         return task.fee > allot::Amount{100} ? allot::Reason::first_of_embedder : allot::Reason::none;
     }
@@ -57,12 +59,11 @@ struct CountedAdmission {
 
 TEST_CASE("a free node takes the best over its own GPU groups and every group that fits") {
     auto d = allot::Dispatcher<>{};
-    for (const auto& task : {needing("any-8", 5, 8), needing("any-24", 7, 24), needing("any-80", 99, 80),
-                             needing("this-card", 6, 0, {{"RTX 4090", 24_GiB}}),
-                             needing("other-card", 98, 0, {{"H100", 80_GiB}}),
-                             needing("same-name-other-vram", 97, 0, {{"RTX 4090", 48_GiB}}),
-                             needing("by-name", 4, 8, {{"RTX 4090", {}}}),
-                             needing("set", 8, 0, {{"A100", 80_GiB}, {"RTX 4090", 24_GiB}})}) {
+    for (const auto& task :
+         {needing("any-8", 5, 8), needing("any-24", 7, 24), needing("any-80", 99, 80),
+          needing("this-card", 6, 0, {{"RTX 4090", 24_GiB}}), needing("other-card", 98, 0, {{"H100", 80_GiB}}),
+          needing("same-name-other-vram", 97, 0, {{"RTX 4090", 48_GiB}}), needing("by-name", 4, 8, {{"RTX 4090", {}}}),
+          needing("set", 8, 0, {{"A100", 80_GiB}, {"RTX 4090", 24_GiB}})}) {
         ok(d.submit(task, at(0s)));
     }
     auto order = Names{};
@@ -77,8 +78,8 @@ TEST_CASE("a free node takes the best over its own GPU groups and every group th
 
 TEST_CASE("equal values are pulled in the order of their submission, across groups") {
     auto d = allot::Dispatcher<>{};
-    for (const auto& task : {needing("1", 5, 16), needing("2", 5, 8), needing("3", 5, 16),
-                             needing("4", 5, 0, {{"RTX 4090", 24_GiB}})}) {
+    for (const auto& task :
+         {needing("1", 5, 16), needing("2", 5, 8), needing("3", 5, 16), needing("4", 5, 0, {{"RTX 4090", 24_GiB}})}) {
         ok(d.submit(task, at(0s)));
     }
     auto order = Names{};
@@ -92,11 +93,13 @@ TEST_CASE("equal values are pulled in the order of their submission, across grou
 
 TEST_CASE("the pull is exact though the heads of groups are not for this node") {
     auto d = allot::Dispatcher<>{};
-    ok(d.join(with(plain_node("old"), [](auto& n) {
-        n.software = {1, 2, 0};
-        n.platform = "Darwin";
-        n.operator_id = "farm";
-    }), at(0s)));
+    ok(d.join(with(plain_node("old"),
+                   [](auto& n) {
+                       n.software = {1, 2, 0};
+                       n.platform = "Darwin";
+                       n.operator_id = "farm";
+                   }),
+              at(0s)));
     ok(d.join(with(plain_node("twin"), [](auto& n) { n.operator_id = "farm"; }), at(0s)));
     ok(d.pause("twin", at(0s)));
     const auto lease = leased(d.submit(paying("declined", 50), at(0s)));  // runs on "old"
@@ -126,7 +129,10 @@ TEST_CASE("the pull is exact though the heads of groups are not for this node") 
 TEST_CASE("members of a validation group never share a node or an operator") {
     auto d = allot::Dispatcher<>{};
     for (auto id = 1; id <= 6; ++id) {
-        ok(d.join(with(plain_node(id), [&](auto& n) { n.operator_id = id <= 4 ? "farm" : id == 5 ? "b" : "c"; }), at(0s)));
+        ok(d.join(with(plain_node(id), [&](auto& n) { n.operator_id = id <= 4   ? "farm"
+                                                                      : id == 5 ? "b"
+                                                                                : "c"; }),
+                  at(0s)));
     }
     auto operators = std::vector<std::string>{};
     for (auto id = 1; id <= 5; ++id) {
@@ -161,9 +167,7 @@ TEST_CASE("a pull is tried on every path that ends a lease") {
 TEST_CASE("a pull is tried when a node joins, resumes, or is readmitted") {
     auto d = allot::Dispatcher<>{};
     ok(d.submit(plain_task("waiting"), at(0s)));
-    SECTION("join") {
-        CHECK(started(d.join(plain_node(1), at(0s))) == Names{"waiting"});
-    }
+    SECTION("join") { CHECK(started(d.join(plain_node(1), at(0s))) == Names{"waiting"}); }
     SECTION("resume") {
         ok(d.join(plain_node(1), dark(0s)));
         ok(d.pause(1, at(0s)));
@@ -171,9 +175,7 @@ TEST_CASE("a pull is tried when a node joins, resumes, or is readmitted") {
     }
     SECTION("readmitted after exclusion") {
         ok(d.join(plain_node(1), dark(0s)));
-        for (auto i = 0; i < 3; ++i) {
-            ok(d.observe(1, allot::OutcomeKind::timeout, at(0s)));
-        }
+        for (auto i = 0; i < 3; ++i) { ok(d.observe(1, allot::OutcomeKind::timeout, at(0s))); }
         const auto back = *d.next_deadline();
         CHECK(started(d.match(at(0s))).empty());
         CHECK(started(d.advance(at(back.time_since_epoch() - 1ms))).empty());
@@ -243,9 +245,7 @@ TEST_CASE("under a hard gate a pull is tried when a node reports models") {
 
 TEST_CASE("at most one task starts on a node that becomes free, and none without entropy") {
     auto d = allot::Dispatcher<>{};
-    for (auto id = 1; id <= 5; ++id) {
-        ok(d.submit(plain_task(id), at(0s)));
-    }
+    for (auto id = 1; id <= 5; ++id) { ok(d.submit(plain_task(id), at(0s))); }
     CHECK(started(d.join(plain_node(1), dark(0s))).empty());
     CHECK(started(d.join(plain_node(2), at(0s))).size() == 1);
     CHECK(started(d.match(at(0s))).size() == 1);
@@ -255,12 +255,8 @@ TEST_CASE("at most one task starts on a node that becomes free, and none without
 TEST_CASE("nodes that become free together pull in the order of their handles") {
     auto d = allot::Dispatcher<>{};
     join_plain(d, 3);
-    for (auto id = 1; id <= 3; ++id) {
-        ok(d.submit(plain_task(id), at(0s)));
-    }
-    for (auto fee : {30, 20, 10}) {
-        ok(d.submit(paying(fee, fee), at(0s)));
-    }
+    for (auto id = 1; id <= 3; ++id) { ok(d.submit(plain_task(id), at(0s))); }
+    for (auto fee : {30, 20, 10}) { ok(d.submit(paying(fee, fee), at(0s))); }
     const auto events = d.advance(at(200s));
     CHECK(count<event::TaskTimedOut>(events) == 3);
     auto order = std::vector<std::pair<std::string, std::string>>{};
@@ -284,9 +280,7 @@ TEST_CASE("a pull for a node without weight asks about one task, however many wa
     auto asked = 0;
     auto d = allot::Dispatcher{CountedWeight{&asked}};
     ok(d.join(with(plain_node(1), [](auto& n) { n.stake = 0; }), dark(0s)));
-    for (auto i = 0; i < 50; ++i) {
-        ok(d.submit(plain_task(i), dark(0s)));
-    }
+    for (auto i = 0; i < 50; ++i) { ok(d.submit(plain_task(i), dark(0s))); }
     ok(d.pause(1, at(0s)));
     asked = 0;
     CHECK(started(d.resume(1, at(0s))).empty());
@@ -300,16 +294,13 @@ TEST_CASE("a match asks once about each task that cannot start, and the queue ha
     constexpr auto nodes = 40;
     constexpr auto blocked = 30;
     join_plain(d, nodes, dark(0s));
-    for (auto i = 0; i < blocked; ++i) {
-        ok(d.submit(paying(i, 200 + i), dark(0s)));
-    }
-    for (auto i = 0; i < nodes + 10; ++i) {
-        ok(d.submit(paying(100 + i, 100 - i), dark(0s)));
-    }
+    for (auto i = 0; i < blocked; ++i) { ok(d.submit(paying(i, 200 + i), dark(0s))); }
+    for (auto i = 0; i < nodes + 10; ++i) { ok(d.submit(paying(100 + i, 100 - i), dark(0s))); }
     asked = 0;
     const auto events = d.match(at(0s));
     CHECK(events.get<event::Matched>()->started == nodes);
-    CHECK(asked < blocked * (32 + nodes) + nodes * 10);  // a draw that falls on no one tries 32 times, and looks at each node
+    CHECK(asked <
+          blocked * (32 + nodes) + nodes * 10);  // a draw that falls on no one tries 32 times, and looks at each node
     auto order = started(events);
     CHECK(std::is_sorted(order.begin(), order.end()));  // by value, which falls with the number
     CHECK(d.queued() == blocked + 10);

@@ -29,27 +29,21 @@ auto long_term(const Dispatcher& d, allot::NodeId id) -> double {
 
 auto near(double value) { return Catch::Matchers::WithinAbs(value, 1e-7); }
 
-/// A node that runs one task after another without ever answering, until the network is rid of it; how many it was given. -1 when
-/// it is given none for eight days.
+/// A node that runs one task after another without ever answering, until the network is rid of it; how many it was
+/// given. -1 when it is given none for eight days.
 template <class Dispatcher>
 auto tasks_of_vanished_node(Dispatcher& d, int tasks_max) -> int {
     auto time = d.now();
     for (auto n = 1; n <= tasks_max; ++n) {
         for (auto tries = 0; started(d.submit(plain_task(n), {time, allot::Entropy{n}})).empty(); ++tries) {
-            if (tries == 96) {
-                return -1;
-            }
+            if (tries == 96) { return -1; }
             ok(d.cancel(n, {time, std::nullopt}));
             ok(d.advance({time += 2h, std::nullopt}));  // its id is forgotten, an exclusion ends
         }
         time += 200s;
         const auto events = d.advance({time, std::nullopt});
-        if (events.template get<event::TaskTimedOut>() == nullptr) {
-            return -1;
-        }
-        if (events.template get<event::NodeKickedOut>() != nullptr) {
-            return n;
-        }
+        if (events.template get<event::TaskTimedOut>() == nullptr) { return -1; }
+        if (events.template get<event::NodeKickedOut>() != nullptr) { return n; }
     }
     return tasks_max + 1;
 }
@@ -67,9 +61,7 @@ TEST_CASE("the long-term score is the mean of the last fifty verdicts, and a hal
         CHECK(events.get<event::NodeScored>()->outcome == allot::Outcome{OutcomeKind::scored, points});
         CHECK_THAT(long_term(d, 1), near(mean));
     }
-    for (auto i = 0; i < 49; ++i) {
-        ok(d.score(1, 10, at(0s)));
-    }
+    for (auto i = 0; i < 49; ++i) { ok(d.score(1, 10, at(0s))); }
     CHECK_THAT(long_term(d, 1), near(0.98));  // one zero is left
     ok(d.score(1, 10, at(0s)));
     CHECK(long_term(d, 1) == 1.0);
@@ -108,14 +100,16 @@ TEST_CASE("health recovers as 1 - (1 - H) exp(-t / 30 min), and a success adds 0
     CHECK_THAT(health(d, 1, TimePoint{30min}), near(1.0 - 0.715 * std::exp(-1.0)));
     ok(d.observe(1, OutcomeKind::success, at(0s)));
     CHECK_THAT(health(d, 1, TimePoint{0s}), near(0.435));
-    for (auto i = 0; i < 4; ++i) {
-        ok(d.observe(1, OutcomeKind::success, at(0s)));
-    }
+    for (auto i = 0; i < 4; ++i) { ok(d.observe(1, OutcomeKind::success, at(0s))); }
     CHECK(health(d, 1, TimePoint{0s}) == 1.0);  // never above
 }
 
 TEST_CASE("only success, timeouts and wrong results touch the score of a node") {
-    struct Case { OutcomeKind outcome; double health; double long_term; };
+    struct Case {
+        OutcomeKind outcome;
+        double health;
+        double long_term;
+    };
     const auto c = GENERATE(values<Case>({
         {OutcomeKind::success, 0.435, 1.0},
         {OutcomeKind::timeout, 0.0855, 0.5},
@@ -163,9 +157,7 @@ TEST_CASE("a completed task raises health") {
 TEST_CASE("kick-out takes a full window with a mean below two, and returns the stake") {
     auto d = allot::Dispatcher<>{};
     join_plain(d, 1);
-    for (auto i = 0; i < 10; ++i) {
-        ok(d.score(1, 10, at(0s)));
-    }
+    for (auto i = 0; i < 10; ++i) { ok(d.score(1, 10, at(0s))); }
     for (auto i = 0; i < 40; ++i) {
         CHECK(d.score(1, 0, at(0s)).get<event::NodeKickedOut>() == nullptr);  // 49 verdicts, then exactly 2.0
     }
@@ -176,7 +168,10 @@ TEST_CASE("kick-out takes a full window with a mean below two, and returns the s
 }
 
 TEST_CASE("a returning node is lifted to the floor of 0.3 and no further") {
-    struct Case { std::uint32_t points; double after; };
+    struct Case {
+        std::uint32_t points;
+        double after;
+    };
     const auto c = GENERATE(values<Case>({{0, 0.3}, {2, 0.3}, {3, 0.3}, {4, 0.4}, {10, 1.0}}));
     auto d = allot::Dispatcher<>{};
     join_plain(d, 1);
@@ -201,9 +196,7 @@ TEST_CASE("a node without verdicts comes back as it was: a half, not the floor")
 TEST_CASE("a node that comes back after a kick-out may be kicked out again, after a bounded number of zeros") {
     auto d = allot::Dispatcher<>{};
     join_plain(d, 1);
-    for (auto i = 0; i < 50; ++i) {
-        ok(d.score(1, 0, at(0s)));
-    }
+    for (auto i = 0; i < 50; ++i) { ok(d.score(1, 0, at(0s))); }
     CHECK(state_of(d, 1) == NodeState::left);
     ok(d.join(plain_node(1), at(0s)));
     CHECK_FALSE(d.node(1)->node.kicked_out);
@@ -220,9 +213,7 @@ TEST_CASE("leaving and joining again clears no exclusion and heals nothing") {
     auto d = allot::Dispatcher<>{};
     join_plain(d, 1);
     ok(d.score(1, 10, at(0s)));
-    for (auto i = 0; i < 3; ++i) {
-        ok(d.observe(1, OutcomeKind::timeout_in_group, at(0s)));
-    }
+    for (auto i = 0; i < 3; ++i) { ok(d.observe(1, OutcomeKind::timeout_in_group, at(0s))); }
     const auto back = *d.next_deadline();
     ok(d.leave(1, at(1min)));
     ok(d.join(plain_node(1), at(2min)));
@@ -236,9 +227,7 @@ TEST_CASE("leaving and joining again clears no exclusion and heals nothing") {
 TEST_CASE("an exclusion that ended while the node was away does not come back with it") {
     auto d = allot::Dispatcher<>{};
     join_plain(d, 1);
-    for (auto i = 0; i < 3; ++i) {
-        ok(d.observe(1, OutcomeKind::timeout_in_group, at(0s)));
-    }
+    for (auto i = 0; i < 3; ++i) { ok(d.observe(1, OutcomeKind::timeout_in_group, at(0s))); }
     ok(d.leave(1, at(0s)));
     ok(d.join(plain_node(1), at(1h)));
     CHECK_FALSE(d.node(1)->node.excluded);
@@ -248,9 +237,7 @@ TEST_CASE("an exclusion that ended while the node was away does not come back wi
 TEST_CASE("as an option, joining again clears health as the seeds do") {
     auto d = allot::Dispatcher{allot::RollingQos{{.rejoin_clears_health = true}}};
     join_plain(d, 1);
-    for (auto i = 0; i < 3; ++i) {
-        ok(d.observe(1, OutcomeKind::timeout_in_group, at(0s)));
-    }
+    for (auto i = 0; i < 3; ++i) { ok(d.observe(1, OutcomeKind::timeout_in_group, at(0s))); }
     ok(d.leave(1, at(0s)));
     ok(d.join(plain_node(1), at(0s)));
     CHECK(health(d, 1, TimePoint{0s}) == 1.0);
@@ -273,9 +260,7 @@ TEST_CASE("verdicts after departure count in the history of the node") {
 TEST_CASE("timeouts that come while a node is excluded put its return off") {
     auto d = allot::Dispatcher<>{};
     join_plain(d, 1);
-    for (auto i = 0; i < 3; ++i) {
-        ok(d.observe(1, OutcomeKind::timeout_in_group, at(0s)));
-    }
+    for (auto i = 0; i < 3; ++i) { ok(d.observe(1, OutcomeKind::timeout_in_group, at(0s))); }
     const auto first = *d.next_deadline();
     CHECK(d.observe(1, OutcomeKind::timeout_in_group, at(1min)).get<event::NodeExcluded>() == nullptr);
     CHECK(*d.next_deadline() > first);
@@ -284,7 +269,8 @@ TEST_CASE("timeouts that come while a node is excluded put its return off") {
     CHECK(*d.next_deadline() < first);
 }
 
-// ---- what holds with any tracker ------------------------------------------------------------------------------------------
+// ---- what holds with any tracker
+// ------------------------------------------------------------------------------------------
 
 namespace {
 
@@ -297,8 +283,9 @@ template <class Tracker>
 struct Patience;
 template <>
 struct Patience<RollingQos> {
-    static constexpr auto with_new = 50;   // as many as the window has verdicts
-    static constexpr auto with_good = 41;  // fifty tens, each displaced by a zero: the mean falls below two with the 41st
+    static constexpr auto with_new = 50;  // as many as the window has verdicts
+    static constexpr auto with_good =
+        41;  // fifty tens, each displaced by a zero: the mean falls below two with the 41st
 };
 template <>
 struct Patience<MonthlyQos> {
@@ -316,9 +303,7 @@ template <class Tracker>
 auto judged(int verdicts, bool good) -> allot::Dispatcher<Tracker> {
     auto d = allot::Dispatcher<Tracker>{};
     join_plain(d, 1);
-    for (auto i = 0; i < verdicts; ++i) {
-        ok(d.score(1, good ? d.qos().points_max() : 0, at(0s)));
-    }
+    for (auto i = 0; i < verdicts; ++i) { ok(d.score(1, good ? d.qos().points_max() : 0, at(0s))); }
     return d;
 }
 
@@ -371,15 +356,13 @@ TEMPLATE_TEST_CASE("a busy node is kicked out when its lease ends, and what it d
     CHECK(state_of(d, 1) == NodeState::left);
 }
 
-TEMPLATE_TEST_CASE("a kick-out that was decided while a node is busy is final, whatever is said and done afterwards", "[A1]",
-                   RollingQos, MonthlyQos, ContractQos) {
+TEMPLATE_TEST_CASE("a kick-out that was decided while a node is busy is final, whatever is said and done afterwards",
+                   "[A1]", RollingQos, MonthlyQos, ContractQos) {
     const auto ending = GENERATE(0, 1, 2, 3, 4);
     auto d = judged<TestType>(0, true);
     const auto lease = leased(d.submit(plain_task(1), at(0s)));
     condemn(d);
-    for (auto i = 0; i < 50; ++i) {
-        ok(d.score(1, d.qos().points_max(), at(0s)));
-    }
+    for (auto i = 0; i < 50; ++i) { ok(d.score(1, d.qos().points_max(), at(0s))); }
     ok(d.observe(1, OutcomeKind::success, at(0s)));
     ok(d.pause(1, at(0s)));
     ok(d.resume(1, at(0s)));
@@ -400,7 +383,8 @@ TEMPLATE_TEST_CASE("a kick-out that was decided while a node is busy is final, w
     CHECK_FALSE(d.node(1)->node.kicked_out);
 }
 
-TEMPLATE_TEST_CASE("declining a task neither harms a node nor does it any good", "[A9]", RollingQos, MonthlyQos, ContractQos) {
+TEMPLATE_TEST_CASE("declining a task neither harms a node nor does it any good", "[A9]", RollingQos, MonthlyQos,
+                   ContractQos) {
     for (const auto good : {false, true}) {
         auto d = judged<TestType>(1, good);
         const auto before = d.node(1)->qos;
@@ -413,8 +397,8 @@ TEMPLATE_TEST_CASE("declining a task neither harms a node nor does it any good",
     }
 }
 
-TEMPLATE_TEST_CASE("a node comes back as it was, or lifted to the floor of a returning node", "", RollingQos, MonthlyQos,
-                   ContractQos) {
+TEMPLATE_TEST_CASE("a node comes back as it was, or lifted to the floor of a returning node", "", RollingQos,
+                   MonthlyQos, ContractQos) {
     const auto floor = std::is_same_v<TestType, RollingQos> ? allot::Score::from_ratio(3, 10) : allot::Score::zero();
     const auto verdicts = GENERATE(0, 1, 50);
     const auto good = GENERATE(false, true);
@@ -428,14 +412,12 @@ TEMPLATE_TEST_CASE("a node comes back as it was, or lifted to the floor of a ret
     CHECK(d.qos_score(*d.node(1)) == (verdicts > 0 ? std::max(before, floor) : before));
 }
 
-TEMPLATE_TEST_CASE("verdicts that would kick out a node that is gone leave no mark on its return but its score", "", RollingQos,
-                   MonthlyQos, ContractQos) {
+TEMPLATE_TEST_CASE("verdicts that would kick out a node that is gone leave no mark on its return but its score", "",
+                   RollingQos, MonthlyQos, ContractQos) {
     auto d = judged<TestType>(1, true);
     const auto before = d.qos_score(*d.node(1));
     ok(d.leave(1, at(0s)));
-    for (auto i = 0; i < 50; ++i) {
-        CHECK(count<event::NodeKickedOut>(d.score(1, 0, at(0s))) == 0);
-    }
+    for (auto i = 0; i < 50; ++i) { CHECK(count<event::NodeKickedOut>(d.score(1, 0, at(0s))) == 0); }
     ok(d.join(plain_node(1), at(0s)));
     CHECK_FALSE(d.node(1)->node.kicked_out);
     CHECK(state_of(d, 1) == NodeState::available);

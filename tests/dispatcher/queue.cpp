@@ -19,10 +19,19 @@ auto bounded(std::uint32_t capacity) {
 TEST_CASE("match starts waiting tasks by value, and by submission among equals") {
     auto d = allot::Dispatcher<>{};
     join_plain(d, 6);
-    struct Waiting { const char* id; std::uint64_t fee; Duration time; };
+    struct Waiting {
+        const char* id;
+        std::uint64_t fee;
+        Duration time;
+    };
     for (const auto& w : {Waiting{"low", 1, 100s}, Waiting{"equal-1", 10, 100s}, Waiting{"equal-2", 20, 200s},
                           Waiting{"high", 7, 50s}, Waiting{"higher", 7, 49'999ms}, Waiting{"equal-3", 1, 10s}}) {
-        ok(d.submit(with(plain_task(w.id), [&](auto& t) { t.fee = w.fee; t.duration_estimate = w.time; }), dark(0s)));
+        ok(d.submit(with(plain_task(w.id),
+                         [&](auto& t) {
+                             t.fee = w.fee;
+                             t.duration_estimate = w.time;
+                         }),
+                    dark(0s)));
     }
     const auto events = d.match(at(0s));
     CHECK(events.get<event::Matched>()->started == 6);
@@ -35,7 +44,12 @@ TEST_CASE("values are compared exactly, where a quotient of doubles would not te
     join_plain(d, 2);
     const auto huge = (allot::u128{1} << 95) - 1;
     const auto submit = [&](const char* id, allot::u128 fee, Duration time) {
-        ok(d.submit(with(plain_task(id), [&](auto& t) { t.fee = allot::Amount{fee}; t.duration_estimate = time; }), dark(0s)));
+        ok(d.submit(with(plain_task(id),
+                         [&](auto& t) {
+                             t.fee = allot::Amount{fee};
+                             t.duration_estimate = time;
+                         }),
+                    dark(0s)));
     };
     submit("less", huge - 1, 4'294'967'295ms);
     submit("more", huge, 4'294'967'295ms);
@@ -70,9 +84,7 @@ TEST_CASE("a new task is tried at once, whatever is queued") {
 
 TEST_CASE("a full queue evicts the lowest value among itself and the newcomer") {
     auto d = bounded(3);
-    for (const auto fee : {30, 10, 20}) {
-        ok(d.submit(paying(fee, fee), dark(0s)));
-    }
+    for (const auto fee : {30, 10, 20}) { ok(d.submit(paying(fee, fee), dark(0s))); }
     CHECK(d.queued() == 3);
     const auto events = d.submit(paying(40, 40), dark(1s));
     CHECK(events.accepted());
@@ -107,10 +119,21 @@ TEST_CASE("among equal values the newest gives way") {
 }
 
 TEST_CASE("capacity follows the number of nodes that have not left, above a floor") {
-    struct Case { allot::Ratio per_node; std::uint32_t floor; int nodes; std::uint32_t capacity; };
+    struct Case {
+        allot::Ratio per_node;
+        std::uint32_t floor;
+        int nodes;
+        std::uint32_t capacity;
+    };
     const auto c = GENERATE(values<Case>({
-        {1, 50, 0, 50}, {1, 50, 50, 50}, {1, 50, 51, 51}, {2, 1, 3, 6},
-        {{3, 2}, 1, 5, 7}, {{1, 3}, 1, 2, 1}, {{1, 3}, 1, 6, 2}, {0, 4, 9, 4},
+        {1, 50, 0, 50},
+        {1, 50, 50, 50},
+        {1, 50, 51, 51},
+        {2, 1, 3, 6},
+        {{3, 2}, 1, 5, 7},
+        {{1, 3}, 1, 2, 1},
+        {{1, 3}, 1, 6, 2},
+        {0, 4, 9, 4},
     }));
     auto d = allot::Dispatcher{allot::ValueQueue{{.tasks_per_node = c.per_node, .capacity_min = c.floor}}};
     join_plain(d, c.nodes);
@@ -123,9 +146,7 @@ TEST_CASE("paused and busy nodes count in N; those that left do not") {
     join_plain(d, 4);
     const auto lease = leased(d.submit(plain_task(1), at(0s)));
     for (auto id = 1; id <= 4; ++id) {
-        if (lease.node != allot::NodeId{id}) {
-            ok(d.pause(id, at(0s)));
-        }
+        if (lease.node != allot::NodeId{id}) { ok(d.pause(id, at(0s))); }
     }
     CHECK(d.queue_capacity() == 4);
     ok(d.leave(lease.node, at(0s)));
@@ -137,7 +158,10 @@ TEST_CASE("paused and busy nodes count in N; those that left do not") {
 TEST_CASE("when the network shrinks the surplus goes: lowest value first, newest first among equals") {
     auto d = allot::Dispatcher{allot::ValueQueue{{.tasks_per_node = 2, .capacity_min = 1}}};
     join_plain(d, 3);
-    struct Waiting { const char* id; int fee; };
+    struct Waiting {
+        const char* id;
+        int fee;
+    };
     for (const auto& w :
          {Waiting{"a", 3}, Waiting{"b", 1}, Waiting{"c", 1}, Waiting{"d", 2}, Waiting{"e", 1}, Waiting{"f", 9}}) {
         ok(d.submit(paying(w.id, w.fee), dark(0s)));
@@ -153,11 +177,10 @@ TEST_CASE("when the network shrinks the surplus goes: lowest value first, newest
 }
 
 TEST_CASE("at most so many surplus tasks go within one command, the rest with later ones") {
-    auto d = allot::Dispatcher{allot::Rules{{.evictions_max = 3}}, allot::ValueQueue{{.tasks_per_node = 8, .capacity_min = 1}}};
+    auto d = allot::Dispatcher{allot::Rules{{.evictions_max = 3}},
+                               allot::ValueQueue{{.tasks_per_node = 8, .capacity_min = 1}}};
     join_plain(d, 2);
-    for (auto id = 1; id <= 16; ++id) {
-        ok(d.submit(paying(id, id), dark(0s)));
-    }
+    for (auto id = 1; id <= 16; ++id) { ok(d.submit(paying(id, id), dark(0s))); }
     CHECK(evicted(d.leave(1, dark(0s))) == Names{"1", "2", "3"});
     CHECK(evicted(d.advance(dark(0s))) == Names{"4", "5", "6"});
     CHECK(d.queued() == 10);

@@ -23,16 +23,30 @@ struct Refusal {
     Moment moment = at(10s);
 };
 
-const auto limits = allot::RulesParameters{
-    .due_max = 2, .nodes_max = 5, .tasks_max = 7, .classes_max = 2, .requirements_max = 3, .models_max = 4,
-    .models_per_task_max = 3, .models_per_node_max = 3, .choices_max = 2, .labels_max = 1, .name_bytes_max = 20,
-    .group_members_max = 1};
+const auto limits = allot::RulesParameters{.due_max = 2,
+                                           .nodes_max = 5,
+                                           .tasks_max = 7,
+                                           .classes_max = 2,
+                                           .requirements_max = 3,
+                                           .models_max = 4,
+                                           .models_per_task_max = 3,
+                                           .models_per_node_max = 3,
+                                           .choices_max = 2,
+                                           .labels_max = 1,
+                                           .name_bytes_max = 20,
+                                           .group_members_max = 1};
 
-/// Nodes: 1 is idle, 2 busy, 3 paused, 4 about to leave, 5 gone. Tasks: 1 runs on 2, 2 on 4 (committed), 3 waits, 4 ended.
+/// Nodes: 1 is idle, 2 busy, 3 paused, 4 about to leave, 5 gone. Tasks: 1 runs on 2, 2 on 4 (committed), 3 waits, 4
+/// ended.
 auto network() -> Dispatcher {
     auto d = Dispatcher{allot::Rules{limits}, allot::FixedTerms{}};
     ok(d.join(with(plain_node(2), [](auto& n) { n.models = {"a", "b"}; }), at(0s)));
-    ok(d.submit(with(plain_task(1), [](auto& t) { t.models = {"c"}; t.group = 1; }), at(0s)));
+    ok(d.submit(with(plain_task(1),
+                     [](auto& t) {
+                         t.models = {"c"};
+                         t.group = 1;
+                     }),
+                at(0s)));
     ok(d.join(plain_node(4), at(0s)));
     const auto lease = leased(d.submit(plain_task(2), at(0s)));
     ok(d.commit(lease, at(0s)));
@@ -102,7 +116,8 @@ auto refusals() -> std::vector<Refusal> {
         {E::task_unknown, "cancel, null", always(command::Cancel{""})},
         {E::task_ended, "cancel", always(command::Cancel{4})},
         {E::task_not_leased, "complete a waiting task", always(command::Complete{Lease{3, 1, 1}})},
-        {E::lease_stale, "complete", [](const auto& d) {
+        {E::lease_stale, "complete",
+         [](const auto& d) {
              auto lease = lease_of(d, 1);
              --lease.token;
              return Command{command::Complete{lease}};
@@ -113,7 +128,10 @@ auto refusals() -> std::vector<Refusal> {
         {E::vram_zero, "join", join([](auto& n) { n.vram = {}; })},
         {E::vram_zero, "update", update({.id = 1, .vram = 0_GiB})},
         {E::vram_zero, "task", submit([](auto& t) { t.vram_min = {}; })},
-        {E::vram_zero, "GPU by name without a minimum", submit([](auto& t) { t.vram_min = {}; t.gpus = {{"A", {}}}; })},
+        {E::vram_zero, "GPU by name without a minimum", submit([](auto& t) {
+             t.vram_min = {};
+             t.gpus = {{"A", {}}};
+         })},
         {E::gpu_empty, "join", join([](auto& n) { n.gpu = ""; })},
         {E::gpu_empty, "update", update({.id = 1, .gpu = ""})},
         {E::duration_invalid, "zero", submit([](auto& t) { t.duration_estimate = 0s; })},
@@ -122,11 +140,15 @@ auto refusals() -> std::vector<Refusal> {
         {E::amount_overflow, "stake", join([](auto& n) { n.stake = too_much; })},
         {E::amount_overflow, "stake, update", update({.id = 1, .stake = too_much})},
         {E::amount_overflow, "fee", submit([](auto& t) { t.fee = too_much; })},
-        {E::name_empty, "model of a node", join([](auto& n) { n.models = {"a", ""}; })},
+        {E::name_empty, "model of a node", join([](auto& n) {
+             n.models = {"a", ""};
+         })},
         {E::name_empty, "label of a node", join([](auto& n) { n.labels = {""}; })},
         {E::name_empty, "label, update", update({.id = 1, .labels = std::vector<std::string>{""}})},
         {E::name_empty, "model of a task", submit([](auto& t) { t.models = {""}; })},
-        {E::name_empty, "GPU of a task", submit([](auto& t) { t.gpus = {{"", 8_GiB}}; })},
+        {E::name_empty, "GPU of a task", submit([](auto& t) {
+             t.gpus = {{"", 8_GiB}};
+         })},
         {E::name_empty, "platform of a task", submit([](auto& t) { t.platforms = {""}; })},
         {E::name_empty, "platform that a task refuses", submit([](auto& t) { t.platforms_refused = {""}; })},
         {E::name_empty, "report", report(1, Report::add, {""})},
@@ -134,23 +156,44 @@ auto refusals() -> std::vector<Refusal> {
         {E::name_too_long, "platform", join([](auto& n) { n.platform = long_name; })},
         {E::name_too_long, "model", join([](auto& n) { n.models = {long_name}; })},
         {E::name_too_long, "label of a task", submit([](auto& t) { t.labels = {long_name}; })},
-        {E::name_too_long, "GPU of a task", submit([](auto& t) { t.gpus = {{long_name, 8_GiB}}; })},
+        {E::name_too_long, "GPU of a task", submit([](auto& t) {
+             t.gpus = {{long_name, 8_GiB}};
+         })},
         {E::name_too_long, "report", report(1, Report::inventory, {long_name})},
-        {E::too_many_names, "models of a node", join([](auto& n) { n.models = {"a", "b", "c", "d"}; })},
+        {E::too_many_names, "models of a node", join([](auto& n) {
+             n.models = {"a", "b", "c", "d"};
+         })},
         {E::too_many_names, "models of a node, one by one", report(2, Report::add, {"c", "d"})},
-        {E::too_many_names, "labels of a node", join([](auto& n) { n.labels = {"a", "b"}; })},
-        {E::too_many_names, "models of a task", submit([](auto& t) { t.models = {"a", "b", "c", "d"}; })},
-        {E::too_many_names, "GPUs of a task", submit([](auto& t) { t.gpus = {{"A", 1_GiB}, {"B", 1_GiB}, {"C", 1_GiB}}; })},
-        {E::too_many_names, "platforms of a task", submit([](auto& t) { t.platforms = {"a", "b", "c"}; })},
-        {E::too_many_names, "platforms refused", submit([](auto& t) { t.platforms_refused = {"a", "b", "c"}; })},
+        {E::too_many_names, "labels of a node", join([](auto& n) {
+             n.labels = {"a", "b"};
+         })},
+        {E::too_many_names, "models of a task", submit([](auto& t) {
+             t.models = {"a", "b", "c", "d"};
+         })},
+        {E::too_many_names, "GPUs of a task", submit([](auto& t) {
+             t.gpus = {{"A", 1_GiB}, {"B", 1_GiB}, {"C", 1_GiB}};
+         })},
+        {E::too_many_names, "platforms of a task", submit([](auto& t) {
+             t.platforms = {"a", "b", "c"};
+         })},
+        {E::too_many_names, "platforms refused", submit([](auto& t) {
+             t.platforms_refused = {"a", "b", "c"};
+         })},
         {E::task_unrunnable, "all platforms it accepts are refused", submit([](auto& t) {
              t.platforms = {"a", "b"};
              t.platforms_refused = {"b", "a"};
          })},
-        {E::too_many_names, "labels of a task", submit([](auto& t) { t.labels = {"a", "b"}; })},
-        {E::too_many_nodes, "a sixth, with less stake than the one that is gone", join([](auto& n) { n.id = 6; n.stake = 0; })},
+        {E::too_many_names, "labels of a task", submit([](auto& t) {
+             t.labels = {"a", "b"};
+         })},
+        {E::too_many_nodes, "a sixth, with less stake than the one that is gone", join([](auto& n) {
+             n.id = 6;
+             n.stake = 0;
+         })},
         {E::too_many_classes, "join", join([](auto& n) { n.gpu = "B"; })},
-        {E::too_many_models, "join", join([](auto& n) { n.models = {"c", "d", "e"}; })},
+        {E::too_many_models, "join", join([](auto& n) {
+             n.models = {"c", "d", "e"};
+         })},
         {E::too_many_models, "report", report(1, Report::add, {"c", "d", "e"})},
         {E::group_full, "a second member", submit([](auto& t) { t.group = 1; })},
         {E::gang_size_invalid, "nobody", submit([](auto& t) { t.gang_size = 0; })},
@@ -193,9 +236,10 @@ auto refusals() -> std::vector<Refusal> {
 }
 
 /// Errors that need a network of their own, checked below one by one, and those of pinned tasks in pinned.cpp.
-const auto elsewhere = std::set<Error>{Error::lease_already_disclosed, Error::lease_renewal_capped, Error::too_many_tasks,
-                                       Error::too_many_requirements, Error::lease_completed, Error::task_unrunnable,
-                                       Error::owner_quota_reached, Error::pinned_shared, Error::node_holds_task};
+const auto elsewhere =
+    std::set<Error>{Error::lease_already_disclosed, Error::lease_renewal_capped, Error::too_many_tasks,
+                    Error::too_many_requirements,   Error::lease_completed,      Error::task_unrunnable,
+                    Error::owner_quota_reached,     Error::pinned_shared,        Error::node_holds_task};
 
 /// Applies a command that must be refused; true when nothing but time has changed.
 auto only_time_passed(Dispatcher& d, const Command& command, const Moment& moment, Error error) -> bool {
@@ -226,9 +270,7 @@ TEST_CASE("what is wrong is refused with its own error, and changes nothing but 
 
 TEST_CASE("each error is produced by some test") {
     auto produced = elsewhere;
-    for (const auto& refused : refusals()) {
-        produced.insert(refused.error);
-    }
+    for (const auto& refused : refusals()) { produced.insert(refused.error); }
     for (auto number = 0; number < 1'000; ++number) {
         const auto error = static_cast<Error>(number);
         if (message(error) != "unknown error") {
@@ -270,15 +312,21 @@ TEST_CASE("a task that fits no node there is refused where the rules say so, how
     CHECK(only_time_passed(d, command::Submit{plain_task(1)}, dark(1s), Error::task_unrunnable));
     ok(d.join(with(plain_node(1), [](auto& n) { n.platform = "Linux"; }), dark(1s)));
     ok(d.pause(1, dark(1s)));
-    const auto cards = with(plain_task(1), [](auto& t) { t.gpus = {{"RTX 4090", 24_GiB}, {"H100", 80_GiB}}; });  // not sorted
+    const auto cards = with(plain_task(1), [](auto& t) {
+        t.gpus = {{"RTX 4090", 24_GiB}, {"H100", 80_GiB}};
+    });  // not sorted
     ok(d.submit(cards, dark(1s)));
     for (const auto& task : {with(plain_task(2), [](auto& t) { t.vram_min = 80_GiB; }),
-                             with(plain_task(2), [](auto& t) { t.gpus = {{"H100", 80_GiB}, {"A100", 80_GiB}}; }),
+                             with(plain_task(2),
+                                  [](auto& t) {
+                                      t.gpus = {{"H100", 80_GiB}, {"A100", 80_GiB}};
+                                  }),
                              with(plain_task(2), [](auto& t) { t.platforms = {"Darwin"}; })}) {
         CHECK(only_time_passed(d, command::Submit{task}, dark(2s), Error::task_unrunnable));
     }
     ok(d.leave(1, dark(2s)));
-    CHECK(only_time_passed(d, command::Submit{with(cards, [](auto& t) { t.id = 2; })}, dark(3s), Error::task_unrunnable));
+    CHECK(
+        only_time_passed(d, command::Submit{with(cards, [](auto& t) { t.id = 2; })}, dark(3s), Error::task_unrunnable));
 }
 
 TEST_CASE("an owner at his quota is refused") {
@@ -296,18 +344,24 @@ TEST_CASE("an owner at his quota is refused") {
 TEST_CASE("the largest input that is admitted is admitted") {
     auto d = network();
     const auto most = allot::Amount{(allot::u128{1} << 96) - 1};
-    CHECK(d.join(with(plain_node(5), [&](auto& n) {
-        n.stake = most;
-        n.models = {"a", "b", "d"};
-        n.labels = {std::string(20, 'x')};
-    }), at(0s)).accepted());
-    CHECK(d.submit(with(plain_task(9), [&](auto& t) {
-        t.fee = most;
-        t.duration_estimate = 4'294'967'295ms;
-        t.models = {"a", "b", "c"};
-        t.gpus = {{std::string(20, 'x'), 1_GiB}, {"y", 1_GiB}};
-        t.owner = allot::OwnerId{std::string(32, 'x')};
-    }), at(0s)).accepted());
+    CHECK(d.join(with(plain_node(5),
+                      [&](auto& n) {
+                          n.stake = most;
+                          n.models = {"a", "b", "d"};
+                          n.labels = {std::string(20, 'x')};
+                      }),
+                 at(0s))
+              .accepted());
+    CHECK(d.submit(with(plain_task(9),
+                        [&](auto& t) {
+                            t.fee = most;
+                            t.duration_estimate = 4'294'967'295ms;
+                            t.models = {"a", "b", "c"};
+                            t.gpus = {{std::string(20, 'x'), 1_GiB}, {"y", 1_GiB}};
+                            t.owner = allot::OwnerId{std::string(32, 'x')};
+                        }),
+                   at(0s))
+              .accepted());
 }
 
 TEST_CASE("a refusal can be thrown") {

@@ -14,8 +14,8 @@ using namespace support;
 
 namespace {
 
-
-/// Whether two dispatchers of equal state also act alike: pool and queue are no part of equality, but must follow from it.
+/// Whether two dispatchers of equal state also act alike: pool and queue are no part of equality, but must follow from
+/// it.
 void check_alike(allot::Dispatcher<> a, allot::Dispatcher<> b, std::uint64_t seed, int commands) {
     REQUIRE(a == b);
     REQUIRE(a.digest() == b.digest());
@@ -39,9 +39,7 @@ void check_alike(allot::Dispatcher<> a, allot::Dispatcher<> b, std::uint64_t see
 
 auto grown(Chaos<allot::Dispatcher<>>& chaos, int commands) -> allot::Dispatcher<> {
     auto d = allot::Dispatcher<>{};
-    for (auto i = 0; i < commands; ++i) {
-        (void)d.apply(chaos.command(d), chaos.moment(d));
-    }
+    for (auto i = 0; i < commands; ++i) { (void)d.apply(chaos.command(d), chaos.moment(d)); }
     return d;
 }
 
@@ -159,11 +157,18 @@ TEST_CASE("what was forgotten and reused comes back under its old place") {
     auto d = allot::Dispatcher{allot::Rules{{.forget_tasks_after = 1s, .forget_nodes_after = 1s}}};
     for (auto id = 1; id <= 6; ++id) {
         const auto number = std::to_string(id);
-        ok(d.join(with(plain_node(id), [&](auto& n) { n.gpu = "card " + number; n.models = {"m" + number}; }), at(0s)));
-        ok(d.submit(with(plain_task(id), [&](auto& t) {
-            t.gpus = {{"card " + number, 24_GiB}};
-            t.models = {"x" + number};
-        }), dark(0s)));
+        ok(d.join(with(plain_node(id),
+                       [&](auto& n) {
+                           n.gpu = "card " + number;
+                           n.models = {"m" + number};
+                       }),
+                  at(0s)));
+        ok(d.submit(with(plain_task(id),
+                         [&](auto& t) {
+                             t.gpus = {{"card " + number, 24_GiB}};
+                             t.models = {"x" + number};
+                         }),
+                    dark(0s)));
     }
     const auto before = d;
     auto session = d.session();
@@ -176,7 +181,12 @@ TEST_CASE("what was forgotten and reused comes back under its old place") {
     CHECK(d.state().fits().classes().size() == 0);
     CHECK(d.state().models().names().size() == 0);
     for (auto id = 11; id <= 13; ++id) {
-        ok(d.join(with(plain_node(id), [&](auto& n) { n.gpu = "other " + std::to_string(id); n.models = {"y"}; }), at(10s)));
+        ok(d.join(with(plain_node(id),
+                       [&](auto& n) {
+                           n.gpu = "other " + std::to_string(id);
+                           n.models = {"y"};
+                       }),
+                  at(10s)));
         ok(d.submit(plain_task(id), at(10s)));
     }
     session.rollback();
@@ -193,9 +203,7 @@ TEST_CASE("a policy's exception inside a session takes back its command only") {
     struct Once {
         using role = allot::role::valuation;
         auto value(const allot::Task& task, const allot::Requirement& requirement) const -> allot::Value {
-            if (task.id == allot::TaskId{"bad"}) {
-                throw std::runtime_error{"bad"};
-            }
+            if (task.id == allot::TaskId{"bad"}) { throw std::runtime_error{"bad"}; }
             return allot::FeePerSecond{}.value(task, requirement);
         }
     };
@@ -215,9 +223,7 @@ TEST_CASE("copies share nothing") {
     const auto original = grown(chaos, 60);
     auto copy = original;
     auto reference = original;
-    for (auto i = 0; i < 60; ++i) {
-        (void)copy.apply(chaos.command(copy), chaos.moment(copy));
-    }
+    for (auto i = 0; i < 60; ++i) { (void)copy.apply(chaos.command(copy), chaos.moment(copy)); }
     check_alike(original, reference, 4, 60);
     copy = original;  // by assignment, too
     check_alike(copy, original, 5, 60);

@@ -32,7 +32,9 @@ struct BestFit {
         const auto asked = std::uint64_t{situation.requirement.vram_min.count};
         return weight_max(node, factors).scaled(1, has > asked ? 1 + (has - asked) : 1);
     }
-    auto weight_max(const Node& node, Factors factors) const -> Weight { return allot::HarmonicWeight{}.weight(node, {}, factors); }
+    auto weight_max(const Node& node, Factors factors) const -> Weight {
+        return allot::HarmonicWeight{}.weight(node, {}, factors);
+    }
 };
 
 /// The same without a bound: every draw is among all.
@@ -45,7 +47,9 @@ struct BestFitByScan {
 
 /// Says that it weighs no more than half of what it weighs.
 struct TooLow : BestFit {
-    auto weight_max(const Node& node, Factors factors) const -> Weight { return BestFit::weight_max(node, factors).scaled(1, 2); }
+    auto weight_max(const Node& node, Factors factors) const -> Weight {
+        return BestFit::weight_max(node, factors).scaled(1, 2);
+    }
     auto weight(const Node& node, const Task& task, Factors factors, const Situation& situation) const -> Weight {
         return BestFit{}.weight(node, task, factors, situation);
     }
@@ -86,7 +90,8 @@ TEST_CASE("best fit takes the card that wastes least, as often as its weight say
     }
     auto weights = std::map<std::string, Weight>{};
     ok(d.submit(plain_task(9'999), dark(0s)));
-    d.view().each_candidate(*d.task(9'999), [&](auto h, Weight w) { weights[d.state().nodes()[h].node.id.text()] = w; });
+    d.view().each_candidate(*d.task(9'999),
+                            [&](auto h, Weight w) { weights[d.state().nodes()[h].node.id.text()] = w; });
     ok(d.cancel(9'999, at(0s)));
     REQUIRE(weights.size() == 3);
     CHECK(weights["11"] == weights["8"].scaled(1, 4));
@@ -103,7 +108,9 @@ TEST_CASE("best fit takes the card that wastes least, as often as its weight say
     CHECK((drawn["80"] > 10 && drawn["80"] < 76));
 }
 
-TEST_CASE("a weight in a situation decides the same by the index and by the linear oracle, in pulls and explanations too", "[N3]") {
+TEST_CASE(
+    "a weight in a situation decides the same by the index and by the linear oracle, in pulls and explanations too",
+    "[N3]") {
     auto bounded = allot::Dispatcher<BestFit>{};
     auto scanned = allot::Dispatcher<BestFit, allot::LinearPool>{};
     auto random = std::mt19937_64{seed()};
@@ -111,9 +118,7 @@ TEST_CASE("a weight in a situation decides the same by the index and by the line
         const auto a = bounded.apply(command, moment);
         const auto b = scanned.apply(command, moment);
         REQUIRE(a.size() == b.size());
-        for (std::size_t i = 0; i < a.size(); ++i) {
-            REQUIRE(a[i].index() == b[i].index());
-        }
+        for (std::size_t i = 0; i < a.size(); ++i) { REQUIRE(a[i].index() == b[i].index()); }
         REQUIRE(all<event::TaskStarted>(a).size() == all<event::TaskStarted>(b).size());
         return a;
     };
@@ -123,7 +128,12 @@ TEST_CASE("a weight in a situation decides the same by the index and by the line
         auto events = Events{};
         if (step < 20 || random() % 10 == 0) {
             const auto vram = std::uint32_t{4} << (random() % 5);
-            events = both(command::Join{with(plain_node(step), [&](auto& n) { n.vram = {vram}; n.stake = random() % 900; })}, moment);
+            events = both(command::Join{with(plain_node(step),
+                                             [&](auto& n) {
+                                                 n.vram = {vram};
+                                                 n.stake = random() % 900;
+                                             })},
+                          moment);
         } else if (random() % 2 == 0 || leases.empty()) {
             const auto vram = std::uint32_t{4} << (random() % 5);
             events = both(command::Submit{with(plain_task(step), [&](auto& t) { t.vram_min = {vram}; })}, moment);

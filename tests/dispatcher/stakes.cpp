@@ -4,10 +4,10 @@
 #include <cstdint>
 #include <string>
 
+#include <allot/pool/gpu_group_pool.hpp>
+
 #include "support/catch.hpp"
 #include "support/network.hpp"
-
-#include <allot/pool/gpu_group_pool.hpp>
 
 namespace {
 
@@ -24,13 +24,13 @@ struct CountingPool : allot::GpuGroupPool {
 
 auto network(std::uint32_t nodes) {
     auto d = allot::Dispatcher{CountingPool{}};
-    for (auto i = 1U; i <= nodes; ++i) {
-        ok(d.join(plain_node(i), at(0s)));
-    }
+    for (auto i = 1U; i <= nodes; ++i) { ok(d.join(plain_node(i), at(0s))); }
     return d;
 }
 
-auto whale() { return with(plain_node("whale"), [](auto& n) { n.stake = 400'000'000; }); }
+auto whale() {
+    return with(plain_node("whale"), [](auto& n) { n.stake = 400'000'000; });
+}
 
 }  // namespace
 
@@ -102,9 +102,7 @@ struct Unbounded {
 
 TEST_CASE("a weight without bounds has none to renew, whatever the default weight promises") {
     auto d = allot::Dispatcher{Unbounded{}};
-    for (auto i = 1U; i <= 20; ++i) {
-        ok(d.join(plain_node(i), at(0s)));
-    }
+    for (auto i = 1U; i <= 20; ++i) { ok(d.join(plain_node(i), at(0s))); }
     ok(d.join(whale(), at(0s)));
     ok(d.submit(plain_task(1), at(0s)));
     CHECK(d.state().counters().ceilings == allot::Ceilings{});

@@ -39,9 +39,7 @@ auto of_card(allot::NodeId id, const std::string& gpu, allot::Amount stake) -> N
 
 auto displaced(const Events& events) -> std::vector<std::string> {
     auto ids = std::vector<std::string>{};
-    for (const auto& gone : all<event::NodeDisplaced>(events)) {
-        ids.push_back(gone.node.text());
-    }
+    for (const auto& gone : all<event::NodeDisplaced>(events)) { ids.push_back(gone.node.text()); }
     return ids;
 }
 
@@ -56,9 +54,7 @@ auto having(NodeSpec node, Names models) -> NodeSpec {
 auto models_of(const Dispatcher& d, allot::NodeId id) -> Names {
     auto names = Names{};
     for (const auto& held : d.state().holdings(*d.state().nodes().find(id))) {
-        if (held.on_disk()) {
-            names.push_back(d.state().models().name(held.model));
-        }
+        if (held.on_disk()) { names.push_back(d.state().models().name(held.model)); }
     }
     std::sort(names.begin(), names.end());
     return names;
@@ -69,9 +65,7 @@ auto models_of(const Dispatcher& d, allot::NodeId id) -> Names {
 TEST_CASE("free tasks of made-up requirements do not shut out a task that pays", "[A6]") {
     auto d = tight();
     ok(d.join(plain_node(1), at(0s)));
-    for (auto i = 0U; i < 20; ++i) {
-        (void)d.submit(asking("junk" + std::to_string(i), 1'000 + i, 0), at(0s));
-    }
+    for (auto i = 0U; i < 20; ++i) { (void)d.submit(asking("junk" + std::to_string(i), 1'000 + i, 0), at(0s)); }
     CHECK(requirements(d) == 4);
     const auto events = d.submit(asking("honest", 8, 10), at(0s));
     CHECK(where(events) == "1");
@@ -103,9 +97,7 @@ TEST_CASE("a requirement of which a task runs does not make way", "[A6]") {
     ok(d.join(plain_node(1), at(0s)));
     const auto lease = leased(d.submit(asking("runs", 8, 1), at(0s)));
     ok(d.submit(asking("waits", 8, 2), at(0s)));
-    for (auto i = 0U; i < 3; ++i) {
-        ok(d.submit(asking(i, 100 + i, 50), at(0s)));
-    }
+    for (auto i = 0U; i < 3; ++i) { ok(d.submit(asking(i, 100 + i, 50), at(0s))); }
     CHECK(refusal(d.submit(asking("cheap", 200, 50), at(0s))) == Error::too_many_requirements);
     CHECK(evicted(d.submit(asking("dear", 200, 60), at(0s))) == Names{"2"});
     ok(d.pause(1, at(0s)));
@@ -117,7 +109,12 @@ TEST_CASE("a requirement of a pinned task that waits for its node does not make 
     auto d = tight();
     ok(d.join(plain_node(1), at(0s)));
     const auto lease = leased(d.submit(asking("runs", 8, 1), at(0s)));
-    ok(d.submit(with(asking("pinned", 9, 0), [](TaskSpec& task) { task.node = 1; task.owner.reset(); }), at(0s)));
+    ok(d.submit(with(asking("pinned", 9, 0),
+                     [](TaskSpec& task) {
+                         task.node = 1;
+                         task.owner.reset();
+                     }),
+                at(0s)));
     ok(d.submit(asking("waits", 9, 2), at(0s)));
     ok(d.submit(asking("a", 100, 40), at(0s)));
     ok(d.submit(asking("b", 101, 50), at(0s)));
@@ -132,12 +129,8 @@ TEST_CASE("a requirement of a pinned task that waits for its node does not make 
 
 TEST_CASE("of a requirement of many tasks a few go with the newcomer, until there is room", "[A6]") {
     auto d = tight(2);
-    for (auto i = 1U; i <= 5; ++i) {
-        ok(d.submit(asking(i, 100, i), at(0s)));
-    }
-    for (auto i = 1U; i < 4; ++i) {
-        ok(d.submit(asking(10 + i, 100 + i, 50), at(0s)));
-    }
+    for (auto i = 1U; i <= 5; ++i) { ok(d.submit(asking(i, 100, i), at(0s))); }
+    for (auto i = 1U; i < 4; ++i) { ok(d.submit(asking(10 + i, 100 + i, 50), at(0s))); }
     const auto dear = asking("dear", 8, 60);
     const auto events = d.submit(dear, at(0s));
     CHECK(evicted(events) == Names{"dear", "1", "2"});
@@ -150,10 +143,9 @@ TEST_CASE("of a requirement of many tasks a few go with the newcomer, until ther
 }
 
 TEST_CASE("who goes for a full queue leaves room in a full table as well", "[A6]") {
-    auto d = allot::Dispatcher{allot::Rules{{.requirements_max = 4}}, allot::ValueQueue{{.tasks_per_node = 0, .capacity_min = 4}}};
-    for (auto i = 0U; i < 4; ++i) {
-        ok(d.submit(asking(i, 100 + i, 10 + i), at(0s)));
-    }
+    auto d = allot::Dispatcher{allot::Rules{{.requirements_max = 4}},
+                               allot::ValueQueue{{.tasks_per_node = 0, .capacity_min = 4}}};
+    for (auto i = 0U; i < 4; ++i) { ok(d.submit(asking(i, 100 + i, 10 + i), at(0s))); }
     const auto events = d.submit(asking("dear", 200, 60), at(0s));
     CHECK(evicted(events) == Names{"0"});
     CHECK(events.get<event::TaskEvicted>()->reason == event::Eviction::queue_full);
@@ -161,9 +153,7 @@ TEST_CASE("who goes for a full queue leaves room in a full table as well", "[A6]
 
 TEST_CASE("nodes of made-up cards without stake do not shut out a node that has some", "[A6]") {
     auto d = tight();
-    for (auto i = 0; i < 20; ++i) {
-        (void)d.join(of_card(100 + i, "junk" + std::to_string(i), 0), at(0s));
-    }
+    for (auto i = 0; i < 20; ++i) { (void)d.join(of_card(100 + i, "junk" + std::to_string(i), 0), at(0s)); }
     CHECK(classes(d) == 4);
     CHECK_FALSE(d.check(command::Join{of_card("honest", "RTX 4090", 1)}));
     const auto events = d.join(of_card("honest", "RTX 4090", 1), at(0s));
@@ -183,9 +173,7 @@ TEST_CASE("the class whose greatest stake is least makes way, and only for a gre
     ok(d.join(of_card("c2", "C", 2), at(0s)));
     ok(d.join(of_card("c3", "C", 3), at(0s)));  // more than a command may send away
     ok(d.join(of_card("busy", "D", 5), at(0s)));
-    for (const auto* id : {"a", "b1", "b2", "c1", "c2", "c3"}) {
-        ok(d.pause(id, at(0s)));
-    }
+    for (const auto* id : {"a", "b1", "b2", "c1", "c2", "c3"}) { ok(d.pause(id, at(0s))); }
     const auto lease = leased(d.submit(plain_task(1), at(0s)));
     CHECK(lease.node == allot::NodeId{"busy"});
     CHECK(refusal(d.join(of_card("e", "E", 50), at(0s))) == Error::too_many_classes);
@@ -198,9 +186,11 @@ TEST_CASE("the class whose greatest stake is least makes way, and only for a gre
     CHECK(displaced(d.join(of_card("h", "H", 6), at(1s))) == Names{"busy"});
 }
 
-TEST_CASE("an update to a new class displaces as a join does; a node alone in its class takes the place of that", "[A6]") {
+TEST_CASE("an update to a new class displaces as a join does; a node alone in its class takes the place of that",
+          "[A6]") {
     auto d = tight();
-    for (const auto& node : {of_card("a", "A", 50), of_card("b", "B", 60), of_card("c", "C", 70), of_card("d", "D", 80)}) {
+    for (const auto& node :
+         {of_card("a", "A", 50), of_card("b", "B", 60), of_card("c", "C", 70), of_card("d", "D", 80)}) {
         ok(d.join(node, at(0s)));
     }
     CHECK(d.update({.id = "a", .gpu = "new"}, at(0s)).accepted());
@@ -295,7 +285,8 @@ TEST_CASE("the node with the least stake for its models makes way, and only for 
     CHECK(displaced(d.report_model("e", command::Report::inventory, {"f1", "f2", "f3", "f4", "f5"}, at(1s))).empty());
     CHECK(models_of(d, "e") == Names{"f1", "f2", "f3", "f4", "f5"});
     CHECK(d.state().models().held() == 6);
-    CHECK(displaced(d.report_model("e", command::Report::inventory, {"f1", "g2", "g3", "g4", "g5", "g6"}, at(1s))) == Names{"d"});
+    CHECK(displaced(d.report_model("e", command::Report::inventory, {"f1", "g2", "g3", "g4", "g5", "g6"}, at(1s))) ==
+          Names{"d"});
 }
 
 TEST_CASE("a node that holds what others hold does not make way for made-up models", "[A6]") {
@@ -338,11 +329,10 @@ TEST_CASE("a success writes down no model that nobody had when there is no room"
     CHECK(d.state().models().held() == 2);
 }
 
-TEST_CASE("the class of the node that makes way is not displaced a second time, whatever limits were lowered to", "[A6]") {
+TEST_CASE("the class of the node that makes way is not displaced a second time, whatever limits were lowered to",
+          "[A6]") {
     auto d = allot::Dispatcher{allot::Rules{{.nodes_max = 3, .classes_max = 3}}};
-    for (auto i = 1U; i <= 3; ++i) {
-        ok(d.join(having(of_card(i, "card" + std::to_string(i), i), {"sdxl"}), at(0s)));
-    }
+    for (auto i = 1U; i <= 3; ++i) { ok(d.join(having(of_card(i, "card" + std::to_string(i), i), {"sdxl"}), at(0s))); }
     auto rules = d.rules().parameters();
     rules.classes_max = 2;
     ok(d.configure(rules, 1, at(0s)));
@@ -360,9 +350,7 @@ TEST_CASE("the class of the node that makes way is not displaced a second time, 
 
 TEST_CASE("nodes without stake do not fill the network for one that has some; those that left make way first", "[A6]") {
     auto d = allot::Dispatcher{allot::Rules{{.nodes_max = 4}}};
-    for (auto i = 0; i < 4; ++i) {
-        ok(d.join(of_card(100 + i, "card", i), at(0s)));
-    }
+    for (auto i = 0; i < 4; ++i) { ok(d.join(of_card(100 + i, "card", i), at(0s))); }
     ok(d.leave(101, at(0s)));
     ok(d.leave(100, at(0s)));
     ok(d.update({.id = 102, .stake = 1}, at(0s)));
@@ -375,7 +363,12 @@ TEST_CASE("nodes without stake do not fill the network for one that has some; th
     CHECK(displaced(d.join(of_card("a", "card", 2), at(0s))) == Names{"without"});
     CHECK(displaced(d.join(of_card("b", "card", 2), at(0s))).empty());
     CHECK(d.node(101) == nullptr);
-    const auto lease = leased(d.submit(with(plain_task(1), [](TaskSpec& task) { task.node = 102; task.owner.reset(); }), at(0s)));
+    const auto lease = leased(d.submit(with(plain_task(1),
+                                            [](TaskSpec& task) {
+                                                task.node = 102;
+                                                task.owner.reset();
+                                            }),
+                                       at(0s)));
     CHECK(lease.node == allot::NodeId{102});
     CHECK(refusal(d.join(of_card("c", "card", 2), at(0s))) == Error::too_many_nodes);  // the poorest is at work
     ok(d.complete(lease, at(1s)));

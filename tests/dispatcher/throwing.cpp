@@ -25,9 +25,7 @@ struct Fuse {
     long throws_at = -1;
 
     void call() {
-        if (++calls == throws_at) {
-            throw Thrown{};
-        }
+        if (++calls == throws_at) { throw Thrown{}; }
     }
 };
 
@@ -37,9 +35,7 @@ public:
     Wire() = default;
     explicit Wire(Fuse& fuse) : fuse_{&fuse} {}
     void call() const {
-        if (fuse_ != nullptr) {
-            fuse_->call();
-        }
+        if (fuse_ != nullptr) { fuse_->call(); }
     }
 
 private:
@@ -151,7 +147,8 @@ struct Pools : Pool {
         wire.call();
     }
     template <class Weigh>
-    auto draw(const allot::SamplingFrame& frame, Weigh&& weigh, allot::Random& random) const -> std::optional<allot::Draw> {
+    auto draw(const allot::SamplingFrame& frame, Weigh&& weigh, allot::Random& random) const
+        -> std::optional<allot::Draw> {
         wire.call();
         return Pool::draw(frame, weigh, random);
     }
@@ -196,7 +193,8 @@ auto fused(Fuse& fuse) {
                              Places{wire}, Lasts{wire},  Pools<Pool>{wire}, Queues{wire}};
 }
 
-/// Runs random commands; each is first made to throw at its first call, its second, and so on until it comes to its end.
+/// Runs random commands; each is first made to throw at its first call, its second, and so on until it comes to its
+/// end.
 template <class Pool>
 void torment(int commands) {
     auto fuse = Fuse{};
@@ -247,9 +245,7 @@ TEST_CASE("whichever call of a policy throws, the state is what it was, and the 
     torment<allot::GpuGroupPool>(500);
 }
 
-TEST_CASE("the same with the linear pool") {
-    torment<allot::LinearPool>(150);
-}
+TEST_CASE("the same with the linear pool") { torment<allot::LinearPool>(150); }
 
 namespace {
 
@@ -258,9 +254,7 @@ struct Allergic {
     using role = allot::role::weight;
     static constexpr bool monotone = true;
     auto weight(const allot::Node& node, const allot::Task& task, allot::Factors f) const -> allot::Weight {
-        if (node.stake == allot::Amount{13}) {
-            throw Thrown{};
-        }
+        if (node.stake == allot::Amount{13}) { throw Thrown{}; }
         return allot::HarmonicWeight{}.weight(node, task, f);
     }
 };

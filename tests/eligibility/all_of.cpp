@@ -19,9 +19,7 @@ struct Picky {
         return node.labels.empty() ? of_my_own : allot::Reason::none;
     }
     void count() const {
-        if (asked != nullptr) {
-            ++*asked;
-        }
+        if (asked != nullptr) { ++*asked; }
     }
 };
 using Both = allot::AllOf<allot::HardwareFit, Picky>;

@@ -1,7 +1,6 @@
-#include <allot/eligibility/name_whitelist.hpp>
-
 #include <allot/eligibility/all_of.hpp>
 #include <allot/eligibility/hardware_fit.hpp>
+#include <allot/eligibility/name_whitelist.hpp>
 #include <allot/laws/pure.hpp>
 
 #include "support/catch.hpp"
@@ -14,7 +13,8 @@ using allot::NameWhitelist;
 using allot::NodeClass;
 using allot::Reason;
 
-const auto listed = NameWhitelist{{.names = {{"A100", 40_GiB, "", {1, 0, 0}}, {"RTX 4090", 24_GiB, "Linux", {1, 0, 0}}}}};
+const auto listed =
+    NameWhitelist{{.names = {{"A100", 40_GiB, "", {1, 0, 0}}, {"RTX 4090", 24_GiB, "Linux", {1, 0, 0}}}}};
 
 auto fits(const NameWhitelist& policy, const NodeClass& node_class) -> Reason { return policy.fits(node_class, {}); }
 

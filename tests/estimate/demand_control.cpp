@@ -17,9 +17,7 @@ constexpr auto at(Duration time) -> TimePoint { return TimePoint{time}; }
 
 /// So many tasks at once.
 void arrive(DemandControl& control, int tasks, Duration run_time, TimePoint now) {
-    for (auto i = 0; i < tasks; ++i) {
-        REQUIRE_FALSE(control.arrived(now, run_time));
-    }
+    for (auto i = 0; i < tasks; ++i) { REQUIRE_FALSE(control.arrived(now, run_time)); }
 }
 
 }  // namespace

@@ -1,7 +1,7 @@
 #include <chrono>
 
-#include <allot/valuation/fee_per_second.hpp>
 #include <allot/estimate/overhead_estimate.hpp>
+#include <allot/valuation/fee_per_second.hpp>
 
 #include "support/catch.hpp"
 

@@ -7,6 +7,7 @@
 #include <boost/multiprecision/cpp_int.hpp>
 
 #include <allot/estimate/real.hpp>
+
 #include "support/big.hpp"
 #include "support/catch.hpp"
 #include "support/seed.hpp"
@@ -39,7 +40,8 @@ auto any_real(std::mt19937_64& random) -> Real {
 auto cut_off(const Real& result, const cpp_rational& truth, unsigned places) -> bool {
     const auto found = exact(result);
     const auto missing = cpp_rational{abs(truth) - abs(found)};
-    return result.valid() && found * truth >= 0 && missing >= 0 && missing * cpp_rational{cpp_int{1} << places} <= abs(truth);
+    return result.valid() && found * truth >= 0 && missing >= 0 &&
+           missing * cpp_rational{cpp_int{1} << places} <= abs(truth);
 }
 
 static_assert(Real::from(0) == Real{} && Real::from(1) == Real{std::int64_t{1} << 61, -61} && Real{}.valid());
@@ -76,9 +78,7 @@ TEST_CASE("a result is the exact one cut off") {
         REQUIRE(abs(sum - found) * cpp_rational{cpp_int{1} << 60U} <= abs(sum));
         REQUIRE(a - b == a + -b);
         REQUIRE(cut_off(a * b, exact(a) * exact(b), 61));
-        if (b != Real{}) {
-            REQUIRE(cut_off(a / b, exact(a) / exact(b), 61));
-        }
+        if (b != Real{}) { REQUIRE(cut_off(a / b, exact(a) / exact(b), 61)); }
         REQUIRE((a < b) == (exact(a) < exact(b)));
         REQUIRE((a == b) == (exact(a) == exact(b)));
         REQUIRE(a.negative() == (exact(a) < 0));
@@ -127,9 +127,9 @@ TEST_CASE("a real that is too great is the largest, one that is too small is zer
 
 TEST_CASE("only the normal form is valid") {
     CHECK((-largest).valid());
-    for (const auto& wrong : {Real{0, 1}, Real{1, 0}, Real{std::int64_t{1} << 62, 0}, Real{(std::int64_t{1} << 61) - 1, 0},
-                              Real{std::int64_t{1} << 61, Real::exponent_limit}, Real{INT64_MIN, 0}, Real{-1, 0},
-                              Real{std::int64_t{1} << 61, -Real::exponent_limit}}) {
+    for (const auto& wrong : {Real{0, 1}, Real{1, 0}, Real{std::int64_t{1} << 62, 0},
+                              Real{(std::int64_t{1} << 61) - 1, 0}, Real{std::int64_t{1} << 61, Real::exponent_limit},
+                              Real{INT64_MIN, 0}, Real{-1, 0}, Real{std::int64_t{1} << 61, -Real::exponent_limit}}) {
         CAPTURE(wrong.mantissa, wrong.exponent);
         CHECK_FALSE(wrong.valid());
     }

@@ -8,6 +8,7 @@
 #include <boost/multiprecision/cpp_bin_float.hpp>
 
 #include <allot/estimate/ridge_fit.hpp>
+
 #include "support/catch.hpp"
 #include "support/seed.hpp"
 
@@ -58,16 +59,12 @@ struct Equations {
             for (std::size_t i = 0; i < n; ++i) {
                 if (i != k) {
                     const auto times = Exact{rows[i][k] / rows[k][k]};
-                    for (std::size_t j = 0; j < n; ++j) {
-                        rows[i][j] -= times * rows[k][j];
-                    }
+                    for (std::size_t j = 0; j < n; ++j) { rows[i][j] -= times * rows[k][j]; }
                     found[i] -= times * found[k];
                 }
             }
         }
-        for (std::size_t k = 0; k < n; ++k) {
-            found[k] /= rows[k][k];
-        }
+        for (std::size_t k = 0; k < n; ++k) { found[k] /= rows[k][k]; }
         return found;
     }
 
@@ -80,7 +77,8 @@ auto fit(const std::vector<Sample>& samples, Ratio alpha = {1, 10}) -> RidgeFit 
     auto result = RidgeFit{};
     for (const auto& sample : samples) {
         auto parts = RidgeFit::Parts{};
-        std::transform(sample.expected.begin(), sample.expected.end(), parts.begin(), [](auto z) { return Real::from(z); });
+        std::transform(sample.expected.begin(), sample.expected.end(), parts.begin(),
+                       [](auto z) { return Real::from(z); });
         result.add(parts, Real::from(sample.seen), alpha);
     }
     return result;
@@ -102,15 +100,11 @@ auto any_time(std::mt19937_64& random) -> std::uint64_t { return random() >> (32
 }  // namespace
 
 TEST_CASE("before the first sample all factors are one, and those of parts never seen stay so") {
-    for (const auto& factor : RidgeFit{}.factors(ridge)) {
-        CHECK(factor == Real::from(1));
-    }
+    for (const auto& factor : RidgeFit{}.factors(ridge)) { CHECK(factor == Real::from(1)); }
     const auto factors = fit({{{30'000, 10'000}, 80'000}, {{30'000, 70'000}, 200'000}}).factors(ridge);
     CHECK(abs(exact(factors[0]) - 2) < 1e-6);
     CHECK(abs(exact(factors[1]) - 2) < 1e-6);
-    for (auto i = 2U; i < n; ++i) {
-        CHECK(abs(exact(factors[i]) - 1) < 1e-17);
-    }
+    for (auto i = 2U; i < n; ++i) { CHECK(abs(exact(factors[i]) - 1) < 1e-17); }
 }
 
 TEST_CASE("factors are the minimum to 2^-50 when the samples settle them") {
@@ -154,9 +148,7 @@ TEST_CASE("factors are the minimum to 2^-24 of the largest when parts depend on 
             } else {
                 sample.expected = {a, 3 * a + b % 2U, b, 0, 7 * a};
             }
-            for (const auto part : sample.expected) {
-                sample.seen += 3 * part;
-            }
+            for (const auto part : sample.expected) { sample.seen += 3 * part; }
             samples.push_back(sample);
         }
         const auto truth = Equations{samples, {1, 10}, ridge}.solution();
@@ -176,9 +168,7 @@ TEST_CASE("no factor is negative, and no change of one that is allowed would low
     for (auto run = 0; run < 500; ++run) {
         auto samples = std::vector<Sample>(1 + random() % 12U);
         for (auto& sample : samples) {
-            for (auto& part : sample.expected) {
-                part = random() % 3U == 0 ? 0 : 1 + any_time(random);
-            }
+            for (auto& part : sample.expected) { part = random() % 3U == 0 ? 0 : 1 + any_time(random); }
             sample.seen = any_time(random);
         }
         const auto found = fit(samples).factors(ridge);
@@ -188,9 +178,7 @@ TEST_CASE("no factor is negative, and no change of one that is allowed would low
         auto largest = Exact{0};
         for (std::size_t i = 0; i < n; ++i) {
             slope[i] = -equations.right[i];
-            for (std::size_t j = 0; j < n; ++j) {
-                slope[i] += equations.left[i][j] * exact(found[j]);
-            }
+            for (std::size_t j = 0; j < n; ++j) { slope[i] += equations.left[i][j] * exact(found[j]); }
             largest = std::max(largest, equations.right[i]);
         }
         for (std::size_t i = 0; i < n; ++i) {
@@ -210,20 +198,17 @@ TEST_CASE("no factor is negative, and no change of one that is allowed would low
 
 TEST_CASE("parts in one proportion share what is left to explain as they would expect it") {
     auto samples = std::vector<Sample>{};
-    for (auto k = 1U; k <= 20U; ++k) {
-        samples.push_back({{k * 1'000U, 0, k * 1'000U, k * 2'000U, 0}, k * 12'000U});
-    }
+    for (auto k = 1U; k <= 20U; ++k) { samples.push_back({{k * 1'000U, 0, k * 1'000U, k * 2'000U, 0}, k * 12'000U}); }
     const auto factors = fit(samples).factors(ridge);
     CHECK(abs(exact(factors[0]) - exact(factors[2])) < 1e-6);
-    CHECK(abs(exact(factors[0]) - (1 + 8.0 / 6)) < 1e-6);  // 8 of 12 are left, and go by the squares of the shares 1, 1 and 2
+    CHECK(abs(exact(factors[0]) - (1 + 8.0 / 6)) <
+          1e-6);  // 8 of 12 are left, and go by the squares of the shares 1, 1 and 2
     CHECK(abs(exact(factors[3]) - (1 + 16.0 / 6)) < 1e-6);
 }
 
 TEST_CASE("a stronger ridge holds the factors nearer to one") {
     auto samples = std::vector<Sample>{};
-    for (auto k = 1U; k <= 20U; ++k) {
-        samples.push_back({{30'000, k * 1'000U}, 60'000 + k * 2'000U});
-    }
+    for (auto k = 1U; k <= 20U; ++k) { samples.push_back({{30'000, k * 1'000U}, 60'000 + k * 2'000U}); }
     auto last = Exact{3};
     for (const auto billionths : {1U, 1'000U, 1'000'000U, 1'000'000'000U}) {
         const auto factor = exact(fit(samples).factors(billionths)[1]);

@@ -66,7 +66,8 @@ TEST_CASE("a node that joins in the middle gets one in the rest, and one that jo
 
 TEST_CASE("the need comes with the time and goes with any task of the window") {
     const auto due = time_of(0, 1);
-    const auto need = [&](NodeState state, TimePoint now, std::optional<TimePoint> last_task = {}, TimePoint since = {}) {
+    const auto need = [&](NodeState state, TimePoint now, std::optional<TimePoint> last_task = {},
+                          TimePoint since = {}) {
         return schedule.need(entropy(0), NodeId{1}, state, since, last_task, now);
     };
     CHECK(need(NodeState::available, due - 1ms) == TestNeed::none);

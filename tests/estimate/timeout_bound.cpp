@@ -29,9 +29,7 @@ TEST_CASE("twice the stake allows half the timeout, down to the network's least"
 }
 
 TEST_CASE("the bound never rises with the stake") {
-    for (auto stake = 1; stake < 10'000; ++stake) {
-        REQUIRE(bound.of(stake + 1) <= bound.of(stake));
-    }
+    for (auto stake = 1; stake < 10'000; ++stake) { REQUIRE(bound.of(stake + 1) <= bound.of(stake)); }
 }
 
 TEST_CASE("the largest stakes lose nothing") {

@@ -8,9 +8,10 @@
 #include <string>
 #include <vector>
 
+#include <allot/estimate/workload_calibration.hpp>
 #include <allot/journal/encode.hpp>
 #include <allot/terms/fixed_terms.hpp>
-#include <allot/estimate/workload_calibration.hpp>
+
 #include "support/allocations.hpp"
 #include "support/catch.hpp"
 #include "support/seed.hpp"
@@ -38,13 +39,15 @@ auto costs(Duration overhead, Duration image_time) -> WorkloadCosts {
     return {.overhead = overhead, .pixel_step = {image_time, 512U * 512U}};
 }
 
-// Each part a whole number of milliseconds at any whole number of milliseconds per 512 by 512, ten bytes, token, image and ten
-// thousand pixels.
+// Each part a whole number of milliseconds at any whole number of milliseconds per 512 by 512, ten bytes, token, image
+// and ten thousand pixels.
 auto images(unsigned i) -> Workload {
     return ImageWork{.images = 1 + i % 7, .width = 512U * (1 + i % 3), .height = 512, .steps = 1 + i % 5};
 }
 auto text(unsigned i) -> Workload {
-    return TextWork{.text_bytes = 10U * (1 + i * 7'919U % 4'000U), .new_tokens_max = 1 + i * 104'729U % 700U, .images = i % 4,
+    return TextWork{.text_bytes = 10U * (1 + i * 7'919U % 4'000U),
+                    .new_tokens_max = 1 + i * 104'729U % 700U,
+                    .images = i % 4,
                     .pixels = std::uint64_t{i % 4} * 10'000U * (1 + i * 37U % 89U)};
 }
 auto is_text(const Workload& work) -> bool { return std::holds_alternative<TextWork>(work); }
@@ -66,7 +69,9 @@ auto near(double found, double truth, double part) -> bool { return std::abs(fou
 auto close(std::int64_t found, Duration truth, double part) -> bool {
     return near(static_cast<double>(found), static_cast<double>(truth.count()), part);
 }
-auto per(const Rate& rate, double units) -> double { return static_cast<double>(rate.time.count()) * units / rate.units; }
+auto per(const Rate& rate, double units) -> double {
+    return static_cast<double>(rate.time.count()) * units / rate.units;
+}
 
 }  // namespace
 
@@ -84,8 +89,8 @@ TEST_CASE("the costs of images are found from exact times, to the millisecond") 
 }
 
 TEST_CASE("the five costs of a text are found from exact times") {
-    const auto truth = WorkloadCosts{.overhead = 2'345ms, .text_byte = {3ms, 10}, .new_token = {25ms, 1}, .image = {1s, 1},
-                                     .pixel = {20ms, 10'000}};
+    const auto truth = WorkloadCosts{
+        .overhead = 2'345ms, .text_byte = {3ms, 10}, .new_token = {25ms, 1}, .image = {1s, 1}, .pixel = {20ms, 10'000}};
     auto calibration = WorkloadCalibration{};
     teach(calibration, truth, text, 30);
     const auto found = calibration.costs(WorkloadKind::text, "model", "card", 24_GiB).value();
@@ -112,9 +117,7 @@ TEST_CASE("under noise the fit is that of the same sum in floating point, and ne
         REQUIRE_FALSE(calibration.observe("model", "card", 24_GiB, work, time));
         const auto z = std::array<double, 2>{30'000, static_cast<double>(took(work, {}).count() - 30'000)};
         const auto y = static_cast<double>(time.count());
-        for (auto& sum : a) {
-            sum *= 0.9;
-        }
+        for (auto& sum : a) { sum *= 0.9; }
         a[0] += 0.1 * z[0] * z[0];
         a[1] += 0.1 * z[0] * z[1];
         a[2] += 0.1 * z[1] * z[1];
@@ -151,7 +154,8 @@ TEST_CASE("costs that change are followed: half, twice or ten times as long, wit
 TEST_CASE("where samples leave a choice the estimate is right for their like and sane for others") {
     SECTION("images of one size: overhead and rate grow as they would expect it") {
         auto calibration = WorkloadCalibration{};
-        teach(calibration, costs(60s, 20s), [](unsigned) { return image; }, 50);
+        teach(
+            calibration, costs(60s, 20s), [](unsigned) { return image; }, 50);
         CHECK(std::abs(on_card(calibration, image) - 80'000) <= 1);
         const auto found = calibration.costs(WorkloadKind::images, "model", "card", 24_GiB).value();
         CHECK(found.overhead == 66s);  // 40 s more than expected of 30 s + 10 s; they share it as 9 to 1
@@ -159,14 +163,16 @@ TEST_CASE("where samples leave a choice the estimate is right for their like and
     }
     SECTION("and shrink to nothing, but not below") {
         auto calibration = WorkloadCalibration{};
-        teach(calibration, costs(500ms, 500ms), [](unsigned) { return image; }, 50);
+        teach(
+            calibration, costs(500ms, 500ms), [](unsigned) { return image; }, 50);
         CHECK(std::abs(on_card(calibration, image) - 1'000) <= 1);
         const auto found = calibration.costs(WorkloadKind::images, "model", "card", 24_GiB).value();
         CHECK(found.overhead == 0s);
         CHECK(near(per(found.pixel_step, 512.0 * 512), 1'000, 1e-6));
     }
     SECTION("texts whose images are all of one size") {
-        const auto truth = WorkloadCosts{.overhead = 5s, .new_token = {50ms, 1}, .image = {4s, 1}, .pixel = {1s, 1'000'000}};
+        const auto truth =
+            WorkloadCosts{.overhead = 5s, .new_token = {50ms, 1}, .image = {4s, 1}, .pixel = {1s, 1'000'000}};
         const auto one_size = [](unsigned i) {
             auto work = std::get<TextWork>(text(i));
             work.text_bytes = 0;
@@ -218,13 +224,9 @@ TEST_CASE("the first sample, too, counts as four times the initial prediction at
 
 TEST_CASE("a cost once fitted to nothing rises again") {
     auto calibration = WorkloadCalibration{};
-    for (auto i = 0; i < 50; ++i) {
-        REQUIRE_FALSE(calibration.observe("model", "card", 24_GiB, image, 1ms));
-    }
+    for (auto i = 0; i < 50; ++i) { REQUIRE_FALSE(calibration.observe("model", "card", 24_GiB, image, 1ms)); }
     CHECK(on_card(calibration, image) <= 2);
-    for (auto i = 0; i < 100; ++i) {
-        REQUIRE_FALSE(calibration.observe("model", "card", 24_GiB, image, 40s));
-    }
+    for (auto i = 0; i < 100; ++i) { REQUIRE_FALSE(calibration.observe("model", "card", 24_GiB, image, 40s)); }
     CHECK(close(on_card(calibration, image), 40s, 0.01));
 }
 
@@ -235,12 +237,11 @@ TEST_CASE("work that was predicted to take no time at all is learnt, too") {
     const auto bytes = TextWork{.text_bytes = 10'000, .new_tokens_max = 0};
     for (auto i = 0; i < 30; ++i) {  // with bytes it takes less than without
         REQUIRE_FALSE(calibration.observe("model", "card", 24_GiB, TextWork{.new_tokens_max = 100}, 10s));
-        REQUIRE_FALSE(calibration.observe("model", "card", 24_GiB, TextWork{.text_bytes = 10'000, .new_tokens_max = 100}, 5s));
+        REQUIRE_FALSE(
+            calibration.observe("model", "card", 24_GiB, TextWork{.text_bytes = 10'000, .new_tokens_max = 100}, 5s));
     }
     REQUIRE(calibration.costs(WorkloadKind::text, "model", "card", 24_GiB)->text_byte.time == 0s);
-    for (auto i = 0; i < 200; ++i) {
-        REQUIRE_FALSE(calibration.observe("model", "card", 24_GiB, bytes, 40s));
-    }
+    for (auto i = 0; i < 200; ++i) { REQUIRE_FALSE(calibration.observe("model", "card", 24_GiB, bytes, 40s)); }
     CHECK(close(on_card(calibration, bytes), 40s, 0.01));
 }
 
@@ -287,11 +288,13 @@ TEST_CASE("what is wrong with a sample has a name, and changes nothing") {
     CHECK(wrong("model", "card", 24_GiB, ImageWork{.images = 0}, 40s) == Error::parameter_invalid);
     CHECK(wrong("model", "card", 24_GiB, ImageWork{.steps = 0}, 40s) == Error::parameter_invalid);
     CHECK(wrong("model", "card", 24_GiB, TextWork{.new_tokens_max = 0}, 40s) == Error::parameter_invalid);
-    CHECK(wrong("model", "card", 24_GiB, TextWork{.text_bytes = 9, .new_tokens_max = 0}, 40s) == Error::parameter_invalid);
+    CHECK(wrong("model", "card", 24_GiB, TextWork{.text_bytes = 9, .new_tokens_max = 0}, 40s) ==
+          Error::parameter_invalid);
     CHECK(wrong("model", "card", 24_GiB, ImageWork{most, most, most, most}, 40s) == Error::duration_invalid);
     CHECK(wrong("model", "card", 24_GiB, TextWork{.pixels = ~std::uint64_t{0}}, 40s) == Error::duration_invalid);
 
-    REQUIRE_FALSE(calibration.observe("", "card", 24_GiB, image, 40s));  // a network of one configuration needs no name for it
+    REQUIRE_FALSE(
+        calibration.observe("", "card", 24_GiB, image, 40s));  // a network of one configuration needs no name for it
     const auto full = calibration;
     CHECK(calibration.observe("model", "card", 25_GiB, image, 40s) == Error::too_many_classes);
     CHECK(calibration.observe("model", "card", 24_GiB, TextWork{}, 40s) == Error::too_many_classes);
@@ -305,8 +308,9 @@ TEST_CASE("a sample for which there is no memory changes nothing") {
     parameters.warmup = 1;
     auto calibration = WorkloadCalibration{{}, parameters};
     auto failures = 0;
-    for (const auto* gpu : {"a name too long to stand in the text itself", "another name too long to stand in the text itself",
-                            "a name too long to stand in the text itself"}) {
+    for (const auto* gpu :
+         {"a name too long to stand in the text itself", "another name too long to stand in the text itself",
+          "a name too long to stand in the text itself"}) {
         const auto before = calibration;
         auto done = false;
         for (auto call = 1U; !done; ++call) {
@@ -340,16 +344,15 @@ TEST_CASE("a card learns nothing from others, and the order in which they come d
     for (auto i = 0U; i < 15; ++i) {
         for (const auto* gpu : {"B", "A", "C"}) {
             const auto truth = costs(gpu[0] == 'A' ? 10s : 20s, 1s);
-            if (i < 12) {
-                REQUIRE_FALSE(in_turn.observe("model", gpu, 24_GiB, text(i), took(text(i), truth)));
-            }
+            if (i < 12) { REQUIRE_FALSE(in_turn.observe("model", gpu, 24_GiB, text(i), took(text(i), truth))); }
             REQUIRE_FALSE(in_turn.observe("model", gpu, 24_GiB, images(i), took(images(i), truth)));
         }
     }
     CHECK(apart == in_turn);
     auto alone = WorkloadCalibration{};
     teach(alone, costs(20s, 1s), images, 15, "B");
-    CHECK(alone.costs(WorkloadKind::images, "model", "B", 24_GiB) == apart.costs(WorkloadKind::images, "model", "B", 24_GiB));
+    CHECK(alone.costs(WorkloadKind::images, "model", "B", 24_GiB) ==
+          apart.costs(WorkloadKind::images, "model", "B", 24_GiB));
 }
 
 TEST_CASE("before a card is chosen, the mean of those with enough VRAM counts, as at the relay") {
@@ -404,20 +407,24 @@ TEST_CASE("the largest work and the longest time are taken, and give valid costs
     constexpr auto longest = Duration{0xFFFF'FFFF};
     constexpr auto most = ~std::uint32_t{0};
     const auto slowest = Rate{1ms, most};
-    const auto initial = WorkloadCosts{.overhead = 1ms, .pixel_step = slowest, .text_byte = slowest, .new_token = {longest, 1},
-                                       .image = slowest, .pixel = slowest};
+    const auto initial = WorkloadCosts{.overhead = 1ms,
+                                       .pixel_step = slowest,
+                                       .text_byte = slowest,
+                                       .new_token = {longest, 1},
+                                       .image = slowest,
+                                       .pixel = slowest};
     auto calibration = WorkloadCalibration{initial};
-    const auto works = std::array<Workload, 5>{ImageWork{1U << 31U, 1U << 31U, 1, 1}, ImageWork{1, 1, 1, 1},
-                                               TextWork{.text_bytes = std::uint64_t{1} << 63U, .new_tokens_max = 0},
-                                               TextWork{.new_tokens_max = 0, .images = most, .pixels = std::uint64_t{1} << 63U},
-                                               TextWork{.text_bytes = 1, .new_tokens_max = 0, .images = 1, .pixels = 1}};
+    const auto works =
+        std::array<Workload, 5>{ImageWork{1U << 31U, 1U << 31U, 1, 1}, ImageWork{1, 1, 1, 1},
+                                TextWork{.text_bytes = std::uint64_t{1} << 63U, .new_tokens_max = 0},
+                                TextWork{.new_tokens_max = 0, .images = most, .pixels = std::uint64_t{1} << 63U},
+                                TextWork{.text_bytes = 1, .new_tokens_max = 0, .images = 1, .pixels = 1}};
     for (auto i = 0U; i < 400; ++i) {
         const auto& work = works[i % 5 < 2 ? i % 2 : 2 + i % 3];
-        REQUIRE_FALSE(calibration.observe("model", "card", 24_GiB, work, i % 7 < 3 || i > 200 ? longest : Duration{1ms}));
+        REQUIRE_FALSE(
+            calibration.observe("model", "card", 24_GiB, work, i % 7 < 3 || i > 200 ? longest : Duration{1ms}));
         for (const auto kind : {WorkloadKind::images, WorkloadKind::text}) {
-            if (const auto found = calibration.costs(kind, "model", "card", 24_GiB)) {
-                REQUIRE(found->valid());
-            }
+            if (const auto found = calibration.costs(kind, "model", "card", 24_GiB)) { REQUIRE(found->valid()); }
         }
     }
     CHECK(calibration.series().size() == 2);
@@ -432,9 +439,7 @@ TEST_CASE("whatever is observed, costs are valid and samples are refused for wha
     auto taken = 0;
     for (auto run = 0; run < 100; ++run) {
         auto initial = WorkloadCosts{};
-        if (run % 2 == 1) {
-            initial = {any_time(), any_rate(), any_rate(), any_rate(), any_rate(), any_rate()};
-        }
+        if (run % 2 == 1) { initial = {any_time(), any_rate(), any_rate(), any_rate(), any_rate(), any_rate()}; }
         const auto parameters = Parameters{.alpha = {1 + static_cast<std::uint32_t>(random() % 99U), 100},
                                            .regularization = 1 + static_cast<std::uint32_t>(random() % 1'000U),
                                            .residual_max = 1 + static_cast<std::uint32_t>(random() % 5U),
@@ -444,9 +449,7 @@ TEST_CASE("whatever is observed, costs are valid and samples are refused for wha
         auto calibration = WorkloadCalibration{initial, parameters};
         for (auto i = 0; i < 60; ++i) {
             auto work = Workload{ImageWork{word() % 64U, word() % 4'096U, word() % 4'096U, word() % 99U}};
-            if (random() % 2U == 0) {
-                work = TextWork{any() >> 32U, word() % 9'999U, word() % 9U, any() >> 32U};
-            }
+            if (random() % 2U == 0) { work = TextWork{any() >> 32U, word() % 9'999U, word() % 9U, any() >> 32U}; }
             const auto error = calibration.observe("model", "card", 24_GiB, work, any_time());
             CAPTURE(run, i);
             REQUIRE((!error || error == Error::parameter_invalid || error == Error::duration_invalid));

@@ -123,9 +123,7 @@ TEST_CASE("a busy node that will be removed takes nothing any more, not even wha
     ok(d.submit(plain_task(4), at(0s)));
     CHECK(wait_of(d, 3) == Wait{100s});
     CHECK(wait_of(d, 4) == Wait{200s});
-    for (auto i = 0; i < 100 && !d.node(1)->node.kicked_out; ++i) {
-        ok(d.score(1, 0, at(0s)));
-    }
+    for (auto i = 0; i < 100 && !d.node(1)->node.kicked_out; ++i) { ok(d.score(1, 0, at(0s))); }
     REQUIRE(d.node(1)->node.kicked_out);
     REQUIRE(d.node(1)->node.leased());
     CHECK(wait_of(d, 3) == Wait{300s});
@@ -172,9 +170,7 @@ auto play_out(D& d) -> std::map<std::string, TimePoint> {
                 next = {end, {task.id, node.id, record.token, 0, 1, record.deadline}};
             }
         });
-        if (!next) {
-            return starts;
-        }
+        if (!next) { return starts; }
         const auto events = d.complete(next->second, {next->first, 7});
         ok(events);
         for (const auto& start : all<event::TaskStarted>(events)) {
@@ -200,18 +196,20 @@ TEST_CASE("where every estimate is right and nobody comes, each task starts when
         };
         const auto nodes = 1 + below(6);
         for (auto id = std::uint64_t{1}; id <= nodes; ++id) {
-            ok(d.join(with(plain_node(id), [&](NodeSpec& n) {
-                n.vram = {static_cast<std::uint32_t>(8 + 8 * below(3))};
-                n.gpu = below(2) == 0 ? "H100" : "RTX 4090";
-            }), at(0s)));
-            ok(d.submit(with(random_task(1'000 + id, 1), [&](TaskSpec& t) {
-                t.vram_min = 8_GiB;
-                t.gpus.clear();
-            }), at(0s)));
+            ok(d.join(with(plain_node(id),
+                           [&](NodeSpec& n) {
+                               n.vram = {static_cast<std::uint32_t>(8 + 8 * below(3))};
+                               n.gpu = below(2) == 0 ? "H100" : "RTX 4090";
+                           }),
+                      at(0s)));
+            ok(d.submit(with(random_task(1'000 + id, 1),
+                             [&](TaskSpec& t) {
+                                 t.vram_min = 8_GiB;
+                                 t.gpus.clear();
+                             }),
+                        at(0s)));
         }
-        for (auto id = std::uint64_t{1}; id <= 20; ++id) {
-            ok(d.submit(random_task(id, 2 + below(8)), at(0s)));
-        }
+        for (auto id = std::uint64_t{1}; id <= 20; ++id) { ok(d.submit(random_task(id, 2 + below(8)), at(0s))); }
         auto said = std::map<std::string, TimePoint>{};
         auto unplaced = std::vector<TaskId>{};
         for (auto id = std::uint64_t{1}; id <= 20; ++id) {
@@ -224,15 +222,14 @@ TEST_CASE("where every estimate is right and nobody comes, each task starts when
         }
         INFO("ALLOT_SEED " << support::seed() << ", run " << run);
         CHECK(play_out(d) == said);
-        for (const auto& id : unplaced) {
-            CHECK(is_queued(d, id));
-        }
+        for (const auto& id : unplaced) { CHECK(is_queued(d, id)); }
         compared += static_cast<int>(said.size());
     }
     CHECK(compared > 200);
 }
 
-TEST_CASE("whatever happened, a wait is not negative, the first of the queue does not wait for a free node, and value helps") {
+TEST_CASE("whatever happened, a wait is not negative, the first of the queue does not wait for a free node, and value "
+          "helps") {
     auto zero = 0;
     auto shorter = 0;
     auto none = 0;
@@ -244,9 +241,7 @@ TEST_CASE("whatever happened, a wait is not negative, the first of the queue doe
             const auto command = chaos.command(d);
             (void)d.apply(command, moment);
             auto spec = chaos.a_task();
-            if (d.check(command::Submit{spec})) {
-                continue;
-            }
+            if (d.check(command::Submit{spec})) { continue; }
             INFO("ALLOT_SEED " << support::seed() << ", run " << run << ", step " << step);
             const auto before = d.digest();
             const auto explained = allot::explain(d, spec).value();

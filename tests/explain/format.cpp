@@ -1,11 +1,11 @@
 // Text needs {fmt}, which the library itself does not.
 #if __has_include(<fmt/format.h>)
 
-#include <string>
+#    include <string>
 
-#include <allot/format/explain.hpp>
+#    include <allot/format/explain.hpp>
 
-#include "support/catch.hpp"
+#    include "support/catch.hpp"
 
 using namespace std::chrono_literals;
 using namespace allot::literals;
@@ -43,13 +43,16 @@ TEST_CASE("an explanation of a task reads as a person would tell it") {
                      {allot::Relaxed::gpu, 24_GiB, false, 0, 0},
                      {allot::Relaxed::platform, {}, true, 371, 371}};
     CHECK(said(e) ==
-          "task 71f3 queued for 1m24s; group VRAM >= 24 GiB, GPU RTX 4090 or H100 80 GiB, platform Linux, version >= 2.6.0 "
+          "task 71f3 queued for 1m24s; group VRAM >= 24 GiB, GPU RTX 4090 or H100 80 GiB, platform Linux, version >= "
+          "2.6.0 "
           "(2 waiting); value 100/7; position 3 of 41, room for 41; to outlive the next eviction: more than 5/1\n"
-          "1204 nodes: 412 busy | 11 excluded until its health recovers (first back in 6m10s) | 14 lacks the required models "
+          "1204 nodes: 412 busy | 11 excluded until its health recovers (first back in 6m10s) | 14 lacks the required "
+          "models "
           "(3 downloading) | 0 eligible\n"
           "nearest: without its models -> 14 nodes; VRAM >= 16 GiB -> 1 node; any platform and without its models -> "
           "371 nodes\n"
-          "next try: when a node is free, in 250ms at the latest; when a node is readmitted, in 6m10s; when a node resumes; "
+          "next try: when a node is free, in 250ms at the latest; when a node is readmitted, in 6m10s; when a node "
+          "resumes; "
           "when a node has the models; expires in 5h2m");
 }
 
@@ -74,12 +77,11 @@ TEST_CASE("an explanation of a node tells its part in each group, and what would
     group.one_more_model = group.now;
     group.next_vram = group.now;
     e.groups = {group};
-    CHECK(said(e) ==
-          "node relay-7 busy, excluded, back in 10s, free now at the latest\n"
-          "3 waiting tasks: 2 another GPU is required | 1 it could run, first task 5\n"
-          "any VRAM, any GPU (1 waiting): 4.3100 %, rank 2 of 37; stake doubled: not among 4 candidates; "
-          "perfect quality: 100.0000 %, rank 1 of 1; with model sdxl: 4.3100 %, rank 2 of 37; "
-          "with 48 GiB: 4.3100 %, rank 2 of 37");
+    CHECK(said(e) == "node relay-7 busy, excluded, back in 10s, free now at the latest\n"
+                     "3 waiting tasks: 2 another GPU is required | 1 it could run, first task 5\n"
+                     "any VRAM, any GPU (1 waiting): 4.3100 %, rank 2 of 37; stake doubled: not among 4 candidates; "
+                     "perfect quality: 100.0000 %, rank 1 of 1; with model sdxl: 4.3100 %, rank 2 of 37; "
+                     "with 48 GiB: 4.3100 %, rank 2 of 37");
 }
 
 TEST_CASE("one is said as one, and a group of gangs says how many nodes a task takes at once") {
@@ -95,8 +97,9 @@ TEST_CASE("one is said as one, and a group of gangs says how many nodes a task t
     group.now = {{}, {}, 0, 1};
     group.full_quality = group.now;
     e.groups = {group};
-    CHECK(said(e) == "node relay-7 available\n1 waiting task: 1 it could run\nany VRAM, any GPU, 3 nodes at once of one card "
-                     "(1 waiting): not among 1 candidate; perfect quality: not among 1 candidate");
+    CHECK(said(e) ==
+          "node relay-7 available\n1 waiting task: 1 it could run\nany VRAM, any GPU, 3 nodes at once of one card "
+          "(1 waiting): not among 1 candidate; perfect quality: not among 1 candidate");
 
     auto task = allot::TaskExplanation{};
     task.group.gang_size = 2;

@@ -36,9 +36,7 @@ void goes_round(const T& value) {
     INFO((read ? "" : read.error().message()));
     REQUIRE(read);
     REQUIRE(write_json(*read) == line);
-    if constexpr (allot::has_fields<T>) {
-        REQUIRE(told(*read) == told(value));
-    }
+    if constexpr (allot::has_fields<T>) { REQUIRE(told(*read) == told(value)); }
 }
 
 template <class T>
@@ -91,8 +89,9 @@ TEST_CASE("what a network is asked is answered in JSON as well") {
 }
 
 TEST_CASE("each explanation has one form in JSON") {
-    CHECK(write_json(allot::Distribution{7, allot::TimePoint{5s}, {{"relay-7", 3}, {2, allot::u128{1} << 64}}, 9}) ==
-          R"({"task":7,"now":5000,"nodes":[{"node":"relay-7","weight":"3"},{"node":2,"weight":"18446744073709551616"}],"total":"9"})");
+    CHECK(
+        write_json(allot::Distribution{7, allot::TimePoint{5s}, {{"relay-7", 3}, {2, allot::u128{1} << 64}}, 9}) ==
+        R"({"task":7,"now":5000,"nodes":[{"node":"relay-7","weight":"3"},{"node":2,"weight":"18446744073709551616"}],"total":"9"})");
 
     auto tried = allot::WhatIf{};
     tried.events.push(allot::event::TaskQueued{7, {}, allot::TimePoint{5s}});
@@ -113,7 +112,8 @@ TEST_CASE("each explanation has one form in JSON") {
 TEST_CASE("an explanation that is none names its field and what was expected") {
     using allot::TaskExplanation;
     CHECK(complaint_about<TaskExplanation>("{}") == "task: this field is missing");
-    CHECK(complaint_about<TaskExplanation>(R"({"task": 1, "value": "1/0"})") == "value: a value is no quotient by zero");
+    CHECK(complaint_about<TaskExplanation>(R"({"task": 1, "value": "1/0"})") ==
+          "value: a value is no quotient by zero");
     CHECK(complaint_about<TaskExplanation>(R"({"task": 1, "value": "79228162514264337593543950336/1"})") ==
           R"(value: a quotient of two whole numbers below 2^96 and 2^32 is expected, such as "3/10")");
     CHECK(complaint_about<TaskExplanation>(R"({"task": 1, "kept_out": [{"reason": "busy"}, {"reason": "Busy"}]})")

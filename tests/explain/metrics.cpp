@@ -98,7 +98,8 @@ TEST_CASE("the sums of the figures agree with the network, whatever happened") {
     auto d = Measured{};
     auto chaos = support::Chaos<Measured>{support::seed()};
     auto recorder = allot::MetricsRecorder{};
-    // The same counted otherwise: who did how much, which tasks that live had a start, and how many first starts there were.
+    // The same counted otherwise: who did how much, which tasks that live had a start, and how many first starts there
+    // were.
     auto done = std::map<allot::NodeId, std::uint64_t>{};
     auto had_a_start = std::set<allot::TaskId>{};
     auto first_starts = std::uint64_t{0};
@@ -140,9 +141,7 @@ TEST_CASE("the sums of the figures agree with the network, whatever happened") {
         uneven += most < sum ? 1 : 0;
         INFO("ALLOT_SEED " << support::seed() << ", step " << step);
         auto waiting = std::uint32_t{0};
-        for (const auto& group : m.queued_by_group) {
-            waiting += group.second;
-        }
+        for (const auto& group : m.queued_by_group) { waiting += group.second; }
         CHECK(waiting == d.queued());
         CHECK(std::accumulate(m.nodes.begin(), m.nodes.end(), 0U) == d.state().present());
         CHECK(m.jain.num <= m.jain.den);
@@ -177,7 +176,8 @@ TEST_CASE("weights above their bounds are counted, and nothing else is different
     }
     CHECK(counted() == 0);
     for (auto id = 21; id <= 60; ++id) {
-        (void)run(command::Submit{with(plain_task(id), [&](auto& t) { t.gang_size = id % 2 == 0 ? 2 : 1; })}, at(0s, id));
+        (void)run(command::Submit{with(plain_task(id), [&](auto& t) { t.gang_size = id % 2 == 0 ? 2 : 1; })},
+                  at(0s, id));
         (void)run(command::Cancel{allot::TaskId{id}}, at(0s));
     }
     CHECK(counted() > 20);

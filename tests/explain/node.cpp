@@ -23,9 +23,7 @@ using Ruled = allot::Dispatcher<allot::Rules>;
 
 auto count_of(const allot::NodeExplanation& e, Reason reason) -> std::uint32_t {
     for (const auto& row : e.tasks) {
-        if (row.reason == reason) {
-            return row.count;
-        }
+        if (row.reason == reason) { return row.count; }
     }
     return 0;
 }
@@ -35,14 +33,10 @@ template <class Dispatcher>
 auto odds_in(const Dispatcher& d, const allot::TaskId& task, const allot::NodeId& node) -> allot::Odds {
     const auto all = allot::probabilities(d, task).value();
     auto odds = allot::Odds{{}, all.total, 0, static_cast<std::uint32_t>(all.nodes.size())};
-    for (const auto& share : all.nodes) {
-        odds.weight = share.node == node ? share.weight : odds.weight;
-    }
+    for (const auto& share : all.nodes) { odds.weight = share.node == node ? share.weight : odds.weight; }
     if (odds.weight > allot::u128{}) {
         odds.rank = 1;
-        for (const auto& share : all.nodes) {
-            odds.rank += share.weight > odds.weight ? 1U : 0U;
-        }
+        for (const auto& share : all.nodes) { odds.rank += share.weight > odds.weight ? 1U : 0U; }
     }
     return odds;
 }
@@ -54,14 +48,13 @@ TEST_CASE("a node is told which waiting tasks it could take, and why not the oth
     auto compared = 0;
     auto improved = 0;
     for (auto run = std::uint64_t{0}; run < 6; ++run) {
-        auto d = Ruled{allot::Rules{{.narrowing = static_cast<Narrowing>(run % 3), .class_nodes_min = run == 4 ? 2U : 0U}}};
+        auto d =
+            Ruled{allot::Rules{{.narrowing = static_cast<Narrowing>(run % 3), .class_nodes_min = run == 4 ? 2U : 0U}}};
         auto chaos = support::Chaos<Ruled>{support::seed() + run};
         for (auto step = 0; step < 300; ++step) {
             const auto moment = chaos.moment(d);
             (void)d.apply(chaos.command(d), moment);
-            if (step % 10 != 0) {
-                continue;
-            }
+            if (step % 10 != 0) { continue; }
             INFO("ALLOT_SEED " << support::seed() << ", run " << run << ", step " << step);
             const auto root = allot::state_root(d);
             for (auto id = std::uint64_t{0}; id < 8; ++id) {
@@ -73,9 +66,7 @@ TEST_CASE("a node is told which waiting tasks it could take, and why not the oth
                 }
                 ++told;
                 auto sum = e->runnable;
-                for (const auto& row : e->tasks) {
-                    sum += row.count;
-                }
+                for (const auto& row : e->tasks) { sum += row.count; }
                 CHECK(sum == d.queued());
                 CHECK(e->queued == d.queued());
                 auto runnable = std::uint32_t{0};
@@ -104,7 +95,13 @@ TEST_CASE("a node is told which waiting tasks it could take, and why not the oth
 TEST_CASE("a node learns its share and what would better it, as exact numbers") {
     auto d = allot::Dispatcher<allot::Rules>{};
     join_plain(d, 4);
-    ok(d.join(with(plain_node(5), [](NodeSpec& n) { n.vram = 80_GiB; n.stake = 1'600; n.models = {"sdxl"}; }), at(0s)));
+    ok(d.join(with(plain_node(5),
+                   [](NodeSpec& n) {
+                       n.vram = 80_GiB;
+                       n.stake = 1'600;
+                       n.models = {"sdxl"};
+                   }),
+              at(0s)));
     ok(d.score(1, 10, at(0s)));
     ok(d.submit(with(paying(1, 500), [](TaskSpec& t) { t.models = {"sdxl"}; }), dark(0s)));
     ok(d.submit(with(paying(2, 100), [](TaskSpec& t) { t.vram_min = 80_GiB; }), dark(0s)));
@@ -136,7 +133,8 @@ TEST_CASE("a node learns its share and what would better it, as exact numbers") 
     };
     expect([](auto& c) { ok(c.update({.id = 2, .stake = 800}, dark(0s))); }, 0, e.groups[0].stake_doubled);
     expect([](auto& c) { ok(c.update({.id = 2, .vram = 80_GiB}, dark(0s))); }, 1, e.groups[1].next_vram);
-    expect([](auto& c) { ok(c.report_model(2, command::Report::add, {"sdxl"}, dark(0s))); }, 0, e.groups[0].one_more_model);
+    expect([](auto& c) { ok(c.report_model(2, command::Report::add, {"sdxl"}, dark(0s))); }, 0,
+           e.groups[0].one_more_model);
     ok(d.submit(paying(3, 200), dark(0s)));
     const auto told = allot::explain(d, allot::NodeId{2}).value().groups;
     const auto plain = std::find_if(told.begin(), told.end(), [](const auto& g) { return g.task == allot::TaskId{3}; });
@@ -172,9 +170,7 @@ TEST_CASE("a node that takes no tasks at all is told so, and when that ends") {
     ok(d.complete(lease, at(0s)));
     CHECK(obstacle() == Reason::paused);
     ok(d.resume(1, at(0s)));
-    for (auto i = 0; i < 4; ++i) {
-        ok(d.observe(1, allot::OutcomeKind::timeout, dark(0s)));
-    }
+    for (auto i = 0; i < 4; ++i) { ok(d.observe(1, allot::OutcomeKind::timeout, dark(0s))); }
     CHECK(obstacle() == Reason::excluded);
     const auto back = allot::explain(d, allot::NodeId{1}).value().back_at;
     REQUIRE(back);

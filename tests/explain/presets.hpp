@@ -27,8 +27,9 @@
 #include "support/presets.hpp"
 #include "support/seed.hpp"
 
-// What explanations say under a preset `P`, held against what the dispatcher then does: nothing here knows how either comes to it.
-// The claims are named in presets.ipp. Numbers that only one preset gives stand in the other files of this folder.
+// What explanations say under a preset `P`, held against what the dispatcher then does: nothing here knows how either
+// comes to it. The claims are named in presets.ipp. Numbers that only one preset gives stand in the other files of this
+// folder.
 namespace explained {
 
 using namespace support;
@@ -67,9 +68,7 @@ public:
         auto moment = chaos.moment(d);
         moment.entropy = chaos.below(2) == 0 ? std::nullopt : moment.entropy;
         auto command = chaos.command(d);
-        if (auto* submit = std::get_if<command::Submit>(&command)) {
-            submit->task = a_task();
-        }
+        if (auto* submit = std::get_if<command::Submit>(&command)) { submit->task = a_task(); }
         if (auto* join = std::get_if<command::Join>(&command); join != nullptr && d.rules()->class_nodes_min > 1) {
             join->node = of_a_common_name(join->node);
         }
@@ -77,7 +76,8 @@ public:
         return left_-- > 0;
     }
     auto a_task() -> TaskSpec {
-        return with(chaos.a_task(), [](TaskSpec& t) { t.fee = t.fee.units * allot::u128{1'000}; });  // some presets round
+        return with(chaos.a_task(),
+                    [](TaskSpec& t) { t.fee = t.fee.units * allot::u128{1'000}; });  // some presets round
     }
     /// Of one of two classes, so that both mostly have nodes enough; updates still make rare ones.
     static auto of_a_common_name(NodeSpec node) -> NodeSpec {
@@ -106,9 +106,7 @@ template <class D>
 auto waiting(const D& d) -> std::vector<TaskId> {
     auto ids = std::vector<TaskId>{};
     d.state().tasks().for_each([&](allot::TaskHandle, const allot::Task& task) {
-        if (task.state == TaskState::queued) {
-            ids.push_back(task.id);
-        }
+        if (task.state == TaskState::queued) { ids.push_back(task.id); }
     });
     return ids;
 }
@@ -118,9 +116,7 @@ template <class D>
 auto in_order(const D& d) -> std::vector<TaskId> {
     const auto ids = waiting(d);
     auto order = std::vector<TaskId>(ids.size(), TaskId::null());
-    for (const auto& id : ids) {
-        order.at(allot::explain(d, id)->position - 1) = id;
-    }
+    for (const auto& id : ids) { order.at(allot::explain(d, id)->position - 1) = id; }
     CHECK(std::none_of(order.begin(), order.end(), [](const TaskId& id) { return id.is_null(); }));
     return order;
 }
@@ -129,24 +125,21 @@ template <class D>
 auto present(const D& d) -> std::vector<NodeId> {
     auto ids = std::vector<NodeId>{};
     d.state().nodes().for_each([&](allot::NodeHandle, const auto& record) {
-        if (record.node.present()) {
-            ids.push_back(record.node.id);
-        }
+        if (record.node.present()) { ids.push_back(record.node.id); }
     });
     return ids;
 }
 
 /// What a command starts on a node, tried and taken back.
 template <class D>
-auto started_on(D& d, const typename D::Command& command, const Moment& moment, const NodeId& node) -> std::optional<TaskId> {
+auto started_on(D& d, const typename D::Command& command, const Moment& moment, const NodeId& node)
+    -> std::optional<TaskId> {
     auto session = d.session();
     const auto events = d.apply(command, moment);
     REQUIRE(events.accepted());
     session.rollback();
     for (const auto& start : all<event::TaskStarted>(events)) {
-        if (start.lease.node == node) {
-            return start.lease.task;
-        }
+        if (start.lease.node == node) { return start.lease.task; }
     }
     return std::nullopt;
 }
@@ -156,14 +149,10 @@ template <class D>
 auto odds_in(const D& d, const TaskId& task, const NodeId& node) -> allot::Odds {
     const auto all = allot::probabilities(d, task).value();
     auto odds = allot::Odds{{}, all.total, 0, static_cast<std::uint32_t>(all.nodes.size())};
-    for (const auto& share : all.nodes) {
-        odds.weight = share.node == node ? share.weight : odds.weight;
-    }
+    for (const auto& share : all.nodes) { odds.weight = share.node == node ? share.weight : odds.weight; }
     if (odds.weight > allot::u128{}) {
         odds.rank = 1;
-        for (const auto& share : all.nodes) {
-            odds.rank += share.weight > odds.weight ? 1U : 0U;
-        }
+        for (const auto& share : all.nodes) { odds.rank += share.weight > odds.weight ? 1U : 0U; }
     }
     return odds;
 }
@@ -171,12 +160,15 @@ auto odds_in(const D& d, const TaskId& task, const NodeId& node) -> allot::Odds 
 /// The room in the queue.
 template <class D>
 void make_room_for(D& d, std::size_t tasks, const Moment& moment) {
-    ok(d.configure(allot::ValueQueueParameters{.tasks_per_node = 0, .capacity_min = static_cast<std::uint32_t>(tasks)}, 2, moment));
+    ok(d.configure(allot::ValueQueueParameters{.tasks_per_node = 0, .capacity_min = static_cast<std::uint32_t>(tasks)},
+                   2, moment));
 }
 
-// ---- what is said of tasks ----------------------------------------------------------------------------------------------
+// ---- what is said of tasks
+// ----------------------------------------------------------------------------------------------
 
-/// One question against all that answers it otherwise: the sum, each node alone, the distribution, and the hub's own count.
+/// One question against all that answers it otherwise: the sum, each node alone, the distribution, and the hub's own
+/// count.
 template <class P>
 auto parts_all_nodes(const Under<P>& d, const allot::Question& question) -> std::size_t {
     const auto e = allot::explain(d, question);
@@ -188,7 +180,8 @@ auto parts_all_nodes(const Under<P>& d, const allot::Question& question) -> std:
         const auto n = d.state().nodes().find(id).value();
         const auto knows = [&](allot::ModelId model) {
             const auto& held = d.state().holdings(n);
-            return std::any_of(held.begin(), held.end(), [&](const allot::HeldModel& one) { return one.model == model; });
+            return std::any_of(held.begin(), held.end(),
+                               [&](const allot::HeldModel& one) { return one.model == model; });
         };
         const auto& models = question.task.models;
         const auto lacks = reason == Reason::models_missing || reason == Reason::narrowed_out;
@@ -224,9 +217,7 @@ void every_node_has_one_reason() {
             INFO(busy.where());
             const auto& d = busy.d;
             const auto before = d.digest();
-            if (const auto spec = allot::question(d, busy.a_task())) {
-                reasons += parts_all_nodes<P>(d, *spec);
-            }
+            if (const auto spec = allot::question(d, busy.a_task())) { reasons += parts_all_nodes<P>(d, *spec); }
             for (const auto& id : waiting(d)) {
                 reasons += parts_all_nodes<P>(d, allot::question(d, id).value());
                 auto hub = std::vector<allot::Share>{};
@@ -262,9 +253,7 @@ inline auto asking_less(TaskSpec task, const allot::Relaxation& by) -> TaskSpec 
             break;
         case Relaxed::version: task.software.reset(); break;
     }
-    if (by.and_models) {
-        task.models.clear();
-    }
+    if (by.and_models) { task.models.clear(); }
     return task;
 }
 
@@ -281,7 +270,8 @@ void asking_less_gains_what_it_says() {
             const auto e = allot::explain(busy.d, spec);
             for (const auto& relaxation : e ? e->relaxations : std::vector<allot::Relaxation>{}) {
                 CAPTURE(static_cast<int>(relaxation.what), relaxation.and_models, relaxation.vram.count);
-                CHECK(relaxation.candidates == allot::explain(busy.d, asking_less(spec, relaxation)).value().candidates);
+                CHECK(relaxation.candidates ==
+                      allot::explain(busy.d, asking_less(spec, relaxation)).value().candidates);
                 gained += relaxation.freed > 0 ? 1 : 0;
             }
         }
@@ -296,13 +286,14 @@ void the_queue_goes_from_its_end() {
     for (auto run = std::uint64_t{20}; run < 26; ++run) {
         for (auto busy = Busy<P>{run}; busy.step();) {
             auto& d = busy.d;
-            if (d.queued() < 2) {
-                continue;
-            }
+            if (d.queued() < 2) { continue; }
             INFO(busy.where());
             auto order = in_order(d);
             const auto front = *d.task(order.front());
-            aged += std::any_of(order.begin(), order.end(), [&](const TaskId& id) { return d.task(id)->value > front.value; }) ? 1 : 0;
+            aged += std::any_of(order.begin(), order.end(),
+                                [&](const TaskId& id) { return d.task(id)->value > front.value; })
+                        ? 1
+                        : 0;
             auto session = d.session();
             make_room_for(d, order.size(), busy.unlit());  // none is over, and the next one will be
             for (const auto& id : order) {
@@ -310,8 +301,9 @@ void the_queue_goes_from_its_end() {
                 CHECK((!e.survives_above || e.value > *e.survives_above) == (id != order.back()));
             }
             const auto left = 1 + busy.chaos.below(order.size() - 1);
-            const auto events = d.configure(allot::ValueQueueParameters{.tasks_per_node = 0, .capacity_min = static_cast<std::uint32_t>(left)},
-                                            3, busy.unlit());
+            const auto events = d.configure(
+                allot::ValueQueueParameters{.tasks_per_node = 0, .capacity_min = static_cast<std::uint32_t>(left)}, 3,
+                busy.unlit());
             session.rollback();
             auto expected = std::vector<std::string>{};
             for (; order.size() > left && expected.size() < d.rules()->evictions_max; order.pop_back()) {
@@ -333,9 +325,7 @@ void a_newcomer_stays_as_it_was_told() {
         for (auto busy = Busy<P>{run}; busy.step();) {
             auto& d = busy.d;
             auto spec = busy.a_task();
-            if (d.queued() == 0 || d.check(command::Submit{spec})) {
-                continue;
-            }
+            if (d.queued() == 0 || d.check(command::Submit{spec})) { continue; }
             INFO(busy.where());
             CHECK_FALSE(allot::explain(d, spec)->survives_above);  // there is room
             auto session = d.session();
@@ -347,10 +337,9 @@ void a_newcomer_stays_as_it_was_told() {
                 return !e.survives_above || e.value > *e.survives_above;
             };
             auto least = std::uint64_t{0};  // the least fee that is told to be enough
-            for (auto bit = std::uint64_t{1} << 50U; bit > 0; bit /= 2) {
-                least += stays(least + bit - 1) ? 0 : bit;
-            }
-            for (const auto fee : {least, least > 0 ? least - 1 : 0, least + 1 + busy.chaos.below(9), busy.chaos.below(1 + 2 * least)}) {
+            for (auto bit = std::uint64_t{1} << 50U; bit > 0; bit /= 2) { least += stays(least + bit - 1) ? 0 : bit; }
+            for (const auto fee :
+                 {least, least > 0 ? least - 1 : 0, least + 1 + busy.chaos.below(9), busy.chaos.below(1 + 2 * least)}) {
                 const auto told = stays(fee);
                 CHECK(told == (fee >= least));
                 auto trial = d.session();
@@ -384,7 +373,8 @@ void a_question_that_cannot_be_asked_says_why() {
     CHECK(allot::explain(d, NodeId{9}).error() == Error::node_unknown);
 }
 
-// ---- what is said of draws ----------------------------------------------------------------------------------------------
+// ---- what is said of draws
+// ----------------------------------------------------------------------------------------------
 
 template <class P>
 void draws_fall_on_those_named() {
@@ -396,7 +386,8 @@ void draws_fall_on_those_named() {
             auto& d = busy.d;
             INFO(busy.where());
             const auto among = [](const allot::Distribution& told, const NodeId& node) {
-                return std::any_of(told.nodes.begin(), told.nodes.end(), [&](const allot::Share& share) { return share.node == node; });
+                return std::any_of(told.nodes.begin(), told.nodes.end(),
+                                   [&](const allot::Share& share) { return share.node == node; });
             };
             const auto spec = busy.a_task();
             if (const auto told = allot::probabilities(d, spec)) {
@@ -406,16 +397,12 @@ void draws_fall_on_those_named() {
                     session.rollback();
                     const auto* start = events.template get<event::TaskStarted>();
                     CHECK((start != nullptr) == !told->nodes.empty());
-                    if (start != nullptr) {
-                        CHECK(among(*told, start->lease.node));
-                    }
+                    if (start != nullptr) { CHECK(among(*told, start->lease.node)); }
                     ++(start != nullptr ? drawn : none);
                 }
             }
             auto first = std::optional<TaskId>{};  // whom a match begins with
-            for (const auto& id : in_order(d)) {
-                first = !first && allot::explain(d, id)->candidates > 0 ? id : first;
-            }
+            for (const auto& id : in_order(d)) { first = !first && allot::explain(d, id)->candidates > 0 ? id : first; }
             auto session = d.session();
             const auto events = d.match(busy.lit());
             session.rollback();
@@ -441,14 +428,14 @@ void draws_fall_as_often_as_said() {
     rules.draw_among = 1;  // else the shares are those of the first of some lots
     ok(d.configure(rules, 2, dark(0s)));
     for (auto id = 1; id <= 12; ++id) {
-        ok(d.join(with(plain_node(id), [&](NodeSpec& n) {
-            n.stake = id == 5 ? 0 : 200 + random() % 800;
-            n.models = id % 3 == 0 ? std::vector<std::string>{"A"} : std::vector<std::string>{"A", "B"};
-        }), dark(1h)));
+        ok(d.join(with(plain_node(id),
+                       [&](NodeSpec& n) {
+                           n.stake = id == 5 ? 0 : 200 + random() % 800;
+                           n.models = id % 3 == 0 ? std::vector<std::string>{"A"} : std::vector<std::string>{"A", "B"};
+                       }),
+                  dark(1h)));
         ok(d.score(id, static_cast<std::uint32_t>(4 + random() % 7), dark(1h)));
-        if (id % 4 == 0) {
-            ok(d.observe(id, allot::OutcomeKind::timeout, dark(1h)));
-        }
+        if (id % 4 == 0) { ok(d.observe(id, allot::OutcomeKind::timeout, dark(1h))); }
     }
     for (const auto& models : {std::vector<std::string>{}, std::vector<std::string>{"A", "B"}}) {
         const auto task = with(plain_task(1), [&](TaskSpec& t) { t.models = models; });
@@ -485,9 +472,7 @@ void receipts_state_the_same_distribution() {
             auto& d = busy.d;
             const auto spec = busy.a_task();
             const auto told = allot::probabilities(d, spec);
-            if (!told || told->nodes.empty()) {
-                continue;
-            }
+            if (!told || told->nodes.empty()) { continue; }
             INFO(busy.where());
             auto receipts = allot::Receipts<D>{0};
             auto events = Events{};
@@ -509,7 +494,8 @@ void receipts_state_the_same_distribution() {
     CHECK(drawn > 50);
 }
 
-// ---- what is said of nodes ----------------------------------------------------------------------------------------------
+// ---- what is said of nodes
+// ----------------------------------------------------------------------------------------------
 
 template <class P>
 void a_node_takes_what_it_was_told() {
@@ -538,15 +524,11 @@ void a_node_takes_what_it_was_told() {
                     ok(d.cancel(task, busy.unlit()));
                     const auto alike = lease.of == 1 && d.qos_score(*d.node(id)) == score;
                     trial.rollback();
-                    if (!alike) {
-                        continue;
-                    }
+                    if (!alike) { continue; }
                     CHECK(started_on(d, command::Cancel{task}, busy.lit(), id) == told);
                     ++freed;
                 } else if (node.state == NodeState::available || node.state == NodeState::paused) {
-                    if (node.state == NodeState::available) {
-                        ok(d.pause(id, busy.unlit()));
-                    }
+                    if (node.state == NodeState::available) { ok(d.pause(id, busy.unlit())); }
                     if (!d.state().fits().open(node.node_class)) {
                         continue;  // too few of its kind, of whom some come before it when it makes them enough
                     }
@@ -557,16 +539,17 @@ void a_node_takes_what_it_was_told() {
                 gangs += told && d.state().fits().value(d.task(*told)->requirement).gang_size > 1 ? 1 : 0;
                 if (told) {
                     auto dearest = allot::Value{};
-                    d.view().each_runnable(d.state().nodes().find(id).value(), [&](allot::TaskHandle, const allot::Task& task) {
-                        dearest = std::max(dearest, task.value);
-                    });
+                    d.view().each_runnable(
+                        d.state().nodes().find(id).value(),
+                        [&](allot::TaskHandle, const allot::Task& task) { dearest = std::max(dearest, task.value); });
                     not_the_dearest += d.task(*told)->value < dearest ? 1 : 0;
                 }
             }
         }
     }
     CHECK(free > 500);
-    CHECK((freed > 100 || std::is_same_v<P, allot::preset::CrynuxContracts2>));  // there a task withdrawn counts in full
+    CHECK(
+        (freed > 100 || std::is_same_v<P, allot::preset::CrynuxContracts2>));  // there a task withdrawn counts in full
     CHECK(nothing > 200);
     CHECK(gangs > 20);
     CHECK((not_the_dearest > 20) == std::is_same_v<P, allot::preset::Hardened>);  // there who waited goes first
@@ -584,33 +567,29 @@ void a_node_is_told_of_every_waiting_task() {
                 INFO(busy.where() << ", node " << id.text());
                 const auto e = allot::explain(d, id).value();
                 auto sum = e.runnable;
-                for (const auto& row : e.tasks) {
-                    sum += row.count;
-                }
+                for (const auto& row : e.tasks) { sum += row.count; }
                 CHECK(sum == d.queued());
                 CHECK(e.queued == sum);
                 auto runnable = std::uint32_t{0};
                 d.view().each_runnable(d.state().nodes().find(id).value(), [&](auto&&...) { ++runnable; });
                 CHECK(e.runnable == runnable);
-                CHECK(e.next.has_value() == (e.runnable > 0 && e.obstacle != Reason::pending));  // that one will be gone or paused
+                CHECK(e.next.has_value() ==
+                      (e.runnable > 0 && e.obstacle != Reason::pending));  // that one will be gone or paused
                 auto place = std::uint32_t{0};
                 for (const auto& group : e.groups) {
                     const auto position = allot::explain(d, group.task)->position;
                     CHECK(position > place);  // the group of the best task comes first
                     place = position;
-                    if (e.obstacle == Reason::none) {
-                        CHECK(group.now == odds_in(d, group.task, id));
-                    }
+                    if (e.obstacle == Reason::none) { CHECK(group.now == odds_in(d, group.task, id)); }
                 }
-                if (e.obstacle != Reason::none || e.groups.empty()) {
-                    continue;
-                }
+                if (e.obstacle != Reason::none || e.groups.empty()) { continue; }
                 ++told;
                 // Each change, made for good, leads to the very odds that were told.
                 const auto drawn = std::find_if(e.groups.begin(), e.groups.end(),
                                                 [](const auto& one) { return one.now.weight > allot::u128{}; });
                 const auto& group = drawn != e.groups.end() ? *drawn : e.groups.front();
-                const auto leads_to = [&](const typename Under<P>::Command& change, const std::optional<allot::Odds>& odds) {
+                const auto leads_to = [&](const typename Under<P>::Command& change,
+                                          const std::optional<allot::Odds>& odds) {
                     if (odds) {
                         auto session = d.session();
                         ok(d.apply(change, busy.unlit()));
@@ -680,7 +659,8 @@ void a_node_that_takes_nothing_is_told_why() {
     }
 }
 
-// ---- how long it takes --------------------------------------------------------------------------------------------------
+// ---- how long it takes
+// --------------------------------------------------------------------------------------------------
 
 /// Lets each running task end when its estimate says, until nobody runs; tells when each task started.
 template <class D>
@@ -691,24 +671,21 @@ auto play_out(D& d) -> std::map<TaskId, TimePoint> {
         d.state().leases().for_each([&](allot::LeaseHandle, const allot::LeaseRecord& record) {
             const auto& task = d.state().tasks()[record.task];
             const auto end = record.started_at + task.duration_estimate;
-            const auto& node = d.state().nodes()[record.node].node;  // at one time in the order of the records, here of the ids
+            const auto& node =
+                d.state().nodes()[record.node].node;  // at one time in the order of the records, here of the ids
             if (!next || std::pair{end, node.id} < std::pair{next->first, next->second.node}) {
                 next = {end, {task.id, node.id, record.token, 0, 1, record.deadline}};
             }
         });
-        if (!next) {
-            return starts;
-        }
+        if (!next) { return starts; }
         const auto events = d.complete(next->second, {next->first, 7});
         ok(events);
-        for (const auto& start : all<event::TaskStarted>(events)) {
-            starts.emplace(start.lease.task, next->first);
-        }
+        for (const auto& start : all<event::TaskStarted>(events)) { starts.emplace(start.lease.task, next->first); }
     }
 }
 
-/// True of tasks for one node which only the classes of nodes tell apart: a gang's wait is told too short, and who is avoided or
-/// lacks a model is looked at for the task in question alone.
+/// True of tasks for one node which only the classes of nodes tell apart: a gang's wait is told too short, and who is
+/// avoided or lacks a model is looked at for the task in question alone.
 template <class P>
 void each_task_starts_when_it_was_said_to() {
     auto random = std::mt19937_64{support::seed()};
@@ -729,17 +706,22 @@ void each_task_starts_when_it_was_said_to() {
         };
         const auto nodes = 4 + below(6);
         for (auto id = std::uint64_t{1}; id <= nodes; ++id) {
-            ok(d.join(with(plain_node(id), [&](NodeSpec& n) {
-                n.vram = {static_cast<std::uint32_t>(8 + 8 * below(2))};
-                n.gpu = below(2) == 0 ? "H100" : "RTX 4090";
-            }), dark(0s)));
+            ok(d.join(with(plain_node(id),
+                           [&](NodeSpec& n) {
+                               n.vram = {static_cast<std::uint32_t>(8 + 8 * below(2))};
+                               n.gpu = below(2) == 0 ? "H100" : "RTX 4090";
+                           }),
+                      dark(0s)));
         }
         for (auto id = std::uint64_t{1}; id <= nodes; ++id) {
-            (void)d.submit(with(random_task(1'000 + id, 3'500 + below(90), 1), [&](TaskSpec& t) {
-                t.vram_min = 8_GiB;
-                t.gpus.clear();
-                t.fee = std::uint64_t{3'600};  // worth less than any by every valuation: such newcomers would lengthen what is said
-            }), at(0s));
+            (void)d.submit(with(random_task(1'000 + id, 3'500 + below(90), 1),
+                                [&](TaskSpec& t) {
+                                    t.vram_min = 8_GiB;
+                                    t.gpus.clear();
+                                    t.fee = std::uint64_t{3'600};  // worth less than any by every valuation: such
+                                                                   // newcomers would lengthen what is said
+                                }),
+                           at(0s));
         }
         for (const auto& id : waiting(d)) {  // as many as can run do
             ok(d.cancel(id, dark(0s)));
@@ -760,9 +742,7 @@ void each_task_starts_when_it_was_said_to() {
         }
         INFO("ALLOT_SEED " << support::seed() << ", run " << run);
         CHECK(play_out(d) == said);
-        for (const auto& id : unplaced) {
-            CHECK(is_queued(d, id));
-        }
+        for (const auto& id : unplaced) { CHECK(is_queued(d, id)); }
         compared += static_cast<int>(said.size());
     }
     CHECK(compared > 100);
@@ -777,9 +757,7 @@ void a_wait_is_never_negative_and_value_helps() {
         for (auto busy = Busy<P>{run}; busy.step();) {
             auto& d = busy.d;
             auto spec = busy.a_task();
-            if (d.check(command::Submit{spec})) {
-                continue;
-            }
+            if (d.check(command::Submit{spec})) { continue; }
             INFO(busy.where());
             const auto before = d.digest();
             const auto e = allot::explain(d, spec).value();
@@ -788,9 +766,7 @@ void a_wait_is_never_negative_and_value_helps() {
             const auto wait_for_more = allot::expected_wait(d, spec).value();
             CHECK(d.digest() == before);
             none += wait ? 0 : 1;
-            if (wait) {
-                CHECK(*wait >= 0s);
-            }
+            if (wait) { CHECK(*wait >= 0s); }
             if (!std::is_same_v<P, allot::preset::Hardened>) {  // there nodes on probation are not given what pays more
                 CHECK(wait.has_value() == wait_for_more.has_value());
                 CHECK((!wait || *wait_for_more <= *wait));
@@ -807,7 +783,8 @@ void a_wait_is_never_negative_and_value_helps() {
     CHECK(none > 20);
 }
 
-// ---- what is counted, journalled and tried ------------------------------------------------------------------------------
+// ---- what is counted, journalled and tried
+// ------------------------------------------------------------------------------
 
 template <class P>
 void what_is_tried_leaves_no_trace() {
@@ -815,14 +792,13 @@ void what_is_tried_leaves_no_trace() {
     for (auto busy = Busy<P>{110, 200}; busy.step();) {
         auto& d = busy.d;
         auto commands = std::vector<Command>{};
-        for (auto i = busy.chaos.below(8); i > 0; --i) {
-            commands.push_back(busy.chaos.command(d));
-        }
+        for (auto i = busy.chaos.below(8); i > 0; --i) { commands.push_back(busy.chaos.command(d)); }
         const auto moment = busy.chaos.moment(d);
         const auto root = allot::state_root(d);
         INFO(busy.where());
         auto looked = allot::Hash256{};
-        const auto tried = allot::what_if(d, commands, moment, [&](const Under<P>& then) { looked = allot::state_root(then); });
+        const auto tried =
+            allot::what_if(d, commands, moment, [&](const Under<P>& then) { looked = allot::state_root(then); });
         REQUIRE(allot::state_root(d) == root);
         auto events = Events{};
         auto session = d.session();
@@ -858,16 +834,12 @@ void figures_and_journal_agree_with_the_network() {
         REQUIRE(journal.missed() == 0);
         const auto m = recorder.metrics(d);
         auto waits = std::uint32_t{0};
-        for (const auto& group : m.queued_by_group) {
-            waits += group.second;
-        }
+        for (const auto& group : m.queued_by_group) { waits += group.second; }
         CHECK(waits == d.queued());
         CHECK(m.queued == d.queued());
         CHECK(m.queue_capacity == d.queue_capacity());
         auto nodes = std::uint32_t{0};
-        for (const auto of_state : m.nodes) {
-            nodes += of_state;
-        }
+        for (const auto of_state : m.nodes) { nodes += of_state; }
         CHECK(nodes == d.state().present());
         CHECK(m.template count<event::TaskStarted>() == m.choices[1] + m.choices[2]);
         CHECK(m.template count<event::TaskEvicted>() == m.choices[3]);

@@ -21,17 +21,13 @@ using Drawing = allot::Dispatcher<allot::ValueQueue>;
 
 auto sum_of(const allot::Distribution& distribution) -> allot::u128 {
     auto sum = allot::u128{};
-    for (const auto& share : distribution.nodes) {
-        sum += share.weight;
-    }
+    for (const auto& share : distribution.nodes) { sum += share.weight; }
     return sum;
 }
 
 auto share_of(const allot::Distribution& distribution, const allot::NodeId& node) -> allot::u128 {
     for (const auto& share : distribution.nodes) {
-        if (share.node == node) {
-            return share.weight;
-        }
+        if (share.node == node) { return share.weight; }
     }
     return {};
 }
@@ -42,16 +38,16 @@ TEST_CASE("draws fall as the distribution says") {
     auto random = std::mt19937_64{support::seed()};
     auto d = Drawing{};
     for (auto id = 1; id <= 30; ++id) {
-        ok(d.join(with(plain_node(id), [&](NodeSpec& n) {
-            n.stake = id % 10 == 0 ? 0 : 1 + random() % 100'000;
-            n.vram = allot::Gibibytes{static_cast<std::uint32_t>(8 * (1 + id % 3))};
-            n.models = id % 2 == 0 ? std::vector<std::string>{"A"} : std::vector<std::string>{"B", "C"};
-        }), at(0s)));
+        ok(d.join(with(plain_node(id),
+                       [&](NodeSpec& n) {
+                           n.stake = id % 10 == 0 ? 0 : 1 + random() % 100'000;
+                           n.vram = allot::Gibibytes{static_cast<std::uint32_t>(8 * (1 + id % 3))};
+                           n.models = id % 2 == 0 ? std::vector<std::string>{"A"} : std::vector<std::string>{"B", "C"};
+                       }),
+                  at(0s)));
         ok(d.score(id, static_cast<std::uint32_t>(random() % 11), at(0s)));
     }
-    for (const auto id : {3, 7, 9}) {
-        ok(d.observe(id, allot::OutcomeKind::timeout, at(0s)));
-    }
+    for (const auto id : {3, 7, 9}) { ok(d.observe(id, allot::OutcomeKind::timeout, at(0s))); }
     for (const auto& models : {std::vector<std::string>{}, std::vector<std::string>{"A", "B"}}) {
         const auto task = with(plain_task(1), [&](TaskSpec& t) {
             t.vram_min = 16_GiB;
@@ -103,7 +99,8 @@ TEST_CASE("the distribution is the one that receipts state") {
         d.apply(command, moment, events, receipts.trace());
         auto first = true;  // of a gang, the distribution is that of the first node
         for (const auto& receipt : receipts.all()) {
-            if (receipt.kind != allot::DecisionKind::draw || receipt.task != submit->task.id || !std::exchange(first, false)) {
+            if (receipt.kind != allot::DecisionKind::draw || receipt.task != submit->task.id ||
+                !std::exchange(first, false)) {
                 continue;
             }
             ++drawn;
@@ -126,9 +123,7 @@ TEST_CASE("a waiting task and one that is not known have the same candidates as 
         (void)d.apply(chaos.command(d), moment);
         auto ids = std::vector<allot::TaskHandle>{};
         d.state().tasks().for_each([&](allot::TaskHandle h, const allot::Task& task) {
-            if (task.state == allot::TaskState::queued) {
-                ids.push_back(h);
-            }
+            if (task.state == allot::TaskState::queued) { ids.push_back(h); }
         });
         for (const auto h : ids) {
             const auto& task = d.state().tasks()[h];

@@ -50,13 +50,12 @@ TEST_CASE("a journal that hears all events accounts for every score, begun early
     for (auto run = std::uint64_t{0}; run < 8; ++run) {
         // Some terms lay the second failure of a task to the task, and the node's tracker does not hear of a timeout.
         const auto blamed_max = run % 2 == 0 ? 0xFFFF'FFFFU : 1U;
-        auto d = Judged{allot::FixedTerms{{.after_timeout = static_cast<allot::Next>(run % 3), .blamed_max = blamed_max}}};
+        auto d =
+            Judged{allot::FixedTerms{{.after_timeout = static_cast<allot::Next>(run % 3), .blamed_max = blamed_max}}};
         auto chaos = support::Chaos<Judged>{support::seed() + run};
         auto journal = Journal{d};
         for (auto step = 0; step < 500; ++step) {
-            if (run >= 4 && step == 250) {
-                journal = Journal{d};
-            }
+            if (run >= 4 && step == 250) { journal = Journal{d}; }
             const auto moment = chaos.moment(d);
             journal.hear(d, d.apply(chaos.command(d), moment));
             INFO("ALLOT_SEED " << support::seed() << ", run " << run << ", step " << step);

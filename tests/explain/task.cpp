@@ -39,17 +39,14 @@ struct Asked {
 
 auto class_reason(const allot::NodeClass& c, const Asked& asked) -> Reason {
     if (asked.gpus.empty()) {
-        if (c.vram.count < asked.vram) {
-            return Reason::vram_too_small;
-        }
+        if (c.vram.count < asked.vram) { return Reason::vram_too_small; }
     } else {
         auto matches = 0;
         for (const auto& gpu : asked.gpus) {
-            matches += gpu.name == c.gpu && (gpu.vram.count == 0 ? c.vram.count >= asked.vram : gpu.vram == c.vram) ? 1 : 0;
+            matches +=
+                gpu.name == c.gpu && (gpu.vram.count == 0 ? c.vram.count >= asked.vram : gpu.vram == c.vram) ? 1 : 0;
         }
-        if (matches == 0) {
-            return Reason::gpu_differs;
-        }
+        if (matches == 0) { return Reason::gpu_differs; }
     }
     if (!asked.platforms.empty() && std::count(asked.platforms.begin(), asked.platforms.end(), c.platform) == 0) {
         return Reason::platform_refused;
@@ -61,9 +58,7 @@ auto class_reason(const allot::NodeClass& c, const Asked& asked) -> Reason {
         const auto& need = *asked.software;
         const auto& has = c.software;
         const auto newer = std::pair{has.minor, has.patch} >= std::pair{need.minor, need.patch};
-        if (has.major != need.major || !newer) {
-            return Reason::version_too_old;
-        }
+        if (has.major != need.major || !newer) { return Reason::version_too_old; }
     }
     return Reason::none;
 }
@@ -97,17 +92,15 @@ auto brute(const D& d, const Asked& asked) -> Brute {
     };
     state.nodes().for_each([&](allot::NodeHandle, const auto& record) {
         const auto& node = record.node;
-        if (node.state == NodeState::left) {
-            return;
-        }
+        if (node.state == NodeState::left) { return; }
         const auto name = node.id.text();
         auto reason = Reason::none;
         auto member = false;
         if (asked.group) {
             state.groups().for_each([&](allot::GroupHandle, const allot::GroupRecord& group) {
                 for (const auto& one : group.members) {
-                    member = member || (group.id == *asked.group &&
-                                        (one.node == node.id || one.operator_id == node.operator_id));
+                    member = member ||
+                             (group.id == *asked.group && (one.node == node.id || one.operator_id == node.operator_id));
                 }
             });
         }
@@ -142,13 +135,15 @@ auto brute(const D& d, const Asked& asked) -> Brute {
                                 : narrowing == Narrowing::any ? has > 0 || asked.models.empty()
                                                               : has == asked.models.size();
             const auto& c = state.fits().value(node.node_class);
-            able.push_back({name, {c.gpu, c.vram.count}, node.operator_id, enough, has + coming == asked.models.size()});
+            able.push_back(
+                {name, {c.gpu, c.vram.count}, node.operator_id, enough, has + coming == asked.models.size()});
             return;
         }
         ++result.counts[reason];
         result.by_node[name] = reason;
     });
-    // Who has not enough others for the gang: of its card, if one card is asked for; each operator once, in a validation group.
+    // Who has not enough others for the gang: of its card, if one card is asked for; each operator once, in a
+    // validation group.
     auto together = std::map<std::pair<std::string, std::uint32_t>, std::set<std::string>>{};
     const auto card_of = [&](const Able& one) { return asked.same_card ? one.card : std::pair{std::string{}, 0U}; };
     for (const auto& one : able) {
@@ -177,9 +172,7 @@ auto brute(const D& d, const Asked& asked) -> Brute {
         ++result.counts[left];
         result.by_node[name] = left;
         result.downloads += left != Reason::none && coming ? 1U : 0U;
-        if (left == Reason::none) {
-            result.candidates.insert(name);
-        }
+        if (left == Reason::none) { result.candidates.insert(name); }
     }
     return result;
 }
@@ -187,17 +180,12 @@ auto brute(const D& d, const Asked& asked) -> Brute {
 /// What a task of the network asks, read off its record.
 auto asked_by(const D& d, const allot::Task& task) -> Asked {
     const auto& requirement = d.state().fits().value(task.requirement);
-    auto asked = Asked{requirement.vram_min.count, requirement.gpus, requirement.platforms, requirement.software, {}, {}, {}};
-    for (const auto model : task.models) {
-        asked.models.push_back(d.state().models().name(model));
-    }
-    for (const auto& node : task.avoided) {
-        asked.avoided.push_back(node.text());
-    }
+    auto asked =
+        Asked{requirement.vram_min.count, requirement.gpus, requirement.platforms, requirement.software, {}, {}, {}};
+    for (const auto model : task.models) { asked.models.push_back(d.state().models().name(model)); }
+    for (const auto& node : task.avoided) { asked.avoided.push_back(node.text()); }
     asked.platforms_refused = requirement.platforms_refused;
-    if (task.group != allot::no_handle<allot::GroupHandle>) {
-        asked.group = d.state().groups()[task.group].id;
-    }
+    if (task.group != allot::no_handle<allot::GroupHandle>) { asked.group = d.state().groups()[task.group].id; }
     asked.gang = requirement.gang_size;
     asked.same_card = requirement.same_card;
     return asked;
@@ -239,9 +227,7 @@ void check_against_brute(const D& d, const allot::TaskExplanation& e, const Aske
                 break;
             case Relaxed::version: milder.software.reset(); break;
         }
-        if (and_models) {
-            milder.models.clear();
-        }
+        if (and_models) { milder.models.clear(); }
         milder.gang = 1;  // a relaxation tells who could be part of a gang
         const auto then = brute(d, milder);
         CAPTURE(static_cast<int>(relaxation.what), relaxation.vram.count, relaxation.and_models);
@@ -253,9 +239,7 @@ void check_against_brute(const D& d, const allot::TaskExplanation& e, const Aske
 auto relaxed(const allot::TaskExplanation& e, Relaxed what) -> std::vector<std::pair<std::uint32_t, std::uint32_t>> {
     auto found = std::vector<std::pair<std::uint32_t, std::uint32_t>>{};
     for (const auto& one : e.relaxations) {
-        if (one.what == what && !one.and_models) {
-            found.emplace_back(one.vram.count, one.freed);
-        }
+        if (one.what == what && !one.and_models) { found.emplace_back(one.vram.count, one.freed); }
     }
     return found;
 }
@@ -266,32 +250,26 @@ TEST_CASE("an explanation parts all nodes by the first reason that keeps each ou
     auto seen = std::map<Reason, int>{};
     auto queued = 0;
     for (auto run = std::uint64_t{0}; run < 12; ++run) {
-        auto d = D{allot::Rules{{.narrowing = static_cast<Narrowing>(run % 4),
-                                 .class_nodes_min = static_cast<std::uint32_t>(run % 3)}}};
+        auto d = D{allot::Rules{
+            {.narrowing = static_cast<Narrowing>(run % 4), .class_nodes_min = static_cast<std::uint32_t>(run % 3)}}};
         auto chaos = support::Chaos<D>{support::seed() + run};
         for (auto step = 0; step < 400; ++step) {
             const auto moment = chaos.moment(d);
             const auto command = chaos.command(d);
             (void)d.apply(command, moment);
-            if (step % 5 != 0) {
-                continue;
-            }
+            if (step % 5 != 0) { continue; }
             INFO("ALLOT_SEED " << support::seed() << ", run " << run << ", step " << step);
             const auto before = d.digest();
             auto ids = std::vector<allot::TaskId>{};
             d.state().tasks().for_each([&](allot::TaskHandle, const allot::Task& task) {
-                if (task.state == allot::TaskState::queued && ids.size() < 2) {
-                    ids.push_back(task.id);
-                }
+                if (task.state == allot::TaskState::queued && ids.size() < 2) { ids.push_back(task.id); }
             });
             for (const auto& id : ids) {
                 ++queued;
                 const auto asked = asked_by(d, *d.task(id));
                 const auto e = allot::explain(d, id).value();
                 check_against_brute(d, e, asked);
-                for (const auto& row : e.kept_out) {
-                    ++seen[row.reason];
-                }
+                for (const auto& row : e.kept_out) { ++seen[row.reason]; }
                 // Asked about one by one, the nodes say what the sum says.
                 for (const auto& [name, reason] : brute(d, asked).by_node) {
                     CAPTURE(name);
@@ -300,22 +278,30 @@ TEST_CASE("an explanation parts all nodes by the first reason that keeps each ou
                 }
             }
             auto spec = chaos.a_task();
-            if (chaos.below(4) == 0) {
-                spec.models.push_back("never heard of");
-            }
+            if (chaos.below(4) == 0) { spec.models.push_back("never heard of"); }
             if (const auto e = allot::explain(d, spec)) {
                 auto exact = !spec.gpus.empty() && spec.gpus.front().vram.count > 0;
-                check_against_brute(d, *e, {exact ? 0 : spec.vram_min.count, spec.gpus, spec.platforms, spec.software,
-                                            spec.models, {}, spec.group, spec.gang_size, spec.same_card, spec.platforms_refused});
+                check_against_brute(d, *e,
+                                    {exact ? 0 : spec.vram_min.count,
+                                     spec.gpus,
+                                     spec.platforms,
+                                     spec.software,
+                                     spec.models,
+                                     {},
+                                     spec.group,
+                                     spec.gang_size,
+                                     spec.same_card,
+                                     spec.platforms_refused});
             }
             CHECK(d.digest() == before);
         }
     }
     CHECK(queued > 100);
     CAPTURE(seen);
-    for (const auto reason : {Reason::paused, Reason::pending, Reason::busy, Reason::vram_too_small, Reason::gpu_differs,
-                              Reason::platform_refused, Reason::version_too_old, Reason::excluded, Reason::zero_weight,
-                              Reason::avoided, Reason::same_operator, Reason::models_missing, Reason::gang_short}) {
+    for (const auto reason :
+         {Reason::paused, Reason::pending, Reason::busy, Reason::vram_too_small, Reason::gpu_differs,
+          Reason::platform_refused, Reason::version_too_old, Reason::excluded, Reason::zero_weight, Reason::avoided,
+          Reason::same_operator, Reason::models_missing, Reason::gang_short}) {
         CAPTURE(allot::message(reason));
         CHECK(seen[reason] > 0);
     }
@@ -327,7 +313,8 @@ TEST_CASE("a node is said to have no weight exactly when the dispatcher gives it
     for (auto run = std::uint64_t{0}; run < 4; ++run) {
         auto d = D{};
         auto chaos = support::Chaos<D>{support::seed() + run};
-        ok(d.join(with(plain_node(99), [](NodeSpec& n) { n.stake = (allot::u128{1} << 96) - allot::u128{1}; }), at(0s)));
+        ok(d.join(with(plain_node(99), [](NodeSpec& n) { n.stake = (allot::u128{1} << 96) - allot::u128{1}; }),
+                  at(0s)));
         for (auto step = 0; step < 300; ++step) {
             const auto moment = chaos.moment(d);
             const auto command = chaos.command(d);
@@ -377,9 +364,7 @@ TEST_CASE("what outlives the next eviction is what the explanation says") {
     auto random = std::mt19937_64{support::seed()};
     for (auto run = 0; run < 50; ++run) {
         auto d = allot::Dispatcher{allot::ValueQueue{{.tasks_per_node = 1, .capacity_min = 4}}};
-        for (auto id = 1; id <= 4; ++id) {
-            ok(d.submit(paying(id, 1 + random() % 6), at(0s)));
-        }
+        for (auto id = 1; id <= 4; ++id) { ok(d.submit(paying(id, 1 + random() % 6), at(0s))); }
         const auto newcomer = paying(9, 1 + random() % 6);
         const auto e = allot::explain(d, newcomer).value();
         REQUIRE(e.survives_above);
@@ -391,13 +376,16 @@ TEST_CASE("what outlives the next eviction is what the explanation says") {
 
 TEST_CASE("the nearest ways to ask less say how many nodes each would free") {
     auto d = D{allot::Rules{{.narrowing = Narrowing::gate}}};
-    const auto join = [&](int id, std::uint32_t vram, const char* gpu, const char* platform, std::vector<std::string> models) {
-        ok(d.join(with(plain_node(id), [&](NodeSpec& n) {
-            n.vram = {vram};
-            n.gpu = gpu;
-            n.platform = platform;
-            n.models = models;
-        }), at(0s)));
+    const auto join = [&](int id, std::uint32_t vram, const char* gpu, const char* platform,
+                          std::vector<std::string> models) {
+        ok(d.join(with(plain_node(id),
+                       [&](NodeSpec& n) {
+                           n.vram = {vram};
+                           n.gpu = gpu;
+                           n.platform = platform;
+                           n.models = models;
+                       }),
+                  at(0s)));
     };
     join(1, 8, "A", "Linux", {"sdxl"});
     join(2, 12, "A", "Linux", {"sdxl"});
@@ -426,7 +414,8 @@ TEST_CASE("the nearest ways to ask less say how many nodes each would free") {
     CHECK(relaxed(e, Relaxed::vram) == Freed{{20, 1}, {16, 2}, {12, 3}});
     CHECK(relaxed(e, Relaxed::gpu) == Freed{{24, 1}});
     CHECK(relaxed(e, Relaxed::platform) == Freed{{24, 1}});
-    const auto both = std::find_if(e.relaxations.begin(), e.relaxations.end(), [](const auto& r) { return r.and_models; });
+    const auto both =
+        std::find_if(e.relaxations.begin(), e.relaxations.end(), [](const auto& r) { return r.and_models; });
     REQUIRE(both != e.relaxations.end());
     CHECK(both->what == Relaxed::vram);
     CHECK(both->freed == 2);  // nodes 4 and 5

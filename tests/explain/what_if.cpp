@@ -25,24 +25,21 @@ TEST_CASE("what is tried leaves no trace, and tells what the commands then do") 
     auto chaos = support::Chaos<Trying>{support::seed()};
     for (auto step = 0; step < 300; ++step) {
         auto commands = Commands{};
-        for (auto i = chaos.below(8); i > 0; --i) {
-            commands.push_back(chaos.command(d));
-        }
+        for (auto i = chaos.below(8); i > 0; --i) { commands.push_back(chaos.command(d)); }
         const auto moment = chaos.moment(d);
         const auto root = allot::state_root(d);
         const auto before = d;
         INFO("ALLOT_SEED " << support::seed() << ", step " << step);
         auto looked = allot::Hash256{};
-        const auto tried = allot::what_if(d, commands, moment, [&](const Trying& then) { looked = allot::state_root(then); });
+        const auto tried =
+            allot::what_if(d, commands, moment, [&](const Trying& then) { looked = allot::state_root(then); });
         REQUIRE(allot::state_root(d) == root);
         REQUIRE(d == before);
         auto events = Events{};
         d.apply(commands, moment, events);
         CHECK(looked == allot::state_root(d));
         REQUIRE(events.size() == tried.events.size());
-        for (std::size_t i = 0; i < events.size(); ++i) {
-            CHECK(events[i].index() == tried.events[i].index());
-        }
+        for (std::size_t i = 0; i < events.size(); ++i) { CHECK(events[i].index() == tried.events[i].index()); }
         CHECK(tried.queued == d.queued());
         CHECK(tried.nodes == d.state().present());
         CHECK(tried.refused == count<event::Refused>(events));

@@ -27,9 +27,7 @@ auto target(std::span<const std::uint8_t> input) -> bool {
 auto seeds() -> std::vector<fuzz::Bytes> {
     auto any = support::AnyValue{2026};
     auto all = fuzz::messages_of<Command>(any);
-    for (auto i = 0; i < 20; ++i) {
-        all.push_back(allot::encode(any.of<Entry>()));
-    }
+    for (auto i = 0; i < 20; ++i) { all.push_back(allot::encode(any.of<Entry>())); }
     return all;
 }
 

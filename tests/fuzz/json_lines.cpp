@@ -1,3 +1,5 @@
+#include "../examples/replay/json_lines.hpp"
+
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -15,7 +17,6 @@
 #include <allot/journal/encode.hpp>
 #include <allot/json.hpp>
 
-#include "../examples/replay/json_lines.hpp"
 #include "fuzz/support/target.hpp"
 #include "support/any_value.hpp"
 
@@ -61,11 +62,10 @@ auto target(std::span<const std::uint8_t> input) -> bool {
         goes_round(*entry);
         taken = true;
     }
-    if (reader.fault()) {
-        fuzz::ensure(!reader.fault()->message().empty(), "a fault is named");
-    }
-    const auto others = is_any<allot::Event, allot::TaskExplanation, allot::NodeExplanation, allot::Distribution, allot::WhatIf,
-                               std::vector<allot::Difference>, std::vector<allot::QoSChange>>(fuzz::as_text(input));
+    if (reader.fault()) { fuzz::ensure(!reader.fault()->message().empty(), "a fault is named"); }
+    const auto others =
+        is_any<allot::Event, allot::TaskExplanation, allot::NodeExplanation, allot::Distribution, allot::WhatIf,
+               std::vector<allot::Difference>, std::vector<allot::QoSChange>>(fuzz::as_text(input));
     return taken || others;
 }
 
@@ -91,6 +91,7 @@ auto seeds() -> std::vector<fuzz::Bytes> {
 
 }  // namespace
 
-ALLOT_FUZZ(json_lines, "any lines are commands, events or explanations that are written as they were read, or are refused")
+ALLOT_FUZZ(json_lines,
+           "any lines are commands, events or explanations that are written as they were read, or are refused")
 
 }  // namespace fuzz_json_lines

@@ -59,9 +59,11 @@ auto recovered(MemoryFile& file) -> bool {
     }
     fuzz::ensure(file.bytes.size() == mark->bytes, "a mark says how long the log is");
     const auto kept = std::min<std::size_t>(was.mark.bytes, before.size());
-    fuzz::ensure(file.bytes.size() >= kept && std::equal(file.bytes.begin(), file.bytes.begin() + std::ptrdiff_t(kept), before.begin()),
+    fuzz::ensure(file.bytes.size() >= kept &&
+                     std::equal(file.bytes.begin(), file.bytes.begin() + std::ptrdiff_t(kept), before.begin()),
                  "a recovery leaves what was read as it was");
-    fuzz::ensure(file.bytes.size() <= kept + allot::detail::log_mark_size, "a recovery cuts the rest, and adds a mark at most");
+    fuzz::ensure(file.bytes.size() <= kept + allot::detail::log_mark_size,
+                 "a recovery cuts the rest, and adds a mark at most");
     if (mark->position > ~std::uint64_t{0} - 2) {
         return true;  // no more fit
     }
@@ -90,9 +92,7 @@ auto damaged(fuzz::Numbers in) -> bool {
             const auto body = Bytes(given.begin(), given.end());
             const auto position = writer.append(body);
             written.emplace(position.value(), body);
-            if (in.byte() % 2 == 1) {
-                (void)writer.sync();
-            }
+            if (in.byte() % 2 == 1) { (void)writer.sync(); }
         }
         (void)writer.sync();
         auto& bytes = file.bytes;
@@ -100,9 +100,7 @@ auto damaged(fuzz::Numbers in) -> bool {
         for (auto left = in.byte() % 4; left > 0; --left) {
             auto first = at();
             auto last = at();
-            if (last < first) {
-                std::swap(first, last);
-            }
+            if (last < first) { std::swap(first, last); }
             const auto piece = Bytes(bytes.begin() + first, bytes.begin() + last);
             switch (in.byte() % 5) {
                 case 0: bytes.resize(static_cast<std::size_t>(last)); break;

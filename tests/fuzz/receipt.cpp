@@ -41,9 +41,7 @@ struct Record {
             auto watch = allot::Receipts<D>{5 + i};
             auto events = allot::Events{};
             d.apply(log[i].command, log[i].moment, events, watch.trace());
-            for (const auto& receipt : watch.all()) {
-                receipts.push_back(allot::encode(receipt));
-            }
+            for (const auto& receipt : watch.all()) { receipts.push_back(allot::encode(receipt)); }
         }
     }
 };
@@ -79,9 +77,7 @@ auto target(std::span<const std::uint8_t> input) -> bool {
     const auto snapshot = fuzz::forged<D>(part());
     auto log = std::vector<fuzz::Entry>{};
     while (in.left() > 0 && log.size() < 16) {
-        if (auto entry = allot::decode<fuzz::Entry>(part())) {
-            log.push_back(*std::move(entry));
-        }
+        if (auto entry = allot::decode<fuzz::Entry>(part())) { log.push_back(*std::move(entry)); }
     }
     return snapshot && believed(receipt, *snapshot, log);
 }
@@ -95,9 +91,7 @@ auto seeds() -> std::vector<fuzz::Bytes> {
     for (const auto before : {0, 4, 15}) {
         for (const auto seed : {1U, 2U}) {
             const auto small = Record{seed, before, 8};
-            if (small.receipts.empty()) {
-                continue;
-            }
+            if (small.receipts.empty()) { continue; }
             auto input = fuzz::Bytes{1};
             const auto part = [&](const fuzz::Bytes& bytes) {
                 input.push_back(static_cast<std::uint8_t>(bytes.size() >> 8U));
@@ -106,9 +100,7 @@ auto seeds() -> std::vector<fuzz::Bytes> {
             };
             part(small.receipts.back());
             part(fuzz::body_of(small.snapshot));
-            for (const auto& entry : small.log) {
-                part(allot::encode(entry));
-            }
+            for (const auto& entry : small.log) { part(allot::encode(entry)); }
             all.push_back(std::move(input));
         }
     }

@@ -31,26 +31,18 @@ auto loaded(const fuzz::Bytes& bytes) -> D {
 
 auto encoded(const allot::Events& events) -> fuzz::Bytes {
     auto all = fuzz::Bytes{};
-    for (const auto& event : events) {
-        allot::encode_to(all, event);
-    }
+    for (const auto& event : events) { allot::encode_to(all, event); }
     return all;
 }
 
 auto target(std::span<const std::uint8_t> input) -> bool {
-    if (input.empty()) {
-        return false;
-    }
+    if (input.empty()) { return false; }
     const auto steps = std::size_t{input.back()} % 13;
     input = input.first(input.size() - 1);
-    if (input.size() < steps * fuzz::op_size) {
-        return false;
-    }
+    if (input.size() < steps * fuzz::op_size) { return false; }
     auto script = input.last(steps * fuzz::op_size);
     const auto forged = fuzz::forged<Fast>(input.first(input.size() - script.size()));
-    if (!forged) {
-        return false;
-    }
+    if (!forged) { return false; }
     auto fast = loaded<Fast>(*forged);
     auto linear = loaded<Linear>(*forged);
     auto memory = fuzz::memory_of(fast);
@@ -83,9 +75,7 @@ auto seeds() -> std::vector<fuzz::Bytes> {
         auto d = Fast{};
         (void)fuzz::lived(d, words, length);
         auto seed = fuzz::body_of(allot::snapshot(d, 1));
-        for (auto i = 0; i < 6; ++i) {
-            fuzz::put_op(seed, fuzz::any_step(words));
-        }
+        for (auto i = 0; i < 6; ++i) { fuzz::put_op(seed, fuzz::any_step(words)); }
         seed.push_back(6);
         all.push_back(std::move(seed));
     }

@@ -34,9 +34,7 @@ auto task(std::uint8_t id, allot::Amount fee) -> Task {
     auto made = Task{.task = std::uint64_t{id}};
     made.owner = allot::OwnerId{1};
     made.fee = fee;
-    if constexpr (requires { made.work; }) {
-        made.work = allot::Hash256{static_cast<std::uint8_t>(id == 7 ? 2 : 1)};
-    }
+    if constexpr (requires { made.work; }) { made.work = allot::Hash256{static_cast<std::uint8_t>(id == 7 ? 2 : 1)}; }
     return made;
 }
 auto opening(std::uint8_t i) -> allot::Opening {
@@ -85,9 +83,7 @@ public:
 
     /// True when some group came to its end.
     auto run() -> bool {
-        while (in_.left() > 0) {
-            step();
-        }
+        while (in_.left() > 0) { step(); }
         return std::any_of(groups_.begin(), groups_.end(), [](const ValidationGroup& group) { return over(group); });
     }
 
@@ -108,9 +104,7 @@ private:
     void step() {
         const auto verb = in_.byte() % 11;
         const auto at = in_.below(groups_.size());
-        if (dropped_[at]) {
-            return;
-        }
+        if (dropped_[at]) { return; }
         auto& group = groups_[at];
         const auto before = group;
         const auto now = moment(group);
@@ -151,9 +145,7 @@ private:
                 }
                 default: {
                     const auto other = in_.below(groups_.size());
-                    if (dropped_[other]) {
-                        return group.advance(now);
-                    }
+                    if (dropped_[other]) { return group.advance(now); }
                     const auto own = other == 0 ? 0U : other - 1;
                     const auto added = group.added(groups_[other], opening(static_cast<std::uint8_t>(own)), now);
                     joined = added.accepted() ? std::optional{other} : std::nullopt;
@@ -183,9 +175,7 @@ private:
 
     void judge_refusal(ValidationGroup before, const ValidationGroup& after, const ValidationEffects& effects,
                        allot::TimePoint now) {
-        if (effects.accepted()) {
-            return;
-        }
+        if (effects.accepted()) { return; }
         fuzz::ensure(message(*effects.error) != "unknown error", "a refusal is named");
         if (now >= before.now() && now <= allot::time_point_max) {
             (void)before.advance(now);
@@ -210,9 +200,7 @@ private:
     void take(const ValidationGroup& group, const E& event) {
         if constexpr (requires { event.task; }) {
             const auto& of = member(group, event.task);
-            if constexpr (requires { event.refund; }) {
-                leaves(of, event.refund);
-            }
+            if constexpr (requires { event.refund; }) { leaves(of, event.refund); }
             if constexpr (std::is_same_v<E, happened::FeeDue>) {
                 leaves(of, event.fee);
                 paid(group, event);
@@ -242,9 +230,7 @@ private:
         const auto split = allot::split_fee(due.fee, points);
         fuzz::ensure(split.has_value(), "a fee can be divided");
         auto sum = split->refund.units;
-        for (const auto& part : split->paid) {
-            sum += part.units;
-        }
+        for (const auto& part : split->paid) { sum += part.units; }
         fuzz::ensure(sum == due.fee.units, "what is paid is the fee");
     }
 
@@ -252,8 +238,8 @@ private:
     allot::ValidationParameters parameters_{};
     bool exact_ = true;
     std::vector<ValidationGroup> groups_{};
-    std::vector<bool> dropped_{};       // added to another
-    std::set<allot::TaskId> left_{};    // whose fee was refunded or is due
+    std::vector<bool> dropped_{};     // added to another
+    std::set<allot::TaskId> left_{};  // whose fee was refunded or is due
     allot::TimePoint now_{};
 };
 
@@ -267,9 +253,7 @@ auto seeds() -> std::vector<fuzz::Bytes> {
     // The declared group: three start, then answer, then the result is uploaded.
     for (std::uint8_t odd = 0; odd < 6; ++odd) {
         auto seed = fuzz::Bytes{static_cast<std::uint8_t>(odd * 5), 100};
-        for (std::uint8_t i = 0; i < 3; ++i) {
-            put(seed, {0, 0, 0, now, i, static_cast<std::uint8_t>(2 * i), 200});
-        }
+        for (std::uint8_t i = 0; i < 3; ++i) { put(seed, {0, 0, 0, now, i, static_cast<std::uint8_t>(2 * i), 200}); }
         for (std::uint8_t i = 0; i < 3; ++i) {
             if (odd == 1 || (odd == 2 && i == 2)) {
                 put(seed, {4, 0, 0, later, i});

@@ -82,9 +82,7 @@ auto main() -> int {
     events.push(started);
     events.push(event::Advanced{instant});
     auto many = Events{};
-    for (auto i = 0; i < 6; ++i) {
-        many.push(event::NodePaused{i});
-    }
+    for (auto i = 0; i < 6; ++i) { many.push(event::NodePaused{i}); }
 
     const auto join =
         Command{command::Join{{.id = "relay-7", .gpu = "RTX 4090", .vram = card, .stake = 400, .models = {"sdxl"}}}};

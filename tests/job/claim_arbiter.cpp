@@ -83,7 +83,7 @@ TEST_CASE("more than half of the voters give a claim, each votes once, and nobod
     REQUIRE(vote.size() == 1);
     CHECK(three.on_message(allot::job_message::VoteRequest{claim, b}, at(11ms)).messages.empty());
     CHECK(three.on_message(asked.messages[0], at(12ms)).messages.size() == 1);  // said again, not voted again
-    CHECK(one.on_message(vote[0], at(20ms)).decided.empty());               // two of four are no majority
+    CHECK(one.on_message(vote[0], at(20ms)).decided.empty());                   // two of four are no majority
     CHECK(one.on_message(vote[0], at(21ms)).decided.empty());
     CHECK(one.on_message(allot::job_message::Vote{claim, a, node(9).node}, at(21ms)).error == JobError::node_invalid);
     CHECK(one.on_message(allot::job_message::Vote{claim, a, node(4).node}, at(22ms)).decided == Decided{{claim, true}});
@@ -96,7 +96,8 @@ TEST_CASE("arbiters refuse what is not theirs, and change nothing") {
     auto intent = Intent{};
     auto store = StoreCas{};
     auto quorum = Quorum{node(1).node, {node(1).node}};
-    CHECK(intent.on_message(allot::job_message::JobsQuery{node(1).node}, at(0s)).error == JobError::message_shape_wrong);
+    CHECK(intent.on_message(allot::job_message::JobsQuery{node(1).node}, at(0s)).error ==
+          JobError::message_shape_wrong);
     CHECK(intent.on_message(hears({allot::NodeId{""}, 1}), at(0s)).error == JobError::node_invalid);
     CHECK(intent.on_store(claim, a, at(0s)).error == JobError::claim_unknown);
     CHECK(store.on_message(hears(a), at(0s)).error == JobError::message_shape_wrong);

@@ -13,12 +13,15 @@ using allot::split_escrow;
 using allot::WalletId;
 
 TEST_CASE("shares are the facts of settlement by measured windows") {
-    struct Case { std::uint32_t a, b, whole; std::uint64_t escrow, to_a, to_b, refund; };
+    struct Case {
+        std::uint32_t a, b, whole;
+        std::uint64_t escrow, to_a, to_b, refund;
+    };
     const auto c = GENERATE(values<Case>({
-        {6'480, 2'160, 8'640, 300, 225, 75, 0},   // 1.8 h and 0.6 h
-        {3'600, 3'600, 7'200, 101, 51, 50, 0},    // the odd unit goes to the lowest wallet
-        {1'800, 0, 3'600, 300, 150, 0, 150},      // half the window was used
-        {0, 0, 3'600, 300, 0, 0, 300},            // nobody did anything
+        {6'480, 2'160, 8'640, 300, 225, 75, 0},  // 1.8 h and 0.6 h
+        {3'600, 3'600, 7'200, 101, 51, 50, 0},   // the odd unit goes to the lowest wallet
+        {1'800, 0, 3'600, 300, 150, 0, 150},     // half the window was used
+        {0, 0, 3'600, 300, 0, 0, 300},           // nobody did anything
     }));
     const auto split = split_escrow(c.escrow, {{WalletId{"a"}, c.a}, {WalletId{"b"}, c.b}}, c.whole);
     REQUIRE(split);

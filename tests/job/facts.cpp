@@ -7,9 +7,9 @@
 #include "job/support/fixture.hpp"
 #include "support/catch.hpp"
 
-// What the tests of the real system say, where it carries over. Numbers are theirs; where we differ, it is on purpose and
-// stands at the fact. Facts 7, 19, 23 and 24 are in plan.cpp, micro_queue_replica.cpp, result_record.cpp and job_tracker.cpp,
-// 22 in verifier.cpp, 25 and 26 in escrow.cpp, 8 and 12 in properties.cpp.
+// What the tests of the real system say, where it carries over. Numbers are theirs; where we differ, it is on purpose
+// and stands at the fact. Facts 7, 19, 23 and 24 are in plan.cpp, micro_queue_replica.cpp, result_record.cpp and
+// job_tracker.cpp, 22 in verifier.cpp, 25 and 26 in escrow.cpp, 8 and 12 in properties.cpp.
 
 namespace job_test::facts {
 using allot::MicroQueueReplica;
@@ -46,7 +46,8 @@ TEST_CASE("fact 1: creating a queue is one publication; its owner is the creator
 TEST_CASE("fact 2: handing over is the second publication, with the new owner and no locks") {
     auto a = replica(1);
     (void)a.create(at(0s));
-    const auto given = a.on_message(allot::job_message::OwnershipRequest{two.job, 0, node(2).node, node(2).wallet, 1}, at(1s));
+    const auto given =
+        a.on_message(allot::job_message::OwnershipRequest{two.job, 0, node(2).node, node(2).wallet, 1}, at(1s));
     REQUIRE(count_sent<Snapshot>(given) == 1);
     CHECK(sent<Snapshot>(given)->control->reign.owner == node(2).node);
     CHECK(holder(*sent<Snapshot>(given), 0).empty());
@@ -147,7 +148,8 @@ TEST_CASE("fact 13: results that do not stand make no end; others do them again,
 }
 
 TEST_CASE("fact 20: a lock of an hour holds to its last millisecond, and not to its end") {
-    // Theirs still holds at t + T and ends at t + T + 1. With us a deadline has passed when now >= deadline, everywhere.
+    // Theirs still holds at t + T and ends at t + T + 1. With us a deadline has passed when now >= deadline,
+    // everywhere.
     auto table = allot::LeaseTable<std::uint32_t, int>{};
     table.add({0, 0, {}, false, {}});
     (void)table.acquire(0, 1, 1, at(1s), 3'660s);

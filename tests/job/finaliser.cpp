@@ -15,8 +15,9 @@ const auto plan = plan_of({2, 1, 0, 1, 0});
 
 auto record(std::uint32_t macro, JobOutcome outcome = JobOutcome::complete) -> allot::MacroRecord {
     auto r = allot::MacroRecord{plan.job(), macro, 1, node(1).node, outcome, {}, {}, false, {}};
-    r.accepted.push_back(outcome == JobOutcome::complete ? allot::AcceptedResult{hash_of(macro), node(1).node, node(1).wallet}
-                                                         : allot::AcceptedResult{});
+    r.accepted.push_back(outcome == JobOutcome::complete
+                             ? allot::AcceptedResult{hash_of(macro), node(1).node, node(1).wallet}
+                             : allot::AcceptedResult{});
     r.digest = digest_of(r);
     return r;
 }

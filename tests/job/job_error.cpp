@@ -2,9 +2,9 @@
 #include <set>
 #include <string>
 
-#include "support/catch.hpp"
-
 #include <allot/job/job_error.hpp>
+
+#include "support/catch.hpp"
 
 TEST_CASE("each error says a sentence of its own") {
     auto sentences = std::set<std::string>{};

@@ -166,10 +166,20 @@ TEST_CASE("whoever posted is told of a MicroJob that nobody could do, and its es
 
 TEST_CASE("what makes no sense to a processor is refused with its own error and changes nothing") {
     auto p = processor(1);
-    refuses(p, [](auto& x) { return x.complete({plan.job(), {0, 0}, {}, {}}, {hash_of(1)}, "", at(1s)); },
-            JobError::lease_missing);
-    refuses(p, [](auto& x) { return x.on_gone(allot::NodeId{""}, at(1s)); }, JobError::node_invalid);
-    refuses(p, [](auto& x) { return x.on_settlement({plan.job(), true, {}, {}}, at(1s)); }, JobError::job_unknown);
+    refuses(
+        p,
+        [](auto& x) {
+            return x.complete({plan.job(), {0, 0}, {}, {}}, {hash_of(1)}, "", at(1s));
+        },
+        JobError::lease_missing);
+    refuses(
+        p, [](auto& x) { return x.on_gone(allot::NodeId{""}, at(1s)); }, JobError::node_invalid);
+    refuses(
+        p,
+        [](auto& x) {
+            return x.on_settlement({plan.job(), true, {}, {}}, at(1s));
+        },
+        JobError::job_unknown);
     refuses(
         p,
         [](auto& x) {
@@ -182,22 +192,35 @@ TEST_CASE("what makes no sense to a processor is refused with its own error and 
             return x.on_message(message::MacrosQuery{plan.job(), node(2).node}, at(1s));
         },
         JobError::job_unknown);
-    refuses(p, [](auto& x) { return x.on_message(message::JobsQuery{allot::NodeId{""}}, at(1s)); }, JobError::node_invalid);
-    refuses(p, [](auto& x) { return x.on_store(hash_of(1), {node(1).node, 1}, at(1s)); }, JobError::claim_unknown);
+    refuses(
+        p, [](auto& x) { return x.on_message(message::JobsQuery{allot::NodeId{""}}, at(1s)); }, JobError::node_invalid);
+    refuses(
+        p,
+        [](auto& x) {
+            return x.on_store(hash_of(1), {node(1).node, 1}, at(1s));
+        },
+        JobError::claim_unknown);
     (void)p.post(plan, at(2s));
-    refuses(p, [](auto& x) { return x.tick(at(1s)); }, JobError::time_went_back);
-    refuses(p, [](auto& x) { return x.post(plan, at(2s)); }, JobError::job_duplicate);
+    refuses(
+        p, [](auto& x) { return x.tick(at(1s)); }, JobError::time_went_back);
+    refuses(
+        p, [](auto& x) { return x.post(plan, at(2s)); }, JobError::job_duplicate);
     refuses(
         p,
         [](auto& x) {
             return x.on_message(message::JobPosted{plan_of({2, 2, 0, 1, 0}, 8), {}}, at(2s));
         },
         JobError::job_duplicate);
-    refuses(p, [](auto& x) { return x.resume(plan, {}, at(2s)); }, JobError::job_duplicate);
+    refuses(
+        p, [](auto& x) { return x.resume(plan, {}, at(2s)); }, JobError::job_duplicate);
     // A result before the queue exists here.
-    refuses(p, [](auto& x) {
-        return x.on_message(message::ResultFound{plan.job(), result_of(plan.macro(0), 0, node(2), {hash_of(1)})}, at(2s));
-    }, JobError::queue_missing);
+    refuses(
+        p,
+        [](auto& x) {
+            return x.on_message(message::ResultFound{plan.job(), result_of(plan.macro(0), 0, node(2), {hash_of(1)})},
+                                at(2s));
+        },
+        JobError::queue_missing);
     refuses(
         p,
         [](auto& x) {
@@ -210,9 +233,18 @@ TEST_CASE("what makes no sense to a processor is refused with its own error and 
             return x.reject({hash_of(1), {0, 9}, node(1).node, node(1).wallet}, at(2s));
         },
         JobError::micro_unknown);
-    refuses(p, [](auto& x) { return x.on_settlement({plan.job(), true, {}, {}}, at(2s)); }, JobError::settlement_unasked);
-    refuses(p, [](auto& x) { return x.on_message(message::JobEnded{{plan.job(), 1, node(1).node, {}, {}, {}}}, at(2s)); },
-            JobError::record_invalid);
+    refuses(
+        p,
+        [](auto& x) {
+            return x.on_settlement({plan.job(), true, {}, {}}, at(2s));
+        },
+        JobError::settlement_unasked);
+    refuses(
+        p,
+        [](auto& x) {
+            return x.on_message(message::JobEnded{{plan.job(), 1, node(1).node, {}, {}, {}}}, at(2s));
+        },
+        JobError::record_invalid);
     refuses(
         p,
         [](auto& x) {
@@ -221,16 +253,20 @@ TEST_CASE("what makes no sense to a processor is refused with its own error and 
         JobError::micro_unknown);
 }
 
-TEST_CASE("what is done with work names it: that of another job, MacroJob or lease is refused, though its token be the same") {
+TEST_CASE("what is done with work names it: that of another job, MacroJob or lease is refused, though its token be the "
+          "same") {
     auto p = processor(1);
     (void)p.post(plan, at(0s));
     const auto time = until_work(p);
     const auto work = *p.work();
     CHECK(work.job == plan.job());
     const auto refuses_all = [&](JobProcessor::Work wrong, JobError error) {
-        refuses(p, [&](auto& x) { return x.complete(wrong, {hash_of(1)}, "", time); }, error);
-        refuses(p, [&](auto& x) { return x.fail(wrong, time); }, error);
-        refuses(p, [&](auto& x) { return x.renew(wrong, time); }, error);
+        refuses(
+            p, [&](auto& x) { return x.complete(wrong, {hash_of(1)}, "", time); }, error);
+        refuses(
+            p, [&](auto& x) { return x.fail(wrong, time); }, error);
+        refuses(
+            p, [&](auto& x) { return x.renew(wrong, time); }, error);
         CHECK(p.work()->token == work.token);
         CHECK(p.work()->renew_at == work.renew_at);
     };

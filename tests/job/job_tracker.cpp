@@ -19,7 +19,9 @@ auto news(std::uint32_t macro, std::uint64_t epoch, std::uint32_t open) -> Macro
 }
 auto record(std::uint32_t macro) -> allot::MacroRecord {
     auto r = allot::MacroRecord{plan.job(), macro, 1, node(1).node, allot::JobOutcome::complete, {}, {}, false, {}};
-    for (std::uint32_t k = 0; k < 2; ++k) { r.accepted.push_back({hash_of(10 * macro + k), node(k).node, node(k).wallet}); }
+    for (std::uint32_t k = 0; k < 2; ++k) {
+        r.accepted.push_back({hash_of(10 * macro + k), node(k).node, node(k).wallet});
+    }
     r.digest = digest_of(r);
     return r;
 }

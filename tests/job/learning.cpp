@@ -4,12 +4,12 @@
 #include <variant>
 #include <vector>
 
+#include <allot/allot.hpp>
+
 #include "job/support/fixture.hpp"
 #include "job/support/simulation.hpp"
 #include "support/catch.hpp"
 #include "support/network.hpp"
-
-#include <allot/allot.hpp>
 
 // What jobs teach a dispatcher. The two know nothing of each other: whoever runs both turns the events of jobs into
 // commands, here in one class, and the dispatcher draws its conclusions as from its own tasks.
@@ -22,7 +22,8 @@ using allot::OutcomeKind;
 using Dispatcher = allot::Dispatcher<>;
 using namespace std::chrono_literals;
 
-/// Turns the events of jobs into commands. Good marks wait until the job is settled: before that a lie looks like quick work.
+/// Turns the events of jobs into commands. Good marks wait until the job is settled: before that a lie looks like quick
+/// work.
 class Teacher {
 public:
     void hear(Dispatcher& d, const allot::JobEvent& event, allot::Moment moment) {
@@ -31,10 +32,14 @@ public:
         };
         if (const auto* done = std::get_if<allot::job_event::MicroCompleted>(&event)) {
             // Ten points within a quarter of the lease, five within it, two when it was late.
-            marks_.insert_or_assign({done->job, done->key}, Mark{done->node, done->late ? 2U : done->took < 4s ? 10U : 5U});
+            marks_.insert_or_assign({done->job, done->key}, Mark{done->node, done->late        ? 2U
+                                                                             : done->took < 4s ? 10U
+                                                                                               : 5U});
         } else if (const auto* rejected = std::get_if<allot::job_event::ResultRejected>(&event)) {
             marks_.erase({rejected->job, rejected->key});
-            if (rejected->reason == allot::RejectReason::culprit) { observe(rejected->node, OutcomeKind::incorrect_result); }
+            if (rejected->reason == allot::RejectReason::culprit) {
+                observe(rejected->node, OutcomeKind::incorrect_result);
+            }
         } else if (const auto* expired = std::get_if<allot::job_event::LeaseExpired>(&event)) {
             observe(expired->holder, OutcomeKind::timeout);
         } else if (const auto* ended = std::get_if<allot::job_event::JobEnded>(&event)) {
@@ -48,7 +53,10 @@ public:
     }
 
 private:
-    struct Mark { allot::NodeId node; std::uint32_t points = 0; };
+    struct Mark {
+        allot::NodeId node;
+        std::uint32_t points = 0;
+    };
     std::map<std::pair<allot::JobId, MicroKey>, Mark> marks_;
 };
 
@@ -133,7 +141,9 @@ TEST_CASE("leases that expire count as timeouts: a node that vanishes at its wor
 TEST_CASE("who is quick earns more than who is late, and nobody earns before the job is settled") {
     auto world = World{};
     const auto job = allot::JobId{1};
-    const auto hear = [&](const allot::JobEvent& event) { world.teacher.hear(world.d, event, {world.time, std::nullopt}); };
+    const auto hear = [&](const allot::JobEvent& event) {
+        world.teacher.hear(world.d, event, {world.time, std::nullopt});
+    };
     const auto before = world.score(0);
     hear(allot::job_event::MicroCompleted{job, {0, 0}, node_id(0), 1s, false});
     hear(allot::job_event::MicroCompleted{job, {0, 1}, node_id(1), 10s, false});

@@ -4,10 +4,10 @@
 #include <string>
 #include <vector>
 
+#include <allot/job/lease_table.hpp>
+
 #include "support/catch.hpp"
 #include "support/seed.hpp"
-
-#include <allot/job/lease_table.hpp>
 
 using namespace std::chrono_literals;
 using allot::LeaseFault;

@@ -8,15 +8,16 @@
 #include <variant>
 #include <vector>
 
+#include <allot/allot.hpp>
+
 #include "job/support/fixture.hpp"
 #include "support/catch.hpp"
 #include "support/network.hpp"
 #include "support/seed.hpp"
 
-#include <allot/allot.hpp>
-
-// The dispatcher keeps its leases in pages that can be undone, and their deadlines in one heap with all else that falls due:
-// a tenth of the instructions of a `LeaseTable`, which can be searched for what is open. They are held to the same rules here.
+// The dispatcher keeps its leases in pages that can be undone, and their deadlines in one heap with all else that falls
+// due: a tenth of the instructions of a `LeaseTable`, which can be searched for what is open. They are held to the same
+// rules here.
 
 namespace job_test::leases {
 

@@ -23,7 +23,8 @@ TEST_CASE("a rejection names a MicroJob of the plan, a node and a wallet") {
     CHECK(fault_of(plan, allot::Rejection{hash_of(1), {0, 2}, n.node, n.wallet}) == JobError::macro_unknown);
     CHECK(fault_of(plan, allot::Rejection{hash_of(1), {1, 3}, n.node, n.wallet}) == JobError::micro_unknown);
     CHECK(fault_of(plan, allot::Rejection{hash_of(1), {1, 2}, allot::NodeId{""}, n.wallet}) == JobError::node_invalid);
-    CHECK(fault_of(plan, allot::Rejection{hash_of(1), {1, 2}, n.node, allot::WalletId{""}}) == JobError::wallet_invalid);
+    CHECK(fault_of(plan, allot::Rejection{hash_of(1), {1, 2}, n.node, allot::WalletId{""}}) ==
+          JobError::wallet_invalid);
 }
 
 }  // namespace job_test::message_check

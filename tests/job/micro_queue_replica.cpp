@@ -14,7 +14,8 @@ namespace {
 
 const auto plan = plan_of({1, 3, 0, 2, 0}).macro(0);
 
-auto replica(std::uint32_t number, allot::QueueParameters parameters = {}, std::uint64_t boot = 1) -> MicroQueueReplica {
+auto replica(std::uint32_t number, allot::QueueParameters parameters = {}, std::uint64_t boot = 1)
+    -> MicroQueueReplica {
     return {plan, node(number, boot), parameters, at(0s)};
 }
 auto request(std::uint32_t number) -> message::OwnershipRequest {
@@ -23,7 +24,9 @@ auto request(std::uint32_t number) -> message::OwnershipRequest {
 
 /// Two replicas of a queue that the first owns.
 struct Pair {
-    explicit Pair(allot::QueueParameters p = {}) : a{replica(1, p)}, b{replica(2, p)} { tell(a.create(at(0s)), b, at(0s)); }
+    explicit Pair(allot::QueueParameters p = {}) : a{replica(1, p)}, b{replica(2, p)} {
+        tell(a.create(at(0s)), b, at(0s));
+    }
     static void tell(const JobEffects& effects, MicroQueueReplica& to, TimePoint time) {
         for (const auto& send : effects.sends) { (void)to.on_message(send.message, time); }
     }
@@ -48,16 +51,28 @@ void refuses(MicroQueueReplica& replica, F&& input, JobError error) {
 
 TEST_CASE("what makes no sense is refused with its own error and changes nothing") {
     auto r = replica(1);
-    refuses(r, [](auto& x) { return x.complete(hashes_of(plan, 0), "", at(1s)); }, JobError::lease_missing);
-    refuses(r, [](auto& x) { return x.fail(at(1s)); }, JobError::lease_missing);
-    refuses(r, [](auto& x) { return x.renew(at(1s)); }, JobError::lease_missing);
-    refuses(r, [](auto& x) { return x.on_claim(hash_of(1), true, at(1s)); }, JobError::claim_unknown);
+    refuses(
+        r, [](auto& x) { return x.complete(hashes_of(plan, 0), "", at(1s)); }, JobError::lease_missing);
+    refuses(
+        r, [](auto& x) { return x.fail(at(1s)); }, JobError::lease_missing);
+    refuses(
+        r, [](auto& x) { return x.renew(at(1s)); }, JobError::lease_missing);
+    refuses(
+        r, [](auto& x) { return x.on_claim(hash_of(1), true, at(1s)); }, JobError::claim_unknown);
     (void)r.create(at(2s));
     (void)r.want_work(true, at(2s));
-    refuses(r, [](auto& x) { return x.create(at(2s)); }, JobError::queue_exists);
-    refuses(r, [](auto& x) { return x.tick(at(1s)); }, JobError::time_went_back);
-    refuses(r, [](auto& x) { return x.complete({hash_of(1)}, "", at(2s)); }, JobError::result_length_wrong);
-    refuses(r, [](auto& x) { return x.complete({hash_of(1), {}}, "", at(2s)); }, JobError::result_hash_missing);
+    refuses(
+        r, [](auto& x) { return x.create(at(2s)); }, JobError::queue_exists);
+    refuses(
+        r, [](auto& x) { return x.tick(at(1s)); }, JobError::time_went_back);
+    refuses(
+        r, [](auto& x) { return x.complete({hash_of(1)}, "", at(2s)); }, JobError::result_length_wrong);
+    refuses(
+        r,
+        [](auto& x) {
+            return x.complete({hash_of(1), {}}, "", at(2s));
+        },
+        JobError::result_hash_missing);
     refuses(
         r,
         [](auto& x) {
@@ -101,12 +116,16 @@ TEST_CASE("malformed and foreign messages are refused with their own error and c
             JobError::micro_unknown);
     refuses(p.a, with([](S& s) {
                 s.records.push_back({plan.job, 0, 1, node(1).node, allot::JobOutcome::complete, {}, {}, false, {}});
-            }), JobError::record_invalid);
+            }),
+            JobError::record_invalid);
     refuses(p.a, with([](S& s) {
                 s.final = allot::FinalRecord{plan.job, 1, node(1).node, allot::JobOutcome::complete, {hash_of(1)}, {}};
-            }), JobError::record_invalid);
-    refuses(p.a, hear(message::OwnershipRequest{plan.job, 0, allot::NodeId{""}, node(1).wallet, 1}), JobError::node_invalid);
-    refuses(p.a, hear(message::OwnershipRequest{plan.job, 0, node(3).node, allot::WalletId{""}, 1}), JobError::wallet_invalid);
+            }),
+            JobError::record_invalid);
+    refuses(p.a, hear(message::OwnershipRequest{plan.job, 0, allot::NodeId{""}, node(1).wallet, 1}),
+            JobError::node_invalid);
+    refuses(p.a, hear(message::OwnershipRequest{plan.job, 0, node(3).node, allot::WalletId{""}, 1}),
+            JobError::wallet_invalid);
     refuses(p.a, hear(message::OwnershipRequest{allot::JobId{"another"}, 0, node(3).node, node(3).wallet, 1}),
             JobError::job_unknown);
     refuses(p.a, hear(message::RenewalRequest{plan.job, {0, 0}, node(1).node, {1, 2, 3}}), JobError::lease_stale);
@@ -114,20 +133,22 @@ TEST_CASE("malformed and foreign messages are refused with their own error and c
     refuses(p.a, hear(message::LeaseReturned{plan.job, {0, 1}, node(1).node, {1, 2, 3}}), JobError::lease_missing);
     refuses(p.a, hear(message::LeaseReturned{plan.job, {1, 1}, node(1).node, {1, 2, 3}}), JobError::macro_unknown);
     refuses(p.a, hear(message::JobsQuery{node(1).node}), JobError::message_shape_wrong);
-    refuses(
-        p.a,
-        hear(message::ResultFound{plan.job, result_of(plan_of({1, 3, 0, 2, 0}, 8).macro(0), 0, node(3), hashes_of(plan, 0))}),
-        JobError::result_of_another_micro);
+    refuses(p.a,
+            hear(message::ResultFound{plan.job,
+                                      result_of(plan_of({1, 3, 0, 2, 0}, 8).macro(0), 0, node(3), hashes_of(plan, 0))}),
+            JobError::result_of_another_micro);
 }
 
 TEST_CASE("results are taken in before any queue is known, and duplicates change nothing") {
     auto r = replica(1);
     const auto found = message::ResultFound{plan.job, result_of(plan, 0, node(3), hashes_of(plan, 0))};
     CHECK(r.on_message(found, at(1s)).accepted());
-    refuses(r, [&](auto& x) { return x.on_message(found, at(1s)); }, JobError::result_duplicate);
+    refuses(
+        r, [&](auto& x) { return x.on_message(found, at(1s)); }, JobError::result_duplicate);
     // The same node, under the same lease, with another content: one of the two is a lie.
     const auto other = message::ResultFound{plan.job, result_of(plan, 0, node(3), hashes_of(plan, 9))};
-    refuses(r, [&](auto& x) { return x.on_message(other, at(1s)); }, JobError::result_twice);
+    refuses(
+        r, [&](auto& x) { return x.on_message(other, at(1s)); }, JobError::result_twice);
     CHECK(r.create(at(2s)).get<event::MicroCompleted>()->late);
     CHECK(r.state().leases().find(0)->closed);
 }
@@ -211,7 +232,8 @@ TEST_CASE("an owner that has had its quota lets who waits go first when a MicroJ
         (void)r.want_work(true, at(0s));
         REQUIRE(r.work());
         const auto asked = message::OwnershipRequest{single.job, 0, node(2).node, node(2).wallet, 1};
-        CHECK(r.on_message(asked, at(1s)).get<event::OwnershipGranted>() == nullptr);  // nothing is open: it waits in line
+        CHECK(r.on_message(asked, at(1s)).get<event::OwnershipGranted>() ==
+              nullptr);  // nothing is open: it waits in line
         CHECK(r.fail(at(2s)).accepted());
         const auto opened = r.tick(at(3s));
         CHECK((opened.get<event::OwnershipGranted>() != nullptr) == (quota < 2));
@@ -261,10 +283,12 @@ TEST_CASE("a lease is renewed so often and no more, and not once its MicroJob is
     (void)r.want_work(true, at(0s));
     const auto token = r.work()->token;
     CHECK(r.renew(at(1s)).accepted());
-    refuses(r, [](auto& x) { return x.renew(at(2s)); }, JobError::lease_capped);
+    refuses(
+        r, [](auto& x) { return x.renew(at(2s)); }, JobError::lease_capped);
     (void)r.complete(hashes_of(plan, 0), "", at(2s));
     const auto late = message::RenewalRequest{plan.job, {0, 0}, node(1).node, token};
-    refuses(r, [&](auto& x) { return x.on_message(late, at(2s)); }, JobError::item_ended);
+    refuses(
+        r, [&](auto& x) { return x.on_message(late, at(2s)); }, JobError::item_ended);
 }
 
 TEST_CASE("who fails or leaves gives its lease back, and who owns passes the queue on") {
@@ -293,7 +317,8 @@ TEST_CASE("who is known to be gone loses its lease and its place in line at once
     Pair::tell(p.b.on_message(request(1), at(1s)), p.a, at(1s));
     REQUIRE(p.a.state().leases().find(0)->hold->holder == node(2).node);
     REQUIRE(p.a.state().owns());
-    refuses(p.a, [](auto& x) { return x.on_gone(allot::NodeId{""}, at(2s)); }, JobError::node_invalid);
+    refuses(
+        p.a, [](auto& x) { return x.on_gone(allot::NodeId{""}, at(2s)); }, JobError::node_invalid);
     for (const auto other : {1U, 3U}) { CHECK(p.a.on_gone(node(other).node, at(1s)).sends.empty()); }
     CHECK(p.b.on_gone(node(1).node, at(1s)).sends.empty());
     const auto gone = p.a.on_gone(node(2).node, at(2s));
@@ -323,7 +348,8 @@ TEST_CASE("a completion can be fenced: then only the current lease's result coun
     refuses(
         r,
         [](auto& x) {
-            return x.on_message(message::ResultFound{plan.job, result_of(plan, 0, node(3), hashes_of(plan, 0))}, at(1s));
+            return x.on_message(message::ResultFound{plan.job, result_of(plan, 0, node(3), hashes_of(plan, 0))},
+                                at(1s));
         },
         JobError::lease_stale);
 }
@@ -341,8 +367,9 @@ TEST_CASE("P10: the end is told to whoever lags behind, but not to each of its w
     CHECK(p.a.on_message(late, at(3s)).sends.size() == 1);
     (void)p.b.on_message(told.sends[0].message, at(2s));
     CHECK(p.b.final_record() == p.a.final_record());
-    CHECK(p.a.on_message(message::ResultFound{plan.job, result_of(plan, 0, node(3), hashes_of(plan, 0))}, at(4s)).error ==
-          JobError::result_late);
+    CHECK(
+        p.a.on_message(message::ResultFound{plan.job, result_of(plan, 0, node(3), hashes_of(plan, 0))}, at(4s)).error ==
+        JobError::result_late);
 }
 
 TEST_CASE("where epochs are arbitrated nobody owns the queue before the claim is won") {

@@ -10,7 +10,8 @@ TEST_CASE("channels and paths are the seed's names, unambiguous for any id") {
     const auto macro = hash_of(1);
     const auto micro = hash_of(2);
     CHECK(allot::macro_channel(job, macro) == "Job" + job.hex() + "/MacroJob" + allot::hex_of(macro));
-    CHECK(allot::result_path(job, macro, micro) == allot::macro_channel(job, macro) + "/MicroJob" + allot::hex_of(micro));
+    CHECK(allot::result_path(job, macro, micro) ==
+          allot::macro_channel(job, macro) + "/MicroJob" + allot::hex_of(micro));
     CHECK(allot::job_channel(allot::JobId{"7"}) != allot::job_channel(job));
 }
 

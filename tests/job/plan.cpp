@@ -11,7 +11,10 @@ using allot::Slicing;
 
 TEST_CASE("slicing refuses what is empty, what overflows and what cannot be verified") {
     constexpr auto huge = std::numeric_limits<std::uint32_t>::max();
-    struct Case { Slicing slicing; JobError error; };
+    struct Case {
+        Slicing slicing;
+        JobError error;
+    };
     const auto c = GENERATE(values<Case>({
         {{0, 10, 1, 10, 1}, JobError::no_macros},
         {{1, 0, 1, 10, 1}, JobError::no_workers},
@@ -60,8 +63,8 @@ TEST_CASE("a plan says what there is, and nothing beyond") {
 
 TEST_CASE("a plan from a wire is whole or refused") {
     const auto plan = plan_of({2, 3, 1, 4, 1});
-    const auto whole =
-        JobPlan::from_parts(plan.job(), plan.slicing(), plan.code_uri(), plan.data_uri(), plan.macro_ids(), plan.micro_ids());
+    const auto whole = JobPlan::from_parts(plan.job(), plan.slicing(), plan.code_uri(), plan.data_uri(),
+                                           plan.macro_ids(), plan.micro_ids());
     CHECK(*whole == plan);
     auto fewer = plan.micro_ids();
     fewer.pop_back();

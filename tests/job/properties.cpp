@@ -12,13 +12,13 @@
 #include "support/catch.hpp"
 #include "support/seed.hpp"
 
-// Jobs in networks that lose, double, delay and reorder messages, fall apart and lose nodes. A few hundred runs here; the
-// full form is
+// Jobs in networks that lose, double, delay and reorder messages, fall apart and lose nodes. A few hundred runs here;
+// the full form is
 //     ALLOT_JOBS_RUNS=9000 sh tests/run.sh -L jobs --verbose
 // A run that breaks a promise says its seed; ALLOT_JOBS_RUN=<seed> repeats it alone.
 //
-// The promises P1 to P11 of the queue that travels: in every run here hold P1 to P7 and P10, and each has a test that says
-// that it was looked at. P8 is here, too; the laws of values behind P1, P7, P9 and P11 are in queue_control.cpp,
+// The promises P1 to P11 of the queue that travels: in every run here hold P1 to P7 and P10, and each has a test that
+// says that it was looked at. P8 is here, too; the laws of values behind P1, P7, P9 and P11 are in queue_control.cpp,
 // result_set.cpp, job_tracker.cpp, plan.cpp, secret_plan.cpp, verifier.cpp and escrow.cpp, and single replies in
 // micro_queue_replica.cpp, under the same numbers.
 
@@ -88,8 +88,8 @@ TEST_CASE("P1 to P7, P10: every job ends once and the same everywhere, whatever 
         takeovers += outcome.takeovers;
         if (options.cheaters == 0) { CHECK(outcome.named_honest == 0); }
     }
-    fmt::print(stderr, "{} runs: {} jobs failed, {} dead letters, {} takeovers; {}\n", runs, failed, dead_letters, takeovers,
-               says(faults));
+    fmt::print(stderr, "{} runs: {} jobs failed, {} dead letters, {} takeovers; {}\n", runs, failed, dead_letters,
+               takeovers, says(faults));
     if (one == 0) {
         INFO(says(faults));
         CHECK(std::find(faults.begin(), faults.end(), 0U) == faults.end());  // what never went wrong was not tried
@@ -162,11 +162,13 @@ TEST_CASE("P1: replicas that heard the same, in any order and any number of time
 }
 
 TEST_CASE("P2: nobody leases a MicroJob while the queue it goes by knows of a lease that lives") {
-    CHECK(looks(Promise::p2_one_holder, 20, [](Options& o) { o.crashes = 2, o.drop_percent = 20, o.slow_percent = 40; }) > 100);
+    CHECK(looks(Promise::p2_one_holder, 20,
+                [](Options& o) { o.crashes = 2, o.drop_percent = 20, o.slow_percent = 40; }) > 100);
 }
 
 TEST_CASE("P3: along a chain of controls tokens grow and the queue's clock never goes back") {
-    CHECK(looks(Promise::p3_growing, 20, [](Options& o) { o.clocks = true, o.partition = true, o.late_percent = 10; }) > 1'000);
+    CHECK(looks(Promise::p3_growing, 20, [](Options& o) { o.clocks = true, o.partition = true, o.late_percent = 10; }) >
+          1'000);
 }
 
 TEST_CASE("P4: handing the queue over never shortens a lease, however clocks stand and run") {
@@ -187,7 +189,8 @@ TEST_CASE("P5: while work remains every node knows when to wake, and every Micro
 }
 
 TEST_CASE("P7: what ends a job names a result of the plan for each MicroJob, whatever else was said") {
-    CHECK(looks(Promise::p7_coverage, 20, [](Options& o) { o.duplicate_percent = 50, o.cheaters = 1, o.nodes = 7; }) >= 20 * 5);
+    CHECK(looks(Promise::p7_coverage, 20, [](Options& o) { o.duplicate_percent = 50, o.cheaters = 1, o.nodes = 7; }) >=
+          20 * 5);
 }
 
 TEST_CASE("P10: a message heard twice brings no more answers than it did at first") {

@@ -43,7 +43,8 @@ TEST_CASE("a control has the shape of its MacroJob and times in order, or is ref
     CHECK(fault_with([](C& c) { c.accepted[1] = hash_of(1); }) == JobError::message_shape_wrong);  // accepted and open
     CHECK(fault_with([](C& c) { c.items[0].hold->holder = allot::NodeId{""}; }) == JobError::node_invalid);
     CHECK(fault_with([](C& c) { c.items[0].hold->expires = at(10s); }) == JobError::message_time_wrong);
-    CHECK(fault_with([](C& c) { c.items[0].hold->granted = at(21s); }) == JobError::message_time_wrong);  // in the future
+    CHECK(fault_with([](C& c) { c.items[0].hold->granted = at(21s); }) ==
+          JobError::message_time_wrong);  // in the future
     CHECK(fault_with([](C& c) { c.clock = at(-1ms); }) == JobError::message_time_wrong);
     CHECK(fault_with([](C& c) { c.clock = TimePoint::max(); }) == JobError::message_time_wrong);
     CHECK(fault_with([](C& c) { c.progress = at(21s); }) == JobError::message_time_wrong);
@@ -60,8 +61,8 @@ TEST_CASE("P1: reigns are totally ordered, by epoch first, and two of one epoch 
     auto random = std::mt19937_64{support::seed()};
     auto reigns = std::vector<QueueReign>{};
     for (auto i = 0; i < 60; ++i) {
-        reigns.push_back(
-            {random() % 4, node(static_cast<std::uint32_t>(random() % 3)).node, random() % 2, random() % 2, random() % 2 == 0});
+        reigns.push_back({random() % 4, node(static_cast<std::uint32_t>(random() % 3)).node, random() % 2, random() % 2,
+                          random() % 2 == 0});
     }
     for (const auto& a : reigns) {
         for (const auto& b : reigns) {

@@ -88,7 +88,8 @@ TEST_CASE("while enough nodes take part a node gets one MicroJob; those in line 
     CHECK(state.first_for(node(1).node, node(1).wallet, at(0s)) != nullptr);
 }
 
-TEST_CASE("a node stands in line once, is dropped when it has the queue, and passed over when it was not heard for long") {
+TEST_CASE(
+    "a node stands in line once, is dropped when it has the queue, and passed over when it was not heard for long") {
     auto state = owned();
     CHECK(state.note_request({node(2).node, node(2).wallet, 1, at(0s)}));
     CHECK_FALSE(state.note_request({node(2).node, node(2).wallet, 1, at(10s)}));

@@ -73,8 +73,8 @@ TEST_CASE("P1: whoever heard the same holds the same, in whatever order and how 
     auto steps = std::vector<int>{};
     for (auto i = 0; i < 40; ++i) { steps.push_back(i); }
     const auto apply = [](ResultSet& set, int i) {
-        const auto r =
-            result(static_cast<std::uint32_t>(i) % 4, static_cast<std::uint32_t>(i) % 7, static_cast<std::uint64_t>(i) % 3);
+        const auto r = result(static_cast<std::uint32_t>(i) % 4, static_cast<std::uint32_t>(i) % 7,
+                              static_cast<std::uint64_t>(i) % 3);
         if (i % 5 == 0) {
             set.reject(rejection_of(r, i % 2 == 0 ? RejectReason::culprit : RejectReason::tie_break));
         } else if (i % 7 == 0) {

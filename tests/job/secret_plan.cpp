@@ -83,8 +83,8 @@ TEST_CASE("P9: equal seeds give equal secrets, on every machine; a beacon and an
 }
 
 TEST_CASE("a worker's own blocks do not tell which number verifies") {
-    // Were blocks dealt in order of the numbers, the last worker's first block would tell whether the verifier stands before
-    // it.
+    // Were blocks dealt in order of the numbers, the last worker's first block would tell whether the verifier stands
+    // before it.
     auto before = std::vector<double>(2);
     for (std::uint64_t seed = 0; seed < 2'000; ++seed) {
         const auto secret = SecretPlan{spec_of({1, 2, 1, 4, 1}, seed)}.macro(0);

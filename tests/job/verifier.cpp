@@ -13,7 +13,9 @@ namespace {
 struct Case {
     explicit Case(const allot::Slicing& slicing, std::uint64_t seed = 7)
         : plan{plan_of(slicing, seed).macro(0)}, secret{allot::SecretPlan{spec_of(slicing, seed)}.macro(0)} {
-        for (std::uint32_t k = 0; k < plan.items(); ++k) { results.push_back(result_of(plan, k, node(k), honest(secret, k))); }
+        for (std::uint32_t k = 0; k < plan.items(); ++k) {
+            results.push_back(result_of(plan, k, node(k), honest(secret, k)));
+        }
     }
     auto lie(std::uint32_t micro) -> void {
         auto& hashes = results[micro].block_hashes;
@@ -65,7 +67,8 @@ TEST_CASE("P9: one cheater of eleven is named, whichever it is, the verifier too
     }
 }
 
-TEST_CASE("fewer than half of the wallets that differ are the culprits, more than half blame the verifier, half nobody") {
+TEST_CASE(
+    "fewer than half of the wallets that differ are the culprits, more than half blame the verifier, half nobody") {
     for (std::uint32_t liars = 1; liars <= 10; ++liars) {
         auto c = Case{seeds_slicing};
         for (std::uint32_t n = 0; n < liars; ++n) { c.lie(c.worker(n)); }

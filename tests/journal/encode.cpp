@@ -43,7 +43,8 @@ auto fault_of(const Bytes& bytes) -> DecodeFault {
     return decoded.error();
 }
 
-// What is right of all bytes: they are the encoding of what they decode to, or they are refused and the fault lies inside.
+// What is right of all bytes: they are the encoding of what they decode to, or they are refused and the fault lies
+// inside.
 template <class T>
 auto judged_well(const Bytes& bytes) -> bool {
     const auto decoded = decode<T>(bytes);
@@ -64,13 +65,13 @@ auto messages_of(std::size_t kinds, std::uint64_t each) -> std::vector<Bytes> {
     auto any = AnyValue{support::seed()};
     auto all = std::vector<Bytes>{};
     for (std::size_t kind = 0; kind < kinds; ++kind) {
-        for (std::uint64_t i = 0; i < each; ++i) {
-            all.push_back(encode(any.alternative<T>(kind)));
-        }
+        for (std::uint64_t i = 0; i < each; ++i) { all.push_back(encode(any.alternative<T>(kind))); }
     }
     return all;
 }
-auto commands(std::uint64_t each) -> std::vector<Bytes> { return messages_of<Command>(std::variant_size_v<Command::Alternatives>, each); }
+auto commands(std::uint64_t each) -> std::vector<Bytes> {
+    return messages_of<Command>(std::variant_size_v<Command::Alternatives>, each);
+}
 auto events(std::uint64_t each) -> std::vector<Bytes> { return messages_of<Event>(allot::event_types, each); }
 
 }  // namespace
@@ -87,7 +88,8 @@ TEST_CASE("what is encoded is a version and the fields in their order, the lowes
     CHECK(encode(Command{command::Match{}}) == Bytes{1, 18});
     const auto before = allot::Moment{allot::TimePoint{allot::Duration{-2}}, {}};
     CHECK(encode(before) == Bytes{1, 0xFE, 255, 255, 255, 255, 255, 255, 255, 0, 0});
-    CHECK(encode(allot::Moment{allot::TimePoint{}, {}, 7}) == Bytes{1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 7, 0, 0, 0, 0, 0, 0, 0});
+    CHECK(encode(allot::Moment{allot::TimePoint{}, {}, 7}) ==
+          Bytes{1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 7, 0, 0, 0, 0, 0, 0, 0});
     const auto names = std::optional{std::vector<std::string>{"ab", ""}};
     CHECK(encode(names) == Bytes{1, 1, 2, 0, 0, 0, 2, 0, 0, 0, 'a', 'b', 0, 0, 0, 0});
     const auto amount = allot::Amount{allot::u128::from_parts(0x0102, 0x0304)};
@@ -95,23 +97,23 @@ TEST_CASE("what is encoded is a version and the fields in their order, the lowes
 
     // 32 bytes of entropy are encoded as those bytes.
     auto entropy = std::array<std::uint8_t, 32>{};
-    for (std::size_t i = 0; i < entropy.size(); ++i) {
-        entropy[i] = static_cast<std::uint8_t>(i + 1);
-    }
+    for (std::size_t i = 0; i < entropy.size(); ++i) { entropy[i] = static_cast<std::uint8_t>(i + 1); }
     auto expected = Bytes{1};
     expected.insert(expected.end(), entropy.begin(), entropy.end());
     CHECK(encode(allot::Entropy{entropy}) == expected);
 }
 
 TEST_CASE("parameters are encoded under the name of their type") {
-    const auto bytes = encode(Command{command::Configure<support::Configuration>{allot::ThresholdPlacementParameters{}, 9}});
+    const auto bytes =
+        encode(Command{command::Configure<support::Configuration>{allot::ThresholdPlacementParameters{}, 9}});
     const auto name = std::string{"ThresholdPlacementParameters"};
     CHECK(bytes[1] == 19);
     CHECK(bytes[2] == name.size());
     CHECK(std::string(bytes.begin() + 6, bytes.begin() + 6 + static_cast<std::ptrdiff_t>(name.size())) == name);
     CHECK(bytes[bytes.size() - 4] == 9);
 
-    // A dispatcher of other policies, whose variant has them elsewhere, reads the same; one without that policy refuses.
+    // A dispatcher of other policies, whose variant has them elsewhere, reads the same; one without that policy
+    // refuses.
     using Fewer = std::variant<allot::ThresholdPlacementParameters, allot::RulesParameters>;
     CHECK(decode<allot::basic_command<Fewer>>(bytes).has_value());
     CHECK(fault_of<allot::basic_command<std::variant<allot::RulesParameters>>>(bytes) ==
@@ -150,16 +152,12 @@ TEST_CASE("the history of a network comes back as it was") {
             auto memory = support::Memory{{}, {}, {}, script.setup.gangs()};
             for (const auto& op : script.ops) {
                 const auto given = support::interpret(op, memory);
-                if (!given) {
-                    continue;
-                }
+                if (!given) { continue; }
                 const auto moment = support::moment_of(op, script.setup, dispatcher.now(), dispatcher.next_deadline());
                 RC_ASSERT(there_and_back(Entry{moment, *given}));
                 const auto happened = dispatcher.apply(*given, moment);
                 memory.hear(happened);
-                for (const auto& one : happened) {
-                    RC_ASSERT(there_and_back(one));
-                }
+                for (const auto& one : happened) { RC_ASSERT(there_and_back(one)); }
             }
         },
         support::runs(100, 3'000));

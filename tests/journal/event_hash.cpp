@@ -34,9 +34,7 @@ auto hashes_of(const std::vector<allot::Event>& events) -> std::vector<Hash256> 
 auto any_events(std::size_t count) -> std::vector<allot::Event> {
     auto any = support::AnyValue{support::seed()};
     auto events = std::vector<allot::Event>{};
-    for (std::size_t i = 0; i < count; ++i) {
-        events.push_back(any.of<allot::Event>());
-    }
+    for (std::size_t i = 0; i < count; ++i) { events.push_back(any.of<allot::Event>()); }
     return events;
 }
 
@@ -56,9 +54,7 @@ TEST_CASE("the rolling hash does not depend on how the events are parted, and go
     const auto events = any_events(40);
     for (std::size_t cut = 0; cut <= events.size(); ++cut) {
         auto lists = std::vector<allot::Events>(2);
-        for (std::size_t i = 0; i < events.size(); ++i) {
-            lists[i < cut ? 0 : 1].push(events[i]);
-        }
+        for (std::size_t i = 0; i < events.size(); ++i) { lists[i < cut ? 0 : 1].push(events[i]); }
         auto before = EventHash{};
         before.add(lists[0]);
         auto rolling = EventHash{before.value()};

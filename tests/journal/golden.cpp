@@ -24,17 +24,19 @@
 #include "support/commands.hpp"
 #include "support/memory_file.hpp"
 
-// Journals are kept for ever, so what was once written has to be read for ever. Each folder of golden/ holds messages as some
-// release wrote them, commands.bin and events.bin, each a log, and what they mean, commands.jsonl and events.jsonl. No folder
-// is ever written again.
+// Journals are kept for ever, so what was once written has to be read for ever. Each folder of golden/ holds messages
+// as some release wrote them, commands.bin and events.bin, each a log, and what they mean, commands.jsonl and
+// events.jsonl. No folder is ever written again.
 //
 // When this test says that something is missing, a command, an event, an error or parameters are new. Run it once with
-// ALLOT_WRITE_GOLDEN=<name of a new folder>, which writes what is missing there, and commit that folder beside the others.
+// ALLOT_WRITE_GOLDEN=<name of a new folder>, which writes what is missing there, and commit that folder beside the
+// others.
 //
-// When it fails otherwise, the encoding has changed, and journals that were written before would be read wrongly. If that was
-// not meant, undo it. If it was (a new field, another number, another order):
+// When it fails otherwise, the encoding has changed, and journals that were written before would be read wrongly. If
+// that was not meant, undo it. If it was (a new field, another number, another order):
 //
-//   1. raise `encoding_version` (journal/encode.hpp), and let `decode` go on to read messages of the versions before: hand
+//   1. raise `encoding_version` (journal/encode.hpp), and let `decode` go on to read messages of the versions before:
+//   hand
 //      the version to the `Decoder`, which then leaves what came later at its default;
 //   2. run this test with ALLOT_WRITE_GOLDEN=v<number>: of the new version everything is missing;
 //   3. commit that folder beside the others. The old files must still mean what their .jsonl says.
@@ -52,9 +54,7 @@ template <class T>
 auto log_of(const std::vector<T>& values) -> Bytes {
     auto memory = support::MemoryFile{};
     auto writer = allot::LogWriter{memory};
-    for (const auto& value : values) {
-        REQUIRE(writer.append(allot::encode(value)));
-    }
+    for (const auto& value : values) { REQUIRE(writer.append(allot::encode(value))); }
     return memory.bytes;
 }
 
@@ -70,9 +70,7 @@ auto lines_of(const std::filesystem::path& path) -> std::vector<std::string> {
     INFO(path);
     REQUIRE(file);
     auto lines = std::vector<std::string>{};
-    for (auto line = std::string{}; std::getline(file, line);) {
-        lines.push_back(line);
-    }
+    for (auto line = std::string{}; std::getline(file, line);) { lines.push_back(line); }
     return lines;
 }
 
@@ -106,9 +104,7 @@ auto any_entries() -> std::vector<Entry> {
     auto all = std::vector<Entry>{};
     for (std::size_t kind = 0; kind < std::variant_size_v<Command::Alternatives>; ++kind) {
         auto any = support::AnyValue{kind};
-        for (auto i = 0; i < 4; ++i) {
-            all.push_back({any.of<allot::Moment>(), any.alternative<Command>(kind)});
-        }
+        for (auto i = 0; i < 4; ++i) { all.push_back({any.of<allot::Moment>(), any.alternative<Command>(kind)}); }
     }
     for (std::size_t kind = 0; kind < std::variant_size_v<support::Configuration>; ++kind) {
         using Configure = allot::command::Configure<support::Configuration>;
@@ -120,13 +116,9 @@ auto any_events() -> std::vector<allot::Event> {
     auto all = std::vector<allot::Event>{};
     for (std::size_t kind = 0; kind < allot::event_types; ++kind) {
         auto any = support::AnyValue{kind};
-        for (auto i = 0; i < 4; ++i) {
-            all.push_back(any.alternative<allot::Event>(kind));
-        }
+        for (auto i = 0; i < 4; ++i) { all.push_back(any.alternative<allot::Event>(kind)); }
     }
-    for (const auto error : allot::enumerators<allot::Error>()) {
-        all.emplace_back(allot::event::Refused{error});
-    }
+    for (const auto error : allot::enumerators<allot::Error>()) { all.emplace_back(allot::event::Refused{error}); }
     return all;
 }
 
@@ -165,9 +157,7 @@ void write(const std::filesystem::path& folder, const std::string& name, const s
     const auto bytes = log_of(values);
     std::ofstream{folder / (name + ".bin"), std::ios::binary} << std::string(bytes.begin(), bytes.end());
     auto lines = std::ofstream{folder / (name + ".jsonl")};
-    for (const auto& value : values) {
-        lines << allot::write_json(value) << '\n';
-    }
+    for (const auto& value : values) { lines << allot::write_json(value) << '\n'; }
 }
 
 template <class T>
@@ -178,13 +168,9 @@ auto without(std::vector<T> values, const Kinds& seen) -> std::vector<T> {
 template <class T>
 auto kinds_of(const std::vector<T>& values) -> std::string {
     auto kinds = Kinds{};
-    for (const auto& value : values) {
-        kinds.insert(kind_of(value));
-    }
+    for (const auto& value : values) { kinds.insert(kind_of(value)); }
     auto all = std::string{};
-    for (const auto& kind : kinds) {
-        all += kind + "\n";
-    }
+    for (const auto& kind : kinds) { all += kind + "\n"; }
     return all;
 }
 

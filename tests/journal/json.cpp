@@ -24,11 +24,11 @@
 
 namespace {
 
+using allot::read_json;
+using allot::write_json;
 using support::AnyValue;
 using support::Command;
 using support::told;
-using allot::read_json;
-using allot::write_json;
 using Entry = allot::LogEntry<Command>;
 
 namespace command = allot::command;
@@ -122,13 +122,14 @@ TEST_CASE("the lines that the documentation shows are right") {
 }
 
 TEST_CASE("a person may leave out what has a default, and write numbers in the plainest way") {
-    const auto join = command_of<command::Join>(
-        R"({"time": 1, "command": "Join", "node": {"id": "n", "stake": 400, "vram": 24}})");
+    const auto join =
+        command_of<command::Join>(R"({"time": 1, "command": "Join", "node": {"id": "n", "stake": 400, "vram": 24}})");
     CHECK(told(join) == told(command::Join{{.id = "n", .vram = {24}, .stake = 400}}));
 
     const auto task = command_of<command::Submit>(R"({"command": "Submit", "time": 1, "task": {
         "fee": "79228162514264337593543950335", "id": 18446744073709551615, "owner": null, "gpus": [{"name": "H100"}],
-        "software": {"major": 2}}})").task;
+        "software": {"major": 2}}})")
+                          .task;
     CHECK(task.fee.units == (allot::u128{1} << 96) - 1);
     CHECK(task.id == allot::TaskId{~std::uint64_t{0}});
     CHECK_FALSE(task.owner);
@@ -166,7 +167,8 @@ TEST_CASE("an id is written as it was made") {
 TEST_CASE("text that is no UTF-8 is written in hex") {
     const auto entry = Entry{{}, command::ReportModel{"n", command::Report::load, {"a\xff", "é\n\"", ""}}};
     const auto line = write_json(entry);
-    CHECK(line == R"({"time":0,"command":"ReportModel","node":"n","report":"load","models":[{"hex":"61ff"},"é\n\"",""]})");
+    CHECK(line ==
+          R"({"time":0,"command":"ReportModel","node":"n","report":"load","models":[{"hex":"61ff"},"é\n\"",""]})");
     CHECK(told(entry_of(line)) == told(entry));
 }
 
@@ -188,8 +190,10 @@ TEST_CASE("a malformed line names its field and what was expected") {
           "fee: there is no such field; there are command, entropy, round, time");
     CHECK(begins(complaint_about(R"({"time": 1.5, "command": "Match"})"),
                  "time: a whole number from -9223372036854775808 to "));
-    CHECK(begins(complaint_about(R"({"time": 9223372036854775808, "command": "Match"})"), "time: a whole number from "));
-    CHECK(begins(complaint_about(R"({"time": 1, "entropy": "abc", "command": "Match"})"), "entropy: 64 hex digits or "));
+    CHECK(
+        begins(complaint_about(R"({"time": 9223372036854775808, "command": "Match"})"), "time: a whole number from "));
+    CHECK(
+        begins(complaint_about(R"({"time": 1, "entropy": "abc", "command": "Match"})"), "entropy: 64 hex digits or "));
 
     const auto of_node = [](const std::string& fields) {
         return complaint_about(R"({"time": 1, "command": "Join", "node": {"id": 1, )" + fields + "}}");
@@ -205,13 +209,15 @@ TEST_CASE("a malformed line names its field and what was expected") {
     CHECK(begins(of_node(R"("models": [{"hex": "6"}])"), "node.models[0].hex: pairs of the digits "));
     CHECK(begins(of_node(R"("models": [{"hex": "6G"}])"), "node.models[0].hex: pairs of the digits "));
     CHECK(of_node(R"("software": "1.2")") == "node.software: an object is expected, {...}");
-    CHECK(of_node(R"("software": {"minr": 1})") == "node.software.minr: there is no such field; there are major, minor, patch");
+    CHECK(of_node(R"("software": {"minr": 1})") ==
+          "node.software.minr: there is no such field; there are major, minor, patch");
     CHECK(begins(of_node(R"("operator_id": "")"), "node.operator_id: an id is expected: "));
     CHECK(begins(of_node(R"("operator_id": ")" + std::string(33, 'x') + '"'), "node.operator_id: an id is expected: "));
     CHECK(begins(of_node(R"("operator_id": -7)"), "node.operator_id: an id is expected: "));
     CHECK(complaint_about(R"({"time": 1, "command": "Fail", "lease": {"task": 1, "node": 2}, "cause": "bad"})") ==
           "cause: there is no \"bad\"; there are out_of_memory, model_download, execution_error, incorrect_result");
-    CHECK(complaint_about(R"({"time": 1, "command": "Fail", "lease": {"task": 1}})") == "lease.node: this field is missing");
+    CHECK(complaint_about(R"({"time": 1, "command": "Fail", "lease": {"task": 1}})") ==
+          "lease.node: this field is missing");
 
     const auto of_qos = [](const std::string& value) {
         const auto fields = R"({"RollingQosParameters": {"penalty": )" + value + "}}";
@@ -261,10 +267,12 @@ TEST_CASE("a line that lacks any one field is refused, or reads as what is writt
 }
 
 TEST_CASE("what would steer a terminal is written in JSON as numbers", "[J5]") {
-    const auto text = std::string{"\x1B[2J \x7F \xC2\x9B" "2J \xE2\x80\xAE \xE2\x81\xA6 \xC2\xA0"};
+    const auto text = std::string{"\x1B[2J \x7F \xC2\x9B"
+                                  "2J \xE2\x80\xAE \xE2\x81\xA6 \xC2\xA0"};
     const auto entry = Entry{{}, command::ReportModel{"n", command::Report::load, {text}}};
     const auto line = write_json(entry);
-    CHECK(line.find(R"(\u001b[2J \u007f \u009b2J \u202e \u2066 )" "\xC2\xA0") != std::string::npos);
+    CHECK(line.find(R"(\u001b[2J \u007f \u009b2J \u202e \u2066 )"
+                    "\xC2\xA0") != std::string::npos);
     CHECK(told(entry_of(line)) == told(entry));
 }
 
@@ -277,9 +285,7 @@ TEST_CASE("a malformed line names its number, and what stood before it is read")
 )"};
     auto times = std::vector<std::int64_t>{};
     auto reader = replay::JsonLines<Command>{text};
-    while (const auto entry = reader.next()) {
-        times.push_back(entry->moment.time.time_since_epoch().count());
-    }
+    while (const auto entry = reader.next()) { times.push_back(entry->moment.time.time_since_epoch().count()); }
     CHECK(times == std::vector<std::int64_t>{1, 2});
     REQUIRE(reader.fault());
     CHECK(begins(reader.fault()->message(), "line 4: node: an id is expected: "));
@@ -322,5 +328,6 @@ TEST_CASE("lines of strangers are read or refused") {
     CHECK(read > 0);
     CHECK(complaint_about(std::string(1'000'000, '[')) == "lists and objects are nested more than 32 deep");
     CHECK(begins(complaint_about(R"({"time": 1, "command": "Join", "node": )" + std::string(100'000, '[') +
-                                 std::string(100'000, ']') + "}"), "lists and objects are nested"));
+                                 std::string(100'000, ']') + "}"),
+                 "lists and objects are nested"));
 }

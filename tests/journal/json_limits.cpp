@@ -18,9 +18,7 @@ auto complaint_about(const std::string& line) -> std::string {
 
 auto fields(int count) -> std::string {
     auto object = std::string{"{\"event\": \"NodeJoined\", \"node\": 1"};
-    for (auto i = 2; i < count; ++i) {
-        object += ", \"" + std::to_string(i) + "\": 0";
-    }
+    for (auto i = 2; i < count; ++i) { object += ", \"" + std::to_string(i) + "\": 0"; }
     return object + "}";
 }
 auto nested(std::size_t depth) -> std::string {
@@ -42,9 +40,7 @@ TEST_CASE("a line that is nested deeply is refused where it becomes so", "[F2]")
     CHECK(complaint_about(nested(33)) == "lists and objects are nested more than 32 deep");
     CHECK(complaint_about("{\"event\": " + std::string(999, '[')) == "lists and objects are nested more than 32 deep");
     auto objects = std::string{};
-    for (auto i = 0; i < 33; ++i) {
-        objects += "{\"a\": ";
-    }
+    for (auto i = 0; i < 33; ++i) { objects += "{\"a\": "; }
     CHECK(complaint_about(objects) == "lists and objects are nested more than 32 deep");
 }
 

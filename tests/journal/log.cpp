@@ -78,9 +78,7 @@ template <class Source>
 auto reading(Source& source) -> Reading {
     auto all = Reading{};
     auto reader = LogReader{source};
-    while (const auto record = reader.next()) {
-        all.bodies.emplace_back(record->body.begin(), record->body.end());
-    }
+    while (const auto record = reader.next()) { all.bodies.emplace_back(record->body.begin(), record->body.end()); }
     CHECK_FALSE(reader.next());
     all.fault = reader.fault();
     all.mark = reader.mark();
@@ -93,9 +91,7 @@ auto reading(Bytes bytes) -> Reading {
 
 auto are_the_first(const std::vector<Bytes>& bodies) -> bool {
     for (std::size_t i = 0; i < bodies.size(); ++i) {
-        if (bodies[i] != body(i)) {
-            return false;
-        }
+        if (bodies[i] != body(i)) { return false; }
     }
     return true;
 }
@@ -134,8 +130,8 @@ TEST_CASE("the form of a log is what its version says") {
     auto file = MemoryFile{};
     auto writer = LogWriter{file};
     REQUIRE(writer.append(Bytes{0xAB, 0xCD}) == 0);
-    const auto expected = Bytes{'a', 'l', 'l', 'o', 't', 'l', 'o', 'g', 1, 0, 0, 0,                          // magic, version
-                                0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};                             // position, check
+    const auto expected = Bytes{'a', 'l', 'l', 'o', 't', 'l', 'o', 'g', 1, 0, 0, 0,               // magic, version
+                                0,   0,   0,   0,   0,   0,   0,   0,   0, 0, 0, 0, 0, 0, 0, 0};  // position, check
     REQUIRE(file.bytes.size() == 36 + 16 + 2 + 8);
     CHECK(std::equal(expected.begin(), expected.end(), file.bytes.begin()));
     CHECK(file.bytes[36] == 2);     // length
@@ -181,9 +177,7 @@ TEST_CASE("a body may be empty, and is refused when it is too long") {
 TEST_CASE("a log goes on where it stood, and where another ended") {
     auto log = unsynced(5);
     auto writer = LogWriter{log.file, reading(log.file).mark};
-    for (std::size_t i = 5; i < records; ++i) {
-        REQUIRE(writer.append(body(i)) == i);
-    }
+    for (std::size_t i = 5; i < records; ++i) { REQUIRE(writer.append(body(i)) == i); }
     CHECK(log.file.bytes == unsynced(records).file.bytes);
 
     // A second file that follows the first.
@@ -198,9 +192,11 @@ TEST_CASE("a log that ends anywhere gives what is whole, and says that its tail 
     const auto log = unsynced(records);
     for (std::size_t size = 0; size <= log.file.bytes.size(); ++size) {
         CAPTURE(size);
-        const auto all = reading(Bytes(log.file.bytes.begin(), log.file.bytes.begin() + static_cast<std::ptrdiff_t>(size)));
+        const auto all =
+            reading(Bytes(log.file.bytes.begin(), log.file.bytes.begin() + static_cast<std::ptrdiff_t>(size)));
         const auto after = std::upper_bound(log.ends.begin(), log.ends.end(), size);
-        const auto whole = static_cast<std::size_t>(after - log.ends.begin());  // the header and so many records less one
+        const auto whole =
+            static_cast<std::size_t>(after - log.ends.begin());  // the header and so many records less one
         REQUIRE(all.bodies.size() == (whole == 0 ? 0 : whole - 1));
         REQUIRE(are_the_first(all.bodies));
         const auto good = whole == 0 ? 0 : log.ends[whole - 1];
@@ -284,7 +280,8 @@ TEST_CASE("records that are missing, doubled or moved are out of order") {
         const auto doubled = reading(with(log.file.bytes, log.ends[i + 1], piece(log, i)));
         CHECK(doubled.fault == LogFault{LogError::out_of_order, i + 1, log.ends[i + 1]});
         // Two neighbours changed places.
-        CHECK(reading(with(cut_out(log, i, i + 1), log.ends[i] + piece(log, i + 1).size(), piece(log, i))).fault == fault);
+        CHECK(reading(with(cut_out(log, i, i + 1), log.ends[i] + piece(log, i + 1).size(), piece(log, i))).fault ==
+              fault);
     }
     // Without its end a log is a shorter log; no log can tell. A mark that stands elsewhere tells.
     const auto fault = LogFault{LogError::out_of_order, records - 1, log.ends[records - 1]};
@@ -310,7 +307,8 @@ TEST_CASE("what is no log is not read as one") {
     CHECK(reading(Bytes{'x'}).fault == LogFault{LogError::not_a_log, 0, 0});
     CHECK(reading(Bytes{'a', 'l'}).fault == LogFault{LogError::torn_tail, 0, 0});
     CHECK(reading(Bytes(1'000, 0)).fault == LogFault{LogError::not_a_log, 0, 0});
-    CHECK(reading(Bytes(36, 0)).fault == LogFault{LogError::torn_tail, 0, 0});  // the length of a header that was not written
+    CHECK(reading(Bytes(36, 0)).fault ==
+          LogFault{LogError::torn_tail, 0, 0});  // the length of a header that was not written
     CHECK(reading(Bytes(37, 0)).fault == LogFault{LogError::not_a_log, 0, 0});
 }
 
@@ -324,7 +322,8 @@ TEST_CASE("a length beyond the limit is refused before anything is read of it") 
     const auto end = bytes.size();
     CHECK(reading(with(bytes, end, head)).fault == LogFault{LogError::torn_tail, 0, end});
     const auto marked = written(1);
-    const auto mark = Bytes{marked.file.bytes.begin() + static_cast<std::ptrdiff_t>(marked.ends[1]), marked.file.bytes.end()};
+    const auto mark =
+        Bytes{marked.file.bytes.begin() + static_cast<std::ptrdiff_t>(marked.ends[1]), marked.file.bytes.end()};
     head.insert(head.end(), mark.begin(), mark.end());
     CHECK(reading(with(bytes, end, head)).fault == LogFault{LogError::too_long, 0, end});
 }
@@ -372,12 +371,8 @@ public:
     auto run() -> bool {
         for (auto restarts = 0; restarts < 4; ++restarts) {
             try {
-                if (!recovered()) {
-                    return false;
-                }
-                if (wrote_the_rest()) {
-                    return true;
-                }
+                if (!recovered()) { return false; }
+                if (wrote_the_rest()) { return true; }
             } catch (const FaultyFile::Crash&) {
                 file_.restart();
                 continue;
@@ -387,15 +382,14 @@ public:
         FAIL("one fault, and yet it failed four times");
         return false;
     }
-    // The machine loses its power when all is done. How many records there are then; those that were acknowledged are among them.
+    // The machine loses its power when all is done. How many records there are then; those that were acknowledged are
+    // among them.
     auto power_lost() -> std::size_t {
         file_.restart();
         try {
             const auto opened = recovered();
             REQUIRE(opened);
-        } catch (const FaultyFile::Crash&) {
-            return power_lost();
-        }
+        } catch (const FaultyFile::Crash&) { return power_lost(); }
         return static_cast<std::size_t>(mark_.position);
     }
     [[nodiscard]] auto fired() const -> bool { return file_.fired(); }
@@ -429,7 +423,8 @@ private:
             CAPTURE(message(error));
             REQUIRE(mark.error().position == bodies.size());
             if (fault_ == Fault::bit_flip) {
-                constexpr auto found = std::array{LogError::checksum_mismatch, LogError::not_a_log, LogError::version_unknown};
+                constexpr auto found =
+                    std::array{LogError::checksum_mismatch, LogError::not_a_log, LogError::version_unknown};
                 REQUIRE(std::find(found.begin(), found.end(), error) != found.end());
             } else {
                 REQUIRE((fault_ == Fault::error || fault_ == Fault::short_write || fault_ == Fault::lost_pages));
@@ -470,9 +465,9 @@ private:
 
 TEST_CASE("a fault at each operation loses nothing that was acknowledged") {
     using Named = std::pair<Fault, std::string_view>;
-    constexpr auto faults = std::array{Named{Fault::error, "error"}, Named{Fault::short_write, "short write"},
-                                       Named{Fault::crash, "crash"}, Named{Fault::bit_flip, "bit flip"},
-                                       Named{Fault::lost_sync, "lost sync"}};
+    constexpr auto faults =
+        std::array{Named{Fault::error, "error"}, Named{Fault::short_write, "short write"}, Named{Fault::crash, "crash"},
+                   Named{Fault::bit_flip, "bit flip"}, Named{Fault::lost_sync, "lost sync"}};
     for (const auto& [fault, name] : faults) {
         for (std::uint64_t seed = 0; seed < 40; ++seed) {
             auto fired = true;
@@ -483,9 +478,7 @@ TEST_CASE("a fault at each operation loses nothing that was acknowledged") {
                 fired = campaign.fired();
                 REQUIRE((finished || fault == Fault::bit_flip));
                 REQUIRE((fired || at > 15));
-                if (!finished) {
-                    continue;
-                }
+                if (!finished) { continue; }
                 // Should the machine stop now, the log is what it would be had nothing happened, unless the disk lied.
                 campaign.file().restart();
                 const auto all = reading(campaign.file().bytes());
@@ -526,7 +519,9 @@ TEST_CASE("a sync that fails and marks pages clean loses nothing that is acknowl
     forgets(Fault::lost_pages);
 }
 
-TEST_CASE("a hole in what was not synced is cut off, and nothing acknowledged with it", "[J2]") { forgets(Fault::hole); }
+TEST_CASE("a hole in what was not synced is cut off, and nothing acknowledged with it", "[J2]") {
+    forgets(Fault::hole);
+}
 
 TEST_CASE("a record of which later pages were written and earlier ones not is cut off", "[J2]") {
     forgets(Fault::out_of_order);
@@ -542,14 +537,10 @@ TEST_CASE("a bit that flips before the last mark is refused by name and position
         for (std::size_t i = 0; i < count; ++i) {
             REQUIRE(writer.append(body(i)) == i);
             ends.push_back(file.bytes.size());
-            if (random() % 3 == 0 || i + 1 == count) {
-                REQUIRE_FALSE(writer.sync());
-            }
+            if (random() % 3 == 0 || i + 1 == count) { REQUIRE_FALSE(writer.sync()); }
         }
         const auto marked = ends.back();
-        for (auto i = random() % 4; i > 0; --i) {
-            REQUIRE(writer.append(body(static_cast<std::size_t>(i))));
-        }
+        for (auto i = random() % 4; i > 0; --i) { REQUIRE(writer.append(body(static_cast<std::size_t>(i)))); }
         const auto bit = static_cast<std::size_t>(random() % (8 * marked));
         file.bytes[bit / 8] ^= static_cast<std::uint8_t>(1U << (bit % 8U));
         CAPTURE(support::seed(), seed, bit);
@@ -600,12 +591,8 @@ TEST_CASE("each error of a log has a sentence of its own") {
         CHECK(std::find(seen.begin(), seen.end(), text) == seen.end());
         seen.push_back(text);
     };
-    for (auto number = 1; number <= 8; ++number) {
-        check(message(static_cast<LogError>(number)));
-    }
-    for (auto number = 1; number <= 7; ++number) {
-        check(message(static_cast<IoError>(number)));
-    }
+    for (auto number = 1; number <= 8; ++number) { check(message(static_cast<LogError>(number))); }
+    for (auto number = 1; number <= 7; ++number) { check(message(static_cast<IoError>(number))); }
     CHECK(message(LogError{9}) == "unknown error");
     CHECK(message(IoError{8}) == "unknown error");
 }

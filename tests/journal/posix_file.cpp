@@ -1,3 +1,5 @@
+#include "../examples/replay/posix_file.hpp"
+
 #include <array>
 #include <cerrno>
 #include <csignal>
@@ -16,7 +18,6 @@
 
 #include <allot/journal/log.hpp>
 
-#include "../examples/replay/posix_file.hpp"
 #include "support/catch.hpp"
 
 // Stands in for the system's, and is interrupted as often as a test asks for.
@@ -56,7 +57,9 @@ private:
     std::filesystem::path path_;
 };
 
-auto content(std::uint64_t i) -> Bytes { return Bytes(static_cast<std::size_t>(i % 50U), static_cast<std::uint8_t>(i)); }
+auto content(std::uint64_t i) -> Bytes {
+    return Bytes(static_cast<std::size_t>(i % 50U), static_cast<std::uint8_t>(i));
+}
 
 // How many records are in the file; all of them have to be what was written.
 auto recovered(PosixFile& file) -> LogMark {
@@ -70,9 +73,7 @@ auto recovered(PosixFile& file) -> LogMark {
 
 void write_on(PosixFile& file, const LogMark& from, std::uint64_t to) {
     auto writer = allot::LogWriter{file, from};
-    for (auto i = from.position; i < to; ++i) {
-        REQUIRE(writer.append(content(i)) == i);
-    }
+    for (auto i = from.position; i < to; ++i) { REQUIRE(writer.append(content(i)) == i); }
     REQUIRE_FALSE(writer.sync());
 }
 
@@ -86,7 +87,8 @@ TEST_CASE("a log in a file is read, cut where it is torn, and written on") {
         CHECK(recovered(*file) == LogMark{});
         write_on(*file, {}, 100);
     }
-    std::filesystem::resize_file(folder.file(), std::filesystem::file_size(folder.file()) - 24 - 3);  // the mark, and more
+    std::filesystem::resize_file(folder.file(),
+                                 std::filesystem::file_size(folder.file()) - 24 - 3);  // the mark, and more
     {
         auto file = PosixFile::to_write(folder.file());
         REQUIRE(file);
@@ -98,8 +100,7 @@ TEST_CASE("a log in a file is read, cut where it is torn, and written on") {
     auto file = PosixFile::to_read(folder.file());
     REQUIRE(file);
     auto reader = allot::LogReader{*file};
-    while (reader.next()) {
-    }
+    while (reader.next()) {}
     CHECK_FALSE(reader.fault());
     CHECK(reader.mark().position == 200);
     CHECK(file->append(content(1)) == IoError::write_failed);  // it was opened to be read
@@ -145,9 +146,7 @@ TEST_CASE("a signal while a file is opened changes nothing", "[J5]") {
 }
 
 TEST_CASE("a full device says so") {
-    if (!std::filesystem::exists("/dev/full")) {
-        return;
-    }
+    if (!std::filesystem::exists("/dev/full")) { return; }
     auto file = PosixFile::to_write("/dev/full");
     if (file) {  // who may not open it proves nothing
         CHECK(file->append(content(7)) == IoError::no_space);
@@ -168,9 +167,7 @@ TEST_CASE("a file that may not grow takes what fits, and the log recovers") {
         auto written = std::uint64_t{0};
         while (written < 1'000) {
             const auto appended = writer.append(content(written));
-            if (!appended) {
-                ::_exit(appended.error() == IoError::no_space ? 42 : 1);
-            }
+            if (!appended) { ::_exit(appended.error() == IoError::no_space ? 42 : 1); }
             ++written;
         }
         ::_exit(2);
@@ -210,9 +207,7 @@ TEST_CASE("a signal in the middle of a write changes nothing") {
     while (true) {
         ::usleep(300);
         const auto got = ::read(ends[0], buffer.data(), buffer.size());
-        if (got <= 0) {
-            break;
-        }
+        if (got <= 0) { break; }
         total += static_cast<std::size_t>(got);
     }
     ::close(ends[0]);

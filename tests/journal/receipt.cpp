@@ -65,9 +65,7 @@ TEST_CASE("every choice has a receipt that is true, also to linear models") {
     for (std::uint64_t i = 0; i < 4; ++i) {
         const auto record = Record{support::seed() + i, 40 * i};
         auto linear_log = std::vector<LinearEntry>{};
-        for (const auto& [moment, command] : record.log) {
-            linear_log.push_back({moment, command});
-        }
+        for (const auto& [moment, command] : record.log) { linear_log.push_back({moment, command}); }
         for (const auto& receipt : record.receipts) {
             ++kinds[receipt.kind];
             REQUIRE_FALSE(record.fault(allot::encode(receipt)));
@@ -90,9 +88,7 @@ TEST_CASE("a receipt with any bit flipped is refused") {
     for (std::uint64_t i = 0; i < 20 && flipped.size() < 4; ++i) {
         const auto record = Record{support::seed() + i, 1'000, 150, 40};
         for (const auto& receipt : record.receipts) {
-            if (flipped.contains(receipt.kind)) {
-                continue;
-            }
+            if (flipped.contains(receipt.kind)) { continue; }
             auto bytes = allot::encode(receipt);
             for (std::size_t bit = 0; bit < bytes.size() * 8; ++bit) {
                 bytes[bit / 8] ^= static_cast<std::uint8_t>(1U << (bit % 8));

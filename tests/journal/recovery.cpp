@@ -17,8 +17,8 @@
 
 namespace recovery_test {
 
-// A dispatcher that is rebuilt from a journal which failed somewhere is in a state that it once was in, at or after the last
-// command that was acknowledged; or the journal says that it is corrupt.
+// A dispatcher that is rebuilt from a journal which failed somewhere is in a state that it once was in, at or after the
+// last command that was acknowledged; or the journal says that it is corrupt.
 
 namespace {
 
@@ -50,18 +50,13 @@ auto acknowledged(support::FaultyFile& file, const std::vector<Entry>& log) -> s
     try {
         auto writer = allot::LogWriter{file};
         for (std::size_t i = 0; i < log.size(); ++i) {
-            if (!writer.append(allot::encode(log[i]))) {
-                return acknowledged;
-            }
+            if (!writer.append(allot::encode(log[i]))) { return acknowledged; }
             if (i % 4 == 3 || i + 1 == log.size()) {
-                if (writer.sync()) {
-                    return acknowledged;
-                }
+                if (writer.sync()) { return acknowledged; }
                 acknowledged = i + 1;
             }
         }
-    } catch (const support::FaultyFile::Crash&) {
-    }
+    } catch (const support::FaultyFile::Crash&) {}
     return acknowledged;
 }
 
@@ -84,7 +79,8 @@ TEST_CASE("a dispatcher recovered from a failing journal is in a state at or aft
                     break;
                 }
                 if (fault == Fault::bit_flip) {
-                    file.reopen();  // a device that both flips bits and loses the last mark cannot be told from a torn tail
+                    file.reopen();  // a device that both flips bits and loses the last mark cannot be told from a torn
+                                    // tail
                 } else {
                     file.restart();
                 }

@@ -23,8 +23,8 @@
 
 namespace snapshot_test {
 
-// Snapshots of other dispatchers, damaged ones and those of a forger are refused with a word for each; what is taken, is one
-// state in its only form.
+// Snapshots of other dispatchers, damaged ones and those of a forger are refused with a word for each; what is taken,
+// is one state in its only form.
 
 namespace {
 
@@ -83,8 +83,8 @@ TEST_CASE("a snapshot gives back the dispatcher, and again the same bytes") {
     CHECK(allot::load_snapshot(allot::snapshot(allot::Dispatcher<>{}, 0), allot::Dispatcher<>{}));
 }
 
-// Written once for each version, by this test with ALLOT_WRITE_GOLDEN set, and never again. Before the first release it may be
-// deleted and written anew when the list of fields of a record or of parameters changes.
+// Written once for each version, by this test with ALLOT_WRITE_GOLDEN set, and never again. Before the first release it
+// may be deleted and written anew when the list of fields of a record or of parameters changes.
 TEST_CASE("a snapshot that was ever written is read") {
     const auto path = std::filesystem::path{ALLOT_TESTS_DIR} / "journal" / "snapshots" / "v1.bin";
     if (std::getenv("ALLOT_WRITE_GOLDEN") != nullptr && !std::filesystem::exists(path)) {
@@ -139,7 +139,8 @@ TEST_CASE("a snapshot of other policies or parameters is refused, and says of wh
     const auto at = std::search(senseless.begin(), senseless.end(), number.begin(), number.end());
     REQUIRE(at != senseless.end());
     std::fill_n(at, number.size(), std::uint8_t{0});
-    const auto refused = allot::load_snapshot(forged(senseless), allot::Dispatcher<>{}, {allot::SnapshotParameters::taken_over});
+    const auto refused =
+        allot::load_snapshot(forged(senseless), allot::Dispatcher<>{}, {allot::SnapshotParameters::taken_over});
     REQUIRE_FALSE(refused);
     CHECK(refused.error().error == SnapshotError::parameters_invalid);
 }
@@ -155,9 +156,7 @@ TEST_CASE("the policies of AllOf are told apart, too") {
 
 TEST_CASE("a snapshot cut anywhere or with any bit flipped is refused") {
     const auto bytes = allot::snapshot(grown(support::seed() + 1, 60), 1);
-    for (std::size_t size = 0; size < bytes.size(); ++size) {
-        REQUIRE(error_of(std::span{bytes}.first(size)));
-    }
+    for (std::size_t size = 0; size < bytes.size(); ++size) { REQUIRE(error_of(std::span{bytes}.first(size))); }
     auto random = std::mt19937_64{support::seed()};
     for (auto i = 0; i < 400; ++i) {
         auto flipped = bytes;
@@ -182,7 +181,11 @@ TEST_CASE("a snapshot cut anywhere or with any bit flipped is refused") {
 
 TEST_CASE("entries in another order are refused, although they say the same") {
     auto d = allot::Dispatcher<>{};
-    support::ok(d.join(support::with(support::plain_node(1), [](auto& n) { n.models = {"llama", "whale"}; }), support::at({})));
+    support::ok(d.join(support::with(support::plain_node(1),
+                                     [](auto& n) {
+                                         n.models = {"llama", "whale"};
+                                     }),
+                       support::at({})));
     auto bytes = allot::snapshot(d, 1);
     const auto entry = [&](std::uint8_t id, std::string_view name) {  // id, length, name
         auto of = Bytes{id, 0, 0, 0, 5, 0, 0, 0};
@@ -252,17 +255,22 @@ TEST_CASE("a snapshot holds no number that a command would not have brought ther
     constexpr auto mark = 0x12'3456U;
     support::ok(d.join(support::with(support::plain_node(1), [](auto& n) { n.stake = mark; }), m));
     support::ok(d.submit(support::with(support::plain_task(1), [](auto& t) { t.fee = mark + 1; }), m));
-    support::ok(d.submit(support::with(support::plain_task(2), [](auto& t) {
-        t.duration_estimate = allot::Duration{mark + 2};
-    }), m));
+    support::ok(d.submit(
+        support::with(support::plain_task(2), [](auto& t) { t.duration_estimate = allot::Duration{mark + 2}; }), m));
     const auto bytes = allot::snapshot(d, 1);
     REQUIRE_FALSE(error_of(forged(bytes)));
     // Refused for the number itself: the state root, which comes last, would refuse any change.
     // Each stands there with the lowest byte first, and gets a high one.
     const auto with_high = [&](unsigned number, std::ptrdiff_t high) {
         auto changed = bytes;
-        const auto word = std::vector<std::uint8_t>{static_cast<std::uint8_t>(number), static_cast<std::uint8_t>(number >> 8U),
-                                                    static_cast<std::uint8_t>(number >> 16U), 0, 0, 0, 0, 0};
+        const auto word = std::vector<std::uint8_t>{static_cast<std::uint8_t>(number),
+                                                    static_cast<std::uint8_t>(number >> 8U),
+                                                    static_cast<std::uint8_t>(number >> 16U),
+                                                    0,
+                                                    0,
+                                                    0,
+                                                    0,
+                                                    0};
         const auto at = std::search(changed.begin(), changed.end(), word.begin(), word.end());
         REQUIRE(at != changed.end());
         *(at + high) = 1;
@@ -288,7 +296,8 @@ TEST_CASE("a snapshot holds no number that a command would not have brought ther
 
 TEST_CASE("a requirement that both accepts and refuses platforms is in no snapshot") {
     auto d = allot::Dispatcher<>{};
-    support::ok(d.submit(support::with(support::plain_task(1), [](auto& t) { t.platforms_refused = {"abc"}; }), support::dark({})));
+    support::ok(d.submit(support::with(support::plain_task(1), [](auto& t) { t.platforms_refused = {"abc"}; }),
+                         support::dark({})));
     auto bytes = allot::snapshot(d, 1);
     const auto refused = Bytes{0, 0, 0, 0, 1, 0, 0, 0, 3, 0, 0, 0, 'a', 'b', 'c'};  // none accepted, and the list
     const auto at = std::search(bytes.begin(), bytes.end(), refused.begin(), refused.end());
@@ -302,7 +311,8 @@ TEST_CASE("a requirement that both accepts and refuses platforms is in no snapsh
 TEST_CASE("a model's name that no rules admit is in no snapshot, for an event has room for 128 bytes") {
     auto d = allot::Dispatcher<>{};
     const auto name = std::string(allot::Name::size_max, 'x');
-    support::ok(d.submit(support::with(support::plain_task(1), [&](auto& t) { t.models = {name}; }), support::dark({})));
+    support::ok(
+        d.submit(support::with(support::plain_task(1), [&](auto& t) { t.models = {name}; }), support::dark({})));
     auto bytes = allot::snapshot(d, 1);
     CHECK(allot::load_snapshot(bytes, allot::Dispatcher<>{}));
     const auto at = std::search(bytes.begin(), bytes.end(), name.begin(), name.end());

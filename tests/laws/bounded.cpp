@@ -2,8 +2,8 @@
 #include <optional>
 #include <string>
 
-#include <allot/policy/archetype.hpp>
 #include <allot/laws/bounded.hpp>
+#include <allot/policy/archetype.hpp>
 
 #include "support/catch.hpp"
 

@@ -3,8 +3,8 @@
 #include <optional>
 #include <string>
 
-#include <allot/policy/archetype.hpp>
 #include <allot/laws/drawable.hpp>
+#include <allot/policy/archetype.hpp>
 
 #include "support/catch.hpp"
 
@@ -26,9 +26,7 @@ struct LastVerdict {
     };
     void joined(node_data& data, TimePoint time) const { data = {5, time}; }
     auto record(node_data& data, allot::Outcome outcome, TimePoint time) const -> Standing {
-        if (outcome.kind == OutcomeKind::scored) {
-            data = {outcome.points, time};
-        }
+        if (outcome.kind == OutcomeKind::scored) { data = {outcome.points, time}; }
         return Standing::good;
     }
     auto score(const node_data& data, TimePoint) const -> Score { return Score::from_ratio(data.points, 10); }

@@ -4,8 +4,8 @@
 #include <optional>
 #include <string>
 
-#include <allot/policy/archetype.hpp>
 #include <allot/laws/faithful.hpp>
+#include <allot/policy/archetype.hpp>
 
 #include "support/catch.hpp"
 

@@ -1,7 +1,7 @@
 #include <string>
 
-#include <allot/policy/archetype.hpp>
 #include <allot/laws/monotone.hpp>
+#include <allot/policy/archetype.hpp>
 
 #include "support/catch.hpp"
 
@@ -40,15 +40,11 @@ TEST_CASE("a lawful weight yields no finding") {
 }
 
 TEST_CASE("a weight that falls is found, with the factor that rose") {
-    CHECK(says(finding(Formula<[](Factors f) {
-                   return Weight::from_ratio((1U << 30U) - f.qos.raw(), 1U << 30U);
-               }>{}),
+    CHECK(says(finding(Formula<[](Factors f) { return Weight::from_ratio((1U << 30U) - f.qos.raw(), 1U << 30U); }>{}),
                "falls when the QoS score rises"));
     CHECK(says(finding(Formula<[](Factors f) { return Weight::from_ratio(f.boost_den, f.boost_num); }>{}),
                "falls when the boost rises"));
-    CHECK(says(finding(Formula<[](Factors f) {
-                   return Weight::from_ratio(1, 1 + f.stake_root.packed() % 1'000);
-               }>{}),
+    CHECK(says(finding(Formula<[](Factors f) { return Weight::from_ratio(1, 1 + f.stake_root.packed() % 1'000); }>{}),
                "falls when the stake rises"));
 }
 

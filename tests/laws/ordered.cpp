@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include <allot/policy/archetype.hpp>
 #include <allot/laws/ordered.hpp>
+#include <allot/policy/archetype.hpp>
 
 #include "support/catch.hpp"
 
@@ -66,26 +66,21 @@ struct Queue {
                                                : (asked || fault == Fault::forgets_groups) && fits(entry.task)) {
                 return entry.task;
             }
-            if (asked && fault == Fault::heads_only) {
-                return std::nullopt;
-            }
+            if (asked && fault == Fault::heads_only) { return std::nullopt; }
         }
         return std::nullopt;
     }
     auto worst() const -> std::optional<TaskHandle> {
-        if (entries.empty()) {
-            return std::nullopt;
-        }
+        if (entries.empty()) { return std::nullopt; }
         return fault == Fault::worst_is_newest
                    ? std::max_element(entries.begin(), entries.end(),
-                                      [](const auto& a, const auto& b) { return a.sequence < b.sequence; })->task
+                                      [](const auto& a, const auto& b) { return a.sequence < b.sequence; })
+                         ->task
                    : entries.back().task;
     }
     auto worst_of(RequirementId group) const -> std::optional<TaskHandle> {
         for (auto entry = entries.rbegin(); entry != entries.rend(); ++entry) {
-            if (entry->group == group || fault == Fault::worst_of_is_worst) {
-                return entry->task;
-            }
+            if (entry->group == group || fault == Fault::worst_of_is_worst) { return entry->task; }
         }
         return std::nullopt;
     }

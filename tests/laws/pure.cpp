@@ -1,8 +1,8 @@
 #include <cstdint>
 #include <string>
 
-#include <allot/policy/archetype.hpp>
 #include <allot/laws/pure.hpp>
+#include <allot/policy/archetype.hpp>
 
 #include "support/catch.hpp"
 
@@ -67,8 +67,12 @@ struct MoodyValue : archetype::Valuation, Alternates {
     auto value(const allot::Task&, const allot::Requirement&) const -> allot::Value { return {turn() ? 1U : 0U}; }
 };
 struct NoTime : archetype::Terms {
-    auto length(const allot::Node&, const allot::Task& task) const -> allot::Duration { return task.duration_estimate / 2; }
-    auto length_max(const allot::Node&, const allot::Task& task) const -> allot::Duration { return task.duration_estimate; }
+    auto length(const allot::Node&, const allot::Task& task) const -> allot::Duration {
+        return task.duration_estimate / 2;
+    }
+    auto length_max(const allot::Node&, const allot::Task& task) const -> allot::Duration {
+        return task.duration_estimate;
+    }
 };
 struct NoPatience : archetype::Terms {
     auto patience(const allot::Task&) const -> allot::Duration { return {}; }

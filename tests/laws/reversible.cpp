@@ -2,8 +2,8 @@
 #include <memory>
 #include <string>
 
-#include <allot/policy/archetype.hpp>
 #include <allot/laws/reversible.hpp>
+#include <allot/policy/archetype.hpp>
 #include <allot/pool/gpu_group_pool.hpp>
 #include <allot/pool/linear_pool.hpp>
 
@@ -12,10 +12,10 @@
 namespace {
 
 using allot::Draw;
-using allot::SamplingFrame;
 using allot::GpuGroupPool;
 using allot::NodePlace;
 using allot::Random;
+using allot::SamplingFrame;
 
 auto finding(const auto& pool) -> std::string { return allot::laws::reversible(pool, 3).value_or("nothing"); }
 auto says(const std::string& text, const std::string& part) -> bool {
@@ -45,7 +45,9 @@ struct ForgetsModels : Lawful {
     }
 };
 struct CountsOneTooMany : Lawful {
-    auto count(const SamplingFrame& frame) const -> std::uint32_t { return pool.count(frame) + (frame.models.size() == 3 ? 1U : 0U); }
+    auto count(const SamplingFrame& frame) const -> std::uint32_t {
+        return pool.count(frame) + (frame.models.size() == 3 ? 1U : 0U);
+    }
 };
 struct DrawsAnotherWord : Lawful {
     template <class Weigh>
@@ -100,7 +102,9 @@ TEST_CASE("a pool that takes more chance than the canonical draw is found") {
     CHECK(says(finding(DrawsAnotherWord{}), "words"));
 }
 
-TEST_CASE("a pool that gives up is found") { CHECK(says(finding(NeverScans{}), "where the canonical draw gives node")); }
+TEST_CASE("a pool that gives up is found") {
+    CHECK(says(finding(NeverScans{}), "where the canonical draw gives node"));
+}
 
 TEST_CASE("a pool whose copies share something is found") { CHECK(says(finding(SharesItsState{}), "copy")); }
 

@@ -23,13 +23,13 @@ static_assert(allot::lease_terms<archetype::Terms>);
 
 }  // namespace
 
-template class allot::Dispatcher<archetype::Eligibility, archetype::Weight, archetype::Pool, archetype::Queue, archetype::QoS,
-                                 archetype::Valuation, archetype::Placement, archetype::Terms>;
+template class allot::Dispatcher<archetype::Eligibility, archetype::Weight, archetype::Pool, archetype::Queue,
+                                 archetype::QoS, archetype::Valuation, archetype::Placement, archetype::Terms>;
 
 TEST_CASE("a dispatcher of archetypes takes nodes and tasks, and starts none") {
-    auto dispatcher = allot::Dispatcher{archetype::Eligibility{}, archetype::Weight{}, archetype::Pool{},
-                                        archetype::Queue{},       archetype::QoS{},    archetype::Valuation{},
-                                        archetype::Placement{},   archetype::Terms{}};
+    auto dispatcher =
+        allot::Dispatcher{archetype::Eligibility{}, archetype::Weight{},    archetype::Pool{},      archetype::Queue{},
+                          archetype::QoS{},         archetype::Valuation{}, archetype::Placement{}, archetype::Terms{}};
     const auto now = allot::Moment{.time = allot::TimePoint{}, .entropy = 7};
     REQUIRE(dispatcher.join({.id = 1, .gpu = "RTX 4090", .vram = {24}, .stake = 1}, now).accepted());
 

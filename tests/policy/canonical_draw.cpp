@@ -11,9 +11,9 @@
 namespace {
 
 using allot::Draw;
-using allot::SamplingFrame;
 using allot::NodeHandle;
 using allot::Random;
+using allot::SamplingFrame;
 using allot::u128;
 using allot::Weight;
 
@@ -31,26 +31,20 @@ struct Line {
 
     auto total(const SamplingFrame&) const -> std::uint64_t {
         auto sum = std::uint64_t{0};
-        for (const auto bound : bounds) {
-            sum += bound;
-        }
+        for (const auto bound : bounds) { sum += bound; }
         return sum;
     }
     auto locate(const SamplingFrame&, std::uint64_t point) const -> Hit {
         ++located;
         auto node = std::uint32_t{0};
-        for (; point >= bounds[node]; ++node) {
-            point -= bounds[node];
-        }
+        for (; point >= bounds[node]; ++node) { point -= bounds[node]; }
         return {{node}, 0, point, bounds[node]};
     }
     template <class F>
     void for_each(const SamplingFrame&, F&& f) const {
         ++scans;
         for (std::uint32_t node = 0; node < bounds.size(); ++node) {
-            if (bounds[node] > 0) {
-                f(NodeHandle{node}, 0U, bounds[node]);
-            }
+            if (bounds[node] > 0) { f(NodeHandle{node}, 0U, bounds[node]); }
         }
     }
 };
@@ -67,7 +61,8 @@ constexpr auto one = std::uint32_t{1} << 28U;
 TEST_CASE("an empty frame draws no one and no word") {
     const auto line = Line{{0, 0}};
     auto random = chance();
-    CHECK(!allot::canonical_draw(line, {}, [](NodeHandle, std::uint32_t) { return Weight::max(); }, random));
+    CHECK(!allot::canonical_draw(
+        line, {}, [](NodeHandle, std::uint32_t) { return Weight::max(); }, random));
     CHECK(random.words_drawn() == 0);
     CHECK(line.scans == 0);
 }
@@ -76,7 +71,8 @@ TEST_CASE("a weight that fills its bound is drawn at the first try") {
     const auto line = Line{{one, one, one}};
     for (std::uint32_t i = 0; i < 100; ++i) {
         auto random = chance(i);
-        const auto drawn = allot::canonical_draw(line, {}, [](NodeHandle, std::uint32_t) { return bounded(one); }, random);
+        const auto drawn = allot::canonical_draw(
+            line, {}, [](NodeHandle, std::uint32_t) { return bounded(one); }, random);
         REQUIRE(drawn.has_value());
         CHECK(drawn->rejections == 0);
         CHECK(drawn->weight == bounded(one));
@@ -158,7 +154,9 @@ TEST_CASE("a draw tells of each weight it meets above its bound, by tries and by
     CHECK_FALSE(tried->scanned);
 
     // Two tries hit the long place, whose weight is zero; then the scan looks at both.
-    const auto one_lies = [](NodeHandle node, std::uint32_t) { return node.value == 0 ? bounded(2 * one) : Weight::zero(); };
+    const auto one_lies = [](NodeHandle node, std::uint32_t) {
+        return node.value == 0 ? bounded(2 * one) : Weight::zero();
+    };
     const auto short_line = Line{{1, one}};
     auto scans = std::uint32_t{0};
     for (std::uint32_t i = 0; i < 100; ++i) {
@@ -169,9 +167,12 @@ TEST_CASE("a draw tells of each weight it meets above its bound, by tries and by
     }
     CHECK(scans == 100);
 
-    // A weight as long as its bound is no lie; and without bounds, as for weights that are not monotone, nothing is one.
+    // A weight as long as its bound is no lie; and without bounds, as for weights that are not monotone, nothing is
+    // one.
     auto full = chance(1);
-    CHECK(allot::canonical_draw(line, {}, [](NodeHandle, std::uint32_t) { return bounded(one); }, full)->above_bound == 0);
+    CHECK(allot::canonical_draw(
+              line, {}, [](NodeHandle, std::uint32_t) { return bounded(one); }, full)
+              ->above_bound == 0);
     auto unbounded = chance(2);
     CHECK(allot::canonical_draw(line, {{}, {}, 0}, twice, unbounded)->above_bound == 0);
 }

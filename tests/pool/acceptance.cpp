@@ -54,7 +54,8 @@ struct Network {
             auto& list = lists.emplace_back();
             for (std::uint32_t m = 0; m < 32 && n < models_held.size(); ++m) {
                 if (((models_held[n] >> m) & 1U) != 0) {
-                    list.push_back({allot::ModelId{m}, allot::Holding::on_disk, holders[std::size_t{c} * 32 + m]++, {}});
+                    list.push_back(
+                        {allot::ModelId{m}, allot::Holding::on_disk, holders[std::size_t{c} * 32 + m]++, {}});
                 }
             }
             const auto bound = [&](std::uint64_t boost) {
@@ -70,7 +71,8 @@ struct Network {
     /// The weight now, locality in twentieths.
     auto weight(NodeHandle n, std::uint64_t boost = 20) const -> Weight {
         const auto& node = nodes[n.value];
-        return allot::at_stake_root_ceiling(allot::harmonic({node.root, root_max, node.now, boost, 20}), root_max, ceiling);
+        return allot::at_stake_root_ceiling(allot::harmonic({node.root, root_max, node.now, boost, 20}), root_max,
+                                            ceiling);
     }
 
     struct Tries {
@@ -83,9 +85,7 @@ struct Network {
     auto tries(const std::vector<allot::ModelId>& models, Weigh weigh) const -> Tries {
         auto tries = Tries{};
         auto all = std::vector<allot::ClassId>{};
-        for (std::uint32_t c = 0; c < classes; ++c) {
-            all.push_back({c});
-        }
+        for (std::uint32_t c = 0; c < classes; ++c) { all.push_back({c}); }
         for (std::uint32_t i = 0; i < 3'000; ++i) {
             const auto frame = allot::SamplingFrame{std::span{all}.subspan(i % classes), models};
             auto words = allot::Random{allot::Entropy{support::seed()}, allot::Purpose::dispatch, {}, 0, i};
@@ -152,7 +152,8 @@ TEST_CASE("half of the tries hit or more while one node in ten recovers") {
     auto network = log_normal();
     for (std::uint32_t n = 0; n < count; n += 10) {
         auto& node = network.nodes[n];
-        node.now = Score::from_raw(static_cast<std::uint32_t>(node.best.raw() / 1'000 * (200 + network.random() % 801)));
+        node.now =
+            Score::from_raw(static_cast<std::uint32_t>(node.best.raw() / 1'000 * (200 + network.random() % 801)));
     }
     network.enter();
     const auto tries = network.tries();
@@ -167,9 +168,7 @@ TEST_CASE("half of the tries hit or more with a whale, and after it left while b
     if (left) {
         network.nodes.pop_back();
         network.root_max = {};
-        for (const auto& node : network.nodes) {
-            network.root_max = std::max(network.root_max, node.root);
-        }
+        for (const auto& node : network.nodes) { network.root_max = std::max(network.root_max, node.root); }
     }
     network.enter();
     const auto tries = network.tries();
@@ -195,18 +194,14 @@ TEST_CASE("half of the tries hit or more among the holders of a model, or of eit
 
 TEST_CASE("at worst a draw makes the frame's tries and looks twice at each of its places") {
     auto network = log_normal();
-    for (std::uint32_t n = 0; n < count; ++n) {
-        network.models_held.push_back(n % 20 == 0 ? 1U : 0U);
-    }
+    for (std::uint32_t n = 0; n < count; ++n) { network.models_held.push_back(n % 20 == 0 ? 1U : 0U); }
     network.enter();
     const auto all = std::vector<allot::ClassId>{{0}, {7}, {14}, {20}};
     const auto holders_of_0 = std::vector<allot::ModelId>{{0}};
     const auto narrowed = GENERATE(false, true);
     const auto rejections_max = GENERATE(0U, 1U, 32U, 100U);
     auto frame = allot::SamplingFrame{all, {}, rejections_max};
-    if (narrowed) {
-        frame.models = holders_of_0;
-    }
+    if (narrowed) { frame.models = holders_of_0; }
     const auto places = network.fast.count(frame);
     REQUIRE(places == network.slow.count(frame));
     REQUIRE(places > 0);

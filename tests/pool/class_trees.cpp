@@ -28,13 +28,12 @@ struct World {
         totals[node_class] = total;
     }
     /// The class in which the point falls, one class after the other.
-    auto located(const std::vector<allot::ClassId>& classes, std::uint64_t& point) const -> std::optional<std::uint32_t> {
+    auto located(const std::vector<allot::ClassId>& classes, std::uint64_t& point) const
+        -> std::optional<std::uint32_t> {
         for (const auto c : classes) {
             const auto found = totals.find(c.value);
             const auto total = found == totals.end() ? 0 : found->second;
-            if (point < total) {
-                return c.value;
-            }
+            if (point < total) { return c.value; }
             point -= total;
         }
         return std::nullopt;
@@ -51,9 +50,7 @@ struct World {
 
 auto row(std::uint32_t first, std::uint32_t last) -> std::vector<allot::ClassId> {
     auto classes = std::vector<allot::ClassId>{};
-    for (auto c = first; c <= last; ++c) {
-        classes.push_back({c});
-    }
+    for (auto c = first; c <= last; ++c) { classes.push_back({c}); }
     return classes;
 }
 
@@ -73,16 +70,12 @@ TEST_CASE("no classes and no trees have no total") {
 TEST_CASE("rows of classes that begin and end anywhere have the totals of their classes") {
     auto world = World{};
     const auto classes = GENERATE(1U, 15U, 16U, 17U, 50U);
-    for (auto c = classes; c > 0; --c) {
-        world.set(c - 1, std::uint64_t{1} << (c % 40));
-    }
+    for (auto c = classes; c > 0; --c) { world.set(c - 1, std::uint64_t{1} << (c % 40)); }
     for (std::uint32_t first = 0; first < 40; ++first) {
         for (auto last = first; last < 60; ++last) {
             const auto some = row(first, last);
             auto sum = std::uint64_t{0};
-            for (const auto c : some) {
-                sum += c.value < classes ? world.totals[c.value] : 0;
-            }
+            for (const auto c : some) { sum += c.value < classes ? world.totals[c.value] : 0; }
             CAPTURE(first, last);
             REQUIRE(world.trees.total(some) == sum);
             REQUIRE(world.agrees(some, sum));
@@ -104,21 +97,16 @@ TEST_CASE("any classes in any order of coming are found as a list finds them") {
             auto classes = std::vector<allot::ClassId>{};
             const auto one_in = 1 + random() % 4;
             for (std::uint32_t c = 0; c < spread; ++c) {
-                if (random() % (c % 64 < 32 ? 1 : one_in) == 0) {
-                    classes.push_back({c});
-                }
+                if (random() % (c % 64 < 32 ? 1 : one_in) == 0) { classes.push_back({c}); }
             }
             auto sum = std::uint64_t{0};
             auto visited = std::size_t{0};
-            for (const auto c : classes) {
-                sum += world.totals.contains(c.value) ? world.totals[c.value] : 0;
-            }
-            world.trees.for_each(classes, [&](const Leaf& leaf) { visited += world.totals.contains(leaf.name) ? 1U : 0U; });
+            for (const auto c : classes) { sum += world.totals.contains(c.value) ? world.totals[c.value] : 0; }
+            world.trees.for_each(classes,
+                                 [&](const Leaf& leaf) { visited += world.totals.contains(leaf.name) ? 1U : 0U; });
             REQUIRE(world.trees.total(classes) == sum);
             REQUIRE(world.agrees(classes, sum));
-            for (auto j = 0; j < 10 && sum > 0; ++j) {
-                REQUIRE(world.agrees(classes, random() % sum));
-            }
+            for (auto j = 0; j < 10 && sum > 0; ++j) { REQUIRE(world.agrees(classes, random() % sum)); }
             REQUIRE(visited <= classes.size());
         }
     }

@@ -3,10 +3,10 @@
 #include <utility>
 #include <vector>
 
+#include <allot/pool/holder_tree.hpp>
+
 #include "support/catch.hpp"
 #include "support/seed.hpp"
-
-#include <allot/pool/holder_tree.hpp>
 
 namespace {
 

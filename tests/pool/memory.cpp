@@ -55,18 +55,15 @@ TEST_CASE("a pool in which everybody has stood asks for no memory") {
     const auto world = World{};
     auto pool = allot::GpuGroupPool{};
     auto classes = std::vector<allot::ClassId>{};
-    for (std::uint32_t c = 0; c < 20; ++c) {
-        classes.push_back({c});
-    }
-    for (std::uint32_t n = 0; n < count; ++n) {
-        pool.changed(world.nowhere(n), world.places[n]);
-    }
+    for (std::uint32_t c = 0; c < 20; ++c) { classes.push_back({c}); }
+    for (std::uint32_t n = 0; n < count; ++n) { pool.changed(world.nowhere(n), world.places[n]); }
     const auto model = std::vector<allot::ModelId>{{1}, {3}};
     auto words = allot::Random{allot::Entropy{support::seed()}, allot::Purpose::dispatch, {}};
     auto drawn = std::uint32_t{0};
     const auto before = support::calls;
     for (std::uint32_t i = 0; i < 2'000; ++i) {
-        const auto frame = i % 2 == 0 ? allot::SamplingFrame{classes} : allot::SamplingFrame{classes, model, i % 5 == 0 ? 0U : 32U};
+        const auto frame =
+            i % 2 == 0 ? allot::SamplingFrame{classes} : allot::SamplingFrame{classes, model, i % 5 == 0 ? 0U : 32U};
         const auto node = pool.draw(frame, full, words)->node.value;
         pool.changed(world.places[node], world.busy(node));
         drawn += pool.count(frame);
@@ -101,9 +98,7 @@ TEST_CASE("a change that memory was refused for is taken back by its reverse") {
                 pool.changed(world.places[node], world.nowhere(node));
             }
             support::fails_at = 0;
-            if (done) {
-                right.changed(world.nowhere(node), world.places[node]);
-            }
+            if (done) { right.changed(world.nowhere(node), world.places[node]); }
             for (const auto& model : {std::vector<allot::ModelId>{}, std::vector<allot::ModelId>{{0}},
                                       std::vector<allot::ModelId>{{2}, {4}}}) {
                 const auto frame = allot::SamplingFrame{classes, model};

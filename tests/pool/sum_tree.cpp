@@ -4,11 +4,11 @@
 #include <tuple>
 #include <vector>
 
+#include <allot/pool/sum_tree.hpp>
+
 #include "support/catch.hpp"
 #include "support/history.hpp"
 #include "support/seed.hpp"
-
-#include <allot/pool/sum_tree.hpp>
 
 namespace {
 
@@ -42,9 +42,8 @@ auto agrees(const allot::SumTree& tree, const Model& model) -> bool {
     auto sum = std::uint64_t{0};
     auto positive = std::uint32_t{0};
     auto listed = std::vector<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>>{};
-    tree.for_each([&](std::uint32_t slot, std::uint32_t item, std::uint32_t weight) {
-        listed.emplace_back(slot, item, weight);
-    });
+    tree.for_each(
+        [&](std::uint32_t slot, std::uint32_t item, std::uint32_t weight) { listed.emplace_back(slot, item, weight); });
     for (std::uint32_t slot = 0; slot < model.size(); ++slot) {
         const auto [weight, item] = model[slot];
         if (tree.weight(slot) != weight || tree.item(slot) != item) { return false; }
@@ -153,9 +152,7 @@ TEST_CASE("undoing a history backwards gives an equal sum tree, however far it g
     }
     CHECK(tree == before);
     CHECK(before == tree);
-    for (std::uint64_t point = 0; point < before.total(); ++point) {
-        REQUIRE(tree.find(point) == before.find(point));
-    }
+    for (std::uint64_t point = 0; point < before.total(); ++point) { REQUIRE(tree.find(point) == before.find(point)); }
 }
 
 TEST_CASE("equality of sum trees looks at weights and items, also those without weight") {

@@ -28,7 +28,8 @@ auto relay(std::uint32_t nodes_of_a_name = 1, std::vector<allot::NodeClass> whit
 }
 
 /// A node by its name at the relay: "RTX 4090+Linux".
-auto named(allot::NodeId id, const std::string& name, std::uint32_t vram = 24, std::vector<std::string> models = {}) -> NodeSpec {
+auto named(allot::NodeId id, const std::string& name, std::uint32_t vram = 24, std::vector<std::string> models = {})
+    -> NodeSpec {
     const auto plus = name.find('+');
     return with(plain_node(id), [&](auto& n) {
         n.gpu = name.substr(0, plus);
@@ -52,17 +53,13 @@ template <class D>
 auto weights(const D& d, const TaskSpec& task) -> std::map<std::string, allot::u128> {
     auto all = std::map<std::string, allot::u128>{};
     const auto drawn = allot::probabilities(d, task).value();
-    for (const auto& share : drawn.nodes) {
-        all[share.node.text()] = share.weight;
-    }
+    for (const auto& share : drawn.nodes) { all[share.node.text()] = share.weight; }
     return all;
 }
 template <class D>
 auto candidates(const D& d, const TaskSpec& task) -> Names {
     auto names = Names{};
-    for (const auto& [name, weight] : weights(d, task)) {
-        names.push_back(name);
-    }
+    for (const auto& [name, weight] : weights(d, task)) { names.push_back(name); }
     return names;
 }
 
@@ -117,9 +114,7 @@ TEST_CASE("only holders of all base models are candidates, without a boost for t
 TEST_CASE("a node excluded for its health is no candidate, even alone, until its health is 0.8") {
     auto d = relay();
     ok(d.join(named("ill", "RTX 4090+Linux"), at(0s)));
-    for (auto i = 0; i < 3; ++i) {
-        ok(d.observe("ill", allot::OutcomeKind::timeout, at(0s)));
-    }
+    for (auto i = 0; i < 3; ++i) { ok(d.observe("ill", allot::OutcomeKind::timeout, at(0s))); }
     ok(d.submit(image("task"), at(0s)));
     CHECK(allot::explain(d, "task").value().count(Reason::excluded) == 1);
     CHECK(started(d.advance(at(45min))).empty());
@@ -170,9 +165,7 @@ TEST_CASE("a round: the highest value first, a node taken is gone for the rest, 
 TEST_CASE("a node is removed below a fifth of a full window, and comes back at 0.3 in full health") {
     auto d = relay();
     ok(d.join(named("node", "RTX 4090+Linux"), at(0s)));
-    for (auto i = 0; i < 49; ++i) {
-        ok(d.score("node", 1, at(0s)));
-    }
+    for (auto i = 0; i < 49; ++i) { ok(d.score("node", 1, at(0s))); }
     ok(d.observe("node", allot::OutcomeKind::timeout, at(0s)));
     CHECK(d.node("node")->node.present());  // a timeout outside a group is no verdict
     CHECK(count<event::NodeKickedOut>(d.score("node", 1, at(0s))) == 1);

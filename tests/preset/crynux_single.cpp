@@ -38,7 +38,12 @@ TEST_CASE("a policy given beside the preset wins, wherever it stands") {
 TEST_CASE("a day of a small network") {
     auto d = allot::Dispatcher{allot::preset::CrynuxSingle{}};
     ok(d.join(with(plain_node("4090"), [](auto& n) { n.models = {"sdxl"}; }), at(0s)));
-    ok(d.join(with(plain_node("3080"), [](auto& n) { n.gpu = "RTX 3080"; n.vram = 10_GiB; }), at(0s)));
+    ok(d.join(with(plain_node("3080"),
+                   [](auto& n) {
+                       n.gpu = "RTX 3080";
+                       n.vram = 10_GiB;
+                   }),
+              at(0s)));
 
     // Narrowed to the holder of the model, though the other card would do; the other is asked to fetch it.
     auto events = d.submit(with(plain_task("image"), [](auto& t) { t.models = {"sdxl"}; }), at(1s));
@@ -46,9 +51,13 @@ TEST_CASE("a day of a small network") {
     CHECK(events.get<event::ModelWanted>()->node == allot::NodeId{"3080"});
     const auto image = leased(events);
 
-    // Two that only the busy card can run wait; the one worth more goes first, though it came later and pays less in all.
+    // Two that only the busy card can run wait; the one worth more goes first, though it came later and pays less in
+    // all.
     const auto large = [](const char* id, int fee, Duration time) {
-        return with(paying(id, fee), [&](TaskSpec& t) { t.vram_min = 16_GiB; t.duration_estimate = time; });
+        return with(paying(id, fee), [&](TaskSpec& t) {
+            t.vram_min = 16_GiB;
+            t.duration_estimate = time;
+        });
     };
     ok(d.submit(large("slow", 100, 100s), at(2s)));
     ok(d.submit(large("quick", 60, 30s), at(3s)));

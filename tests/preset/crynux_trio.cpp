@@ -24,9 +24,7 @@ auto node(allot::NodeId id, const char* gpu, std::uint32_t vram, std::vector<std
 }
 auto leases(const Events& events) -> std::vector<Lease> {
     auto found = std::vector<Lease>{};
-    for (const auto& started : all<event::TaskStarted>(events)) {
-        found.push_back(started.lease);
-    }
+    for (const auto& started : all<event::TaskStarted>(events)) { found.push_back(started.lease); }
     return found;
 }
 
@@ -46,33 +44,24 @@ TEST_CASE("a GPT task wants three nodes of one card, an image task any three") {
 
 TEST_CASE("the nodes of a gang share the fee by how early they submitted, and are scored so") {
     auto d = Trio{CrynuxTrio{}};
-    for (auto id = 1; id <= 3; ++id) {
-        ok(d.join(node(id, "RTX 4090", 24), at(0s)));
-    }
+    for (auto id = 1; id <= 3; ++id) { ok(d.join(node(id, "RTX 4090", 24), at(0s))); }
     const auto lease = leases(d.submit(CrynuxTrio::gpt(plain_task(1)), at(0s)));
     REQUIRE(lease.size() == 3);
     auto rounds = allot::SubmissionRounds{3};
     const auto hear = [&](const Events& events) {
-        events.each([&](const event::TaskCommitted& e) { (void)rounds.submitted(Round::commitment, e.lease.member).value(); },
-                    [&](const event::TaskDisclosed& e) { (void)rounds.submitted(Round::disclosure, e.lease.member).value(); });
+        events.each(
+            [&](const event::TaskCommitted& e) { (void)rounds.submitted(Round::commitment, e.lease.member).value(); },
+            [&](const event::TaskDisclosed& e) { (void)rounds.submitted(Round::disclosure, e.lease.member).value(); });
     };
-    for (const auto member : {2U, 0U, 1U}) {
-        hear(d.commit(lease[member], at(1s)));
-    }
-    for (const auto member : {0U, 2U, 1U}) {
-        hear(d.disclose(lease[member], at(2s)));
-    }
+    for (const auto member : {2U, 0U, 1U}) { hear(d.commit(lease[member], at(1s))); }
+    for (const auto member : {0U, 2U, 1U}) { hear(d.disclose(lease[member], at(2s))); }
     auto done = Events{};
-    for (const auto& one : lease) {
-        done = d.complete(one, at(3s));
-    }
+    for (const auto& one : lease) { done = d.complete(one, at(3s)); }
     REQUIRE(done.get<event::TaskDone>() != nullptr);
     const auto split = allot::split_fee(done.get<event::TaskDone>()->paid, rounds.scores()).value();
     CHECK(rounds.scores() == std::vector<std::uint32_t>{19, 12, 19});
     CHECK(split.paid == std::vector<allot::Amount>{38, 24, 38});
-    for (auto member = 0U; member < 3; ++member) {
-        ok(d.score(lease[member].node, rounds.scores()[member], at(4s)));
-    }
+    for (auto member = 0U; member < 3; ++member) { ok(d.score(lease[member].node, rounds.scores()[member], at(4s))); }
     CHECK(d.qos_score(*d.node(lease[1].node)) == allot::Score::from_ratio(12, 20));
     CHECK(d.qos_score(*d.node(lease[0].node)) == allot::Score::from_ratio(19, 20));
 }

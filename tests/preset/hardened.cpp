@@ -35,9 +35,7 @@ template <class D>
 auto share(const D& d, const std::string& prefix) -> std::uint64_t {
     const auto drawn = allot::probabilities(d, plain_task("question")).value();
     auto sum = allot::u128{0};
-    for (const auto& one : drawn.nodes) {
-        sum += one.node.text().rfind(prefix, 0) == 0 ? one.weight : allot::u128{0};
-    }
+    for (const auto& one : drawn.nodes) { sum += one.node.text().rfind(prefix, 0) == 0 ? one.weight : allot::u128{0}; }
     return (sum / 1'000'000U * allot::u128{1'000'000U} / (drawn.total / 1'000'000U)).low();
 }
 
@@ -48,9 +46,7 @@ auto staked(const std::string& id, std::uint64_t stake) -> NodeSpec {
 /// Ten honest nodes of 100 each, and an attacker's 1,000 on so many nodes; what he has of a draw.
 template <class D>
 auto attackers_share(D d, int nodes) -> std::uint64_t {
-    for (auto i = 0; i < 10; ++i) {
-        ok(d.join(staked("honest" + std::to_string(i), 100), at(0s)));
-    }
+    for (auto i = 0; i < 10; ++i) { ok(d.join(staked("honest" + std::to_string(i), 100), at(0s))); }
     for (auto i = 0; i < nodes; ++i) {
         ok(d.join(staked("evil" + std::to_string(i), static_cast<std::uint64_t>(1'000 / nodes)), at(0s)));
     }
@@ -110,18 +106,14 @@ TEST_CASE("an operator's many nodes weigh their sum, unless they share four caps
             const auto name = "evil" + std::to_string(i);
             ok(d.join(with(staked(name, 1'000), [](auto& n) { n.operator_id = allot::OperatorId{"evil"}; }), at(0s)));
         }
-        for (auto i = 0; i < 4; ++i) {
-            ok(d.join(staked("honest" + std::to_string(i), 1'000), at(0s)));
-        }
+        for (auto i = 0; i < 4; ++i) { ok(d.join(staked("honest" + std::to_string(i), 1'000), at(0s))); }
         return d;
     };
     CHECK(share(attack(allot::Dispatcher{CrynuxSingle{}}), "evil") == 750'000);
     auto d = attack(allot::Dispatcher{hardened});
     CHECK(share(d, "evil") == 500'000);
     // When some of them leave, the others count for more; when nobody says who runs them, each stands alone.
-    for (auto i = 0; i < 10; ++i) {
-        ok(d.leave(allot::NodeId{"evil" + std::to_string(i)}, at(0s)));
-    }
+    for (auto i = 0; i < 10; ++i) { ok(d.leave(allot::NodeId{"evil" + std::to_string(i)}, at(0s))); }
     CHECK(share(d, "evil") == 333'333);
     {
         auto session = d.session();
@@ -134,9 +126,7 @@ TEST_CASE("an operator's many nodes weigh their sum, unless they share four caps
 
 TEST_CASE("a lone node that claims a model gets every task that wants it, unless three must hold it") {
     const auto attack = [](auto d) {
-        for (auto i = 0; i < 9; ++i) {
-            ok(d.join(plain_node(100 + i), at(0s)));
-        }
+        for (auto i = 0; i < 9; ++i) { ok(d.join(plain_node(100 + i), at(0s))); }
         ok(d.join(with(plain_node("liar"), [](auto& n) { n.models = {"rare"}; }), at(0s)));
         return d;
     };
@@ -156,17 +146,13 @@ TEST_CASE("a lone node that claims a model gets every task that wants it, unless
     ok(d.report_model(101, command::Report::add, {"rare"}, at(0s)));
     CHECK(allot::probabilities(d, with(plain_task(1), [](auto& t) { t.models = {"rare"}; }))->nodes.size() == 3);
     auto by_holders = 0;
-    for (const auto* const holder : {"liar", "100", "101"}) {
-        by_holders += times_drawn(d, holder, 60, {"rare"});
-    }
+    for (const auto* const holder : {"liar", "100", "101"}) { by_holders += times_drawn(d, holder, 60, {"rare"}); }
     CHECK(by_holders == 60);
 }
 
 TEST_CASE("a node that outweighs all others gets a third of the draws at most") {
     const auto attack = [](auto d) {
-        for (auto i = 0; i < 9; ++i) {
-            ok(d.join(staked(std::to_string(i + 1), 1), at(0s)));
-        }
+        for (auto i = 0; i < 9; ++i) { ok(d.join(staked(std::to_string(i + 1), 1), at(0s))); }
         ok(d.join(staked("whale", 1'000'000), at(0s)));
         return d;
     };
@@ -278,9 +264,7 @@ TEST_CASE("a task that times out everywhere harms node after node, unless it is 
         nodes.pop_back();
         CHECK(count<event::TaskTimedOut>(events) == 1);
         auto blamed = 0;
-        for (auto id = 1; id <= 6; ++id) {
-            blamed += d.node(id)->qos == fresh ? 0 : 1;
-        }
+        for (auto id = 1; id <= 6; ++id) { blamed += d.node(id)->qos == fresh ? 0 : 1; }
         return std::pair{nodes, blamed};
     };
     const auto elsewhere = FixedTerms{{.after_timeout = allot::Next::retry_elsewhere, .attempts_max = 6}};
@@ -326,11 +310,10 @@ TEST_CASE("a new identity is as good as a half, unless it must prove itself") {
     CHECK(where(d.submit(paying("dear", 51), at(0s))).empty());
     CHECK(allot::explain(d, "dear")->count(allot::Reason::unproven) == 1);
     const auto cheap = leased(d.submit(paying("cheap", 50), at(0s)));
-    for (auto i = 0; i < 7; ++i) {
-        CHECK(started(d.score(1, 10, at(0s))).empty());
-    }
+    for (auto i = 0; i < 7; ++i) { CHECK(started(d.score(1, 10, at(0s))).empty()); }
     ok(d.complete(cheap, dark(0s)));
-    CHECK(started(d.score(1, 10, at(0s))) == Names{"dear"});  // the eighth ends probation, and it takes the task at once
+    CHECK(started(d.score(1, 10, at(0s))) ==
+          Names{"dear"});  // the eighth ends probation, and it takes the task at once
     CHECK(d.qos_score(*d.node(1)) == allot::Score::one());
 }
 
@@ -388,9 +371,7 @@ TEST_CASE("a new node that fails all it gets goes on getting tasks, unless failu
     // It fails at once, while honest nodes are at work, so it is nearly always the one that is free.
     const auto hour = [](auto d) {
         ok(d.join(plain_node("hole"), at(0s)));
-        for (auto i = 0; i < 4; ++i) {
-            ok(d.join(plain_node(i), at(0s)));
-        }
+        for (auto i = 0; i < 4; ++i) { ok(d.join(plain_node(i), at(0s))); }
         auto swallowed = 0;
         for (auto i = 0; i < 360; ++i) {
             const auto now = at(i * 10s);
@@ -407,9 +388,7 @@ TEST_CASE("a new node that fails all it gets goes on getting tasks, unless failu
                     const auto node = d.state().nodes()[record.node].node.id;
                     auto done = d.complete({end, node, record.token}, now);
                     while (const auto* next = done.lease()) {
-                        if (next->node != allot::NodeId{"hole"}) {
-                            break;
-                        }
+                        if (next->node != allot::NodeId{"hole"}) { break; }
                         ++swallowed;
                         done = d.fail(Lease{*next}, allot::FailCause::execution_error, now);
                     }
@@ -446,14 +425,16 @@ TEST_CASE("under the hardened rules every pool and queue decides alike, bounds h
         const auto events = fast.apply(command, moment);
         // The alternatives of a command are those of another dispatcher, so it is made anew.
         const auto same = [&](auto& other) {
-            std::visit([&](const auto& one) {
-                if constexpr (requires { other.apply(one, moment); }) {
-                    const auto theirs = other.apply(one, moment);
-                    REQUIRE(theirs.size() == events.size());
-                    REQUIRE(where(theirs) == where(events));
-                    REQUIRE(evicted(theirs) == evicted(events));
-                }
-            }, command);
+            std::visit(
+                [&](const auto& one) {
+                    if constexpr (requires { other.apply(one, moment); }) {
+                        const auto theirs = other.apply(one, moment);
+                        REQUIRE(theirs.size() == events.size());
+                        REQUIRE(where(theirs) == where(events));
+                        REQUIRE(evicted(theirs) == evicted(events));
+                    }
+                },
+                command);
         };
         same(slow);
         same(watched);
@@ -474,9 +455,7 @@ TEST_CASE("under the hardened rules every pool and queue decides alike, bounds h
         REQUIRE(oracle::complaint() == "");
         REQUIRE(fast.digest() == slow.digest());
         REQUIRE(fast.digest() == watched.digest());
-        if (const auto error = refusal(events)) {
-            errors.insert(*error);
-        }
+        if (const auto error = refusal(events)) { errors.insert(*error); }
         fast.state().tasks().for_each([&](allot::TaskHandle, const allot::Task& task) {
             auto candidates = std::vector<allot::Share>{};
             fast.view().each_candidate(task, [&](allot::NodeHandle h, allot::Weight weight) {
@@ -492,14 +471,14 @@ TEST_CASE("under the hardened rules every pool and queue decides alike, bounds h
 }
 
 TEST_CASE("the hardened parameters are valid, and nonsense is not") {
-    std::apply([](const auto&... policies) {
-        const auto check = [](const auto& policy) {
-            if constexpr (requires { policy.parameters().valid(); }) {
-                CHECK(policy.parameters().valid());
-            }
-        };
-        (check(policies), ...);
-    }, hardened.policies());
+    std::apply(
+        [](const auto&... policies) {
+            const auto check = [](const auto& policy) {
+                if constexpr (requires { policy.parameters().valid(); }) { CHECK(policy.parameters().valid()); }
+            };
+            (check(policies), ...);
+        },
+        hardened.policies());
     using Rules = allot::RulesParameters;
     CHECK_FALSE(Rules{.narrow_from = 0}.valid());
     CHECK_FALSE(Rules{.narrow_from = 65}.valid());

@@ -83,7 +83,9 @@ public:
         const auto lease = leases_.empty() ? Lease{1, 1} : leases_[below(leases_.size())];
         switch (below(16)) {
             case 0:
-            case 1: hear(d_.join(with(plain_node(1 + below(12)), [&](NodeSpec& n) { n.stake = 1 + below(500); }), now())); break;
+            case 1:
+                hear(d_.join(with(plain_node(1 + below(12)), [&](NodeSpec& n) { n.stake = 1 + below(500); }), now()));
+                break;
             case 2: hear(below(2) == 0 ? d_.leave(1 + below(12), now()) : d_.pause(1 + below(12), now())); break;
             case 3: hear(below(8) == 0 ? d_.slash(1 + below(12), now()) : d_.resume(1 + below(12), now())); break;
             case 4: hear(below(4) == 0 ? d_.cancel(1 + below(tasks_ + 1), now()) : d_.renew(lease, now())); break;
@@ -112,9 +114,7 @@ private:
     auto now() -> Moment { return at(time_, words_()); }
     void hear(const Events& events) {
         mail_.hear(events);
-        for (const auto& start : all<event::TaskStarted>(events)) {
-            leases_.push_back(start.lease);
-        }
+        for (const auto& start : all<event::TaskStarted>(events)) { leases_.push_back(start.lease); }
         for (const auto& end : all<event::LeaseEnded>(events)) {
             std::erase_if(leases_, [&](const Lease& lease) { return lease.token == end.lease.token; });
         }
@@ -130,7 +130,8 @@ private:
                 REQUIRE(mail_.ended(t) == end->ending);
                 REQUIRE(mail_.settled(t) == fees_[t - 1].units);
             }
-            REQUIRE((d_.task(t) == nullptr || !mail_.ended(t)));  // what is in neither table was refused, or is forgotten
+            REQUIRE(
+                (d_.task(t) == nullptr || !mail_.ended(t)));  // what is in neither table was refused, or is forgotten
             endings_ += mail_.ended(t) ? 1U : 0U;
         }
     }
@@ -147,15 +148,13 @@ private:
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("who sees only what is addressed to it knows its leases and how its tasks ended", "[S1][N1]", preset::CrynuxSingle,
-                   preset::CrynuxTrio, preset::CrynuxRelay2026, preset::CrynuxContracts1, preset::CrynuxContracts2,
-                   preset::Hardened) {
+TEMPLATE_TEST_CASE("who sees only what is addressed to it knows its leases and how its tasks ended", "[S1][N1]",
+                   preset::CrynuxSingle, preset::CrynuxTrio, preset::CrynuxRelay2026, preset::CrynuxContracts1,
+                   preset::CrynuxContracts2, preset::Hardened) {
     const auto seed = support::seed();
     for (auto run = std::uint64_t{0}; run < 20; ++run) {
         auto network = Network<TestType>{seed + run};
-        for (auto i = 0; i < 300; ++i) {
-            network.act();
-        }
+        for (auto i = 0; i < 300; ++i) { network.act(); }
         CHECK(network.endings() > 20);
     }
 }

@@ -13,8 +13,8 @@ namespace {
 
 constexpr auto as_configured = allot::SnapshotLimits{.parameters = allot::SnapshotParameters::taken_over};
 
-// Replicas of a preset agree: one that starts from a snapshot in between, and one of linear models. In the second half failed
-// tasks are retried whatever the preset says: one command changes that for all.
+// Replicas of a preset agree: one that starts from a snapshot in between, and one of linear models. In the second half
+// failed tasks are retried whatever the preset says: one command changes that for all.
 template <class Preset>
 void replicas_agree(const Preset& preset) {
     using D = allot::Dispatcher<Preset>;
@@ -42,21 +42,23 @@ void replicas_agree(const Preset& preset) {
             REQUIRE(late == d);
         }
         const auto moment = chaos.moment(d);
-        const auto command = step == 750 ? typename D::Command{allot::command::Configure<typename D::Configuration>{retry, 2}}
-                                         : chaos.command(d);
+        const auto command = step == 750
+                                 ? typename D::Command{allot::command::Configure<typename D::Configuration>{retry, 2}}
+                                 : chaos.command(d);
         const auto events = d.apply(command, moment);
         const auto bytes_of = [](const allot::Events& all) {
             auto bytes = std::vector<std::uint8_t>{};
-            for (const auto& event : all) {
-                allot::encode_to(bytes, event);
-            }
+            for (const auto& event : all) { allot::encode_to(bytes, event); }
             return bytes;
         };
-        events.each([&](const allot::event::TaskStarted& e) {
-            gangs += e.lease.member == 1 ? 1 : 0;
-            const auto* task = d.task(e.lease.task);
-            grouped += task != nullptr && task->group != allot::no_handle<allot::GroupHandle> ? 1 : 0;
-        }, [&](const allot::event::ModelsReported&) { ++models; }, [&](const allot::event::TaskRetried&) { ++retries; });
+        events.each(
+            [&](const allot::event::TaskStarted& e) {
+                gangs += e.lease.member == 1 ? 1 : 0;
+                const auto* task = d.task(e.lease.task);
+                grouped += task != nullptr && task->group != allot::no_handle<allot::GroupHandle> ? 1 : 0;
+            },
+            [&](const allot::event::ModelsReported&) { ++models; },
+            [&](const allot::event::TaskRetried&) { ++retries; });
         const auto bytes = bytes_of(events);
         REQUIRE(bytes_of(late.apply(command, moment)) == bytes);
         REQUIRE(bytes_of(linear.apply(command, moment)) == bytes);
@@ -72,7 +74,9 @@ void replicas_agree(const Preset& preset) {
 TEST_CASE("replicas of crynux_single agree") { replicas_agree(allot::preset::CrynuxSingle{}); }
 TEST_CASE("replicas of crynux_trio agree") { replicas_agree(allot::preset::CrynuxTrio{}); }
 TEST_CASE("replicas of crynux_relay_2026 agree") { replicas_agree(allot::preset::CrynuxRelay2026{1}); }
-TEST_CASE("replicas of crynux_relay_2026 agree on which cards are rare") { replicas_agree(allot::preset::CrynuxRelay2026{2}); }
+TEST_CASE("replicas of crynux_relay_2026 agree on which cards are rare") {
+    replicas_agree(allot::preset::CrynuxRelay2026{2});
+}
 TEST_CASE("replicas of the first contracts agree") { replicas_agree(allot::preset::CrynuxContracts1{}); }
 TEST_CASE("replicas of the second contracts agree") { replicas_agree(allot::preset::CrynuxContracts2{}); }
 TEST_CASE("replicas of the hardened preset agree") { replicas_agree(allot::preset::Hardened{1'000, 10}); }

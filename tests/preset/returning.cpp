@@ -11,8 +11,8 @@
 #include "support/presets.hpp"
 #include "support/seed.hpp"
 
-// Within the time that history is kept, no sequence of pause, resume, leave, join, update and decline makes a node better than its
-// twin, which did none of this: rule 20, in the hands of a node that tries, under every preset.
+// Within the time that history is kept, no sequence of pause, resume, leave, join, update and decline makes a node
+// better than its twin, which did none of this: rule 20, in the hands of a node that tries, under every preset.
 
 namespace returning_test {
 namespace {
@@ -55,11 +55,10 @@ public:
             const auto end = sampler_.small(4);
             end_task(d_, *lease, end);
             end_task(twin_, *lease, end);
-            REQUIRE((state_of(twin_, 1) != NodeState::left || state_of(d_, 1) == NodeState::left));  // a kick-out is final
+            REQUIRE(
+                (state_of(twin_, 1) != NodeState::left || state_of(d_, 1) == NodeState::left));  // a kick-out is final
         }
-        for (auto moves = sampler_.small(8); moves > 0; --moves) {
-            move(sampler_.small(6));
-        }
+        for (auto moves = sampler_.small(8); moves > 0; --moves) { move(sampler_.small(6)); }
         (void)d_.join(plain_node(1), now());
         (void)d_.resume(1, now());
         compare();
@@ -79,7 +78,7 @@ public:
     int excluded = 0;  ///< How often the twin was excluded.
 
 private:
-    static constexpr bool clears = requires(D& d) { d.qos().parameters().rejoin_clears_health; };
+    static constexpr bool clears = requires(D & d) { d.qos().parameters().rejoin_clears_health; };
 
     [[nodiscard]] auto now() const -> Moment { return at(time_); }
     [[nodiscard]] auto later(std::uint32_t bits) -> Moment { return at(time_ += sampler_.duration(bits)); }
@@ -88,16 +87,15 @@ private:
         for (auto verdicts = sampler_.small(12); verdicts > 0; --verdicts) {
             const auto outcome = serves_badly_ ? sampler_.bad_outcome() : sampler_.outcome(d_.qos().points_max());
             const auto moment = later(16);  // a minute at most, so that a lease goes on
-            ok(outcome.kind == OutcomeKind::scored ? d_.score(1, outcome.points, moment) : d_.observe(1, outcome.kind, moment));
+            ok(outcome.kind == OutcomeKind::scored ? d_.score(1, outcome.points, moment)
+                                                   : d_.observe(1, outcome.kind, moment));
             (void)d_.join(plain_node(1), moment);  // in case it was kicked out
         }
     }
 
     auto begin_task() -> std::optional<Lease> {
         const auto events = d_.submit(with(plain_task(++tasks_), [](auto& t) { t.fee = 10; }), now());
-        if (events.accepted() && events.lease() != nullptr) {
-            return *events.lease();
-        }
+        if (events.accepted() && events.lease() != nullptr) { return *events.lease(); }
         (void)d_.cancel(tasks_, now());
         return std::nullopt;
     }
@@ -120,7 +118,9 @@ private:
             case 1: (void)d_.resume(1, moment); break;
             case 2: (void)d_.leave(1, moment); break;
             case 3: returned += d_.join(plain_node(1), moment).accepted() ? 1 : 0; break;
-            case 4: (void)d_.update({.id = 1, .vram = sampler_.vram(), .stake = 1 + sampler_.small(1'000)}, moment); break;
+            case 4:
+                (void)d_.update({.id = 1, .vram = sampler_.vram(), .stake = 1 + sampler_.small(1'000)}, moment);
+                break;
             default:
                 if (const auto lease = begin_task()) {
                     ok(d_.decline(*lease, moment));
@@ -139,9 +139,7 @@ private:
         REQUIRE((is_proven(twin_) || !is_proven(d_)));
         auto floor = Score::zero();
         if constexpr (clears) {
-            if (d_.qos().parameters().rejoin_clears_health) {
-                return;
-            }
+            if (d_.qos().parameters().rejoin_clears_health) { return; }
             floor = d_.qos().parameters().rejoin_floor;
         }
         REQUIRE(back <= std::max(stayed, floor));
@@ -186,12 +184,8 @@ TEST_CASE("under the hardened preset no return ends a probation, and zeros prove
     ok(d.leave(1, at(0s)));
     CHECK(started(d.join(plain_node(1), at(0s))).empty());
     CHECK(d.qos_score(*d.node(1)) == Score::from_ratio(1, 8));
-    for (auto i = 0; i < 16; ++i) {
-        CHECK(started(d.score(1, 0, at(0s))).empty());
-    }
-    for (auto i = 0; i < 7; ++i) {
-        CHECK(started(d.score(1, 10, at(0s))).empty());
-    }
+    for (auto i = 0; i < 16; ++i) { CHECK(started(d.score(1, 0, at(0s))).empty()); }
+    for (auto i = 0; i < 7; ++i) { CHECK(started(d.score(1, 10, at(0s))).empty()); }
     CHECK(started(d.score(1, 10, at(0s))).size() == 1);
 }
 

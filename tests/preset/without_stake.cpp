@@ -67,12 +67,15 @@ TEST_CASE("in a network without stake scores decide as they do in one with stake
             ok(d.score("bad", 10, dark(0s)));
         }
         if (whale) {
-            ok(d.join(with(plain_node("whale"), [](NodeSpec& node) { node.stake = std::uint64_t{1} << 60U; }), dark(0s)));
+            ok(d.join(with(plain_node("whale"), [](NodeSpec& node) { node.stake = std::uint64_t{1} << 60U; }),
+                      dark(0s)));
             ok(d.leave("whale", dark(0s)));
         }
         const auto weight = [&](allot::NodeId id) {
             const auto n = *d.state().nodes().find(id);
-            return d.view().weight_at_score(n, allot::Task{}, allot::Requirement{}, d.qos_score(d.state().nodes()[n])).raw();
+            return d.view()
+                .weight_at_score(n, allot::Task{}, allot::Requirement{}, d.qos_score(d.state().nodes()[n]))
+                .raw();
         };
         CHECK(weight("bad") > allot::u128{0});
         CHECK(weight("good") == weight("bad") + weight("bad"));

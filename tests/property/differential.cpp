@@ -2,6 +2,7 @@
 #include <vector>
 
 #include <allot/queue/flat_queue.hpp>
+
 #include "support/any_script.hpp"
 #include "support/property.hpp"
 #include "support/runner.hpp"
@@ -31,9 +32,7 @@ struct Both {
         if (exact_text(events) != exact_text(theirs)) {
             broken("the events differ; the other's are\n{}", support::text(theirs));
         }
-        if (d.digest() != other->digest()) {
-            broken("the digests differ");
-        }
+        if (d.digest() != other->digest()) { broken("the digests differ"); }
         if (d.next_deadline() != other->next_deadline() || d.queued() != other->queued()) {
             broken("what is due or queued differs");
         }

@@ -23,7 +23,8 @@ using support::Verb;
 using namespace allot::literals;
 using namespace std::chrono_literals;
 
-// ---- equal picks ----------------------------------------------------------------------------------------------------------
+// ---- equal picks
+// ----------------------------------------------------------------------------------------------------------
 
 struct PoolWatch {
     template <class D>
@@ -32,9 +33,7 @@ struct PoolWatch {
     }
     template <class D>
     void after(const D&, const Command&, const allot::Moment&, const allot::Events&) const {
-        if (!oracle::complaint().empty()) {
-            throw support::Broken{oracle::complaint()};
-        }
+        if (!oracle::complaint().empty()) { throw support::Broken{oracle::complaint()}; }
     }
 };
 
@@ -76,7 +75,7 @@ auto lone_pool(const std::vector<std::uint32_t>& numbers) -> Lone {
         auto weight = all;
         switch (number / 7 % 5) {
             case 0: weight = allot::u128{0}; break;
-            case 1: weight = allot::u128{bound > 0 ? 1U : 0U}; break;                               // 2^-92
+            case 1: weight = allot::u128{bound > 0 ? 1U : 0U}; break;  // 2^-92
             case 2: weight = all >> (number % 60); break;
             case 3: weight = bound == 0 ? all : all - allot::u128{1}; break;
             default: break;
@@ -91,9 +90,7 @@ auto lone_pool(const std::vector<std::uint32_t>& numbers) -> Lone {
         lone.models.push_back(std::move(held));
         lone.places.push_back({allot::NodeHandle{i}, allot::ClassId{i % 3}, i / 3, bound, bound, {}});
     }
-    for (auto i = 0U; i < numbers.size(); ++i) {
-        lone.places[i].models = lone.models[i];
-    }
+    for (auto i = 0U; i < numbers.size(); ++i) { lone.places[i].models = lone.models[i]; }
     return lone;
 }
 
@@ -115,7 +112,8 @@ TEST_CASE("a submitted task falls on the node that follows from the records") {
         "a dispatch follows from the records",
         [&] {
             const auto script = *any_script();
-            auto runner = Runner<FastDispatcher, support::NoWatch>{script.setup.make<FastDispatcher>(), {}, script.setup};
+            auto runner =
+                Runner<FastDispatcher, support::NoWatch>{script.setup.make<FastDispatcher>(), {}, script.setup};
             auto& d = runner.dispatcher();
             for (const auto& op : script.ops) {
                 if (op.verb != Verb::submit) {
@@ -176,9 +174,7 @@ TEST_CASE("pools alone draw as the oracle does, with any bounds and weights") {
             const auto classes = std::vector{allot::ClassId{0}, allot::ClassId{2}};
             auto models = std::vector<allot::ModelId>{};
             for (auto model = 0U; model < 3; ++model) {
-                if (((mask >> model) & 1U) != 0) {
-                    models.push_back(allot::ModelId{model});
-                }
+                if (((mask >> model) & 1U) != 0) { models.push_back(allot::ModelId{model}); }
             }
             auto line = std::vector<oracle::Place>{};
             for (auto m = 0U; m < std::max<std::size_t>(1, models.size()); ++m) {
@@ -224,7 +220,8 @@ TEST_CASE("pools alone draw as the oracle does, with any bounds and weights") {
     CHECK(scanned > 10);
 }
 
-// ---- frequencies ----------------------------------------------------------------------------------------------------------
+// ---- frequencies
+// ----------------------------------------------------------------------------------------------------------
 
 namespace {
 
@@ -241,9 +238,7 @@ auto share(const D& d, const allot::NodeId& id, long double boost = 1) -> Share 
         return static_cast<long double>(v.high()) * 18446744073709551616.0L + static_cast<long double>(v.low());
     };
     d.state().nodes().for_each([&](allot::NodeHandle, const auto& record) {
-        if (record.node.present()) {
-            stake_max = std::max(stake_max, wide(record.node.stake.units));
-        }
+        if (record.node.present()) { stake_max = std::max(stake_max, wide(record.node.stake.units)); }
     });
     const auto& record = *d.node(id);
     const auto s = std::sqrt(wide(record.node.stake.units) / stake_max);
@@ -269,14 +264,10 @@ void draws_in_proportion(D& d, const allot::TaskSpec& spec, const std::vector<Sh
             spec, {d.now(), allot::Entropy{std::uint64_t{support::seed()} * 1'000'003U + static_cast<unsigned>(i)}});
         const auto* lease = events.lease();
         REQUIRE(lease != nullptr);
-        for (std::size_t n = 0; n < shares.size(); ++n) {
-            counts[n] += shares[n].node == lease->node ? 1 : 0;
-        }
+        for (std::size_t n = 0; n < shares.size(); ++n) { counts[n] += shares[n].node == lease->node ? 1 : 0; }
     }
     auto sum = 0.0L;
-    for (const auto& s : shares) {
-        sum += s.weight;
-    }
+    for (const auto& s : shares) { sum += s.weight; }
     auto chi_square = 0.0L;
     auto cells = std::size_t{0};
     auto rest_expected = 0.0L;  // cells too rare for the test are taken as one
@@ -299,9 +290,7 @@ void draws_in_proportion(D& d, const allot::TaskSpec& spec, const std::vector<Sh
             add(static_cast<long double>(counts[n]), expected);
         }
     }
-    if (rest_expected >= 10) {
-        add(rest_counted, rest_expected);
-    }
+    if (rest_expected >= 10) { add(rest_counted, rest_expected); }
     CHECK(total == draws);
     if (cells > 1) {
         CAPTURE(cells, static_cast<double>(chi_square), static_cast<double>(chi_square_limit(cells - 1)));
@@ -314,9 +303,7 @@ const auto start = allot::Moment{};
 
 auto shares_of(const FastDispatcher& d, int nodes) -> std::vector<Share> {
     auto shares = std::vector<Share>{};
-    for (auto i = 0; i < nodes; ++i) {
-        shares.push_back(share(d, i));
-    }
+    for (auto i = 0; i < nodes; ++i) { shares.push_back(share(d, i)); }
     return shares;
 }
 
@@ -360,12 +347,8 @@ TEST_CASE("draws stay in proportion while health recovers") {
     auto d = fresh();
     for (auto i = 0; i < 8; ++i) {
         (void)d.join(spec_of(i), start);
-        for (auto bad = 0; bad < i % 3; ++bad) {
-            (void)d.observe(i, allot::OutcomeKind::timeout_in_group, start);
-        }
-        for (auto verdicts = 0; verdicts < i; ++verdicts) {
-            (void)d.score(i, 10, start);
-        }
+        for (auto bad = 0; bad < i % 3; ++bad) { (void)d.observe(i, allot::OutcomeKind::timeout_in_group, start); }
+        for (auto verdicts = 0; verdicts < i; ++verdicts) { (void)d.score(i, 10, start); }
     }
     for (const auto later : {0min, 1min, 20min, 300min}) {
         (void)d.advance({allot::TimePoint{} + later});
@@ -427,9 +410,7 @@ TEST_CASE("where all weights are zero nobody is drawn") {
         auto node = spec_of(i);
         node.stake = i < 3 ? 0 : 100;
         (void)d.join(node, start);
-        for (auto verdicts = 0; verdicts < 3 && i >= 3; ++verdicts) {
-            (void)d.score(i, 0, start);
-        }
+        for (auto verdicts = 0; verdicts < 3 && i >= 3; ++verdicts) { (void)d.score(i, 0, start); }
     }
     for (auto i = 0; i < 1'000; ++i) {
         auto task = plain_task();

@@ -42,9 +42,7 @@ private:
         };
         const auto lease = [&](int id) -> const allot::Lease* {
             for (const auto& given : memory.running) {
-                if (given.task == allot::TaskId{id}) {
-                    return &given;
-                }
+                if (given.task == allot::TaskId{id}) { return &given; }
             }
             return nullptr;
         };
@@ -62,25 +60,20 @@ private:
             case 10: return c::Resume{1};
             case 11: return c::Cancel{1};
             case 12: return c::Match{};
-            case 13: return d_.next_deadline() ? std::optional<Command>{c::Advance{}} : std::nullopt;  // to the deadline
+            case 13:
+                return d_.next_deadline() ? std::optional<Command>{c::Advance{}} : std::nullopt;  // to the deadline
             default: return std::nullopt;
         }
     }
 
     void descend(const Watch& watch, const Memory& memory, unsigned depth) {
-        if (depth == depth_) {
-            return;
-        }
+        if (depth == depth_) { return; }
         for (auto letter = 0; letter < letters; ++letter) {
             const auto what = command(letter, memory);
-            if (!what) {
-                continue;
-            }
+            if (!what) { continue; }
             auto moment = allot::Moment{letter == 13 ? *d_.next_deadline() : d_.now()};
             // Low values of tasks come without entropy, so that they wait beside idle nodes until somebody matches.
-            if (letter != 2 && letter != 4) {
-                moment.entropy = allot::Entropy{2026};
-            }
+            if (letter != 2 && letter != 4) { moment.entropy = allot::Entropy{2026}; }
             path_.push_back({*what, moment});
             const auto digest = d_.digest();
             {
@@ -93,14 +86,10 @@ private:
                     remembers.hear(events);
                     ++sequences_;
                     next.after(d_, *what, moment, events);
-                } catch (const std::exception& error) {
-                    fail(error.what());
-                }
+                } catch (const std::exception& error) { fail(error.what()); }
                 descend(next, remembers, depth + 1);
             }
-            if (d_.digest() != digest) {
-                fail("a rollback does not give back the state");
-            }
+            if (d_.digest() != digest) { fail("a rollback does not give back the state"); }
             path_.pop_back();
         }
     }
@@ -115,7 +104,8 @@ private:
     }
 
     unsigned depth_;
-    support::Setup setup_{(1U << 8U) | (1U << 10U) | (1U << 13U)};  // a small queue, a short window, tries after a timeout
+    support::Setup setup_{(1U << 8U) | (1U << 10U) |
+                          (1U << 13U)};  // a small queue, a short window, tries after a timeout
     FastDispatcher d_;
     std::vector<support::Step> path_{};
     std::uint64_t sequences_ = 0;

@@ -13,7 +13,8 @@
 #include "support/presets.hpp"
 #include "support/seed.hpp"
 
-// What outsiders fill a network with is gone when they are: no table keeps a byte of it (docs/rules.md, "Tables that strangers fill").
+// What outsiders fill a network with is gone when they are: no table keeps a byte of it (docs/rules.md, "Tables that
+// strangers fill").
 
 namespace floods_test {
 
@@ -23,17 +24,24 @@ using namespace support;
 
 /// How much a dispatcher remembers.
 struct Size {
-    std::vector<std::size_t> tables{};  // models, classes, requirements, nodes, groups, tasks, leases, holdings, ends, names
-    std::size_t bytes = 0;              // of a snapshot
+    std::vector<std::size_t>
+        tables{};           // models, classes, requirements, nodes, groups, tasks, leases, holdings, ends, names
+    std::size_t bytes = 0;  // of a snapshot
 
     template <class D>
     explicit Size(const D& d) : bytes{allot::snapshot(d, 0).size()} {
         const auto& state = d.state();
         auto held = std::size_t{0};
         state.nodes().for_each([&](allot::NodeHandle n, const auto&) { held += state.holdings(n).size(); });
-        tables = {state.models().names().size(), state.fits().classes().size(), state.fits().requirements().size(),
-                  state.nodes().size(),          state.groups().size(),         state.tasks().size(),
-                  state.leases().size(),         held,                          state.ended_tasks().size(),
+        tables = {state.models().names().size(),
+                  state.fits().classes().size(),
+                  state.fits().requirements().size(),
+                  state.nodes().size(),
+                  state.groups().size(),
+                  state.tasks().size(),
+                  state.leases().size(),
+                  held,
+                  state.ended_tasks().size(),
                   state.node_names().size()};
     }
     friend auto operator==(const Size&, const Size&) -> bool = default;
@@ -43,15 +51,18 @@ struct Size {
 template <class D>
 void settle(D& d) {
     for (auto i = 1; i <= 12; ++i) {
-        ok(d.join(with(plain_node(i), [&](NodeSpec& node) {
-            node.models = {"base", "own" + std::to_string(i)};
-            node.operator_id = allot::OperatorId{i};
-            node.labels = {"honest"};
-        }), at(0s)));
+        ok(d.join(with(plain_node(i),
+                       [&](NodeSpec& node) {
+                           node.models = {"base", "own" + std::to_string(i)};
+                           node.operator_id = allot::OperatorId{i};
+                           node.labels = {"honest"};
+                       }),
+                  at(0s)));
     }
 }
 
-/// Random commands of outsiders: nodes without stake, tasks that pay nothing or next to nothing, and all of their words made up.
+/// Random commands of outsiders: nodes without stake, tasks that pay nothing or next to nothing, and all of their words
+/// made up.
 template <class D>
 class Outsiders {
 public:
@@ -65,17 +76,11 @@ public:
     }
     /// Whoever is still there leaves, and what still waits or runs is withdrawn.
     void end_unsuccessfully() {
-        for (const auto& task : tasks_) {
-            hear(d_.cancel(task, moment()));
-        }
-        for (const auto& node : nodes_) {
-            hear(d_.leave(node, moment()));
-        }
+        for (const auto& task : tasks_) { hear(d_.cancel(task, moment())); }
+        for (const auto& node : nodes_) { hear(d_.leave(node, moment())); }
         for (const auto step : {Duration{1s}, Duration{2h}, Duration{24h * 31}, Duration{24h * 31}}) {
             time_ += step;
-            do {
-                hear(d_.advance(moment()));
-            } while (d_.next_deadline() && *d_.next_deadline() <= TimePoint{time_});
+            do { hear(d_.advance(moment())); } while (d_.next_deadline() && *d_.next_deadline() <= TimePoint{time_});
         }
     }
     [[nodiscard]] auto accepted() const -> int { return accepted_; }
@@ -114,8 +119,12 @@ private:
                 hear(d_.join(std::move(spec), moment()));
                 return;
             }
-            case 1: hear(d_.update({.id = node(), .gpu = made_up("card"), .platform = made_up("system")}, moment())); return;
-            case 2: hear(d_.report_model(node(), static_cast<command::Report>(below(5)), list("model", 20), moment())); return;
+            case 1:
+                hear(d_.update({.id = node(), .gpu = made_up("card"), .platform = made_up("system")}, moment()));
+                return;
+            case 2:
+                hear(d_.report_model(node(), static_cast<command::Report>(below(5)), list("model", 20), moment()));
+                return;
             case 3: hear(below(2) == 0 ? d_.pause(node(), moment()) : d_.resume(node(), moment())); return;
             case 4: hear(below(2) == 0 ? d_.leave(node(), moment()) : d_.cancel(task(), moment())); return;
             default: {
@@ -136,9 +145,7 @@ private:
 
     void hear(const Events& events) {
         accepted_ += events.accepted() ? 1 : 0;
-        for (const auto& start : all<event::TaskStarted>(events)) {
-            running_.push_back(start.lease.task);
-        }
+        for (const auto& start : all<event::TaskStarted>(events)) { running_.push_back(start.lease.task); }
     }
 
     D& d_;
@@ -164,18 +171,15 @@ void flooded(const Preset& preset, allot::RulesParameters rules) {
         outsiders.flood(1'500);
         const auto full = Size{d};
         outsiders.end_unsuccessfully();
-        for (const auto time : {outsiders.time() / 2, outsiders.time()}) {
-            ok(twin.advance(at(time)));
-        }
+        for (const auto time : {outsiders.time() / 2, outsiders.time()}) { ok(twin.advance(at(time))); }
         const auto after = Size{d};
-        CAPTURE(run, before.tables, full.tables, after.tables, before.bytes, full.bytes, after.bytes, outsiders.accepted());
+        CAPTURE(run, before.tables, full.tables, after.tables, before.bytes, full.bytes, after.bytes,
+                outsiders.accepted());
         CHECK(full.bytes > 2 * before.bytes);  // it was a flood
         CHECK(after == before);
         CHECK(after == Size{twin});
         CHECK(d.next_deadline() == twin.next_deadline());
-        for (auto i = 1; i <= 12; ++i) {
-            CHECK(state_of(d, i) == NodeState::available);
-        }
+        for (auto i = 1; i <= 12; ++i) { CHECK(state_of(d, i) == NodeState::available); }
     }
 }
 
@@ -189,9 +193,15 @@ auto rules_of(const Preset& preset) -> allot::RulesParameters {
 TEST_CASE("after a flood by outsiders and its end_unsuccessfully the state has the size of the state before", "[A3]") {
     SECTION("CrynuxSingle") { flooded(allot::preset::CrynuxSingle{}, rules_of(allot::preset::CrynuxSingle{})); }
     SECTION("CrynuxTrio") { flooded(allot::preset::CrynuxTrio{}, rules_of(allot::preset::CrynuxTrio{})); }
-    SECTION("CrynuxRelay2026") { flooded(allot::preset::CrynuxRelay2026{2}, rules_of(allot::preset::CrynuxRelay2026{2})); }
-    SECTION("CrynuxContracts1") { flooded(allot::preset::CrynuxContracts1{}, rules_of(allot::preset::CrynuxContracts1{})); }
-    SECTION("CrynuxContracts2") { flooded(allot::preset::CrynuxContracts2{}, rules_of(allot::preset::CrynuxContracts2{})); }
+    SECTION("CrynuxRelay2026") {
+        flooded(allot::preset::CrynuxRelay2026{2}, rules_of(allot::preset::CrynuxRelay2026{2}));
+    }
+    SECTION("CrynuxContracts1") {
+        flooded(allot::preset::CrynuxContracts1{}, rules_of(allot::preset::CrynuxContracts1{}));
+    }
+    SECTION("CrynuxContracts2") {
+        flooded(allot::preset::CrynuxContracts2{}, rules_of(allot::preset::CrynuxContracts2{}));
+    }
     SECTION("Hardened") { flooded(allot::preset::Hardened{400}, rules_of(allot::preset::Hardened{400})); }
 }
 

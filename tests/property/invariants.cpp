@@ -1,3 +1,5 @@
+#include "support/invariants.hpp"
+
 #include <algorithm>
 #include <array>
 #include <cstddef>
@@ -5,7 +7,6 @@
 #include <variant>
 
 #include "support/any_script.hpp"
-#include "support/invariants.hpp"
 #include "support/property.hpp"
 #include "support/runner.hpp"
 
@@ -32,9 +33,7 @@ public:
     void after(const D& d, const Command& command, const allot::Moment& moment, const allot::Events& events) {
         Watch::after(d, command, moment, events);
         ++seen_->commands;
-        for (const auto& event : events) {
-            ++seen_->events[event.index()];
-        }
+        for (const auto& event : events) { ++seen_->events[event.index()]; }
         if (events.accepted()) {
             ++seen_->accepted[command.index()];
         } else {

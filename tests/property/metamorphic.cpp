@@ -43,15 +43,11 @@ auto plot(const allot::Events& events) -> std::string {
 
 template <class Fee, class Stake>
 auto with(Command command, const Fee& fee, const Stake& stake) -> Command {
-    if (auto* join = std::get_if<allot::command::Join>(&command)) {
-        join->node.stake = stake(join->node.stake);
-    }
+    if (auto* join = std::get_if<allot::command::Join>(&command)) { join->node.stake = stake(join->node.stake); }
     if (auto* update = std::get_if<allot::command::Update>(&command); update != nullptr && update->change.stake) {
         update->change.stake = stake(*update->change.stake);
     }
-    if (auto* submit = std::get_if<allot::command::Submit>(&command)) {
-        submit->task.fee = fee(submit->task.fee);
-    }
+    if (auto* submit = std::get_if<allot::command::Submit>(&command)) { submit->task.fee = fee(submit->task.fee); }
     return command;
 }
 
@@ -67,9 +63,7 @@ void same_plot(const Script& script, unsigned spare_bits, const Fee& fee, const 
     auto trace = support::Trace{script.setup};
     auto memory = support::Memory{{}, {}, {}, script.setup.gangs()};
     for (const auto& op : script.ops) {
-        if (op.verb >= Verb::session_open) {
-            continue;
-        }
+        if (op.verb >= Verb::session_open) { continue; }
         const auto command = with(*support::interpret(op, memory), cut, cut);
         const auto moment = support::moment_of(op, script.setup, plain.now(), plain.next_deadline());
         trace.command(command, moment);
@@ -95,9 +89,7 @@ auto bystanders(std::uint8_t which) -> std::vector<Command> {
         node.software = {1, 9, 9};
     }
     all.emplace_back(allot::command::Join{node});
-    if (which % 4 >= 2) {
-        all.emplace_back(allot::command::Pause{node.id});
-    }
+    if (which % 4 >= 2) { all.emplace_back(allot::command::Pause{node.id}); }
     return all;
 }
 
@@ -140,15 +132,11 @@ TEST_CASE("a node that is not eligible changes no draw") {
             script.setup.bits &= ~(1U << 3U);
             auto plain = script.setup.make<FastDispatcher>();
             auto beside = script.setup.make<FastDispatcher>();
-            for (const auto& command : bystanders(which)) {
-                (void)beside.apply(command, {});
-            }
+            for (const auto& command : bystanders(which)) { (void)beside.apply(command, {}); }
             auto trace = support::Trace{script.setup};
             auto memory = support::Memory{{}, {}, {}, script.setup.gangs()};
             for (const auto& op : script.ops) {
-                if (op.verb >= Verb::session_open || op.verb == Verb::configure) {
-                    continue;
-                }
+                if (op.verb >= Verb::session_open || op.verb == Verb::configure) { continue; }
                 const auto command = *support::interpret(op, memory);
                 const auto moment = support::moment_of(op, script.setup, plain.now(), plain.next_deadline());
                 trace.command(command, moment);

@@ -13,6 +13,7 @@
 #include <utility>
 #include <variant>
 
+#include <allot/estimate.hpp>
 #include <allot/explain/metrics.hpp>
 #include <allot/explain/probabilities.hpp>
 #include <allot/laws.hpp>
@@ -20,7 +21,6 @@
 #include <allot/preset/hardened.hpp>
 #include <allot/qos/contract_qos.hpp>
 #include <allot/qos/monthly_qos.hpp>
-#include <allot/estimate.hpp>
 #include <allot/queue/flat_queue.hpp>
 #include <allot/valuation/fee_per_size.hpp>
 #include <allot/valuation/fee_per_weighted_second.hpp>
@@ -32,8 +32,8 @@
 #include "support/network.hpp"
 #include "support/seed.hpp"
 
-// Every field of every policy's parameters is taken to its ends, alone and with others: what is accepted has to work, exactly, and
-// what is not has to be refused wherever it is given.
+// Every field of every policy's parameters is taken to its ends, alone and with others: what is accepted has to work,
+// exactly, and what is not has to be refused wherever it is given.
 
 namespace parameters_test {
 
@@ -42,7 +42,8 @@ namespace {
 using namespace support;
 using allot::u128;
 
-// ---- the ends of a field ----------------------------------------------------------------------------------------------
+// ---- the ends of a field
+// ----------------------------------------------------------------------------------------------
 
 /// Calls `f(field)` for each single number of parameters, whatever it is nested in. Lists are left out.
 template <class T, class F>
@@ -73,19 +74,25 @@ inline auto candidates(u128) -> std::deque<u128> {
 }
 inline auto candidates(allot::Score) -> std::deque<allot::Score> {
     const auto one = allot::Score::one().raw();
-    return {allot::Score::zero(), allot::Score::from_raw(1), allot::Score::from_raw(one / 2), allot::Score::from_raw(one - 1),
-            allot::Score::one()};
+    return {allot::Score::zero(), allot::Score::from_raw(1), allot::Score::from_raw(one / 2),
+            allot::Score::from_raw(one - 1), allot::Score::one()};
 }
 inline auto candidates(allot::Duration) -> std::deque<allot::Duration> {
     using allot::Duration;
-    return {Duration::min(), Duration{-1}, Duration{0}, Duration{1}, Duration{1'000}, Duration{std::int64_t{1} << 32},
-            Duration{std::int64_t{1} << 40}, Duration{std::int64_t{1} << 48}, Duration::max() - Duration{1}, Duration::max()};
+    return {Duration::min(),
+            Duration{-1},
+            Duration{0},
+            Duration{1},
+            Duration{1'000},
+            Duration{std::int64_t{1} << 32},
+            Duration{std::int64_t{1} << 40},
+            Duration{std::int64_t{1} << 48},
+            Duration::max() - Duration{1},
+            Duration::max()};
 }
 template <class E>
     requires std::is_enum_v<E>
-auto candidates(E) -> std::deque<E> {
-    return {E{0}, E{1}, E{2}, E{3}, E{4}, E{255}};
-}
+auto candidates(E) -> std::deque<E> { return {E{0}, E{1}, E{2}, E{3}, E{4}, E{255}}; }
 
 /// The same, and the very ends of what `accepted(number)` among those of it.
 template <class T, class F>
@@ -93,9 +100,7 @@ auto ends(T good, F&& accepted) -> std::deque<T> {
     auto all = candidates(good);
     if constexpr (requires { halfway(good, good); }) {
         for (const auto bad : candidates(good)) {
-            if (accepted(bad)) {
-                continue;
-            }
+            if (accepted(bad)) { continue; }
             auto in = good;
             auto out = bad;
             for (auto middle = halfway(in, out); middle != in && middle != out; middle = halfway(in, out)) {
@@ -118,9 +123,7 @@ void walk(F&& f) {
         auto tried = Parameters{};
         auto place = 0;
         each_number(tried, [&](auto& number) {
-            if (place++ != which) {
-                return;
-            }
+            if (place++ != which) { return; }
             const auto good = number;
             for (const auto value : ends(good, [&](auto v) { return number = v, tried.valid(); })) {
                 number = value;
@@ -135,20 +138,17 @@ template <class Parameters>
 auto accepted_at_random(std::mt19937_64& random) -> Parameters {
     auto tried = Parameters{};
     each_number(tried, [&](auto& number) {
-        if (random() % 3 == 0) {
-            return;
-        }
+        if (random() % 3 == 0) { return; }
         const auto before = number;
         const auto all = ends(before, [&](auto v) { return number = v, tried.valid(); });
         number = all[random() % all.size()];
-        if (!tried.valid()) {
-            number = before;
-        }
+        if (!tried.valid()) { number = before; }
     });
     return tried;
 }
 
-// ---- a network to play them in ----------------------------------------------------------------------------------------
+// ---- a network to play them in
+// ----------------------------------------------------------------------------------------
 
 using Eligibility = allot::AllOf<allot::HardwareFit, allot::Probation>;
 using Played = allot::Dispatcher<allot::Rules, Eligibility, allot::LinearWeight, allot::FlatQueue, allot::RollingQos,
@@ -184,7 +184,8 @@ auto usual() -> All {
 }
 
 auto real(u128 number) -> long double {
-    return static_cast<long double>(number.high()) * 18'446'744'073'709'551'616.0L + static_cast<long double>(number.low());
+    return static_cast<long double>(number.high()) * 18'446'744'073'709'551'616.0L +
+           static_cast<long double>(number.low());
 }
 
 /// Q · M · min(stake, cap) / cap, and the operator's part of its caps, from what the records say.
@@ -220,13 +221,11 @@ auto right_weight(const Played& d, const Played::Record& node, const allot::Task
     return score * boost * counted;
 }
 
-/// Whether each weight that a draw for this task would go by is the right one: within a millionth, or within what lies below the
-/// finest weight there is (2^-92, a few of them).
+/// Whether each weight that a draw for this task would go by is the right one: within a millionth, or within what lies
+/// below the finest weight there is (2^-92, a few of them).
 void check_shares(const Played& d, const TaskSpec& spec) {
     const auto shares = allot::probabilities(d, spec);
-    if (!shares || shares->nodes.empty()) {
-        return;
-    }
+    if (!shares || shares->nodes.empty()) { return; }
     const auto task = d.view().record_of(spec);
     // All are in one unit, which may be another than one: that of the node with the largest weight says which.
     auto unit = 0.0L;
@@ -243,7 +242,8 @@ void check_shares(const Played& d, const TaskSpec& spec) {
         const auto right = right_weight(d, *d.node(share.node), task) * unit;
         const auto is = real(share.weight);
         const auto finest = 64.0L;
-        INFO("node " << share.node.text() << " weighs " << static_cast<double>(is) << ", not " << static_cast<double>(right));
+        INFO("node " << share.node.text() << " weighs " << static_cast<double>(is) << ", not "
+                     << static_cast<double>(right));
         REQUIRE(std::abs(is - right) <= right * 1e-6L + finest);
     }
 }
@@ -269,7 +269,8 @@ void play(const All& all, std::uint64_t seed, int steps) {
         }
         apply(command, chaos.moment(d));
     }
-    // What is due, as far as 2^48 ms go. Then the network shrinks, and the queue after it, to no longer than it may be (rule 14).
+    // What is due, as far as 2^48 ms go. Then the network shrinks, and the queue after it, to no longer than it may be
+    // (rule 14).
     for (auto i = 0; i < 60 && d.next_deadline() && *d.next_deadline() < allot::time_point_max; ++i) {
         apply(command::Advance{}, {std::max(d.now(), *d.next_deadline()), allot::Entropy{seed}});
     }
@@ -279,12 +280,8 @@ void play(const All& all, std::uint64_t seed, int steps) {
         apply(command::Submit{plain_task(id)}, later);
         apply(command::Submit{plain_task(1'000 + id)}, later);
     }
-    for (auto id = 100; id < 120; ++id) {
-        apply(command::Leave{allot::NodeId{id}}, later);
-    }
-    for (auto i = 0; i < 60; ++i) {
-        apply(command::Advance{}, later);
-    }
+    for (auto id = 100; id < 120; ++id) { apply(command::Leave{allot::NodeId{id}}, later); }
+    for (auto i = 0; i < 60; ++i) { apply(command::Advance{}, later); }
     CHECK(d.queued() <= d.queue_capacity());
     CHECK(recorder.metrics(d).above_bound == 0);
 }
@@ -298,7 +295,7 @@ void check_refused(const typename Policy::Parameters& parameters) {
     CHECK(text.find('\n') == std::string::npos);
     CHECK(text.find(" must ") + text.find(" needs ") != 2 * std::string::npos);
     CHECK_THROWS_WITH(Policy{parameters}, text);
-    if constexpr (requires(Policy& p) { p.configure(parameters); }) {
+    if constexpr (requires(Policy & p) { p.configure(parameters); }) {
         auto policy = Policy{};
         CHECK_THROWS_AS(policy.configure(parameters), std::invalid_argument);
         CHECK(policy.parameters() == typename Policy::Parameters{});
@@ -350,8 +347,8 @@ void walk_by_law(Lawful&& lawful) {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("a policy's parameters work to the ends of what is accepted, and beyond are refused with a sentence", "[A10]",
-                   allot::Rules, allot::Probation, allot::LinearWeight, allot::FlatQueue, allot::RollingQos,
+TEMPLATE_TEST_CASE("a policy's parameters work to the ends of what is accepted, and beyond are refused with a sentence",
+                   "[A10]", allot::Rules, allot::Probation, allot::LinearWeight, allot::FlatQueue, allot::RollingQos,
                    allot::FeePerWeightedSecond, allot::ThresholdPlacement, allot::FixedTerms) {
     walk_in_network<TestType>();
 }
@@ -360,7 +357,8 @@ TEST_CASE("any accepted parameters of all policies work together", "[A10]") {
     auto random = std::mt19937_64{seed()};
     for (auto i = 0; i < 200; ++i) {
         auto all = All{};
-        std::apply([&](auto&... one) { ((one = accepted_at_random<std::remove_cvref_t<decltype(one)>>(random)), ...); }, all);
+        std::apply([&](auto&... one) { ((one = accepted_at_random<std::remove_cvref_t<decltype(one)>>(random)), ...); },
+                   all);
         INFO("ALLOT_SEED " << seed() << ", combination " << i);
         play(all, random(), 200);
     }
@@ -387,9 +385,7 @@ TEST_CASE("the values beside the dispatcher are as strict with their parameters"
     walk_by_law<allot::TestSchedule>([&](const allot::TestSchedule& p) -> Finding {
         for (const auto now : {allot::TimePoint{}, allot::TimePoint{day}, allot::time_point_max}) {
             const auto time = p.time_of(7, 1, now);
-            if (time < now || p.window_start(now) > now) {
-                return "a test lies in the past";
-            }
+            if (time < now || p.window_start(now) > now) { return "a test lies in the past"; }
         }
         return {};
     });
@@ -406,7 +402,8 @@ TEST_CASE("the values beside the dispatcher are as strict with their parameters"
     walk_by_law<allot::OverheadEstimate>([](const allot::OverheadEstimate& p) -> Finding {
         const auto most = p.images(~std::uint32_t{0});
         const auto text = p.text();
-        return (most && *most <= allot::Duration{0}) || (text && *text <= allot::Duration{0}) ? Finding{"no time"} : Finding{};
+        return (most && *most <= allot::Duration{0}) || (text && *text <= allot::Duration{0}) ? Finding{"no time"}
+                                                                                              : Finding{};
     });
 }
 
@@ -423,7 +420,9 @@ TEST_CASE("boosts at the end of what is accepted bend no weight, whatever the we
     node.stake = allot::Amount{400};
     const auto task = allot::Task{};
     const auto exactly = [](std::uint64_t num, std::uint64_t den) { return allot::Weight::from_ratio(num, den); };
-    const auto near = [](allot::Weight is, allot::Weight right) { return is <= right && right.raw() - is.raw() <= right.raw() >> 29; };
+    const auto near = [](allot::Weight is, allot::Weight right) {
+        return is <= right && right.raw() - is.raw() <= right.raw() >> 29;
+    };
     CHECK(near(allot::QualityWeight{}.weight(node, task, factors), exactly(15'999, 1'000)));
     CHECK(near(allot::LinearWeight{{.stake_cap = 400}}.weight(node, task, factors), exactly(15'999, 1'000)));
     CHECK(near(allot::HarmonicWeight{}.weight(node, task, factors), exactly(15'999, 2'000)));
@@ -447,10 +446,12 @@ struct Trusting {
 };
 
 TEST_CASE("a dispatcher refuses an embedder's policy whose parameters are not valid, as configure does", "[A10]") {
-    CHECK_THROWS_WITH(allot::Dispatcher{Trusting{{.divisor = 0}}}, "allot: a parameter is outside its documented range");
+    CHECK_THROWS_WITH(allot::Dispatcher{Trusting{{.divisor = 0}}},
+                      "allot: a parameter is outside its documented range");
     auto d = allot::Dispatcher{Trusting{}};
     using Configuration = decltype(d)::Configuration;
-    CHECK(d.check(command::Configure<Configuration>{Trusting::Parameters{.divisor = 0}, 2}) == Error::parameter_invalid);
+    CHECK(d.check(command::Configure<Configuration>{Trusting::Parameters{.divisor = 0}, 2}) ==
+          Error::parameter_invalid);
     CHECK_THROWS_AS((allot::preset::Hardened{0}), std::invalid_argument);
     CHECK_THROWS_AS((allot::preset::Hardened{400, u128{1} << 96}), std::invalid_argument);
     CHECK_THROWS_AS((allot::preset::CrynuxRelay2026{1'025}), std::invalid_argument);

@@ -36,15 +36,11 @@ TEST_CASE("a refused command changes nothing but time, and check says so before"
                 const auto moment = support::moment_of(op, script.setup, d.now(), d.next_deadline());
                 // What is due happens before, so that nothing but the command itself is left to change the state.
                 for (auto i = 0; i < 100 && d.next_deadline() && *d.next_deadline() <= moment.time; ++i) {
-                    if (!runner.apply(allot::command::Advance{}, moment).accepted()) {
-                        break;
-                    }
+                    if (!runner.apply(allot::command::Advance{}, moment).accepted()) { break; }
                 }
                 const auto command = *support::interpret(op, runner.memory());
                 const auto back = moment.time < d.now() || moment.time > allot::time_point_max;
-                if (!back) {
-                    (void)runner.apply(allot::command::Advance{}, moment);
-                }
+                if (!back) { (void)runner.apply(allot::command::Advance{}, moment); }
                 const auto copy = d;
                 const auto said = d.check(command);
                 runner.guarded([&] {
@@ -53,15 +49,14 @@ TEST_CASE("a refused command changes nothing but time, and check says so before"
                 });
                 const auto events = runner.apply(command, moment);
                 runner.guarded([&] {
-                    const auto needs_entropy = std::holds_alternative<allot::command::Match>(command) && !moment.entropy;
+                    const auto needs_entropy =
+                        std::holds_alternative<allot::command::Match>(command) && !moment.entropy;
                     const auto due = !back && copy.next_deadline() && *copy.next_deadline() <= moment.time;
                     if (!back && !due && !needs_entropy &&
                         (events.accepted() == said.has_value() || (said && *said != events.error()))) {
                         broken("check had another opinion: {}", said ? allot::message(*said) : "fine");
                     }
-                    if (events.accepted()) {
-                        return 0;
-                    }
+                    if (events.accepted()) { return 0; }
                     ++refused;
                     if (events.size() != 1 && !due) { broken("something else happened"); }
                     if (!due && (!(d == copy) || d.digest() != copy.digest())) {

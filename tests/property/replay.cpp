@@ -60,27 +60,27 @@ TEST_CASE("a log replays: from the start, from a copy, with other hash keys, in 
             auto runner = Runner<FastDispatcher, Log>{script.setup.make<FastDispatcher>(), {}, script.setup};
             auto copy = std::optional<FastDispatcher>{};
             for (std::size_t i = 0; i < script.ops.size(); ++i) {
-                if (i == copied_at) {
-                    copy = runner.dispatcher();
-                }
+                if (i == copied_at) { copy = runner.dispatcher(); }
                 runner.step(script.ops[i]);
             }
             const auto& lines = runner.watch().lines;
             runner.guarded([&] {
                 replays(script.setup.make<FastDispatcher>(), lines, 0, "from the start");
                 replays(script.setup.make<FastDispatcher>({}, {key, ~key}), lines, 0, "with another key");
-                if (copy) {
-                    replays(*std::move(copy), lines, copied_at, "from a copy");
-                }
+                if (copy) { replays(*std::move(copy), lines, copied_at, "from a copy"); }
                 return 0;
             });
 
             // Records that are handed over to a dispatcher of other policies and back are those they were.
             runner.guarded([&] {
-                auto there = support::LinearDispatcher{
-                    FastDispatcher{runner.dispatcher()}, allot::Rules{script.setup.rules()}, allot::LinearPool{},
-                    allot::LinearQueue{}, allot::RollingQos{}, allot::ThresholdPlacement{}, allot::FixedTerms{},
-                    allot::IdKey{key, 7}};
+                auto there = support::LinearDispatcher{FastDispatcher{runner.dispatcher()},
+                                                       allot::Rules{script.setup.rules()},
+                                                       allot::LinearPool{},
+                                                       allot::LinearQueue{},
+                                                       allot::RollingQos{},
+                                                       allot::ThresholdPlacement{},
+                                                       allot::FixedTerms{},
+                                                       allot::IdKey{key, 7}};
                 if (there.digest() != runner.dispatcher().digest() ||
                     there.next_deadline() != runner.dispatcher().next_deadline()) {
                     broken("records change when policies do");

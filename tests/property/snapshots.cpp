@@ -48,8 +48,8 @@ void goes_on(const support::Setup& setup, const std::vector<Pictures::Line>& lin
     const auto last = lines.size();
     auto loaded = allot::load_snapshot(lines[p].after, setup.make<D>(), as_configured);
     if (!loaded) {
-        broken("the snapshot after step {} is refused: {} ({} {})", p, message(loaded.error().error), loaded.error().what,
-               loaded.error().entry);
+        broken("the snapshot after step {} is refused: {} ({} {})", p, message(loaded.error().error),
+               loaded.error().what, loaded.error().entry);
     }
     auto& d = loaded->dispatcher;
     if (loaded->position != p + 1 || allot::snapshot(d, p + 1) != lines[p].after) {
@@ -76,9 +76,7 @@ TEST_CASE("a snapshot at any position and the rest of the log lead to what the w
             runner.run(without_sessions(script.ops));
             runner.guarded([&] {
                 const auto& lines = runner.watch().lines;
-                for (std::size_t p = 0; p < lines.size(); ++p) {
-                    goes_on<FastDispatcher>(script.setup, lines, p);
-                }
+                for (std::size_t p = 0; p < lines.size(); ++p) { goes_on<FastDispatcher>(script.setup, lines, p); }
                 return 0;
             });
         },

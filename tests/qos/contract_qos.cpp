@@ -19,9 +19,7 @@ constexpr auto first_contracts = allot::ContractQosParameters{20, 20, 20, 20, fa
 /// What the tracker concludes from the last of these points.
 auto after(const ContractQos& qos, ContractScores& data, const std::vector<std::uint32_t>& points) -> Standing {
     auto standing = Standing::good;
-    for (const auto p : points) {
-        standing = qos.record(data, {OutcomeKind::scored, p}, {});
-    }
+    for (const auto p : points) { standing = qos.record(data, {OutcomeKind::scored, p}, {}); }
     return standing;
 }
 auto after(const ContractQos& qos, const std::vector<std::uint32_t>& points) -> Standing {
@@ -76,7 +74,8 @@ TEST_CASE("who comes back after a kick-out starts a new window, with the old mea
     CHECK(after(qos, data, {0}) == Standing::kicked_out);
 }
 
-TEST_CASE("timeouts and wrong results are zeros, success waits for its verdict, a blameless end is full or nothing", "[A9]") {
+TEST_CASE("timeouts and wrong results are zeros, success waits for its verdict, a blameless end is full or nothing",
+          "[A9]") {
     const auto ended = [](const ContractQos& qos, OutcomeKind kind) {
         auto data = ContractScores{};
         (void)qos.record(data, {kind, 0}, {});

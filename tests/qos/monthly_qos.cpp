@@ -81,9 +81,7 @@ TEST_CASE("the score is that of the month that ends now: zeros age out of it, an
 TEST_CASE("the last fifty are remembered, and any number of them asked for") {
     const auto qos = MonthlyQos{};
     auto data = Data{};
-    for (std::uint32_t i = 0; i < 60; ++i) {
-        (void)scored(data, i % 20, TimePoint{i * day});
-    }
+    for (std::uint32_t i = 0; i < 60; ++i) { (void)scored(data, i % 20, TimePoint{i * day}); }
     CHECK(qos.last(data, 3) == Samples{17 + 18 + 19, 3});
     CHECK(qos.last(data, 50) == Samples{145 + 190 + 190, 50});  // 10..19, 0..19, 0..19
     CHECK(qos.last(data, 51).count == 50);
@@ -109,8 +107,8 @@ TEST_CASE("timeouts and wrong results are zeros; what tells nothing changes noth
     CHECK(ended(OutcomeKind::timeout).count == 1);
     CHECK(ended(OutcomeKind::timeout, MonthlyQos{{.timeout_scores_zero = false}}) == Data{});
     CHECK(ended(OutcomeKind::incorrect_result).count == 1);
-    for (const auto kind : {OutcomeKind::success, OutcomeKind::timeout_in_group, OutcomeKind::declined, OutcomeKind::cancelled,
-                            OutcomeKind::execution_error}) {
+    for (const auto kind : {OutcomeKind::success, OutcomeKind::timeout_in_group, OutcomeKind::declined,
+                            OutcomeKind::cancelled, OutcomeKind::execution_error}) {
         CHECK(ended(kind) == Data{});
     }
 }

@@ -33,9 +33,7 @@ auto scored(std::uint32_t points) -> Outcome { return {OutcomeKind::scored, poin
 /// A node that got so many verdicts of so many points.
 auto with(std::uint32_t count, std::uint32_t points, const RollingQos& qos = RollingQos{}) -> Data {
     auto data = joined(qos);
-    for (std::uint32_t i = 0; i < count; ++i) {
-        (void)qos.record(data, scored(points), start);
-    }
+    for (std::uint32_t i = 0; i < count; ++i) { (void)qos.record(data, scored(points), start); }
     return data;
 }
 /// Equal but for the roundings of scores, of which there are few.
@@ -87,9 +85,7 @@ TEST_CASE("a full window drops the oldest verdict: 3.0 and a 10 are 3.14") {
     auto data = with(50, 3);
     (void)qos.record(data, scored(10), start);
     CHECK(qos.long_term(data) == Score::from_ratio(314, 1'000));
-    for (auto i = 0; i < 49; ++i) {
-        (void)qos.record(data, scored(10), start);
-    }
+    for (auto i = 0; i < 49; ++i) { (void)qos.record(data, scored(10), start); }
     CHECK(qos.long_term(data) == Score::one());
 }
 
@@ -125,9 +121,7 @@ TEST_CASE("a timeout counts as the first from a health of 0.99 on") {
 TEST_CASE("an excluded node is back when its health is 0.8 again: 45.6 minutes after 0.0855") {
     const auto qos = RollingQos{};
     auto data = joined();
-    for (auto i = 0; i < 3; ++i) {
-        (void)qos.record(data, {OutcomeKind::timeout}, start);
-    }
+    for (auto i = 0; i < 3; ++i) { (void)qos.record(data, {OutcomeKind::timeout}, start); }
     const auto back_at = qos.back_at(data);
     REQUIRE(back_at.has_value());
     const auto wait = *back_at - start;
@@ -233,9 +227,7 @@ TEST_CASE("a returning node is lifted to 0.3 of the long-term score, and no furt
 TEST_CASE("leaving cures nothing, unless the parameter says so") {
     const auto qos = RollingQos{};
     auto data = joined();
-    for (auto i = 0; i < 3; ++i) {
-        (void)qos.record(data, {OutcomeKind::timeout_in_group}, start);
-    }
+    for (auto i = 0; i < 3; ++i) { (void)qos.record(data, {OutcomeKind::timeout_in_group}, start); }
     auto other = data;
     qos.joined(data, start);
     CHECK(near(qos.health(data, start), 855, 10'000));
@@ -334,9 +326,7 @@ TEST_CASE("on probation a failed task costs health, and in the end excludes; a r
     (void)qos.record(proven, {OutcomeKind::scored, 5}, start);
     (void)qos.record(proven, {OutcomeKind::scored, 5}, start);
     const auto before = proven;
-    for (auto i = 0; i < 9; ++i) {
-        CHECK(qos.record(proven, {OutcomeKind::execution_error}, start) == Standing::good);
-    }
+    for (auto i = 0; i < 9; ++i) { CHECK(qos.record(proven, {OutcomeKind::execution_error}, start) == Standing::good); }
     CHECK(proven == before);
 }
 

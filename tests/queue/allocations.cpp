@@ -1,3 +1,5 @@
+#include "support/allocations.hpp"
+
 #include <cstddef>
 #include <cstdint>
 #include <utility>
@@ -7,7 +9,6 @@
 #include <allot/queue/flat_queue.hpp>
 #include <allot/queue/value_queue.hpp>
 
-#include "support/allocations.hpp"
 #include "support/catch.hpp"
 #include "support/seed.hpp"
 
@@ -33,9 +34,7 @@ TEMPLATE_TEST_CASE("a queue that has grown allocates nothing", "", allot::ValueQ
     auto queue = TestType{};
     auto entries = std::vector<allot::QueueEntry>{};
     auto all = std::vector<allot::RequirementId>{};
-    for (std::uint32_t group = 0; group < groups; ++group) {
-        all.push_back({group});
-    }
+    for (std::uint32_t group = 0; group < groups; ++group) { all.push_back({group}); }
     auto sequence = std::uint64_t{0};
     for (std::uint32_t task = 0; task < 2'000; ++task) {
         entries.push_back(random_entry(sampler, task, sequence++));
@@ -43,9 +42,10 @@ TEMPLATE_TEST_CASE("a queue that has grown allocates nothing", "", allot::ValueQ
     }
     const auto pairs = [&](int count) {
         for (auto pair = 0; pair < count; ++pair) {
-            const auto gone = pair % 4 == 0   ? *queue.worst()
-                              : pair % 4 == 1 ? allot::TaskHandle{static_cast<std::uint32_t>(sampler.below(entries.size()))}
-                                              : *queue.best(all, any);
+            const auto gone = pair % 4 == 0 ? *queue.worst()
+                              : pair % 4 == 1
+                                  ? allot::TaskHandle{static_cast<std::uint32_t>(sampler.below(entries.size()))}
+                                  : *queue.best(all, any);
             auto& entry = entries[gone.value];
             queue.erase(entry);
             // In the same group, so that no group outgrows what it ever held.
@@ -98,9 +98,7 @@ TEMPLATE_TEST_CASE("a push that finds no memory leaves the queue as it was", "",
 TEMPLATE_TEST_CASE("copies of a queue share nothing", "", allot::ValueQueue, allot::FlatQueue) {
     auto sampler = allot::laws::Sampler{support::seed()};
     auto queue = TestType{};
-    for (std::uint32_t task = 0; task < 500; ++task) {
-        queue.push(random_entry(sampler, task, task));
-    }
+    for (std::uint32_t task = 0; task < 500; ++task) { queue.push(random_entry(sampler, task, task)); }
     const auto worst = queue.worst();
     auto copy = queue;
     auto moved = std::move(queue);

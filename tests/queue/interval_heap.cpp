@@ -1,10 +1,10 @@
-#include <allot/queue/interval_heap.hpp>
-
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <random>
 #include <vector>
+
+#include <allot/queue/interval_heap.hpp>
 
 #include "support/catch.hpp"
 #include "support/seed.hpp"
@@ -47,9 +47,7 @@ struct Both {
             REQUIRE(heap.first() == sorted.front());
             REQUIRE(heap.last() == sorted.back());
         }
-        for (const auto& entry : sorted) {
-            REQUIRE(heap[places[entry.name]] == entry);
-        }
+        for (const auto& entry : sorted) { REQUIRE(heap[places[entry.name]] == entry); }
     }
     /// All entries, by the walk that starts at the roots.
     auto walked() const -> std::vector<Entry> {

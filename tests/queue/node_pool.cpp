@@ -1,5 +1,3 @@
-#include <allot/queue/node_pool.hpp>
-
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -9,6 +7,8 @@
 #include <type_traits>
 #include <utility>
 #include <vector>
+
+#include <allot/queue/node_pool.hpp>
 
 #include "support/catch.hpp"
 
@@ -22,9 +22,7 @@ static_assert(std::is_nothrow_move_assignable_v<Numbers>);
 
 auto up_to(std::uint64_t count) -> Numbers {
     auto numbers = Numbers{};
-    for (std::uint64_t i = 0; i < count; ++i) {
-        numbers->insert(i);
-    }
+    for (std::uint64_t i = 0; i < count; ++i) { numbers->insert(i); }
     return numbers;
 }
 
@@ -40,9 +38,7 @@ TEST_CASE("pieces of a pool never overlap, and are aligned") {
         CHECK(reinterpret_cast<std::uintptr_t>(pieces.back()) % alignof(std::uint64_t) == 0);
     }
     std::sort(pieces.begin(), pieces.end(), std::less<>{});
-    for (std::size_t i = 1; i < pieces.size(); ++i) {
-        REQUIRE(pieces[i - 1] + 24 <= pieces[i]);
-    }
+    for (std::size_t i = 1; i < pieces.size(); ++i) { REQUIRE(pieces[i - 1] + 24 <= pieces[i]); }
 }
 
 TEST_CASE("a pool gives out again what came back") {

@@ -1,8 +1,8 @@
-#include <allot/queue/tournament.hpp>
-
 #include <cstdint>
 #include <optional>
 #include <vector>
+
+#include <allot/queue/tournament.hpp>
 
 #include "support/catch.hpp"
 #include "support/seed.hpp"
@@ -17,9 +17,7 @@ struct Game {
     Tournament tournament;
 
     void set(std::uint32_t player, std::optional<std::uint32_t> score) {
-        if (player >= scores.size()) {
-            scores.resize(player + std::size_t{1});
-        }
+        if (player >= scores.size()) { scores.resize(player + std::size_t{1}); }
         scores[player] = score;
         tournament.reserve(player + 1);
         tournament.changed(player, score.has_value(), [&](std::uint32_t p, std::uint32_t q) {
@@ -29,9 +27,7 @@ struct Game {
     auto expected() const -> std::uint32_t {
         auto best = Tournament::nobody;
         for (std::uint32_t p = 0; p < scores.size(); ++p) {
-            if (scores[p] && (best == Tournament::nobody || *scores[p] > *scores[best])) {
-                best = p;
-            }
+            if (scores[p] && (best == Tournament::nobody || *scores[p] > *scores[best])) { best = p; }
         }
         return best;
     }

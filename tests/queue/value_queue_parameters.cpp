@@ -24,8 +24,8 @@ TEST_CASE("the bound of a queue is rounded down and never below its least") {
     STATIC_REQUIRE(allot::ValueQueueParameters{.tasks_per_node = ~std::uint32_t{0}}.capacity(2) == ~std::uint32_t{0});
 }
 
-TEMPLATE_TEST_CASE("a queue is not made with a bound that divides by zero, nor configured so", "[A10]", allot::ValueQueue,
-                   allot::FlatQueue, allot::LinearQueue) {
+TEMPLATE_TEST_CASE("a queue is not made with a bound that divides by zero, nor configured so", "[A10]",
+                   allot::ValueQueue, allot::FlatQueue, allot::LinearQueue) {
     const auto bad = allot::ValueQueueParameters{.tasks_per_node = {1, 0}};
     CHECK_THROWS_WITH(TestType{bad}, "allot: ValueQueue: tasks_per_node needs a denominator of at least 1");
     auto queue = TestType{};

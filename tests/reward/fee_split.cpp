@@ -7,6 +7,7 @@
 #include <boost/multiprecision/cpp_int.hpp>
 
 #include <allot/reward/fee_split.hpp>
+
 #include "support/catch.hpp"
 #include "support/seed.hpp"
 
@@ -46,8 +47,8 @@ auto by_definition(const cpp_int& fee, const Scores& scores, Remainder remainder
         auto best = scores.size();
         for (std::size_t i = 0; i < scores.size(); ++i) {
             if (scores[i] == 0 || served[i]) { continue; }
-            const auto better = remainder == Remainder::last_paid ||
-                                best == scores.size() || fee * scores[i] % sum > fee * scores[best] % sum;
+            const auto better = remainder == Remainder::last_paid || best == scores.size() ||
+                                fee * scores[i] % sum > fee * scores[best] % sum;
             if (better) { best = i; }
         }
         ++paid[best];
@@ -75,7 +76,8 @@ auto check(Amount fee, const Scores& scores) -> void {
             for (std::size_t j = 0; j < scores.size(); ++j) {
                 if (scores[i] <= scores[j]) { continue; }
                 const auto slack = remainder == Remainder::last_paid ? scores.size() - 1 : 0;
-                REQUIRE(expected[i] + slack >= expected[j]);  // more for a higher score, but for the units of the rounding
+                REQUIRE(expected[i] + slack >=
+                        expected[j]);  // more for a higher score, but for the units of the rounding
             }
         }
     }

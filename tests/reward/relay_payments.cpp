@@ -4,6 +4,7 @@
 #include <vector>
 
 #include <allot/reward/fee_split.hpp>
+
 #include "support/catch.hpp"
 #include "vectors/cases.hpp"
 
@@ -16,8 +17,8 @@ auto amount(const support::Json& text) -> u128 { return allot::parse_decimal(tex
 
 }  // namespace
 
-// Defect D33: the relays add up the remainders of the divisions, which are parts of a unit, and pay the sum as whole units to
-// the last member. Fee 100 at 10, 5, 2: they pay 58 + 29 + 45 = 132, we pay 58 + 29 + 13.
+// Defect D33: the relays add up the remainders of the divisions, which are parts of a unit, and pay the sum as whole
+// units to the last member. Fee 100 at 10, 5, 2: they pay 58 + 29 + 45 = 132, we pay 58 + 29 + 13.
 TEST_CASE("payments are those of the relays but for the units they pay beyond the fee (D33)") {
     for (const auto& given : support::cases("relay_group_payments")) {
         CAPTURE(given.dump());

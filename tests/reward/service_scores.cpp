@@ -7,6 +7,7 @@
 
 #include <allot/reward/incentive.hpp>
 #include <allot/reward/service_scores.hpp>
+
 #include "support/catch.hpp"
 
 namespace {

@@ -47,8 +47,6 @@ TEST_CASE("a submission that cannot be is refused and changes nothing") {
 
 TEST_CASE("of a larger gang all who come late score the last") {
     auto rounds = allot::SubmissionRounds{5, {4, 1}};
-    for (auto member = 0U; member < 5; ++member) {
-        (void)rounds.submitted(Round::commitment, member).value();
-    }
+    for (auto member = 0U; member < 5; ++member) { (void)rounds.submitted(Round::commitment, member).value(); }
     CHECK(rounds.scores() == Scores{4, 1, 1, 1, 1});
 }

@@ -56,13 +56,12 @@ auto play(Dispatcher dispatcher) -> std::uint64_t {
             case 2: events = dispatcher.pause(node, moment); break;
             case 3: events = dispatcher.resume(node, moment); break;
             case 4:
-                events = numbers.below(4) == 0 ? dispatcher.leave(node, moment)
-                                               : dispatcher.score(node, static_cast<std::uint32_t>(numbers.below(11)), moment);
+                events = numbers.below(4) == 0
+                             ? dispatcher.leave(node, moment)
+                             : dispatcher.score(node, static_cast<std::uint32_t>(numbers.below(11)), moment);
                 break;
             case 5:
-                if (!leases.empty()) {
-                    events = dispatcher.complete(leases[numbers.below(leases.size())], moment);
-                }
+                if (!leases.empty()) { events = dispatcher.complete(leases[numbers.below(leases.size())], moment); }
                 break;
             default: {
                 auto task = TaskSpec{.id = TaskId{static_cast<std::uint64_t>(i)}};
@@ -87,8 +86,8 @@ auto main() -> int {
     check(!failure.has_value() && failure.error() == allot::Error{5}, "a failed result holds its error");
     ALLOT_ASSERT(failures >= 0, "failures are counted upwards");
 
-    // The same bytes under every compiler, standard library and machine. It changes with the rules alone; then take the number
-    // this prints.
+    // The same bytes under every compiler, standard library and machine. It changes with the rules alone; then take the
+    // number this prints.
     const auto golden = std::uint64_t{0x81bb'239a'5e92'9e81U};
     const auto digest = play(allot::Dispatcher{});
     if (digest != golden) {
@@ -97,6 +96,7 @@ auto main() -> int {
     check(digest == golden, "the digest of a fixed history is the golden one");
     check(play(allot::Dispatcher{allot::LinearPool{}, allot::LinearQueue{}}) == digest,
           "the linear oracles end in the same state");
-    check(play(allot::Dispatcher{allot::IdKey{1, 2}, allot::FlatQueue{}}) == digest, "the key of the hashes never shows");
+    check(play(allot::Dispatcher{allot::IdKey{1, 2}, allot::FlatQueue{}}) == digest,
+          "the key of the hashes never shows");
     return failures == 0 ? 0 : 1;
 }

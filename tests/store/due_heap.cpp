@@ -6,11 +6,11 @@
 #include <utility>
 #include <vector>
 
+#include <allot/store/due_heap.hpp>
+
 #include "support/catch.hpp"
 #include "support/history.hpp"
 #include "support/seed.hpp"
-
-#include <allot/store/due_heap.hpp>
 
 namespace {
 

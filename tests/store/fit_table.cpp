@@ -24,9 +24,7 @@ auto least(std::uint32_t vram) -> Requirement { return {{vram}}; }
 template <class H>
 auto list(std::span<const H> handles) -> std::vector<std::uint32_t> {
     auto values = std::vector<std::uint32_t>{};
-    for (const auto h : handles) {
-        values.push_back(h.value);
-    }
+    for (const auto h : handles) { values.push_back(h.value); }
     return values;
 }
 using Numbers = std::vector<std::uint32_t>;
@@ -104,15 +102,11 @@ TEST_CASE("nothing fits a closed class until it is opened") {
 
 TEST_CASE("a class of a copied table opens without memory, too") {
     auto table = FitTable{{1, 2}};
-    for (std::uint32_t c = 0; c < 40; ++c) {
-        table.add(ClassId{c}, card(8 + c), enough, false);
-    }
+    for (std::uint32_t c = 0; c < 40; ++c) { table.add(ClassId{c}, card(8 + c), enough, false); }
     table.add(RequirementId{0}, least(8), enough);
     const auto open_all = [](FitTable& t) {
         const auto before = support::calls;
-        for (std::uint32_t c = 0; c < 40; ++c) {
-            t.set_open(ClassId{c}, true);
-        }
+        for (std::uint32_t c = 0; c < 40; ++c) { t.set_open(ClassId{c}, true); }
         return support::calls - before;
     };
     auto copy = table;
@@ -145,17 +139,13 @@ TEST_CASE("rows and columns agree after any history") {
         if (class_known && table.contains(ClassId{*class_known})) {
             table.set_open(ClassId{*class_known}, sampler.once_in(2));
         }
-        if (step % 10 != 0) {
-            continue;
-        }
+        if (step % 10 != 0) { continue; }
         auto agrees = true;
         table.requirements().for_each([&](std::uint32_t id, const Requirement& requirement) {
             auto right = Numbers{};
             table.classes().for_each([&](std::uint32_t class_id, const NodeClass& node_class) {
                 const auto fits = table.open(ClassId{class_id}) && enough(node_class, requirement);
-                if (fits) {
-                    right.push_back(class_id);
-                }
+                if (fits) { right.push_back(class_id); }
                 const auto column = table.requirements_of(ClassId{class_id});
                 const auto listed = std::find(column.begin(), column.end(), RequirementId{id}) != column.end();
                 agrees = agrees && listed == fits;

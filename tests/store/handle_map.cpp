@@ -5,11 +5,11 @@
 #include <utility>
 #include <vector>
 
+#include <allot/store/handle_map.hpp>
+
 #include "support/catch.hpp"
 #include "support/history.hpp"
 #include "support/seed.hpp"
-
-#include <allot/store/handle_map.hpp>
 
 namespace {
 

@@ -8,11 +8,11 @@
 #include <utility>
 #include <vector>
 
+#include <allot/store/interner.hpp>
+
 #include "support/catch.hpp"
 #include "support/history.hpp"
 #include "support/seed.hpp"
-
-#include <allot/store/interner.hpp>
 
 namespace {
 

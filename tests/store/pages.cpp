@@ -5,9 +5,9 @@
 #include <utility>
 #include <vector>
 
-#include "support/catch.hpp"
-
 #include <allot/store/pages.hpp>
+
+#include "support/catch.hpp"
 
 namespace {
 

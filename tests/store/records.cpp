@@ -36,14 +36,14 @@ struct Ears {
         heard.push_back("models " + std::to_string(before.size()) + std::to_string(after.size()));
     }
     void counters_changed(const allot::Counters&, const allot::Counters&) { heard.emplace_back("counters"); }
-    void configured(const std::variant<int>& was) { heard.push_back("configured " + std::to_string(std::get<int>(was))); }
+    void configured(const std::variant<int>& was) {
+        heard.push_back("configured " + std::to_string(std::get<int>(was)));
+    }
 
     void note(const char* what, std::uint32_t handle, const void* before, const void* after) {
         heard.push_back(std::string{what} + ' ' + std::to_string(handle) + (before == nullptr ? " -" : " x") +
                         (after == nullptr ? "-" : "x"));
-        if (throws) {
-            throw std::runtime_error{"ears"};
-        }
+        if (throws) { throw std::runtime_error{"ears"}; }
     }
 };
 
@@ -92,7 +92,8 @@ TEST_CASE("a class opens and closes with the nodes that take part in it, and a r
     state.put(NodeHandle{1}, node_in(state, ears, 8, 8, 1), ears);
     CHECK(fits());
     const auto turn = [&](std::uint32_t h, allot::NodeState is) {
-        state.edit(NodeHandle{h}, [&](Record& record) { record.node.state = is; }, ears);
+        state.edit(
+            NodeHandle{h}, [&](Record& record) { record.node.state = is; }, ears);
     };
     turn(0, allot::NodeState::busy);
     turn(1, allot::NodeState::pending_leave);
@@ -212,10 +213,13 @@ TEST_CASE("a record edited where it lies moves its indices, and a rollback moves
     const auto before = state;
     const auto savepoint = state.savepoint();
     ears.heard.clear();
-    state.edit(NodeHandle{0}, [](Record& record) {
-        record.node.stake_root = allot::StakeRoot::from(400);
-        record.node.due_at = TimePoint{7s};
-    }, ears);
+    state.edit(
+        NodeHandle{0},
+        [](Record& record) {
+            record.node.stake_root = allot::StakeRoot::from(400);
+            record.node.due_at = TimePoint{7s};
+        },
+        ears);
     CHECK(ears.heard == std::vector<std::string>{"node 0 xx"});
     CHECK(state.stake_root_max() == allot::StakeRoot::from(400));
     CHECK(state.due_first()->time == 7'000);

@@ -3,11 +3,11 @@
 #include <set>
 #include <vector>
 
+#include <allot/store/slot_set.hpp>
+
 #include "support/catch.hpp"
 #include "support/history.hpp"
 #include "support/seed.hpp"
-
-#include <allot/store/slot_set.hpp>
 
 namespace {
 

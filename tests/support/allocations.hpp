@@ -23,9 +23,7 @@ auto taken(std::size_t size, std::size_t alignment) noexcept -> void* {
 }
 auto taken_or_thrown(std::size_t size, std::size_t alignment) -> void* {
     auto* const memory = taken(size, alignment);
-    if (memory == nullptr) {
-        throw std::bad_alloc{};
-    }
+    if (memory == nullptr) { throw std::bad_alloc{}; }
     return memory;
 }
 constexpr auto usual = std::size_t{__STDCPP_DEFAULT_NEW_ALIGNMENT__};
@@ -34,8 +32,12 @@ constexpr auto usual = std::size_t{__STDCPP_DEFAULT_NEW_ALIGNMENT__};
 
 auto operator new(std::size_t size) -> void* { return support::taken_or_thrown(size, support::usual); }
 auto operator new[](std::size_t size) -> void* { return support::taken_or_thrown(size, support::usual); }
-auto operator new(std::size_t size, const std::nothrow_t&) noexcept -> void* { return support::taken(size, support::usual); }
-auto operator new[](std::size_t size, const std::nothrow_t&) noexcept -> void* { return support::taken(size, support::usual); }
+auto operator new(std::size_t size, const std::nothrow_t&) noexcept -> void* {
+    return support::taken(size, support::usual);
+}
+auto operator new[](std::size_t size, const std::nothrow_t&) noexcept -> void* {
+    return support::taken(size, support::usual);
+}
 auto operator new(std::size_t size, std::align_val_t a) -> void* {
     return support::taken_or_thrown(size, static_cast<std::size_t>(a));
 }

@@ -30,13 +30,17 @@ inline auto plainer(const Op& op) -> std::vector<Op> {
             }
         }
     };
-    shrink([](Op& o) -> auto& { return o.odd; }, op.odd);
-    shrink([](Op& o) -> auto& { return o.time; }, op.time);
+    shrink(
+        [](Op & o) -> auto& { return o.odd; }, op.odd);
+    shrink(
+        [](Op & o) -> auto& { return o.time; }, op.time);
     for (std::size_t i = 0; i < op.x.size(); ++i) {
-        shrink([i](Op& o) -> auto& { return o.x[i]; }, op.x[i]);
+        shrink(
+            [i](Op & o) -> auto& { return o.x[i]; }, op.x[i]);
     }
     if (op.chance > 1) {
-        shrink([](Op& o) -> auto& { return o.chance; }, op.chance);
+        shrink(
+            [](Op & o) -> auto& { return o.chance; }, op.chance);
     }
     return all;
 }
@@ -45,7 +49,8 @@ inline auto plainer(const Op& op) -> std::vector<Op> {
 inline auto any_script(int length = 300) -> rc::Gen<Script> {
     const auto op = rc::Gen<Op>{[](const rc::Random& random, int) {
         auto words = random;
-        return rc::shrinkable::shrinkRecur(any_op(words), [](const Op& o) { return rc::seq::fromContainer(plainer(o)); });
+        return rc::shrinkable::shrinkRecur(any_op(words),
+                                           [](const Op& o) { return rc::seq::fromContainer(plainer(o)); });
     }};
     const auto setup = rc::Gen<Setup>{[](const rc::Random& random, int) {
         auto words = random;
@@ -54,9 +59,7 @@ inline auto any_script(int length = 300) -> rc::Gen<Script> {
         return rc::shrinkable::shrinkRecur(Setup{bits | always}, [](const Setup& s) {
             auto fewer = std::vector<Setup>{};
             for (auto bit = 0U; bit < 18U; ++bit) {
-                if (s.has(bit)) {
-                    fewer.push_back(Setup{s.bits & ~(1U << bit)});
-                }
+                if (s.has(bit)) { fewer.push_back(Setup{s.bits & ~(1U << bit)}); }
             }
             return rc::seq::fromContainer(fewer);
         });

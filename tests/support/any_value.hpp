@@ -12,9 +12,8 @@
 #include <variant>
 #include <vector>
 
-#include <fmt/format.h>
-
 #include <boost/mp11/algorithm.hpp>
+#include <fmt/format.h>
 
 #include <allot/core/command_fields.hpp>
 #include <allot/core/event_fields.hpp>
@@ -50,8 +49,9 @@ public:
     [[nodiscard]] auto alternative(std::size_t index) -> V {
         using Alternatives = typename AlternativesOf<V>::type;
         auto value = allot::blank<V>();
-        boost::mp11::mp_with_index<std::variant_size_v<Alternatives>>(
-            index, [&](auto i) { fill(value.template emplace<i>(allot::blank<std::variant_alternative_t<i, Alternatives>>())); });
+        boost::mp11::mp_with_index<std::variant_size_v<Alternatives>>(index, [&](auto i) {
+            fill(value.template emplace<i>(allot::blank<std::variant_alternative_t<i, Alternatives>>()));
+        });
         return value;
     }
 
@@ -69,7 +69,8 @@ public:
         } else if constexpr (std::is_same_v<T, allot::u128>) {
             value = wide();
         } else if constexpr (std::is_same_v<T, allot::Score>) {
-            value = allot::Score::from_raw(static_cast<std::uint32_t>(below(4) == 0 ? word() : below((1U << 30U) + 1U)));
+            value =
+                allot::Score::from_raw(static_cast<std::uint32_t>(below(4) == 0 ? word() : below((1U << 30U) + 1U)));
         } else if constexpr (std::is_same_v<T, allot::StakeRoot>) {
             value = allot::StakeRoot::from(wide() >> static_cast<int>(below(128)));
         } else if constexpr (std::is_same_v<T, allot::Duration>) {
@@ -127,30 +128,24 @@ private:
     }
     template <class T, std::size_t N>
     void fill_made_of_others(std::array<T, N>& values) {
-        for (auto& value : values) {
-            fill(value);
-        }
+        for (auto& value : values) { fill(value); }
     }
     template <class T>
     void fill_made_of_others(std::vector<T>& values) {
         values.clear();
-        for (auto left = below(4); left > 0; --left) {
-            values.push_back(of<T>());
-        }
+        for (auto left = below(4); left > 0; --left) { values.push_back(of<T>()); }
     }
-    void fill_made_of_others(allot::Value& value) { value = allot::Value{wide() >> static_cast<int>(below(128)), word()}; }
+    void fill_made_of_others(allot::Value& value) {
+        value = allot::Value{wide() >> static_cast<int>(below(128)), word()};
+    }
     void fill_made_of_others(allot::Events& events) {
         events.clear();
-        for (auto left = below(4); left > 0; --left) {
-            events.push(of<allot::Event>());
-        }
+        for (auto left = below(4); left > 0; --left) { events.push(of<allot::Event>()); }
     }
     template <class T>
     void fill_made_of_others(std::optional<T>& value) {
         value.reset();
-        if (below(2) == 1) {
-            value = of<T>();
-        }
+        if (below(2) == 1) { value = of<T>(); }
     }
     template <class... Ts>
     void fill_made_of_others(std::variant<Ts...>& value) {
@@ -175,9 +170,7 @@ inline auto told_of(const allot::Name& value) -> std::string { return told_of(st
 template <class List>
 auto told_of_list(const List& values) -> std::string {
     auto out = fmt::format("{}[", values.size());
-    for (const auto& value : values) {
-        out += told(value) + ",";
-    }
+    for (const auto& value : values) { out += told(value) + ","; }
     return out + "]";
 }
 template <class T, std::size_t N>
@@ -219,9 +212,8 @@ auto told(const T& value) -> std::string {
         return fmt::format("@{}", value.time_since_epoch().count());
     } else if constexpr (allot::has_fields<T>) {
         auto out = std::string{"{"};
-        allot::each_field(value, [&](std::string_view name, const auto& field) {
-            out += fmt::format("{}={} ", name, told(field));
-        });
+        allot::each_field(
+            value, [&](std::string_view name, const auto& field) { out += fmt::format("{}={} ", name, told(field)); });
         return out + "}";
     } else {
         return detail::told_of(value);

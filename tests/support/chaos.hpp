@@ -43,8 +43,9 @@ public:
             case 5: return command::Resume{node_id()};
             case 6: return command::Leave{node_id()};
             case 7: return command::ReportModel{node_id(), static_cast<command::Report>(below(5)), models(3)};
-            case 8: return command::Observe{node_id(), below(3) > 0 ? allot::OutcomeKind::timeout
-                                                                    : static_cast<allot::OutcomeKind>(below(10))};
+            case 8:
+                return command::Observe{node_id(), below(3) > 0 ? allot::OutcomeKind::timeout
+                                                                : static_cast<allot::OutcomeKind>(below(10))};
             case 9: return below(4) == 0 ? Command{command::Slash{node_id()}} : Command{command::Match{}};
             case 10:
             case 11:
@@ -53,14 +54,16 @@ public:
             case 14:
             case 15: return command::Submit{a_task()};
             case 16: return command::Cancel{task_id()};
-            case 17: return below(2) == 0 ? Command{command::Commit{lease(dispatcher)}}
-                                          : Command{command::Disclose{lease(dispatcher)}};
+            case 17:
+                return below(2) == 0 ? Command{command::Commit{lease(dispatcher)}}
+                                     : Command{command::Disclose{lease(dispatcher)}};
             case 18:
             case 19: return command::Complete{lease(dispatcher)};
             case 20: return command::Fail{lease(dispatcher), static_cast<allot::FailCause>(below(4))};
             case 21: return command::Decline{lease(dispatcher)};
-            case 22: return below(2) == 0 ? Command{command::Renew{lease(dispatcher)}}
-                                          : Command{command::Score{node_id(), static_cast<std::uint32_t>(below(12))}};
+            case 22:
+                return below(2) == 0 ? Command{command::Renew{lease(dispatcher)}}
+                                     : Command{command::Score{node_id(), static_cast<std::uint32_t>(below(12))}};
             default: return below(2) == 0 ? Command{command::Advance{}} : Command{command::Match{}};
         }
     }
@@ -73,9 +76,7 @@ public:
         node.platform = below(3) == 0 ? "Linux" : "";
         node.software = {1, static_cast<std::uint32_t>(below(2)), 0};
         node.models = models(3);
-        if (below(3) == 0) {
-            node.operator_id = allot::OperatorId{below(2)};
-        }
+        if (below(3) == 0) { node.operator_id = allot::OperatorId{below(2)}; }
         return node;
     }
 
@@ -141,9 +142,7 @@ private:
             const auto& task = state.tasks()[record.task];
             leases.push_back({task.id, state.nodes()[record.node].node.id, record.token, 0, 1, record.deadline});
         });
-        if (leases.empty()) {
-            return {task_id(), node_id(), 1};
-        }
+        if (leases.empty()) { return {task_id(), node_id(), 1}; }
         auto lease = leases[below(leases.size())];
         lease.token -= below(8) == 0 ? 1U : 0U;
         return lease;

@@ -32,9 +32,9 @@ struct Setup {
     [[nodiscard]] auto rules() const -> allot::RulesParameters {
         auto rules = allot::RulesParameters{};
         rules.narrowing = has(1) && has(2) ? allot::Narrowing::none
-                          : has(1) ? allot::Narrowing::all
-                          : has(2) ? allot::Narrowing::gate
-                                   : allot::Narrowing::any;
+                          : has(1)         ? allot::Narrowing::all
+                          : has(2)         ? allot::Narrowing::gate
+                                           : allot::Narrowing::any;
         rules.due_max = has(3) ? 2 : rules.due_max;
         rules.renewals_max = has(3) ? 1 : rules.renewals_max;
         rules.evictions_max = has(4) ? 1 : rules.evictions_max;
@@ -82,9 +82,12 @@ struct Setup {
     /// Makes a dispatcher with these parameters.
     template <class D>
     [[nodiscard]] auto make(typename D::CandidatePool pool = {}, allot::IdKey key = {}) const -> D {
-        return D{allot::Rules{rules()},          std::move(pool),
-                 typename D::TaskQueue{queue()}, allot::RollingQos{qos()},
-                 allot::ThresholdPlacement{placement()}, allot::FixedTerms{terms()},
+        return D{allot::Rules{rules()},
+                 std::move(pool),
+                 typename D::TaskQueue{queue()},
+                 allot::RollingQos{qos()},
+                 allot::ThresholdPlacement{placement()},
+                 allot::FixedTerms{terms()},
                  key};
     }
 };
@@ -99,17 +102,38 @@ using Command = FastDispatcher::Command;
 using Configuration = FastDispatcher::Configuration;
 
 enum class Verb : std::uint8_t {
-    join, submit, complete, match, advance, fail, decline, renew, commit, disclose, cancel, update, pause, resume, leave,
-    report_model, observe, score, slash, configure, session_open, session_commit, session_rollback,
+    join,
+    submit,
+    complete,
+    match,
+    advance,
+    fail,
+    decline,
+    renew,
+    commit,
+    disclose,
+    cancel,
+    update,
+    pause,
+    resume,
+    leave,
+    report_model,
+    observe,
+    score,
+    slash,
+    configure,
+    session_open,
+    session_commit,
+    session_rollback,
 };
 
 /// One step of a script. Its numbers get their meaning from the current state, so that a shrunk script still runs. All
 /// zero is the plainest step of its verb.
 struct Op {
     Verb verb = Verb::advance;
-    std::uint8_t time = 0;     ///< Index of a step in time.
-    std::uint8_t chance = 1;   ///< The entropy; zero is none.
-    std::uint8_t odd = 0;      ///< Index of the fault in the command; zero is none.
+    std::uint8_t time = 0;    ///< Index of a step in time.
+    std::uint8_t chance = 1;  ///< The entropy; zero is none.
+    std::uint8_t odd = 0;     ///< Index of the fault in the command; zero is none.
     std::array<std::uint8_t, 10> x{};
 };
 
@@ -126,12 +150,15 @@ struct Script {
 
 namespace table {
 
-struct Card { const char* gpu; std::uint32_t vram; };
-inline constexpr auto cards = std::array{Card{"RTX 4090", 24}, Card{"A100", 40}, Card{"A100", 80}, Card{"RTX 4090", 48},
-                                         Card{"T4", 16}};
+struct Card {
+    const char* gpu;
+    std::uint32_t vram;
+};
+inline constexpr auto cards =
+    std::array{Card{"RTX 4090", 24}, Card{"A100", 40}, Card{"A100", 80}, Card{"RTX 4090", 48}, Card{"T4", 16}};
 inline constexpr auto platforms = std::array{"Linux", "Windows", ""};
-inline constexpr auto software = std::array{allot::SoftwareVersion{1, 2, 0}, allot::SoftwareVersion{1, 0, 7},
-                                            allot::SoftwareVersion{2, 0, 0}};
+inline constexpr auto software =
+    std::array{allot::SoftwareVersion{1, 2, 0}, allot::SoftwareVersion{1, 0, 7}, allot::SoftwareVersion{2, 0, 0}};
 inline constexpr auto models = std::array{"sdxl", "lora", "llama", "base"};
 inline constexpr auto durations =
     std::array<std::int64_t, 8>{20'000, 40'000, 10'000, 30'000, 1, 3'600'000, 0xFFFF'FFFF, 60'000};
@@ -142,9 +169,7 @@ inline constexpr auto tasks = 48U;
 inline auto stake(std::uint8_t x) -> allot::Amount {
     using allot::u128;
     constexpr auto some = std::array<std::uint64_t, 8>{400, 1600, 100, 1, 0, 2, 3, 1'000'000};
-    if (x < 3 * some.size()) {
-        return some[x % some.size()];
-    }
+    if (x < 3 * some.size()) { return some[x % some.size()]; }
     const auto power = u128{1} << (x % 96);
     return x % 3 == 0 ? power + (power - u128{1}) : power + u128{x / 96U};
 }
@@ -169,28 +194,28 @@ auto any_op(Words& words) -> Op {
         put(Verb::fail, 6), put(Verb::decline, 4), put(Verb::renew, 2), put(Verb::commit, 3), put(Verb::disclose, 3);
         put(Verb::cancel, 4), put(Verb::update, 7), put(Verb::pause, 3), put(Verb::resume, 4), put(Verb::leave, 4);
         put(Verb::report_model, 6), put(Verb::observe, 5), put(Verb::score, 6), put(Verb::slash, 1);
-        put(Verb::configure, 1), put(Verb::session_open, 2), put(Verb::session_commit, 1), put(Verb::session_rollback, 2);
+        put(Verb::configure, 1), put(Verb::session_open, 2), put(Verb::session_commit, 1),
+            put(Verb::session_rollback, 2);
         return list;
     }();
     // Index into the time steps of `interpret`: mostly none or short, rarely one after which everything is due.
     static const auto times = [] {
         auto list = std::vector<std::uint8_t>(60, 0);
-        const auto put = [&](std::uint8_t time, int often) { list.insert(list.end(), static_cast<std::size_t>(often), time); };
-        put(1, 10), put(2, 12), put(3, 12), put(4, 10), put(5, 4), put(6, 3), put(7, 3), put(8, 2), put(9, 1), put(12, 1);
+        const auto put = [&](std::uint8_t time, int often) {
+            list.insert(list.end(), static_cast<std::size_t>(often), time);
+        };
+        put(1, 10), put(2, 12), put(3, 12), put(4, 10), put(5, 4), put(6, 3), put(7, 3), put(8, 2), put(9, 1),
+            put(12, 1);
         return list;
     }();
     const auto below = [&](std::size_t n) { return static_cast<std::size_t>(words.next() % n); };
     auto op = Op{};
     op.verb = verbs[below(verbs.size())];
     op.time = times[below(times.size())];
-    if (below(400) == 0) {
-        op.time = static_cast<std::uint8_t>(10 + below(4));
-    }
+    if (below(400) == 0) { op.time = static_cast<std::uint8_t>(10 + below(4)); }
     op.chance = static_cast<std::uint8_t>(below(8) < 2 ? 0 : 1 + below(250));
     op.odd = static_cast<std::uint8_t>(below(8) == 0 ? 1 + below(22) : 0);
-    for (auto& x : op.x) {
-        x = static_cast<std::uint8_t>(below(256));
-    }
+    for (auto& x : op.x) { x = static_cast<std::uint8_t>(below(256)); }
     return op;
 }
 
@@ -198,10 +223,10 @@ auto any_op(Words& words) -> Op {
 
 /// The memory of a client that sends commands: the nodes present, and the leases given.
 struct Memory {
-    std::vector<allot::NodeId> present{};               // in the order they joined
-    std::vector<allot::Lease> running{};                // in the order they began
-    std::vector<allot::Lease> given{};                  // all of them
-    bool gangs = false;                                 // its tasks may ask for several nodes
+    std::vector<allot::NodeId> present{};  // in the order they joined
+    std::vector<allot::Lease> running{};   // in the order they began
+    std::vector<allot::Lease> given{};     // all of them
+    bool gangs = false;                    // its tasks may ask for several nodes
 
     void hear(const allot::Events& events) {
         const auto gone = [this](const allot::NodeId& node) { std::erase(present, node); };
@@ -223,11 +248,12 @@ struct Memory {
 };
 
 /// Returns the time after a step, by the step's index.
-inline auto time_after(const Op& op, allot::TimePoint now, std::optional<allot::TimePoint> deadline) -> allot::TimePoint {
-    constexpr auto steps = std::array<allot::Duration, 12>{0ms,    1ms,    1s,     20s,   0ms,  0ms,
-                                                           90s,    10min,  45min,  7h,    80h,  24h * 31};
+inline auto time_after(const Op& op, allot::TimePoint now, std::optional<allot::TimePoint> deadline)
+    -> allot::TimePoint {
+    constexpr auto steps =
+        std::array<allot::Duration, 12>{0ms, 1ms, 1s, 20s, 0ms, 0ms, 90s, 10min, 45min, 7h, 80h, 24h * 31};
     switch (op.time) {
-        case 4: return deadline ? std::max(now, *deadline) : now;        // exactly when something is due
+        case 4: return deadline ? std::max(now, *deadline) : now;  // exactly when something is due
         case 5: return deadline ? std::max<allot::TimePoint>(now, *deadline - 1ms) : now;  // just before
         case 12: return now - 1ms;
         case 13: return allot::time_point_max + 1ms;
@@ -251,9 +277,7 @@ inline auto time_after(const Op& op, allot::TimePoint now, std::optional<allot::
     const auto models = [](std::uint8_t mask) {
         auto names = std::vector<std::string>{};
         for (auto i = 0U; i < table::models.size(); ++i) {
-            if (((mask >> i) & 1U) != 0 && ((mask >> (i + 4U)) & 1U) == 0) {
-                names.emplace_back(table::models[i]);
-            }
+            if (((mask >> i) & 1U) != 0 && ((mask >> (i + 4U)) & 1U) == 0) { names.emplace_back(table::models[i]); }
         }
         return names;
     };
@@ -265,9 +289,7 @@ inline auto time_after(const Op& op, allot::TimePoint now, std::optional<allot::
     };
     // A current lease, if there is one; else one that has ended, or one never given.
     const auto lease = [&]() -> allot::Lease {
-        if (memory.given.empty() || op.odd == 7) {
-            return {task, node, x[1], 0, 1, {}};
-        }
+        if (memory.given.empty() || op.odd == 7) { return {task, node, x[1], 0, 1, {}}; }
         const auto& some = memory.running.empty() || op.odd == 8 ? memory.given : memory.running;
         auto given = some[x[0] % some.size()];
         if (op.odd == 9) { given.token -= 1; }
@@ -297,7 +319,10 @@ inline auto time_after(const Op& op, allot::TimePoint now, std::optional<allot::
             auto change = allot::NodeUpdate{.id = node};
             const auto& card = table::cards[x[1] % table::cards.size()];
             if (x[2] % 4 == 0 || x[2] > 200) { change.stake = table::stake(x[3]); }
-            if (x[2] % 4 == 1) { change.gpu = card.gpu; change.vram = allot::Gibibytes{card.vram}; }
+            if (x[2] % 4 == 1) {
+                change.gpu = card.gpu;
+                change.vram = allot::Gibibytes{card.vram};
+            }
             if (x[2] % 4 == 2) { change.software = table::software[x[4] % 3]; }
             if (x[2] % 16 == 3) { change.platform = table::platforms[x[4] % 3]; }
             if (x[2] % 16 == 7) { change.operator_id = allot::OperatorId{x[4] % 4U}; }
@@ -355,7 +380,10 @@ inline auto time_after(const Op& op, allot::TimePoint now, std::optional<allot::
                 if (op.odd == 0) { spec.owner.reset(), spec.group.reset(), spec.gang_size = 1, spec.same_card = false; }
             }
             spoil(spec.models);
-            if (op.odd == 13) { spec.vram_min = {}; spec.gpus.clear(); }
+            if (op.odd == 13) {
+                spec.vram_min = {};
+                spec.gpus.clear();
+            }
             if (op.odd == 14) { spec.gpus = {{"", {24}}}; }
             if (op.odd == 15) { spec.fee = allot::u128{1} << 96; }
             if (op.odd == 16) { spec.duration_estimate = allot::Duration{0}; }
@@ -406,9 +434,7 @@ inline auto moment_of(const Op& op, const Setup& setup, allot::TimePoint now, st
     -> allot::Moment {
     const auto chance = setup.entropy_always() && op.chance == 0 ? std::uint8_t{255} : op.chance;
     auto moment = allot::Moment{time_after(op, now, deadline)};
-    if (chance != 0) {
-        moment.entropy = allot::Entropy{std::uint64_t{chance} * 0x9E37'79B9'7F4A'7C15U};
-    }
+    if (chance != 0) { moment.entropy = allot::Entropy{std::uint64_t{chance} * 0x9E37'79B9'7F4A'7C15U}; }
     return moment;
 }
 

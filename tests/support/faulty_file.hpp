@@ -32,7 +32,8 @@ public:
     /// Thrown when the machine stops.
     struct Crash {};
 
-    FaultyFile(Fault fault, int at, std::uint64_t seed) : fault_{fault}, left_{at}, random_{seed}, page_{16U << below(3)} {}
+    FaultyFile(Fault fault, int at, std::uint64_t seed)
+        : fault_{fault}, left_{at}, random_{seed}, page_{16U << below(3)} {}
 
     auto append(std::span<const std::uint8_t> bytes) -> std::optional<allot::IoError> {
         const auto some = below(bytes.size() + 1);
@@ -43,12 +44,13 @@ public:
             case Fault::hole: write(bytes); throw Crash{};
             case Fault::out_of_order:
                 write(bytes);
-                if ((at_ - 1) / page_ > (at_ - bytes.size()) / page_) {
-                    throw Crash{};
-                }
+                if ((at_ - 1) / page_ > (at_ - bytes.size()) / page_) { throw Crash{}; }
                 wait();
                 return std::nullopt;
-            case Fault::bit_flip: write(bytes); flip(std::span{seen_}.subspan(at_ - bytes.size(), bytes.size())); return std::nullopt;
+            case Fault::bit_flip:
+                write(bytes);
+                flip(std::span{seen_}.subspan(at_ - bytes.size(), bytes.size()));
+                return std::nullopt;
             case Fault::lost_sync:
             case Fault::lost_pages: wait(); break;
             case Fault::none: break;
@@ -64,9 +66,7 @@ public:
             case Fault::hole: throw Crash{};
             case Fault::lost_sync: return std::nullopt;
             case Fault::lost_pages:
-                if (lose_pages()) {
-                    return allot::IoError::sync_failed;
-                }
+                if (lose_pages()) { return allot::IoError::sync_failed; }
                 wait();
                 break;
             case Fault::out_of_order:
@@ -74,9 +74,7 @@ public:
             case Fault::none: break;
         }
         for (std::size_t page = 0; page < dirty_.size(); ++page) {
-            if (dirty_[page]) {
-                keep_page(page);
-            }
+            if (dirty_[page]) { keep_page(page); }
         }
         kept_.resize(seen_.size());
         return std::nullopt;
@@ -96,9 +94,7 @@ public:
             case Fault::none: break;
         }
         std::copy_n(seen_.begin() + static_cast<std::ptrdiff_t>(at_), count, into.begin());
-        if (fault == Fault::bit_flip) {
-            flip(into.first(count));
-        }
+        if (fault == Fault::bit_flip) { flip(into.first(count)); }
         at_ += count;
         return count;
     }
@@ -200,24 +196,18 @@ private:
         seen_.resize(std::max(seen_.size(), at_ + bytes.size()));
         dirty_.resize(pages(seen_.size()));
         std::copy(bytes.begin(), bytes.end(), seen_.begin() + static_cast<std::ptrdiff_t>(at_));
-        for (std::size_t i = 0; i < bytes.size(); ++i) {
-            dirty_[(at_ + i) / page_] = true;
-        }
+        for (std::size_t i = 0; i < bytes.size(); ++i) { dirty_[(at_ + i) / page_] = true; }
         at_ += bytes.size();
     }
     void keep_page(std::size_t page) {
         const auto end = std::min((page + 1) * page_, seen_.size());
         kept_.resize(std::max(kept_.size(), end));
-        for (auto i = page * page_; i < end; ++i) {
-            kept_[i] = seen_[i];
-        }
+        for (auto i = page * page_; i < end; ++i) { kept_[i] = seen_[i]; }
         dirty_[page] = false;
     }
     [[nodiscard]] auto differs(std::size_t page) const -> bool {
         for (auto i = page * page_; i < std::min((page + 1) * page_, seen_.size()); ++i) {
-            if (i >= kept_.size() || kept_[i] != seen_[i]) {
-                return true;
-            }
+            if (i >= kept_.size() || kept_[i] != seen_[i]) { return true; }
         }
         return false;
     }
@@ -226,9 +216,7 @@ private:
         const auto before = missing_;
         for (std::size_t page = 0; page < dirty_.size(); ++page) {
             if (dirty_[page]) {
-                if (below(2) == 0) {
-                    keep_page(page);
-                }
+                if (below(2) == 0) { keep_page(page); }
                 missing_ += differs(page) ? 1U : 0U;
                 dirty_[page] = false;
             }

@@ -53,12 +53,8 @@ public:
         const auto accepted = events.accepted();
         forget(d, events);
         for (std::size_t i = 0; i < events.size(); ++i) {
-            if (i == events.answer() && accepted) {
-                begin(command);
-            }
-            if (i == events.answer()) {
-                verify_lease(command, events);
-            }
+            if (i == events.answer() && accepted) { begin(command); }
+            if (i == events.answer()) { verify_lease(command, events); }
             ensure(!overfull_ || std::holds_alternative<allot::event::TaskEvicted>(events[i]),
                    "Q1: what does not fit is evicted at once");
             overfull_ = false;
@@ -122,9 +118,7 @@ private:
 
         [[nodiscard]] auto find(const allot::Lease& lease) -> Member* {
             for (auto& m : members) {
-                if (m.token == lease.token && m.node == lease.node) {
-                    return &m;
-                }
+                if (m.token == lease.token && m.node == lease.node) { return &m; }
             }
             return nullptr;
         }
@@ -149,19 +143,13 @@ private:
     };
 
     static void ensure(bool holds, const char* what) {
-        if (!holds) {
-            throw Broken{what};
-        }
+        if (!holds) { throw Broken{what}; }
     }
     static void ensure(bool holds, const char* what, const allot::NodeId& node) {
-        if (!holds) {
-            broken("{} (node {})", what, node);
-        }
+        if (!holds) { broken("{} (node {})", what, node); }
     }
     static void ensure(bool holds, const char* what, const allot::TaskId& task) {
-        if (!holds) {
-            broken("{} (task {})", what, task);
-        }
+        if (!holds) { broken("{} (task {})", what, task); }
     }
 
     // ---- the predicates, a second time -----------------------------------------------------------------------------
@@ -189,9 +177,7 @@ private:
         const auto kind = alike(node(id).spec);
         if (kind.size() == rules_.class_nodes_min) {
             for (const auto* book : kind) {
-                if (is_free(*book)) {
-                    freed_.insert(book->spec.id);
-                }
+                if (is_free(*book)) { freed_.insert(book->spec.id); }
             }
         }
     }
@@ -203,16 +189,10 @@ private:
             card = card || (choice.name == node.gpu && enough);
         }
         auto platform = task.platforms.empty();
-        for (const auto& name : task.platforms) {
-            platform = platform || name == node.platform;
-        }
-        for (const auto& name : task.platforms_refused) {
-            platform = platform && name != node.platform;
-        }
+        for (const auto& name : task.platforms) { platform = platform || name == node.platform; }
+        for (const auto& name : task.platforms_refused) { platform = platform && name != node.platform; }
         const auto version = [&] {
-            if (!task.software) {
-                return true;
-            }
+            if (!task.software) { return true; }
             const auto& has = node.software;
             const auto& needs = *task.software;
             return has.major == needs.major && std::tie(has.minor, has.patch) >= std::tie(needs.minor, needs.patch);
@@ -241,18 +221,14 @@ private:
     }
     /// True if a free node of positive weight may run a task.
     [[nodiscard]] auto may_run(const NodeBook& node, const TaskBook& task) const -> bool {
-        if (task.spec.node) {
-            return node.spec.id == *task.spec.node && serves(node.spec, task.spec);
-        }
+        if (task.spec.node) { return node.spec.id == *task.spec.node && serves(node.spec, task.spec); }
         const auto& avoided = task.avoided;
         if (!serves(node.spec, task.spec) || std::find(avoided.begin(), avoided.end(), node.spec.id) != avoided.end()) {
             return false;
         }
         if (task.spec.group) {
             for (const auto& [id, operator_id] : groups_.at(*task.spec.group).members) {
-                if (id == node.spec.id || operator_id == node.operator_id) {
-                    return false;
-                }
+                if (id == node.spec.id || operator_id == node.operator_id) { return false; }
             }
         }
         return rules_.narrowing != allot::Narrowing::gate || holds_all(node, task);
@@ -282,9 +258,7 @@ private:
             const auto fits = &other != &node && other.state == allot::NodeState::available && is_free(other) &&
                               has_weight(d, other) && may_run(other, task) &&
                               (!task.spec.same_card || same_card(other, node));
-            if (fits && (!task.spec.group || operators.insert(other.operator_id).second)) {
-                found.push_back(&other);
-            }
+            if (fits && (!task.spec.group || operators.insert(other.operator_id).second)) { found.push_back(&other); }
         }
         return found;
     }
@@ -297,9 +271,7 @@ private:
     /// Returns the pinned task that waits for a node, or null.
     [[nodiscard]] auto held_for(const allot::NodeId& id) const -> const TaskBook* {
         for (const auto& [name, task] : tasks_) {
-            if (task.state == State::held && *task.spec.node == id) {
-                return &task;
-            }
+            if (task.state == State::held && *task.spec.node == id) { return &task; }
         }
         return nullptr;
     }
@@ -330,11 +302,10 @@ private:
                 }
             },
             command);
-        if (lease == nullptr || (!events.accepted() && events.error() == allot::Error::advance_first)) {
-            return;
-        }
+        if (lease == nullptr || (!events.accepted() && events.error() == allot::Error::advance_first)) { return; }
         const auto task = tasks_.find(lease->task);
-        const auto* member = task != tasks_.end() && task->second.state == State::running ? task->second.find(*lease) : nullptr;
+        const auto* member =
+            task != tasks_.end() && task->second.state == State::running ? task->second.find(*lease) : nullptr;
         const auto current = member != nullptr;
         if (member != nullptr && member->phase == allot::LeasePhase::completed) {
             ensure(!events.accepted() && events.error() == allot::Error::lease_completed, "a completed part is done",
@@ -386,7 +357,8 @@ private:
             const auto fresh = newcomer && joined->node == id;
             const auto gone = d.node(id) == nullptr || fresh;
             if (node.state != allot::NodeState::left) {
-                ensure(!gone || (newcomer && nodes_.size() >= rules_.nodes_max), "a node that is present is remembered", id);
+                ensure(!gone || (newcomer && nodes_.size() >= rules_.nodes_max), "a node that is present is remembered",
+                       id);
             } else {
                 const auto due = node.forget_at <= now_;
                 ensure(!gone || due || (newcomer && nodes_.size() >= rules_.nodes_max),  // then it makes room
@@ -411,7 +383,8 @@ private:
     }
     [[nodiscard]] auto task(const allot::TaskId& id) -> TaskBook& {
         const auto found = tasks_.find(id);
-        ensure(found != tasks_.end() && found->second.state != State::ended, "L4: nothing happens to a task after its end", id);
+        ensure(found != tasks_.end() && found->second.state != State::ended,
+               "L4: nothing happens to a task after its end", id);
         return found->second;
     }
     /// One of its nodes is free again; after the last one the task no longer runs.
@@ -451,9 +424,7 @@ private:
     }
     void avoid(TaskBook& t, const allot::NodeId& id) const {
         t.avoided.push_back(id);
-        if (t.avoided.size() > rules_.avoided_max) {
-            t.avoided.erase(t.avoided.begin());
-        }
+        if (t.avoided.size() > rules_.avoided_max) { t.avoided.erase(t.avoided.begin()); }
     }
     void depart(const allot::NodeId& id) {
         auto& n = node(id);
@@ -472,20 +443,19 @@ private:
     }
     /// A node has models on its disk; if the table of models is full, only those already in it.
     template <class D>
-    void have(const D& d, const allot::NodeId& id, const std::vector<std::string>& models, bool room_came_later = false) {
+    void have(const D& d, const allot::NodeId& id, const std::vector<std::string>& models,
+              bool room_came_later = false) {
         const auto& state = d.state();
         const auto n = *state.nodes().find(id);
         for (const auto& name : models) {
             const auto model = state.models().find(name);
             const auto& held = state.holdings(n);
-            const auto kept = !state.nodes()[n].node.present() || std::any_of(held.begin(), held.end(), [&](const auto& h) {
-                return model && h.model == *model && h.on_disk();
-            });
+            const auto kept = !state.nodes()[n].node.present() ||
+                              std::any_of(held.begin(), held.end(),
+                                          [&](const auto& h) { return model && h.model == *model && h.on_disk(); });
             ensure(kept || room_came_later || state.models().held() >= rules_.models_max,
                    "a model is written down while there is room", id);
-            if (kept) {
-                node(id).disk.insert(name);
-            }
+            if (kept) { node(id).disk.insert(name); }
         }
     }
     /// Returns the worth of a node for eviction: its stake; of equal stakes, a node that left is worth less.
@@ -495,14 +465,10 @@ private:
     /// At the limit a joining node takes the row of the poorest node without work.
     template <class D>
     void make_room(const D& d, const allot::NodeSpec& newcomer) {
-        if (nodes_.size() < rules_.nodes_max) {
-            return;
-        }
+        if (nodes_.size() < rules_.nodes_max) { return; }
         auto gone = std::vector<allot::NodeId>{};
         for (const auto& [id, book] : nodes_) {
-            if (d.node(id) == nullptr) {
-                gone.push_back(id);
-            }
+            if (d.node(id) == nullptr) { gone.push_back(id); }
         }
         ensure(gone.size() == 1, "one node makes way for another", newcomer.id);
         const auto poorest = worth(nodes_.at(gone[0]));
@@ -510,9 +476,7 @@ private:
         for (const auto& [id, book] : nodes_) {
             ensure(book.task || poorest <= worth(book), "the poorest node makes way", id);
         }
-        if (!poorest.second) {
-            nodes_.erase(gone[0]);
-        }
+        if (!poorest.second) { nodes_.erase(gone[0]); }
     }
     [[nodiscard]] auto length(const TaskBook& t) const -> allot::Duration {
         const auto wanted = t.spec.duration_estimate * terms_.estimates;
@@ -524,9 +488,7 @@ private:
         const auto& spec = std::get<allot::command::Join>(command).node;
         auto book = NodeBook{spec, spec.operator_id ? *spec.operator_id : allot::OperatorId{spec.id.bytes()}};
         book.excluded = d.node(e.node)->node.excluded;
-        if (!e.again) {
-            make_room(d, spec);
-        }
+        if (!e.again) { make_room(d, spec); }
         ensure(e.again == nodes_.contains(e.node), "a node joins again when its history is known", e.node);
         if (e.again) {
             auto& past = nodes_.at(e.node);
@@ -603,14 +565,15 @@ private:
         const auto* join = std::get_if<allot::command::Join>(&command);
         const auto* update = std::get_if<allot::command::Update>(&command);
         const auto* report = std::get_if<allot::command::ReportModel>(&command);
-        ensure(answer && (join != nullptr || update != nullptr || report != nullptr), "a node gives way to another one", e.node);
+        ensure(answer && (join != nullptr || update != nullptr || report != nullptr), "a node gives way to another one",
+               e.node);
         const auto newcomer = join != nullptr ? join->node.id : update != nullptr ? update->change.id : report->node;
         const auto& n = node(e.node);
         auto part = allot::u128{0};  // of the table of models; the other brings at least a whole one
         for (const auto& model : n.disk) {
             part += 16384U / static_cast<unsigned>(std::count_if(nodes_.begin(), nodes_.end(), [&](const auto& other) {
-                return other.second.state != allot::NodeState::left && other.second.disk.contains(model);
-            }));
+                        return other.second.state != allot::NodeState::left && other.second.disk.contains(model);
+                    }));
         }
         const auto stake = d.node(newcomer)->node.stake;
         ensure(!n.task && (n.spec.stake < stake || n.spec.stake.units * 16384U < stake.units * part),
@@ -659,18 +622,19 @@ private:
     void take(const D&, const allot::event::ModelWanted& e, const Command&, bool) {
         const auto& models = task(e.task).spec.models;
         ensure(task(e.task).state == State::running, "a model is wanted when a task starts", e.task);
-        ensure(std::find(models.begin(), models.end(), e.model.view()) != models.end(), "a task's own model is wanted", e.task);
-        ensure(serves(node(e.node).spec, task(e.task).spec), "a model is wanted from a node that may run the task", e.node);
+        ensure(std::find(models.begin(), models.end(), e.model.view()) != models.end(), "a task's own model is wanted",
+               e.task);
+        ensure(serves(node(e.node).spec, task(e.task).spec), "a model is wanted from a node that may run the task",
+               e.node);
         ensure(task(e.task).runs_on(e.node) || is_free(node(e.node)), "a model is wanted from a candidate", e.node);
-        ensure(wanted_.insert({e.node, std::string{e.model.view()}, e.task, task(e.task).starts}).second, "a model is wanted once a start", e.node);
+        ensure(wanted_.insert({e.node, std::string{e.model.view()}, e.task, task(e.task).starts}).second,
+               "a model is wanted once a start", e.node);
     }
     template <class D>
     void take(const D& d, const allot::event::ModelsReported& e, const Command& command, bool) {
         const auto& report = std::get<allot::command::ReportModel>(command);
         auto& disk = node(e.node).disk;
-        if (report.report == allot::command::Report::inventory) {
-            disk.clear();
-        }
+        if (report.report == allot::command::Report::inventory) { disk.clear(); }
         if (report.report == allot::command::Report::add || report.report == allot::command::Report::inventory) {
             have(d, e.node, report.models);
         }
@@ -679,13 +643,13 @@ private:
                 case allot::command::Report::add:
                 case allot::command::Report::inventory: break;
                 case allot::command::Report::remove: disk.erase(name); break;
-                case allot::command::Report::load: ensure(disk.contains(name), "only what is on disk is loaded", e.node); break;
+                case allot::command::Report::load:
+                    ensure(disk.contains(name), "only what is on disk is loaded", e.node);
+                    break;
                 case allot::command::Report::unload: break;
             }
         }
-        if (rules_.narrowing == allot::Narrowing::gate) {
-            freed_.insert(e.node);
-        }
+        if (rules_.narrowing == allot::Narrowing::gate) { freed_.insert(e.node); }
     }
     template <class D>
     void take(const D& d, const allot::event::NodeScored& e, const Command&, bool) {
@@ -702,10 +666,12 @@ private:
     void take(const D&, const allot::event::TaskQueued& e, const Command&, bool) {
         auto& t = task(e.task);
         ensure(t.state == State::pending, "D1: a task is queued when it neither waits nor runs", e.task);
-        ensure(e.deadline == now_ + terms_.patience && e.owner == t.spec.owner, "a queued task has its deadline", e.task);
+        ensure(e.deadline == now_ + terms_.patience && e.owner == t.spec.owner, "a queued task has its deadline",
+               e.task);
         t.deadline = e.deadline;
         if (t.spec.node) {
-            ensure(node(*t.spec.node).state != allot::NodeState::available, "a pinned task waits when its node is not free", e.task);
+            ensure(node(*t.spec.node).state != allot::NodeState::available,
+                   "a pinned task waits when its node is not free", e.task);
             ensure(!held_for(*t.spec.node), "one pinned task waits for a node", *t.spec.node);
             t.state = State::held;
             return;
@@ -725,7 +691,8 @@ private:
         ensure(n.state == allot::NodeState::available, "D6: a node that starts a task was available", n.spec.id);
         ensure(!n.task, "D2: a node that starts a task held none", n.spec.id);
         ensure(!n.excluded || t.spec.node, "D6: a node that starts a task was not excluded", n.spec.id);
-        ensure(n.spec.stake.units != allot::u128{0} || t.spec.node, "D6: a node that starts a task has weight", n.spec.id);
+        ensure(n.spec.stake.units != allot::u128{0} || t.spec.node, "D6: a node that starts a task has weight",
+               n.spec.id);
         const auto* held = held_for(n.spec.id);
         ensure(held == nullptr || held == &t, "a node's pinned task goes before all others", n.spec.id);
         ensure(serves(n.spec, t.spec), "D3: a node that starts a task serves it", n.spec.id);
@@ -733,9 +700,7 @@ private:
         ensure(e.lease.token > token_, "L1: tokens only grow", t.spec.id);
         ensure(e.lease.deadline == now_ + length(t), "a lease has its deadline", t.spec.id);
         const auto matched = answer && std::holds_alternative<allot::command::Match>(command);
-        if (first) {
-            pulled_ = !matched && t.state == State::queued;
-        }
+        if (first) { pulled_ = !matched && t.state == State::queued; }
         if (!first) {
             const auto& leader = node(t.members.front().node);
             ensure(!t.spec.same_card || same_card(leader, n), "a gang of one card has one card", t.spec.id);
@@ -759,9 +724,7 @@ private:
         t.state = State::running;
         t.members.push_back({n.spec.id, e.lease.token, e.lease.member, now_, e.lease.deadline});
         t.starts += first ? 1U : 0U;
-        if (t.spec.group) {
-            groups_[*t.spec.group].members.emplace_back(n.spec.id, n.operator_id);
-        }
+        if (t.spec.group) { groups_[*t.spec.group].members.emplace_back(n.spec.id, n.operator_id); }
         started_.push_back({n.spec.id, t.spec.id});
         starts_ += first ? 1U : 0U;
     }
@@ -776,14 +739,15 @@ private:
     template <class D>
     void take(const D&, const allot::event::TaskCommitted& e, const Command&, bool) {
         auto& member = same_lease(e.lease);
-        ensure(member.phase == allot::LeasePhase::started && e.owner == task(e.lease.task).spec.owner, "a lease is committed once",
-               e.lease.task);
+        ensure(member.phase == allot::LeasePhase::started && e.owner == task(e.lease.task).spec.owner,
+               "a lease is committed once", e.lease.task);
         member.phase = allot::LeasePhase::committed;
     }
     template <class D>
     void take(const D&, const allot::event::TaskDisclosed& e, const Command&, bool) {
         auto& member = same_lease(e.lease);
-        ensure(member.phase == allot::LeasePhase::committed, "a lease is disclosed after it was committed", e.lease.task);
+        ensure(member.phase == allot::LeasePhase::committed, "a lease is disclosed after it was committed",
+               e.lease.task);
         member.phase = allot::LeasePhase::disclosed;
     }
     template <class D>
@@ -798,14 +762,16 @@ private:
     template <class D>
     void take(const D&, const allot::event::LeaseCompleted& e, const Command&, bool answer) {
         same_lease(e.lease).phase = allot::LeasePhase::completed;
-        ensure(answer && e.lease.of > 1 && e.owner == task(e.lease.task).spec.owner, "a member completes by command", e.lease.task);
+        ensure(answer && e.lease.of > 1 && e.owner == task(e.lease.task).spec.owner, "a member completes by command",
+               e.lease.task);
     }
     template <class D>
     void take(const D& d, const allot::event::LeaseEnded& e, const Command& command, bool answer) {
         using allot::event::LeaseEnd;
         auto& t = task(e.lease.task);
         const auto over = e.how == LeaseEnd::done || e.how == LeaseEnd::cancelled || e.how == LeaseEnd::slashed;
-        const auto completed = over && t.find(e.lease) != nullptr && t.find(e.lease)->phase == allot::LeasePhase::completed;
+        const auto completed =
+            over && t.find(e.lease) != nullptr && t.find(e.lease)->phase == allot::LeasePhase::completed;
         const auto& member = completed ? *t.find(e.lease) : same_lease(e.lease);
         ensure(e.owner == t.spec.owner, "the end of a lease names the owner", e.lease.task);
         ended_as_.erase(e.lease.task);
@@ -813,11 +779,12 @@ private:
             case LeaseEnd::done:
                 ensure(t.spec.gang_size == 1 || completed, "a gang is done when all who are left are", e.lease.task);
                 ensure(e.outcome == allot::OutcomeKind::success, "who is done succeeded", e.lease.task);
-                done_by_.emplace(e.lease.task, e.lease.node);  // the first of them
+                done_by_.emplace(e.lease.task, e.lease.node);      // the first of them
                 have(d, e.lease.node, t.spec.models, leaving(d));  // it has fetched them all
                 break;
             case LeaseEnd::declined:
-                ensure(std::holds_alternative<allot::command::Decline>(command), "a lease is declined by command", e.lease.task);
+                ensure(std::holds_alternative<allot::command::Decline>(command), "a lease is declined by command",
+                       e.lease.task);
                 avoid(t, e.lease.node);
                 break;
             case LeaseEnd::withdrawn:
@@ -825,8 +792,8 @@ private:
                        "a gang breaks up before anybody is done", e.lease.task);
                 break;
             case LeaseEnd::cancelled:
-                ensure(answer && std::holds_alternative<allot::command::Cancel>(command), "a task is cancelled by command",
-                       e.lease.task);
+                ensure(answer && std::holds_alternative<allot::command::Cancel>(command),
+                       "a task is cancelled by command", e.lease.task);
                 break;
             case LeaseEnd::slashed:
                 ensure(slashed_ == e.lease.node, "a node that is slashed loses its lease", e.lease.node);
@@ -837,7 +804,8 @@ private:
                 lost(t, e);
                 break;
             case LeaseEnd::failed:
-                ensure(answer && std::holds_alternative<allot::command::Fail>(command), "a lease fails by command", e.lease.task);
+                ensure(answer && std::holds_alternative<allot::command::Fail>(command), "a lease fails by command",
+                       e.lease.task);
                 lost(t, e);
                 break;
         }
@@ -863,7 +831,8 @@ private:
     void take(const D&, const allot::event::TaskRetried& e, const Command&, bool) {
         auto& t = task(e.task);
         const auto& last = loss(t);
-        const auto timeout = e.outcome == allot::OutcomeKind::timeout || e.outcome == allot::OutcomeKind::timeout_in_group;
+        const auto timeout =
+            e.outcome == allot::OutcomeKind::timeout || e.outcome == allot::OutcomeKind::timeout_in_group;
         ensure(timeout == (last.how == allot::event::LeaseEnd::timed_out), "a retry says how the lease ended", e.task);
         ensure(t.starts < terms_.attempts_max, "a task is not tried for ever", e.task);
         const auto next = timeout ? terms_.after_timeout : terms_.after_failure;
@@ -983,7 +952,8 @@ private:
                    "a node has its stake and operator", id);
             ensure(node.leased() == book.task.has_value(), "D2: a node holds what its events say", id);
             ensure((node.state == allot::NodeState::busy) <= book.task.has_value(), "a busy node holds a task", id);
-            const auto pending = node.state == allot::NodeState::pending_pause || node.state == allot::NodeState::pending_leave;
+            const auto pending =
+                node.state == allot::NodeState::pending_pause || node.state == allot::NodeState::pending_leave;
             ensure(!pending || book.task, "only a busy node waits to pause or leave", id);
             const auto& c = d.state().fits().value(node.node_class);
             ensure(c.gpu == book.spec.gpu && c.vram == book.spec.vram && c.platform == book.spec.platform &&
@@ -1004,7 +974,8 @@ private:
 
     template <class D>
     void compare_tasks(const D& d) const {
-        ensure(d.state().tasks().size() + d.state().ended_tasks().size() == tasks_.size(), "D4: every task is remembered once");
+        ensure(d.state().tasks().size() + d.state().ended_tasks().size() == tasks_.size(),
+               "D4: every task is remembered once");
         auto names = std::map<allot::NodeId, std::uint32_t>{};
         for (const auto& [id, book] : tasks_) {
             ensure(d.ended(id).has_value() == (book.state == State::ended), "D1: a task that has ended says so", id);
@@ -1013,9 +984,7 @@ private:
                 ensure(d.ended(id) == book.how, "a task that has ended tells how, and who did it", id);
                 const auto& left = d.state().ended_tasks()[*d.state().ended_tasks().find(id)];
                 ensure(left.due_at == book.forget_at, "an ended task has its time to be forgotten", id);
-                if (book.how.node) {
-                    ++names[*book.how.node];
-                }
+                if (book.how.node) { ++names[*book.how.node]; }
                 continue;
             }
             const auto& task = *d.task(id);
@@ -1027,7 +996,8 @@ private:
             ensure(task.pinned() == book.spec.node.has_value(), "a task is pinned until it ends", id);
             ensure(task.attempt == book.starts && task.sequence == book.sequence, "a task counts its starts", id);
             ensure(std::ranges::equal(task.avoided, book.avoided), "a task avoids whom it should", id);
-            ensure(state == allot::TaskState::running || task.due_at == book.deadline, "a waiting task has its deadline", id);
+            ensure(state == allot::TaskState::running || task.due_at == book.deadline,
+                   "a waiting task has its deadline", id);
             const auto ms = allot::u128{static_cast<std::uint64_t>(book.spec.duration_estimate.count())};
             ensure(task.value.num() * ms == book.spec.fee.units * allot::u128{task.value.den()},
                    "a task is worth its fee per time", id);
@@ -1049,8 +1019,8 @@ private:
                 ensure(nodes.insert(member.node).second && operators.insert(member.operator_id).second,
                        "D8: members of a group share neither node nor operator", member.node);
             }
-            ensure(group.members.size() == book.members.size() && group.tasks == book.tasks && group.tasks_left == book.left &&
-                       group.due_at == book.forget_at,
+            ensure(group.members.size() == book.members.size() && group.tasks == book.tasks &&
+                       group.tasks_left == book.left && group.due_at == book.forget_at,
                    "a group has its members");
         }
         ensure(sequence_next_ == ended_ + alive(), "D4: what was submitted waits, runs or has ended");
@@ -1060,9 +1030,7 @@ private:
     void compare_leases(const D& d) const {
         auto running = std::uint32_t{0};
         for (const auto& [id, book] : tasks_) {
-            if (book.state != State::running) {
-                continue;
-            }
+            if (book.state != State::running) { continue; }
             ensure(book.completed() < book.members.size(), "a task runs as long as somebody is at work", id);
             auto l = d.task(id)->lease;
             for (const auto& member : book.members) {
@@ -1074,8 +1042,8 @@ private:
                            lease.member == member.number && lease.of == book.spec.gang_size,
                        "L2: a lease joins task and node", id);
                 const auto done = member.phase == allot::LeasePhase::completed;
-                ensure(lease.deadline == (done ? allot::never : member.deadline) && lease.started_at == member.started_at &&
-                           lease.phase == member.phase,
+                ensure(lease.deadline == (done ? allot::never : member.deadline) &&
+                           lease.started_at == member.started_at && lease.phase == member.phase,
                        "a lease has its deadline and phase", id);
                 ensure(lease.deadline > now_ || !settled_, "L3: a lease ends at its deadline", id);
                 ensure(nodes_.at(member.node).task == id, "D2: a node holds its task", member.node);
@@ -1106,7 +1074,8 @@ private:
             [&](std::uint32_t r, const auto&) { groups.push_back(allot::RequirementId{r}); });
         const auto head = d.queue().best(groups, [](allot::TaskHandle) { return true; });
         const auto tail = d.queue().worst();
-        ensure(head.has_value() == (best != nullptr) && tail.has_value() == (worst != nullptr), "Q4: the queue has an end");
+        ensure(head.has_value() == (best != nullptr) && tail.has_value() == (worst != nullptr),
+               "Q4: the queue has an end");
         if (best != nullptr) {
             ensure(d.state().tasks()[*head].id == best->spec.id, "Q2: the head is the best task", best->spec.id);
             ensure(d.state().tasks()[*tail].id == worst->spec.id, "Q3: the tail is the worst task", worst->spec.id);
@@ -1117,7 +1086,8 @@ private:
     void compare_classes(const D& d) const {
         const auto& fits = d.state().fits();
         auto requirements = std::vector<allot::RequirementId>{};
-        fits.requirements().for_each([&](std::uint32_t r, const auto&) { requirements.push_back(allot::RequirementId{r}); });
+        fits.requirements().for_each(
+            [&](std::uint32_t r, const auto&) { requirements.push_back(allot::RequirementId{r}); });
         auto classes = std::vector<allot::ClassId>{};
         fits.classes().for_each([&](std::uint32_t c, const auto&) { classes.push_back(allot::ClassId{c}); });
         for (const auto r : requirements) {
@@ -1137,9 +1107,7 @@ private:
                 const auto serving = serves(as_node, as_task);
                 ensure((std::find(back.begin(), back.end(), r) != back.end()) == serving,
                        "the bits of a class are the predicate");
-                if (serving) {
-                    expected.push_back(c);
-                }
+                if (serving) { expected.push_back(c); }
             }
             const auto row = fits.classes_of(r);
             ensure(std::equal(row.begin(), row.end(), expected.begin(), expected.end()),
@@ -1148,19 +1116,14 @@ private:
         auto users = std::map<allot::ClassId, std::uint32_t>{};
         auto askers = std::map<allot::RequirementId, std::uint32_t>{};
         for (const auto& [id, book] : nodes_) {
-            if (book.state != allot::NodeState::left) {
-                ++users[d.node(id)->node.node_class];
-            }
+            if (book.state != allot::NodeState::left) { ++users[d.node(id)->node.node_class]; }
         }
         for (const auto& [id, book] : tasks_) {
-            if (book.state != State::ended) {
-                ++askers[d.task(id)->requirement];
-            }
+            if (book.state != State::ended) { ++askers[d.task(id)->requirement]; }
         }
-        ensure(users.size() == classes.size() && askers.size() == requirements.size(), "nothing is interned that nobody uses");
-        for (const auto& [c, count] : users) {
-            ensure(fits.count(c) == count, "the users of a class are counted");
-        }
+        ensure(users.size() == classes.size() && askers.size() == requirements.size(),
+               "nothing is interned that nobody uses");
+        for (const auto& [c, count] : users) { ensure(fits.count(c) == count, "the users of a class are counted"); }
         for (const auto& [r, count] : askers) {
             ensure(fits.count(r) == count, "the users of a requirement are counted");
         }
@@ -1174,15 +1137,15 @@ private:
             const auto n = *d.state().nodes().find(id);
             const auto& held = d.state().holdings(n);
             ensure(book.state != allot::NodeState::left || held.empty(), "a node that left holds no models", id);
-            ensure(std::is_sorted(held.begin(), held.end(), [](const auto& a, const auto& b) { return a.model <= b.model; }),
+            ensure(std::is_sorted(held.begin(), held.end(),
+                                  [](const auto& a, const auto& b) { return a.model <= b.model; }),
                    "a node's models ascend, each once", id);
             auto disk = std::set<std::string>{};
             for (const auto& model : held) {
                 ++users[model.model];
-                if (model.on_disk()) {
-                    disk.insert(d.state().models().name(model.model));
-                }
-                ensure(!model.on_disk() || places.insert({model.model, d.node(id)->node.node_class, model.place}).second,
+                if (model.on_disk()) { disk.insert(d.state().models().name(model.model)); }
+                ensure(!model.on_disk() ||
+                           places.insert({model.model, d.node(id)->node.node_class, model.place}).second,
                        "no two holders of a model in a class share a place", id);
             }
             const auto wishes = held.size() - disk.size();
@@ -1194,9 +1157,7 @@ private:
                    "a node holds what it reported and what it ran", id);
         }
         for (const auto& [id, book] : tasks_) {
-            if (book.state == State::ended) {
-                continue;
-            }
+            if (book.state == State::ended) { continue; }
             auto names = std::set<std::string>{book.spec.models.begin(), book.spec.models.end()};
             auto i = std::size_t{0};
             const auto& models = d.task(id)->models;
@@ -1217,29 +1178,19 @@ private:
         auto first = std::optional<allot::TimePoint>{};
         const auto take = [&](allot::TimePoint at) { first = first ? std::min(*first, at) : at; };
         d.state().leases().for_each([&](allot::LeaseHandle, const auto& lease) {
-            if (lease.deadline != allot::never) {
-                take(lease.deadline);
-            }
+            if (lease.deadline != allot::never) { take(lease.deadline); }
         });
         d.state().tasks().for_each([&](allot::TaskHandle, const auto& task) {
-            if (task.state != allot::TaskState::running) {
-                take(task.due_at);
-            }
+            if (task.state != allot::TaskState::running) { take(task.due_at); }
         });
         d.state().ended_tasks().for_each([&](allot::EndedHandle, const auto& task) { take(task.due_at); });
         d.state().groups().for_each([&](allot::GroupHandle, const auto& group) {
-            if (group.tasks_left == 0) {
-                take(group.due_at);
-            }
+            if (group.tasks_left == 0) { take(group.due_at); }
         });
         d.state().nodes().for_each([&](allot::NodeHandle n, const auto& record) {
-            if (record.node.due_at != allot::never) {
-                take(record.node.due_at);
-            }
+            if (record.node.due_at != allot::never) { take(record.node.due_at); }
             for (const auto& held : d.state().holdings(n)) {
-                if (!held.on_disk()) {
-                    take(held.wanted_until);
-                }
+                if (!held.on_disk()) { take(held.wanted_until); }
             }
             ensure((record.node.due_at != allot::never) == (record.node.excluded || !record.node.present()),
                    "a node is due when it is excluded or left", record.node.id);
@@ -1252,14 +1203,13 @@ private:
         for (auto& [id, book] : nodes_) {
             const auto& data = d.node(id)->qos;
             auto sum = std::uint32_t{0};
-            for (const auto points : data.points) {
-                sum += points;
-            }
+            for (const auto points : data.points) { sum += points; }
             ensure(data.sum == sum && data.count <= data.points.size(), "S3: the window is what it sums to", id);
             ensure(d.qos_score(*d.node(id)) <= allot::Score::one() && data.health <= allot::Score::one(),
                    "S1: a score lies in [0, 1]", id);
             ensure(d.qos().score(data, now_) <= d.qos().score_max(data), "S1: a score keeps below its bound", id);
-            ensure(!book.qos || judged_.contains(id) || *book.qos == data, "S4: a node is judged for its own deeds", id);
+            ensure(!book.qos || judged_.contains(id) || *book.qos == data, "S4: a node is judged for its own deeds",
+                   id);
             book.qos = data;
             const auto kicked_out = d.node(id)->node.kicked_out;
             ensure(kicked_out || !book.kicked_out, "S6: a kick-out is final", id);
@@ -1278,20 +1228,21 @@ private:
                               std::holds_alternative<allot::command::ReportModel>(command) || configured_;
         for (const auto& [n, t] : started_) {
             const auto book = nodes_.find(n);
-            if (disturbs || book == nodes_.end() || book->second.task != t) {
-                continue;
-            }
-            ensure(d.qos_score(*d.node(n)).raw() > 0 || tasks_.at(t).spec.node, "D6: a node that starts a task has weight", n);
+            if (disturbs || book == nodes_.end() || book->second.task != t) { continue; }
+            ensure(d.qos_score(*d.node(n)).raw() > 0 || tasks_.at(t).spec.node,
+                   "D6: a node that starts a task has weight", n);
             const auto& models = tasks_.at(t).spec.models;
             for (const auto& held : d.state().holdings(*d.state().nodes().find(n))) {
-                const auto asked = std::find(models.begin(), models.end(), d.state().models().name(held.model)) != models.end();
+                const auto asked =
+                    std::find(models.begin(), models.end(), d.state().models().name(held.model)) != models.end();
                 ensure((held.holding == allot::Holding::in_use) == (asked && held.on_disk()),
                        "a start loads the task's models", n);
             }
             for (const auto& name : models) {
                 const auto model = *d.state().models().find(name);
                 const auto& held = d.state().holdings(*d.state().nodes().find(n));
-                const auto found = std::find_if(held.begin(), held.end(), [&](const auto& h) { return h.model == model; });
+                const auto found =
+                    std::find_if(held.begin(), held.end(), [&](const auto& h) { return h.model == model; });
                 ensure(found != held.end() && (found->on_disk() || found->wanted_until > now_),
                        "a node has what it runs, or was asked to fetch it", n);
             }
@@ -1302,12 +1253,8 @@ private:
     template <class D>
     void conserve_work(const D& d, const allot::Moment& moment, const Command& command, bool accepted) {
         const auto none_for = [&](const NodeBook& n, const char* what) {
-            if (!is_free(n) || !has_weight(d, n)) {
-                return;
-            }
-            for (const auto& [id, t] : tasks_) {
-                ensure(t.state != State::queued || !may_start(d, n, t), what, id);
-            }
+            if (!is_free(n) || !has_weight(d, n)) { return; }
+            for (const auto& [id, t] : tasks_) { ensure(t.state != State::queued || !may_start(d, n, t), what, id); }
         };
         if (configured_ || !moment.entropy) {
             starved_ = true;
@@ -1316,13 +1263,9 @@ private:
                 none_for(nodes_.at(id), "rule 17: a node that became free takes a task it can run");
             }
         }
-        if (std::holds_alternative<allot::command::Match>(command) && accepted) {
-            starved_ = false;
-        }
+        if (std::holds_alternative<allot::command::Match>(command) && accepted) { starved_ = false; }
         if (!starved_) {
-            for (const auto& [id, n] : nodes_) {
-                none_for(n, "D5: no queued task while a candidate for it is idle");
-            }
+            for (const auto& [id, n] : nodes_) { none_for(n, "D5: no queued task while a candidate for it is idle"); }
         }
     }
 
@@ -1356,8 +1299,8 @@ private:
     std::set<allot::NodeId> judged_{};
     std::set<std::tuple<allot::NodeId, std::string, allot::TaskId, std::uint64_t>> wanted_{};
     std::vector<Started> started_{};
-    std::uint32_t starts_ = 0;      // counts tasks, not nodes
-    bool pulled_ = false;           // the task that starts was pulled by its first node
+    std::uint32_t starts_ = 0;  // counts tasks, not nodes
+    bool pulled_ = false;       // the task that starts was pulled by its first node
 };
 
 }  // namespace support

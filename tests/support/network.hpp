@@ -75,9 +75,7 @@ inline void ok(const Events& events) { (void)events.or_throw(); }
 /// Joins plain nodes 1 to n.
 template <class Dispatcher>
 void join_plain(Dispatcher& dispatcher, int n, const Moment& moment = at(0s)) {
-    for (auto id = 1; id <= n; ++id) {
-        ok(dispatcher.join(plain_node(id), moment));
-    }
+    for (auto id = 1; id <= n; ++id) { ok(dispatcher.join(plain_node(id), moment)); }
 }
 
 /// Returns all events of one type, in order.
@@ -85,9 +83,7 @@ template <class E>
 auto all(const Events& events) -> std::vector<E> {
     auto found = std::vector<E>{};
     for (const auto& event : events) {
-        if (const auto* one = std::get_if<E>(&event)) {
-            found.push_back(*one);
-        }
+        if (const auto* one = std::get_if<E>(&event)) { found.push_back(*one); }
     }
     return found;
 }
@@ -105,18 +101,14 @@ inline auto refusal(const Events& events) -> std::optional<Error> {
 /// Returns the started tasks, in order, with their ids as written.
 inline auto started(const Events& events) -> std::vector<std::string> {
     auto ids = std::vector<std::string>{};
-    for (const auto& start : all<event::TaskStarted>(events)) {
-        ids.push_back(start.lease.task.text());
-    }
+    for (const auto& start : all<event::TaskStarted>(events)) { ids.push_back(start.lease.task.text()); }
     return ids;
 }
 
 /// Returns the evicted tasks, in order.
 inline auto evicted(const Events& events) -> std::vector<std::string> {
     auto ids = std::vector<std::string>{};
-    for (const auto& eviction : all<event::TaskEvicted>(events)) {
-        ids.push_back(eviction.task.text());
-    }
+    for (const auto& eviction : all<event::TaskEvicted>(events)) { ids.push_back(eviction.task.text()); }
     return ids;
 }
 
@@ -128,13 +120,9 @@ inline auto where(const Events& events) -> std::string {
 
 /// Returns the lease that a command began. Throws if there is none, so that a broken claim is reported.
 inline auto leased(const Events& events) -> Lease {
-    if (!events.accepted()) {
-        throw allot::RefusedError{events.error()};
-    }
+    if (!events.accepted()) { throw allot::RefusedError{events.error()}; }
     const auto* lease = events.lease();
-    if (lease == nullptr) {
-        throw std::runtime_error{"no task started"};
-    }
+    if (lease == nullptr) { throw std::runtime_error{"no task started"}; }
     return *lease;
 }
 
@@ -158,9 +146,7 @@ auto holding(const Dispatcher& dispatcher, allot::NodeId id, const std::string& 
     const auto node = state.nodes().find(id);
     if (model && node) {
         for (const auto& held : state.holdings(*node)) {
-            if (held.model == *model) {
-                return held.holding;
-            }
+            if (held.model == *model) { return held.holding; }
         }
     }
     return std::nullopt;

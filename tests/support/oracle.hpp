@@ -36,15 +36,11 @@ struct Pick {
 /// behind the binary point; if they do not decide, another 64 are drawn. After a number of rejections one scan decides
 /// exactly.
 template <class Weigh>
-[[nodiscard]] auto pick(const std::vector<Place>& places, Weigh weigh, allot::Random& words, std::uint32_t rejections_max = 32)
-    -> std::optional<Pick> {
+[[nodiscard]] auto pick(const std::vector<Place>& places, Weigh weigh, allot::Random& words,
+                        std::uint32_t rejections_max = 32) -> std::optional<Pick> {
     auto length = std::uint64_t{0};
-    for (const auto& place : places) {
-        length += place.bound;
-    }
-    if (length == 0) {
-        return std::nullopt;
-    }
+    for (const auto& place : places) { length += place.bound; }
+    if (length == 0) { return std::nullopt; }
     for (auto miss = 0U; miss < rejections_max; ++miss) {
         const auto point = words.below(length);
         auto begin = std::uint64_t{0};
@@ -56,29 +52,19 @@ template <class Weigh>
             const auto weight = allot::u128{weigh(place)};
             auto fine = allot::u128{point - begin} << 64;
             const auto edge = (weight >> 64) == (fine >> 64);
-            if (edge) {
-                fine = fine + allot::u128{words.next()};
-            }
-            if (fine < weight) {
-                return Pick{place.node, miss, false};
-            }
+            if (edge) { fine = fine + allot::u128{words.next()}; }
+            if (fine < weight) { return Pick{place.node, miss, false}; }
             break;
         }
     }
     auto sum = allot::u128{0};
-    for (const auto& place : places) {
-        sum = sum + weigh(place);
-    }
-    if (sum == allot::u128{0}) {
-        return std::nullopt;
-    }
+    for (const auto& place : places) { sum = sum + weigh(place); }
+    if (sum == allot::u128{0}) { return std::nullopt; }
     const auto point = words.below(sum);
     auto prefix = allot::u128{0};
     for (const auto& place : places) {
         prefix = prefix + weigh(place);
-        if (prefix > point) {
-            return Pick{place.node, rejections_max, true};
-        }
+        if (prefix > point) { return Pick{place.node, rejections_max, true}; }
     }
     return std::nullopt;
 }
@@ -141,9 +127,7 @@ public:
         } else if (!(words == random)) {
             complain("the draw used other words than that of the oracle");
         }
-        if (inner_.count(frame) != line.size()) {
-            complain("a pool counts other candidates than the oracle");
-        }
+        if (inner_.count(frame) != line.size()) { complain("a pool counts other candidates than the oracle"); }
         auto& way = ways();
         ++(drawn ? way.drawn : way.nobody);
         way.missed += drawn && drawn->rejections > 0 ? 1U : 0U;
@@ -156,14 +140,14 @@ public:
 
     /// True if both have the same candidates with the same bounds at the same places.
     [[nodiscard]] auto same_places(const WatchedPool& other) const -> bool {
-        return std::equal(entries_.begin(), entries_.end(), other.entries_.begin(), other.entries_.end(),
-                          [](const auto& a, const auto& b) {
-                              const auto facts = [](const Entry& e) {
-                                  return std::tuple{e.place.node_class, e.place.slot, e.place.bound, e.place.bound_local};
-                              };
-                              return a.first == b.first && facts(a.second) == facts(b.second) &&
-                                     a.second.models == b.second.models;
-                          });
+        return std::equal(
+            entries_.begin(), entries_.end(), other.entries_.begin(), other.entries_.end(),
+            [](const auto& a, const auto& b) {
+                const auto facts = [](const Entry& e) {
+                    return std::tuple{e.place.node_class, e.place.slot, e.place.bound, e.place.bound_local};
+                };
+                return a.first == b.first && facts(a.second) == facts(b.second) && a.second.models == b.second.models;
+            });
     }
 
 private:
@@ -173,9 +157,7 @@ private:
     };
 
     static void complain(std::string what) {
-        if (complaint().empty()) {
-            complaint() = std::move(what);
-        }
+        if (complaint().empty()) { complaint() = std::move(what); }
     }
 
     /// Returns the frame's places: candidates by (class, slot), or each model's holders by (class, place among them).
@@ -192,9 +174,7 @@ private:
             if (std::find(frame.classes.begin(), frame.classes.end(), at.node_class) == frame.classes.end()) {
                 continue;
             }
-            if (frame.models.empty()) {
-                put({0, at.node_class, at.slot}, {node, 0, at.bound});
-            }
+            if (frame.models.empty()) { put({0, at.node_class, at.slot}, {node, 0, at.bound}); }
             for (auto i = 0U; i < frame.models.size(); ++i) {
                 for (const auto& held : entry.models) {
                     if (held.model == frame.models[i] && held.holding != allot::Holding::wanted) {
@@ -204,9 +184,7 @@ private:
             }
         }
         auto line = std::vector<Place>{};
-        for (const auto& [order, place] : found) {
-            line.push_back(place);
-        }
+        for (const auto& [order, place] : found) { line.push_back(place); }
         return line;
     }
 
@@ -238,15 +216,16 @@ template <class D>
             card = card || (choice.name == has.gpu &&
                             (choice.vram.count == 0 ? has.vram >= spec.vram_min : has.vram == choice.vram));
         }
-        const auto platform = spec.platforms.empty() ||
-                              std::find(spec.platforms.begin(), spec.platforms.end(), has.platform) != spec.platforms.end();
+        const auto platform = spec.platforms.empty() || std::find(spec.platforms.begin(), spec.platforms.end(),
+                                                                  has.platform) != spec.platforms.end();
         const auto& no = spec.platforms_refused;
         auto alike = std::uint32_t{0};
         state.nodes().for_each([&](allot::NodeHandle, const auto& record) {
             const auto takes_part = record.node.present() && record.node.state != allot::NodeState::paused;
             alike += takes_part && state.fits().value(record.node.node_class) == has ? 1U : 0U;
         });
-        return card && platform && std::find(no.begin(), no.end(), has.platform) == no.end() && alike >= rules.class_nodes_min &&
+        return card && platform && std::find(no.begin(), no.end(), has.platform) == no.end() &&
+               alike >= rules.class_nodes_min &&
                (!spec.software || (has.software.major == spec.software->major && !(has.software < *spec.software)));
     };
     struct Candidate {
@@ -254,7 +233,7 @@ template <class D>
         allot::ClassId node_class;
         std::uint32_t slot;
         std::vector<std::optional<std::uint32_t>> places;  // among the holders of each model
-        allot::u128 weight;                                 // for this task
+        allot::u128 weight;                                // for this task
         std::uint32_t bound;
         std::uint32_t bound_local;
         std::pair<std::string, std::uint32_t> card;
@@ -292,11 +271,10 @@ template <class D>
         const auto root = allot::StakeRoot::from(node.stake.units);
         const auto qos = d.qos().score(record.qos, d.now());
         const auto most = rules.boost_unit + rules.boost_on_disk + rules.boost_in_use;
-        const auto weight = models.empty() ? allot::harmonic({root, largest, qos})
-                                           : allot::harmonic({root, largest, qos, tenths, rules.boost_unit * models.size()});
-        if (!weight.is_zero()) {
-            c.weight = allot::at_stake_root_ceiling(weight, largest, ceilings.unit).raw();
-        }
+        const auto weight = models.empty()
+                                ? allot::harmonic({root, largest, qos})
+                                : allot::harmonic({root, largest, qos, tenths, rules.boost_unit * models.size()});
+        if (!weight.is_zero()) { c.weight = allot::at_stake_root_ceiling(weight, largest, ceilings.unit).raw(); }
         auto refused = false;
         if (spec.group) {
             if (const auto g = state.groups().find(*spec.group)) {
@@ -305,9 +283,7 @@ template <class D>
                 }
             }
         }
-        if (refused) {
-            c.weight = allot::u128{0};
-        }
+        if (refused) { c.weight = allot::u128{0}; }
         const auto best = d.qos().score_max(record.qos);
         const auto ceiling =
             std::max(handle.value < ceilings.renewed ? ceilings.to : ceilings.from, allot::ceil_power_of_two(root));
@@ -336,9 +312,7 @@ template <class D>
             }
             std::sort(line.begin(), line.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
             auto places = std::vector<Place>{};
-            for (const auto& [order, place] : line) {
-                places.push_back(place);
-            }
+            for (const auto& [order, place] : line) { places.push_back(place); }
             return places;
         };
         if (!models.empty() && rules.narrowing != allot::Narrowing::none) {
@@ -367,25 +341,18 @@ template <class D>
                 }
                 return counts ? c.weight : allot::u128{0};
             };
-            if (const auto drawn = pick(frame, weigh, words, rejections_max)) {
-                return drawn->node;
-            }
-            if (rules.narrowing == allot::Narrowing::gate) {
-                return std::nullopt;
-            }
+            if (const auto drawn = pick(frame, weigh, words, rejections_max)) { return drawn->node; }
+            if (rules.narrowing == allot::Narrowing::gate) { return std::nullopt; }
         }
         auto frame = std::vector<std::pair<std::pair<allot::ClassId, std::uint32_t>, Place>>{};
-        for (const auto& c : among) {
-            frame.push_back({{c.node_class, c.slot}, {c.handle, 0, c.bound}});
-        }
+        for (const auto& c : among) { frame.push_back({{c.node_class, c.slot}, {c.handle, 0, c.bound}}); }
         std::sort(frame.begin(), frame.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
         auto places = std::vector<Place>{};
         for (const auto& [order, place] : frame) {
-            if (place.bound > 0) {
-                places.push_back(place);
-            }
+            if (place.bound > 0) { places.push_back(place); }
         }
-        const auto drawn = pick(places, [&](const Place& place) { return by_handle(place.node).weight; }, words, rejections_max);
+        const auto drawn = pick(
+            places, [&](const Place& place) { return by_handle(place.node).weight; }, words, rejections_max);
         return drawn ? std::optional{drawn->node} : std::nullopt;
     };
 
@@ -396,9 +363,7 @@ template <class D>
         auto left = candidates;
         if (spec.same_card) {
             auto free = std::map<std::pair<std::string, std::uint32_t>, std::size_t>{};
-            for (const auto& c : left) {
-                free[c.card] += c.bound > 0 ? 1U : 0U;
-            }
+            for (const auto& c : left) { free[c.card] += c.bound > 0 ? 1U : 0U; }
             std::erase_if(left, [&](const Candidate& c) { return free[c.card] < size; });
         }
         auto chosen = std::vector<allot::NodeId>{};
@@ -409,10 +374,9 @@ template <class D>
                 break;  // no candidate is left
             }
             const auto drawn = one_of(left);
-            if (!drawn) {
-                break;
-            }
-            const auto it = *std::find_if(left.begin(), left.end(), [&](const Candidate& c) { return c.handle == *drawn; });
+            if (!drawn) { break; }
+            const auto it =
+                *std::find_if(left.begin(), left.end(), [&](const Candidate& c) { return c.handle == *drawn; });
             chosen.push_back(state.nodes()[*drawn].node.id);
             card = it.card;
             std::erase_if(left, [&](const Candidate& c) { return spec.same_card && c.card != it.card; });
@@ -422,12 +386,8 @@ template <class D>
                 }
             }
         }
-        if (chosen.size() == size) {
-            return chosen;
-        }
-        if (!spec.same_card || !card) {
-            return {};
-        }
+        if (chosen.size() == size) { return chosen; }
+        if (!spec.same_card || !card) { return {}; }
         std::erase_if(candidates, [&](const Candidate& c) { return c.card == *card; });
     }
 }

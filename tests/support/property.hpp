@@ -30,8 +30,8 @@ template <typename Testable>
 auto property(const std::string& claim, Testable&& testable, int runs = 100) -> void {
     auto parameters = rc::detail::configuration().testParams;
     parameters.maxSuccess = runs;
-    const auto result = rc::detail::checkTestable(std::forward<Testable>(testable),
-                                                  rc::detail::TestMetadata{claim, claim}, parameters);
+    const auto result =
+        rc::detail::checkTestable(std::forward<Testable>(testable), rc::detail::TestMetadata{claim, claim}, parameters);
     auto text = std::ostringstream{};
     rc::detail::printResultMessage(result, text);
     INFO(claim << "\n" << text.str());

@@ -43,9 +43,7 @@ public:
     }
 
     void run(const std::vector<Op>& ops) {
-        for (const auto& op : ops) {
-            step(op);
-        }
+        for (const auto& op : ops) { step(op); }
     }
 
     void step(const Op& op) {
@@ -83,9 +81,7 @@ public:
         }
     }
     void rollback() {
-        if (saved_.empty()) {
-            return;
-        }
+        if (saved_.empty()) { return; }
         trace_.note("roll session back");
         saved_.back().session.rollback();
         guarded([&] {
@@ -109,9 +105,7 @@ public:
     auto guarded(F f) -> decltype(f()) {
         try {
             return f();
-        } catch (const std::exception& error) {
-            throw Broken{fmt::format("{}\n{}", error.what(), trace_.text())};
-        }
+        } catch (const std::exception& error) { throw Broken{fmt::format("{}\n{}", error.what(), trace_.text())}; }
     }
 
 private:
@@ -133,9 +127,7 @@ public:
     Runner(const Runner&) = delete;
     auto operator=(const Runner&) -> Runner& = delete;
     ~Runner() {
-        while (!saved_.empty()) {
-            saved_.pop_back();
-        }
+        while (!saved_.empty()) { saved_.pop_back(); }
     }
 };
 

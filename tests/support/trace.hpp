@@ -13,6 +13,7 @@
 #include <fmt/format.h>
 
 #include <allot/format.hpp>
+
 #include "support/commands.hpp"
 
 namespace support {
@@ -28,13 +29,18 @@ struct CommandText {
         }
         return list.size() > 6 ? fmt::format("[{} ... {} names]", out, list.size()) : "[" + out + "]";
     }
-    static auto of(const allot::Lease& l) -> Text { return fmt::format("task {} node {} token {}", l.task, l.node, l.token); }
-    static auto of(const allot::SoftwareVersion& v) -> Text { return fmt::format("{}.{}.{}", v.major, v.minor, v.patch); }
+    static auto of(const allot::Lease& l) -> Text {
+        return fmt::format("task {} node {} token {}", l.task, l.node, l.token);
+    }
+    static auto of(const allot::SoftwareVersion& v) -> Text {
+        return fmt::format("{}.{}.{}", v.major, v.minor, v.patch);
+    }
 
     auto operator()(const allot::command::Join& c) const -> Text {
         const auto& n = c.node;
-        return fmt::format("join {} '{:.20}' {} GiB stake {} {} '{:.20}' {} operator {}", n.id, n.gpu, n.vram.count, n.stake,
-                           names(n.models), n.platform, of(n.software), n.operator_id ? n.operator_id->text() : "own");
+        return fmt::format("join {} '{:.20}' {} GiB stake {} {} '{:.20}' {} operator {}", n.id, n.gpu, n.vram.count,
+                           n.stake, names(n.models), n.platform, of(n.software),
+                           n.operator_id ? n.operator_id->text() : "own");
     }
     auto operator()(const allot::command::Update& c) const -> Text {
         const auto& u = c.change;
@@ -52,7 +58,8 @@ struct CommandText {
     auto operator()(const allot::command::Leave& c) const -> Text { return fmt::format("leave {}", c.node); }
     auto operator()(const allot::command::ReportModel& c) const -> Text {
         constexpr auto reports = std::array{"add", "remove", "load", "unload", "inventory"};
-        return fmt::format("report_model {} {} {}", c.node, reports[static_cast<std::size_t>(c.report)], names(c.models));
+        return fmt::format("report_model {} {} {}", c.node, reports[static_cast<std::size_t>(c.report)],
+                           names(c.models));
     }
     auto operator()(const allot::command::Observe& c) const -> Text {
         return fmt::format("observe {} {}", c.node, allot::detail::name_of(c.outcome));
@@ -80,7 +87,9 @@ struct CommandText {
     }
     auto operator()(const allot::command::Decline& c) const -> Text { return "decline " + of(c.lease); }
     auto operator()(const allot::command::Renew& c) const -> Text { return "renew " + of(c.lease); }
-    auto operator()(const allot::command::Score& c) const -> Text { return fmt::format("score {} {}", c.node, c.points); }
+    auto operator()(const allot::command::Score& c) const -> Text {
+        return fmt::format("score {} {}", c.node, c.points);
+    }
     auto operator()(const allot::command::Advance&) const -> Text { return "advance"; }
     auto operator()(const allot::command::Match&) const -> Text { return "match"; }
     auto operator()(const allot::command::Configure<Configuration>& c) const -> Text {
@@ -136,16 +145,19 @@ public:
     }
 
 private:
-    struct Entry { std::string note; std::optional<Command> command; allot::Moment moment; allot::Events events; };
+    struct Entry {
+        std::string note;
+        std::optional<Command> command;
+        allot::Moment moment;
+        allot::Events events;
+    };
 
     static auto current() -> Trace*& {
         static auto* trace = static_cast<Trace*>(nullptr);
         return trace;
     }
     static void aborted(int number) {
-        if (current() != nullptr) {
-            std::fputs(current()->text().c_str(), stderr);
-        }
+        if (current() != nullptr) { std::fputs(current()->text().c_str(), stderr); }
         std::signal(number, SIG_DFL);
         std::raise(number);
     }

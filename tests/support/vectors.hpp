@@ -23,16 +23,12 @@ inline auto vectors() -> std::filesystem::path {
 /// none is returned. Throws if that folder has none of our files, or if our own folder lacks one.
 inline auto vector_file(const std::string& name) -> std::optional<std::filesystem::path> {
     const auto folder = vectors();
-    if (std::filesystem::exists(folder / name)) {
-        return folder / name;
-    }
+    if (std::filesystem::exists(folder / name)) { return folder / name; }
     const auto ours = std::filesystem::directory_iterator{own_vectors()};
     const auto there = [&](const std::filesystem::directory_entry& entry) {
         return entry.path().extension() == ".json" && std::filesystem::exists(folder / entry.path().filename());
     };
-    if (folder == own_vectors()) {
-        throw std::runtime_error{folder.string() + " has lost " + name};
-    }
+    if (folder == own_vectors()) { throw std::runtime_error{folder.string() + " has lost " + name}; }
     if (std::none_of(begin(ours), end(ours), there)) {
         throw std::runtime_error{folder.string() + " has no file of recorded cases; ALLOT_VECTORS names their folder"};
     }

@@ -50,8 +50,9 @@ TEST_CASE("an execution timeout is twice the prediction in whole seconds, with t
 
 TEST_CASE("expiry and failure end a task") {
     const auto terms = FixedTerms{};
-    for (const auto outcome : {OutcomeKind::timeout, OutcomeKind::timeout_in_group, OutcomeKind::out_of_memory,
-                               OutcomeKind::model_download, OutcomeKind::execution_error, OutcomeKind::incorrect_result}) {
+    for (const auto outcome :
+         {OutcomeKind::timeout, OutcomeKind::timeout_in_group, OutcomeKind::out_of_memory, OutcomeKind::model_download,
+          OutcomeKind::execution_error, OutcomeKind::incorrect_result}) {
         CHECK(terms.after(started(1), outcome) == Next::end);
     }
 }
@@ -66,8 +67,8 @@ TEST_CASE("a task starts over when the parameters say so, three times at most") 
 }
 
 TEST_CASE("a task that failed so often ends, however seldom it was started") {
-    const auto terms = FixedTerms{
-        {.after_timeout = Next::retry, .after_failure = Next::retry, .attempts_max = 100, .strikes_max = 3}};
+    const auto terms =
+        FixedTerms{{.after_timeout = Next::retry, .after_failure = Next::retry, .attempts_max = 100, .strikes_max = 3}};
     auto task = started(5);
     task.strikes = 1;
     CHECK(terms.after(task, OutcomeKind::timeout) == Next::retry);

@@ -16,21 +16,15 @@ TEST_CASE("const calls of one dispatcher run together and agree") {
     using Dispatcher = allot::Dispatcher<>;
     auto chaos = Chaos<Dispatcher>{seed()};
     auto grown = Dispatcher{};
-    for (auto i = 0; i < 300; ++i) {
-        (void)grown.apply(chaos.command(grown), chaos.moment(grown));
-    }
+    for (auto i = 0; i < 300; ++i) { (void)grown.apply(chaos.command(grown), chaos.moment(grown)); }
     auto commands = std::vector<Dispatcher::Command>{};
-    for (auto i = 0; i < 100; ++i) {
-        commands.push_back(chaos.command(grown));
-    }
+    for (auto i = 0; i < 100; ++i) { commands.push_back(chaos.command(grown)); }
     const auto& shared = grown;
     auto answers = std::vector<std::uint64_t>(4);
     auto ready = std::atomic<int>{0};
     const auto ask = [&](std::size_t which) {
         ++ready;
-        while (ready < 4) {
-            std::this_thread::yield();
-        }
+        while (ready < 4) { std::this_thread::yield(); }
         auto answer = std::uint64_t{0};
         for (auto round = 0; round < 5; ++round) {
             for (const auto& command : commands) {
@@ -53,14 +47,8 @@ TEST_CASE("const calls of one dispatcher run together and agree") {
         answers[which] = answer;
     };
     auto threads = std::vector<std::thread>{};
-    for (std::size_t i = 0; i < answers.size(); ++i) {
-        threads.emplace_back(ask, i);
-    }
-    for (auto& thread : threads) {
-        thread.join();
-    }
+    for (std::size_t i = 0; i < answers.size(); ++i) { threads.emplace_back(ask, i); }
+    for (auto& thread : threads) { thread.join(); }
     CHECK(answers[0] != 0);
-    for (const auto answer : answers) {
-        CHECK(answer == answers[0]);
-    }
+    for (const auto answer : answers) { CHECK(answer == answers[0]); }
 }

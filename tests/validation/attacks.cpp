@@ -1,4 +1,5 @@
-// What a creator or two colluding nodes may try with a validation group, and what it comes to: no honest node is slashed.
+// What a creator or two colluding nodes may try with a validation group, and what it comes to: no honest node is
+// slashed.
 #include <algorithm>
 #include <array>
 #include <chrono>
@@ -9,6 +10,7 @@
 #include <vector>
 
 #include <allot/validation/validation_group.hpp>
+
 #include "support/catch.hpp"
 
 namespace {
@@ -61,13 +63,15 @@ TEST_CASE("whose task was another than the others' is not slashed for a right an
     CHECK(refused.error == ValidationError::work_differs);
     CHECK(refused.events.empty());
     CHECK(group == before);
-    CHECK(of<event::FeeDue>(stranger.advance(at(603s)), 3) != nullptr);  // it is paid, for the creator can say nothing else
+    CHECK(of<event::FeeDue>(stranger.advance(at(603s)), 3) !=
+          nullptr);  // it is paid, for the creator can say nothing else
 }
 
 TEST_CASE("a task that was committed as one of other work cannot be revealed", "[V1]") {
     // The creator commits to the work of its own two, and the third node is given something else.
     const auto sold_as = [](std::uint8_t id) {
-        auto single = ValidationGroup::hidden({id, "creator", 100, {8}}, allot::CommitmentOf{}(opening(id), {7}), always).value();
+        auto single =
+            ValidationGroup::hidden({id, "creator", 100, {8}}, allot::CommitmentOf{}(opening(id), {7}), always).value();
         REQUIRE(single.started(id, on(id), at(0s)).accepted());
         REQUIRE(single.submitted(id, Bytes{3}, at(1s)).accepted());
         return single;
@@ -77,7 +81,9 @@ TEST_CASE("a task that was committed as one of other work cannot be revealed", "
     REQUIRE(group.revealed(opening(1), 7, at(4s)).accepted());
     CHECK(group.added(sold_as(2), opening(2), at(4s)).error == ValidationError::opening_wrong);
     // Whose own commitment says nothing of work is held to it all the same.
-    const auto blind = [](const allot::Opening& open, const allot::Hash256&) { return allot::CommitmentOf{}(open, {}); };
+    const auto blind = [](const allot::Opening& open, const allot::Hash256&) {
+        return allot::CommitmentOf{}(open, {});
+    };
     auto single = ValidationGroup::hidden({3, "creator", 100, {8}}, blind(opening(3), {}), always).value();
     REQUIRE(single.aborted(3, at(0s)).accepted());
     CHECK(group.added(single, opening(3), at(4s), blind).error == ValidationError::work_differs);
@@ -86,7 +92,8 @@ TEST_CASE("a task that was committed as one of other work cannot be revealed", "
 TEST_CASE("who does not say what a task computes is refused", "[V1]") {
     using Task = allot::ValidationTask;
     const auto of_works = [](std::uint8_t a, std::uint8_t b, std::uint8_t c) {
-        const auto tasks = std::vector<Task>{{1, "creator", 100, {a}}, {2, "creator", 100, {b}}, {3, "creator", 100, {c}}};
+        const auto tasks =
+            std::vector<Task>{{1, "creator", 100, {a}}, {2, "creator", 100, {b}}, {3, "creator", 100, {c}}};
         const auto made = ValidationGroup::declared("group", tasks, {});
         return made ? std::nullopt : std::optional{made.error()};
     };

@@ -6,6 +6,7 @@
 
 #include <allot/validation/commitment.hpp>
 #include <allot/validation/comparison.hpp>
+
 #include "support/catch.hpp"
 #include "support/seed.hpp"
 
@@ -35,7 +36,8 @@ TEST_CASE("results are the same when fewer bits than the distance differ in each
         for (std::size_t bits = 0; bits <= 64; ++bits) {
             CAPTURE(distance, bits);
             REQUIRE(same_result(comparison, zeros(8), with_bits(8, 0, bits)) == (bits < distance));
-            REQUIRE(same_result(comparison, zeros(24), with_bits(24, 64, bits)) == (bits < distance));  // one block of three
+            REQUIRE(same_result(comparison, zeros(24), with_bits(24, 64, bits)) ==
+                    (bits < distance));  // one block of three
         }
     }
     CHECK(same_result(Comparison::hamming(5), zeros(16), with_bits(16, 60, 8)));  // 4 + 4
@@ -63,7 +65,8 @@ TEST_CASE("an exact comparison is equality, and any is symmetric") {
             for (auto& byte : *bytes) { byte = static_cast<std::uint8_t>(random() % 3U); }
         }
         REQUIRE(same_result(Comparison::exact(), a, b) == (a == b));
-        const auto near = Comparison{static_cast<std::uint32_t>(1 + random() % 5U), static_cast<std::uint32_t>(random() % 3U)};
+        const auto near =
+            Comparison{static_cast<std::uint32_t>(1 + random() % 5U), static_cast<std::uint32_t>(random() % 3U)};
         REQUIRE(same_result(near, a, b) == same_result(near, b, a));
         REQUIRE((a != b || a.size() % std::max(1U, near.block_bytes) != 0 || same_result(near, a, b)));
     }

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include <allot/validation/judgement.hpp>
+
 #include "support/catch.hpp"
 #include "validation/support/against_relay.hpp"
 
@@ -11,7 +12,8 @@ using namespace validation_test;
 
 namespace {
 
-/// With a distance of 5, 0x00 and 0x0F are the same, so are 0x0F and 0x1F, but not 0x00 and 0x1F; 0xFF is like none of them.
+/// With a distance of 5, 0x00 and 0x0F are the same, so are 0x0F and 0x1F, but not 0x00 and 0x1F; 0xFF is like none of
+/// them.
 auto image(std::uint8_t last) -> std::vector<std::uint8_t> {
     const auto rest = static_cast<std::uint8_t>(last == 0xFF ? last : 0);
     return {rest, rest, rest, rest, rest, rest, rest, last};
@@ -60,8 +62,8 @@ TEST_CASE("every group of three comes to what the table of the relays says, but 
     auto groups = 0;
     every_group([&](const auto& tasks) {
         for (const auto threshold : {std::optional<int>{}, std::optional{5}}) {
-            CAPTURE(tasks[0].status, tasks[0].seconds, tasks[0].score, tasks[1].status, tasks[1].seconds, tasks[1].score,
-                    tasks[2].status, tasks[2].seconds, tasks[2].score);
+            CAPTURE(tasks[0].status, tasks[0].seconds, tasks[0].score, tasks[1].status, tasks[1].seconds,
+                    tasks[1].score, tasks[2].status, tasks[2].seconds, tasks[2].score);
             auto parameters = allot::ValidationParameters::relay_2026();
             parameters.comparison = threshold ? allot::Comparison::hamming(5) : allot::Comparison::exact();
             check_against(judged(tasks, parameters), relay::table(tasks, threshold), tasks);
@@ -119,7 +121,8 @@ TEST_CASE("a fast wrong answer earns nothing (D35), and takes no rank where only
 
 TEST_CASE("who matches one of two that agree is wrong, or right where matches chain") {
     const auto tasks = slow_to_fast(0x1F, 0x0F, 0x00);  // the fastest matches the second, and that the third
-    CHECK(judged(tasks, images).verdicts == Verdicts{MemberVerdict::wrong, MemberVerdict::matched, MemberVerdict::passed});
+    CHECK(judged(tasks, images).verdicts ==
+          Verdicts{MemberVerdict::wrong, MemberVerdict::matched, MemberVerdict::passed});
     auto parameters = images;
     parameters.chain_matches = true;
     CHECK(judged(tasks, parameters).verdicts ==

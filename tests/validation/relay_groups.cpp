@@ -6,6 +6,7 @@
 #include <vector>
 
 #include <allot/validation/judgement.hpp>
+
 #include "support/catch.hpp"
 #include "validation/support/against_relay.hpp"
 #include "vectors/cases.hpp"
@@ -44,8 +45,8 @@ TEST_CASE("groups of the relay are judged as the relay judges them, but for D34 
             tasks[i] = {task["id"].get<std::uint64_t>(), task["status"].get<int>(), task["seconds"].get<std::int64_t>(),
                         bytes(task["score"])};
             REQUIRE((tasks[i].seconds == -1) == (tasks[i].status == relay::aborted));  // all aborted ones timed out
-            theirs[i] = {outcome["next"].get<int>(), outcome["qos"].get<std::uint32_t>(), outcome["qos_valid"].get<bool>(),
-                         outcome["timeout_zero_enters_pool"].get<bool>()};
+            theirs[i] = {outcome["next"].get<int>(), outcome["qos"].get<std::uint32_t>(),
+                         outcome["qos_valid"].get<bool>(), outcome["timeout_zero_enters_pool"].get<bool>()};
         }
         const auto threshold = given["distance_threshold"].get<std::uint32_t>();
         const auto text = given["task_type"] == text_task;
@@ -65,8 +66,8 @@ TEST_CASE("groups of the relay are judged as the relay judges them, but for D34 
     }
 }
 
-// Defect D23: the contracts work out the order of speed and then score by the place in the argument list: always 10, 9, 6.
-// Ours scores by speed, the lower task id among equals.
+// Defect D23: the contracts work out the order of speed and then score by the place in the argument list: always 10,
+// 9, 6. Ours scores by speed, the lower task id among equals.
 TEST_CASE("points follow speed where those of the contracts follow the place in a list (D23)") {
     for (const auto& given : support::cases("contracts_v2_group_qos")) {
         CAPTURE(given.dump());
@@ -83,7 +84,9 @@ TEST_CASE("points follow speed where those of the contracts follow the place in 
         const auto judgement = judge(answers_of(tasks), {.rank_points = points});
         for (std::size_t i = 0; i < 3; ++i) {
             auto faster = std::size_t{0};
-            for (std::size_t j = 0; j < 3; ++j) { faster += cost[j] < cost[i] || (cost[j] == cost[i] && j < i) ? 1U : 0U; }
+            for (std::size_t j = 0; j < 3; ++j) {
+                faster += cost[j] < cost[i] || (cost[j] == cost[i] && j < i) ? 1U : 0U;
+            }
             CHECK(judgement.points[i] == points[faster]);
         }
     }

@@ -5,13 +5,14 @@
 
 #include <allot/validation/adaptive_replication.hpp>
 #include <allot/validation/sampling.hpp>
+
 #include "support/catch.hpp"
 #include "support/seed.hpp"
 
 using allot::Entropy;
+using allot::sampled;
 using allot::SamplingRate;
 using allot::TaskId;
-using allot::sampled;
 
 TEST_CASE("sampling is a function of entropy and task, as often as the rate says") {
     const auto seed = allot_test::seed();

@@ -11,6 +11,7 @@
 
 #include <allot/reward/fee_split.hpp>
 #include <allot/validation/validation_group.hpp>
+
 #include "support/catch.hpp"
 #include "support/seed.hpp"
 
@@ -62,7 +63,8 @@ auto opening(std::uint8_t nonce, const char* group = "group") -> Opening { retur
 /// A hidden task that has ended with a result on the node of its number, one second after its start.
 auto hidden(std::uint8_t id, const ValidationParameters& parameters = always, const Bytes& result = right,
             const char* group = "group") -> ValidationGroup {
-    auto single = ValidationGroup::hidden(task(id), allot::CommitmentOf{}(opening(id, group), work), parameters).value();
+    auto single =
+        ValidationGroup::hidden(task(id), allot::CommitmentOf{}(opening(id, group), work), parameters).value();
     REQUIRE(single.started(id, on(id), at(std::chrono::seconds{id - 1})).accepted());
     if (!result.empty()) { REQUIRE(single.submitted(id, result, at(std::chrono::seconds{id})).accepted()); }
     return single;
@@ -378,7 +380,8 @@ TEST_CASE("what a creator may get wrong is refused, and changes nothing but time
     CHECK(hidden(1, always, {}).revealed(opening(1), 7, at(4s)).error == E::not_awaited);
     REQUIRE(group.revealed(opening(1), 7, at(4s)).accepted());
     const auto before = group;
-    const auto refused = [&](const ValidationGroup& single, const Opening& open, E error, allot::TimePoint now = at(4s)) {
+    const auto refused = [&](const ValidationGroup& single, const Opening& open, E error,
+                             allot::TimePoint now = at(4s)) {
         REQUIRE(group.added(single, open, now).error == error);
         CHECK(group == before);
     };
@@ -392,7 +395,8 @@ TEST_CASE("what a creator may get wrong is refused, and changes nothing but time
     refused(declared(), opening(1), E::not_hidden);
     refused(hidden(2, always, {}), opening(2), E::not_awaited);
     refused(hidden(5), opening(5), E::time_went_back);  // the other has seen 5 s
-    auto stranger = ValidationGroup::hidden({2, "another", 1, work}, allot::CommitmentOf{}(opening(2), work), always).value();
+    auto stranger =
+        ValidationGroup::hidden({2, "another", 1, work}, allot::CommitmentOf{}(opening(2), work), always).value();
     REQUIRE(stranger.aborted(2, at(0s)).accepted());
     refused(stranger, opening(2), E::owner_differs);
     auto cheap = ValidationGroup::hidden(task(2, 99), allot::CommitmentOf{}(opening(2), work), always).value();
@@ -417,7 +421,8 @@ TEST_CASE("whatever happens, each fee leaves once, a group ends once, and a refu
         const auto commits = below(2) == 0;
         if (commits) {
             for (std::uint8_t id = 1; id <= 4; ++id) {
-                singles.push_back(ValidationGroup::hidden(task(id), allot::CommitmentOf{}(opening(id), work), parameters).value());
+                singles.push_back(
+                    ValidationGroup::hidden(task(id), allot::CommitmentOf{}(opening(id), work), parameters).value());
             }
         } else {
             singles.push_back(declared(parameters));
@@ -438,10 +443,13 @@ TEST_CASE("whatever happens, each fee leaves once, a group ends once, and a refu
             switch (below(9)) {
                 case 0:
                 case 1:
-                    effects = group.started(id, {1 + below(6), 1 + below(6), below(8) == 0 ? "A" : "B", now + 100s}, now);
+                    effects =
+                        group.started(id, {1 + below(6), 1 + below(6), below(8) == 0 ? "A" : "B", now + 100s}, now);
                     break;
                 case 2: effects = group.submitted(id, result, now); break;
-                case 3: effects = below(2) == 0 ? group.error_reported(id, now) : group.submitted(id, result, now); break;
+                case 3:
+                    effects = below(2) == 0 ? group.error_reported(id, now) : group.submitted(id, result, now);
+                    break;
                 case 4:
                     effects = below(4) != 0   ? group.advance(now)
                               : below(2) == 0 ? group.timed_out(id, now)

@@ -8,6 +8,7 @@
 
 #include <allot/allot.hpp>
 #include <allot/validation.hpp>
+
 #include "support/catch.hpp"
 #include "support/instances.hpp"
 
@@ -29,10 +30,12 @@ struct Embedder {
     allot::Moment now{{}, 2026};
 
     void join(const char* id, const char* operator_id) {
-        hear(dispatcher.join({.id = id, .gpu = "RTX 4090", .vram = 24_GiB, .stake = 400, .operator_id = operator_id}, now));
+        hear(dispatcher.join({.id = id, .gpu = "RTX 4090", .vram = 24_GiB, .stake = 400, .operator_id = operator_id},
+                             now));
     }
     void submit(TaskId id, std::optional<allot::GroupId> group = std::nullopt) {
-        hear(dispatcher.submit({.id = id, .vram_min = 8_GiB, .fee = 100, .duration_estimate = 600s, .group = group}, now));
+        hear(dispatcher.submit({.id = id, .vram_min = 8_GiB, .fee = 100, .duration_estimate = 600s, .group = group},
+                               now));
     }
     void hear(const allot::Events& heard) {
         REQUIRE(heard.accepted());
@@ -65,7 +68,9 @@ struct Embedder {
         hear(dispatcher.fail(leases.at(e.task), allot::FailCause::execution_error, now));
     }
     void on(const said::NodeScored& e) { hear(dispatcher.score(e.node, e.points, now)); }
-    void on(const said::UploadMissed& e) { hear(dispatcher.observe(e.node, allot::OutcomeKind::timeout_in_group, now)); }
+    void on(const said::UploadMissed& e) {
+        hear(dispatcher.observe(e.node, allot::OutcomeKind::timeout_in_group, now));
+    }
     template <class E>
     void on(const E&) {}
 
@@ -79,7 +84,8 @@ struct Embedder {
     }
 };
 
-const auto tasks = std::vector<allot::ValidationTask>{{1, "creator", 100, {7}}, {2, "creator", 100, {7}}, {3, "creator", 100, {7}}};
+const auto tasks =
+    std::vector<allot::ValidationTask>{{1, "creator", 100, {7}}, {2, "creator", 100, {7}}, {3, "creator", 100, {7}}};
 
 }  // namespace
 

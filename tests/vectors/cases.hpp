@@ -11,11 +11,11 @@
 #include <type_traits>
 #include <vector>
 
+#include <nlohmann/json.hpp>
+
 #include <allot/core/score.hpp>
 #include <allot/core/u128.hpp>
 #include <allot/core/weight.hpp>
-
-#include <nlohmann/json.hpp>
 
 #include "support/catch.hpp"
 #include "support/vectors.hpp"
@@ -33,16 +33,14 @@ struct Strict : nlohmann::adl_serializer<T> {
         nlohmann::from_json(value, to);
     }
 };
-using Json = nlohmann::basic_json<std::map, std::vector, std::string, bool, std::int64_t, std::uint64_t, double, std::allocator,
-                                  Strict>;
+using Json = nlohmann::basic_json<std::map, std::vector, std::string, bool, std::int64_t, std::uint64_t, double,
+                                  std::allocator, Strict>;
 
-/// The recorded cases of one file; says how many there are, and that there are none is a failure. None when the file is not
-/// where others are (`vector_file`).
+/// The recorded cases of one file; says how many there are, and that there are none is a failure. None when the file is
+/// not where others are (`vector_file`).
 inline auto cases(const std::string& file) -> Json {
     const auto path = vector_file(file + ".json");
-    if (!path) {
-        return Json::array();
-    }
+    if (!path) { return Json::array(); }
     INFO(*path);
     auto stream = std::ifstream{*path};
     REQUIRE(stream);
@@ -92,22 +90,21 @@ inline auto as_double(allot::Weight weight) -> double {
 }
 /// The largest score that is no larger.
 inline auto score_of(double value) -> allot::Score {
-    return allot::Score::from_raw(static_cast<std::uint32_t>(std::ldexp(std::min(value, 1.0), allot::Score::fraction_bits)));
+    return allot::Score::from_raw(
+        static_cast<std::uint32_t>(std::ldexp(std::min(value, 1.0), allot::Score::fraction_bits)));
 }
 /// Within 1e-6 of it, relatively (rule 34).
 inline auto agree(double a, double b) -> bool { return std::abs(a - b) <= 1e-6 * std::max(std::abs(a), std::abs(b)); }
 
-/// Whether counts may come from these weights: chi-square below its quantile at p = 1e-6 (by Wilson and Hilferty), cells of few
-/// expected counts taken together.
+/// Whether counts may come from these weights: chi-square below its quantile at p = 1e-6 (by Wilson and Hilferty),
+/// cells of few expected counts taken together.
 inline auto may_come_from(const std::vector<double>& weights, const std::vector<double>& counts) -> bool {
     auto total_weight = 0.0;
     auto total_count = 0.0;
     for (std::size_t i = 0; i < weights.size(); ++i) {
         total_weight += weights[i];
         total_count += counts[i];
-        if (weights[i] <= 0 && counts[i] > 0) {
-            return false;
-        }
+        if (weights[i] <= 0 && counts[i] > 0) { return false; }
     }
     auto surplus = 0.0;
     auto cells = 0;
@@ -131,9 +128,7 @@ inline auto may_come_from(const std::vector<double>& weights, const std::vector<
     } else if (rest_count > 10) {
         return false;  // a Poisson variable below 1 exceeds 10 with p < 1e-8
     }
-    if (cells < 2) {
-        return true;
-    }
+    if (cells < 2) { return true; }
     const auto freedom = cells - 1.0;
     const auto part = 2.0 / (9.0 * freedom);
     const auto quantile = freedom * std::pow(1.0 - part + 4.7534 * std::sqrt(part), 3);

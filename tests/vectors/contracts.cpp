@@ -55,13 +55,13 @@ auto held(const Json& node, const Json& models) -> std::uint64_t {
 auto weight_of(const Json& node, std::uint64_t models_held, std::uint64_t models) -> Weight {
     const auto of = std::max<std::uint64_t>(models, 1);
     const auto qos = Score::from_ratio(node["score"].get<std::uint64_t>(), 20);
-    return allot::ContractWeight{}.weight({}, {}, {StakeRoot::from(400U), StakeRoot::from(400U), qos, of + models_held, of});
+    return allot::ContractWeight{}.weight({}, {},
+                                          {StakeRoot::from(400U), StakeRoot::from(400U), qos, of + models_held, of});
 }
 /// Every score is the same part of the contract's integer.
-auto proportional(const std::map<std::string, Weight>& ours, const std::map<std::string, std::uint64_t>& theirs) -> bool {
-    if (ours.size() != theirs.size() || ours.empty()) {
-        return ours.size() == theirs.size();
-    }
+auto proportional(const std::map<std::string, Weight>& ours, const std::map<std::string, std::uint64_t>& theirs)
+    -> bool {
+    if (ours.size() != theirs.size() || ours.empty()) { return ours.size() == theirs.size(); }
     const auto unit = as_double(ours.begin()->second) / static_cast<double>(theirs.begin()->second);
     return std::equal(ours.begin(), ours.end(), theirs.begin(), [&](const auto& a, const auto& b) {
         return a.first == b.first && agree(as_double(a.second), unit * static_cast<double>(b.second));
@@ -161,8 +161,9 @@ void push(Queue& q, const Json& op, RequirementId group, const char* size, Diffe
         REQUIRE(op["result"] == "Task queue is full");
         REQUIRE(q.queue.size() == q.limit);
         const auto dearer = price(task, size) > q.value(q.queue.worst().value());
-        differences.note(dearer ? "a full queue refuses a dearer task; here the cheapest of all goes (D20, D21; rule 15)"
-                                : "a full queue refuses a task that is no dearer; here it is the victim");
+        differences.note(dearer
+                             ? "a full queue refuses a dearer task; here the cheapest of all goes (D20, D21; rule 15)"
+                             : "a full queue refuses a task that is no dearer; here it is the victim");
     }
 }
 void remove(Queue& q, const Json& op) {
@@ -210,14 +211,13 @@ TEST_CASE("candidates and weights are the second contracts', those asked to down
         auto ours = std::map<std::string, Weight>{};
         auto pool = std::map<std::string, Weight>{};
         for (const auto& node : row["nodes"]) {
-            if (!fits(node, task)) {
-                continue;
-            }
+            if (!fits(node, task)) { continue; }
             const auto here = held(node, models);
             if (node["available"].get<bool>() && (!any_holder || here > 0)) {
                 auto weight = weight_of(node, here, models.size());
                 if (node["last"] == models) {
-                    differences.note("the last models run weigh double; ours does not, for nothing on a chain ever sets them");
+                    differences.note(
+                        "the last models run weigh double; ours does not, for nothing on a chain ever sets them");
                     weight = weight.scaled(2, 1);
                 }
                 ours[node["addr"].get<std::string>()] = weight;
@@ -234,9 +234,7 @@ TEST_CASE("candidates and weights are the second contracts', those asked to down
             return weights;
         };
         CHECK(proportional(ours, theirs(row["candidates"])));
-        if (row.contains("download")) {
-            CHECK(proportional(pool, theirs(row["download"]["pool"])));
-        }
+        if (row.contains("download")) { CHECK(proportional(pool, theirs(row["download"]["pool"]))); }
     }
 }
 
@@ -260,13 +258,9 @@ TEST_CASE("draws come as often as the second contracts say") {
         }
         REQUIRE(ours.size() == parts.size());
         auto total = 0.0;
-        for (const auto weight : ours) {
-            total += as_double(weight);
-        }
+        for (const auto weight : ours) { total += as_double(weight); }
         auto whole_weight = 0.0;
-        for (const auto& result : row["result"]) {
-            whole_weight += result["weight"].get<std::uint32_t>();
-        }
+        for (const auto& result : row["result"]) { whole_weight += result["weight"].get<std::uint32_t>(); }
         for (std::size_t i = 0; i < ours.size(); ++i) {
             CHECK(agree(as_double(ours[i]) / total, parts[i]));
             CHECK(agree(row["result"][i]["weight"].get<std::uint32_t>() / whole_weight, parts[i]));
@@ -306,7 +300,9 @@ TEST_CASE("the first contracts' queue, operation by operation") {
         CAPTURE(row["seq"].dump());
         auto q = Queue{};
         q.limit = row["limit"].get<std::uint64_t>();
-        const auto group = [](bool same_card, std::uint32_t vram) { return RequirementId{vram * 2 + (same_card ? 1U : 0U)}; };
+        const auto group = [](bool same_card, std::uint32_t vram) {
+            return RequirementId{vram * 2 + (same_card ? 1U : 0U)};
+        };
         for (const auto& op : row["ops"]) {
             CAPTURE(op.dump());
             const auto kind = op["op"].get<std::string>();
@@ -317,17 +313,13 @@ TEST_CASE("the first contracts' queue, operation by operation") {
             } else if (kind == "remove") {
                 remove(q, op);
             } else if (kind == "evictCheapest") {
-                if (const auto evicted = cheapest(q, op, differences)) {
-                    q.erase(*evicted);
-                }
+                if (const auto evicted = cheapest(q, op, differences)) { q.erase(*evicted); }
             } else {
                 REQUIRE(kind == "pop");
                 auto groups = std::vector<RequirementId>{};
                 for (std::uint32_t vram = 0; vram <= op["combo"]["minVram"].get<std::uint32_t>(); ++vram) {
                     groups.push_back(group(false, vram));
-                    if (op["combo"]["sameGPU"].get<bool>()) {
-                        groups.push_back(group(true, vram));
-                    }
+                    if (op["combo"]["sameGPU"].get<bool>()) { groups.push_back(group(true, vram)); }
                 }
                 const auto best = q.queue.best(groups, [](TaskHandle) { return true; });
                 if (!op["result"].is_number()) {
@@ -363,9 +355,7 @@ TEST_CASE("the second contracts' queue, operation by operation") {
             if (kind == "push") {
                 const auto requirement = requirement_of(op["task"]);
                 auto place = std::find(requirements.begin(), requirements.end(), requirement);
-                if (place == requirements.end()) {
-                    place = requirements.insert(place, requirement);
-                }
+                if (place == requirements.end()) { place = requirements.insert(place, requirement); }
                 push(q, op, {static_cast<std::uint32_t>(place - requirements.begin())}, "size", differences);
             } else if (kind == "remove") {
                 remove(q, op);
@@ -382,14 +372,16 @@ TEST_CASE("the second contracts' queue, operation by operation") {
                     }
                 }
                 const auto best = q.queue.best(groups, [](TaskHandle) { return true; });
-                const auto popped = op["result"].is_number() ? std::optional{op["result"].get<std::uint32_t>()} : std::nullopt;
+                const auto popped =
+                    op["result"].is_number() ? std::optional{op["result"].get<std::uint32_t>()} : std::nullopt;
                 if (popped) {
                     REQUIRE(best.has_value());
                     REQUIRE(fits(op["node"], q.waiting.at(*popped).task));
                     REQUIRE(q.value(*best) >= q.value({*popped}));
                 }
                 if (best && (!popped || q.value(*best) > q.value({*popped}))) {
-                    // The contract looks at the tasks of one price in each group, the highest, and wants models and a price.
+                    // The contract looks at the tasks of one price in each group, the highest, and wants models and a
+                    // price.
                     const auto& task = q.waiting.at(best->value).task;
                     const auto of_group = [](const Json& t) {
                         const auto card = t["requiredGPU"].get<std::string>();
@@ -400,17 +392,17 @@ TEST_CASE("the second contracts' queue, operation by operation") {
                         return of_group(t) == of_group(task) && q.value({other.first}) > q.value(*best);
                     });
                     if (hidden) {
-                        differences.note("a dearer task of its group, too new for the node, hides the best; not here (D17)");
+                        differences.note(
+                            "a dearer task of its group, too new for the node, hides the best; not here (D17)");
                     } else {
                         differences.note("a task without models or price is never popped; here it is (D18)");
                         REQUIRE((task["models"].empty() || q.value(*best) == allot::Value{0}));
                     }
                 } else if (best && best->value != *popped) {
-                    differences.note("equal prices go by models on disk, card and set order; here in that of arrival (D24)");
+                    differences.note(
+                        "equal prices go by models on disk, card and set order; here in that of arrival (D24)");
                 }
-                if (popped) {
-                    q.erase(*popped);
-                }
+                if (popped) { q.erase(*popped); }
             }
         }
     }

@@ -1,5 +1,6 @@
 // labels: vectors
-// The first contracts' groups of cards, and the three nodes they find for one that became free, beside the gangs of CrynuxTrio.
+// The first contracts' groups of cards, and the three nodes they find for one that became free, beside the gangs of
+// CrynuxTrio.
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
@@ -44,9 +45,7 @@ auto nodes_of(const Json& row) -> std::vector<Node> {
 void join(Trio& d, const Node& node, const allot::Moment& moment, allot::Events* events = nullptr) {
     auto joined = d.join({.id = node.id, .gpu = node.gpu, .vram = {node.vram}, .stake = 400}, moment);
     REQUIRE(joined.accepted());
-    if (events != nullptr) {
-        *events = joined;
-    }
+    if (events != nullptr) { *events = joined; }
 }
 auto task(std::uint32_t vram_min) -> allot::TaskSpec {
     return {.id = 1, .vram_min = {std::max(vram_min, 1U)}, .fee = 10, .duration_estimate = 20s};
@@ -57,9 +56,7 @@ auto started(const std::vector<Node>& nodes, const Node& root, const allot::Task
     auto d = Trio{CrynuxTrio{}};
     REQUIRE(d.submit(waiting, in_the_dark).accepted());
     for (const auto& node : nodes) {
-        if (node.id != root.id) {
-            join(d, node, in_the_dark);
-        }
+        if (node.id != root.id) { join(d, node, in_the_dark); }
     }
     auto events = allot::Events{};
     join(d, root, light, &events);
@@ -74,7 +71,8 @@ auto vram_of(const std::vector<Node>& nodes) -> std::uint32_t {
     return std::min_element(nodes.begin(), nodes.end(), [](auto& a, auto& b) { return a.vram < b.vram; })->vram;
 }
 auto of_one_card(const std::vector<Node>& nodes) -> bool {
-    return std::all_of(nodes.begin(), nodes.end(), [&](const Node& node) { return node.card() == nodes.front().card(); });
+    return std::all_of(nodes.begin(), nodes.end(),
+                       [&](const Node& node) { return node.card() == nodes.front().card(); });
 }
 
 }  // namespace
@@ -110,9 +108,7 @@ TEST_CASE("cards of enough nodes weigh what the first contracts say") {
             const auto& groups = query.at("groups");
             CHECK(ours.size() == groups.size());
             auto whole = 0.0;
-            for (const auto& group : groups) {
-                whole += group.at("weight").get<std::uint32_t>();
-            }
+            for (const auto& group : groups) { whole += group.at("weight").get<std::uint32_t>(); }
             for (const auto& group : groups) {
                 CAPTURE(group.dump());
                 CHECK(agree(ours[group.at("group").get<std::string>()] / total,
@@ -139,9 +135,7 @@ TEST_CASE("a free node finds the three that the first contracts find, or three a
                 continue;
             }
             auto selected = std::vector<Node>{};
-            for (const auto& address : query.at("selected")) {
-                selected.push_back(find(address));
-            }
+            for (const auto& address : query.at("selected")) { selected.push_back(find(address)); }
             REQUIRE(selected.front().id == root.id);
             // A GPT task starts where the contract finds three of a card, and on that card.
             const auto gpt = started(nodes, root, CrynuxTrio::gpt(task(1)));
@@ -159,13 +153,12 @@ TEST_CASE("a free node finds the three that the first contracts find, or three a
                 theirs.insert(selected[i].id);
                 ours.insert(sd[i].id);
             }
-            if (ours == theirs) {
-                continue;
-            }
+            if (ours == theirs) { continue; }
             // Rule 26: image tasks take the largest VRAM though a card has three, and lots decide among equals, not the
             // set's order.
-            differences.note(of_one_card(selected) ? "the contract keeps to the card, we take the largest VRAM (rule 26)"
-                                                   : "another of equal VRAM, by lot and not by the set's order (rule 26)");
+            differences.note(of_one_card(selected)
+                                 ? "the contract keeps to the card, we take the largest VRAM (rule 26)"
+                                 : "another of equal VRAM, by lot and not by the set's order (rule 26)");
             if (!of_one_card(selected)) {
                 auto sizes = std::multiset<std::uint32_t>{};
                 auto their_sizes = std::multiset<std::uint32_t>{};
@@ -214,15 +207,19 @@ TEST_CASE("sets of several nodes come as often as the first contracts say") {
         for (std::uint64_t seed = 0; seed < 20'000; ++seed) {
             auto session = d.session();
             auto set = Set{};
-            d.submit(asked, {in_the_dark.time, seed}).each([&](const allot::event::TaskStarted& e) { set.insert(e.lease.node); });
+            d.submit(asked, {in_the_dark.time, seed}).each([&](const allot::event::TaskStarted& e) {
+                set.insert(e.lease.node);
+            });
             ++ours[set];
             session.rollback();
         }
-        // Each set by the scores: first a card by what its nodes score together, then one after the other without replacement.
+        // Each set by the scores: first a card by what its nodes score together, then one after the other without
+        // replacement.
         auto expected = std::map<Set, double>{};
         auto whole = 0.0;
         for (const auto& node : able) {
-            const auto peers = std::count_if(able.begin(), able.end(), [&](const Node& n) { return n.card() == node.card(); });
+            const auto peers =
+                std::count_if(able.begin(), able.end(), [&](const Node& n) { return n.card() == node.card(); });
             whole += !asked.same_card || peers >= k ? node.score : 0.0;
         }
         const auto descend = [&](auto&& self, const Set& set, const std::string& card, double p, double left) -> void {
@@ -234,17 +231,13 @@ TEST_CASE("sets of several nodes come as often as the first contracts say") {
                 const auto peers =
                     std::count_if(able.begin(), able.end(), [&](const Node& n) { return n.card() == node.card(); });
                 const auto stands = !asked.same_card || (set.empty() ? peers >= k : node.card() == card);
-                if (!stands || set.contains(allot::NodeId{node.id})) {
-                    continue;
-                }
+                if (!stands || set.contains(allot::NodeId{node.id})) { continue; }
                 auto next = set;
                 next.insert(allot::NodeId{node.id});
                 auto rest = left - node.score;
                 if (set.empty() && asked.same_card) {
                     rest = -double(node.score);
-                    for (const auto& peer : able) {
-                        rest += peer.card() == node.card() ? peer.score : 0.0;
-                    }
+                    for (const auto& peer : able) { rest += peer.card() == node.card() ? peer.score : 0.0; }
                 }
                 self(self, next, node.card(), p * node.score / left, rest);
             }

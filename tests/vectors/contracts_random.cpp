@@ -1,5 +1,6 @@
 // labels: vectors
-// The draws of both contract generations, number by number: their stream of chance is made here and meets our weights and sums.
+// The draws of both contract generations, number by number: their stream of chance is made here and meets our weights
+// and sums.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -52,9 +53,7 @@ public:
     auto below(std::uint64_t limit) -> std::uint64_t {
         auto message = seed_;
         message.resize(64);
-        for (std::size_t i = 0; i < 8; ++i) {
-            message[63 - i] = static_cast<std::uint8_t>(count_ >> (8 * i));
-        }
+        for (std::size_t i = 0; i < 8; ++i) { message[63 - i] = static_cast<std::uint8_t>(count_ >> (8 * i)); }
         ++count_;
         auto rest = allot::u128{};
         for (const auto byte : keccak256(message)) {
@@ -76,8 +75,8 @@ TEST_CASE("Keccak-256 gives the vectors of its authors") {
     CHECK(hash({}) == "c5d2460186f7233c927e7db2dcc703c0e500b653ca82273b7bfad8045d85a470");
     CHECK(hash({0xCC}) == "eead6dbfc7340a56caedc044696a168870549a6a7f6f56961e84a54bd9970b8a");
     CHECK(hash({0x41, 0xFB}) == "a8eaceda4d47b3281a795ad9e1ea2122b407baf9aabcb9e18b5717b7873537d2");
-    // The hash of all hashes, one after the other, of the messages 0, 1, 2 ... modulo 251 of each length up to three blocks,
-    // as a second implementation gives it whose SHA-3 is that of Python's hashlib.
+    // The hash of all hashes, one after the other, of the messages 0, 1, 2 ... modulo 251 of each length up to three
+    // blocks, as a second implementation gives it whose SHA-3 is that of Python's hashlib.
     auto all = Bytes{};
     auto message = Bytes{};
     for (std::size_t length = 0; length <= 408; ++length) {
@@ -103,7 +102,8 @@ TEST_CASE("a point of the sum falls where the first contracts' draw says") {
     }
 }
 
-// The second contracts draw by a race: the least of -log2(r) / weight wins, r even in (0, 1); k winners are the first k.
+// The second contracts draw by a race: the least of -log2(r) / weight wins, r even in (0, 1); k winners are the first
+// k.
 TEST_CASE("in the second contracts' race our weights win as theirs do") {
     for (const auto& row : cases("contracts_v2_random")) {
         CAPTURE(row.dump());
@@ -126,9 +126,7 @@ TEST_CASE("in the second contracts' race our weights win as theirs do") {
             REQUIRE(row["op"] == "choices");
             const auto winners = numbers(row["indices"]);
             REQUIRE(winners.size() == row["k"].get<std::size_t>());
-            for (std::size_t i = 0; i < winners.size(); ++i) {
-                CHECK(race.at(i).second == winners[i]);
-            }
+            for (std::size_t i = 0; i < winners.size(); ++i) { CHECK(race.at(i).second == winners[i]); }
         }
     }
 }

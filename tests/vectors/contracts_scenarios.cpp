@@ -1,6 +1,6 @@
 // labels: vectors
-// What happened on the unmodified contracts from end to end, played again here by their preset. Where ours does otherwise on
-// purpose, both are stated, with the defect.
+// What happened on the unmodified contracts from end to end, played again here by their preset. Where ours does
+// otherwise on purpose, both are stated, with the defect.
 #include <cstdint>
 #include <map>
 #include <string>
@@ -44,7 +44,9 @@ auto node_of(allot::NodeId id) -> NodeSpec {
 /// As the contracts number the states that both know.
 auto task_status(const Network& d, allot::TaskId id) -> int {
     const auto& task = *d.task(id);
-    return task.state == allot::TaskState::queued ? task_queued : task.state == allot::TaskState::running ? task_started : -1;
+    return task.state == allot::TaskState::queued    ? task_queued
+           : task.state == allot::TaskState::running ? task_started
+                                                     : -1;
 }
 auto node_status(const Network& d, allot::NodeId id) -> int {
     const auto state = state_of(d, id);
@@ -95,7 +97,7 @@ void dearest_needs_a_newer_version(const Json& row) {
     ok(d.join(node_of(1), at(0s)));
     CHECK(task_status(d, "dear") == row["statusDear"].get<int>());
     CHECK(row["statusCheapCompatible"] == task_queued);  // theirs: it starves behind the dear one
-    CHECK(task_status(d, "cheap") == task_started);           // ours: it starts (D17)
+    CHECK(task_status(d, "cheap") == task_started);      // ours: it starts (D17)
 }
 
 /// Theirs: such a task is never popped. Ours: it starts (D18).
@@ -108,14 +110,12 @@ void starved(const Json& row, const TaskSpec& task) {
     CHECK(task_status(d, task.id) == task_started);
 }
 
-/// Theirs: a task of size 0 starts, but divides by zero where it has to wait. Ours: refused where it is made, and where it is
-/// submitted all the same (D19).
+/// Theirs: a task of size 0 starts, but divides by zero where it has to wait. Ours: refused where it is made, and where
+/// it is submitted all the same (D19).
 void size_zero(bool node_is_free) {
     CHECK(allot::FeePerSize{}.estimate(0).error() == Error::duration_invalid);
     auto d = contracts();
-    if (node_is_free) {
-        ok(d.join(node_of(1), at(0s)));
-    }
+    if (node_is_free) { ok(d.join(node_of(1), at(0s))); }
     const auto task = with(task_of(1, 10), [](auto& t) { t.duration_estimate = Duration{0}; });
     CHECK(refusal(d.submit(task, at(0s))) == Error::duration_invalid);
     CHECK(d.task(1) == nullptr);
@@ -123,7 +123,8 @@ void size_zero(bool node_is_free) {
 
 void best_of_four(const Json& row) {
     auto d = contracts();
-    const auto wants = [](const char* id, std::uint64_t fee, std::uint32_t vram, std::vector<allot::GpuChoice> gpus = {}) {
+    const auto wants = [](const char* id, std::uint64_t fee, std::uint32_t vram,
+                          std::vector<allot::GpuChoice> gpus = {}) {
         return with(task_of(id, fee), [&](auto& t) {
             t.vram_min = allot::Gibibytes{vram};
             t.gpus = std::move(gpus);
@@ -133,7 +134,12 @@ void best_of_four(const Json& row) {
     ok(d.submit(wants("b", 60, 16), at(0s)));
     ok(d.submit(wants("c", 70, 0, {{"RTX 4080", 16_GiB}}), at(0s)));
     ok(d.submit(wants("d", 90, 24), at(0s)));
-    ok(d.join(with(node_of(1), [](auto& n) { n.gpu = "RTX 4080"; n.vram = 16_GiB; }), at(0s)));
+    ok(d.join(with(node_of(1),
+                   [](auto& n) {
+                       n.gpu = "RTX 4080";
+                       n.vram = 16_GiB;
+                   }),
+              at(0s)));
     REQUIRE(row["started"].size() == 4);
     for (const auto& [id, theirs] : row["started"].items()) {
         CAPTURE(id);
@@ -193,7 +199,7 @@ void model_reported(const Json& row) {
     CHECK(free_holders() == number(row["before"]));
     ok(d.report_model(1, command::Report::add, {"model"}, at(0s)));
     CHECK((holding(d, 1, "model") == allot::Holding::on_disk) == row["nodeContains"].get<bool>());
-    CHECK(row["after"] == row["before"]);  // theirs: not counted until it was busy once
+    CHECK(row["after"] == row["before"]);                // theirs: not counted until it was busy once
     CHECK(free_holders() == number(row["before"]) + 1);  // ours: at once (D26)
 }
 
@@ -203,10 +209,12 @@ TEST_CASE("what happened on the contracts happens here, or better on purpose") {
     const auto plays = std::map<std::string, void (*)(const Json&)>{
         {"queue full, dearer task arrives", full_queue},
         {"creator aborts queued task: is the fee refunded?", abort_of_a_queued_task},
-        {"same vram group: dearest task needs newer version than node; cheaper one matches", dearest_needs_a_newer_version},
+        {"same vram group: dearest task needs newer version than node; cheaper one matches",
+         dearest_needs_a_newer_version},
         {"queued task with zero modelIDs, matching node joins",
          [](const Json& row) { starved(row, with(task_of(1, 10), [](auto& t) { t.models = {}; })); }},
-        {"queued task with price fee/size = 0, matching node joins", [](const Json& row) { starved(row, task_of(1, 2, 3)); }},
+        {"queued task with price fee/size = 0, matching node joins",
+         [](const Json& row) { starved(row, task_of(1, 2, 3)); }},
         {"taskSize = 0 when it must be queued",
          [](const Json& row) {
              CHECK(row["observed"] == "0x12");  // a division by zero
@@ -219,7 +227,8 @@ TEST_CASE("what happened on the contracts happens here, or better on purpose") {
          }},
         {"joined 16GB RTX 4080; queue: 8GB@50, 16GB@60, RTX4080@70, 24GB@90", best_of_four},
         {"consecutive execution timeouts (params uploaded, then abort after timeout) until kickout", timeouts},
-        {"consecutive aborts while still Started (relay never uploaded params): node is compensated", aborts_before_the_start},
+        {"consecutive aborts while still Started (relay never uploaded params): node is compensated",
+         aborts_before_the_start},
         {"reportModelDownloaded on an Available node: is it counted available for that model?", model_reported},
     };
     for (const auto& row : cases("contracts_v2_scenarios")) {

@@ -16,9 +16,7 @@ class Folder {
 public:
     explicit Folder(const std::vector<std::string>& files) {
         std::filesystem::create_directory(path_);
-        for (const auto& file : files) {
-            std::ofstream{path_ / file} << "[{}]";
-        }
+        for (const auto& file : files) { std::ofstream{path_ / file} << "[{}]"; }
         REQUIRE(setenv("ALLOT_VECTORS", path_.c_str(), 1) == 0);
     }
     Folder(const Folder&) = delete;

@@ -26,9 +26,7 @@ constexpr auto qos = RollingQos{};
 /// What stands after the first '+' of a card's name; what has none counts as Darwin.
 auto platform(const std::string& gpu) -> std::string {
     const auto plus = gpu.find('+');
-    if (plus == std::string::npos) {
-        return "Darwin";
-    }
+    if (plus == std::string::npos) { return "Darwin"; }
     const auto first = gpu.find_first_not_of(' ', plus + 1);
     return first == std::string::npos ? "" : gpu.substr(first, gpu.find_last_not_of(' ') + 1 - first);
 }
@@ -55,9 +53,7 @@ auto whitelist_of(const Json& names) -> allot::NameWhitelist {
         const auto gpu = name.substr(0, bar);
         list.names.push_back({gpu, {vram}, platform(gpu), v});
     }
-    if (list.names.empty()) {
-        list.names.push_back({"none", {}, {}, {}});
-    }
+    if (list.names.empty()) { list.names.push_back({"none", {}, {}, {}}); }
     return allot::NameWhitelist{list};
 }
 auto requirement_of(const Json& task) -> allot::Requirement {
@@ -73,10 +69,12 @@ auto requirement_of(const Json& task) -> allot::Requirement {
     return requirement;
 }
 auto count(const Json& models, const Json& held) -> std::uint64_t {
-    return static_cast<std::uint64_t>(std::count_if(
-        models.begin(), models.end(), [&](const Json& m) { return std::find(held.begin(), held.end(), m) != held.end(); }));
+    return static_cast<std::uint64_t>(std::count_if(models.begin(), models.end(), [&](const Json& m) {
+        return std::find(held.begin(), held.end(), m) != held.end();
+    }));
 }
-/// The tracker's data of a node whose mean, health and exclusion are these. Means are in half points: two verdicts make one.
+/// The tracker's data of a node whose mean, health and exclusion are these. Means are in half points: two verdicts make
+/// one.
 auto measured(const Json& node, bool with_health) -> RollingQos::node_data {
     auto data = RollingQos::node_data{};
     qos.joined(data, now);
@@ -114,9 +112,7 @@ void narrowed(const std::string& file, bool with_health, const Boosted& boosted)
     const auto networks = cases("relay_candidates_2026");
     const auto answers = networks.empty() ? Json::array() : cases(file);  // of which the networks are elsewhere
     auto by_case = std::map<int, const Json*>{};
-    for (const auto& row : networks) {
-        by_case[row["case"].get<int>()] = &row;
-    }
+    for (const auto& row : networks) { by_case[row["case"].get<int>()] = &row; }
     for (const auto& expected : answers) {
         const auto& row = *by_case.at(expected["case"].get<int>());
         CAPTURE(row.dump());
@@ -131,9 +127,7 @@ void narrowed(const std::string& file, bool with_health, const Boosted& boosted)
             const auto score = qos.score(measured(node, with_health), now);
             const auto addr = node["addr"].get<std::string>();
             all[addr] = weight_of(row, node, score);
-            if (count(models, node["on_disk"]) > 0) {
-                holders[addr] = boosted(row, node, score);
-            }
+            if (count(models, node["on_disk"]) > 0) { holders[addr] = boosted(row, node, score); }
             for (const auto& candidate : expected["candidates"]) {
                 if (candidate["addr"] == addr && candidate.contains("base")) {
                     CHECK(agree(all[addr], candidate["base"].get<double>()));
@@ -152,9 +146,7 @@ TEST_CASE("candidates and weights are those of 2026: base models as a gate, 0.3 
         const auto requirement = requirement_of(row["task"]);
         auto base = Json::array();
         for (const auto& model : row["task"]["models"]) {
-            if (model.get<std::string>().rfind("base:", 0) == 0) {
-                base.push_back(model);
-            }
+            if (model.get<std::string>().rfind("base:", 0) == 0) { base.push_back(model); }
         }
         auto fit = std::set<std::string>{};
         auto ours = Weights{};
@@ -190,11 +182,13 @@ TEST_CASE("candidates and weights are those of 2026: base models as a gate, 0.3 
     }
 }
 
-TEST_CASE("candidates and weights are those of seed 001: 0.7 for models on disk, 0.3 for the loaded ones, health in Q") {
+TEST_CASE(
+    "candidates and weights are those of seed 001: 0.7 for models on disk, 0.3 for the loaded ones, health in Q") {
     narrowed("relay_candidates_seed_doc", true, [](const Json& row, const Json& node, Score score) {
         const auto& models = row["task"]["models"];
         const auto of = 10 * models.size();
-        return weight_of(row, node, score, of + 7 * count(models, node["on_disk"]) + 3 * count(models, node["in_use"]), of);
+        return weight_of(row, node, score, of + 7 * count(models, node["on_disk"]) + 3 * count(models, node["in_use"]),
+                         of);
     });
 }
 

@@ -1,5 +1,6 @@
 // labels: vectors
-// The relays' pools of verdicts: means, windows and kick-outs, over restarts that lose their memory and returns of the node.
+// The relays' pools of verdicts: means, windows and kick-outs, over restarts that lose their memory and returns of the
+// node.
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
@@ -30,9 +31,7 @@ auto mean(const Verdicts& verdicts) -> double {
 }
 void add(Verdicts& verdicts, std::uint32_t points, std::size_t window) {
     verdicts.push_back(points);
-    if (verdicts.size() > window) {
-        verdicts.pop_front();
-    }
+    if (verdicts.size() > window) { verdicts.pop_front(); }
 }
 /// At most fifty verdicts whose mean is nearest to this.
 auto verdicts_of(double value) -> Verdicts {
@@ -41,9 +40,7 @@ auto verdicts_of(double value) -> Verdicts {
         const auto sum = static_cast<std::uint32_t>(std::llround(value * count));
         auto verdicts = Verdicts(count, sum / count);
         std::for_each(verdicts.begin(), verdicts.begin() + sum % count, [](auto& points) { ++points; });
-        if (best.empty() || std::abs(mean(verdicts) - value) < std::abs(mean(best) - value) - 1e-9) {
-            best = verdicts;
-        }
+        if (best.empty() || std::abs(mean(verdicts) - value) < std::abs(mean(best) - value) - 1e-9) { best = verdicts; }
     }
     return best;
 }
@@ -65,16 +62,16 @@ struct Relay {
         return lost;
     }
     [[nodiscard]] auto normalised() const -> double { return stored == 0 ? 0.5 : stored / 10; }
-    [[nodiscard]] auto kicks_out(double below) const -> bool { return memory && memory->size() >= window && stored < below; }
+    [[nodiscard]] auto kicks_out(double below) const -> bool {
+        return memory && memory->size() >= window && stored < below;
+    }
 };
 
 /// A tracker's node with these verdicts.
 auto measured(const RollingQos& qos, const Verdicts& verdicts) -> RollingQos::node_data {
     auto data = RollingQos::node_data{};
     qos.joined(data, now);
-    for (const auto points : verdicts) {
-        (void)qos.record(data, {OutcomeKind::scored, points}, now);
-    }
+    for (const auto points : verdicts) { (void)qos.record(data, {OutcomeKind::scored, points}, now); }
     return data;
 }
 
@@ -100,8 +97,8 @@ void pools(Generation generation) {
         }
         const auto qos = RollingQos{parameters};
         auto relay = Relay{window, row["initial_q_long"].get<double>()};
-        // What ours has to hold, and what it does. A stored mean without its verdicts is nothing that ours can have; it begins
-        // with some of about that mean.
+        // What ours has to hold, and what it does. A stored mean without its verdicts is nothing that ours can have; it
+        // begins with some of about that mean.
         auto verdicts = relay.stored > 0 ? verdicts_of(relay.stored) : Verdicts{};
         auto exact = agree(mean(verdicts), relay.stored);
         auto data = measured(RollingQos{}, verdicts);
@@ -120,14 +117,16 @@ void pools(Generation generation) {
                 const auto nothing_stored = relay.stored == 0;
                 const auto made_up = relay.score(points);
                 if (made_up && *relay.memory != verdicts) {
-                    differences.note(nothing_stored ? "a stored 0 means no verdicts to the relay; here zeros are verdicts (D7)"
-                                                    : "a restart keeps the whole part of a mean; here the verdicts (D8)");
+                    differences.note(nothing_stored
+                                         ? "a stored 0 means no verdicts to the relay; here zeros are verdicts (D7)"
+                                         : "a restart keeps the whole part of a mean; here the verdicts (D8)");
                     verdicts = *relay.memory;
                     data = measured(qos, verdicts);
                 } else if (of_2026) {
                     REQUIRE((standing == Standing::kicked_out) == event["permanent_kickout"].get<bool>());
                 }
-                REQUIRE(agree(10 * as_double(qos.long_term(data)), event[of_2026 ? "q_long" : "q_long_2025"].get<double>()));
+                REQUIRE(agree(10 * as_double(qos.long_term(data)),
+                              event[of_2026 ? "q_long" : "q_long_2025"].get<double>()));
             } else if (op == "restart") {
                 relay.memory.reset();
             } else {
@@ -154,22 +153,19 @@ void pools(Generation generation) {
                 }
             }
             REQUIRE(data.valid());
-            if (!of_2026) {
-                continue;
-            }
+            if (!of_2026) { continue; }
             REQUIRE(agree(event["q_long"].get<double>(), relay.stored));
             REQUIRE(agree(event["q_long_norm"].get<double>(), relay.normalised()));
             REQUIRE(event["permanent_kickout"].get<bool>() == relay.kicks_out(threshold));
             REQUIRE(event["window"].get<int>() == static_cast<std::int64_t>(relay.memory ? relay.memory->size() : 0));
-            if (relay.memory) {
-                REQUIRE(data.count == relay.memory->size());
-            }
+            if (relay.memory) { REQUIRE(data.count == relay.memory->size()); }
             if (!exact) {
                 differences.note("a stored mean is one that no fifty verdicts have");
             } else if (relay.stored > 0 || verdicts.empty()) {
                 REQUIRE(agree(as_double(qos.long_term(data)), event["q_long_norm"].get<double>()));
             } else {
-                differences.note("whose every verdict was 0 counts as new to the relay, at a half; here at nothing (D7)");
+                differences.note(
+                    "whose every verdict was 0 counts as new to the relay, at a half; here at nothing (D7)");
                 REQUIRE(qos.long_term(data) == Score::zero());
             }
         }

@@ -1,5 +1,6 @@
 // labels: vectors
-// Scores, weights, health, verdict pools, the largest stake, priorities and queue order of the relays, number by number.
+// Scores, weights, health, verdict pools, the largest stake, priorities and queue order of the relays, number by
+// number.
 #include <chrono>
 
 #include <allot/core/decay.hpp>
@@ -43,7 +44,8 @@ TEST_CASE("staking scores are the relays' to 1e-6, cut at one") {
         CHECK(agree(share(row), row["score"].get<double>()));
         if (share(row) > 1) {
             differences.note("a stake above a stale maximum scores above 1; here 1, for the maximum is exact (D4)");
-            const auto weight = allot::HarmonicWeight{}.weight({}, {}, {root(row["staking"]), root(row["max"]), Score::one()});
+            const auto weight =
+                allot::HarmonicWeight{}.weight({}, {}, {root(row["staking"]), root(row["max"]), Score::one()});
             CHECK(agree(as_double(weight), 0.5));
         }
     }
@@ -194,7 +196,8 @@ TEST_CASE("priorities are those of 2026, but for the relay's rounding and ours o
         const auto theirs = as_double(whole(row["priority"]));
         CHECK(value.den() == 1);
         CHECK(std::abs(as_double(value.num()) - theirs) <= 1 + 2e-5 * theirs);
-        const auto exact = as_double(task.fee.units) / (row["estimate_used"].get<double>() * row["vram_weight"].get<double>());
+        const auto exact =
+            as_double(task.fee.units) / (row["estimate_used"].get<double>() * row["vram_weight"].get<double>());
         CHECK(std::abs(as_double(value.num()) - exact) <= 1 + 2e-5 * exact);
     }
 }
@@ -237,7 +240,8 @@ TEST_CASE("draws come as often as the weights say, and the relay's do, but for w
         auto total = 0.0;
         for (std::uint32_t i = 0; i < weights.size(); ++i) {
             total += weights[i];
-            exact.push_back(allot::Weight::from_raw(allot::u128{static_cast<std::uint64_t>(std::ldexp(weights[i], 62))} << 30));
+            exact.push_back(
+                allot::Weight::from_raw(allot::u128{static_cast<std::uint64_t>(std::ldexp(weights[i], 62))} << 30));
             const auto bound = allot::bound_of(exact.back());
             pool.changed({{i}, {0}, i, 0, 0, {}}, {{i}, {0}, i, bound, bound, {}});
         }
@@ -247,9 +251,7 @@ TEST_CASE("draws come as often as the weights say, and the relay's do, but for w
         for (std::uint32_t i = 0; i < draws; ++i) {
             auto random = allot::Random{allot::Entropy{seed()}, allot::Purpose::dispatch, {}, 0, i};
             const auto weigh = [&](allot::NodeHandle node, std::uint32_t) { return exact[node.value]; };
-            if (const auto drawn = pool.draw({classes, {}}, weigh, random)) {
-                ++ours[drawn->node.value];
-            }
+            if (const auto drawn = pool.draw({classes, {}}, weigh, random)) { ++ours[drawn->node.value]; }
         }
         if (total == 0) {
             differences.note("all weights zero: the relay takes index 0 each time; here nobody is drawn (D1, D2)");

@@ -11,7 +11,8 @@ using allot::StakeRoot;
 using allot::Weight;
 
 auto weight(Score qos, std::uint64_t models, std::uint64_t of, unsigned stake = 400) -> Weight {
-    return allot::ContractWeight{}.weight({}, {}, Factors{StakeRoot::from(stake), StakeRoot::from(400U), qos, of + models, of});
+    return allot::ContractWeight{}.weight({}, {},
+                                          Factors{StakeRoot::from(stake), StakeRoot::from(400U), qos, of + models, of});
 }
 constexpr auto half = Score::from_ratio(1, 2);
 

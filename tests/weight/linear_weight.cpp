@@ -1,7 +1,7 @@
-#include <allot/weight/linear_weight.hpp>
-
 #include <cstdint>
 #include <random>
+
+#include <allot/weight/linear_weight.hpp>
 
 #define ALLOT_MODEL allot::LinearWeight
 #include "conformance/weight.ipp"
@@ -43,7 +43,9 @@ TEST_CASE("more than the cap counts as the cap, whoever else has how much") {
 TEST_CASE("two stakes weigh what their sum does, within their roundings") {
     auto random = std::mt19937_64{support::seed()};
     for (auto i = 0; i < 20'000; ++i) {
-        const auto any = [&] { return (u128::from_parts(random(), random()) >> 33) >> static_cast<int>(random() % 95); };
+        const auto any = [&] {
+            return (u128::from_parts(random(), random()) >> 33) >> static_cast<int>(random() % 95);
+        };
         const auto a = any();
         const auto b = any();
         const auto cap = a + b + any() + u128{1};
@@ -76,8 +78,8 @@ TEST_CASE("an operator's nodes share so many caps") {
 
 TEST_CASE("the weight by operator keeps the law of a monotone weight") {
     for (std::uint64_t i = 0; i < 5; ++i) {
-        const auto finding = allot::laws::monotone(LinearWeight{{.stake_cap = allot::u128{1} << 50, .operator_caps = 4}},
-                                                   support::seed() + i);
+        const auto finding = allot::laws::monotone(
+            LinearWeight{{.stake_cap = allot::u128{1} << 50, .operator_caps = 4}}, support::seed() + i);
         INFO(finding.value_or(""));
         CHECK_FALSE(finding.has_value());
     }

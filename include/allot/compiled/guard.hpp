@@ -25,11 +25,11 @@
 #else
 #    define ALLOT_DETAIL_COMPILED_DEBUG
 #endif
-#define ALLOT_DETAIL_COMPILED_VERSION                                                                                        \
-    BOOST_PP_CAT(BOOST_PP_CAT(BOOST_PP_CAT(version_, ALLOT_VERSION_MAJOR), BOOST_PP_CAT(_, ALLOT_VERSION_MINOR)),             \
+#define ALLOT_DETAIL_COMPILED_VERSION                                                                                  \
+    BOOST_PP_CAT(BOOST_PP_CAT(BOOST_PP_CAT(version_, ALLOT_VERSION_MAJOR), BOOST_PP_CAT(_, ALLOT_VERSION_MINOR)),      \
                  BOOST_PP_CAT(_, ALLOT_VERSION_PATCH))
-#define ALLOT_DETAIL_COMPILED                                                                                                \
-    BOOST_PP_CAT(BOOST_PP_CAT(ALLOT_DETAIL_COMPILED_VERSION, ALLOT_DETAIL_COMPILED_ASSERT),                                   \
+#define ALLOT_DETAIL_COMPILED                                                                                          \
+    BOOST_PP_CAT(BOOST_PP_CAT(ALLOT_DETAIL_COMPILED_VERSION, ALLOT_DETAIL_COMPILED_ASSERT),                            \
                  BOOST_PP_CAT(ALLOT_DETAIL_COMPILED_EXCEPTIONS, ALLOT_DETAIL_COMPILED_DEBUG))
 
 /// The settings that a program shares with `allot::compiled`.

@@ -18,9 +18,7 @@ namespace allot { inline namespace v0 {
 /// @pre `num < 2^96` and `den > 0`.
 /// @complexity constant: one division, 48 products.
 [[nodiscard]] constexpr auto log2_of(u128 num, std::uint32_t den) noexcept -> std::uint64_t {
-    if (!num) {
-        return 0;
-    }
+    if (!num) { return 0; }
     const auto shift = 128 - bit_width(num);
     const auto quotient = (num << shift) / den;  // of at least 96 bits
     const auto width = bit_width(quotient);
@@ -42,9 +40,7 @@ namespace allot { inline namespace v0 {
 /// zero.
 /// @pre `doubling` is at least a minute and `submitted_at` at most 2^48 ms.
 [[nodiscard]] constexpr auto aged(const Value& value, TimePoint submitted_at, Duration doubling) noexcept -> Value {
-    if (!value.num()) {
-        return value;
-    }
+    if (!value.num()) { return value; }
     const auto left = static_cast<std::uint64_t>((time_point_max - submitted_at).count());
     const auto doublings_left = (u128{left} << 48) / static_cast<std::uint64_t>(doubling.count());
     return u128{log2_of(value.num(), value.den())} + doublings_left + u128{1};

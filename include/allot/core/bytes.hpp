@@ -30,7 +30,8 @@ enum class DecodeError : std::uint8_t {
 [[nodiscard]] constexpr auto message(DecodeError error) noexcept -> std::string_view {
     switch (error) {
         case DecodeError::truncated: return "the bytes end within a value; pass the whole message";
-        case DecodeError::trailing_bytes: return "bytes are left over after the value; pass one message without padding";
+        case DecodeError::trailing_bytes:
+            return "bytes are left over after the value; pass one message without padding";
         case DecodeError::version_unknown: return "the encoding's version is unknown; a newer release may know it";
         case DecodeError::kind_unknown: return "no command or event has this number; a newer release may know it";
         case DecodeError::flag_invalid: return "a flag is neither 0 nor 1";
@@ -127,9 +128,7 @@ public:
     /// Records `trailing_bytes` if any byte is left.
     void end() noexcept {
         began_ = at_;
-        if (remaining() != 0) {
-            fail(DecodeError::trailing_bytes);
-        }
+        if (remaining() != 0) { fail(DecodeError::trailing_bytes); }
     }
 
     [[nodiscard]] auto remaining() const noexcept -> std::size_t { return bytes_.size() - at_; }

@@ -21,10 +21,10 @@ namespace allot { inline namespace v0 {
 /// Invariant: `unit >= from` and `unit >= to`; all are powers of two or zero. Bounds are a function of the records and
 /// of this.
 struct Ceilings {
-    StakeRoot unit{};            ///< Weights are rescaled to it.
-    StakeRoot from{};            ///< The ceiling of nodes from `renewed` on.
-    StakeRoot to{};              ///< The ceiling of nodes before it.
-    std::uint32_t renewed = 0;   ///< Handles renewed so far; zero at rest, when `from` equals `to`.
+    StakeRoot unit{};           ///< Weights are rescaled to it.
+    StakeRoot from{};           ///< The ceiling of nodes from `renewed` on.
+    StakeRoot to{};             ///< The ceiling of nodes before it.
+    std::uint32_t renewed = 0;  ///< Handles renewed so far; zero at rest, when `from` equals `to`.
 
     /// The ceiling that a node's bound is made for. A node with a larger root uses its own, which `unit` covers as
     /// well.
@@ -46,15 +46,14 @@ struct Ceilings {
 
     /// True if `following` would change nothing.
     [[nodiscard]] constexpr auto follows(StakeRoot largest) const noexcept -> bool {
-        return largest.is_zero() || (largest <= unit && (moving() || (largest <= to && exponent_gap(largest, to) <= gap_max)));
+        return largest.is_zero() ||
+               (largest <= unit && (moving() || (largest <= to && exponent_gap(largest, to) <= gap_max)));
     }
 
     /// The ceilings adapted to the largest stake. The unit follows at once. At rest the aim of the next renewal follows
     /// when the largest stake has risen above the ceiling or fallen to a quarter of it.
     [[nodiscard]] constexpr auto following(StakeRoot largest) const noexcept -> Ceilings {
-        if (follows(largest)) {
-            return *this;
-        }
+        if (follows(largest)) { return *this; }
         const auto tight = ceil_power_of_two(largest);
         return {std::max(unit, tight), from, moving() ? to : tight, renewed};
     }
@@ -64,9 +63,7 @@ struct Ceilings {
     [[nodiscard]] constexpr auto renewed_by(std::uint32_t stretch, std::uint32_t end, StakeRoot largest) const noexcept
         -> Ceilings {
         auto next = *this;
-        if (!moving()) {
-            return next;
-        }
+        if (!moving()) { return next; }
         if (renewed < end) {
             next.renewed = renewed + std::min(stretch, end - renewed);
         } else {

@@ -49,15 +49,11 @@ inline constexpr auto ln_2 = std::uint64_t{0xB172'17F7'D1CF'79ACU};    // times 
 /// @complexity constant: one division and six multiplications.
 [[nodiscard]] constexpr auto exp_decay(std::uint64_t elapsed_ms, std::uint64_t tau_ms) noexcept -> Score {
     ALLOT_ASSERT(tau_ms != 0, "a decay takes time");
-    if (elapsed_ms / 64 >= tau_ms) {
-        return Score::zero();
-    }
+    if (elapsed_ms / 64 >= tau_ms) { return Score::zero(); }
     // exp(-elapsed / tau) = 2^-y = 2^-whole * 2^-(coarse / 32) * 2^-(fine / 1024) * exp(-x), x = rest * ln 2 < 2^-10.
     const auto y = multiply_wide(elapsed_ms, detail::log2_e) / tau_ms;  // 56 fraction bits, below 93
     const auto whole = static_cast<unsigned>((y >> 56).low());
-    if (whole > 31) {
-        return Score::zero();
-    }
+    if (whole > 31) { return Score::zero(); }
     const auto coarse = static_cast<std::size_t>((y.low() >> 51U) & 31U);
     const auto fine = static_cast<std::size_t>((y.low() >> 46U) & 31U);
     const auto rest = (y.low() & ((std::uint64_t{1} << 46U) - 1U)) << 8U;  // 64 fraction bits
@@ -97,9 +93,7 @@ inline constexpr auto ln_2 = std::uint64_t{0xB172'17F7'D1CF'79ACU};    // times 
 /// @pre `tau_ms > 0`.
 /// @complexity at most 64 evaluations of `recover`.
 [[nodiscard]] constexpr auto recovery_time(Score base, Score target, std::uint64_t tau_ms) noexcept -> std::uint64_t {
-    if (base >= target) {
-        return 0;
-    }
+    if (base >= target) { return 0; }
     constexpr auto time_max = ~std::uint64_t{0};
     auto early = std::uint64_t{0};  // below the target here, and at the target at `late`
     auto late = tau_ms > time_max / 64 ? time_max : 64 * tau_ms;

@@ -64,8 +64,10 @@ enum class Error : std::uint16_t {
     switch (error) {
         case Error::time_went_back: return "the moment is earlier than the last one; pass a time that never goes back";
         case Error::time_too_late: return "the moment lies beyond 2^48 ms; pass milliseconds since your origin";
-        case Error::advance_first: return "more is due than one command may settle; call advance until next_deadline() lies ahead";
-        case Error::id_invalid: return "the id is null; use an integer, 1 to 32 bytes of text, 32 bytes or 64 hex digits";
+        case Error::advance_first:
+            return "more is due than one command may settle; call advance until next_deadline() lies ahead";
+        case Error::id_invalid:
+            return "the id is null; use an integer, 1 to 32 bytes of text, 32 bytes or 64 hex digits";
         case Error::node_unknown: return "no node of this id has joined";
         case Error::node_duplicate: return "a node of this id has already joined; use update to change it";
         case Error::task_unknown: return "no task of this id was submitted, or it was forgotten";
@@ -76,7 +78,8 @@ enum class Error : std::uint16_t {
         case Error::lease_not_committed: return "the lease has no commitment yet; call commit before disclose";
         case Error::lease_already_committed: return "the lease has already been committed";
         case Error::lease_already_disclosed: return "the lease has already been disclosed";
-        case Error::lease_renewal_capped: return "renewing would not lengthen the lease: it is as long as it may be now";
+        case Error::lease_renewal_capped:
+            return "renewing would not lengthen the lease: it is as long as it may be now";
         case Error::lease_completed: return "the node has completed its part of the gang's task already";
         case Error::vram_zero: return "the VRAM is zero; give the card's nominal size in GiB";
         case Error::gpu_empty: return "the GPU has no name; give the model, such as \"RTX 4090\"";
@@ -85,16 +88,21 @@ enum class Error : std::uint16_t {
         case Error::name_empty: return "a name is empty";
         case Error::name_too_long: return "a name is longer than the limit of the rules";
         case Error::too_many_names: return "a list of names is longer than the limit of the rules";
-        case Error::too_many_nodes: return "the network is full, and no idle node has less stake; raise Rules::nodes_max";
-        case Error::too_many_tasks: return "too many tasks are remembered; raise Rules::tasks_max or lower forget_tasks_after";
+        case Error::too_many_nodes:
+            return "the network is full, and no idle node has less stake; raise Rules::nodes_max";
+        case Error::too_many_tasks:
+            return "too many tasks are remembered; raise Rules::tasks_max or lower forget_tasks_after";
         case Error::too_many_requirements: return "too many different requirements are in use; round VRAM needs up";
-        case Error::too_many_models: return "nodes hold too many different models, and none has less stake for its part of them; raise Rules::models_max";
+        case Error::too_many_models:
+            return "nodes hold too many different models, and none has less stake for its part of them; raise "
+                   "Rules::models_max";
         case Error::points_out_of_range: return "points lie outside the range of the QoS tracker";
         case Error::parameter_invalid: return "a parameter is outside its documented range";
         case Error::update_empty: return "the update changes nothing; set at least one field";
         case Error::too_many_classes: return "too many different (GPU, VRAM, platform, version) are in use";
         case Error::group_full: return "the validation group has as many members as the rules allow";
-        case Error::gang_size_invalid: return "a task runs on 1 to Rules::gang_max nodes, and one node alone has no same_card";
+        case Error::gang_size_invalid:
+            return "a task runs on 1 to Rules::gang_max nodes, and one node alone has no same_card";
         case Error::already_paused: return "the node is paused, or will be when its lease ends";
         case Error::already_leaving: return "the node leaves when its lease ends";
         case Error::not_paused: return "the node is neither paused nor about to pause";
@@ -104,7 +112,8 @@ enum class Error : std::uint16_t {
         case Error::task_unrunnable: return "no node could ever run this; ask for other hardware, platforms or version";
         case Error::pinned_shared: return "a task pinned to a node has no owner, no group and no gang";
         case Error::node_holds_task: return "a pinned task waits for this node already; cancel it or let it end";
-        case Error::owner_quota_reached: return "the owner has as many unfinished tasks as the rules allow; let one end";
+        case Error::owner_quota_reached:
+            return "the owner has as many unfinished tasks as the rules allow; let one end";
     }
     return "unknown error";
 }

@@ -22,53 +22,110 @@ namespace event {
 // ---- nodes --------------------------------------------------------------------------------------------------------
 
 /// A node entered the network. Cause: join. For: the node.
-struct NodeJoined { NodeId node; bool again = false; };
+struct NodeJoined {
+    NodeId node;
+    bool again = false;
+};
 /// A node's facts changed. Cause: update. For: the node.
-struct NodeUpdated { NodeId node; };
+struct NodeUpdated {
+    NodeId node;
+};
 /// A node takes no tasks. Cause: pause, or the end of the lease of a node about to pause. For: the node.
-struct NodePaused { NodeId node; };
+struct NodePaused {
+    NodeId node;
+};
 /// A busy node will pause when its lease ends. Cause: pause. For: the node.
-struct NodePausePending { NodeId node; };
+struct NodePausePending {
+    NodeId node;
+};
 /// A node takes tasks again, or its pending pause was withdrawn. Cause: resume. For: the node.
-struct NodeResumed { NodeId node; };
+struct NodeResumed {
+    NodeId node;
+};
 /// A busy node will leave when its lease ends. Cause: leave. For: the node.
-struct NodeLeavePending { NodeId node; };
+struct NodeLeavePending {
+    NodeId node;
+};
 /// A node left; its stake is to be returned. Cause: leave, or the end of the lease of a node about to leave. For: the
 /// node.
-struct NodeLeft { NodeId node; Amount stake_returned{}; };
+struct NodeLeft {
+    NodeId node;
+    Amount stake_returned{};
+};
 /// A node was removed for bad service; its stake is to be returned. Cause: QoS. For: the node.
-struct NodeKickedOut { NodeId node; Amount stake_returned{}; };
+struct NodeKickedOut {
+    NodeId node;
+    Amount stake_returned{};
+};
 /// A node was removed for fraud; its stake is forfeited. Cause: slash. For: the node.
-struct NodeSlashed { NodeId node; Amount stake_forfeited{}; };
+struct NodeSlashed {
+    NodeId node;
+    Amount stake_forfeited{};
+};
 /// A node gave way to one of more stake, for a table is full; its stake is to be returned. Cause: join, update. For:
 /// the node.
-struct NodeDisplaced { NodeId node; Amount stake_returned{}; };
+struct NodeDisplaced {
+    NodeId node;
+    Amount stake_returned{};
+};
 /// A node is kept out of candidate pools until its health recovers. Cause: QoS. For: the node.
-struct NodeExcluded { NodeId node; TimePoint until{}; };
+struct NodeExcluded {
+    NodeId node;
+    TimePoint until{};
+};
 /// An excluded node is a candidate again. Cause: time. For: the node.
-struct NodeReadmitted { NodeId node; };
+struct NodeReadmitted {
+    NodeId node;
+};
 /// A verdict on a node was taken in. Cause: observe, score. For: the node.
-struct NodeScored { NodeId node; Outcome outcome{}; };
+struct NodeScored {
+    NodeId node;
+    Outcome outcome{};
+};
 /// A node should fetch a model. Cause: the start of a task. For: the node.
-struct ModelWanted { NodeId node; TaskId task; Name model{}; };
+struct ModelWanted {
+    NodeId node;
+    TaskId task;
+    Name model{};
+};
 /// A node's model report was taken in. Cause: report_model. For: the node.
-struct ModelsReported { NodeId node; };
+struct ModelsReported {
+    NodeId node;
+};
 
 // ---- tasks --------------------------------------------------------------------------------------------------------
 
 /// A task waits, a pinned one at its node and not in the queue. Cause: submit, decline, retry. For: the owner.
-struct TaskQueued { TaskId task; std::optional<OwnerId> owner{}; TimePoint deadline{}; };
+struct TaskQueued {
+    TaskId task;
+    std::optional<OwnerId> owner{};
+    TimePoint deadline{};
+};
 /// A task runs; one event per lease. Cause: submit, match, a free node. For: the node and the owner.
-struct TaskStarted { Lease lease; std::optional<OwnerId> owner{}; };
+struct TaskStarted {
+    Lease lease;
+    std::optional<OwnerId> owner{};
+};
 /// A node committed to its result. Cause: commit. For: the owner.
-struct TaskCommitted { Lease lease; std::optional<OwnerId> owner{}; };
+struct TaskCommitted {
+    Lease lease;
+    std::optional<OwnerId> owner{};
+};
 /// A node disclosed its result. Cause: disclose. For: the owner.
-struct TaskDisclosed { Lease lease; std::optional<OwnerId> owner{}; };
+struct TaskDisclosed {
+    Lease lease;
+    std::optional<OwnerId> owner{};
+};
 /// A lease lives longer. Cause: renew. For: the node.
-struct LeaseRenewed { Lease lease; };
+struct LeaseRenewed {
+    Lease lease;
+};
 /// A node of a gang has completed its part, and holds still until the others have. Cause: complete. For: the node and
 /// the owner.
-struct LeaseCompleted { Lease lease; std::optional<OwnerId> owner{}; };
+struct LeaseCompleted {
+    Lease lease;
+    std::optional<OwnerId> owner{};
+};
 
 /// How a lease ended.
 enum class LeaseEnd : std::uint8_t {
@@ -84,25 +141,45 @@ enum class LeaseEnd : std::uint8_t {
 /// tracker heard it, which hears nothing where a node was slashed. Cause: complete, fail, decline, cancel, slash, time.
 /// For: the node and the owner.
 struct LeaseEnded {
-    Lease lease; std::optional<OwnerId> owner{}; LeaseEnd how = LeaseEnd::done; OutcomeKind outcome = OutcomeKind::success;
+    Lease lease;
+    std::optional<OwnerId> owner{};
+    LeaseEnd how = LeaseEnd::done;
+    OutcomeKind outcome = OutcomeKind::success;
 };
 /// A task starts over on another node. Cause: lease_terms' answer to a failure or a timeout. For: the owner.
-struct TaskRetried { TaskId task; std::optional<OwnerId> owner{}; OutcomeKind outcome = OutcomeKind::timeout; };
+struct TaskRetried {
+    TaskId task;
+    std::optional<OwnerId> owner{};
+    OutcomeKind outcome = OutcomeKind::timeout;
+};
 
 /// A task is done; the fee goes to the node, or is divided among a gang: the node is the first member that completed,
 /// and `LeaseCompleted` told who else did, in order of time. Cause: complete. For: the owner. Terminal.
 struct TaskDone {
-    TaskId task; NodeId node; std::optional<OwnerId> owner{}; Amount paid{}; Amount refunded{}; Amount forfeited{};
+    TaskId task;
+    NodeId node;
+    std::optional<OwnerId> owner{};
+    Amount paid{};
+    Amount refunded{};
+    Amount forfeited{};
 };
 /// A task failed. Cause: fail. For: the owner. Terminal.
 struct TaskFailed {
-    TaskId task; std::optional<OwnerId> owner{}; Amount paid{}; Amount refunded{}; Amount forfeited{};
+    TaskId task;
+    std::optional<OwnerId> owner{};
+    Amount paid{};
+    Amount refunded{};
+    Amount forfeited{};
     FailCause cause = FailCause::execution_error;
 };
 /// A task was withdrawn, or the one node that may run it left, declined or no longer fits it. Cause: cancel; for a
 /// pinned task leave, decline, slash, QoS, a free node. For: the owner. Terminal.
 struct TaskCancelled {
-    TaskId task; std::optional<OwnerId> owner{}; Amount paid{}; Amount refunded{}; Amount forfeited{};
+    TaskId task;
+    std::optional<OwnerId> owner{};
+    Amount paid{};
+    Amount refunded{};
+    Amount forfeited{};
 };
 
 /// Why a task was evicted.
@@ -115,7 +192,11 @@ enum class Eviction : std::uint8_t {
 };
 /// A queued task gave way to others. Cause: submit, fewer nodes. For: the owner. Terminal.
 struct TaskEvicted {
-    TaskId task; std::optional<OwnerId> owner{}; Amount paid{}; Amount refunded{}; Amount forfeited{};
+    TaskId task;
+    std::optional<OwnerId> owner{};
+    Amount paid{};
+    Amount refunded{};
+    Amount forfeited{};
     Eviction reason = Eviction::queue_full;
 };
 
@@ -123,7 +204,11 @@ struct TaskEvicted {
 enum class Expiry : std::uint8_t { queue, execution };
 /// A task ran out of time. Cause: time. For: the owner. Terminal.
 struct TaskTimedOut {
-    TaskId task; std::optional<OwnerId> owner{}; Amount paid{}; Amount refunded{}; Amount forfeited{};
+    TaskId task;
+    std::optional<OwnerId> owner{};
+    Amount paid{};
+    Amount refunded{};
+    Amount forfeited{};
     Expiry expiry = Expiry::queue;
 };
 
@@ -152,25 +237,34 @@ struct TaskTimedOut {
 // ---- network ------------------------------------------------------------------------------------------------------
 
 /// Time passed. Cause: advance. For: the embedder.
-struct Advanced { TimePoint now{}; };
+struct Advanced {
+    TimePoint now{};
+};
 /// Waiting tasks were tried. Cause: match. For: the embedder.
-struct Matched { std::uint32_t started = 0; };
+struct Matched {
+    std::uint32_t started = 0;
+};
 /// Parameters changed. Cause: configure. For: everybody.
-struct Configured { std::uint32_t rules_version = 0; };
+struct Configured {
+    std::uint32_t rules_version = 0;
+};
 /// The command was refused and changed nothing but time. Cause: any command. For: the sender.
-struct Refused { Error error{}; };
+struct Refused {
+    Error error{};
+};
 
 }  // namespace event
 
 namespace detail {
 
-using AnyEvent = std::variant<
-    event::NodeJoined, event::NodeUpdated, event::NodePaused, event::NodePausePending, event::NodeResumed,
-    event::NodeLeavePending, event::NodeLeft, event::NodeKickedOut, event::NodeSlashed, event::NodeDisplaced,
-    event::NodeExcluded, event::NodeReadmitted, event::NodeScored, event::ModelWanted, event::ModelsReported,
-    event::TaskQueued, event::TaskStarted, event::TaskCommitted, event::TaskDisclosed, event::LeaseRenewed,
-    event::LeaseCompleted, event::LeaseEnded, event::TaskRetried, event::TaskDone, event::TaskFailed, event::TaskCancelled,
-    event::TaskEvicted, event::TaskTimedOut, event::Advanced, event::Matched, event::Configured, event::Refused>;
+using AnyEvent =
+    std::variant<event::NodeJoined, event::NodeUpdated, event::NodePaused, event::NodePausePending, event::NodeResumed,
+                 event::NodeLeavePending, event::NodeLeft, event::NodeKickedOut, event::NodeSlashed,
+                 event::NodeDisplaced, event::NodeExcluded, event::NodeReadmitted, event::NodeScored,
+                 event::ModelWanted, event::ModelsReported, event::TaskQueued, event::TaskStarted, event::TaskCommitted,
+                 event::TaskDisclosed, event::LeaseRenewed, event::LeaseCompleted, event::LeaseEnded,
+                 event::TaskRetried, event::TaskDone, event::TaskFailed, event::TaskCancelled, event::TaskEvicted,
+                 event::TaskTimedOut, event::Advanced, event::Matched, event::Configured, event::Refused>;
 
 template <class E, class... Es>
 [[nodiscard]] constexpr auto place_among(std::type_identity<std::variant<Es...>>) -> std::size_t {

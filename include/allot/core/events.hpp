@@ -62,7 +62,9 @@ public:
         events_.insert(events_.begin() + static_cast<std::ptrdiff_t>(place), event);
     }
     /// Erases all events from the index `size` on.
-    void truncate(std::size_t size) noexcept { events_.erase(events_.begin() + static_cast<std::ptrdiff_t>(size), events_.end()); }
+    void truncate(std::size_t size) noexcept {
+        events_.erase(events_.begin() + static_cast<std::ptrdiff_t>(size), events_.end());
+    }
     void clear() noexcept {
         events_.clear();
         answer_ = 0;
@@ -75,9 +77,7 @@ public:
     template <class E>
     [[nodiscard]] auto get() const noexcept -> const E* {
         for (const auto& event : events_) {
-            if (const auto* found = std::get_if<E>(&event)) {
-                return found;
-            }
+            if (const auto* found = std::get_if<E>(&event)) { return found; }
         }
         return nullptr;
     }
@@ -98,9 +98,7 @@ public:
     /// @complexity linear in the number of events.
     [[nodiscard]] auto lease() const noexcept -> const Lease* {
         for (auto i = answer_; i < events_.size(); ++i) {
-            if (const auto* started = std::get_if<event::TaskStarted>(&events_[i])) {
-                return &started->lease;
-            }
+            if (const auto* started = std::get_if<event::TaskStarted>(&events_[i])) { return &started->lease; }
         }
         return nullptr;
     }
@@ -113,7 +111,8 @@ public:
     template <class... Handlers>
     void each(Handlers&&... handlers) const {
         static_assert((detail::takes_some<Handlers>(std::type_identity<Event::Alternatives>{}) && ...),
-                      "allot: Events::each got a handler that takes no event, so it would never be called; let it take one, such as "
+                      "allot: Events::each got a handler that takes no event, so it would never be called; let it take "
+                      "one, such as "
                       "`[](const allot::event::TaskStarted& started) { ... }`");
         const auto all = detail::Overloaded{std::forward<Handlers>(handlers)..., [](const auto&, auto...) {}};
         for (const auto& event : events_) {
@@ -149,10 +148,10 @@ private:
 
 /// The events of one command of a batch: a range of the batch's events.
 struct Answer {
-    std::size_t first = 0;             ///< Index of the first event that was due before the command.
-    std::size_t direct = 0;            ///< Index of the first event of the direct answer.
-    std::size_t end = 0;               ///< Index behind the last event; the next command's events begin here.
-    std::optional<Error> error{};      ///< The error, if the command was refused.
+    std::size_t first = 0;         ///< Index of the first event that was due before the command.
+    std::size_t direct = 0;        ///< Index of the first event of the direct answer.
+    std::size_t end = 0;           ///< Index behind the last event; the next command's events begin here.
+    std::optional<Error> error{};  ///< The error, if the command was refused.
 };
 
 namespace detail {
@@ -164,9 +163,7 @@ public:
     RollbackGuard(const RollbackGuard&) = delete;
     auto operator=(const RollbackGuard&) -> RollbackGuard& = delete;
     ~RollbackGuard() {
-        if (events_ != nullptr) {
-            events_->truncate(size_);
-        }
+        if (events_ != nullptr) { events_->truncate(size_); }
     }
     void keep() noexcept { events_ = nullptr; }
 

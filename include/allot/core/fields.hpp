@@ -25,56 +25,63 @@
 //     ALLOT_ENUMERATORS(Mode, fair, rigged)
 
 #define ALLOT_DETAIL_FIELD(r, data, field) allot_visit(std::string_view{BOOST_PP_STRINGIZE(field)}, allot_value.field);
-#define ALLOT_DETAIL_CASE(r, Type, name) \
-    case Type::name: return BOOST_PP_STRINGIZE(name);
+#define ALLOT_DETAIL_CASE(r, Type, name)                                                                               \
+    case Type::name:                                                                                                   \
+        return BOOST_PP_STRINGIZE(name);
 
-#define ALLOT_DETAIL_VISIT(Type, ...)                                                                                       \
-    static_assert(std::is_empty_v<Type> __VA_OPT__(|| true), "allot: ALLOT_FIELDS names the members of the type");          \
-    __VA_OPT__([[maybe_unused]] const auto& [__VA_ARGS__] = allot_value; /* that is all of them */                          \
+#define ALLOT_DETAIL_VISIT(Type, ...)                                                                                  \
+    static_assert(std::is_empty_v<Type> __VA_OPT__(|| true), "allot: ALLOT_FIELDS names the members of the type");     \
+    __VA_OPT__([[maybe_unused]] const auto& [__VA_ARGS__] = allot_value; /* that is all of them */                     \
                BOOST_PP_SEQ_FOR_EACH(ALLOT_DETAIL_FIELD, _, BOOST_PP_VARIADIC_TO_SEQ(__VA_ARGS__)))
 
 /// Lists all members of an aggregate, in the order of their encoding, which never changes; none for an empty one. Write
 /// it at namespace scope of the type's own namespace. Once the list is used, a missing, repeated or misspelt member
 /// does not compile.
-#define ALLOT_FIELDS(Type, ...)                                                                                             \
-    [[nodiscard]] constexpr auto allot_type_name(std::type_identity<Type>) noexcept -> std::string_view { return #Type; }   \
-    template <class V, class Visit>                                                                                         \
-    constexpr void allot_fields(std::type_identity<Type>, [[maybe_unused]] V& allot_value,                                  \
-                                [[maybe_unused]] Visit&& allot_visit) {                                                     \
-        ALLOT_DETAIL_VISIT(Type, __VA_ARGS__)                                                                               \
+#define ALLOT_FIELDS(Type, ...)                                                                                        \
+    [[nodiscard]] constexpr auto allot_type_name(std::type_identity<Type>) noexcept->std::string_view {                \
+        return #Type;                                                                                                  \
+    }                                                                                                                  \
+    template <class V, class Visit>                                                                                    \
+    constexpr void allot_fields(std::type_identity<Type>, [[maybe_unused]] V& allot_value,                             \
+                                [[maybe_unused]] Visit&& allot_visit) {                                                \
+        ALLOT_DETAIL_VISIT(Type, __VA_ARGS__)                                                                          \
     }
 
 /// The same for a class template of one type.
-#define ALLOT_FIELDS_OF_TEMPLATE(Template, ...)                                                                             \
-    template <class P>                                                                                                      \
-    [[nodiscard]] constexpr auto allot_type_name(std::type_identity<Template<P>>) noexcept -> std::string_view {            \
-        return #Template;                                                                                                   \
-    }                                                                                                                       \
-    template <class P, class V, class Visit>                                                                                \
-    constexpr void allot_fields(std::type_identity<Template<P>>, V& allot_value, Visit&& allot_visit) {                     \
-        ALLOT_DETAIL_VISIT(Template<P>, __VA_ARGS__)                                                                        \
+#define ALLOT_FIELDS_OF_TEMPLATE(Template, ...)                                                                        \
+    template <class P>                                                                                                 \
+    [[nodiscard]] constexpr auto allot_type_name(std::type_identity<Template<P>>) noexcept->std::string_view {         \
+        return #Template;                                                                                              \
+    }                                                                                                                  \
+    template <class P, class V, class Visit>                                                                           \
+    constexpr void allot_fields(std::type_identity<Template<P>>, V& allot_value, Visit&& allot_visit) {                \
+        ALLOT_DETAIL_VISIT(Template<P>, __VA_ARGS__)                                                                   \
     }
 
 /// Lists all enumerators of a scoped enum; with -Wswitch the compiler names a missing one. Write it as `ALLOT_FIELDS`.
-#define ALLOT_ENUMERATORS(Type, ...)                                                                                        \
-    [[nodiscard]] constexpr auto allot_enumerators(std::type_identity<Type>) noexcept {                                     \
-        using enum Type;                                                                                                    \
-        return std::array{__VA_ARGS__};                                                                                     \
-    }                                                                                                                       \
-    [[nodiscard]] constexpr auto allot_enumerator_name(Type value) noexcept -> std::string_view {                           \
-        switch (value) { BOOST_PP_SEQ_FOR_EACH(ALLOT_DETAIL_CASE, Type, BOOST_PP_VARIADIC_TO_SEQ(__VA_ARGS__)) }            \
-        return {};                                                                                                          \
+#define ALLOT_ENUMERATORS(Type, ...)                                                                                   \
+    [[nodiscard]] constexpr auto allot_enumerators(std::type_identity<Type>) noexcept {                                \
+        using enum Type;                                                                                               \
+        return std::array{__VA_ARGS__};                                                                                \
+    }                                                                                                                  \
+    [[nodiscard]] constexpr auto allot_enumerator_name(Type value) noexcept->std::string_view {                        \
+        switch (value) { BOOST_PP_SEQ_FOR_EACH(ALLOT_DETAIL_CASE, Type, BOOST_PP_VARIADIC_TO_SEQ(__VA_ARGS__)) }       \
+        return {};                                                                                                     \
     }
 
 namespace allot { inline namespace v0 {
 
 /// Types with a list of fields.
 template <class T>
-concept has_fields = requires { allot_type_name(std::type_identity<T>{}); };
+concept has_fields = requires {
+    allot_type_name(std::type_identity<T>{});
+};
 
 /// Enums with a list of enumerators.
 template <class E>
-concept has_enumerators = std::is_enum_v<E> && requires { allot_enumerators(std::type_identity<E>{}); };
+concept has_enumerators = std::is_enum_v<E> && requires {
+    allot_enumerators(std::type_identity<E>{});
+};
 
 /// The name of a type with a list of fields, as the list spells it.
 template <has_fields T>
@@ -136,8 +143,9 @@ private:
         if constexpr (requires { T{(static_cast<void>(I), Filler{})...}; }) {
             return T{(static_cast<void>(I), Filler{})...};
         } else {
-            static_assert(sizeof...(I) < 16, "allot: blank() cannot make this type; put members that have no default (ids) first, or "
-                                             "give them one: `NodeId to = NodeId::null();`");
+            static_assert(sizeof...(I) < 16,
+                          "allot: blank() cannot make this type; put members that have no default (ids) first, or "
+                          "give them one: `NodeId to = NodeId::null();`");
             return leading(std::make_index_sequence<sizeof...(I) + 1>{});
         }
     }

@@ -16,9 +16,7 @@ namespace allot { inline namespace v0 { namespace detail {
 /// @complexity amortised O(1) for each element added one at a time.
 template <class T, class Allocator>
 auto make_room(std::vector<T, Allocator>& vector, std::size_t count) -> void {
-    if (count > vector.capacity()) {
-        vector.reserve(std::max(count, vector.capacity() + vector.capacity() / 16));
-    }
+    if (count > vector.capacity()) { vector.reserve(std::max(count, vector.capacity() + vector.capacity() / 16)); }
 }
 
 /// Resizes `vector` to at least `count` elements; new ones are copies of `value`. It never shrinks the vector.

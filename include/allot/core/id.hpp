@@ -32,9 +32,7 @@ public:
     template <std::integral I>
     constexpr Id(I number) noexcept {  // NOLINT: implicit, so that `.id = 7` reads well
         if constexpr (std::signed_integral<I>) {
-            if (number < 0) {
-                return;
-            }
+            if (number < 0) { return; }
         }
         auto rest = static_cast<std::uint64_t>(number);
         bytes_[integer_mark] = 1;
@@ -47,9 +45,7 @@ public:
     /// Text of 1 to 32 bytes, padded with zero bytes.
     constexpr Id(std::string_view text) noexcept {  // NOLINT: implicit
         if (text.size() <= size && text.find('\0') == std::string_view::npos) {
-            for (std::size_t i = 0; i < text.size(); ++i) {
-                bytes_[i] = static_cast<std::uint8_t>(text[i]);
-            }
+            for (std::size_t i = 0; i < text.size(); ++i) { bytes_[i] = static_cast<std::uint8_t>(text[i]); }
         }
     }
     constexpr Id(const char* text) noexcept : Id(std::string_view{text}) {}  // NOLINT: implicit
@@ -59,15 +55,11 @@ public:
 
     /// The id written as 64 hex digits; empty if the text has another form.
     [[nodiscard]] static constexpr auto from_hex(std::string_view digits) noexcept -> std::optional<Id> {
-        if (digits.size() != 2 * size) {
-            return std::nullopt;
-        }
+        if (digits.size() != 2 * size) { return std::nullopt; }
         auto bytes = Bytes{};
         for (std::size_t i = 0; i < digits.size(); ++i) {
             const auto digit = hex_value(digits[i]);
-            if (!digit) {
-                return std::nullopt;
-            }
+            if (!digit) { return std::nullopt; }
             bytes[i / 2] = static_cast<std::uint8_t>((bytes[i / 2] << 4U) | *digit);
         }
         return Id{bytes};
@@ -87,16 +79,12 @@ public:
     [[nodiscard]] auto text() const -> std::string {
         if (is_integer()) {
             auto number = std::uint64_t{0};
-            for (auto i = integer_mark + 1; i < size; ++i) {
-                number = (number << 8U) | bytes_[i];
-            }
+            for (auto i = integer_mark + 1; i < size; ++i) { number = (number << 8U) | bytes_[i]; }
             return std::to_string(number);
         }
         auto out = std::string{};
         for (const auto byte : bytes_) {
-            if (byte == 0) {
-                break;
-            }
+            if (byte == 0) { break; }
             out += static_cast<char>(byte);
         }
         return is_printable(out.size()) ? out : hex();
@@ -124,23 +112,15 @@ private:
     static constexpr std::size_t integer_mark = size - 9;  // one byte before the eight of the integer
 
     [[nodiscard]] static constexpr auto hex_value(char c) noexcept -> std::optional<std::uint8_t> {
-        if (c >= '0' && c <= '9') {
-            return static_cast<std::uint8_t>(c - '0');
-        }
-        if (c >= 'a' && c <= 'f') {
-            return static_cast<std::uint8_t>(c - 'a' + 10);
-        }
-        if (c >= 'A' && c <= 'F') {
-            return static_cast<std::uint8_t>(c - 'A' + 10);
-        }
+        if (c >= '0' && c <= '9') { return static_cast<std::uint8_t>(c - '0'); }
+        if (c >= 'a' && c <= 'f') { return static_cast<std::uint8_t>(c - 'a' + 10); }
+        if (c >= 'A' && c <= 'F') { return static_cast<std::uint8_t>(c - 'A' + 10); }
         return std::nullopt;
     }
 
     [[nodiscard]] constexpr auto is_integer() const noexcept -> bool {
         for (std::size_t i = 0; i < integer_mark; ++i) {
-            if (bytes_[i] != 0) {
-                return false;
-            }
+            if (bytes_[i] != 0) { return false; }
         }
         return bytes_[integer_mark] == 1;
     }
@@ -148,9 +128,7 @@ private:
     [[nodiscard]] constexpr auto is_printable(std::size_t length) const noexcept -> bool {
         for (std::size_t i = 0; i < size; ++i) {
             const auto printable = bytes_[i] >= 0x20 && bytes_[i] < 0x7F;
-            if (i < length ? !printable : bytes_[i] != 0) {
-                return false;
-            }
+            if (i < length ? !printable : bytes_[i] != 0) { return false; }
         }
         return length > 0;
     }

@@ -33,11 +33,11 @@ struct LeaseRecord {
     TaskHandle task = no_handle<TaskHandle>;
     NodeHandle node = no_handle<NodeHandle>;
     TimePoint started_at{};
-    TimePoint deadline{};                         ///< `never` once completed.
-    LeaseHandle next = no_handle<LeaseHandle>;    ///< Lease of the task's next node, by member; none for the last.
+    TimePoint deadline{};                       ///< `never` once completed.
+    LeaseHandle next = no_handle<LeaseHandle>;  ///< Lease of the task's next node, by member; none for the last.
     LeasePhase phase = LeasePhase::started;
-    std::uint8_t member = 0;                      ///< Index of the node among the task's nodes, from 0.
-    std::uint8_t of = 1;                          ///< Number of nodes that the task was started on.
+    std::uint8_t member = 0;  ///< Index of the node among the task's nodes, from 0.
+    std::uint8_t of = 1;      ///< Number of nodes that the task was started on.
 
     friend auto operator==(const LeaseRecord&, const LeaseRecord&) noexcept -> bool = default;
 };

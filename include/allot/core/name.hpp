@@ -25,8 +25,8 @@ public:
         ALLOT_ASSERT(text.size() <= size_max, "a Name has at most 128 bytes");
         std::copy_n(text.begin(), size_, bytes_.begin());
     }
-    constexpr Name(const char* text) noexcept : Name{std::string_view{text}} {}              // NOLINT: as above
-    constexpr Name(const std::string& text) noexcept : Name{std::string_view{text}} {}      // NOLINT: as above
+    constexpr Name(const char* text) noexcept : Name{std::string_view{text}} {}         // NOLINT: as above
+    constexpr Name(const std::string& text) noexcept : Name{std::string_view{text}} {}  // NOLINT: as above
 
     [[nodiscard]] constexpr auto view() const noexcept -> std::string_view { return {bytes_.data(), size_}; }
     constexpr operator std::string_view() const noexcept { return view(); }  // NOLINT: implicit, it is one

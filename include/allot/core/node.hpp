@@ -19,15 +19,15 @@ namespace allot { inline namespace v0 {
 
 /// The embedder's description of a node that joins.
 struct NodeSpec {
-    NodeId id;                                  ///< Name of the node.
-    std::string gpu{};                          ///< Model of the card, such as "RTX 4090".
-    Gibibytes vram{};                           ///< Nominal video memory.
-    Amount stake{};                             ///< Staked tokens; zero stake means zero weight.
-    std::vector<std::string> models{};          ///< Models on its disk.
-    std::string platform{};                     ///< Operating system or runtime, such as "Linux"; may stay empty.
-    SoftwareVersion software{};                 ///< Version of the node software.
-    std::optional<OperatorId> operator_id{};    ///< The operator that runs it; by default the node is its own.
-    std::vector<std::string> labels{};          ///< Free words for the embedder's own policies.
+    NodeId id;                                ///< Name of the node.
+    std::string gpu{};                        ///< Model of the card, such as "RTX 4090".
+    Gibibytes vram{};                         ///< Nominal video memory.
+    Amount stake{};                           ///< Staked tokens; zero stake means zero weight.
+    std::vector<std::string> models{};        ///< Models on its disk.
+    std::string platform{};                   ///< Operating system or runtime, such as "Linux"; may stay empty.
+    SoftwareVersion software{};               ///< Version of the node software.
+    std::optional<OperatorId> operator_id{};  ///< The operator that runs it; by default the node is its own.
+    std::vector<std::string> labels{};        ///< Free words for the embedder's own policies.
 };
 
 /// Change of a node's facts; a field left empty stays as it is.
@@ -62,16 +62,16 @@ struct Node {
     OperatorId operator_id = OperatorId::null();
     Amount stake{};
     StakeRoot stake_root{};
-    TimePoint due_at = never;                          ///< Time at which it is readmitted or, if it left, forgotten.
-    ClassId node_class = no_handle<ClassId>;           ///< Interned (GPU, VRAM, platform, version).
-    std::uint32_t slot = 0;                            ///< Index among the nodes of its class; decides the order of
-                                                       ///< draws.
-    LeaseHandle lease = no_handle<LeaseHandle>;        ///< The lease it holds, if any.
+    TimePoint due_at = never;                    ///< Time at which it is readmitted or, if it left, forgotten.
+    ClassId node_class = no_handle<ClassId>;     ///< Interned (GPU, VRAM, platform, version).
+    std::uint32_t slot = 0;                      ///< Index among the nodes of its class; decides the order of
+                                                 ///< draws.
+    LeaseHandle lease = no_handle<LeaseHandle>;  ///< The lease it holds, if any.
     NodeState state = NodeState::left;
-    bool excluded = false;                             ///< Kept out of candidate pools until its health recovers.
-    bool kicked_out = false;                           ///< Leaves for good when its lease ends.
+    bool excluded = false;    ///< Kept out of candidate pools until its health recovers.
+    bool kicked_out = false;  ///< Leaves for good when its lease ends.
     List<std::string> labels{};
-    TaskHandle held = no_handle<TaskHandle>;           ///< The pinned task that waits for it; none while it is free.
+    TaskHandle held = no_handle<TaskHandle>;  ///< The pinned task that waits for it; none while it is free.
 
     /// True for every state but `left`: present nodes count in N and in the largest stake.
     [[nodiscard]] auto present() const noexcept -> bool { return state != NodeState::left; }
@@ -95,9 +95,9 @@ struct HeldModel {
 
     ModelId model{};
     Holding holding : 2 = Holding::on_disk;
-    std::uint32_t place : 30 = 0;            ///< Index among the model's holders of the same class; meaningful when on
-                                             ///< disk.
-    TimePoint wanted_until{};                ///< Time at which the request expires; meaningful when wanted.
+    std::uint32_t place : 30 = 0;  ///< Index among the model's holders of the same class; meaningful when on
+                                   ///< disk.
+    TimePoint wanted_until{};      ///< Time at which the request expires; meaningful when wanted.
 
     constexpr HeldModel() noexcept = default;
     constexpr HeldModel(ModelId m, Holding h, std::uint32_t p, TimePoint until) noexcept

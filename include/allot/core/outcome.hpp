@@ -8,16 +8,16 @@ namespace allot { inline namespace v0 {
 
 /// Outcome of a node's part in a task, as reported to the QoS tracker.
 enum class OutcomeKind : std::uint8_t {
-    success,             ///< The task was completed in time.
-    timeout,             ///< The lease expired, outside a validation group.
-    timeout_in_group,    ///< The lease expired in a validation group, whose ranking scores it later.
-    out_of_memory,       ///< The node ran out of video memory.
-    model_download,      ///< A model could not be fetched.
-    execution_error,     ///< The task reported an error.
-    incorrect_result,    ///< The result was wrong.
-    declined,            ///< The node refused the task.
-    cancelled,           ///< The owner withdrew the task while it ran.
-    scored,              ///< A verdict of 0 to 10 points, given after release.
+    success,           ///< The task was completed in time.
+    timeout,           ///< The lease expired, outside a validation group.
+    timeout_in_group,  ///< The lease expired in a validation group, whose ranking scores it later.
+    out_of_memory,     ///< The node ran out of video memory.
+    model_download,    ///< A model could not be fetched.
+    execution_error,   ///< The task reported an error.
+    incorrect_result,  ///< The result was wrong.
+    declined,          ///< The node refused the task.
+    cancelled,         ///< The owner withdrew the task while it ran.
+    scored,            ///< A verdict of 0 to 10 points, given after release.
 };
 
 /// Outcome with the points of a verdict; the points count for `scored` alone.

@@ -18,9 +18,7 @@ struct ParameterRule {
 /// @complexity linear in the number of rules.
 [[nodiscard]] constexpr auto first_unmet(std::initializer_list<ParameterRule> rules) noexcept -> const char* {
     for (const auto& rule : rules) {
-        if (!rule.met) {
-            return rule.sentence;
-        }
+        if (!rule.met) { return rule.sentence; }
     }
     return nullptr;
 }

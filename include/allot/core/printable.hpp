@@ -21,18 +21,12 @@ struct Character {
 /// @pre `text` is not empty.
 [[nodiscard]] constexpr auto first_character(std::string_view text) noexcept -> Character {
     const auto byte = [&](std::size_t i) { return std::uint32_t{static_cast<std::uint8_t>(text[i])}; };
-    if (byte(0) < 0x80) {
-        return {byte(0), 1};
-    }
+    if (byte(0) < 0x80) { return {byte(0), 1}; }
     const auto size = byte(0) >= 0xF0 ? std::size_t{4} : byte(0) >= 0xE0 ? std::size_t{3} : std::size_t{2};
-    if (byte(0) < 0xC2 || byte(0) > 0xF4 || text.size() < size) {
-        return {};
-    }
+    if (byte(0) < 0xC2 || byte(0) > 0xF4 || text.size() < size) { return {}; }
     auto code = byte(0) & (0x7FU >> size);
     for (std::size_t i = 1; i < size; ++i) {
-        if ((byte(i) & 0xC0U) != 0x80U) {
-            return {};
-        }
+        if ((byte(i) & 0xC0U) != 0x80U) { return {}; }
         code = code << 6U | (byte(i) & 0x3FU);
     }
     const auto least = size == 4 ? 0x1'0000U : size == 3 ? 0x800U : 0x80U;

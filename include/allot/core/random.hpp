@@ -86,9 +86,7 @@ public:
         auto product = multiply_wide(next(), n);
         if (product.low() < n) {
             const auto refused = (0 - n) % n;
-            while (product.low() < refused) {
-                product = multiply_wide(next(), n);
-            }
+            while (product.low() < refused) { product = multiply_wide(next(), n); }
         }
         return product.high();
     }
@@ -98,17 +96,13 @@ public:
     /// @pre `n > 0`.
     /// @complexity four words expected at worst.
     [[nodiscard]] constexpr auto below(u128 n) noexcept -> u128 {
-        if (n.high() == 0) {
-            return below(n.low());
-        }
+        if (n.high() == 0) { return below(n.low()); }
         const auto surplus = 128 - bit_width(n - 1);
         while (true) {
             const auto high = next();
             const auto low = next();
             const auto drawn = u128::from_parts(high, low) >> surplus;
-            if (drawn < n) {
-                return drawn;
-            }
+            if (drawn < n) { return drawn; }
         }
     }
 

@@ -38,7 +38,8 @@ struct RecipientsOf {
             return {{}, {}, Recipients::Others::embedder};
         } else if constexpr (std::is_same_v<E, LeaseRenewed>) {
             return {e.lease.node, {}};
-        } else if constexpr (requires { e.lease; } && !std::is_same_v<E, TaskCommitted> && !std::is_same_v<E, TaskDisclosed>) {
+        } else if constexpr (requires { e.lease; } && !std::is_same_v<E, TaskCommitted> &&
+                             !std::is_same_v<E, TaskDisclosed>) {
             return {e.lease.node, e.owner};
         } else if constexpr (requires { e.owner; }) {
             return {{}, e.owner};
@@ -55,6 +56,8 @@ struct RecipientsOf {
 /// An embedder that passes each event on to its recipients thereby tells each node its leases, and each owner the ends
 /// of its tasks.
 /// @complexity O(1).
-[[nodiscard]] inline auto recipients(const Event& event) -> Recipients { return std::visit(detail::RecipientsOf{}, event); }
+[[nodiscard]] inline auto recipients(const Event& event) -> Recipients {
+    return std::visit(detail::RecipientsOf{}, event);
+}
 
 }}  // namespace allot::v0

@@ -16,9 +16,7 @@ struct Samples {
     /// The mean as a fraction of the best points; empty without samples.
     /// @pre `points_max > 0`.
     [[nodiscard]] constexpr auto mean(std::uint32_t points_max) const noexcept -> std::optional<Score> {
-        if (count == 0) {
-            return std::nullopt;
-        }
+        if (count == 0) { return std::nullopt; }
         return Score::from_ratio(sum, std::uint64_t{points_max} * count);
     }
     friend constexpr auto operator==(const Samples&, const Samples&) noexcept -> bool = default;

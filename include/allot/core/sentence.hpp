@@ -20,9 +20,7 @@ namespace detail {
 /// @complexity linear in the length of the result.
 [[nodiscard]] inline auto text(std::initializer_list<std::string_view> parts) -> std::string {
     auto whole = std::string{};
-    for (const auto part : parts) {
-        whole += part;
-    }
+    for (const auto part : parts) { whole += part; }
     return whole;
 }
 
@@ -53,9 +51,7 @@ namespace detail {
 /// A time of this century as a date in UTC, assuming the origin 1970; any other time as milliseconds.
 [[nodiscard]] inline auto time_text(TimePoint time) -> std::string {
     using namespace std::chrono;
-    if (time == never) {
-        return "never";
-    }
+    if (time == never) { return "never"; }
     const auto since_1970 = sys_time<milliseconds>{milliseconds{time.time_since_epoch().count()}};
     const auto day = floor<days>(since_1970);
     const auto date = year_month_day{day};

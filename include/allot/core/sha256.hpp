@@ -69,15 +69,15 @@ private:
     using Words = std::array<std::uint32_t, 64>;
 
     /// The first 32 bits of the fractional parts of the cube roots of the first 64 primes.
-    static constexpr auto round_constants = Words{
-        0x428A2F98, 0x71374491, 0xB5C0FBCF, 0xE9B5DBA5, 0x3956C25B, 0x59F111F1, 0x923F82A4, 0xAB1C5ED5,
-        0xD807AA98, 0x12835B01, 0x243185BE, 0x550C7DC3, 0x72BE5D74, 0x80DEB1FE, 0x9BDC06A7, 0xC19BF174,
-        0xE49B69C1, 0xEFBE4786, 0x0FC19DC6, 0x240CA1CC, 0x2DE92C6F, 0x4A7484AA, 0x5CB0A9DC, 0x76F988DA,
-        0x983E5152, 0xA831C66D, 0xB00327C8, 0xBF597FC7, 0xC6E00BF3, 0xD5A79147, 0x06CA6351, 0x14292967,
-        0x27B70A85, 0x2E1B2138, 0x4D2C6DFC, 0x53380D13, 0x650A7354, 0x766A0ABB, 0x81C2C92E, 0x92722C85,
-        0xA2BFE8A1, 0xA81A664B, 0xC24B8B70, 0xC76C51A3, 0xD192E819, 0xD6990624, 0xF40E3585, 0x106AA070,
-        0x19A4C116, 0x1E376C08, 0x2748774C, 0x34B0BCB5, 0x391C0CB3, 0x4ED8AA4A, 0x5B9CCA4F, 0x682E6FF3,
-        0x748F82EE, 0x78A5636F, 0x84C87814, 0x8CC70208, 0x90BEFFFA, 0xA4506CEB, 0xBEF9A3F7, 0xC67178F2};
+    static constexpr auto round_constants =
+        Words{0x428A2F98, 0x71374491, 0xB5C0FBCF, 0xE9B5DBA5, 0x3956C25B, 0x59F111F1, 0x923F82A4, 0xAB1C5ED5,
+              0xD807AA98, 0x12835B01, 0x243185BE, 0x550C7DC3, 0x72BE5D74, 0x80DEB1FE, 0x9BDC06A7, 0xC19BF174,
+              0xE49B69C1, 0xEFBE4786, 0x0FC19DC6, 0x240CA1CC, 0x2DE92C6F, 0x4A7484AA, 0x5CB0A9DC, 0x76F988DA,
+              0x983E5152, 0xA831C66D, 0xB00327C8, 0xBF597FC7, 0xC6E00BF3, 0xD5A79147, 0x06CA6351, 0x14292967,
+              0x27B70A85, 0x2E1B2138, 0x4D2C6DFC, 0x53380D13, 0x650A7354, 0x766A0ABB, 0x81C2C92E, 0x92722C85,
+              0xA2BFE8A1, 0xA81A664B, 0xC24B8B70, 0xC76C51A3, 0xD192E819, 0xD6990624, 0xF40E3585, 0x106AA070,
+              0x19A4C116, 0x1E376C08, 0x2748774C, 0x34B0BCB5, 0x391C0CB3, 0x4ED8AA4A, 0x5B9CCA4F, 0x682E6FF3,
+              0x748F82EE, 0x78A5636F, 0x84C87814, 0x8CC70208, 0x90BEFFFA, 0xA4506CEB, 0xBEF9A3F7, 0xC67178F2};
 
     [[nodiscard]] constexpr auto used_bytes() const noexcept -> std::size_t {
         return static_cast<std::size_t>(length_ % block_size);
@@ -85,7 +85,8 @@ private:
 
     /// One round. The eight words stay in place; instead, the next round shifts their names by one.
     static constexpr auto round(std::uint32_t a, std::uint32_t b, std::uint32_t c, std::uint32_t& d, std::uint32_t e,
-                                std::uint32_t f, std::uint32_t g, std::uint32_t& h, std::uint32_t added) noexcept -> void {
+                                std::uint32_t f, std::uint32_t g, std::uint32_t& h, std::uint32_t added) noexcept
+        -> void {
         h += (std::rotr(e, 6) ^ std::rotr(e, 11) ^ std::rotr(e, 25)) + (g ^ (e & (f ^ g))) + added;
         d += h;
         h += (std::rotr(a, 2) ^ std::rotr(a, 13) ^ std::rotr(a, 22)) + ((a & b) | (c & (a | b)));
@@ -95,7 +96,8 @@ private:
     static constexpr auto compress(State& state, const std::uint8_t* block) noexcept -> void {
         auto w = Words{};
         for (std::size_t i = 0; i < 16; ++i, block += 4) {
-            w[i] = std::uint32_t{block[0]} << 24U | std::uint32_t{block[1]} << 16U | std::uint32_t{block[2]} << 8U | block[3];
+            w[i] = std::uint32_t{block[0]} << 24U | std::uint32_t{block[1]} << 16U | std::uint32_t{block[2]} << 8U |
+                   block[3];
         }
         for (std::size_t i = 16; i < w.size(); ++i) {
             const auto s0 = std::rotr(w[i - 15], 7) ^ std::rotr(w[i - 15], 18) ^ (w[i - 15] >> 3U);
@@ -118,8 +120,7 @@ private:
         for (std::size_t i = 0; i < state.size(); ++i) { state[i] += after[i]; }
     }
 
-    State state_{0x6A09E667, 0xBB67AE85, 0x3C6EF372, 0xA54FF53A,
-                 0x510E527F, 0x9B05688C, 0x1F83D9AB, 0x5BE0CD19};
+    State state_{0x6A09E667, 0xBB67AE85, 0x3C6EF372, 0xA54FF53A, 0x510E527F, 0x9B05688C, 0x1F83D9AB, 0x5BE0CD19};
     Block block_{};  ///< Bytes that do not yet fill a block.
     std::uint64_t length_ = 0;
 };

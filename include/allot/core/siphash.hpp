@@ -34,10 +34,8 @@ class SipHasher {
 public:
     /// A hasher before its first byte.
     explicit constexpr SipHasher(const SipKey& key) noexcept
-        : v0_{key.k0 ^ 0x736F'6D65'7073'6575U},
-          v1_{key.k1 ^ 0x646F'7261'6E64'6F6DU ^ (Bits == 128 ? 0xEEU : 0U)},
-          v2_{key.k0 ^ 0x6C79'6765'6E65'7261U},
-          v3_{key.k1 ^ 0x7465'6462'7974'6573U} {}
+        : v0_{key.k0 ^ 0x736F'6D65'7073'6575U}, v1_{key.k1 ^ 0x646F'7261'6E64'6F6DU ^ (Bits == 128 ? 0xEEU : 0U)},
+          v2_{key.k0 ^ 0x6C79'6765'6E65'7261U}, v3_{key.k1 ^ 0x7465'6462'7974'6573U} {}
 
     /// Feeds eight bytes, the lowest of the word first.
     constexpr auto word(std::uint64_t value) noexcept -> SipHasher& {
@@ -58,9 +56,7 @@ public:
     constexpr auto words(const std::array<std::uint64_t, n>& values) noexcept -> SipHasher& {
         ALLOT_ASSERT(pending_bits() == 0, "SipHasher::words: feed single bytes after whole words");
         length_ = static_cast<std::uint8_t>(length_ + 8 * n);
-        for (const auto value : values) {
-            compress(value);
-        }
+        for (const auto value : values) { compress(value); }
         return *this;
     }
 
@@ -69,9 +65,7 @@ public:
     constexpr auto bytes(std::span<const std::byte> values) noexcept -> SipHasher& { return feed(values); }
 
     /// The hash of all bytes fed so far. More can be fed afterwards.
-    [[nodiscard]] constexpr auto finish() const noexcept -> std::uint64_t
-        requires(Bits == 64)
-    {
+    [[nodiscard]] constexpr auto finish() const noexcept -> std::uint64_t requires(Bits == 64) {
         auto last = ended();
         last.v2_ ^= 0xFFU;
         return last.result();
@@ -79,9 +73,7 @@ public:
 
     /// The hash of all bytes fed so far, in 128 bits. Its first byte in print is the lowest. More can be fed
     /// afterwards.
-    [[nodiscard]] constexpr auto finish128() const noexcept -> u128
-        requires(Bits == 128)
-    {
+    [[nodiscard]] constexpr auto finish128() const noexcept -> u128 requires(Bits == 128) {
         auto last = ended();
         last.v2_ ^= 0xEEU;
         const auto low = last.result();
@@ -99,9 +91,7 @@ private:
             const auto at = [&](unsigned i) { return static_cast<std::uint64_t>(values[i]) << (8U * i); };
             word(at(0) | at(1) | at(2) | at(3) | at(4) | at(5) | at(6) | at(7));
         }
-        for (const auto value : values) {
-            byte(static_cast<std::uint8_t>(value));
-        }
+        for (const auto value : values) { byte(static_cast<std::uint8_t>(value)); }
         return *this;
     }
 
@@ -121,17 +111,13 @@ private:
     }
 
     constexpr auto result() noexcept -> std::uint64_t {
-        for (auto i = 0; i < D; ++i) {
-            round();
-        }
+        for (auto i = 0; i < D; ++i) { round(); }
         return v0_ ^ v1_ ^ v2_ ^ v3_;
     }
 
     constexpr auto compress(std::uint64_t value) noexcept -> void {
         v3_ ^= value;
-        for (auto i = 0; i < C; ++i) {
-            round();
-        }
+        for (auto i = 0; i < C; ++i) { round(); }
         v0_ ^= value;
     }
 

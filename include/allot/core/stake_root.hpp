@@ -16,24 +16,18 @@ namespace detail {
 [[nodiscard]] constexpr auto isqrt_from(u128 value, std::uint64_t guess) noexcept -> std::uint64_t {
     while (true) {
         const auto next = (guess + value / guess) >> 1;  // may be 2^64 above 2^128 - 2^65
-        if (next >= guess) {
-            return guess;
-        }
+        if (next >= guess) { return guess; }
         guess = next.low();
     }
 }
 
 /// floor(sqrt(value)) of one word, computed within one word.
 [[nodiscard]] constexpr auto isqrt_word(std::uint64_t value) noexcept -> std::uint64_t {
-    if (value == 0) {
-        return 0;
-    }
+    if (value == 0) { return 0; }
     auto guess = std::uint64_t{1} << ((static_cast<unsigned>(std::bit_width(value)) + 1U) / 2U);
     while (true) {
         const auto next = (guess + value / guess) / 2U;
-        if (next >= guess) {
-            return guess;
-        }
+        if (next >= guess) { return guess; }
         guess = next;
     }
 }
@@ -43,9 +37,7 @@ namespace detail {
 /// floor(sqrt(value)), exactly.
 /// @complexity at most ten divisions.
 [[nodiscard]] constexpr auto isqrt(u128 value) noexcept -> std::uint64_t {
-    if (value.high() == 0) {
-        return detail::isqrt_word(value.low());
-    }
+    if (value.high() == 0) { return detail::isqrt_word(value.low()); }
     // The root of the upper word is the upper half of the root, so the guess is right to 2^-31 and two steps are
     // enough.
     constexpr auto word_max = ~std::uint64_t{0};
@@ -66,9 +58,7 @@ public:
 
     /// The root of a stake.
     [[nodiscard]] static constexpr auto from(u128 stake) noexcept -> StakeRoot {
-        if (!stake) {
-            return StakeRoot{};
-        }
+        if (!stake) { return StakeRoot{}; }
         // An even shift brings the stake to 63 or 64 bits, its root to 32. Bits shifted out on the right do not
         // matter, as floor(sqrt(floor(x))) = floor(sqrt(x)).
         const auto excess = bit_width(stake) - 63;
@@ -90,10 +80,9 @@ public:
     /// True if `packed()` can return the word.
     [[nodiscard]] static constexpr auto is_packed(std::uint64_t word) noexcept -> bool {
         const auto exponent = word >> 32U;
-        return word == 0
-               || (static_cast<std::uint32_t>(word) >= mantissa_min
-                   && exponent >= std::uint64_t{exponent_min + exponent_bias}
-                   && exponent <= std::uint64_t{exponent_max + exponent_bias});
+        return word == 0 || (static_cast<std::uint32_t>(word) >= mantissa_min &&
+                             exponent >= std::uint64_t{exponent_min + exponent_bias} &&
+                             exponent <= std::uint64_t{exponent_max + exponent_bias});
     }
 
     /// The root whose `packed()` is `word`.
@@ -136,9 +125,7 @@ private:
 /// The least power of two that is no smaller than the root; zero for zero.
 [[nodiscard]] constexpr auto ceil_power_of_two(StakeRoot root) noexcept -> StakeRoot {
     constexpr auto mantissa_min = std::uint32_t{1} << 31U;
-    if (root.is_zero() || root.mantissa() == mantissa_min) {
-        return root;
-    }
+    if (root.is_zero() || root.mantissa() == mantissa_min) { return root; }
     return StakeRoot::from_parts(mantissa_min, root.exponent() + 1);
 }
 

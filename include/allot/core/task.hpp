@@ -31,37 +31,37 @@ struct GpuChoice {
 
 /// The embedder's description of a task.
 struct TaskSpec {
-    TaskId id;                                  ///< Name of the task.
-    Gibibytes vram_min{};                       ///< Least VRAM; ignored by an exact GPU choice. Zero asks for a GPU
-                                                ///< choice.
-    std::vector<GpuChoice> gpus{};              ///< Accepted cards; empty accepts any with enough VRAM.
-    std::vector<std::string> platforms{};       ///< Accepted platforms; empty accepts any.
+    TaskId id;                                     ///< Name of the task.
+    Gibibytes vram_min{};                          ///< Least VRAM; ignored by an exact GPU choice. Zero asks for a GPU
+                                                   ///< choice.
+    std::vector<GpuChoice> gpus{};                 ///< Accepted cards; empty accepts any with enough VRAM.
+    std::vector<std::string> platforms{};          ///< Accepted platforms; empty accepts any.
     std::vector<std::string> platforms_refused{};  ///< Platforms it does not run on, even if `platforms` lists them.
-    std::optional<SoftwareVersion> software{};  ///< Needed version of the node software.
-    std::vector<std::string> models{};          ///< Models it needs; duplicates collapse.
-    Amount fee{};                               ///< The fee that its owner pays for the whole task.
-    Duration duration_estimate{};               ///< Expected run time, positive.
-    std::optional<OwnerId> owner{};             ///< The owner that pays and is notified.
-    std::optional<GroupId> group{};             ///< Validation group; members never share a node or an operator.
-    std::vector<std::string> labels{};          ///< Free words for the embedder's own policies.
-    std::uint32_t gang_size = 1;                ///< Number of nodes that run it at once, each under its own lease; all
-                                                ///< or none.
-    bool same_card = false;                     ///< The nodes of a gang have one card: the same GPU and VRAM.
-    std::optional<NodeId> node{};               ///< Pinned: only this node runs it; then no owner, no group and no
-                                                ///< gang. It precedes all other tasks there, so accept it only from the
-                                                ///< network itself.
+    std::optional<SoftwareVersion> software{};     ///< Needed version of the node software.
+    std::vector<std::string> models{};             ///< Models it needs; duplicates collapse.
+    Amount fee{};                                  ///< The fee that its owner pays for the whole task.
+    Duration duration_estimate{};                  ///< Expected run time, positive.
+    std::optional<OwnerId> owner{};                ///< The owner that pays and is notified.
+    std::optional<GroupId> group{};                ///< Validation group; members never share a node or an operator.
+    std::vector<std::string> labels{};             ///< Free words for the embedder's own policies.
+    std::uint32_t gang_size = 1;   ///< Number of nodes that run it at once, each under its own lease; all
+                                   ///< or none.
+    bool same_card = false;        ///< The nodes of a gang have one card: the same GPU and VRAM.
+    std::optional<NodeId> node{};  ///< Pinned: only this node runs it; then no owner, no group and no
+                                   ///< gang. It precedes all other tasks there, so accept it only from the
+                                   ///< network itself.
 };
 
 /// A task's requirements on a node's class, and its number of nodes. Interned, it is the task queue's group: VRAM ×
 /// GPU, or "any" GPU.
 struct Requirement {
     Gibibytes vram_min{};
-    std::vector<GpuChoice> gpus{};           ///< Sorted, without duplicates.
-    std::vector<std::string> platforms{};    ///< Sorted, without duplicates.
+    std::vector<GpuChoice> gpus{};                 ///< Sorted, without duplicates.
+    std::vector<std::string> platforms{};          ///< Sorted, without duplicates.
     std::vector<std::string> platforms_refused{};  ///< Sorted, without duplicates; empty where `platforms` is not.
     std::optional<SoftwareVersion> software{};
     std::uint32_t gang_size = 1;
-    bool same_card = false;                  ///< Never for a single node.
+    bool same_card = false;  ///< Never for a single node.
 
     friend auto operator==(const Requirement&, const Requirement&) -> bool = default;
 };
@@ -77,8 +77,9 @@ struct RequirementView {
     bool same_card = false;
 
     friend auto operator==(const Requirement& a, const RequirementView& b) -> bool {
-        return a.vram_min == b.vram_min && a.software == b.software && a.gang_size == b.gang_size && a.same_card == b.same_card &&
-               std::ranges::equal(a.gpus, b.gpus) && std::ranges::equal(a.platforms, b.platforms) &&
+        return a.vram_min == b.vram_min && a.software == b.software && a.gang_size == b.gang_size &&
+               a.same_card == b.same_card && std::ranges::equal(a.gpus, b.gpus) &&
+               std::ranges::equal(a.platforms, b.platforms) &&
                std::ranges::equal(a.platforms_refused, b.platforms_refused);
     }
 };
@@ -132,16 +133,16 @@ enum class Ending : std::uint8_t { done, failed, cancelled, evicted, timed_out }
 
 /// Reasons why a task failed, was evicted or timed out.
 enum class EndCause : std::uint8_t {
-    none,              ///< It is done, or was cancelled.
-    out_of_memory,     ///< As in `FailCause`, like the next three.
+    none,           ///< It is done, or was cancelled.
+    out_of_memory,  ///< As in `FailCause`, like the next three.
     model_download,
     execution_error,
     incorrect_result,
-    queue_full,        ///< As in `event::Eviction`, like the next two.
+    queue_full,  ///< As in `event::Eviction`, like the next two.
     queue_shrunk,
     table_full,
-    queue_deadline,    ///< Its waiting time ran out.
-    lease_deadline,    ///< The time of its lease ran out.
+    queue_deadline,  ///< Its waiting time ran out.
+    lease_deadline,  ///< The time of its lease ran out.
 };
 
 /// The remaining facts of an ended task, which `find_task` returns.
@@ -156,25 +157,25 @@ struct TaskEnd {
 /// Record of a task, as policies see it.
 struct Task {
     TaskId id = TaskId::null();
-    OwnerId owner = OwnerId::null();                       ///< Null when the spec named none.
+    OwnerId owner = OwnerId::null();  ///< Null when the spec named none.
     Amount fee{};
     Value value{};
-    std::uint64_t sequence = 0;                          ///< Order of submission; decides among equal values.
+    std::uint64_t sequence = 0;  ///< Order of submission; decides among equal values.
     Duration duration_estimate{};
     TimePoint submitted_at{};
-    TimePoint due_at{};                                  ///< Time at which it leaves the queue.
+    TimePoint due_at{};  ///< Time at which it leaves the queue.
     RequirementId requirement = no_handle<RequirementId>;
-    LeaseHandle lease = no_handle<LeaseHandle>;          ///< Lease of its first node; `LeaseRecord::next` leads to the
-                                                         ///< others.
+    LeaseHandle lease = no_handle<LeaseHandle>;  ///< Lease of its first node; `LeaseRecord::next` leads to the
+                                                 ///< others.
     GroupHandle group = no_handle<GroupHandle>;
-    std::uint32_t attempt = 0;                           ///< Number of times it was started; part of the key of its
-                                                         ///< draws.
-    List<ModelId> models{};                              ///< In canonical order: by name.
-    List<NodeId> avoided{};                              ///< Nodes that declined or failed it, oldest first.
+    std::uint32_t attempt = 0;  ///< Number of times it was started; part of the key of its
+                                ///< draws.
+    List<ModelId> models{};     ///< In canonical order: by name.
+    List<NodeId> avoided{};     ///< Nodes that declined or failed it, oldest first.
     List<std::string> labels{};
-    std::uint32_t strikes = 0;                           ///< Number of times that a node failed it and it started over.
+    std::uint32_t strikes = 0;  ///< Number of times that a node failed it and it started over.
     TaskState state = TaskState::queued;
-    NodeHandle pinned_to = no_handle<NodeHandle>;        ///< The one node that may run it.
+    NodeHandle pinned_to = no_handle<NodeHandle>;  ///< The one node that may run it.
 
     /// True if only one node may run it.
     [[nodiscard]] auto pinned() const noexcept -> bool { return pinned_to != no_handle<NodeHandle>; }

@@ -41,9 +41,7 @@ public:
     template <detail::word_integral I>
     constexpr u128(I value) noexcept  // NOLINT: implicit, it loses nothing
         : low_{static_cast<std::uint64_t>(value)} {
-        if constexpr (std::signed_integral<I>) {
-            ALLOT_ASSERT(value >= 0, "a u128 is never negative");
-        }
+        if constexpr (std::signed_integral<I>) { ALLOT_ASSERT(value >= 0, "a u128 is never negative"); }
     }
 
     /// high * 2^64 + low.
@@ -97,9 +95,7 @@ public:
     /// @pre `b != 0`, as for `%`.
     [[nodiscard]] friend constexpr auto operator/(u128 a, u128 b) noexcept -> u128 {
         ALLOT_ASSERT(b, "division by zero");
-        if ((a.high_ | b.high_) == 0) {
-            return a.low_ / b.low_;
-        }
+        if ((a.high_ | b.high_) == 0) { return a.low_ / b.low_; }
 #ifdef __SIZEOF_INT128__
         return from_native(a.native() / b.native());
 #else
@@ -108,9 +104,7 @@ public:
     }
     [[nodiscard]] friend constexpr auto operator%(u128 a, u128 b) noexcept -> u128 {
         ALLOT_ASSERT(b, "division by zero");
-        if ((a.high_ | b.high_) == 0) {
-            return a.low_ % b.low_;
-        }
+        if ((a.high_ | b.high_) == 0) { return a.low_ % b.low_; }
 #ifdef __SIZEOF_INT128__
         return from_native(a.native() % b.native());
 #else
@@ -134,17 +128,13 @@ public:
     template <detail::word_integral I>
     [[nodiscard]] friend constexpr auto operator<<(u128 a, I count) noexcept -> u128 {
         const auto bits = shift_count(count);
-        if (bits >= 64) {
-            return from_parts(bits >= 128 ? 0 : a.low_ << (bits - 64), 0);
-        }
+        if (bits >= 64) { return from_parts(bits >= 128 ? 0 : a.low_ << (bits - 64), 0); }
         return bits == 0 ? a : from_parts((a.high_ << bits) | (a.low_ >> (64 - bits)), a.low_ << bits);
     }
     template <detail::word_integral I>
     [[nodiscard]] friend constexpr auto operator>>(u128 a, I count) noexcept -> u128 {
         const auto bits = shift_count(count);
-        if (bits >= 64) {
-            return from_parts(0, bits >= 128 ? 0 : a.high_ >> (bits - 64));
-        }
+        if (bits >= 64) { return from_parts(0, bits >= 128 ? 0 : a.high_ >> (bits - 64)); }
         return bits == 0 ? a : from_parts(a.high_ >> bits, (a.low_ >> bits) | (a.high_ << (64 - bits)));
     }
 
@@ -181,9 +171,7 @@ public:
 private:
     template <class I>
     [[nodiscard]] static constexpr auto shift_count(I count) noexcept -> std::uint64_t {
-        if constexpr (std::signed_integral<I>) {
-            ALLOT_ASSERT(count >= 0, "a shift count is never negative");
-        }
+        if constexpr (std::signed_integral<I>) { ALLOT_ASSERT(count >= 0, "a shift count is never negative"); }
         return static_cast<std::uint64_t>(count);
     }
 
@@ -236,9 +224,7 @@ private:
 /// @complexity constant: at most 39 digits.
 [[nodiscard]] inline auto to_decimal(u128 value) -> std::string {
     constexpr auto group = std::uint64_t{10'000'000'000'000'000'000U};  // the largest power of ten in a word
-    if (value < group) {
-        return std::to_string(value.low());
-    }
+    if (value < group) { return std::to_string(value.low()); }
     const auto tail = std::to_string((value % group).low());
     return to_decimal(value / group) + std::string(19 - tail.size(), '0') + tail;
 }
@@ -247,18 +233,12 @@ private:
 /// bits.
 /// @complexity linear in the length of the text.
 [[nodiscard]] constexpr auto parse_decimal(std::string_view digits) noexcept -> std::optional<u128> {
-    if (digits.empty()) {
-        return std::nullopt;
-    }
+    if (digits.empty()) { return std::nullopt; }
     auto value = u128{};
     for (const auto digit : digits) {
-        if (digit < '0' || digit > '9' || value > u128::max() / 10) {
-            return std::nullopt;
-        }
+        if (digit < '0' || digit > '9' || value > u128::max() / 10) { return std::nullopt; }
         const auto sum = checked_add(value * 10, digit - '0');
-        if (!sum) {
-            return std::nullopt;
-        }
+        if (!sum) { return std::nullopt; }
         value = *sum;
     }
     return value;

@@ -26,8 +26,8 @@ ALLOT_FIELDS(GpuChoice, name, vram)
 ALLOT_FIELDS(NodeClass, gpu, vram, platform, software)
 ALLOT_FIELDS(NodeSpec, id, gpu, vram, stake, models, platform, software, operator_id, labels)
 ALLOT_FIELDS(NodeUpdate, id, gpu, vram, stake, platform, software, operator_id, labels)
-ALLOT_FIELDS(TaskSpec, id, vram_min, gpus, platforms, platforms_refused, software, models, fee, duration_estimate, owner, group,
-             labels, gang_size, same_card, node)
+ALLOT_FIELDS(TaskSpec, id, vram_min, gpus, platforms, platforms_refused, software, models, fee, duration_estimate,
+             owner, group, labels, gang_size, same_card, node)
 ALLOT_FIELDS(Lease, task, node, token, member, of, deadline)
 ALLOT_FIELDS(Outcome, kind, points)
 
@@ -35,25 +35,26 @@ ALLOT_ENUMERATORS(NodeState, available, busy, pending_pause, pending_leave, paus
 ALLOT_ENUMERATORS(Holding, wanted, on_disk, in_use)
 ALLOT_ENUMERATORS(TaskState, queued, held, running, ended)
 ALLOT_ENUMERATORS(Ending, done, failed, cancelled, evicted, timed_out)
-ALLOT_ENUMERATORS(EndCause, none, out_of_memory, model_download, execution_error, incorrect_result, queue_full, queue_shrunk,
-                  table_full, queue_deadline, lease_deadline)
+ALLOT_ENUMERATORS(EndCause, none, out_of_memory, model_download, execution_error, incorrect_result, queue_full,
+                  queue_shrunk, table_full, queue_deadline, lease_deadline)
 ALLOT_ENUMERATORS(LeasePhase, started, committed, disclosed, completed)
 ALLOT_ENUMERATORS(OutcomeKind, success, timeout, timeout_in_group, out_of_memory, model_download, execution_error,
                   incorrect_result, declined, cancelled, scored)
 ALLOT_ENUMERATORS(Standing, good, excluded, kicked_out)
 ALLOT_ENUMERATORS(FailCause, out_of_memory, model_download, execution_error, incorrect_result)
 ALLOT_ENUMERATORS(Purpose, dispatch, placement, validation, system_test, job)
-ALLOT_ENUMERATORS(DecodeError, truncated, trailing_bytes, version_unknown, kind_unknown, flag_invalid, enumerator_unknown, out_of_range,
-                  count_too_large, parameters_unknown)
-ALLOT_ENUMERATORS(Reason, none, paused, pending, busy, vram_too_small, gpu_differs, platform_refused, version_too_old, name_policy,
-                  excluded, zero_weight, avoided, same_operator, models_missing, narrowed_out, unproven, gang_short, pinned,
-                  first_of_embedder)
+ALLOT_ENUMERATORS(DecodeError, truncated, trailing_bytes, version_unknown, kind_unknown, flag_invalid,
+                  enumerator_unknown, out_of_range, count_too_large, parameters_unknown)
+ALLOT_ENUMERATORS(Reason, none, paused, pending, busy, vram_too_small, gpu_differs, platform_refused, version_too_old,
+                  name_policy, excluded, zero_weight, avoided, same_operator, models_missing, narrowed_out, unproven,
+                  gang_short, pinned, first_of_embedder)
 ALLOT_ENUMERATORS(Error, time_went_back, time_too_late, advance_first, id_invalid, node_unknown, node_duplicate,
                   task_unknown, task_duplicate, task_ended, task_not_leased, lease_stale, lease_not_committed,
-                  lease_already_committed, lease_already_disclosed, lease_renewal_capped, lease_completed, vram_zero, gpu_empty,
-                  duration_invalid, amount_overflow, name_empty, name_too_long, too_many_names, too_many_nodes, too_many_tasks,
-                  too_many_requirements, too_many_models, points_out_of_range, parameter_invalid, update_empty, too_many_classes,
-                  group_full, gang_size_invalid, already_paused, already_leaving, not_paused, model_unknown, model_not_on_disk,
-                  entropy_missing, task_unrunnable, owner_quota_reached, pinned_shared, node_holds_task)
+                  lease_already_committed, lease_already_disclosed, lease_renewal_capped, lease_completed, vram_zero,
+                  gpu_empty, duration_invalid, amount_overflow, name_empty, name_too_long, too_many_names,
+                  too_many_nodes, too_many_tasks, too_many_requirements, too_many_models, points_out_of_range,
+                  parameter_invalid, update_empty, too_many_classes, group_full, gang_size_invalid, already_paused,
+                  already_leaving, not_paused, model_unknown, model_not_on_disk, entropy_missing, task_unrunnable,
+                  owner_quota_reached, pinned_shared, node_holds_task)
 
 }}  // namespace allot::v0

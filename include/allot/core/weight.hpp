@@ -35,9 +35,7 @@ public:
     /// @pre `den > 0`.
     [[nodiscard]] static constexpr auto from_ratio(std::uint64_t num, std::uint64_t den) noexcept -> Weight {
         ALLOT_ASSERT(den != 0, "a weight is no ratio to zero");
-        if (num / den >= 16) {
-            return max();
-        }
+        if (num / den >= 16) { return max(); }
         // Long division in steps of 60 and 32 bits, so that every dividend fits.
         const auto first = u128{num % den} << 60;
         const auto second = (first % den) << 32;
@@ -63,20 +61,14 @@ public:
     /// @pre `den > 0`.
     [[nodiscard]] constexpr auto scaled(std::uint64_t num, std::uint64_t den) const noexcept -> Weight {
         ALLOT_ASSERT(den != 0, "a weight is scaled by no ratio to zero");
-        if (num == den) {
-            return *this;
-        }
+        if (num == den) { return *this; }
         const auto positive = !is_zero() && num != 0;
-        if (num >> 32U == 0) {
-            return at_least_one_unit(raw_ * num / den, positive);
-        }
+        if (num >> 32U == 0) { return at_least_one_unit(raw_ * num / den, positive); }
         // The product has three words, of which the division leaves at most two: else the result is past the cut.
         const auto low = multiply_wide(raw_.low(), num);
         const auto high = multiply_wide(raw_.high(), num) + low.high();
         const auto upper = high / den;
-        if (upper >> 32) {
-            return max();
-        }
+        if (upper >> 32) { return max(); }
         const auto lower = u128::from_parts((high % den).low(), low.low()) / den;
         return at_least_one_unit((upper << 64) + lower, positive);
     }
@@ -135,9 +127,7 @@ struct Factors {
 [[nodiscard]] constexpr auto harmonic(const Factors& factors) noexcept -> Weight {
     const auto most = factors.stake_root_max;
     const auto root = std::min(factors.stake_root, most);
-    if (root.is_zero() || factors.qos == Score::zero()) {
-        return Weight::zero();
-    }
+    if (root.is_zero() || factors.qos == Score::zero()) { return Weight::zero(); }
     const auto gap = exponent_gap(root, most);
     const auto qos_raw = std::uint64_t{factors.qos.raw()};
     const auto qos_shift = std::min(gap, std::max(0, Score::fraction_bits - bit_width(u128{qos_raw})));
@@ -168,9 +158,7 @@ struct Factors {
 /// roundings of a weight (stated above). So the bound of a node's best weight covers each weight the node can have,
 /// rescaled or not. The largest weight has the bound 2^32 - 1.
 [[nodiscard]] constexpr auto bound_of(Weight weight) noexcept -> std::uint32_t {
-    if (weight.is_zero()) {
-        return 0;
-    }
+    if (weight.is_zero()) { return 0; }
     return static_cast<std::uint32_t>(((weight.raw() + (weight.raw() >> 32)) >> 64).low() + 1);
 }
 
@@ -183,9 +171,7 @@ struct Factors {
 /// @pre `ceiling` is a power of two and `max_now <= ceiling`.
 [[nodiscard]] constexpr auto at_stake_root_ceiling(Weight weight, StakeRoot max_now, StakeRoot ceiling) noexcept
     -> Weight {
-    if (weight.is_zero() || max_now.is_zero()) {
-        return Weight::zero();
-    }
+    if (weight.is_zero() || max_now.is_zero()) { return Weight::zero(); }
     ALLOT_ASSERT(ceil_power_of_two(ceiling) == ceiling, "the ceiling of the stake roots is a power of two");
     const auto raw = (weight.raw() * max_now.mantissa()) >> (31 + exponent_gap(max_now, ceiling));
     return Weight::from_raw(std::max(raw, u128{1}));

@@ -50,9 +50,7 @@ struct WideDivision {
 /// `value << count`.
 /// @pre `count < 64`.
 [[nodiscard]] constexpr auto portable_shift_left(WideWord value, unsigned count) noexcept -> WideWord {
-    if (count == 0) {
-        return value;
-    }
+    if (count == 0) { return value; }
     return {(value.high << count) | (value.low >> (64U - count)), value.low << count};
 }
 
@@ -71,9 +69,7 @@ struct WideDivision {
     while ((digit >> 32U) != 0 || digit * divisor_low > ((rest << 32U) | next)) {
         --digit;
         rest += divisor_high;
-        if ((rest >> 32U) != 0) {
-            break;
-        }
+        if ((rest >> 32U) != 0) { break; }
     }
     // Modulo 2^64 on purpose: the true value is below the divisor.
     remainder = (remainder << 32U) + next - digit * divisor;
@@ -85,9 +81,7 @@ struct WideDivision {
 [[nodiscard]] constexpr auto portable_divide(WideWord value, std::uint64_t divisor) noexcept -> WideDivision {
     const auto quotient_high = value.high / divisor;
     value.high %= divisor;
-    if (value.high == 0) {
-        return {{quotient_high, value.low / divisor}, {0, value.low % divisor}};
-    }
+    if (value.high == 0) { return {{quotient_high, value.low / divisor}, {0, value.low % divisor}}; }
     const auto shift = static_cast<unsigned>(std::countl_zero(divisor));
     const auto scaled = portable_shift_left(value, shift);  // value.high < divisor, so nothing is lost
     auto remainder = scaled.high;
@@ -99,9 +93,7 @@ struct WideDivision {
 /// Quotient and remainder.
 /// @pre `divisor` is not zero.
 [[nodiscard]] constexpr auto portable_divide(WideWord value, WideWord divisor) noexcept -> WideDivision {
-    if (divisor.high == 0) {
-        return portable_divide(value, divisor.low);
-    }
+    if (divisor.high == 0) { return portable_divide(value, divisor.low); }
     // The quotient is one word. Half the value, divided by the upper word of the scaled divisor, fits in a word as
     // well. It gives an estimate that is exact or one too large; less one, exact or one too small. The remainder
     // decides.
@@ -111,8 +103,8 @@ struct WideDivision {
     auto quotient = portable_divide(half, divisor_top).quotient.low >> (63U - shift);
     quotient -= static_cast<std::uint64_t>(quotient != 0);
     auto remainder = portable_subtract(value, portable_multiply(WideWord{0, quotient}, divisor));
-    const auto at_least_divisor = remainder.high > divisor.high
-                                  || (remainder.high == divisor.high && remainder.low >= divisor.low);
+    const auto at_least_divisor =
+        remainder.high > divisor.high || (remainder.high == divisor.high && remainder.low >= divisor.low);
     if (at_least_divisor) {
         ++quotient;
         remainder = portable_subtract(remainder, divisor);

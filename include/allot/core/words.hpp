@@ -10,7 +10,8 @@ namespace allot { inline namespace v0 {
 
 /// 32 bytes as four words, the lowest byte of each first, independent of the machine's byte order.
 /// @complexity constant.
-[[nodiscard]] constexpr auto words_of(const std::array<std::uint8_t, 32>& bytes) noexcept -> std::array<std::uint64_t, 4> {
+[[nodiscard]] constexpr auto words_of(const std::array<std::uint8_t, 32>& bytes) noexcept
+    -> std::array<std::uint64_t, 4> {
     auto words = std::bit_cast<std::array<std::uint64_t, 4>>(bytes);
     if constexpr (std::endian::native == std::endian::big) {
         for (auto& word : words) {

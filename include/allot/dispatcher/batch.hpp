@@ -73,25 +73,17 @@ void look_ahead(const State& records, std::span<Subject> seen) {
         s.handle = guess.value_or(0);
     }
     for (auto& s : seen) {
-        if (s.known && s.task != nullptr) {
-            prefetch(records.tasks()[TaskHandle{s.handle}]);
-        }
+        if (s.known && s.task != nullptr) { prefetch(records.tasks()[TaskHandle{s.handle}]); }
     }
     for (auto& s : seen) {
-        if (!s.known || s.task == nullptr) {
-            continue;
-        }
+        if (!s.known || s.task == nullptr) { continue; }
         const auto l = records.tasks()[TaskHandle{s.handle}].lease;
         s.known = l != no_handle<LeaseHandle>;
         s.handle = l.value;
-        if (s.known) {
-            prefetch(records.leases()[l]);
-        }
+        if (s.known) { prefetch(records.leases()[l]); }
     }
     for (auto& s : seen) {
-        if (s.known && s.task != nullptr) {
-            s.handle = records.leases()[LeaseHandle{s.handle}].node.value;
-        }
+        if (s.known && s.task != nullptr) { s.handle = records.leases()[LeaseHandle{s.handle}].node.value; }
         if (s.known) {
             prefetch(records.nodes()[NodeHandle{s.handle}]);
             prefetch(records.holdings(NodeHandle{s.handle}));

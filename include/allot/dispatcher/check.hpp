@@ -41,31 +41,17 @@ public:
 
     auto operator()(const command::Join& c) const -> Verdict {
         const auto& node = c.node;
-        if (node.id.is_null() || (node.operator_id && node.operator_id->is_null())) {
-            return Error::id_invalid;
-        }
+        if (node.id.is_null() || (node.operator_id && node.operator_id->is_null())) { return Error::id_invalid; }
         found.node = view.records.nodes().find(node.id);
-        if (found.node && view.records.nodes()[*found.node].node.present()) {
-            return Error::node_duplicate;
-        }
-        if (!node.stake.admitted()) {
-            return Error::amount_overflow;
-        }
+        if (found.node && view.records.nodes()[*found.node].node.present()) { return Error::node_duplicate; }
+        if (!node.stake.admitted()) { return Error::amount_overflow; }
         if (!found.node && view.records.nodes().size() >= view.rules->nodes_max) {
             found.poorest_node = view.poorest_node(node.stake);
-            if (!found.poorest_node) {
-                return Error::too_many_nodes;
-            }
+            if (!found.poorest_node) { return Error::too_many_nodes; }
         }
-        if (const auto error = names(node.models, view.rules->models_per_node_max)) {
-            return error;
-        }
-        if (const auto error = room_for(node.models, node.stake, found.node, true)) {
-            return error;
-        }
-        if (const auto error = names(node.labels, view.rules->labels_max)) {
-            return error;
-        }
+        if (const auto error = names(node.models, view.rules->models_per_node_max)) { return error; }
+        if (const auto error = room_for(node.models, node.stake, found.node, true)) { return error; }
+        if (const auto error = names(node.labels, view.rules->labels_max)) { return error; }
         const auto left =
             found.poorest_node ? view.records.nodes()[*found.poorest_node].node.node_class : no_handle<ClassId>;
         return node_class(NodeClass{node.gpu, node.vram, node.platform, node.software}, node.stake, left,
@@ -75,23 +61,15 @@ public:
     auto operator()(const command::Update& c) const -> Verdict {
         const auto& change = c.change;
         const auto n = found.node = view.present_node(change.id);
-        if (!n) {
-            return Error::node_unknown;
-        }
+        if (!n) { return Error::node_unknown; }
         if (!change.gpu && !change.vram && !change.stake && !change.platform && !change.software &&
             !change.operator_id && !change.labels) {
             return Error::update_empty;
         }
-        if (change.stake && !change.stake->admitted()) {
-            return Error::amount_overflow;
-        }
-        if (change.operator_id && change.operator_id->is_null()) {
-            return Error::id_invalid;
-        }
+        if (change.stake && !change.stake->admitted()) { return Error::amount_overflow; }
+        if (change.operator_id && change.operator_id->is_null()) { return Error::id_invalid; }
         if (change.labels) {
-            if (const auto error = names(*change.labels, view.rules->labels_max)) {
-                return error;
-            }
+            if (const auto error = names(*change.labels, view.rules->labels_max)) { return error; }
         }
         const auto& node = view.records.nodes()[*n].node;
         return node_class(changed_class(view.records.fits().value(node.node_class), change),
@@ -100,9 +78,7 @@ public:
 
     auto operator()(const command::Pause& c) const -> Verdict {
         const auto n = found.node = view.present_node(c.node);
-        if (!n) {
-            return Error::node_unknown;
-        }
+        if (!n) { return Error::node_unknown; }
         switch (view.records.nodes()[*n].node.state) {
             case NodeState::pending_leave: return Error::already_leaving;
             case NodeState::paused:
@@ -113,9 +89,7 @@ public:
 
     auto operator()(const command::Resume& c) const -> Verdict {
         const auto n = found.node = view.present_node(c.node);
-        if (!n) {
-            return Error::node_unknown;
-        }
+        if (!n) { return Error::node_unknown; }
         switch (view.records.nodes()[*n].node.state) {
             case NodeState::paused:
             case NodeState::pending_pause: return std::nullopt;
@@ -126,31 +100,21 @@ public:
 
     auto operator()(const command::Leave& c) const -> Verdict {
         const auto n = found.node = view.present_node(c.node);
-        if (!n) {
-            return Error::node_unknown;
-        }
+        if (!n) { return Error::node_unknown; }
         return view.records.nodes()[*n].node.state == NodeState::pending_leave ? Verdict{Error::already_leaving}
                                                                                : std::nullopt;
     }
 
     auto operator()(const command::ReportModel& c) const -> Verdict {
         const auto n = found.node = view.present_node(c.node);
-        if (!n) {
-            return Error::node_unknown;
-        }
-        if (c.models.empty() && c.report != command::Report::inventory) {
-            return Error::update_empty;
-        }
-        if (const auto error = names(c.models, view.rules->models_per_node_max)) {
-            return error;
-        }
+        if (!n) { return Error::node_unknown; }
+        if (c.models.empty() && c.report != command::Report::inventory) { return Error::update_empty; }
+        if (const auto error = names(c.models, view.rules->models_per_node_max)) { return error; }
         auto fresh = std::size_t{0};
         for (const auto& name : c.models) {
             const auto model = view.records.models().find(name);
             const auto* held = model ? view.holds(*n, *model) : nullptr;
-            if (held == nullptr || !held->on_disk()) {
-                ++fresh;
-            }
+            if (held == nullptr || !held->on_disk()) { ++fresh; }
             if (held == nullptr && (c.report == command::Report::remove || c.report == command::Report::unload)) {
                 return Error::model_unknown;
             }
@@ -168,17 +132,13 @@ public:
 
     auto operator()(const command::Observe& c) const -> Verdict {
         found.node = view.records.nodes().find(c.node);
-        if (!found.node) {
-            return Error::node_unknown;
-        }
+        if (!found.node) { return Error::node_unknown; }
         return c.outcome == OutcomeKind::scored ? Verdict{Error::points_out_of_range} : std::nullopt;
     }
 
     auto operator()(const command::Score& c) const -> Verdict {
         found.node = view.records.nodes().find(c.node);
-        if (!found.node) {
-            return Error::node_unknown;
-        }
+        if (!found.node) { return Error::node_unknown; }
         return c.points > view.qos.points_max() ? Verdict{Error::points_out_of_range} : std::nullopt;
     }
 
@@ -199,48 +159,30 @@ public:
         if (view.records.tasks().size() + view.records.ended_tasks().size() >= rules.tasks_max) {
             return Error::too_many_tasks;
         }
-        if (!task.fee.admitted()) {
-            return Error::amount_overflow;
-        }
+        if (!task.fee.admitted()) { return Error::amount_overflow; }
         if (task.duration_estimate <= Duration{0} || task.duration_estimate >= Duration{std::int64_t{1} << 32}) {
             return Error::duration_invalid;
         }
         if (task.gang_size < 1 || task.gang_size > rules.gang_max || (task.same_card && task.gang_size == 1)) {
             return Error::gang_size_invalid;
         }
-        if (const auto error = cards(task)) {
-            return error;
-        }
-        if (const auto error = platforms(task)) {
-            return error;
-        }
-        if (const auto error = names(task.models, rules.models_per_task_max)) {
-            return error;
-        }
-        if (const auto error = names(task.labels, rules.labels_max)) {
-            return error;
-        }
+        if (const auto error = cards(task)) { return error; }
+        if (const auto error = platforms(task)) { return error; }
+        if (const auto error = names(task.models, rules.models_per_task_max)) { return error; }
+        if (const auto error = names(task.labels, rules.labels_max)) { return error; }
         if (task.node) {
-            if (const auto error = pin(task)) {
-                return error;
-            }
+            if (const auto error = pin(task)) { return error; }
         }
         if (task.group) {
             const auto g = view.records.groups().find(*task.group);
-            if (g && view.records.groups()[*g].tasks >= rules.group_members_max) {
-                return Error::group_full;
-            }
+            if (g && view.records.groups()[*g].tasks >= rules.group_members_max) { return Error::group_full; }
         }
         const auto& requirements = view.records.fits().requirements();
         if (requirements.size() >= rules.requirements_max && !requirements.find(view.requirement_of(task))) {
             found.poorest = view.poorest_requirement(view.record_of(task));
-            if (!found.poorest) {
-                return Error::too_many_requirements;
-            }
+            if (!found.poorest) { return Error::too_many_requirements; }
         }
-        if (rules.refuse_unrunnable && !view.fits_somebody(task)) {
-            return Error::task_unrunnable;
-        }
+        if (rules.refuse_unrunnable && !view.fits_somebody(task)) { return Error::task_unrunnable; }
         return task.owner && view.owners.count(*task.owner) >= rules.tasks_per_owner_max
                    ? Verdict{Error::owner_quota_reached}
                    : std::nullopt;
@@ -252,27 +194,19 @@ public:
     }
 
     auto operator()(const command::Commit& c) const -> Verdict {
-        if (const auto error = refusal(c.lease)) {
-            return error;
-        }
+        if (const auto error = refusal(c.lease)) { return error; }
         return phase() == LeasePhase::started ? std::nullopt : Verdict{Error::lease_already_committed};
     }
     auto operator()(const command::Disclose& c) const -> Verdict {
-        if (const auto error = refusal(c.lease)) {
-            return error;
-        }
-        if (phase() == LeasePhase::started) {
-            return Error::lease_not_committed;
-        }
+        if (const auto error = refusal(c.lease)) { return error; }
+        if (phase() == LeasePhase::started) { return Error::lease_not_committed; }
         return phase() == LeasePhase::disclosed ? Verdict{Error::lease_already_disclosed} : std::nullopt;
     }
     auto operator()(const command::Complete& c) const -> Verdict { return refusal(c.lease); }
     auto operator()(const command::Fail& c) const -> Verdict { return refusal(c.lease); }
     auto operator()(const command::Decline& c) const -> Verdict { return refusal(c.lease); }
     auto operator()(const command::Renew& c) const -> Verdict {
-        if (const auto error = refusal(c.lease)) {
-            return error;
-        }
+        if (const auto error = refusal(c.lease)) { return error; }
         const auto l = *found.lease;
         return view.renewed_until(l) <= view.records.leases()[l].deadline ? Verdict{Error::lease_renewal_capped}
                                                                           : std::nullopt;
@@ -298,13 +232,9 @@ public:
 
 private:
     [[nodiscard]] auto names(const std::vector<std::string>& list, std::uint32_t count_max) const -> Verdict {
-        if (list.size() > count_max) {
-            return Error::too_many_names;
-        }
+        if (list.size() > count_max) { return Error::too_many_names; }
         for (const auto& name : list) {
-            if (const auto error = one_name(name)) {
-                return error;
-            }
+            if (const auto error = one_name(name)) { return error; }
         }
         return std::nullopt;
     }
@@ -314,50 +244,34 @@ private:
     /// @param all true if the node has no models but these.
     [[nodiscard]] auto room_for(const std::vector<std::string>& models, Amount stake, std::optional<NodeHandle> own,
                                 bool all) const -> Verdict {
-        if (view.room_beside(models, own && all ? *own : no_handle<NodeHandle>) >= 0) {
-            return std::nullopt;
-        }
+        if (view.room_beside(models, own && all ? *own : no_handle<NodeHandle>) >= 0) { return std::nullopt; }
         const auto& known = view.records.models();
         auto part = own && !all ? view.models_part(view.records.holdings(*own)) : 0U;
         for (const auto& name : models) {
             const auto id = known.find(name);
             const auto* held = id && own ? view.holds(*own, *id) : nullptr;
             const auto has = held != nullptr && held->on_disk();
-            if (all || !has) {
-                part += ModelTable::part((id ? known.holders(*id) : 0U) + (has ? 0U : 1U));
-            }
+            if (all || !has) { part += ModelTable::part((id ? known.holders(*id) : 0U) + (has ? 0U : 1U)); }
         }
         found.crowded_by = part;
         return view.poorest_holder(stake, part, own) ? std::nullopt : Verdict{Error::too_many_models};
     }
     [[nodiscard]] auto one_name(const std::string& name) const -> Verdict {
-        if (name.empty()) {
-            return Error::name_empty;
-        }
+        if (name.empty()) { return Error::name_empty; }
         return name.size() > view.rules->name_bytes_max ? Verdict{Error::name_too_long} : std::nullopt;
     }
     [[nodiscard]] auto cards(const TaskSpec& task) const -> Verdict {
-        if (task.gpus.empty()) {
-            return task.vram_min == Gibibytes{} ? Verdict{Error::vram_zero} : std::nullopt;
-        }
-        if (task.gpus.size() > view.rules->choices_max) {
-            return Error::too_many_names;
-        }
+        if (task.gpus.empty()) { return task.vram_min == Gibibytes{} ? Verdict{Error::vram_zero} : std::nullopt; }
+        if (task.gpus.size() > view.rules->choices_max) { return Error::too_many_names; }
         for (const auto& choice : task.gpus) {
-            if (const auto error = one_name(choice.name)) {
-                return error;
-            }
-            if (choice.vram == Gibibytes{} && task.vram_min == Gibibytes{}) {
-                return Error::vram_zero;
-            }
+            if (const auto error = one_name(choice.name)) { return error; }
+            if (choice.vram == Gibibytes{} && task.vram_min == Gibibytes{}) { return Error::vram_zero; }
         }
         return std::nullopt;
     }
     [[nodiscard]] auto platforms(const TaskSpec& task) const -> Verdict {
         for (const auto* list : {&task.platforms, &task.platforms_refused}) {
-            if (const auto error = names(*list, view.rules->choices_max)) {
-                return error;
-            }
+            if (const auto error = names(*list, view.rules->choices_max)) { return error; }
         }
         const auto& refused = task.platforms_refused;
         const auto none_left =
@@ -369,35 +283,23 @@ private:
     }
     /// The error if a task cannot be pinned to the node that it names.
     [[nodiscard]] auto pin(const TaskSpec& task) const -> Verdict {
-        if (task.owner || task.group || task.gang_size > 1) {
-            return Error::pinned_shared;
-        }
+        if (task.owner || task.group || task.gang_size > 1) { return Error::pinned_shared; }
         const auto n = view.present_node(*task.node);
-        if (!n) {
-            return task.node->is_null() ? Error::id_invalid : Error::node_unknown;
-        }
+        if (!n) { return task.node->is_null() ? Error::id_invalid : Error::node_unknown; }
         const auto& node = view.records.nodes()[*n].node;
-        if (node.state == NodeState::pending_leave || node.kicked_out) {
-            return Error::already_leaving;
-        }
-        if (view.fitness(node.node_class, view.requirement_of(task)) != Reason::none) {
-            return Error::task_unrunnable;
-        }
+        if (node.state == NodeState::pending_leave || node.kicked_out) { return Error::already_leaving; }
+        if (view.fitness(node.node_class, view.requirement_of(task)) != Reason::none) { return Error::task_unrunnable; }
         return node.held != no_handle<TaskHandle> ? Verdict{Error::node_holds_task} : std::nullopt;
     }
     /// The error of a node's class.
     /// @param left the class that a node leaves, which goes if that is its last node.
     /// @param own the class that may not make way.
     [[nodiscard]] auto node_class(const NodeClass& value, Amount stake, ClassId left, ClassId own) const -> Verdict {
-        if (value.gpu.empty()) {
-            return Error::gpu_empty;
-        }
+        if (value.gpu.empty()) { return Error::gpu_empty; }
         if (value.gpu.size() > view.rules->name_bytes_max || value.platform.size() > view.rules->name_bytes_max) {
             return Error::name_too_long;
         }
-        if (value.vram == Gibibytes{}) {
-            return Error::vram_zero;
-        }
+        if (value.vram == Gibibytes{}) { return Error::vram_zero; }
         const auto& fits = view.records.fits();
         const auto one_goes = left != no_handle<ClassId> && fits.count(left) == 1;
         if (fits.classes().size() < view.rules->classes_max || one_goes || fits.classes().find(value)) {
@@ -411,13 +313,9 @@ private:
     /// that is not completed.
     [[nodiscard]] auto refusal(const Lease& lease) const -> Verdict {
         const auto t = view.records.tasks().find(lease.task);
-        if (!t) {
-            return no_such(lease.task);
-        }
+        if (!t) { return no_such(lease.task); }
         const auto& task = view.records.tasks()[*t];
-        if (task.state != TaskState::running) {
-            return Error::task_not_leased;
-        }
+        if (task.state != TaskState::running) { return Error::task_not_leased; }
         for (auto l = task.lease; l != no_handle<LeaseHandle>; l = view.records.leases()[l].next) {
             const auto& current = view.records.leases()[l];
             if (current.token == lease.token && view.records.nodes()[current.node].node.id == lease.node) {

@@ -62,12 +62,8 @@ public:
         tally(h, before, after);
         const auto was = before != nullptr && before->state == TaskState::queued;
         const auto is = after != nullptr && after->state == TaskState::queued;
-        if (was) {
-            view_.queue.erase(view_.entry_of(h, *before));
-        }
-        if (is) {
-            view_.queue.push(view_.entry_of(h, *after));
-        }
+        if (was) { view_.queue.erase(view_.entry_of(h, *before)); }
+        if (is) { view_.queue.push(view_.entry_of(h, *after)); }
     }
 
     /// The counters changed: renews the bounds of a stretch of nodes. Where a renewal begins or is complete, no bound
@@ -93,9 +89,7 @@ public:
             view_.records.tasks().for_each(
                 [&](TaskHandle h, const Task& task) { task_changed(h, in ? nullptr : &task, in ? &task : nullptr); });
         };
-        if (moves) {
-            each_task(false);
-        }
+        if (moves) { each_task(false); }
         std::visit(
             [&]<class Parameters>(const Parameters& parameters) {
                 Parts<Ps...>::each_of(view_, [&](auto& policy) {
@@ -103,9 +97,7 @@ public:
                 });
             },
             configuration);
-        if (moves) {
-            each_task(true);
-        }
+        if (moves) { each_task(true); }
         view_.records.refit(*this);
         rebuild(0, view_.records.nodes().reach());
     }
@@ -113,9 +105,7 @@ public:
 private:
     /// Counts a task for its owner, if there is a quota.
     void tally(TaskHandle h, const Task* before, const Task* after) {
-        if (!view_.has_quota(view_.rules.parameters())) {
-            return;
-        }
+        if (!view_.has_quota(view_.rules.parameters())) { return; }
         if (after != nullptr) {
             view_.owners.add(h, after->owner);
         } else if (before != nullptr) {

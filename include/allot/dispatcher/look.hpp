@@ -43,9 +43,9 @@ struct TaskView {
     Amount fee{};
     Duration duration_estimate{};
     TimePoint submitted_at{};
-    TimePoint due_at{};          ///< The time at which it leaves the queue or, if it has ended, is forgotten; `never`
-                                 ///< while it runs.
-    std::uint32_t attempts = 0;  ///< Number of its starts.
+    TimePoint due_at{};            ///< The time at which it leaves the queue or, if it has ended, is forgotten; `never`
+                                   ///< while it runs.
+    std::uint32_t attempts = 0;    ///< Number of its starts.
     std::vector<Lease> leases{};   ///< One per node, by member.
     std::optional<TaskEnd> end{};  ///< Its end, if it has ended.
 };
@@ -112,9 +112,7 @@ template <class Dispatcher>
 /// @complexity O(log n + nodes of the task).
 template <class Dispatcher>
 [[nodiscard]] auto find_task(const Dispatcher& d, TaskId id) -> std::optional<TaskView> {
-    if (const auto h = d.state().tasks().find(id)) {
-        return detail::view_of(d, *h);
-    }
+    if (const auto h = d.state().tasks().find(id)) { return detail::view_of(d, *h); }
     const auto h = d.state().ended_tasks().find(id);
     return h ? std::optional{detail::view_of(d, *h)} : std::nullopt;
 }

@@ -20,18 +20,12 @@ public:
     void set(NodeHandle node, const OperatorId& operator_id, u128 stake) {
         detail::grow_to(parts_, std::size_t{node.value} + 1);
         auto& part = parts_[node.value];
-        if (part.stake == stake && (stake == u128{0} || part.operator_id == operator_id)) {
-            return;
-        }
-        if (stake != u128{0}) {
-            sums_[operator_id] += stake;
-        }
+        if (part.stake == stake && (stake == u128{0} || part.operator_id == operator_id)) { return; }
+        if (stake != u128{0}) { sums_[operator_id] += stake; }
         if (part.stake != u128{0}) {
             const auto was = sums_.find(part.operator_id);
             was->second -= part.stake;
-            if (was->second == u128{0}) {
-                sums_.erase(was);
-            }
+            if (was->second == u128{0}) { sums_.erase(was); }
         }
         part = {operator_id, stake};
     }

@@ -19,9 +19,7 @@ public:
     /// @complexity O(log owners).
     void add(TaskHandle task, const OwnerId& owner) {
         detail::grow_to(counted_, std::size_t{task.value} + 1);
-        if (owner.is_null() || counted_[task.value] != 0) {
-            return;
-        }
+        if (owner.is_null() || counted_[task.value] != 0) { return; }
         ++tasks_[owner];
         counted_[task.value] = 1;
     }
@@ -29,13 +27,9 @@ public:
     /// Counts the task no more.
     /// @complexity O(log owners).
     void remove(TaskHandle task, const OwnerId& owner) {
-        if (task.value >= counted_.size() || counted_[task.value] == 0) {
-            return;
-        }
+        if (task.value >= counted_.size() || counted_[task.value] == 0) { return; }
         counted_[task.value] = 0;
-        if (const auto found = tasks_.find(owner); --found->second == 0) {
-            tasks_.erase(found);
-        }
+        if (const auto found = tasks_.find(owner); --found->second == 0) { tasks_.erase(found); }
     }
 
     /// Number of tasks of an owner.

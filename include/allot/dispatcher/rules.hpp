@@ -37,9 +37,8 @@ struct RulesParameters {
     std::uint32_t boost_in_use = 3;  ///< ... and by this if all are loaded (seed 001: 0.3).
     std::uint32_t boost_unit = 10;   ///< The sum of both is below 15 times this, because weights end at 16.
 
-    std::uint32_t class_nodes_min =
-        0;  ///< A class (GPU, VRAM, platform, version) with fewer nodes that have neither paused nor left gets no task
-            ///< (2026, the name policy: 10). At most 1,024.
+    std::uint32_t class_nodes_min = 0;  ///< A class (GPU, VRAM, platform, version) with fewer nodes that have neither
+                                        ///< paused nor left gets no task (2026, the name policy: 10). At most 1,024.
 
     // Defences, all off by default; `preset::Hardened` sets them.
     std::uint32_t narrow_from = 1;   ///< Number of drawable holders that narrowing needs, if it can fall back.

@@ -61,17 +61,13 @@ public:
 
     /// Keeps the changes; an open outer session can still roll them back.
     void commit() noexcept {
-        if (dispatcher_ != nullptr && dispatcher_->open_.close()) {
-            dispatcher_->view_.records.forget_undo_log();
-        }
+        if (dispatcher_ != nullptr && dispatcher_->open_.close()) { dispatcher_->view_.records.forget_undo_log(); }
         dispatcher_ = nullptr;
     }
 
     /// Restores the state at the start of the session. If memory runs out, `std::terminate` is called.
     void rollback() noexcept {
-        if (dispatcher_ == nullptr) {
-            return;
-        }
+        if (dispatcher_ == nullptr) { return; }
         auto indices = Indices{dispatcher_->view_};
         dispatcher_->view_.records.rollback(savepoint_, indices);
         (void)dispatcher_->open_.close();

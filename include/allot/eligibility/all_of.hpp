@@ -18,8 +18,7 @@ public:
     static constexpr std::string_view name = "AllOf";
 
     constexpr AllOf() = default;
-    constexpr explicit AllOf(Policies... policies)
-        requires(sizeof...(Policies) > 0)
+    constexpr explicit AllOf(Policies... policies) requires(sizeof...(Policies) > 0)
         : policies_{std::move(policies)...} {}
 
     [[nodiscard]] auto fits(const NodeClass& node_class, const Requirement& requirement) const -> Reason {

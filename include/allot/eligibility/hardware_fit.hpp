@@ -18,9 +18,7 @@ struct HardwareFit {
     static constexpr std::string_view name = "HardwareFit";
 
     [[nodiscard]] auto fits(const NodeClass& node_class, const Requirement& requirement) const -> Reason {
-        if (const auto reason = card(node_class, requirement); reason != Reason::none) {
-            return reason;
-        }
+        if (const auto reason = card(node_class, requirement); reason != Reason::none) { return reason; }
         const auto& platforms = requirement.platforms;
         if (!platforms.empty() && !std::binary_search(platforms.begin(), platforms.end(), node_class.platform)) {
             return Reason::platform_refused;
@@ -36,9 +34,7 @@ struct HardwareFit {
     }
 
     [[nodiscard]] auto admits(const Node&, const Task&, const Situation& situation) const noexcept -> Reason {
-        if (situation.avoided) {
-            return Reason::avoided;
-        }
+        if (situation.avoided) { return Reason::avoided; }
         return situation.same_operator ? Reason::same_operator : Reason::none;
     }
 
@@ -48,9 +44,7 @@ private:
             return node_class.vram >= requirement.vram_min ? Reason::none : Reason::vram_too_small;
         }
         for (const auto& choice : requirement.gpus) {
-            if (choice.name != node_class.gpu) {
-                continue;
-            }
+            if (choice.name != node_class.gpu) { continue; }
             const auto any_vram = choice.vram == Gibibytes{};
             if (any_vram ? node_class.vram >= requirement.vram_min : node_class.vram == choice.vram) {
                 return Reason::none;

@@ -43,7 +43,9 @@ public:
         return listed ? Reason::none : Reason::name_policy;
     }
 
-    [[nodiscard]] auto admits(const Node&, const Task&, const Situation&) const noexcept -> Reason { return Reason::none; }
+    [[nodiscard]] auto admits(const Node&, const Task&, const Situation&) const noexcept -> Reason {
+        return Reason::none;
+    }
 
     [[nodiscard]] auto parameters() const noexcept -> const Parameters& { return parameters_; }
     void configure(const Parameters& parameters) { parameters_ = parameters; }

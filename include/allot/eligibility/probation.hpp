@@ -39,9 +39,12 @@ public:
     constexpr Probation() noexcept = default;
     constexpr explicit Probation(const Parameters& parameters) : parameters_{detail::sound(parameters)} {}
 
-    [[nodiscard]] constexpr auto fits(const NodeClass&, const Requirement&) const noexcept -> Reason { return Reason::none; }
+    [[nodiscard]] constexpr auto fits(const NodeClass&, const Requirement&) const noexcept -> Reason {
+        return Reason::none;
+    }
 
-    [[nodiscard]] constexpr auto admits(const Node&, const Task& task, const Situation& situation) const noexcept -> Reason {
+    [[nodiscard]] constexpr auto admits(const Node&, const Task& task, const Situation& situation) const noexcept
+        -> Reason {
         return situation.proven || task.fee <= parameters_.fee_max ? Reason::none : Reason::unproven;
     }
 

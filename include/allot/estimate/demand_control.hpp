@@ -39,7 +39,8 @@ struct DemandControlParameters {
     }
     /// True if `fault()` is null.
     [[nodiscard]] constexpr auto valid() const noexcept -> bool { return fault() == nullptr; }
-    friend constexpr auto operator==(const DemandControlParameters&, const DemandControlParameters&) noexcept -> bool = default;
+    friend constexpr auto operator==(const DemandControlParameters&, const DemandControlParameters&) noexcept
+        -> bool = default;
 };
 ALLOT_FIELDS(DemandControlParameters, window, safety, holders_min, holders_max, deadline)
 
@@ -60,12 +61,8 @@ public:
     /// `duration_invalid`; then nothing changes.
     /// @complexity amortised constant.
     auto arrived(TimePoint now, Duration run_time) -> std::optional<Error> {
-        if (const auto error = check(now)) {
-            return error;
-        }
-        if (run_time <= Duration{0} || run_time.count() >= std::int64_t{1} << 32U) {
-            return Error::duration_invalid;
-        }
+        if (const auto error = check(now)) { return error; }
+        if (run_time <= Duration{0} || run_time.count() >= std::int64_t{1} << 32U) { return Error::duration_invalid; }
         arrivals_.push_back({now, static_cast<std::uint64_t>(run_time.count())});
         work_ms_ += arrivals_.back().run_ms;
         return std::nullopt;
@@ -75,12 +72,8 @@ public:
     /// then all nodes may be asked again. Error: `time_went_back` or `time_too_late`.
     /// @complexity amortised constant.
     [[nodiscard]] auto target(TimePoint now) -> Result<std::uint32_t> {
-        if (const auto error = check(now)) {
-            return Failure{*error};
-        }
-        if (first_ == arrivals_.size()) {
-            return 0;
-        }
+        if (const auto error = check(now)) { return Failure{*error}; }
+        if (first_ == arrivals_.size()) { return 0; }
         // arrivals / window × mean run time is their work over the window. Below 2^32 arrivals of 2^32 ms, times 2^32.
         const auto window = u128{static_cast<std::uint64_t>(parameters_.window.count())} * parameters_.safety.den;
         const auto nodes = (u128{work_ms_} * parameters_.safety.num + window - u128{1}) / window;
@@ -94,9 +87,7 @@ public:
     /// @complexity linear in the nodes asked.
     [[nodiscard]] auto wanted(TimePoint now, std::uint32_t holders) -> Result<std::uint32_t> {
         const auto target_now = target(now);
-        if (!target_now) {
-            return target_now;
-        }
+        if (!target_now) { return target_now; }
         const auto there = std::uint64_t{holders} + pending(now);
         return *target_now > there ? static_cast<std::uint32_t>(*target_now - there) : 0;
     }
@@ -108,12 +99,8 @@ public:
     /// Records that the node was asked. Error: as `target`, or `node_duplicate` if it was asked in this period before.
     /// @complexity linear in the nodes asked.
     auto asked(NodeId node, TimePoint now) -> std::optional<Error> {
-        if (const auto error = check(now)) {
-            return error;
-        }
-        if (!may_ask(node)) {
-            return Error::node_duplicate;
-        }
+        if (const auto error = check(now)) { return error; }
+        if (!may_ask(node)) { return Error::node_duplicate; }
         asked_.push_back({node, now + parameters_.deadline});
         return std::nullopt;
     }
@@ -123,9 +110,7 @@ public:
     /// @complexity linear in the nodes asked.
     auto settled(NodeId node) -> std::optional<Error> {
         const auto place = find(node);
-        if (place == asked_.end()) {
-            return Error::node_unknown;
-        }
+        if (place == asked_.end()) { return Error::node_unknown; }
         asked_[static_cast<std::size_t>(place - asked_.begin())].deadline = TimePoint{};
         return std::nullopt;
     }
@@ -151,20 +136,14 @@ private:
 
     /// Advances the time: arrivals older than the window are forgotten, and with the last of them the period ends.
     auto check(TimePoint now) -> std::optional<Error> {
-        if (now < now_) {
-            return Error::time_went_back;
-        }
-        if (now > time_point_max) {
-            return Error::time_too_late;
-        }
+        if (now < now_) { return Error::time_went_back; }
+        if (now > time_point_max) { return Error::time_too_late; }
         now_ = now;
         while (first_ < arrivals_.size() && arrivals_[first_].at + parameters_.window <= now) {
             work_ms_ -= arrivals_[first_].run_ms;
             ++first_;
         }
-        if (first_ == arrivals_.size()) {
-            asked_.clear();
-        }
+        if (first_ == arrivals_.size()) { asked_.clear(); }
         if (first_ > arrivals_.size() / 2) {
             arrivals_.erase(arrivals_.begin(), arrivals_.begin() + static_cast<std::ptrdiff_t>(first_));
             first_ = 0;
@@ -178,7 +157,7 @@ private:
     Parameters parameters_{};
     std::vector<Arrival> arrivals_;  // ascending; those before `first_` are forgotten
     std::size_t first_ = 0;
-    std::uint64_t work_ms_ = 0;      // of the arrivals that count
+    std::uint64_t work_ms_ = 0;  // of the arrivals that count
     std::vector<Asked> asked_;
     TimePoint now_{};
 };

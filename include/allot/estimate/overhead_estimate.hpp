@@ -61,9 +61,7 @@ public:
 private:
     [[nodiscard]] constexpr auto total(u128 work_ms) const noexcept -> Result<Duration> {
         const auto sum = work_ms + static_cast<std::uint64_t>(parameters_.overhead.count());
-        if (!sum || sum >> 32) {
-            return Failure{Error::duration_invalid};
-        }
+        if (!sum || sum >> 32) { return Failure{Error::duration_invalid}; }
         return Duration{static_cast<std::int64_t>(sum.low())};
     }
 

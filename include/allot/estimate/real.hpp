@@ -41,9 +41,7 @@ struct Real {
     [[nodiscard]] constexpr auto rounded(int shift, std::uint64_t most) const noexcept -> std::uint64_t {
         ALLOT_ASSERT(!negative(), "what is rounded to an unsigned integer is not negative");
         const auto places = std::int64_t{exponent} + shift;
-        if (mantissa == 0 || places < -digits - 1) {
-            return 0;
-        }
+        if (mantissa == 0 || places < -digits - 1) { return 0; }
         if (places > 64 - digits) {
             return most;  // at least 2^64
         }
@@ -59,9 +57,7 @@ struct Real {
 
     [[nodiscard]] friend constexpr auto operator-(const Real& a) noexcept -> Real { return {-a.mantissa, a.exponent}; }
     [[nodiscard]] friend constexpr auto operator+(const Real& a, const Real& b) noexcept -> Real {
-        if (a.mantissa == 0 || b.mantissa == 0) {
-            return a.mantissa == 0 ? b : a;
-        }
+        if (a.mantissa == 0 || b.mantissa == 0) { return a.mantissa == 0 ? b : a; }
         const auto& upper = a.exponent >= b.exponent ? a : b;
         const auto& lower = a.exponent >= b.exponent ? b : a;
         // 64 digits behind those of the upper one: the digits lost from the lower one are below 2^-64 of the upper,
@@ -69,9 +65,7 @@ struct Real {
         const auto large = u128{upper.magnitude()} << 64;
         const auto small = (u128{lower.magnitude()} << 64) >> (upper.exponent - lower.exponent);
         const auto place = std::int64_t{upper.exponent} - 64;
-        if (upper.negative() == lower.negative()) {
-            return normal(upper.negative(), large + small, place);
-        }
+        if (upper.negative() == lower.negative()) { return normal(upper.negative(), large + small, place); }
         return large >= small ? normal(upper.negative(), large - small, place)
                               : normal(lower.negative(), small - large, place);
     }
@@ -92,14 +86,13 @@ struct Real {
 
 private:
     [[nodiscard]] constexpr auto magnitude() const noexcept -> std::uint64_t {
-        return negative() ? std::uint64_t{0} - static_cast<std::uint64_t>(mantissa) : static_cast<std::uint64_t>(mantissa);
+        return negative() ? std::uint64_t{0} - static_cast<std::uint64_t>(mantissa)
+                          : static_cast<std::uint64_t>(mantissa);
     }
     [[nodiscard]] static constexpr auto normal(bool negative, u128 magnitude, std::int64_t exponent) noexcept -> Real {
         const auto surplus = bit_width(magnitude) - digits;
         exponent += surplus;
-        if (!magnitude || exponent <= -exponent_limit) {
-            return {};
-        }
+        if (!magnitude || exponent <= -exponent_limit) { return {}; }
         auto mantissa = static_cast<std::int64_t>((surplus >= 0 ? magnitude >> surplus : magnitude << -surplus).low());
         if (exponent >= exponent_limit) {
             mantissa = (std::int64_t{1} << digits) - 1;

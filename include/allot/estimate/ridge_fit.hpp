@@ -6,9 +6,9 @@
 #include <cstdint>
 
 #include <allot/core/fields.hpp>
-#include <allot/estimate/real.hpp>
 #include <allot/core/units.hpp>
 #include <allot/core/value_fields.hpp>
+#include <allot/estimate/real.hpp>
 
 namespace allot { inline namespace v0 {
 
@@ -32,8 +32,8 @@ struct RidgeFit {
     static constexpr std::size_t parts = 5;
     using Parts = std::array<Real, parts>;
 
-    std::array<Real, parts * (parts + 1) / 2> squares{};  ///< A, the weighted sums of z_i z_j, i >= j, row by row.
-    Parts products{};                                     ///< b, the weighted sums of z_j y.
+    std::array<Real, parts*(parts + 1) / 2> squares{};  ///< A, the weighted sums of z_i z_j, i >= j, row by row.
+    Parts products{};                                   ///< b, the weighted sums of z_j y.
 
     /// Adds a sample.
     /// @pre no argument is negative, and `alpha` is in (0, 1).
@@ -56,9 +56,7 @@ struct RidgeFit {
     /// @complexity constant: one elimination, or 31 when one without bounds would be negative.
     [[nodiscard]] constexpr auto factors(std::uint32_t ridge) const noexcept -> Parts {
         auto trace = Real{};
-        for (std::size_t i = 0; i < parts; ++i) {
-            trace += squares[index(i, i)];
-        }
+        for (std::size_t i = 0; i < parts; ++i) { trace += squares[index(i, i)]; }
         const auto lift = trace * Real::ratio(ridge, 1'000'000'000);
         auto best = Parts{};
         if (lift == Real{}) {
@@ -71,7 +69,8 @@ struct RidgeFit {
         for (auto free = (1U << parts) - 1U; free > 0 && least > Real{}; --free) {
             const auto found = solve(free, lift);
             const auto fall = steepest_fall(free, found, lift);
-            const auto sound = std::none_of(found.begin(), found.end(), [](const Real& factor) { return factor.negative(); });
+            const auto sound =
+                std::none_of(found.begin(), found.end(), [](const Real& factor) { return factor.negative(); });
             if (sound && fall < least) {
                 least = fall;
                 best = found;
@@ -85,7 +84,8 @@ struct RidgeFit {
     /// @complexity constant.
     [[nodiscard]] constexpr auto valid() const noexcept -> bool {
         constexpr auto sound = [](const Real& sum) { return sum.valid() && !sum.negative(); };
-        return std::all_of(squares.begin(), squares.end(), sound) && std::all_of(products.begin(), products.end(), sound);
+        return std::all_of(squares.begin(), squares.end(), sound) &&
+               std::all_of(products.begin(), products.end(), sound);
     }
     friend constexpr auto operator==(const RidgeFit&, const RidgeFit&) noexcept -> bool = default;
 
@@ -94,19 +94,18 @@ private:
         return i >= j ? i * (i + 1) / 2 + j : index(j, i);
     }
 
-    [[nodiscard]] static constexpr auto is_free(unsigned free, std::size_t i) noexcept -> bool { return (free >> i & 1U) != 0; }
+    [[nodiscard]] static constexpr auto is_free(unsigned free, std::size_t i) noexcept -> bool {
+        return (free >> i & 1U) != 0;
+    }
 
     /// Half of the steepest slope at which the sum falls when a factor held at zero rises.
-    [[nodiscard]] constexpr auto steepest_fall(unsigned free, const Parts& factors, const Real& lift) const noexcept -> Real {
+    [[nodiscard]] constexpr auto steepest_fall(unsigned free, const Parts& factors, const Real& lift) const noexcept
+        -> Real {
         auto steepest = Real{};
         for (std::size_t i = 0; i < parts; ++i) {
-            if (is_free(free, i)) {
-                continue;
-            }
+            if (is_free(free, i)) { continue; }
             auto fall = products[i] + lift;
-            for (std::size_t j = 0; j < parts; ++j) {
-                fall -= squares[index(i, j)] * factors[j];
-            }
+            for (std::size_t j = 0; j < parts; ++j) { fall -= squares[index(i, j)] * factors[j]; }
             steepest = std::max(steepest, fall);
         }
         return steepest;
@@ -127,16 +126,12 @@ private:
             rows[k][k] = std::max(rows[k][k], lift);  // a pivot is never less, except by truncation
             for (std::size_t i = k + 1; i < parts; ++i) {
                 const auto times = rows[i][k] / rows[k][k];
-                for (std::size_t j = k + 1; j < parts; ++j) {
-                    rows[i][j] -= times * rows[k][j];
-                }
+                for (std::size_t j = k + 1; j < parts; ++j) { rows[i][j] -= times * rows[k][j]; }
                 right[i] -= times * right[k];
             }
         }
         for (auto k = parts; k-- > 0;) {
-            for (auto j = k + 1; j < parts; ++j) {
-                right[k] -= rows[k][j] * right[j];
-            }
+            for (auto j = k + 1; j < parts; ++j) { right[k] -= rows[k][j] * right[j]; }
             right[k] = right[k] / rows[k][k];
         }
         return right;

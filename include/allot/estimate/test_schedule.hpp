@@ -31,7 +31,8 @@ struct TestScheduleParameters {
     }
     /// True if `fault()` is null.
     [[nodiscard]] constexpr auto valid() const noexcept -> bool { return fault() == nullptr; }
-    friend constexpr auto operator==(const TestScheduleParameters&, const TestScheduleParameters&) noexcept -> bool = default;
+    friend constexpr auto operator==(const TestScheduleParameters&, const TestScheduleParameters&) noexcept
+        -> bool = default;
 };
 ALLOT_FIELDS(TestScheduleParameters, window, margin)
 
@@ -65,11 +66,10 @@ public:
     /// window's end; `from` itself when the margin has begun already.
     /// @param from The start of the window, or the time when the node joined or was resumed if that was later.
     /// @complexity one keyed hash.
-    [[nodiscard]] constexpr auto time_of(const Entropy& entropy, NodeId node, TimePoint from) const noexcept -> TimePoint {
+    [[nodiscard]] constexpr auto time_of(const Entropy& entropy, NodeId node, TimePoint from) const noexcept
+        -> TimePoint {
         const auto latest = window_start(from) + parameters_.window - parameters_.margin;
-        if (latest <= from) {
-            return from;
-        }
+        if (latest <= from) { return from; }
         const auto number = static_cast<std::uint64_t>(window_number(from));
         auto random = Random{entropy, Purpose::system_test, node.bytes(), static_cast<std::uint32_t>(number >> 32U),
                              static_cast<std::uint32_t>(number)};
@@ -82,8 +82,8 @@ public:
     [[nodiscard]] constexpr auto need(const Entropy& entropy, NodeId node, NodeState state, TimePoint since,
                                       std::optional<TimePoint> last_task, TimePoint now) const noexcept -> TestNeed {
         const auto start = window_start(now);
-        if ((state != NodeState::available && state != NodeState::busy) || since > now || (last_task && *last_task >= start) ||
-            now < time_of(entropy, node, std::max(start, since))) {
+        if ((state != NodeState::available && state != NodeState::busy) || since > now ||
+            (last_task && *last_task >= start) || now < time_of(entropy, node, std::max(start, since))) {
             return TestNeed::none;
         }
         return state == NodeState::busy ? TestNeed::on_release : TestNeed::now;

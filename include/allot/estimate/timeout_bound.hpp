@@ -40,9 +40,7 @@ struct TimeoutBound {
     /// ⌈safe timeout × safe stake / stake⌉ in milliseconds, between `least` and `most`. Never rises with the stake.
     /// @pre `valid()`.
     [[nodiscard]] constexpr auto of(Amount staked) const noexcept -> Duration {
-        if (staked == Amount{}) {
-            return most;
-        }
+        if (staked == Amount{}) { return most; }
         const auto safe = stake.units * static_cast<std::uint64_t>(timeout.count());  // below 2^128
         const auto whole = safe / staked.units;
         const auto bound = safe % staked.units == 0 ? whole : whole + 1;
@@ -53,12 +51,8 @@ struct TimeoutBound {
     /// Checks a timeout for a stake; empty if it is allowed. Error: `duration_invalid` if it is shorter than its bound
     /// or above `most`, `amount_overflow` for a stake that no command admits.
     [[nodiscard]] constexpr auto check(Duration wanted, Amount staked) const noexcept -> std::optional<Error> {
-        if (!staked.admitted()) {
-            return Error::amount_overflow;
-        }
-        if (wanted < of(staked) || wanted > most) {
-            return Error::duration_invalid;
-        }
+        if (!staked.admitted()) { return Error::amount_overflow; }
+        if (wanted < of(staked) || wanted > most) { return Error::duration_invalid; }
         return std::nullopt;
     }
     friend constexpr auto operator==(const TimeoutBound&, const TimeoutBound&) noexcept -> bool = default;

@@ -15,16 +15,16 @@
 
 #include <allot/core/error.hpp>
 #include <allot/core/fields.hpp>
+#include <allot/core/grow.hpp>
 #include <allot/core/parameters.hpp>
-#include <allot/estimate/real.hpp>
 #include <allot/core/time.hpp>
 #include <allot/core/u128.hpp>
 #include <allot/core/units.hpp>
 #include <allot/core/value_fields.hpp>
-#include <allot/result.hpp>
-#include <allot/core/grow.hpp>
+#include <allot/estimate/real.hpp>
 #include <allot/estimate/ridge_fit.hpp>
 #include <allot/estimate/workload_estimate.hpp>
+#include <allot/result.hpp>
 
 namespace allot { inline namespace v0 {
 
@@ -55,8 +55,8 @@ struct WorkloadCalibrationParameters {
     }
     /// True if `fault()` is null.
     [[nodiscard]] constexpr auto valid() const noexcept -> bool { return fault() == nullptr; }
-    friend constexpr auto operator==(const WorkloadCalibrationParameters&, const WorkloadCalibrationParameters&) noexcept
-        -> bool = default;
+    friend constexpr auto operator==(const WorkloadCalibrationParameters&,
+                                     const WorkloadCalibrationParameters&) noexcept -> bool = default;
 };
 ALLOT_FIELDS(WorkloadCalibrationParameters, alpha, regularization, residual_max, warmup, series_max, name_bytes_max)
 
@@ -101,7 +101,9 @@ public:
     WorkloadCalibration() = default;
     /// Throws std::invalid_argument where `initial.fault()` or `parameters.fault()`.
     explicit WorkloadCalibration(const WorkloadCosts& initial, const Parameters& parameters = {})
-        : parameters_{detail::sound(parameters)}, initial_{detail::sound(initial)}, estimates_{WorkloadEstimate{initial}, WorkloadEstimate{initial}} {}
+        : parameters_{detail::sound(parameters)}, initial_{detail::sound(initial)}, estimates_{
+                                                                                        WorkloadEstimate{initial},
+                                                                                        WorkloadEstimate{initial}} {}
 
     /// The calibration whose `series()` is given. Throws std::invalid_argument as the constructor does.
     ///
@@ -111,9 +113,7 @@ public:
     [[nodiscard]] static auto restore(std::vector<WorkloadSeries> series, const WorkloadCosts& initial = {},
                                       const Parameters& parameters = {}) -> Result<WorkloadCalibration> {
         auto restored = WorkloadCalibration{initial, parameters};
-        if (series.size() > parameters.series_max) {
-            return Failure{Error::too_many_classes};
-        }
+        if (series.size() > parameters.series_max) { return Failure{Error::too_many_classes}; }
         for (const auto& next : series) {
             if (const auto error = restored.refusal(next.configuration, next.gpu, next.vram)) {
                 return Failure{*error};
@@ -136,11 +136,9 @@ public:
     /// of such an initial cost; `too_many_classes` for more series than `series_max`. On error nothing changes, nor if
     /// an allocation throws.
     /// @complexity logarithmic to find, linear to insert, two times `RidgeFit::factors`.
-    auto observe(std::string_view configuration, std::string_view gpu, Gibibytes vram, const Workload& work, Duration duration)
-        -> std::optional<Error> {
-        if (const auto error = refusal(configuration, gpu, vram)) {
-            return error;
-        }
+    auto observe(std::string_view configuration, std::string_view gpu, Gibibytes vram, const Workload& work,
+                 Duration duration) -> std::optional<Error> {
+        if (const auto error = refusal(configuration, gpu, vram)) { return error; }
         const auto parts = initially(work);
         if (std::all_of(parts.begin() + 1, parts.end(), [](const Real& part) { return part == Real{}; })) {
             return Error::parameter_invalid;
@@ -153,15 +151,11 @@ public:
         const auto place = std::lower_bound(series_.begin(), series_.end(), key, before);
         const auto index = place - series_.begin();
         const auto known = place != series_.end() && place->key() == key;
-        if (!known && series_.size() >= parameters_.series_max) {
-            return Error::too_many_classes;
-        }
+        if (!known && series_.size() >= parameters_.series_max) { return Error::too_many_classes; }
         auto next = known ? *place : WorkloadSeries{kind, std::string{configuration}, vram, std::string{gpu}, 0, {}};
         auto predicted = Real{};
         const auto factors = next.fit.factors(parameters_.regularization);
-        for (std::size_t i = 0; i < parts.size(); ++i) {
-            predicted += factors[i] * parts[i];
-        }
+        for (std::size_t i = 0; i < parts.size(); ++i) { predicted += factors[i] * parts[i]; }
         const auto most = std::max(predicted, Real::from(1)) * Real::from(std::uint64_t{parameters_.residual_max} + 1);
         next.fit.add(parts, std::min(Real::from(milliseconds(duration)), most), parameters_.alpha);
         next.samples += next.samples < 0xFFFF'FFFFU ? 1U : 0U;
@@ -177,8 +171,8 @@ public:
     }
 
     /// As `WorkloadEstimate::on_card`, by the cards measured with this kind of work; the errors are the same.
-    [[nodiscard]] auto on_card(const Workload& work, std::string_view configuration, std::string_view gpu, Gibibytes vram) const
-        -> Result<Duration> {
+    [[nodiscard]] auto on_card(const Workload& work, std::string_view configuration, std::string_view gpu,
+                               Gibibytes vram) const -> Result<Duration> {
         return estimate(kind_of(work)).on_card(work, configuration, gpu, vram);
     }
     /// As `WorkloadEstimate::on_any`, by the cards measured with this kind of work; the errors are the same.
@@ -195,8 +189,8 @@ public:
     /// The fitted costs of a card, valid; the costs of other kinds of work are the initial ones. Empty before the
     /// warm-up.
     /// @complexity logarithmic to find, `RidgeFit::factors`.
-    [[nodiscard]] auto costs(WorkloadKind kind, std::string_view configuration, std::string_view gpu, Gibibytes vram) const
-        -> std::optional<WorkloadCosts> {
+    [[nodiscard]] auto costs(WorkloadKind kind, std::string_view configuration, std::string_view gpu,
+                             Gibibytes vram) const -> std::optional<WorkloadCosts> {
         const auto key = Key{kind, configuration, vram, gpu};
         const auto place = std::lower_bound(series_.begin(), series_.end(), key, before);
         const auto known = place != series_.end() && place->key() == key;
@@ -216,7 +210,9 @@ private:
     static constexpr std::uint64_t time_max = 0xFFFF'FFFF;  ///< Greatest time in milliseconds, of a sample and of each
                                                             ///< cost.
 
-    [[nodiscard]] static auto before(const WorkloadSeries& series, const Key& key) -> bool { return series.key() < key; }
+    [[nodiscard]] static auto before(const WorkloadSeries& series, const Key& key) -> bool {
+        return series.key() < key;
+    }
     [[nodiscard]] static constexpr auto kind_of(const Workload& work) noexcept -> WorkloadKind {
         return std::holds_alternative<ImageWork>(work) ? WorkloadKind::images : WorkloadKind::text;
     }
@@ -226,15 +222,9 @@ private:
 
     [[nodiscard]] auto refusal(std::string_view configuration, std::string_view gpu, Gibibytes vram) const
         -> std::optional<Error> {
-        if (gpu.empty()) {
-            return Error::gpu_empty;
-        }
-        if (vram == Gibibytes{}) {
-            return Error::vram_zero;
-        }
-        if (std::max(configuration.size(), gpu.size()) > parameters_.name_bytes_max) {
-            return Error::name_too_long;
-        }
+        if (gpu.empty()) { return Error::gpu_empty; }
+        if (vram == Gibibytes{}) { return Error::vram_zero; }
+        if (std::max(configuration.size(), gpu.size()) > parameters_.name_bytes_max) { return Error::name_too_long; }
         return std::nullopt;
     }
 
@@ -276,9 +266,7 @@ private:
     [[nodiscard]] static constexpr auto scaled(const Real& factor, const Rate& initial) noexcept -> Rate {
         const auto unit = factor * per_unit(initial);
         auto shift = 31;
-        while (shift > 0 && unit.rounded(shift, time_max) == time_max) {
-            --shift;
-        }
+        while (shift > 0 && unit.rounded(shift, time_max) == time_max) { --shift; }
         return {Duration{static_cast<std::int64_t>(unit.rounded(shift, time_max))}, std::uint32_t{1} << shift};
     }
 
@@ -298,8 +286,8 @@ private:
 
     Parameters parameters_{};
     WorkloadCosts initial_{};
-    std::vector<WorkloadSeries> series_;              // in the order of their keys
-    std::array<WorkloadEstimate, 2> estimates_{};     // by kind; their whole content follows from `series_`
+    std::vector<WorkloadSeries> series_;           // in the order of their keys
+    std::array<WorkloadEstimate, 2> estimates_{};  // by kind; their whole content follows from `series_`
 };
 
 }}  // namespace allot::v0

@@ -34,10 +34,10 @@ struct ImageWork {
 
 /// A text to be made, from text and images.
 struct TextWork {
-    std::uint64_t text_bytes = 0;       ///< Length of the prompt in bytes.
-    std::uint32_t new_tokens_max = 256; ///< Greatest number of tokens it may generate.
-    std::uint32_t images = 0;           ///< Number of images in the prompt.
-    std::uint64_t pixels = 0;           ///< Number of pixels of all images together.
+    std::uint64_t text_bytes = 0;        ///< Length of the prompt in bytes.
+    std::uint32_t new_tokens_max = 256;  ///< Greatest number of tokens it may generate.
+    std::uint32_t images = 0;            ///< Number of images in the prompt.
+    std::uint64_t pixels = 0;            ///< Number of pixels of all images together.
 };
 
 /// The work of a task.
@@ -53,7 +53,7 @@ struct Rate {
 
 /// Time per unit of each kind of work on some card; the defaults are the relay's initial ones (spec: crynux.md 2.5).
 struct WorkloadCosts {
-    Duration overhead = std::chrono::seconds{30};                ///< Time that is the same for any work.
+    Duration overhead = std::chrono::seconds{30};  ///< Time that is the same for any work.
     Rate pixel_step{std::chrono::seconds{10}, 512U * 512U};
     Rate text_byte{std::chrono::milliseconds{1}, 10};
     Rate new_token{std::chrono::milliseconds{100}, 1};
@@ -93,9 +93,7 @@ ALLOT_FIELDS(WorkloadCosts, overhead, pixel_step, text_byte, new_token, image, p
     auto total = static_cast<std::uint64_t>(costs.overhead.count());
     const auto add = [&](u128 units, const Rate& rate) {  // a sum at the limit stays there, and is refused at the end
         const auto time = static_cast<std::uint64_t>(rate.time.count());
-        if (time == 0 || !units) {
-            return;
-        }
+        if (time == 0 || !units) { return; }
         if (units.high() != 0) {  // at least 2^64 / 2^32 milliseconds
             total = limit;
             return;
@@ -111,9 +109,7 @@ ALLOT_FIELDS(WorkloadCosts, overhead, pixel_step, text_byte, new_token, image, p
         add(text->images, costs.image);
         add(text->pixels, costs.pixel);
     }
-    if (total == 0 || total >= limit) {
-        return Failure{Error::duration_invalid};
-    }
+    if (total == 0 || total >= limit) { return Failure{Error::duration_invalid}; }
     return Duration{static_cast<std::int64_t>(total)};
 }
 
@@ -134,15 +130,9 @@ public:
     /// @complexity logarithmic to find, linear to insert.
     auto calibrate(std::string_view configuration, std::string_view gpu, Gibibytes vram, const WorkloadCosts& costs)
         -> std::optional<Error> {
-        if (gpu.empty()) {
-            return Error::gpu_empty;
-        }
-        if (vram == Gibibytes{}) {
-            return Error::vram_zero;
-        }
-        if (!costs.valid()) {
-            return Error::parameter_invalid;
-        }
+        if (gpu.empty()) { return Error::gpu_empty; }
+        if (vram == Gibibytes{}) { return Error::vram_zero; }
+        if (!costs.valid()) { return Error::parameter_invalid; }
         auto entry = Entry{std::string{configuration}, vram, std::string{gpu}, costs};
         const auto place = std::lower_bound(entries_.begin(), entries_.end(), entry, Entry::before);
         if (place != entries_.end() && !Entry::before(entry, *place)) {
@@ -156,17 +146,13 @@ public:
     /// The time on one card. It uses the card's own costs. Without these it uses those of the card nearest in VRAM, the
     /// smaller of two equally near, then the first by name. Without any it uses the initial costs. Error: as `time_of`.
     /// @complexity linear in the cards measured with this configuration.
-    [[nodiscard]] auto on_card(const Workload& work, std::string_view configuration, std::string_view gpu, Gibibytes vram) const
-        -> Result<Duration> {
+    [[nodiscard]] auto on_card(const Workload& work, std::string_view configuration, std::string_view gpu,
+                               Gibibytes vram) const -> Result<Duration> {
         const auto distance = [&](const Entry& entry) { return gap(entry.vram, vram); };
         const Entry* found = nullptr;
         for (const auto& entry : entries_) {
-            if (entry.configuration != configuration) {
-                continue;
-            }
-            if (entry.gpu == gpu && entry.vram == vram) {
-                return time_of(work, entry.costs);
-            }
+            if (entry.configuration != configuration) { continue; }
+            if (entry.gpu == gpu && entry.vram == vram) { return time_of(work, entry.costs); }
             if (found == nullptr || distance(entry) < distance(*found)) {  // entries ascend by VRAM, then name
                 found = &entry;
             }
@@ -184,16 +170,12 @@ public:
         for (const auto& entry : entries_) {
             if (entry.configuration == configuration && entry.vram >= vram_asked) {
                 const auto time = time_of(work, entry.costs);
-                if (!time) {
-                    return time;
-                }
+                if (!time) { return time; }
                 sum += u128{static_cast<std::uint64_t>(time->count())};
                 ++count;
             }
         }
-        if (count == 0) {
-            return on_card(work, configuration, {}, vram_asked);
-        }
+        if (count == 0) { return on_card(work, configuration, {}, vram_asked); }
         return Duration{static_cast<std::int64_t>(((sum + u128{count - 1}) / count).low())};
     }
 
@@ -205,16 +187,10 @@ public:
                                         Gibibytes vram) const -> Result<Duration> {
         auto longest = time_of(work, initial_);
         for (const auto& entry : entries_) {
-            if (entry.configuration != configuration || entry.vram != vram) {
-                continue;
-            }
+            if (entry.configuration != configuration || entry.vram != vram) { continue; }
             const auto time = time_of(work, entry.costs);
-            if (entry.gpu == gpu) {
-                return time;
-            }
-            if (longest && (!time || *time > *longest)) {
-                longest = time;
-            }
+            if (entry.gpu == gpu) { return time; }
+            if (longest && (!time || *time > *longest)) { longest = time; }
         }
         return longest;
     }
@@ -229,9 +205,7 @@ private:
         WorkloadCosts costs{};
 
         [[nodiscard]] static auto before(const Entry& a, const Entry& b) -> bool {
-            if (const auto order = a.configuration <=> b.configuration; order != 0) {
-                return order < 0;
-            }
+            if (const auto order = a.configuration <=> b.configuration; order != 0) { return order < 0; }
             return a.vram == b.vram ? a.gpu < b.gpu : a.vram < b.vram;
         }
         friend auto operator==(const Entry&, const Entry&) -> bool = default;

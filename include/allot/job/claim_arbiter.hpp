@@ -32,7 +32,7 @@ struct ClaimDecision {
 /// Effects of an input to an arbiter. If `error` is set, nothing else is.
 struct ClaimStep {
     std::optional<JobError> error{};
-    std::vector<JobMessage> messages{};     ///< To be sent to all nodes that may claim the same.
+    std::vector<JobMessage> messages{};  ///< To be sent to all nodes that may claim the same.
     /// To be stored by compare-and-set if the place is empty; pass the answer to `on_store`.
     std::vector<JobClaim> stores{};
     std::vector<ClaimDecision> decided{};
@@ -83,7 +83,8 @@ public:
         /// Returns the first fault of the parameters as one sentence; null if they are valid.
         [[nodiscard]] constexpr auto fault() const noexcept -> const char* {
             return detail::first_unmet({
-                {window > Duration{0} && window < forget_after, "allot: Intent: window must be positive and below forget_after"},
+                {window > Duration{0} && window < forget_after,
+                 "allot: Intent: window must be positive and below forget_after"},
                 {forget_after <= detail::claim_time_max, "allot: Intent: forget_after must be at most 40 days"},
             });
         }
@@ -119,7 +120,8 @@ public:
         } else {
             auto& heard = heard_[intent->claim];
             // A late bidder has not received this bid. Repeat it once only: replies to replies would never end.
-            if (heard.own && !heard.repeated && bid_rank(intent->claim, *heard.own) < bid_rank(intent->claim, intent->bid)) {
+            if (heard.own && !heard.repeated &&
+                bid_rank(intent->claim, *heard.own) < bid_rank(intent->claim, intent->bid)) {
                 step.messages.push_back(job_message::ClaimIntent{intent->claim, *heard.own});
                 heard.repeated = true;
             }
@@ -148,7 +150,8 @@ public:
     }
     /// The earliest decision; none if none is pending.
     [[nodiscard]] auto next_deadline() const -> std::optional<TimePoint> {
-        return detail::earliest(heard_, [](const Heard& h) { return h.own ? std::optional{h.decide_at} : std::nullopt; });
+        return detail::earliest(heard_,
+                                [](const Heard& h) { return h.own ? std::optional{h.decide_at} : std::nullopt; });
     }
 
     /// Greatest number of claims known at once; bids for further claims are refused.

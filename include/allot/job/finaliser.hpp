@@ -44,7 +44,8 @@ public:
 
     /// Requests the settlement from the records of all MacroJobs, for the owner of the last queue. Does nothing if a
     /// request is pending or the job has ended. Error: `not_covered`. @complexity linear in the records.
-    [[nodiscard]] auto conclude(const std::optional<std::vector<MacroRecord>>& records, std::uint64_t epoch) -> JobEffects {
+    [[nodiscard]] auto conclude(const std::optional<std::vector<MacroRecord>>& records, std::uint64_t epoch)
+        -> JobEffects {
         if (!records || records->empty()) { return refused(JobError::not_covered); }
         auto out = JobEffects{};
         if (final_ || asked_) { return out; }

@@ -69,9 +69,11 @@ enum class JobError : std::uint16_t {
         case JobError::no_macros: return "the job has no MacroJobs; slice it into at least one";
         case JobError::no_workers: return "a MacroJob has no worker MicroJobs; give it at least one";
         case JobError::no_blocks: return "a MicroJob has no blocks; give it at least one";
-        case JobError::no_checks: return "a verifier that checks no block verifies nothing; check at least one of each worker";
+        case JobError::no_checks:
+            return "a verifier that checks no block verifies nothing; check at least one of each worker";
         case JobError::checks_do_not_fit:
-            return "a verifier's list is as long as a worker's; raise blocks_per_micro or lower the checks or the workers";
+            return "a verifier's list is as long as a worker's; raise blocks_per_micro or lower the checks or the "
+                   "workers";
         case JobError::too_many_items: return "the job has more MicroJobs than 2^20, or a MacroJob more than 4096";
         case JobError::too_many_blocks: return "the job has more than 2^48 blocks, or a MicroJob more than 65536";
         case JobError::job_invalid: return "the job's id is null; every job needs one";
@@ -82,12 +84,14 @@ enum class JobError : std::uint16_t {
         case JobError::queue_missing: return "no queue is known here yet; create one, or wait for a snapshot";
         case JobError::queue_exists: return "a queue is known here already";
         case JobError::lease_missing: return "nobody holds the item; there is no lease";
-        case JobError::lease_stale: return "the lease is not the current one; its token was overtaken, or it has expired";
+        case JobError::lease_stale:
+            return "the lease is not the current one; its token was overtaken, or it has expired";
         case JobError::lease_held: return "somebody holds the item until its lease ends";
         case JobError::lease_capped: return "the lease is as long as it may ever be";
         case JobError::item_ended: return "the item is done or dead";
         case JobError::item_barred: return "the item may not be had now: not before its time, or not by this node";
-        case JobError::lease_foreign: return "this node works on another MicroJob by now; the lease it had before is over";
+        case JobError::lease_foreign:
+            return "this node works on another MicroJob by now; the lease it had before is over";
         case JobError::result_of_another_micro: return "the result's id is not that of the MicroJob it names";
         case JobError::result_length_wrong: return "the result needs exactly one hash for each block of the MicroJob";
         case JobError::result_hash_missing: return "a hash of the result is null";
@@ -99,7 +103,8 @@ enum class JobError : std::uint16_t {
         case JobError::message_shape_wrong: return "the message does not have the shape of this MacroJob";
         case JobError::message_too_large: return "a list of the message is longer than its limit";
         case JobError::message_time_wrong: return "a time of the message lies outside [0, 2^48] ms or out of order";
-        case JobError::record_invalid: return "the record does not fit the plan, or its digest is not that of its contents";
+        case JobError::record_invalid:
+            return "the record does not fit the plan, or its digest is not that of its contents";
         case JobError::not_covered: return "the plan is not covered yet";
         case JobError::settlement_unasked: return "no escrow release is under way";
         case JobError::claim_unknown: return "no such claim is under way";

@@ -32,7 +32,7 @@ namespace job_message {
 struct QueueSnapshot {
     JobId job;
     std::uint32_t macro = 0;
-    bool whole = false;                       ///< True: all that the sender knows. False: only the new part.
+    bool whole = false;  ///< True: all that the sender knows. False: only the new part.
     std::optional<QueueControl> control{};
     std::vector<ResultRecord> results{};
     std::vector<Rejection> rejected{};
@@ -42,49 +42,92 @@ struct QueueSnapshot {
     friend auto operator==(const QueueSnapshot&, const QueueSnapshot&) -> bool = default;
 };
 /// A node requests ownership of the queue, in order to lease a MicroJob.
-struct OwnershipRequest { JobId job; std::uint32_t macro = 0; NodeId node; WalletId wallet; std::uint64_t boot = 0; };
+struct OwnershipRequest {
+    JobId job;
+    std::uint32_t macro = 0;
+    NodeId node;
+    WalletId wallet;
+    std::uint64_t boot = 0;
+};
 /// A node reports a result.
-struct ResultFound { JobId job; ResultRecord record; };
+struct ResultFound {
+    JobId job;
+    ResultRecord record;
+};
 /// A node requests an extension of its lease.
-struct RenewalRequest { JobId job; MicroKey key{}; NodeId node; FencingToken token{}; };
+struct RenewalRequest {
+    JobId job;
+    MicroKey key{};
+    NodeId node;
+    FencingToken token{};
+};
 /// A node returns its lease: it failed, or it leaves.
-struct LeaseReturned { JobId job; MicroKey key{}; NodeId node; FencingToken token{}; };
+struct LeaseReturned {
+    JobId job;
+    MicroKey key{};
+    NodeId node;
+    FencingToken token{};
+};
 
 /// Asks which jobs are open. Answered by `JobPosted`.
-struct JobsQuery { NodeId node; };
+struct JobsQuery {
+    NodeId node;
+};
 /// A job, and the record of its end if it has ended.
-struct JobPosted { JobPlan plan; std::optional<FinalRecord> final{}; };
+struct JobPosted {
+    JobPlan plan;
+    std::optional<FinalRecord> final{};
+};
 /// Asks which MacroJobs are open. Answered by `MacroNews`.
-struct MacrosQuery { JobId job; NodeId node; };
+struct MacrosQuery {
+    JobId job;
+    NodeId node;
+};
 /// The state of a MacroJob's queue: created, in use, or ended.
 struct MacroNews {
     JobId job;
     std::uint32_t macro = 0;
-    NodeId node;                              ///< Owner of the queue.
+    NodeId node;  ///< Owner of the queue.
     std::uint64_t epoch = 0;
-    std::uint32_t open = 0;                   ///< Number of MicroJobs without a holder.
+    std::uint32_t open = 0;  ///< Number of MicroJobs without a holder.
     std::vector<MacroRecord> records{};
     std::vector<Rejection> rejected{};
 };
 /// One MicroJob is complete.
-struct MicroDone { JobId job; MicroKey key{}; Hash256 digest{}; };
+struct MicroDone {
+    JobId job;
+    MicroKey key{};
+    Hash256 digest{};
+};
 /// The job has ended.
-struct JobEnded { FinalRecord record; };
+struct JobEnded {
+    FinalRecord record;
+};
 
 /// A bid for a claim, sent to all (`Intent`).
-struct ClaimIntent { Hash256 claim{}; ClaimBid bid; };
+struct ClaimIntent {
+    Hash256 claim{};
+    ClaimBid bid;
+};
 /// A bid for a claim, sent to the voters (`Quorum`).
-struct VoteRequest { Hash256 claim{}; ClaimBid bid; };
+struct VoteRequest {
+    Hash256 claim{};
+    ClaimBid bid;
+};
 /// A vote for a bid.
-struct Vote { Hash256 claim{}; ClaimBid bid; NodeId voter; };
+struct Vote {
+    Hash256 claim{};
+    ClaimBid bid;
+    NodeId voter;
+};
 
 }  // namespace job_message
 
 /// Any message.
 using JobMessage =
     std::variant<job_message::QueueSnapshot, job_message::OwnershipRequest, job_message::ResultFound,
-                 job_message::RenewalRequest, job_message::LeaseReturned, job_message::JobsQuery, job_message::JobPosted,
-                 job_message::MacrosQuery, job_message::MacroNews, job_message::MicroDone, job_message::JobEnded,
-                 job_message::ClaimIntent, job_message::VoteRequest, job_message::Vote>;
+                 job_message::RenewalRequest, job_message::LeaseReturned, job_message::JobsQuery,
+                 job_message::JobPosted, job_message::MacrosQuery, job_message::MacroNews, job_message::MicroDone,
+                 job_message::JobEnded, job_message::ClaimIntent, job_message::VoteRequest, job_message::Vote>;
 
 }}  // namespace allot::v0

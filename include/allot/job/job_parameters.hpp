@@ -12,7 +12,7 @@ namespace allot { inline namespace v0 {
 struct JobParameters {
     /// Parameters of each queue; the arbiter determines `arbitrate_epochs`.
     QueueParameters queue{};
-    Duration answer_wait = std::chrono::seconds{1};        ///< Time to wait for answers to a question.
+    Duration answer_wait = std::chrono::seconds{1};  ///< Time to wait for answers to a question.
     /// Time after which a question without a useful answer is repeated.
     Duration ask_retry = std::chrono::seconds{5};
     /// A MacroJob's queue that no node mentioned for this long is open again.

@@ -40,7 +40,9 @@ public:
     /// The replicas of the joined queues.
     [[nodiscard]] auto replicas() const noexcept -> const Replicas& { return replicas_; }
     /// The record of the job's end, once known.
-    [[nodiscard]] auto final_record() const noexcept -> const std::optional<FinalRecord>& { return finaliser_.final_record(); }
+    [[nodiscard]] auto final_record() const noexcept -> const std::optional<FinalRecord>& {
+        return finaliser_.final_record();
+    }
     /// The earliest time at which `tick` has work.
     [[nodiscard]] auto next_deadline() const -> TimePoint {
         auto deadline = owed_ ? std::min(announce_at_, answer_at_) : announce_at_;
@@ -84,14 +86,16 @@ public:
     }
 
     /// Answers a node's question about the MacroJobs. Error: `node_invalid`.
-    [[nodiscard]] auto hear(const job_message::MacrosQuery& m, TimePoint now, JobEffects& out) -> std::optional<JobError> {
+    [[nodiscard]] auto hear(const job_message::MacrosQuery& m, TimePoint now, JobEffects& out)
+        -> std::optional<JobError> {
         if (m.node.is_null()) { return JobError::node_invalid; }
         owed_ = owed_ || m.node != self_.node;
         answer(now, out);
         return std::nullopt;
     }
     /// Records news of a MacroJob, and bars culprits. Errors: those of `JobTracker::hear`.
-    [[nodiscard]] auto hear(const job_message::MacroNews& m, TimePoint now, JobEffects& out) -> std::optional<JobError> {
+    [[nodiscard]] auto hear(const job_message::MacroNews& m, TimePoint now, JobEffects& out)
+        -> std::optional<JobError> {
         if (const auto fault = tracker_.hear(m, now)) { return fault; }
         bar(m.rejected);
         if (replicas_.contains(m.macro)) { tell_replica(m.macro, now, out); }
@@ -134,7 +138,8 @@ public:
     }
 
     /// Receives the contract's answer. Errors: those of `Finaliser`, and those of the culprits' rejections.
-    [[nodiscard]] auto on_settlement(const Settlement& settlement, TimePoint now, JobEffects& out) -> std::optional<JobError> {
+    [[nodiscard]] auto on_settlement(const Settlement& settlement, TimePoint now, JobEffects& out)
+        -> std::optional<JobError> {
         for (const auto& culprit : settlement.culprits) {
             if (const auto fault = check(culprit)) { return fault; }
         }
@@ -191,8 +196,8 @@ private:
     auto say(JobMessage message, JobEffects& out) const -> void {
         out.sends.push_back({job_channel(plan().job()), std::move(message)});
     }
-    [[nodiscard]] auto news_of(std::uint32_t macro, std::vector<MacroRecord> records, std::vector<Rejection> rejected) const
-        -> job_message::MacroNews {
+    [[nodiscard]] auto news_of(std::uint32_t macro, std::vector<MacroRecord> records,
+                               std::vector<Rejection> rejected) const -> job_message::MacroNews {
         return {plan().job(), macro, self_.node, 0, 0, std::move(records), std::move(rejected)};
     }
     template <class M>
@@ -223,7 +228,9 @@ private:
     auto announce(std::uint32_t macro, TimePoint now, JobEffects& out) -> void {
         auto news = news_of(macro, {}, {});
         for (const auto& [digest, record] : tracker_.verdicts(macro).records()) { news.records.push_back(record); }
-        for (const auto& [digest, rejection] : tracker_.verdicts(macro).rejected()) { news.rejected.push_back(rejection); }
+        for (const auto& [digest, rejection] : tracker_.verdicts(macro).rejected()) {
+            news.rejected.push_back(rejection);
+        }
         if (const auto at = replicas_.find(macro); at != replicas_.end() && at->second.state().owns()) {
             news.epoch = at->second.state().reign().epoch;
             news.open = at->second.open_count(now);
@@ -259,8 +266,8 @@ private:
     /// Ends the job once its plan is covered, if this node owns the last MacroJob's queue and so has to do it.
     auto conclude(TimePoint now, JobEffects& out) -> void {
         const auto last = replicas_.find(plan().slicing().macro_count - 1);
-        if (last == replicas_.end() || !last->second.state().owns() || finaliser_.asking() || finaliser_.final_record() ||
-            settle_claim_ || now < settle_at_ || !tracker_.records()) {
+        if (last == replicas_.end() || !last->second.state().owns() || finaliser_.asking() ||
+            finaliser_.final_record() || settle_claim_ || now < settle_at_ || !tracker_.records()) {
             return;
         }
         if (!parameters_.queue.arbitrate_epochs) { return settle(out); }
@@ -278,14 +285,14 @@ private:
     JobTracker tracker_;
     Finaliser finaliser_;
     Replicas replicas_;
-    std::vector<Rejection> culprits_;                 // one of each node and wallet
-    std::map<Hash256, std::uint32_t> reign_claims_;   // MacroJob by claim
+    std::vector<Rejection> culprits_;                // one of each node and wallet
+    std::map<Hash256, std::uint32_t> reign_claims_;  // MacroJob by claim
     std::optional<Hash256> settle_claim_{};
     std::uint32_t settle_tries_ = 0;
     TimePoint settle_at_{};
     TimePoint announce_at_;
     TimePoint answer_at_{};
-    bool owed_ = false;                               // an answer is owed, as soon as it may be sent
+    bool owed_ = false;  // an answer is owed, as soon as it may be sent
 };
 
 }}  // namespace allot::v0

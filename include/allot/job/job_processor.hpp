@@ -45,7 +45,8 @@ public:
 
     /// Makes a processor that has not started. Throws `std::invalid_argument` if `parameters.fault()` is not null.
     JobProcessor(JobNode self, const JobParameters& parameters, ClaimArbiter arbiter, TimePoint now)
-        : self_{std::move(self)}, parameters_{detail::sound(parameters)}, arbiter_{std::move(arbiter)}, now_{now}, at_{now} {
+        : self_{std::move(self)},
+          parameters_{detail::sound(parameters)}, arbiter_{std::move(arbiter)}, now_{now}, at_{now} {
         parameters_.queue.arbitrate_epochs = !std::holds_alternative<Intent>(arbiter_);
     }
 
@@ -66,7 +67,9 @@ public:
     [[nodiscard]] auto work() const -> std::optional<Work> {
         if (!current_) { return std::nullopt; }
         for (const auto& [m, replica] : current_->replicas()) {
-            if (const auto& w = replica.work()) { return Work{current_->plan().job(), {m, w->micro}, w->token, w->renew_at}; }
+            if (const auto& w = replica.work()) {
+                return Work{current_->plan().job(), {m, w->micro}, w->token, w->renew_at};
+            }
         }
         return std::nullopt;
     }
@@ -100,8 +103,8 @@ public:
     }
     /// Resumes a job from an earlier life; `snapshots` are the saved `snapshot()` of its replicas.
     /// Errors: `job_duplicate`, `macro_unknown`, and those of the snapshots.
-    [[nodiscard]] auto resume(const JobPlan& plan, const std::vector<job_message::QueueSnapshot>& snapshots, TimePoint now)
-        -> JobEffects {
+    [[nodiscard]] auto resume(const JobPlan& plan, const std::vector<job_message::QueueSnapshot>& snapshots,
+                              TimePoint now) -> JobEffects {
         return input(now, [&](JobEffects& out) -> std::optional<JobError> {
             if (jobs_.contains(plan.job()) || current_) { return JobError::job_duplicate; }
             for (const auto& snapshot : snapshots) {
@@ -133,8 +136,8 @@ public:
     /// Submits the result of `work`. Errors: `lease_missing` if this node has no work, `lease_foreign` if it has
     /// another MicroJob, `lease_stale` if it has the same under another lease; and those of
     /// `MicroQueueReplica::complete`.
-    [[nodiscard]] auto complete(const Work& work, std::vector<Hash256> block_hashes, std::string output_uri, TimePoint now)
-        -> JobEffects {
+    [[nodiscard]] auto complete(const Work& work, std::vector<Hash256> block_hashes, std::string output_uri,
+                                TimePoint now) -> JobEffects {
         return at_work(work, now, [&](MicroQueueReplica& replica, JobEffects& out) {
             auto done = replica.complete(std::move(block_hashes), std::move(output_uri), now);
             if (!done.writes.empty()) { current_->announce_done(done.writes.front().record, out); }
@@ -218,7 +221,8 @@ private:
 
     // ---- messages --------------------------------------------------------------------------------------------------
 
-    [[nodiscard]] auto take(const job_message::JobsQuery& m, TimePoint now, JobEffects& out) -> std::optional<JobError> {
+    [[nodiscard]] auto take(const job_message::JobsQuery& m, TimePoint now, JobEffects& out)
+        -> std::optional<JobError> {
         if (m.node.is_null()) { return JobError::node_invalid; }
         if (m.node == self_.node || now < answer_at_) { return std::nullopt; }
         answer_at_ = now + parameters_.queue.reply_every;
@@ -227,7 +231,8 @@ private:
         }
         return std::nullopt;
     }
-    [[nodiscard]] auto take(const job_message::JobPosted& m, TimePoint now, JobEffects& out) -> std::optional<JobError> {
+    [[nodiscard]] auto take(const job_message::JobPosted& m, TimePoint now, JobEffects& out)
+        -> std::optional<JobError> {
         const auto& job = m.plan.job();
         if (m.final) {
             if (const auto fault = fault_of(job, m.plan.slicing().macro_count, *m.final)) { return fault; }
@@ -241,7 +246,9 @@ private:
     [[nodiscard]] auto take(const job_message::JobEnded& m, TimePoint now, JobEffects& out) -> std::optional<JobError> {
         const auto at = jobs_.find(m.record.job);
         if (at == jobs_.end()) { return JobError::job_unknown; }
-        if (const auto fault = fault_of(m.record.job, at->second.plan.slicing().macro_count, m.record)) { return fault; }
+        if (const auto fault = fault_of(m.record.job, at->second.plan.slicing().macro_count, m.record)) {
+            return fault;
+        }
         return hear_end(at->second, m.record, now, out);
     }
     /// Messages about a claim.
@@ -290,7 +297,8 @@ private:
     auto begin_claims(TimePoint now, JobEffects& out) -> void {
         while (!out.claims.empty()) {
             for (const auto& claim : std::exchange(out.claims, {})) {
-                (void)follow(std::visit([&](auto& a) { return a.begin(claim.claim, claim.bid, now); }, arbiter_), now, out);
+                (void)follow(std::visit([&](auto& a) { return a.begin(claim.claim, claim.bid, now); }, arbiter_), now,
+                             out);
             }
         }
     }
@@ -421,7 +429,7 @@ private:
     std::optional<Hash256> create_claim_{};
     std::uint32_t macro_ = 0;  // in the phases create and micro
     TimePoint now_;
-    TimePoint at_;             // time at which the phase acts next
+    TimePoint at_;  // time at which the phase acts next
     TimePoint answer_at_{};
 };
 

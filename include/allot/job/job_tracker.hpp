@@ -11,10 +11,10 @@
 
 #include <allot/job/job_error.hpp>
 #include <allot/job/job_message.hpp>
+#include <allot/job/lease_table.hpp>
 #include <allot/job/message_check.hpp>
 #include <allot/job/plan.hpp>
 #include <allot/job/result_set.hpp>
-#include <allot/job/lease_table.hpp>
 
 namespace allot { inline namespace v0 {
 
@@ -30,9 +30,7 @@ public:
     /// @complexity O(n log n) in the MacroJobs.
     explicit JobTracker(JobPlan plan, Duration claim = std::chrono::seconds{30})
         : plan_{std::move(plan)}, claim_{claim}, macros_(plan_.slicing().macro_count) {
-        for (std::uint32_t m = 0; m < macros_.size(); ++m) {
-            claims_.add({m, 0, TimePoint::min(), false, {}});
-        }
+        for (std::uint32_t m = 0; m < macros_.size(); ++m) { claims_.add({m, 0, TimePoint::min(), false, {}}); }
     }
 
     /// The job's plan.
@@ -82,7 +80,9 @@ public:
     }
     /// The valid record of a MacroJob; null if there is none. @pre the plan has the MacroJob. @complexity linear in its
     /// records.
-    [[nodiscard]] auto record(std::uint32_t macro) const -> const MacroRecord* { return macros_[macro].verdicts.record(); }
+    [[nodiscard]] auto record(std::uint32_t macro) const -> const MacroRecord* {
+        return macros_[macro].verdicts.record();
+    }
     /// The records and rejections of a MacroJob. @pre the plan has it.
     [[nodiscard]] auto verdicts(std::uint32_t macro) const -> const ResultSet& { return macros_[macro].verdicts; }
     /// Returns the records of all MacroJobs; none if one has no record. @complexity linear in the MacroJobs.
@@ -101,10 +101,11 @@ public:
         auto done = std::uint64_t{0};
         for (const auto& macro : macros_) {
             const auto* record = macro.verdicts.record();
-            done += record == nullptr
-                        ? macro.done.size()
-                        : static_cast<std::uint64_t>(std::count_if(record->accepted.begin(), record->accepted.end(),
-                                                                   [](const auto& a) { return a.digest != Hash256{}; }));
+            done +=
+                record == nullptr
+                    ? macro.done.size()
+                    : static_cast<std::uint64_t>(std::count_if(record->accepted.begin(), record->accepted.end(),
+                                                               [](const auto& a) { return a.digest != Hash256{}; }));
         }
         return {done, std::uint64_t{plan_.slicing().macro_count} * plan_.slicing().items()};
     }
@@ -115,8 +116,8 @@ private:
     static constexpr std::size_t limit = std::size_t{1} << 14;
 
     struct Macro {
-        ResultSet verdicts;                         // records and rejections; the queue has the results
-        std::map<std::uint32_t, Hash256> done;      // by MicroJob
+        ResultSet verdicts;                     // records and rejections; the queue has the results
+        std::map<std::uint32_t, Hash256> done;  // by MicroJob
         std::uint32_t open = 0;
     };
 

@@ -22,13 +22,13 @@ namespace allot { inline namespace v0 {
 /// Why a lease table refused a request.
 enum class LeaseFault : std::uint8_t {
     none,
-    unknown,      ///< There is no item of this key.
-    closed,       ///< The item was closed.
-    held,         ///< The item has a holder.
-    not_yet,      ///< Its `not_before` has not been reached.
-    not_held,     ///< The item has no holder.
-    stale,        ///< The token is not that of the current lease, or the lease has expired.
-    capped,       ///< The lease was renewed as often as allowed.
+    unknown,   ///< There is no item of this key.
+    closed,    ///< The item was closed.
+    held,      ///< The item has a holder.
+    not_yet,   ///< Its `not_before` has not been reached.
+    not_held,  ///< The item has no holder.
+    stale,     ///< The token is not that of the current lease, or the lease has expired.
+    capped,    ///< The lease was renewed as often as allowed.
 };
 
 /// A lease on an item of a `LeaseTable`: the holder, the token, and the times.
@@ -178,9 +178,7 @@ public:
     }
 
     /// Closes an item: it is done, dead or withdrawn. Its lease ends. Errors: `unknown`, `closed`.
-    auto close(const Key& key) -> LeaseFault {
-        return set_closed(key, true, TimePoint::min());
-    }
+    auto close(const Key& key) -> LeaseFault { return set_closed(key, true, TimePoint::min()); }
     /// Reopens an item from `not_before` on. Error: `unknown`.
     auto reopen(const Key& key, TimePoint not_before) -> LeaseFault { return set_closed(key, false, not_before); }
 
@@ -237,20 +235,20 @@ private:
     };
 
     using Items = boost::multi_index_container<
-        Stored, boost::multi_index::indexed_by<
-                    boost::multi_index::ordered_unique<boost::multi_index::tag<ByKey>,
-                                                       boost::multi_index::member<Item, Key, &Item::key>>,
-                    boost::multi_index::ordered_unique<
-                        boost::multi_index::tag<ByTurn>,
-                        boost::multi_index::composite_key<
-                            Stored, boost::multi_index::member<Item, bool, &Item::closed>,
-                            boost::multi_index::const_mem_fun<Stored, TimePoint, &Stored::turn>,
-                            boost::multi_index::member<Item, Key, &Item::key>>>,
-                    boost::multi_index::ordered_unique<
-                        boost::multi_index::tag<ByExpiry>,
-                        boost::multi_index::composite_key<
-                            Stored, boost::multi_index::const_mem_fun<Stored, TimePoint, &Stored::expiry>,
-                            boost::multi_index::member<Item, Key, &Item::key>>>>>;
+        Stored,
+        boost::multi_index::indexed_by<
+            boost::multi_index::ordered_unique<boost::multi_index::tag<ByKey>,
+                                               boost::multi_index::member<Item, Key, &Item::key>>,
+            boost::multi_index::ordered_unique<
+                boost::multi_index::tag<ByTurn>,
+                boost::multi_index::composite_key<Stored, boost::multi_index::member<Item, bool, &Item::closed>,
+                                                  boost::multi_index::const_mem_fun<Stored, TimePoint, &Stored::turn>,
+                                                  boost::multi_index::member<Item, Key, &Item::key>>>,
+            boost::multi_index::ordered_unique<
+                boost::multi_index::tag<ByExpiry>,
+                boost::multi_index::composite_key<Stored,
+                                                  boost::multi_index::const_mem_fun<Stored, TimePoint, &Stored::expiry>,
+                                                  boost::multi_index::member<Item, Key, &Item::key>>>>>;
     using Place = typename Items::template index<ByKey>::type::iterator;
 
     [[nodiscard]] auto by_key() const noexcept -> const auto& { return items_.template get<ByKey>(); }

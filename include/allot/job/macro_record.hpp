@@ -34,11 +34,11 @@ struct MacroRecord {
     std::uint64_t epoch = 0;  ///< Epoch of the owner that made the record.
     NodeId owner;
     JobOutcome outcome = JobOutcome::complete;
-    std::vector<AcceptedResult> accepted{};     ///< By MicroJob.
+    std::vector<AcceptedResult> accepted{};  ///< By MicroJob.
     /// The verifying MicroJobs; empty if the hashes alone cannot identify them.
     std::vector<std::uint32_t> verifiers{};
-    bool self_verified = false;                 ///< One wallet has several of its MicroJobs (rule 32).
-    Hash256 digest{};                           ///< `digest_of` the other fields.
+    bool self_verified = false;  ///< One wallet has several of its MicroJobs (rule 32).
+    Hash256 digest{};            ///< `digest_of` the other fields.
 
     friend auto operator==(const MacroRecord&, const MacroRecord&) -> bool = default;
 };

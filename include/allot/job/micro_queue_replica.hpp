@@ -62,7 +62,9 @@ public:
     [[nodiscard]] auto next_deadline() const -> std::optional<TimePoint> {
         if (final_ || leaving_) { return std::nullopt; }
         auto deadline = claim_ ? claim_->again_at : state_.owns() ? beat_at_ : takeover_at();
-        const auto sooner = [&](std::optional<TimePoint> time) { deadline = time ? std::min(deadline, *time) : deadline; };
+        const auto sooner = [&](std::optional<TimePoint> time) {
+            deadline = time ? std::min(deadline, *time) : deadline;
+        };
         if (unheard()) { sooner(resend_at_); }
         if (record() == nullptr) {
             if (const auto due = state_.known() ? state_.next_due(now_) : std::nullopt) { sooner(due); }
@@ -95,13 +97,14 @@ public:
     }
     /// Submits the result of `work()`. Errors: `lease_missing`; those of `fault_of`; `result_rejected` if this very
     /// result was rejected; `result_late` if the MacroJob has ended without it, which also ends the work.
-    [[nodiscard]] auto complete(std::vector<Hash256> block_hashes, std::string output_uri, TimePoint now) -> JobEffects {
+    [[nodiscard]] auto complete(std::vector<Hash256> block_hashes, std::string output_uri, TimePoint now)
+        -> JobEffects {
         return input(now, [&](JobEffects& out) -> std::optional<JobError> {
             if (!work_) { return record() != nullptr || final_ ? JobError::result_late : JobError::lease_missing; }
             const auto& plan = state_.plan();
             const auto& self = state_.self();
-            auto result = ResultRecord{{plan.macro, work_->micro}, plan.micros[work_->micro], self.node, self.wallet,
-                                       std::move(block_hashes), std::move(output_uri), work_->token, {}};
+            auto result = ResultRecord{{plan.macro, work_->micro}, plan.micros[work_->micro], self.node,    self.wallet,
+                                       std::move(block_hashes),    std::move(output_uri),     work_->token, {}};
             result.digest = digest_of(plan.job, result);
             if (const auto fault = fault_of(plan, result)) { return fault; }
             if (const auto fault = state_.results().add(result)) { return fault; }
@@ -131,7 +134,8 @@ public:
             if (state_.owns()) {
                 if (const auto fault = renewed(work_->micro, work_->token, now, out)) { return fault; }
             } else {
-                say(job_message::RenewalRequest{plan.job, {plan.macro, work_->micro}, state_.self().node, work_->token}, out);
+                say(job_message::RenewalRequest{plan.job, {plan.macro, work_->micro}, state_.self().node, work_->token},
+                    out);
             }
             work_->renew_at = now + state_.parameters().lock / 2;
             return std::nullopt;
@@ -204,7 +208,8 @@ private:
         if (job != state_.plan().job) { return JobError::job_unknown; }
         return macro == state_.plan().macro ? std::nullopt : std::optional{JobError::macro_unknown};
     }
-    [[nodiscard]] auto take(const job_message::QueueSnapshot& m, TimePoint now, JobEffects& out) -> std::optional<JobError> {
+    [[nodiscard]] auto take(const job_message::QueueSnapshot& m, TimePoint now, JobEffects& out)
+        -> std::optional<JobError> {
         if (const auto fault = fault_of(state_.plan(), m, parameters().attempts_max)) { return fault; }
         const auto behind = m.whole && lacks(m);
         for (const auto& r : m.rejected) { changed_ = state_.results().reject(r) || changed_; }
@@ -227,20 +232,23 @@ private:
     [[nodiscard]] auto lacks(const job_message::QueueSnapshot& m) const -> bool {
         const auto missing = [](const auto& mine, const auto& theirs) {
             return std::any_of(mine.begin(), mine.end(), [&](const auto& entry) {
-                return std::none_of(theirs.begin(), theirs.end(), [&](const auto& t) { return t.digest == entry.first; });
+                return std::none_of(theirs.begin(), theirs.end(),
+                                    [&](const auto& t) { return t.digest == entry.first; });
             });
         };
         return (final_ && !m.final) || missing(state_.results().records(), m.records) ||
                missing(state_.results().rejected(), m.rejected);
     }
 
-    [[nodiscard]] auto take(const job_message::OwnershipRequest& m, TimePoint now, JobEffects& out) -> std::optional<JobError> {
+    [[nodiscard]] auto take(const job_message::OwnershipRequest& m, TimePoint now, JobEffects& out)
+        -> std::optional<JobError> {
         if (const auto fault = foreign(m.job, m.macro)) { return fault; }
         if (m.node.is_null()) { return JobError::node_invalid; }
         if (m.wallet.is_null()) { return JobError::wallet_invalid; }
         if (m.node == state_.self().node) { return std::nullopt; }
         // A node that requests after the job's end, or requests a queue that it already owns, missed a message.
-        const auto given = state_.known() && !state_.owns() && state_.reign().owner == m.node && gave_ == state_.reign();
+        const auto given =
+            state_.known() && !state_.owns() && state_.reign().owner == m.node && gave_ == state_.reign();
         if (final_ || given) {
             reply(snapshot(), now, out);
         } else if (record() == nullptr) {
@@ -249,13 +257,16 @@ private:
         return std::nullopt;
     }
 
-    [[nodiscard]] auto take(const job_message::ResultFound& m, TimePoint now, JobEffects& out) -> std::optional<JobError> {
+    [[nodiscard]] auto take(const job_message::ResultFound& m, TimePoint now, JobEffects& out)
+        -> std::optional<JobError> {
         if (const auto fault = foreign(m.job, m.record.key.macro)) { return fault; }
         if (const auto fault = fault_of(state_.plan(), m.record)) { return fault; }
         if (record() != nullptr || final_) { return JobError::result_late; }
         if (state_.owns() && parameters().fence_completions) {
             const auto* item = state_.leases().find(m.record.key.micro);
-            if (!item->is_held(state_.clock(now)) || item->hold->token != m.record.token) { return JobError::lease_stale; }
+            if (!item->is_held(state_.clock(now)) || item->hold->token != m.record.token) {
+                return JobError::lease_stale;
+            }
         }
         if (const auto* other = state_.results().of(m.record.node, m.record.key.micro);
             other != nullptr && other->token == m.record.token && other->digest != m.record.digest) {
@@ -269,11 +280,13 @@ private:
         return std::nullopt;
     }
 
-    [[nodiscard]] auto take(const job_message::RenewalRequest& m, TimePoint now, JobEffects& out) -> std::optional<JobError> {
+    [[nodiscard]] auto take(const job_message::RenewalRequest& m, TimePoint now, JobEffects& out)
+        -> std::optional<JobError> {
         if (const auto fault = foreign(m.job, m.key.macro)) { return fault; }
         return state_.owns() ? renewed(m.key.micro, m.token, now, out) : std::nullopt;
     }
-    [[nodiscard]] auto take(const job_message::LeaseReturned& m, TimePoint now, JobEffects& out) -> std::optional<JobError> {
+    [[nodiscard]] auto take(const job_message::LeaseReturned& m, TimePoint now, JobEffects& out)
+        -> std::optional<JobError> {
         if (const auto fault = foreign(m.job, m.key.macro)) { return fault; }
         return state_.owns() ? returned(m.key.micro, m.token, m.node, now, out) : std::nullopt;
     }
@@ -284,7 +297,8 @@ private:
     }
     /// Messages about whole jobs do not belong to a queue.
     template <class Other>
-    [[nodiscard]] auto take(const Other& /*message*/, TimePoint /*now*/, JobEffects& /*out*/) const -> std::optional<JobError> {
+    [[nodiscard]] auto take(const Other& /*message*/, TimePoint /*now*/, JobEffects& /*out*/) const
+        -> std::optional<JobError> {
         return JobError::message_shape_wrong;
     }
 
@@ -306,8 +320,8 @@ private:
     [[nodiscard]] auto renewed(std::uint32_t micro, const FencingToken& token, TimePoint now, JobEffects& out)
         -> std::optional<JobError> {
         if (const auto fault = error_of(state_.renew(micro, token, now))) { return fault; }
-        out.events.push_back(job_event::LeaseLengthened{state_.plan().job, {state_.plan().macro, micro},
-                                                        state_.leases().find(micro)->hold->holder});
+        out.events.push_back(job_event::LeaseLengthened{
+            state_.plan().job, {state_.plan().macro, micro}, state_.leases().find(micro)->hold->holder});
         changed_ = true;
         return std::nullopt;
     }

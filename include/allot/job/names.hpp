@@ -76,7 +76,9 @@ public:
     /// Adds the numbers of a MicroJob.
     auto key(MicroKey value) -> RecordHasher& { return word(value.macro).word(value.micro); }
     /// Adds the fields of a token.
-    auto token(const FencingToken& value) -> RecordHasher& { return word(value.epoch).word(value.rank).word(value.seq); }
+    auto token(const FencingToken& value) -> RecordHasher& {
+        return word(value.epoch).word(value.rank).word(value.seq);
+    }
     /// Returns the hash of all values added so far.
     [[nodiscard]] auto finish() const -> Hash256 { return hash_.finish(); }
 
@@ -90,7 +92,8 @@ private:
 /// Returns a number that orders nodes differently in each epoch, the same on every node; it decides forks and
 /// takeovers. `boot` distinguishes the lives of one node: after a restart it must be a number that the node never used
 /// before.
-[[nodiscard]] inline auto rank_of(const NodeId& node, std::uint64_t epoch, std::uint64_t boot) noexcept -> std::uint64_t {
+[[nodiscard]] inline auto rank_of(const NodeId& node, std::uint64_t epoch, std::uint64_t boot) noexcept
+    -> std::uint64_t {
     return SipHash24{SipKey{epoch, boot}}.bytes(std::span{node.bytes()}).finish();
 }
 

@@ -17,13 +17,15 @@ namespace allot { inline namespace v0 {
 struct Slicing {
     std::uint32_t macro_count = 1;
     std::uint32_t workers_per_macro = 10;
-    std::uint32_t verifiers_per_macro = 1;         ///< 0 posts a job without verification.
+    std::uint32_t verifiers_per_macro = 1;  ///< 0 posts a job without verification.
     /// Length of a worker's list and of a verifier's, equal so that the length reveals nothing.
     std::uint32_t blocks_per_micro = 10;
-    std::uint32_t checked_blocks_per_worker = 1;   ///< A verifier recomputes at least this many blocks of each worker.
+    std::uint32_t checked_blocks_per_worker = 1;  ///< A verifier recomputes at least this many blocks of each worker.
 
     /// Number of MicroJobs in a MacroJob. @pre `fault()` is none.
-    [[nodiscard]] constexpr auto items() const noexcept -> std::uint32_t { return workers_per_macro + verifiers_per_macro; }
+    [[nodiscard]] constexpr auto items() const noexcept -> std::uint32_t {
+        return workers_per_macro + verifiers_per_macro;
+    }
     /// Number of data blocks in a MacroJob. @pre `fault()` is none.
     [[nodiscard]] constexpr auto blocks_per_macro() const noexcept -> std::uint64_t {
         return std::uint64_t{workers_per_macro} * blocks_per_micro;
@@ -40,7 +42,8 @@ struct Slicing {
         if (blocks_per_micro > blocks_per_micro_max || blocks_per_macro() > blocks_max / macro_count) {
             return JobError::too_many_blocks;
         }
-        if (verifiers_per_macro > 0 && std::uint64_t{workers_per_macro} * checked_blocks_per_worker > blocks_per_micro) {
+        if (verifiers_per_macro > 0 &&
+            std::uint64_t{workers_per_macro} * checked_blocks_per_worker > blocks_per_micro) {
             return JobError::checks_do_not_fit;
         }
         return std::nullopt;
@@ -69,8 +72,8 @@ struct MacroPlan {
     JobId job;
     std::uint32_t macro = 0;
     Hash256 id{};
-    std::vector<Hash256> micros{};           ///< The ids of its MicroJobs; they do not reveal which of them verify.
-    std::uint32_t blocks_per_micro = 0;      ///< Number of hashes in a result.
+    std::vector<Hash256> micros{};       ///< The ids of its MicroJobs; they do not reveal which of them verify.
+    std::uint32_t blocks_per_micro = 0;  ///< Number of hashes in a result.
     std::uint32_t verifiers = 0;
     std::uint32_t checked_blocks = 0;
 
@@ -109,8 +112,8 @@ public:
 
     /// Makes a plan from its parts, as received over a wire. Errors: those of `slice`, and `message_shape_wrong` for a
     /// wrong number of ids. @complexity linear in the number of MicroJobs.
-    [[nodiscard]] static auto from_parts(const JobId& job, const Slicing& slicing, std::string code_uri, std::string data_uri,
-                                         std::vector<Hash256> macros, std::vector<Hash256> micros)
+    [[nodiscard]] static auto from_parts(const JobId& job, const Slicing& slicing, std::string code_uri,
+                                         std::string data_uri, std::vector<Hash256> macros, std::vector<Hash256> micros)
         -> Result<JobPlan, JobError> {
         if (job.is_null()) { return FailureOf<JobError>{JobError::job_invalid}; }
         if (const auto fault = slicing.fault()) { return FailureOf<JobError>{*fault}; }
@@ -150,8 +153,13 @@ public:
     /// Returns one MacroJob. @pre `macro < slicing().macro_count`. @complexity linear in its MicroJobs.
     [[nodiscard]] auto macro(std::uint32_t macro) const -> MacroPlan {
         const auto first = micros_.begin() + static_cast<std::ptrdiff_t>(std::size_t{macro} * slicing_.items());
-        return {job_, macro, macros_[macro], {first, first + static_cast<std::ptrdiff_t>(slicing_.items())},
-                slicing_.blocks_per_micro, slicing_.verifiers_per_macro, slicing_.checked_blocks_per_worker};
+        return {job_,
+                macro,
+                macros_[macro],
+                {first, first + static_cast<std::ptrdiff_t>(slicing_.items())},
+                slicing_.blocks_per_micro,
+                slicing_.verifiers_per_macro,
+                slicing_.checked_blocks_per_worker};
     }
 
     friend auto operator==(const JobPlan&, const JobPlan&) -> bool = default;

@@ -12,9 +12,9 @@
 
 #include <allot/core/siphash.hpp>
 #include <allot/job/job_error.hpp>
+#include <allot/job/lease_table.hpp>
 #include <allot/job/names.hpp>
 #include <allot/job/plan.hpp>
-#include <allot/job/lease_table.hpp>
 
 namespace allot { inline namespace v0 {
 
@@ -36,7 +36,7 @@ struct QueueRequest {
 /// Exactly one life of one node writes under a reign. A reign passes its queue on at most once, and a node takes over
 /// from a reign at most once. The hash of the previous reign is part of their order.
 struct QueueReign {
-    std::uint64_t epoch = 0;   ///< Grows with each change of owner.
+    std::uint64_t epoch = 0;  ///< Grows with each change of owner.
     NodeId owner;
     std::uint64_t boot = 0;    ///< Identifies the life of the owner.
     std::uint64_t parent = 0;  ///< Rank of the previous reign.
@@ -58,14 +58,14 @@ struct QueueReign {
 /// The part of a queue that its owner decides alone: everything about a MacroJob except the results.
 struct QueueControl {
     QueueReign reign;
-    std::uint64_t revision = 0;       ///< Grows with each message of the owner.
-    TimePoint clock{};                ///< The queue's own time, advanced by its owners; no common clock is needed.
-    TimePoint progress{};             ///< Time of the last lease or retraction, by that clock.
-    std::uint64_t tokens = 0;         ///< Number of leases given so far.
-    std::vector<MicroLeases::Item> items{};                  ///< By MicroJob.
-    std::vector<std::optional<Hash256>> accepted{};          ///< By MicroJob: the accepted result, if any.
-    std::vector<QueueRequest> requests{};                    ///< In order of arrival.
-    std::vector<NodeId> owners_before{};                     ///< The newest first, each once.
+    std::uint64_t revision = 0;  ///< Grows with each message of the owner.
+    TimePoint clock{};           ///< The queue's own time, advanced by its owners; no common clock is needed.
+    TimePoint progress{};        ///< Time of the last lease or retraction, by that clock.
+    std::uint64_t tokens = 0;    ///< Number of leases given so far.
+    std::vector<MicroLeases::Item> items{};          ///< By MicroJob.
+    std::vector<std::optional<Hash256>> accepted{};  ///< By MicroJob: the accepted result, if any.
+    std::vector<QueueRequest> requests{};            ///< In order of arrival.
+    std::vector<NodeId> owners_before{};             ///< The newest first, each once.
 
     /// Limits of a control's lists and numbers; a larger one is refused.
     static constexpr std::size_t requests_max = 1024;
@@ -84,9 +84,9 @@ struct QueueControl {
 [[nodiscard]] inline auto fault_of(const MacroPlan& plan, const QueueControl& control) -> std::optional<JobError> {
     const auto is_time = [](TimePoint time) { return time >= TimePoint{} && time <= time_point_max; };
     if (control.reign.owner.is_null()) { return JobError::node_invalid; }
-    if (control.requests.size() > QueueControl::requests_max || control.owners_before.size() > QueueControl::owners_max ||
-        control.reign.epoch > QueueControl::count_max || control.revision > QueueControl::count_max ||
-        control.tokens > QueueControl::count_max) {
+    if (control.requests.size() > QueueControl::requests_max ||
+        control.owners_before.size() > QueueControl::owners_max || control.reign.epoch > QueueControl::count_max ||
+        control.revision > QueueControl::count_max || control.tokens > QueueControl::count_max) {
         return JobError::message_too_large;
     }
     if (control.items.size() != plan.items() || control.accepted.size() != plan.items()) {

@@ -73,7 +73,9 @@ public:
         return control;
     }
     /// The accepted result of each MicroJob. @pre `known()`.
-    [[nodiscard]] auto accepted() const noexcept -> const std::vector<std::optional<Hash256>>& { return control_->accepted; }
+    [[nodiscard]] auto accepted() const noexcept -> const std::vector<std::optional<Hash256>>& {
+        return control_->accepted;
+    }
     /// The waiting requests. @pre `known()`.
     [[nodiscard]] auto requests() const noexcept -> const std::vector<QueueRequest>& { return control_->requests; }
     /// The previous owners, newest first. @pre `known()`.
@@ -82,7 +84,9 @@ public:
     /// Converts the local time `now` to the queue's time. @pre `known()`.
     [[nodiscard]] auto clock(TimePoint now) const noexcept -> TimePoint { return control_->clock + (now - anchor_); }
     /// Converts the queue's time to local time. @pre `known()`.
-    [[nodiscard]] auto local(TimePoint clock) const noexcept -> TimePoint { return anchor_ + (clock - control_->clock); }
+    [[nodiscard]] auto local(TimePoint clock) const noexcept -> TimePoint {
+        return anchor_ + (clock - control_->clock);
+    }
 
     /// Replaces the control by this one. @pre `fault_of` finds no fault in it.
     auto adopt(const QueueControl& control, TimePoint now) -> void {
@@ -238,7 +242,8 @@ public:
 
     /// Returns the record of the MacroJob's end. @pre `ended()`.
     [[nodiscard]] auto conclude() const -> MacroRecord {
-        auto record = MacroRecord{plan_.job, plan_.macro, reign().epoch, self_.node, JobOutcome::complete, {}, {}, false, {}};
+        auto record =
+            MacroRecord{plan_.job, plan_.macro, reign().epoch, self_.node, JobOutcome::complete, {}, {}, false, {}};
         auto lists = std::vector<const std::vector<Hash256>*>{};
         auto wallets = std::set<WalletId>{};
         for (const auto& digest : control_->accepted) {
@@ -252,7 +257,9 @@ public:
             record.self_verified = !wallets.insert(result->wallet).second || record.self_verified;
             lists.push_back(&result->block_hashes);
         }
-        if (record.outcome == JobOutcome::complete && plan_.verifiers > 0) { record.verifiers = find_verifiers(plan_, lists); }
+        if (record.outcome == JobOutcome::complete && plan_.verifiers > 0) {
+            record.verifiers = find_verifiers(plan_, lists);
+        }
         record.digest = digest_of(record);
         return record;
     }
@@ -343,7 +350,7 @@ private:
     std::optional<QueueControl> control_{};  // its items are in `leases_`
     MicroLeases leases_;
     ResultSet results_;
-    std::set<NodeId> barred_nodes_;      // for results in other MacroJobs
+    std::set<NodeId> barred_nodes_;  // for results in other MacroJobs
     std::set<WalletId> barred_wallets_;
     TimePoint anchor_{};  // local time of `control_->clock`
 };

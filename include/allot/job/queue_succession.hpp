@@ -51,7 +51,8 @@ protected:
 
     /// Returns a snapshot of the decisions, without the queue.
     [[nodiscard]] auto verdicts() const -> job_message::QueueSnapshot {
-        auto message = job_message::QueueSnapshot{state_.plan().job, state_.plan().macro, false, {}, {}, {}, {}, final_};
+        auto message =
+            job_message::QueueSnapshot{state_.plan().job, state_.plan().macro, false, {}, {}, {}, {}, final_};
         for (const auto& [digest, rejection] : state_.results().rejected()) { message.rejected.push_back(rejection); }
         for (const auto& [digest, record] : state_.results().records()) { message.records.push_back(record); }
         return message;
@@ -126,8 +127,9 @@ protected:
         lost_ = 0;
         if (same_reign) { return; }
         const auto& reign = state_.reign();
-        std::erase_if(overheard_,
-                      [&](const auto& r) { return r.node == reign.owner || now - r.heard > parameters().request_retry_max; });
+        std::erase_if(overheard_, [&](const auto& r) {
+            return r.node == reign.owner || now - r.heard > parameters().request_retry_max;
+        });
         if (state_.owns()) {
             for (auto& request : std::exchange(overheard_, {})) {
                 request.heard = state_.clock(now);
@@ -135,7 +137,8 @@ protected:
             }
             taken_ = 0;
             changed_ = whole_ = true;  // acknowledges at once
-            out.events.push_back(job_event::OwnershipGranted{state_.plan().job, state_.plan().macro, reign.owner, reign.epoch});
+            out.events.push_back(
+                job_event::OwnershipGranted{state_.plan().job, state_.plan().macro, reign.owner, reign.epoch});
         } else if (owned) {
             out.events.push_back(job_event::OwnershipLost{state_.plan().job, state_.plan().macro, reign.epoch});
             ask_anew(now);
@@ -168,9 +171,9 @@ protected:
     Duration request_wait_;
     TimePoint request_at_;
     TimePoint beat_at_{};
-    std::uint32_t taken_ = 0;           // MicroJobs leased in this reign
-    bool changed_ = false;              // a message must be published
-    bool whole_ = false;                // and it must be whole
+    std::uint32_t taken_ = 0;  // MicroJobs leased in this reign
+    bool changed_ = false;     // a message must be published
+    bool whole_ = false;       // and it must be whole
 
 private:
     [[nodiscard]] auto next_epoch() const -> std::uint64_t {

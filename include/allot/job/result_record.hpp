@@ -15,7 +15,7 @@ namespace allot { inline namespace v0 {
 /// A node's result for a MicroJob. Its digest identifies it: equal contents, equal records.
 struct ResultRecord {
     MicroKey key{};
-    Hash256 micro{};                      ///< The MicroJob's id from the plan.
+    Hash256 micro{};  ///< The MicroJob's id from the plan.
     NodeId node;
     WalletId wallet;                      ///< Wallet to be paid.
     std::vector<Hash256> block_hashes{};  ///< One for each block, in the order of the MicroJob's list.
@@ -71,7 +71,8 @@ struct Rejection {
 };
 
 /// Returns the rejection of a record.
-[[nodiscard]] inline auto rejection_of(const ResultRecord& record, RejectReason reason = RejectReason::culprit) -> Rejection {
+[[nodiscard]] inline auto rejection_of(const ResultRecord& record, RejectReason reason = RejectReason::culprit)
+    -> Rejection {
     return {record.digest, record.key, record.node, record.wallet, reason};
 }
 

@@ -25,9 +25,9 @@ struct Pick {
 /// The part of a MacroJob known only to the holder of the seed: the data blocks of each MicroJob, the verifiers and
 /// their picks.
 struct MacroSecret {
-    std::vector<std::uint32_t> verifiers{};             ///< Their numbers among the MicroJobs.
-    std::vector<std::vector<std::uint64_t>> blocks{};   ///< By MicroJob: its data blocks, in the order of its hashes.
-    std::vector<std::vector<Pick>> picks{};             ///< By verifier: the block that each place of its list repeats.
+    std::vector<std::uint32_t> verifiers{};            ///< Their numbers among the MicroJobs.
+    std::vector<std::vector<std::uint64_t>> blocks{};  ///< By MicroJob: its data blocks, in the order of its hashes.
+    std::vector<std::vector<Pick>> picks{};            ///< By verifier: the block that each place of its list repeats.
 
     friend auto operator==(const MacroSecret&, const MacroSecret&) -> bool = default;
 };
@@ -66,7 +66,8 @@ public:
         const auto order = drawn_first(count, count, random);
         secret.blocks.resize(slicing_.items());
         for (std::uint32_t i = 0; i < count; ++i) {
-            secret.blocks[workers[i / slicing_.blocks_per_micro]].push_back(slicing_.blocks_per_macro() * macro + order[i]);
+            secret.blocks[workers[i / slicing_.blocks_per_micro]].push_back(slicing_.blocks_per_macro() * macro +
+                                                                            order[i]);
         }
         auto fresh = stream(macro, 1 + round);
         for (const auto verifier : secret.verifiers) {
@@ -107,7 +108,8 @@ private:
 
     /// Returns one pick for each place of a verifier's list, dealt evenly: all workers get the same number, some random
     /// ones one more.
-    [[nodiscard]] auto picks_among(const std::vector<std::uint32_t>& workers, Random& random) const -> std::vector<Pick> {
+    [[nodiscard]] auto picks_among(const std::vector<std::uint32_t>& workers, Random& random) const
+        -> std::vector<Pick> {
         const auto length = slicing_.blocks_per_micro;
         const auto count = slicing_.workers_per_macro;
         const auto more = drawn_first(count, count, random);

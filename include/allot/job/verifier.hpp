@@ -55,11 +55,11 @@ namespace allot { inline namespace v0 {
 
 /// The verdict of the secret's holder on a MacroJob.
 struct Verdict {
-    std::vector<Rejection> rejected{};     ///< Rejected results; if empty, the MacroJob is verified.
+    std::vector<Rejection> rejected{};  ///< Rejected results; if empty, the MacroJob is verified.
     /// A verifier also computed blocks that it verified, so that part proves nothing (rule 32).
     bool self_verified = false;
-    Hash256 macro_hash{};                  ///< The hash of the verifiers' hashes, for the contract.
-    std::vector<WalletId> wallets{};       ///< Wallets to pay, by MicroJob.
+    Hash256 macro_hash{};             ///< The hash of the verifiers' hashes, for the contract.
+    std::vector<WalletId> wallets{};  ///< Wallets to pay, by MicroJob.
 
     /// True if no result is rejected.
     [[nodiscard]] auto verified() const noexcept -> bool { return rejected.empty(); }
@@ -77,8 +77,8 @@ struct Verdict {
 /// @pre `results` has one entry for each MicroJob, null if there is none.
 /// @complexity O(n log n) in the length of the lists.
 template <class Same = std::equal_to<>>
-[[nodiscard]] auto judge(const MacroPlan& plan, const MacroSecret& secret, const std::vector<const ResultRecord*>& results,
-                         Same same = {}) -> Result<Verdict, JobError> {
+[[nodiscard]] auto judge(const MacroPlan& plan, const MacroSecret& secret,
+                         const std::vector<const ResultRecord*>& results, Same same = {}) -> Result<Verdict, JobError> {
     if (results.size() != plan.items() || secret.blocks.size() != plan.items() ||
         secret.picks.size() != secret.verifiers.size()) {
         return FailureOf<JobError>{JobError::macro_unknown};

@@ -65,9 +65,7 @@ inline constexpr bool names_differ = [] {
     constexpr auto names = std::array{type_name<Ps>()...};
     for (std::size_t i = 0; i < names.size(); ++i) {
         for (std::size_t j = 0; j < i; ++j) {
-            if (names[i] == names[j]) {
-                return false;
-            }
+            if (names[i] == names[j]) { return false; }
         }
     }
     return true;
@@ -78,15 +76,14 @@ template <class... Ps>
 struct ConfigurationCheck {
     static constexpr bool listed = (has_fields<Ps> && ...);
     static constexpr bool unlike = [] {
-        if constexpr (listed) {
-            return names_differ<Ps...>;
-        }
+        if constexpr (listed) { return names_differ<Ps...>; }
         return true;
     }();
     static constexpr bool passed = listed && unlike;
     static_assert(listed, "allot: to be encoded, a policy's Parameters need a list of their fields; write "
-                  "`ALLOT_FIELDS(MyParameters, first, second)` beside them");
-    static_assert(unlike, "allot: two policies' Parameters have the same name, which their encoding goes by; rename one");
+                          "`ALLOT_FIELDS(MyParameters, first, second)` beside them");
+    static_assert(unlike,
+                  "allot: two policies' Parameters have the same name, which their encoding goes by; rename one");
 };
 
 template <class Command>
@@ -119,9 +116,7 @@ public:
     }
     template <class E>
         requires std::is_enum_v<E>
-    void put(E value) {
-        put(static_cast<std::underlying_type_t<E>>(value));
-    }
+    void put(E value) { put(static_cast<std::underlying_type_t<E>>(value)); }
     void put(u128 value) {
         put(value.low());
         put(value.high());
@@ -132,9 +127,7 @@ public:
     void put(TimePoint value) { put(value.time_since_epoch()); }
     void put(std::string_view value) {
         count(value.size());
-        for (const auto c : value) {
-            put(static_cast<std::uint8_t>(c));
-        }
+        for (const auto c : value) { put(static_cast<std::uint8_t>(c)); }
     }
     void put(const std::string& value) { put(std::string_view{value}); }
     void put(const Name& value) { put(value.view()); }
@@ -158,9 +151,7 @@ public:
     }
     template <class T, std::size_t N>
     void put(const std::array<T, N>& values) {
-        for (const auto& value : values) {
-            put(value);
-        }
+        for (const auto& value : values) { put(value); }
     }
     template <class T>
     void put(const std::vector<T>& values) {
@@ -173,9 +164,7 @@ public:
     template <class T>
     void put(const std::optional<T>& value) {
         put(value.has_value());
-        if (value) {
-            put(*value);
-        }
+        if (value) { put(*value); }
     }
     template <class... Ts>
     void put(const std::variant<Ts...>& value) {
@@ -204,9 +193,7 @@ private:
     template <class Values>
     void list(const Values& values) {
         count(values.size());
-        for (const auto& value : values) {
-            put(value);
-        }
+        for (const auto& value : values) { put(value); }
     }
     void count(std::size_t size) {
         ALLOT_ASSERT(size <= 0xFFFF'FFFFU, "a list or text of 2^32 and more has no encoding");
@@ -243,9 +230,7 @@ public:
         auto raw = std::underlying_type_t<E>{};
         get(raw);
         const auto value = static_cast<E>(raw);
-        if (check(!enumerator_name(value).empty(), DecodeError::enumerator_unknown)) {
-            into = value;
-        }
+        if (check(!enumerator_name(value).empty(), DecodeError::enumerator_unknown)) { into = value; }
     }
     void get(u128& into) {
         const auto low = in_->integer<std::uint64_t>();
@@ -258,9 +243,7 @@ public:
     }
     void get(StakeRoot& into) {
         const auto word = in_->integer<std::uint64_t>();
-        if (check(StakeRoot::is_packed(word), DecodeError::out_of_range)) {
-            into = StakeRoot::from_packed(word);
-        }
+        if (check(StakeRoot::is_packed(word), DecodeError::out_of_range)) { into = StakeRoot::from_packed(word); }
     }
     void get(Duration& into) {
         auto count = Duration::rep{};
@@ -279,9 +262,7 @@ public:
     void get(Name& into) {
         auto text = std::string{};
         get(text);
-        if (check(text.size() <= Name::size_max, DecodeError::out_of_range)) {
-            into = Name{text};
-        }
+        if (check(text.size() <= Name::size_max, DecodeError::out_of_range)) { into = Name{text}; }
     }
     void get(Value& into) {
         auto num = u128{};
@@ -313,9 +294,7 @@ public:
     }
     template <class T, std::size_t N>
     void get(std::array<T, N>& into) {
-        for (auto& value : into) {
-            get(value);
-        }
+        for (auto& value : into) { get(value); }
     }
     template <class T>
     void get(std::vector<T>& into) {
@@ -330,9 +309,7 @@ public:
         auto present = false;
         get(present);
         into.reset();
-        if (present) {
-            get(into.emplace(blank<T>()));
-        }
+        if (present) { get(into.emplace(blank<T>())); }
     }
     template <class... Ts>
     void get(std::variant<Ts...>& into) {
@@ -348,7 +325,8 @@ public:
         if constexpr (detail::ConfigurationCheck<Ps...>::passed) {
             auto name = std::string{};
             get(name);
-            const auto known = ((name == type_name<Ps>() && (get(into.parameters.template emplace<Ps>()), true)) || ...);
+            const auto known =
+                ((name == type_name<Ps>() && (get(into.parameters.template emplace<Ps>()), true)) || ...);
             check(known, DecodeError::parameters_unknown);
             get(into.rules_version);
         }
@@ -368,9 +346,7 @@ private:
         }
     }
     auto check(bool good, DecodeError otherwise) noexcept -> bool {
-        if (!good) {
-            in_->fail(otherwise);
-        }
+        if (!good) { in_->fail(otherwise); }
         return good;
     }
 
@@ -406,14 +382,10 @@ template <class T>
 [[nodiscard]] auto decode(std::span<const std::uint8_t> message) -> Result<T, DecodeFault> {
     auto in = ByteReader{message};
     auto value = blank<T>();
-    if (in.integer<std::uint8_t>() != encoding_version) {
-        in.fail(DecodeError::version_unknown);
-    }
+    if (in.integer<std::uint8_t>() != encoding_version) { in.fail(DecodeError::version_unknown); }
     Decoder{in}.get(value);
     in.end();
-    if (in.fault()) {
-        return FailureOf<DecodeFault>{*in.fault()};
-    }
+    if (in.fault()) { return FailureOf<DecodeFault>{*in.fault()}; }
     return value;
 }
 

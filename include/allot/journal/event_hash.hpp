@@ -35,9 +35,7 @@ public:
     /// Adds the events one by one; their grouping into commands does not change the hash. @complexity linear in the
     /// events.
     void add(const Events& events) {
-        for (const auto& event : events) {
-            add(event);
-        }
+        for (const auto& event : events) { add(event); }
     }
 
     /// The hash of all events added so far.

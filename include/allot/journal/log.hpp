@@ -35,13 +35,9 @@ public:
     /// or `broken` after an earlier failure.
     /// @complexity linear in the body.
     auto append(std::span<const std::uint8_t> body) -> Result<std::uint64_t, IoError> {
-        if (body.size() > log_body_max) {
-            return FailureOf<IoError>{IoError::too_long};
-        }
+        if (body.size() > log_body_max) { return FailureOf<IoError>{IoError::too_long}; }
         if (mark_.bytes == 0) {
-            if (const auto error = sync()) {
-                return FailureOf<IoError>{*error};
-            }
+            if (const auto error = sync()) { return FailureOf<IoError>{*error}; }
         }
         const auto stored = detail::log_spelled(body, false, room_);
         buffer_.clear();
@@ -52,9 +48,7 @@ public:
         out.bytes(stored);
         const auto check = detail::log_check(mark_.check, buffer_);
         out.integer(check);
-        if (const auto error = write()) {
-            return FailureOf<IoError>{*error};
-        }
+        if (const auto error = write()) { return FailureOf<IoError>{*error}; }
         mark_.check = check;
         return mark_.position++;
     }
@@ -72,18 +66,12 @@ public:
             out.integer(mark_.check);
             out.integer(detail::log_check(0, buffer_));
         }
-        if (const auto error = write()) {
-            return error;
-        }
+        if (const auto error = write()) { return error; }
         broken_ = true;
-        if (const auto error = sink_->sync()) {
-            return error;
-        }
+        if (const auto error = sink_->sync()) { return error; }
         broken_ = false;
         synced_ = mark_;
-        if (mark_.bytes == detail::log_header_size || mark_.bytes == marked_) {
-            return std::nullopt;
-        }
+        if (mark_.bytes == detail::log_header_size || mark_.bytes == marked_) { return std::nullopt; }
         buffer_.clear();
         out.bytes(detail::log_mark_magic);
         out.integer(mark_.bytes);
@@ -100,12 +88,8 @@ public:
 
 private:
     auto write() -> std::optional<IoError> {
-        if (broken_) {
-            return IoError::broken;
-        }
-        if (buffer_.empty()) {
-            return std::nullopt;
-        }
+        if (broken_) { return IoError::broken; }
+        if (buffer_.empty()) { return std::nullopt; }
         broken_ = true;  // until the sink has returned success; it may throw
         const auto error = sink_->append(buffer_);
         if (!error) {
@@ -150,13 +134,9 @@ public:
             if (fault_ || (mark_.bytes == 0 && !read_header()) || !fill(0, detail::log_head_size) || buffer_.empty()) {
                 return std::nullopt;
             }
-            if (buffer_.size() < detail::log_head_size) {
-                return damaged(LogError::torn_tail);
-            }
+            if (buffer_.size() < detail::log_head_size) { return damaged(LogError::torn_tail); }
             marked = std::equal(detail::log_mark_magic.begin(), detail::log_mark_magic.end(), buffer_.begin());
-            if (marked && !read_mark()) {
-                return std::nullopt;
-            }
+            if (marked && !read_mark()) { return std::nullopt; }
         }
         auto head = ByteReader{buffer_};
         const auto length = std::size_t{head.integer<std::uint32_t>()};
@@ -165,25 +145,15 @@ public:
         if (head.integer<std::uint32_t>() != static_cast<std::uint32_t>(check)) {
             return damaged(LogError::checksum_mismatch);
         }
-        if (position != mark_.position) {
-            return damaged(LogError::out_of_order);
-        }
-        if (length > detail::log_stored_max) {
-            return damaged(LogError::too_long);
-        }
+        if (position != mark_.position) { return damaged(LogError::out_of_order); }
+        if (length > detail::log_stored_max) { return damaged(LogError::too_long); }
         const auto size = detail::log_head_size + length + detail::log_check_size;
-        if (!fill(detail::log_head_size, size)) {
-            return std::nullopt;
-        }
-        if (buffer_.size() < size) {
-            return damaged(LogError::torn_tail);
-        }
+        if (!fill(detail::log_head_size, size)) { return std::nullopt; }
+        if (buffer_.size() < size) { return damaged(LogError::torn_tail); }
         const auto record = std::span<const std::uint8_t>{buffer_}.first(detail::log_head_size + length);
         auto tail = ByteReader{std::span{buffer_}.subspan(record.size())};
         const auto chained = detail::log_check(mark_.check, record);
-        if (tail.integer<std::uint64_t>() != chained) {
-            return damaged(LogError::checksum_mismatch);
-        }
+        if (tail.integer<std::uint64_t>() != chained) { return damaged(LogError::checksum_mismatch); }
         mark_ = {position + 1, chained, mark_.bytes + size};
         return LogRecord{position, detail::log_spelled(record.subspan(detail::log_head_size), true, room_)};
     }
@@ -221,27 +191,19 @@ private:
             while (true) {
                 from = std::search(from, buffer_.end(), detail::log_mark_magic.begin(), detail::log_mark_magic.end());
                 const auto left = static_cast<std::size_t>(buffer_.end() - from);
-                if (left < detail::log_mark_size) {
-                    break;
-                }
-                if (detail::log_mark_begins(std::span{buffer_}.last(left))) {
-                    return true;
-                }
+                if (left < detail::log_mark_size) { break; }
+                if (detail::log_mark_begins(std::span{buffer_}.last(left))) { return true; }
                 ++from;
             }
             const auto kept = std::min(buffer_.size(), detail::log_mark_size - 1);  // a mark may begin in these
             buffer_.erase(buffer_.begin(), buffer_.end() - static_cast<std::ptrdiff_t>(kept));
-            if (!fill(kept, kept + step) || buffer_.size() == kept) {
-                return false;
-            }
+            if (!fill(kept, kept + step) || buffer_.size() == kept) { return false; }
         }
     }
 
     /// Reads the rest of a mark, after its first `log_head_size` bytes.
     auto read_mark() -> bool {
-        if (!fill(detail::log_head_size, detail::log_mark_size)) {
-            return false;
-        }
+        if (!fill(detail::log_head_size, detail::log_mark_size)) { return false; }
         if (buffer_.size() < detail::log_mark_size || !detail::log_mark_begins(buffer_)) {
             damaged(buffer_.size() < detail::log_mark_size ? LogError::torn_tail : LogError::checksum_mismatch);
             return false;
@@ -258,10 +220,9 @@ private:
 
     /// Reads the header. An empty source is a log not yet begun; so is a partly written header with nothing behind it.
     auto read_header() -> bool {
-        if (!fill(0, detail::log_header_size) || buffer_.empty()) {
-            return false;
-        }
-        const auto begun = std::span<const std::uint8_t>{buffer_}.first(std::min(buffer_.size(), detail::log_magic.size()));
+        if (!fill(0, detail::log_header_size) || buffer_.empty()) { return false; }
+        const auto begun =
+            std::span<const std::uint8_t>{buffer_}.first(std::min(buffer_.size(), detail::log_magic.size()));
         const auto is_zero = std::all_of(begun.begin(), begun.end(), [](std::uint8_t byte) { return byte == 0; });
         const auto is_log = std::equal(begun.begin(), begun.end(), detail::log_magic.begin());
         const auto whole = buffer_.size() == detail::log_header_size;
@@ -275,7 +236,8 @@ private:
                 stop(LogError::version_unknown);
                 return false;
             }
-            if (header.integer<std::uint64_t>() == detail::log_check(0, std::span{buffer_}.first(detail::log_header_size - 8))) {
+            if (header.integer<std::uint64_t>() ==
+                detail::log_check(0, std::span{buffer_}.first(detail::log_header_size - 8))) {
                 mark_ = {position, check, detail::log_header_size};
                 synced_ = {position, check, 0};
                 return true;
@@ -285,9 +247,7 @@ private:
                                                buffer_.size() == detail::log_header_size))) {
             error = LogError::torn_tail;
         }
-        if (!fault_) {
-            stop(error);
-        }
+        if (!fault_) { stop(error); }
         return false;
     }
 
@@ -305,9 +265,7 @@ private:
                 stop(LogError::read_failed);
                 return false;
             }
-            if (*got == 0) {
-                break;
-            }
+            if (*got == 0) { break; }
         }
         return true;
     }
@@ -354,26 +312,18 @@ auto recover(File& file, Visit&& visit) -> Result<LogMark, LogFault> {
     const auto end = reader.mark();
     const auto failed = FailureOf<LogFault>{LogFault{LogError::cut_failed, end.position, end.bytes}};
     if (reader.fault()) {
-        if (reader.fault()->error != LogError::torn_tail) {
-            return FailureOf<LogFault>{*reader.fault()};
-        }
-        if (file.cut(end.bytes)) {
-            return failed;
-        }
+        if (reader.fault()->error != LogError::torn_tail) { return FailureOf<LogFault>{*reader.fault()}; }
+        if (file.cut(end.bytes)) { return failed; }
     }
     file.seek(from.bytes);
-    if (end.bytes == 0) {
-        return end;
-    }
+    if (end.bytes == 0) { return end; }
     auto writer = LogWriter<File>{file, from};
     auto error = writer.sync();  // writes the header or the mark again
     for (auto body = unsynced.begin(); !error && body != unsynced.end(); ++body) {
         const auto written = writer.append(*body);
         error = written ? std::nullopt : std::optional{written.error()};
     }
-    if (error || writer.sync()) {
-        return failed;
-    }
+    if (error || writer.sync()) { return failed; }
     return writer.mark();
 }
 

@@ -64,9 +64,11 @@ enum class LogError : std::uint8_t {
 /// Returns one sentence: the fault and its remedy.
 [[nodiscard]] constexpr auto message(LogError error) noexcept -> std::string_view {
     switch (error) {
-        case LogError::torn_tail: return "the log was not synced from here on and is damaged; cut it here, as recover does";
+        case LogError::torn_tail:
+            return "the log was not synced from here on and is damaged; cut it here, as recover does";
         case LogError::checksum_mismatch: return "a record, or one before it, is not what was written; restore it";
-        case LogError::out_of_order: return "a record stands in another's place; records were cut out, doubled or moved";
+        case LogError::out_of_order:
+            return "a record stands in another's place; records were cut out, doubled or moved";
         case LogError::not_a_log: return "the bytes do not begin as a log does";
         case LogError::version_unknown: return "the log's version is unknown; a newer release may know it";
         case LogError::too_long: return "a record claims to be longer than log_body_max";
@@ -97,7 +99,8 @@ inline constexpr auto log_mark_size = std::size_t{24};
 inline constexpr auto log_stored_max = log_body_max / 7 * 8 + 8;
 
 /// Returns the check of `bytes`, chained to the check `before`. @complexity linear in the bytes.
-[[nodiscard]] constexpr auto log_check(std::uint64_t before, std::span<const std::uint8_t> bytes) noexcept -> std::uint64_t {
+[[nodiscard]] constexpr auto log_check(std::uint64_t before, std::span<const std::uint8_t> bytes) noexcept
+    -> std::uint64_t {
     return SipHash24{SipKey{0x616C'6C6F'746C'6F67U, 0}}.word(before).bytes(bytes).finish();
 }
 
@@ -110,9 +113,7 @@ inline constexpr auto log_stored_max = log_body_max / 7 * 8 + 8;
     auto from = bytes.begin();
     while (true) {
         auto to = std::search(from, bytes.end(), log_mark_magic.begin(), log_mark_magic.begin() + stem);
-        if (to == bytes.end()) {
-            break;
-        }
+        if (to == bytes.end()) { break; }
         to += stem;
         room.insert(room.end(), from, to);
         if (stored) {
@@ -122,9 +123,7 @@ inline constexpr auto log_stored_max = log_body_max / 7 * 8 + 8;
             from = to;
         }
     }
-    if (from == bytes.begin()) {
-        return bytes;
-    }
+    if (from == bytes.begin()) { return bytes; }
     room.insert(room.end(), from, bytes.end());
     return room;
 }

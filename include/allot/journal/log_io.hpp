@@ -81,8 +81,9 @@ template <class S>
 struct ByteSinkCheck {
     static constexpr bool passed = byte_sink<S>;
     static_assert(has_append<S>, "allot: a sink of bytes needs "
-                  "`auto append(std::span<const std::uint8_t>) -> std::optional<IoError>`");
-    static_assert(!has_append<S> || has_sync<S>, "allot: a sink of bytes needs `auto sync() -> std::optional<IoError>`");
+                                 "`auto append(std::span<const std::uint8_t>) -> std::optional<IoError>`");
+    static_assert(!has_append<S> || has_sync<S>,
+                  "allot: a sink of bytes needs `auto sync() -> std::optional<IoError>`");
 };
 
 /// Explains with one `static_assert` for each requirement why `S` is no `byte_source`.
@@ -90,7 +91,7 @@ template <class S>
 struct ByteSourceCheck {
     static constexpr bool passed = byte_source<S>;
     static_assert(has_read<S>, "allot: a source of bytes needs "
-                  "`auto read(std::span<std::uint8_t>) -> Result<std::size_t, IoError>`");
+                               "`auto read(std::span<std::uint8_t>) -> Result<std::size_t, IoError>`");
 };
 
 /// Explains with one `static_assert` for each requirement why `recover` cannot take `S`.
@@ -98,8 +99,9 @@ template <class S>
 struct CuttableCheck {
     static constexpr bool passed = byte_sink<S> && byte_source<S> && has_cut<S> && has_seek<S>;
     static_assert(has_cut<S>, "allot: a log that is to be recovered needs "
-                  "`auto cut(std::uint64_t bytes) -> std::optional<IoError>`");
-    static_assert(!has_cut<S> || has_seek<S>, "allot: a log that is to be recovered needs `void seek(std::uint64_t bytes)`");
+                              "`auto cut(std::uint64_t bytes) -> std::optional<IoError>`");
+    static_assert(!has_cut<S> || has_seek<S>,
+                  "allot: a log that is to be recovered needs `void seek(std::uint64_t bytes)`");
 };
 
 }}  // namespace allot::v0

@@ -30,9 +30,7 @@ public:
     /// Sets a leaf, or removes it if `hash` is `absent`. @complexity amortised O(1); `root` does the hashing.
     void set(std::uint32_t index, const Hash256& hash) {
         if (index >= levels_.front().size()) {
-            if (hash == absent) {
-                return;
-            }
+            if (hash == absent) { return; }
             levels_.front().resize(std::size_t{index} + 1, absent);
             changed_.push_back(0);  // the former top may have become a child
         }
@@ -44,15 +42,11 @@ public:
     /// since the last call.
     [[nodiscard]] auto root() -> const Hash256& {
         for (std::size_t level = 0; level + 1 < levels_.size() || levels_[level].size() > 1; ++level) {
-            if (level + 1 == levels_.size()) {
-                levels_.emplace_back();
-            }
+            if (level + 1 == levels_.size()) { levels_.emplace_back(); }
             const auto& below = levels_[level];
             auto& above = levels_[level + 1];
             above.resize((below.size() + 1) / 2, absent);
-            for (auto& index : changed_) {
-                index /= 2;
-            }
+            for (auto& index : changed_) { index /= 2; }
             std::sort(changed_.begin(), changed_.end());
             changed_.erase(std::unique(changed_.begin(), changed_.end()), changed_.end());
             for (const auto index : changed_) {
@@ -66,9 +60,7 @@ public:
 
 private:
     [[nodiscard]] static auto joined(const Hash256& left, const Hash256& right) -> Hash256 {
-        if (left == absent || right == absent) {
-            return left == absent ? right : left;
-        }
+        if (left == absent || right == absent) { return left == absent ? right : left; }
         constexpr auto mark = std::array<std::uint8_t, 1>{1};
         return Sha256{}.bytes(mark).bytes(left).bytes(right).finish();
     }

@@ -31,15 +31,11 @@ template <class P>
     auto decoder = Decoder{in};
     auto name = std::string{};
     decoder.get(name);
-    if (name != policy_name<P>()) {
-        return SnapshotFault{SnapshotError::policy_differs, policy_name<P>()};
-    }
+    if (name != policy_name<P>()) { return SnapshotFault{SnapshotError::policy_differs, policy_name<P>()}; }
     if constexpr (configurable<P>) {
         auto parameters = policy.parameters();
         decoder.get(parameters);
-        if (in.fault()) {
-            return SnapshotFault{SnapshotError::malformed, policy_name<P>(), 0, in.fault()};
-        }
+        if (in.fault()) { return SnapshotFault{SnapshotError::malformed, policy_name<P>(), 0, in.fault()}; }
         if (!(parameters == policy.parameters())) {
             if (mode == SnapshotParameters::must_match) {
                 return SnapshotFault{SnapshotError::parameters_differ, policy_name<P>()};
@@ -52,9 +48,7 @@ template <class P>
     } else if constexpr (has_parts<P>) {
         auto fault = std::optional<SnapshotFault>{};
         each_part(policy, [&](auto& part) {
-            if (!fault) {
-                fault = read_policy(in, part, mode);
-            }
+            if (!fault) { fault = read_policy(in, part, mode); }
         });
         return fault;
     }
@@ -68,16 +62,12 @@ template <class Dispatcher>
     auto fault = std::optional<SnapshotFault>{};
     auto left = in.count();
     dispatcher.configure_each([&](auto& policy) {
-        if (fault) {
-            return;
-        }
+        if (fault) { return; }
         auto entry = ByteReader{left == 0 ? std::span<const std::uint8_t>{} : in.bytes(in.count())};
         left -= left == 0 ? 0U : 1U;
         fault = read_policy(entry, policy, mode);
         entry.end();
-        if (!fault && entry.fault()) {
-            fault = SnapshotFault{SnapshotError::malformed, "policies", 0, entry.fault()};
-        }
+        if (!fault && entry.fault()) { fault = SnapshotFault{SnapshotError::malformed, "policies", 0, entry.fault()}; }
     });
     if (!fault && (left != 0 || in.fault())) {
         fault = SnapshotFault{SnapshotError::malformed, "policies", 0, in.fault()};
@@ -130,9 +120,7 @@ public:
         });
         in_->end();
         decoded();
-        if (!fault_) {
-            references();
-        }
+        if (!fault_) { references(); }
         return fault_;
     }
 
@@ -141,15 +129,11 @@ public:
 
 private:
     void demand(bool good, SnapshotError otherwise = SnapshotError::contradiction) {
-        if (!good && !fault_) {
-            fault_ = SnapshotFault{otherwise, what_, entry_};
-        }
+        if (!good && !fault_) { fault_ = SnapshotFault{otherwise, what_, entry_}; }
     }
     /// True if all values read so far were in canonical form and no other fault was found.
     auto decoded() -> bool {
-        if (in_->fault() && !fault_) {
-            fault_ = SnapshotFault{SnapshotError::malformed, what_, entry_, in_->fault()};
-        }
+        if (in_->fault() && !fault_) { fault_ = SnapshotFault{SnapshotError::malformed, what_, entry_, in_->fault()}; }
         return !fault_;
     }
     template <class T>
@@ -164,11 +148,13 @@ private:
         demand(further <= reach_left_, SnapshotError::too_sparse);
         reach_left_ -= fault_ ? 0U : further;
     }
-    static auto in_time(TimePoint time) -> bool { return time == never || (TimePoint{} <= time && time <= time_point_max); }
+    static auto in_time(TimePoint time) -> bool {
+        return time == never || (TimePoint{} <= time && time <= time_point_max);
+    }
     template <class Values>
     static auto ascends(const Values& values) -> bool {
-        return std::adjacent_find(values.begin(), values.end(), [](const auto& a, const auto& b) { return !(a < b); }) ==
-               values.end();
+        return std::adjacent_find(values.begin(), values.end(),
+                                  [](const auto& a, const auto& b) { return !(a < b); }) == values.end();
     }
 
     void counters() {
@@ -176,11 +162,10 @@ private:
         const auto counters = value<Counters>();
         const auto& c = counters.ceilings;
         const auto power = [](StakeRoot root) { return root.is_zero() || ceil_power_of_two(root) == root; };
-        demand(TimePoint{} <= counters.now && counters.now <= time_point_max && power(c.unit) && power(c.from) && power(c.to) &&
-               c.unit >= c.from && c.unit >= c.to && (c.moving() || c.renewed == 0) && counters.token_next > 0);
-        if (!fault_) {
-            state_.set(counters, nobody_);
-        }
+        demand(TimePoint{} <= counters.now && counters.now <= time_point_max && power(c.unit) && power(c.from) &&
+               power(c.to) && c.unit >= c.from && c.unit >= c.to && (c.moving() || c.renewed == 0) &&
+               counters.token_next > 0);
+        if (!fault_) { state_.set(counters, nobody_); }
     }
 
     template <Section section>
@@ -220,17 +205,13 @@ private:
     template <class Id, class Value, class Table>
     void interned(Id id, const Value& value, const Table& table) {
         demand(!table.find(value), SnapshotError::not_canonical);
-        if (!fault_) {
-            state_.intern_at(id, value, nobody_);
-        }
+        if (!fault_) { state_.intern_at(id, value, nobody_); }
     }
 
     void node(NodeHandle h) {
         auto record = value<Record>();
         auto held = value<HeldModels>();
-        if (fault_) {
-            return;
-        }
+        if (fault_) { return; }
         const auto& node = record.node;
         demand(!node.id.is_null() && !state_.nodes().find(node.id), SnapshotError::not_canonical);
         demand(node.stake.admitted() && node.stake_root == StakeRoot::from(node.stake.units) && in_time(node.due_at));
@@ -244,16 +225,17 @@ private:
                 demand(!state_.fits().slots(node.node_class).taken(node.slot), SnapshotError::not_canonical);
             }
         }
-        if constexpr (requires { record.qos.valid(); }) {
-            demand(record.qos.valid());
-        }
-        demand(std::adjacent_find(held.begin(), held.end(), [](const auto& a, const auto& b) { return !(a.model < b.model); }) ==
-                   held.end(), SnapshotError::not_canonical);
+        if constexpr (requires { record.qos.valid(); }) { demand(record.qos.valid()); }
+        demand(std::adjacent_find(held.begin(), held.end(),
+                                  [](const auto& a, const auto& b) { return !(a.model < b.model); }) == held.end(),
+               SnapshotError::not_canonical);
         for (const auto& model : held) {
-            demand(state_.models().names().contains(model.model.value) && TimePoint{} <= model.wanted_until && model.wanted_until != never);
+            demand(state_.models().names().contains(model.model.value) && TimePoint{} <= model.wanted_until &&
+                   model.wanted_until != never);
             if (!fault_ && model.on_disk()) {
                 grows(places_, (std::uint64_t{model.model.value} << 32U) | node.node_class.value, model.place);
-                demand(!fault_ && !state_.models().taken(model.model, node.node_class, model.place), SnapshotError::not_canonical);
+                demand(!fault_ && !state_.models().taken(model.model, node.node_class, model.place),
+                       SnapshotError::not_canonical);
             } else {
                 demand(model.on_disk() || model.place == 0);
             }
@@ -277,9 +259,7 @@ private:
 
     void task(TaskHandle h) {
         auto task = value<Task>();
-        if (fault_) {
-            return;
-        }
+        if (fault_) { return; }
         demand(!task.id.is_null() && !state_.tasks().find(task.id), SnapshotError::not_canonical);
         demand(in_time(task.due_at) && in_time(task.submitted_at) && task.sequence < state_.counters().sequence_next);
         demand(task.fee.admitted() && task.duration_estimate > Duration{0} &&
@@ -291,36 +271,26 @@ private:
         demand(state_.fits().contains(task.requirement));
         demand(fault_ || !task.pinned() || state_.fits().value(task.requirement).gang_size == 1);
         sequences_.push_back(task.sequence);
-        for (const auto model : task.models) {
-            demand(state_.models().names().contains(model.value));
-        }
+        for (const auto model : task.models) { demand(state_.models().names().contains(model.value)); }
         if (task.group != no_handle<GroupHandle>) {
             const auto at = std::lower_bound(members_left_.begin(), members_left_.end(), task.group,
                                              [](const auto& entry, GroupHandle g) { return entry.first < g; });
             const auto known = at != members_left_.end() && at->first == task.group && at->second > 0;
             demand(known);
-            if (known) {
-                --at->second;
-            }
+            if (known) { --at->second; }
         }
-        if (!fault_) {
-            state_.put(h, std::move(task), nobody_);
-        }
+        if (!fault_) { state_.put(h, std::move(task), nobody_); }
     }
 
     void ended(EndedHandle h) {
         auto task = value<EndedTask>();
-        if (fault_) {
-            return;
-        }
+        if (fault_) { return; }
         demand(!task.id.is_null() && !state_.tasks().find(task.id) && !state_.ended_tasks().find(task.id),
                SnapshotError::not_canonical);
         demand(in_time(task.due_at) && task.due_at != never);
         demand(task.node == no_handle<NodeNameId> || state_.node_names().contains(task.node.value));
         demand(agree(task));
-        if (!fault_) {
-            state_.put(h, std::move(task), nobody_);
-        }
+        if (!fault_) { state_.put(h, std::move(task), nobody_); }
     }
 
     /// True if the ending, its cause, and the presence of a node fit together.
@@ -332,7 +302,8 @@ private:
             case Ending::failed: return by_node && among(EndCause::out_of_memory, EndCause::incorrect_result);
             case Ending::cancelled: return !by_node && task.cause == EndCause::none;
             case Ending::evicted: return !by_node && among(EndCause::queue_full, EndCause::table_full);
-            case Ending::timed_out: return by_node ? task.cause == EndCause::lease_deadline : task.cause == EndCause::queue_deadline;
+            case Ending::timed_out:
+                return by_node ? task.cause == EndCause::lease_deadline : task.cause == EndCause::queue_deadline;
         }
         return false;
     }
@@ -348,9 +319,7 @@ private:
         demand(task == nullptr || fault_ || lease.of == state_.fits().value(task->requirement).gang_size);
         demand(lease.member < lease.of);
         tokens_.push_back(lease.token);
-        if (!fault_) {
-            state_.put(h, LeaseRecord{lease}, nobody_);
-        }
+        if (!fault_) { state_.put(h, LeaseRecord{lease}, nobody_); }
     }
 
     /// Checks forward references, counts and uniqueness. @complexity O(n log n) in the records.
@@ -366,25 +335,22 @@ private:
         };
         about("tasks", 0, distinct(sequences_));
         about("leases", 0, distinct(tokens_));
-        for (const auto& [g, left] : members_left_) {
-            about("groups", g.value, left == 0);
-        }
+        for (const auto& [g, left] : members_left_) { about("groups", g.value, left == 0); }
         state_.nodes().for_each([&](NodeHandle h, const Record& record) {
             const auto* lease = record.node.leased() ? state_.leases().find_record(record.node.lease) : nullptr;
             about("nodes", h.value, !record.node.leased() || (lease != nullptr && lease->node == h));
             const auto* held = state_.tasks().find_record(record.node.held);
             const auto holds = record.node.held != no_handle<TaskHandle>;
-            about("nodes", h.value, !holds || (record.node.present() && record.node.state != NodeState::available &&
-                                               held != nullptr && held->state == TaskState::held && held->pinned_to == h));
+            about("nodes", h.value,
+                  !holds || (record.node.present() && record.node.state != NodeState::available && held != nullptr &&
+                             held->state == TaskState::held && held->pinned_to == h));
         });
         auto chained = std::uint32_t{0};
         state_.tasks().for_each([&](TaskHandle h, const Task& task) {
             const auto* node = state_.nodes().find_record(task.pinned_to);
             const auto runs = task.state == TaskState::running;
             about("tasks", h.value, !task.pinned() || (node != nullptr && (runs || node->node.held == h)));
-            if (!runs) {
-                return;
-            }
+            if (!runs) { return; }
             // The chain is finite, because members ascend; at least one of its leases must not be completed.
             auto good = true;
             auto at_work = false;

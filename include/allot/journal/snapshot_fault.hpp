@@ -28,15 +28,20 @@ enum class SnapshotError : std::uint8_t {
         case SnapshotError::not_a_snapshot: return "the bytes do not begin as a snapshot does";
         case SnapshotError::version_unknown: return "the snapshot's version is unknown; a newer release may know it";
         case SnapshotError::damaged: return "the snapshot is not what was written; fetch it again";
-        case SnapshotError::malformed: return "the bytes of a value are not in canonical form; whoever wrote them is no honest writer";
-        case SnapshotError::policy_differs: return "the snapshot is of a dispatcher with another policy; compose it as the writer did";
+        case SnapshotError::malformed:
+            return "the bytes of a value are not in canonical form; whoever wrote them is no honest writer";
+        case SnapshotError::policy_differs:
+            return "the snapshot is of a dispatcher with another policy; compose it as the writer did";
         case SnapshotError::parameters_differ:
-            return "the snapshot has other parameters of a policy; give it the same, or load with SnapshotParameters::taken_over";
+            return "the snapshot has other parameters of a policy; give it the same, or load with "
+                   "SnapshotParameters::taken_over";
         case SnapshotError::parameters_invalid: return "the snapshot has parameters that make no sense together";
         case SnapshotError::too_sparse:
-            return "handles or places are far beyond the number of records; raise SnapshotLimits::reach_max if the state is honest";
+            return "handles or places are far beyond the number of records; raise SnapshotLimits::reach_max if the "
+                   "state is honest";
         case SnapshotError::not_canonical: return "entries are not in ascending order, or one value stands there twice";
-        case SnapshotError::contradiction: return "a record contradicts another one; no dispatcher was ever in this state";
+        case SnapshotError::contradiction:
+            return "a record contradicts another one; no dispatcher was ever in this state";
     }
     return "unknown error";
 }
@@ -44,9 +49,9 @@ enum class SnapshotError : std::uint8_t {
 /// The fault that stopped loading, and its place.
 struct SnapshotFault {
     SnapshotError error = SnapshotError::not_a_snapshot;
-    std::string_view what{};                   ///< The section, role or record with the fault; may be empty.
-    std::uint32_t entry = 0;                   ///< Handle or id of the entry, if the fault is in one.
-    std::optional<DecodeFault> decoding{};     ///< Fault of the decoder, if a value is malformed.
+    std::string_view what{};                ///< The section, role or record with the fault; may be empty.
+    std::uint32_t entry = 0;                ///< Handle or id of the entry, if the fault is in one.
+    std::optional<DecodeFault> decoding{};  ///< Fault of the decoder, if a value is malformed.
 
     friend auto operator==(const SnapshotFault&, const SnapshotFault&) noexcept -> bool = default;
 };

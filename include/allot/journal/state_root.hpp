@@ -55,9 +55,7 @@ public:
     [[nodiscard]] auto root() -> Hash256 {
         auto hash = Sha256{};
         hash.bytes(head_);
-        for (auto& section : trees_) {
-            hash.bytes(section.root());
-        }
+        for (auto& section : trees_) { hash.bytes(section.root()); }
         return hash.finish();
     }
 

@@ -36,13 +36,9 @@ struct JsonPlace {
 
     /// Returns the path as text. @complexity linear in its length times its depth.
     [[nodiscard]] auto text() const -> std::string {
-        if (around == nullptr) {
-            return {};
-        }
+        if (around == nullptr) { return {}; }
         const auto before = around->text();
-        if (name.data() == nullptr) {
-            return before + "[" + std::to_string(index) + "]";
-        }
+        if (name.data() == nullptr) { return before + "[" + std::to_string(index) + "]"; }
         return (before.empty() ? "" : before + ".") + std::string{name};
     }
 };

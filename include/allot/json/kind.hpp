@@ -23,7 +23,9 @@ using alternatives_of = typename AlternativesOf<T>::type;
 
 /// A type with a value of one of several types.
 template <class T>
-concept has_alternatives = requires { typename alternatives_of<T>; };
+concept has_alternatives = requires {
+    typename alternatives_of<T>;
+};
 
 /// The field of an object that names the alternative; the alternative's own fields are in the same object. Empty for
 /// parameters: they are an object with one field, named after their type.

@@ -30,9 +30,7 @@ class JsonParser {
 public:
     /// Parses `text`. @complexity linear in the text, times at most `json_fields_max`.
     explicit JsonParser(std::string_view text) {
-        if (!Json::sax_parse(text, this) && !fault_) {
-            refuse({}, "not JSON");
-        }
+        if (!Json::sax_parse(text, this) && !fault_) { refuse({}, "not JSON"); }
     }
     JsonParser(const JsonParser&) = delete;
     auto operator=(const JsonParser&) -> JsonParser& = delete;
@@ -63,9 +61,7 @@ public:
             return refuse({}, "an object has more than " + std::to_string(json_fields_max) + " fields");
         }
         const auto [place, is_new] = object.emplace(name, Json());
-        if (!is_new) {
-            return refuse(std::move(name), "this field stands twice");
-        }
+        if (!is_new) { return refuse(std::move(name), "this field stands twice"); }
         field_ = &*place;
         return true;
     }
@@ -112,7 +108,7 @@ private:
     Json root_{};
     // open lists and objects, the innermost last; the others do not move, because only the innermost grows
     std::vector<Json*> open_{};
-    Json* field_ = nullptr;      // receives the next value
+    Json* field_ = nullptr;  // receives the next value
     std::optional<JsonFault> fault_{};
 };
 

@@ -36,9 +36,7 @@ namespace allot { inline namespace v0 { namespace detail {
     for (std::size_t i = 0; i + 1 < digits.size(); i += 2) {
         const auto high = known.find(digits[i]);
         const auto low = known.find(digits[i + 1]);
-        if (high == std::string_view::npos || low == std::string_view::npos) {
-            return std::nullopt;
-        }
+        if (high == std::string_view::npos || low == std::string_view::npos) { return std::nullopt; }
         out += static_cast<char>(high << 4U | low);
     }
     return digits.size() % 2 == 0 ? std::optional{out} : std::nullopt;
@@ -48,9 +46,7 @@ namespace allot { inline namespace v0 { namespace detail {
 template <class Names>
 [[nodiscard]] auto json_names(const Names& names) -> std::string {
     auto all = std::string{};
-    for (const auto& name : names) {
-        (all += all.empty() ? "" : ", ") += name;
-    }
+    for (const auto& name : names) { (all += all.empty() ? "" : ", ") += name; }
     return all;
 }
 
@@ -107,15 +103,11 @@ private:
     static constexpr bool has_default = std::default_initializable<T> && !has_alternatives<T>;
 
     void refuse(const JsonPlace& at, std::string text) {
-        if (!fault_) {
-            fault_ = JsonFault{0, at.text(), std::move(text)};
-        }
+        if (!fault_) { fault_ = JsonFault{0, at.text(), std::move(text)}; }
     }
 
     auto object(const Json& json, const JsonPlace& at) -> bool {
-        if (!json.is_object()) {
-            refuse(at, "an object is expected, {...}");
-        }
+        if (!json.is_object()) { refuse(at, "an object is expected, {...}"); }
         return json.is_object();
     }
     /// Reads those fields of a struct that the object has. A field without a default must be present.
@@ -141,12 +133,8 @@ private:
     template <class Command>
     void get_entry(const Json& json, LogEntry<Command>& into, const JsonPlace& at) {
         auto known = Known{};
-        if (!object(json, at)) {
-            return;
-        }
-        if (!json.contains("time")) {
-            refuse(at.in("time"), "this field is missing");
-        }
+        if (!object(json, at)) { return; }
+        if (!json.contains("time")) { refuse(at.in("time"), "this field is missing"); }
         get_fields(json, into.moment, at, known);
         get_kind(json, into.command, at, known);
     }
@@ -167,9 +155,7 @@ private:
     void get_alternative(const Json& json, T& into, const JsonPlace& at) {
         if constexpr (!json_kind<T>.empty()) {
             auto known = Known{};
-            if (object(json, at)) {
-                get_kind(json, into, at, known);
-            }
+            if (object(json, at)) { get_kind(json, into, at, known); }
         } else if (!json.is_object() || json.size() != 1) {
             refuse(at, "an object is expected whose one field is named after the parameters' type");
         } else {
@@ -187,7 +173,8 @@ private:
         };
         const auto found = ((name == type_name<Ts>() && filled(std::type_identity<Ts>{})) || ...);
         if (!found) {
-            refuse(at, "there is no \"" + std::string{name} + "\"; there are " + json_names(std::array{type_name<Ts>()...}));
+            refuse(at, "there is no \"" + std::string{name} + "\"; there are " +
+                           json_names(std::array{type_name<Ts>()...}));
         }
     }
 
@@ -239,24 +226,22 @@ private:
         refuse(at, "there is no \"" + name + "\"; there are " + json_names(names));
     }
     auto wide(const Json& json, const JsonPlace& at) -> u128 {
-        if (json.is_number_unsigned()) {
-            return json.get<std::uint64_t>();
-        }
+        if (json.is_number_unsigned()) { return json.get<std::uint64_t>(); }
         const auto value = json.is_string() ? parse_decimal(json.get<std::string>()) : std::nullopt;
-        if (!value) {
-            refuse(at, "a whole number below 2^64, or below 2^128 as a text of its digits, is expected");
-        }
+        if (!value) { refuse(at, "a whole number below 2^64, or below 2^128 as a text of its digits, is expected"); }
         return value.value_or(u128{});
     }
     /// Reads a text such as "3/10". Its first number is at most `num_max`.
-    auto quotient(const Json& json, u128 num_max, std::string_view power, const JsonPlace& at) -> std::pair<u128, std::uint32_t> {
+    auto quotient(const Json& json, u128 num_max, std::string_view power, const JsonPlace& at)
+        -> std::pair<u128, std::uint32_t> {
         const auto both = json.is_string() ? json.get<std::string>() : "";
         const auto slash = both.find('/');
         const auto num = parse_decimal(both.substr(0, slash));
         const auto den = slash == std::string::npos ? std::nullopt : parse_decimal(both.substr(slash + 1));
         constexpr auto den_max = std::numeric_limits<std::uint32_t>::max();
         if (!num || !den || *num > num_max || *den > u128{den_max}) {
-            refuse(at, "a quotient of two whole numbers below " + std::string{power} + " is expected, such as \"3/10\"");
+            refuse(at,
+                   "a quotient of two whole numbers below " + std::string{power} + " is expected, such as \"3/10\"");
             return {0, 1};
         }
         return {*num, static_cast<std::uint32_t>(den->low())};
@@ -289,9 +274,7 @@ private:
     }
     void get_others(const Json& json, Value& into, const JsonPlace& at) {
         const auto [num, den] = quotient(json, (u128{1} << 96) - u128{1}, "2^96 and 2^32", at);
-        if (den == 0) {
-            refuse(at, "a value is no quotient by zero");
-        }
+        if (den == 0) { refuse(at, "a value is no quotient by zero"); }
         into = Value{num, den};
     }
     template <class Tag>
@@ -342,9 +325,7 @@ private:
     template <class T>
     void get_others(const Json& json, std::optional<T>& into, const JsonPlace& at) {
         into.reset();
-        if (!json.is_null()) {
-            get(json, into.emplace(blank<T>()), at);
-        }
+        if (!json.is_null()) { get(json, into.emplace(blank<T>()), at); }
     }
     template <class T, class Take>
     void get_list(const Json& json, const JsonPlace& at, const Take& take) {

@@ -30,9 +30,7 @@ namespace allot { inline namespace v0 { namespace detail {
 [[nodiscard]] inline auto is_utf8(std::string_view text) noexcept -> bool {
     while (!text.empty()) {
         const auto [code, size] = first_character(text);
-        if (code == 0xFFFD && size == 1) {
-            return false;
-        }
+        if (code == 0xFFFD && size == 1) { return false; }
         text.remove_prefix(size);
     }
     return true;
@@ -103,9 +101,7 @@ private:
     template <class T>
     static void put_fields(Json& object, const T& value) {
         each_field(value, [&](std::string_view name, const auto& field) {
-            if (auto json = of(field); !json.is_null()) {
-                object[std::string{name}] = std::move(json);
-            }
+            if (auto json = of(field); !json.is_null()) { object[std::string{name}] = std::move(json); }
         });
     }
     /// Adds the name of an alternative and its fields to an object.
@@ -129,13 +125,13 @@ private:
         }
         return object;
     }
-    static auto quotient(u128 num, std::uint32_t den) -> Json { return Json(to_decimal(num) + "/" + std::to_string(den)); }
+    static auto quotient(u128 num, std::uint32_t den) -> Json {
+        return Json(to_decimal(num) + "/" + std::to_string(den));
+    }
     template <class Values>
     static auto list(const Values& values) -> Json {
         auto all = Json::array();
-        for (const auto& value : values) {
-            all.push_back(of(value));
-        }
+        for (const auto& value : values) { all.push_back(of(value)); }
         return all;
     }
 
@@ -150,9 +146,7 @@ private:
     }
     static auto of_others(const Name& name) -> Json { return of_others(std::string{name.view()}); }
     static auto of_others(const std::string& text) -> Json {
-        if (is_utf8(text)) {
-            return Json(text);
-        }
+        if (is_utf8(text)) { return Json(text); }
         auto object = Json::object();
         object["hex"] = hex_of_bytes(text);
         return object;

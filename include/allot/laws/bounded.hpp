@@ -50,9 +50,7 @@ template <qos_tracker P>
             auto copy = data;
             policy.joined(data, time);
             policy.joined(copy, time);
-            if (!(copy == data)) {
-                return sentence("joined is not pure: equal data became different", where);
-            }
+            if (!(copy == data)) { return sentence("joined is not pure: equal data became different", where); }
         } else {
             const auto outcome = sampler.outcome(policy.points_max());
             auto copy = data;
@@ -67,13 +65,9 @@ template <qos_tracker P>
             if (standing == Standing::excluded && *back_at < time) {
                 return sentence("an excluded node is back at ", *back_at, ", before it was excluded at ", time, where);
             }
-            if (back_at != policy.back_at(data)) {
-                return sentence("back_at is not pure", where);
-            }
+            if (back_at != policy.back_at(data)) { return sentence("back_at is not pure", where); }
         }
-        if (const auto finding = detail::score_differs(policy, data, time, sampler)) {
-            return *finding + where;
-        }
+        if (const auto finding = detail::score_differs(policy, data, time, sampler)) { return *finding + where; }
     }
     return {};
 }

@@ -28,12 +28,11 @@ template <qos_tracker P>
         serves_badly = sampler.once_in(20) ? !serves_badly : serves_badly;
         time += sampler.once_in(3) ? Duration{0} : sampler.duration(32);
         const auto outcome = serves_badly ? sampler.bad_outcome() : sampler.outcome(policy.points_max());
-        if (policy.record(data, outcome, time) == Standing::kicked_out) {
-            policy.joined(data, time);
-        }
+        if (policy.record(data, outcome, time) == Standing::kicked_out) { policy.joined(data, time); }
         if (policy.score(data, time) == Score::zero() && policy.score(data, time + year) == Score::zero()) {
-            return sentence("the score is zero at ", time, " and a year later, so the node is never drawn nor judged again (step ",
-                            step, " of seed ", seed, ")");
+            return sentence("the score is zero at ", time,
+                            " and a year later, so the node is never drawn nor judged again (step ", step, " of seed ",
+                            seed, ")");
         }
     }
     return {};

@@ -12,16 +12,14 @@ namespace detail {
 
 /// The advantage of a node that came back, or declined, over its twin that stayed.
 template <class P>
-[[nodiscard]] auto gain(const P& policy, const typename P::node_data& back, const typename P::node_data& stayed, Score floor,
-                        TimePoint time) -> Finding {
+[[nodiscard]] auto gain(const P& policy, const typename P::node_data& back, const typename P::node_data& stayed,
+                        Score floor, TimePoint time) -> Finding {
     const auto most = std::max(policy.score(stayed, time), floor);
     if (const auto score = policy.score(back, time); score > most) {
         return sentence("coming back raises the score to ", score, ", where staying or the floor gives ", most);
     }
     if constexpr (has_proven<P>) {
-        if (policy.proven(back) && !policy.proven(stayed)) {
-            return sentence("coming back ends the probation");
-        }
+        if (policy.proven(back) && !policy.proven(stayed)) { return sentence("coming back ends the probation"); }
     }
     const auto until = policy.back_at(stayed);
     if (until > time && policy.back_at(back) < until) {
@@ -40,8 +38,8 @@ template <class P>
 /// @param floor The least score that the tracker gives a node that comes back.
 /// @complexity `steps` outcomes and a few scores for each.
 template <qos_tracker P>
-[[nodiscard]] auto faithful(const P& policy, Score floor = Score::zero(), std::uint64_t seed = 1, std::uint32_t steps = 10'000)
-    -> Finding {
+[[nodiscard]] auto faithful(const P& policy, Score floor = Score::zero(), std::uint64_t seed = 1,
+                            std::uint32_t steps = 10'000) -> Finding {
     auto sampler = Sampler{seed};
     auto data = typename P::node_data{};
     auto time = TimePoint{};
@@ -60,9 +58,7 @@ template <qos_tracker P>
         for (auto moves = gone ? 1U : sampler.small(3); moves > 0; --moves) {
             time += sampler.duration(24);
             policy.joined(data, time);
-            if (const auto finding = detail::gain(policy, data, stayed, floor, time)) {
-                return *finding + where;
-            }
+            if (const auto finding = detail::gain(policy, data, stayed, floor, time)) { return *finding + where; }
         }
         const auto before = data;
         if (policy.record(data, {OutcomeKind::declined}, time) != Standing::good || !(data == before)) {

@@ -33,7 +33,8 @@ struct MonotoneCheck {
             return sentence("a copy of the weight policy gives ", copy, ", not ", first, " (", f, ")");
         }
         if (const auto elsewhere = policy.weight(node, other, f); elsewhere != first) {
-            return sentence("the weight depends on the task beside the factors: ", first, " and ", elsewhere, " (", f, ")");
+            return sentence("the weight depends on the task beside the factors: ", first, " and ", elsewhere, " (", f,
+                            ")");
         }
         return {};
     }
@@ -42,26 +43,23 @@ struct MonotoneCheck {
         const auto before = weigh(low);
         const auto after = weigh(high);
         if (after < before) {
-            return sentence("the weight falls when the ", what, " rises: from ", before, " (", low, ") to ", after, " (", high,
-                            ")");
+            return sentence("the weight falls when the ", what, " rises: from ", before, " (", low, ") to ", after,
+                            " (", high, ")");
         }
         return {};
     }
 
     /// W(c * S) <= c * W(S) for c >= 1.
     [[nodiscard]] auto in_proportion(const Factors& low, const Factors& high) const -> Finding {
-        if (low.stake_root.is_zero()) {
-            return {};
-        }
+        if (low.stake_root.is_zero()) { return {}; }
         const auto gap = exponent_gap(low.stake_root, high.stake_root);
-        if (gap > 31) {
-            return {};
-        }
-        const auto most = weigh(low).scaled(std::uint64_t{high.stake_root.mantissa()} << gap, low.stake_root.mantissa());
+        if (gap > 31) { return {}; }
+        const auto most =
+            weigh(low).scaled(std::uint64_t{high.stake_root.mantissa()} << gap, low.stake_root.mantissa());
         const auto after = weigh(high);
         if (after.raw() > most.raw() + bound_margin(most.raw())) {
-            return sentence("the weight grows faster than the staking score: from ", weigh(low), " (", low, ") to ", after, " (",
-                            high, "), which is more than ", most);
+            return sentence("the weight grows faster than the staking score: from ", weigh(low), " (", low, ") to ",
+                            after, " (", high, "), which is more than ", most);
         }
         return {};
     }
@@ -69,15 +67,13 @@ struct MonotoneCheck {
     /// The property that an index relies on: the bound stored for the best factors covers the weight under any others.
     /// The bound's ceiling of the largest stake may be above that stake or below.
     [[nodiscard]] auto covered(const Factors& now, const Factors& best) const -> Finding {
-        if (now.stake_root_max.is_zero() || best.stake_root_max.is_zero()) {
-            return {};
-        }
+        if (now.stake_root_max.is_zero() || best.stake_root_max.is_zero()) { return {}; }
         const auto bound = bound_of(weigh(best));
         const auto unit = std::max(best.stake_root_max, ceil_power_of_two(now.stake_root_max));
         const auto weight = at_stake_root_ceiling(weigh(now), now.stake_root_max, unit);
         if (weight.raw() > (u128{bound} << 64)) {
-            return sentence("the bound ", bound, "/2^28 of the best weight (", best, ") does not cover the weight ", weight,
-                            " (", now, ", rescaled to the larger of both largest stakes)");
+            return sentence("the bound ", bound, "/2^28 of the best weight (", best, ") does not cover the weight ",
+                            weight, " (", now, ", rescaled to the larger of both largest stakes)");
         }
         return {};
     }
@@ -122,7 +118,8 @@ template <has_weight P>
         best.boost_den = boosted.boost_den;
         best.stake_root_max = ceil_power_of_two(f.stake_root_max);
         if (const auto root = best.stake_root_max; !root.is_zero()) {
-            best.stake_root_max = StakeRoot::from_parts(root.mantissa(), root.exponent() + static_cast<int>(sampler.below(3)));
+            best.stake_root_max =
+                StakeRoot::from_parts(root.mantissa(), root.exponent() + static_cast<int>(sampler.below(3)));
         }
 
         auto alone = f;
@@ -142,9 +139,7 @@ template <has_weight P>
         then([&] { return check.in_proportion(f, staked); });
         then([&] { return check.covered(f, best); });
         then([&] { return check.covered(f, crowded); });
-        if (finding) {
-            return finding;
-        }
+        if (finding) { return finding; }
     }
     return {};
 }
@@ -155,9 +150,7 @@ template <has_weight P>
 template <has_weight_in_situation P>
     requires has_weight_max<P>
 [[nodiscard]] auto monotone(const P& policy, std::uint64_t seed = 1, std::uint32_t tries = 10'000) -> Finding {
-    if (const auto finding = monotone(detail::GreatestWeight<P>{policy}, seed, tries)) {
-        return finding;
-    }
+    if (const auto finding = monotone(detail::GreatestWeight<P>{policy}, seed, tries)) { return finding; }
     auto sampler = Sampler{seed};
     for (std::uint32_t i = 0; i < tries; ++i) {
         const auto node = sampler.node();
@@ -165,12 +158,13 @@ template <has_weight_in_situation P>
         const auto factors = sampler.factors();
         const auto node_class = sampler.node_class();
         const auto requirement = sampler.requirement();
-        const auto situation = Situation{TimePoint{sampler.duration(40)}, node_class, requirement, sampler.once_in(4),
-                                         sampler.once_in(4)};
+        const auto situation =
+            Situation{TimePoint{sampler.duration(40)}, node_class, requirement, sampler.once_in(4), sampler.once_in(4)};
         const auto weight = policy.weight(node, task, factors, situation);
         if (const auto most = policy.weight_max(node, factors); weight > most) {
             return sentence("the weight ", weight, " is above weight_max, ", most, " (GPU ", node_class.gpu, " with ",
-                            node_class.vram.count, " GiB for a task of ", requirement.vram_min.count, " GiB, ", factors, ")");
+                            node_class.vram.count, " GiB for a task of ", requirement.vram_min.count, " GiB, ", factors,
+                            ")");
         }
     }
     return {};

@@ -23,9 +23,7 @@ namespace detail {
 template <class Q>
 [[nodiscard]] auto queue_differs(const Q& queue, const std::vector<QueueEntry>& queued, Sampler& sampler) -> Finding {
     auto linear = LinearQueue{};
-    for (const auto& entry : queued) {
-        linear.push(entry);
-    }
+    for (const auto& entry : queued) { linear.push(entry); }
     if (queue.size() != queued.size()) {
         return sentence("size is ", queue.size(), " with ", queued.size(), " tasks queued");
     }
@@ -38,9 +36,7 @@ template <class Q>
     }
     auto groups = std::vector<RequirementId>{};
     for (std::uint32_t group = 0; group < 8; ++group) {
-        if (sampler.once_in(2)) {
-            groups.push_back(RequirementId{group});
-        }
+        if (sampler.once_in(2)) { groups.push_back(RequirementId{group}); }
     }
     const auto among = [&](const QueueEntry& entry) {
         return std::find(groups.begin(), groups.end(), entry.group) != groups.end();
@@ -49,10 +45,9 @@ template <class Q>
     const auto refused_of = sampler.below(5);  // out of 4: none to all
     auto stranger = std::optional<TaskHandle>{};
     const auto fits = [&](TaskHandle task) {
-        const auto known = std::find_if(queued.begin(), queued.end(), [&](const auto& entry) { return entry.task == task; });
-        if (known == queued.end() || !among(*known)) {
-            stranger = task;
-        }
+        const auto known =
+            std::find_if(queued.begin(), queued.end(), [&](const auto& entry) { return entry.task == task; });
+        if (known == queued.end() || !among(*known)) { stranger = task; }
         return (task.value * std::uint64_t{2'654'435'761U} + salt) / 1'000 % 4 >= refused_of;
     };
     const auto best = linear.best(groups, fits);
@@ -61,7 +56,8 @@ template <class Q>
         return sentence("best asks about task ", stranger->value, ", which is not queued in the groups asked for");
     }
     if (found != best) {
-        return sentence("best of ", groups.size(), " groups is ", show(found), " where the first that fits is ", show(best));
+        return sentence("best of ", groups.size(), " groups is ", show(found), " where the first that fits is ",
+                        show(best));
     }
     return {};
 }

@@ -4,8 +4,8 @@
 #include <utility>
 #include <vector>
 
-#include <allot/policy/eligibility.hpp>
 #include <allot/laws/sample.hpp>
+#include <allot/policy/eligibility.hpp>
 #include <allot/policy/lease_terms.hpp>
 #include <allot/policy/model_placement.hpp>
 #include <allot/policy/task_valuation.hpp>
@@ -30,12 +30,12 @@ template <eligibility P>
         }
         const auto node = sampler.node();
         const auto task = sampler.task();
-        const auto situation = Situation{TimePoint{sampler.duration(40)}, node_class, requirement, sampler.once_in(4),
-                                         sampler.once_in(4)};
+        const auto situation =
+            Situation{TimePoint{sampler.duration(40)}, node_class, requirement, sampler.once_in(4), sampler.once_in(4)};
         const auto admits = policy.admits(node, task, situation);
         if (policy.admits(node, task, situation) != admits || P{policy}.admits(node, task, situation) != admits) {
-            return sentence("admits is not pure: first it gave reason ", number(admits), " (node ", node.id.text(), ", task ",
-                            task.id.text(), ", try ", i, " of seed ", seed, ")");
+            return sentence("admits is not pure: first it gave reason ", number(admits), " (node ", node.id.text(),
+                            ", task ", task.id.text(), ", try ", i, " of seed ", seed, ")");
         }
     }
     return {};
@@ -57,7 +57,8 @@ template <weight_policy P>
     };
     auto all = std::vector<Try>{};
     const auto weigh = [](const P& by, const Try& one) {
-        return weight_of(by, one.node, one.task, one.factors, Situation{TimePoint{}, one.node_class, one.requirement, false, false});
+        return weight_of(by, one.node, one.task, one.factors,
+                         Situation{TimePoint{}, one.node_class, one.requirement, false, false});
     };
     const auto differs = [&](const Try& one, Weight again, const char* when) {
         return sentence("the weight is not pure: first it gave ", one.weight, " and ", when, " ", again, " (node ",
@@ -70,12 +71,8 @@ template <weight_policy P>
             one.requirement = sampler.requirement();
         }
         one.weight = weigh(policy, one);
-        if (const auto again = weigh(policy, one); again != one.weight) {
-            return differs(one, again, "at once");
-        }
-        if (const auto copy = weigh(P{policy}, one); copy != one.weight) {
-            return differs(one, copy, "from a copy");
-        }
+        if (const auto again = weigh(policy, one); again != one.weight) { return differs(one, again, "at once"); }
+        if (const auto copy = weigh(P{policy}, one); copy != one.weight) { return differs(one, copy, "from a copy"); }
         all.push_back(std::move(one));
     }
     for (auto one = all.rbegin(); one != all.rend(); ++one) {
@@ -98,7 +95,8 @@ template <model_placement P>
         const auto demand = ModelDemand{static_cast<std::uint32_t>(sampler.magnitude(24).low())};
         const auto wanted = policy.wanted(demand).copies;
         if (policy.wanted(demand).copies != wanted || P{policy}.wanted(demand).copies != wanted) {
-            return sentence("wanted is not pure: first it gave ", wanted, " copies for ", demand.holders_available, " holders");
+            return sentence("wanted is not pure: first it gave ", wanted, " copies for ", demand.holders_available,
+                            " holders");
         }
     }
     return {};

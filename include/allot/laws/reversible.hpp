@@ -36,9 +36,7 @@ struct OwnedPlace {
 class PoolWorld {
 public:
     explicit PoolWorld(std::uint64_t seed) : sampler_{seed}, nodes_(20) {
-        for (std::uint32_t i = 0; i < nodes_.size(); ++i) {
-            nodes_[i].place.node = NodeHandle{i};
-        }
+        for (std::uint32_t i = 0; i < nodes_.size(); ++i) { nodes_[i].place.node = NodeHandle{i}; }
     }
 
     [[nodiscard]] auto sampler() -> Sampler& { return sampler_; }
@@ -84,9 +82,7 @@ public:
         auto list = std::vector<ClassId>{};
         const auto all = sampler_.once_in(3);
         for (std::uint32_t c = 0; c < class_count + 2; ++c) {  // two that no node ever has
-            if (all || sampler_.once_in(2)) {
-                list.push_back(ClassId{c});
-            }
+            if (all || sampler_.once_in(2)) { list.push_back(ClassId{c}); }
         }
         return list;
     }
@@ -94,9 +90,7 @@ public:
         auto list = std::vector<ModelId>{};
         for (auto left = sampler_.below(4); left > 0; --left) {
             const auto model = ModelId{sampler_.small(model_count + 1)};
-            if (std::find(list.begin(), list.end(), model) == list.end()) {
-                list.push_back(model);
-            }
+            if (std::find(list.begin(), list.end(), model) == list.end()) { list.push_back(model); }
         }
         return list;
     }
@@ -109,8 +103,9 @@ private:
     template <class Used>
     [[nodiscard]] auto vacant(NodeHandle self, Used used) -> std::uint32_t {
         for (auto number = sampler_.small(4);; ++number) {
-            if (std::none_of(nodes_.begin(), nodes_.end(),
-                             [&](const OwnedPlace& other) { return other.place.node != self && used(other, number); })) {
+            if (std::none_of(nodes_.begin(), nodes_.end(), [&](const OwnedPlace& other) {
+                    return other.place.node != self && used(other, number);
+                })) {
                 return number;
             }
         }
@@ -126,14 +121,15 @@ private:
     void hold(OwnedPlace& node) {
         node.models.clear();
         for (std::uint32_t m = 0; m < model_count; ++m) {
-            if (sampler_.once_in(2)) {
-                continue;
-            }
+            if (sampler_.once_in(2)) { continue; }
             auto held = HeldModel{ModelId{m}, static_cast<Holding>(sampler_.below(3)), 0, {}};
-            held.place = vacant(node.place.node, [&](const OwnedPlace& other, std::uint32_t number) {
-                const auto* theirs = other.holds(held.model);
-                return theirs != nullptr && other.place.node_class == node.place.node_class && theirs->place == number;
-            }) & HeldModel::place_max;
+            held.place = vacant(node.place.node,
+                                [&](const OwnedPlace& other, std::uint32_t number) {
+                                    const auto* theirs = other.holds(held.model);
+                                    return theirs != nullptr && other.place.node_class == node.place.node_class &&
+                                           theirs->place == number;
+                                }) &
+                         HeldModel::place_max;
             node.models.push_back(held);
         }
     }
@@ -152,18 +148,15 @@ template <class P>
 [[nodiscard]] auto pool_differs(const P& pool, PoolWorld& world) -> Finding {
     const auto classes = world.classes();
     const auto models = world.models();
-    const auto rejections_max = world.sampler().once_in(2) ? draw_rejections_max : world.sampler().small(2 * draw_rejections_max);
+    const auto rejections_max =
+        world.sampler().once_in(2) ? draw_rejections_max : world.sampler().small(2 * draw_rejections_max);
     const auto frame = SamplingFrame{classes, models, world.sampler().once_in(4) ? 0 : rejections_max};
     auto linear = LinearPool{};
-    for (const auto& node : world.nodes()) {
-        linear.changed({}, node.view());
-    }
+    for (const auto& node : world.nodes()) { linear.changed({}, node.view()); }
     const auto weights = world.weights(!models.empty());
     const auto weigh = [&](NodeHandle node, std::uint32_t model) -> Weight {
         for (std::uint32_t earlier = 0; earlier < model; ++earlier) {
-            if (world[node.value].holds(models[earlier]) != nullptr) {
-                return Weight::zero();
-            }
+            if (world[node.value].holds(models[earlier]) != nullptr) { return Weight::zero(); }
         }
         return weights[node.value];
     };
@@ -180,12 +173,12 @@ template <class P>
     const auto again = pool.draw(frame, weigh, random_again);
     const auto right = linear.draw(frame, weigh, random_linear);
     const auto same = [](const std::optional<Draw>& a, const std::optional<Draw>& b) {
-        return a.has_value() == b.has_value() &&
-               (!a || (a->node == b->node && a->weight == b->weight && a->rejections == b->rejections && a->scanned == b->scanned));
+        return a.has_value() == b.has_value() && (!a || (a->node == b->node && a->weight == b->weight &&
+                                                         a->rejections == b->rejections && a->scanned == b->scanned));
     };
     const auto show = [](const std::optional<Draw>& draw) {
-        return draw ? sentence("node ", draw->node.value, " of weight ", draw->weight, " after ", draw->rejections, " rejections",
-                               draw->scanned ? " by scan" : "")
+        return draw ? sentence("node ", draw->node.value, " of weight ", draw->weight, " after ", draw->rejections,
+                               " rejections", draw->scanned ? " by scan" : "")
                     : text("no one");
     };
     if (!same(drawn, again) || random != random_again) {
@@ -240,9 +233,7 @@ template <candidate_pool P>
         // The dispatcher passes one and the same list when models stay.
         const auto& was = done.back().first;
         auto view = after.view();
-        if (was.models == after.models) {
-            view.models = was.models;
-        }
+        if (was.models == after.models) { view.models = was.models; }
         pool.changed(was.view(), view);
         world.put(after);
         check("a change", step);
@@ -254,13 +245,12 @@ template <candidate_pool P>
                 check("a change taken back", step);
             }
             if (const auto differs = detail::pool_differs(copy, world_then); differs && !finding) {
-                finding = sentence("a copy noticed changes of its original (step ", step, " of seed ", seed, "): ", *differs);
+                finding =
+                    sentence("a copy noticed changes of its original (step ", step, " of seed ", seed, "): ", *differs);
             }
         }
     }
-    while (!done.empty() && !finding) {
-        back();
-    }
+    while (!done.empty() && !finding) { back(); }
     check("everything taken back", steps);
     return finding;
 }

@@ -35,7 +35,9 @@ using Finding = std::optional<std::string>;
 [[nodiscard]] inline auto text(Weight value) -> std::string { return text(value.raw()) + "/2^92"; }
 [[nodiscard]] inline auto text(Duration value) -> std::string { return text(value.count()) + " ms"; }
 [[nodiscard]] inline auto text(TimePoint value) -> std::string { return text(value.time_since_epoch()); }
-[[nodiscard]] inline auto text(const Value& value) -> std::string { return text(value.num()) + "/" + text(std::uint64_t{value.den()}); }
+[[nodiscard]] inline auto text(const Value& value) -> std::string {
+    return text(value.num()) + "/" + text(std::uint64_t{value.den()});
+}
 [[nodiscard]] inline auto text(StakeRoot value) -> std::string {
     return value.is_zero() ? "0" : text(value.mantissa()) + "*2^" + text(value.exponent());
 }
@@ -93,23 +95,21 @@ public:
     [[nodiscard]] auto factors() -> Factors {
         auto stake = magnitude(96);
         auto largest = once_in(4) ? stake : magnitude(96);
-        if (largest < stake) {
-            std::swap(stake, largest);
-        }
+        if (largest < stake) { std::swap(stake, largest); }
         const auto unit = 1 + below(once_in(4) ? 100'000 : 20);
         const auto boost = unit + below(once_in(4) ? unit * 50 : unit + 1);
         return {StakeRoot::from(stake), StakeRoot::from(largest), score(), boost, unit};
     }
 
     /// A short name out of few, beginning as `kind` does.
-    [[nodiscard]] auto name(std::string_view kind) -> std::string { return std::string{kind} + std::to_string(below(4)); }
+    [[nodiscard]] auto name(std::string_view kind) -> std::string {
+        return std::string{kind} + std::to_string(below(4));
+    }
     /// Up to three names.
     /// @complexity constant.
     [[nodiscard]] auto names(std::string_view kind) -> std::vector<std::string> {
         auto list = std::vector<std::string>{};
-        while (list.size() < 3 && !once_in(2)) {
-            list.push_back(name(kind));
-        }
+        while (list.size() < 3 && !once_in(2)) { list.push_back(name(kind)); }
         return list;
     }
     /// VRAM of 1 to 80 GiB, mostly out of the usual sizes.
@@ -186,13 +186,9 @@ inline auto Sampler::requirement() -> Requirement {
     }
     for (const auto& platform : names("platform ")) {
         const auto at = std::lower_bound(requirement.platforms.begin(), requirement.platforms.end(), platform);
-        if (at == requirement.platforms.end() || *at != platform) {
-            requirement.platforms.insert(at, platform);
-        }
+        if (at == requirement.platforms.end() || *at != platform) { requirement.platforms.insert(at, platform); }
     }
-    if (once_in(2)) {
-        requirement.software = software();
-    }
+    if (once_in(2)) { requirement.software = software(); }
     return requirement;
 }
 

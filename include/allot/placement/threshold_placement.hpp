@@ -44,9 +44,7 @@ public:
     constexpr explicit ThresholdPlacement(const Parameters& parameters) : parameters_{detail::sound(parameters)} {}
 
     [[nodiscard]] constexpr auto wanted(const ModelDemand& demand) const noexcept -> Wanted {
-        if (demand.holders_available >= parameters_.holders_min) {
-            return {};
-        }
+        if (demand.holders_available >= parameters_.holders_min) { return {}; }
         return {parameters_.holders_target - demand.holders_available};
     }
     [[nodiscard]] constexpr auto asked_for() const noexcept -> Duration { return parameters_.asked_for; }

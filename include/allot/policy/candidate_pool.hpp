@@ -37,18 +37,18 @@ inline constexpr std::uint32_t draw_rejections_max = 32;
 /// that lack another. The shares are as exact, but a try is rejected as often as a holder of the rarest model lacks
 /// another. The shares are the same for every `rejections_max`, so a few tries are enough for a short frame.
 struct SamplingFrame {
-    std::span<const ClassId> classes;              ///< Fitting classes, ascending.
-    std::span<const ModelId> models{};             ///< Narrowed to holders of these, in canonical order.
-    std::uint32_t rejections_max = draw_rejections_max;    ///< Number of tries before the exact scan. 0: weights have
-                                                           ///< no bounds, so scan at once.
+    std::span<const ClassId> classes;                    ///< Fitting classes, ascending.
+    std::span<const ModelId> models{};                   ///< Narrowed to holders of these, in canonical order.
+    std::uint32_t rejections_max = draw_rejections_max;  ///< Number of tries before the exact scan. 0: weights have
+                                                         ///< no bounds, so scan at once.
 };
 
 /// Result of a draw.
 struct Draw {
     NodeHandle node{};
-    Weight weight{};             ///< Weight of the node drawn, rescaled to the ceiling of the largest stake.
-    std::uint32_t rejections = 0;    ///< Number of rejected tries.
-    bool scanned = false;        ///< True if the exact scan decided.
+    Weight weight{};                ///< Weight of the node drawn, rescaled to the ceiling of the largest stake.
+    std::uint32_t rejections = 0;   ///< Number of rejected tries.
+    bool scanned = false;           ///< True if the exact scan decided.
     std::uint32_t above_bound = 0;  ///< Number of weights met that exceeded their bounds, which `laws::monotone`
                                     ///< forbids.
 };
@@ -68,7 +68,9 @@ struct WeighShape {
 /// `p.changed(before, after)`: the only mutator. Called with swapped arguments it undoes a change, even one that was
 /// interrupted by an exception.
 template <class P>
-concept has_changed = requires(P& p, const NodePlace& place) { p.changed(place, place); };
+concept has_changed = requires(P& p, const NodePlace& place) {
+    p.changed(place, place);
+};
 
 /// `p.draw(frame, weigh, random) -> std::optional<Draw>`: the canonical draw of policy/canonical_draw.hpp.
 template <class P>
@@ -89,16 +91,20 @@ concept candidate_pool = has_changed<P> && has_draw<P> && has_count<P>;
 
 /// `static constexpr bool stores_bounds`: true if it draws by stored bounds, and so needs a monotone weight.
 template <class P>
-concept stores_bounds = requires { typename std::enable_if_t<bool(P::stores_bounds)>; };
+concept stores_bounds = requires {
+    typename std::enable_if_t<bool(P::stores_bounds)>;
+};
 
 /// One sentence per requirement.
 template <class P>
 struct CandidatePoolCheck {
     static_assert(has_changed<P>, "allot: a candidate pool needs "
-                  "`void changed(const NodePlace& before, const NodePlace& after)`");
-    static_assert(!has_changed<P> || has_draw<P>, "allot: a candidate pool needs "
+                                  "`void changed(const NodePlace& before, const NodePlace& after)`");
+    static_assert(!has_changed<P> || has_draw<P>,
+                  "allot: a candidate pool needs "
                   "`auto draw(const SamplingFrame&, weigh, Random&) const -> std::optional<Draw>`");
-    static_assert(!has_changed<P> || !has_draw<P> || has_count<P>, "allot: a candidate pool needs "
+    static_assert(!has_changed<P> || !has_draw<P> || has_count<P>,
+                  "allot: a candidate pool needs "
                   "`auto count(const SamplingFrame&) const -> std::uint32_t`");
     static constexpr bool passed = candidate_pool<P>;
 };

@@ -30,9 +30,7 @@ template <class Index, class Weigh>
 [[nodiscard]] auto canonical_draw(const Index& index, const SamplingFrame& frame, Weigh&& weigh, Random& random)
     -> std::optional<Draw> {
     const auto total = index.total(frame);
-    if (total == 0) {
-        return std::nullopt;
-    }
+    if (total == 0) { return std::nullopt; }
     auto above = std::uint32_t{0};
     const auto compare = [&above](Weight weight, std::uint32_t bound) {
         above += weight.raw() > (u128{bound} << 64) ? 1U : 0U;
@@ -55,15 +53,11 @@ template <class Index, class Weigh>
         }
         sum += weight.raw();
     });
-    if (sum == u128{0}) {
-        return std::nullopt;
-    }
+    if (sum == u128{0}) { return std::nullopt; }
     auto rest = random.below(sum);
     auto drawn = std::optional<Draw>{};
     index.for_each(frame, [&](NodeHandle node, std::uint32_t model, std::uint32_t) {
-        if (drawn) {
-            return;
-        }
+        if (drawn) { return; }
         const auto weight = Weight{weigh(node, model)};
         if (rest < weight.raw()) {
             drawn = Draw{node, weight, frame.rejections_max, true, above};

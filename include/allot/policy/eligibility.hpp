@@ -31,8 +31,9 @@ concept eligibility = has_fits<P> && has_admits<P>;
 template <class P>
 struct EligibilityCheck {
     static_assert(has_fits<P>, "allot: an eligibility policy needs "
-                  "`auto fits(const NodeClass&, const Requirement&) const -> Reason`");
-    static_assert(!has_fits<P> || has_admits<P>, "allot: an eligibility policy needs "
+                               "`auto fits(const NodeClass&, const Requirement&) const -> Reason`");
+    static_assert(!has_fits<P> || has_admits<P>,
+                  "allot: an eligibility policy needs "
                   "`auto admits(const Node&, const Task&, const Situation&) const -> Reason`");
     static constexpr bool passed = eligibility<P>;
 };

@@ -58,10 +58,12 @@ template <class P>
 struct LeaseTermsCheck {
     static_assert(has_length<P>, "allot: lease terms need `auto length(const Node&, const Task&) const -> Duration`");
     static_assert(!has_length<P> || has_length_max<P>, "allot: lease terms need "
-                  "`auto length_max(const Node&, const Task&) const -> Duration`");
-    static_assert(!has_length<P> || !has_length_max<P> || has_patience<P>, "allot: lease terms need "
+                                                       "`auto length_max(const Node&, const Task&) const -> Duration`");
+    static_assert(!has_length<P> || !has_length_max<P> || has_patience<P>,
+                  "allot: lease terms need "
                   "`auto patience(const Task&) const -> Duration`");
-    static_assert(!has_length<P> || !has_length_max<P> || !has_patience<P> || has_after<P>, "allot: lease terms need "
+    static_assert(!has_length<P> || !has_length_max<P> || !has_patience<P> || has_after<P>,
+                  "allot: lease terms need "
                   "`auto after(const Task&, OutcomeKind) const -> Next`");
     static constexpr bool passed = lease_terms<P>;
 };

@@ -38,7 +38,8 @@ concept model_placement = has_wanted<P> && has_asked_for<P>;
 template <class P>
 struct ModelPlacementCheck {
     static_assert(has_wanted<P>, "allot: a model placement needs `auto wanted(const ModelDemand&) const -> Wanted`");
-    static_assert(!has_wanted<P> || has_asked_for<P>, "allot: a model placement needs `auto asked_for() const -> Duration`");
+    static_assert(!has_wanted<P> || has_asked_for<P>,
+                  "allot: a model placement needs `auto asked_for() const -> Duration`");
     static constexpr bool passed = model_placement<P>;
 };
 

@@ -10,9 +10,14 @@ namespace allot { inline namespace v0 {
 namespace detail {
 
 template <class P>
-concept has_name = requires { std::string_view{P::name}; };
+concept has_name = requires {
+    std::string_view{P::name};
+};
 template <class P>
-concept has_listed_parameters = requires { typename P::Parameters; } && has_fields<typename P::Parameters>;
+concept has_listed_parameters = requires {
+    typename P::Parameters;
+}
+&&has_fields<typename P::Parameters>;
 
 }  // namespace detail
 

@@ -12,7 +12,10 @@ namespace allot { inline namespace v0 {
 
 /// `typename P::node_data`: the tracker's data of one node, a column of the node's record.
 template <class P>
-concept has_node_data = requires { typename P::node_data; } && std::regular<typename P::node_data>;
+concept has_node_data = requires {
+    typename P::node_data;
+}
+&&std::regular<typename P::node_data>;
 
 /// `p.joined(data, time)`: records that a node joins, for the first time or again.
 template <class P>
@@ -61,18 +64,20 @@ concept has_proven = has_node_data<P> && requires(const P& p, const typename P::
 /// record. `laws::bounded`, `laws::drawable` and `laws::faithful` check it.
 template <class P>
 concept qos_tracker = has_node_data<P> && has_joined<P> && has_record<P> && has_score<P> && has_score_max<P> &&
-                      has_back_at<P> && has_points_max<P>;
+    has_back_at<P> && has_points_max<P>;
 
 /// One sentence per requirement.
 template <class P>
 struct QoSTrackerCheck {
-    static_assert(has_node_data<P>, "allot: a QoS tracker needs `struct node_data`, default-constructible, copyable and "
+    static_assert(has_node_data<P>,
+                  "allot: a QoS tracker needs `struct node_data`, default-constructible, copyable and "
                   "with `operator==`");
     static_assert(!has_node_data<P> || has_joined<P>, "allot: a QoS tracker needs "
-                  "`void joined(node_data&, TimePoint) const`");
+                                                      "`void joined(node_data&, TimePoint) const`");
     static_assert(!has_joined<P> || has_record<P>, "allot: a QoS tracker needs "
-                  "`auto record(node_data&, Outcome, TimePoint) const -> Standing`");
-    static_assert(!has_joined<P> || !has_record<P> || has_score<P>, "allot: a QoS tracker needs "
+                                                   "`auto record(node_data&, Outcome, TimePoint) const -> Standing`");
+    static_assert(!has_joined<P> || !has_record<P> || has_score<P>,
+                  "allot: a QoS tracker needs "
                   "`auto score(const node_data&, TimePoint) const -> Score`");
     static_assert(!has_joined<P> || !has_record<P> || !has_score<P> || has_score_max<P>,
                   "allot: a QoS tracker needs `auto score_max(const node_data&) const -> Score`");

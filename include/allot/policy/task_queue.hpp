@@ -40,11 +40,15 @@ struct FitsShape {
 
 /// `p.push(entry)`: inserts an entry; one that is present already changes nothing.
 template <class P>
-concept has_push = requires(P& p, const QueueEntry& entry) { p.push(entry); };
+concept has_push = requires(P& p, const QueueEntry& entry) {
+    p.push(entry);
+};
 
 /// `p.erase(entry)`: erases an entry equal to the pushed one; one that is absent changes nothing.
 template <class P>
-concept has_erase = requires(P& p, const QueueEntry& entry) { p.erase(entry); };
+concept has_erase = requires(P& p, const QueueEntry& entry) {
+    p.erase(entry);
+};
 
 /// `p.best(groups, fits) -> std::optional<TaskHandle>`: the first in order among all tasks of these groups that `fits`.
 template <class P>
@@ -82,7 +86,8 @@ template <class P>
 struct TaskQueueCheck {
     static_assert(has_push<P>, "allot: a task queue needs `void push(const QueueEntry&)`");
     static_assert(!has_push<P> || has_erase<P>, "allot: a task queue needs `void erase(const QueueEntry&)`");
-    static_assert(!has_push<P> || !has_erase<P> || has_best<P>, "allot: a task queue needs "
+    static_assert(!has_push<P> || !has_erase<P> || has_best<P>,
+                  "allot: a task queue needs "
                   "`auto best(std::span<const RequirementId> groups, fits) const -> std::optional<TaskHandle>`");
     static_assert(!has_push<P> || !has_erase<P> || !has_best<P> || has_worst<P>,
                   "allot: a task queue needs `auto worst() const -> std::optional<TaskHandle>`");

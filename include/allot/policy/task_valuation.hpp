@@ -21,7 +21,7 @@ concept task_valuation = has_value<P>;
 template <class P>
 struct TaskValuationCheck {
     static_assert(has_value<P>, "allot: a task valuation needs "
-                  "`auto value(const Task&, const Requirement&) const -> Value`");
+                                "`auto value(const Task&, const Requirement&) const -> Value`");
     static constexpr bool passed = task_valuation<P>;
 };
 

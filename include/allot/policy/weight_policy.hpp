@@ -19,7 +19,8 @@ concept has_weight = requires(const P& p, const Node& node, const Task& task, Fa
 /// `p.weight(node, task, factors, situation) -> Weight`: the same, for a weight that depends on the node's class or on
 /// the task's requirement, as best fit does.
 template <class P>
-concept has_weight_in_situation = requires(const P& p, const Node& node, const Task& task, Factors factors, const Situation& s) {
+concept has_weight_in_situation = requires(const P& p, const Node& node, const Task& task, Factors factors,
+                                           const Situation& s) {
     { p.weight(node, task, factors, s) } -> std::same_as<Weight>;
 };
 
@@ -31,11 +32,15 @@ concept has_weight_max = requires(const P& p, const Node& node, Factors factors)
 
 /// True if the policy has a member named `monotone`.
 template <class P>
-concept names_monotone = requires { &P::monotone; };
+concept names_monotone = requires {
+    &P::monotone;
+};
 
 /// `static constexpr bool monotone`: true if the weight fulfils the law below.
 template <class P>
-concept says_monotone = requires { typename std::bool_constant<bool(P::monotone)>; };
+concept says_monotone = requires {
+    typename std::bool_constant<bool(P::monotone)>;
+};
 
 /// As above, and its value is `true`.
 template <class P>
@@ -70,13 +75,12 @@ concept has_is_zero = requires(const P& p, const Node& node, Score score) {
 /// For a weight in a situation the law applies to its `weight_max`, and no weight may exceed that. Without `weight_max`
 /// it is not monotone, every draw is a scan, and the dispatcher uses `LinearPool`.
 template <class P>
-concept monotone_weight =
-    weight_policy<P> && claims_monotone<P> && (!has_weight_in_situation<P> || has_weight_max<P>);
+concept monotone_weight = weight_policy<P> && claims_monotone<P> &&(!has_weight_in_situation<P> || has_weight_max<P>);
 
 /// The weight of a pair, by the form of `weight` that the policy has.
 template <weight_policy P>
-[[nodiscard]] auto weight_of(const P& policy, const Node& node, const Task& task, const Factors& factors, const Situation& situation)
-    -> Weight {
+[[nodiscard]] auto weight_of(const P& policy, const Node& node, const Task& task, const Factors& factors,
+                             const Situation& situation) -> Weight {
     if constexpr (has_weight_in_situation<P>) {
         return policy.weight(node, task, factors, situation);
     } else {
@@ -88,12 +92,17 @@ template <weight_policy P>
 template <class P>
 struct WeightPolicyCheck {
     static_assert(weight_policy<P>, "allot: a weight policy needs "
-                  "`auto weight(const Node&, const Task&, Factors) const -> Weight`; it may take a `const Situation&` after them");
-    static_assert(!(has_weight<P> && has_weight_in_situation<P>), "allot: a weight policy has one `weight`; keep the one that "
+                                    "`auto weight(const Node&, const Task&, Factors) const -> Weight`; it may take a "
+                                    "`const Situation&` after them");
+    static_assert(!(has_weight<P> && has_weight_in_situation<P>),
+                  "allot: a weight policy has one `weight`; keep the one that "
                   "takes a Situation, or the other");
-    static_assert(!claims_monotone<P> || !has_weight_in_situation<P> || has_weight_max<P>, "allot: a monotone weight that takes a "
-                  "Situation needs `auto weight_max(const Node&, Factors) const -> Weight`, its greatest value over all situations");
-    static_assert(!weight_policy<P> || !names_monotone<P> || says_monotone<P>, "allot: a weight policy says that it is monotone "
+    static_assert(!claims_monotone<P> || !has_weight_in_situation<P> || has_weight_max<P>,
+                  "allot: a monotone weight that takes a "
+                  "Situation needs `auto weight_max(const Node&, Factors) const -> Weight`, its greatest value over "
+                  "all situations");
+    static_assert(!weight_policy<P> || !names_monotone<P> || says_monotone<P>,
+                  "allot: a weight policy says that it is monotone "
                   "with `static constexpr bool monotone = true;`");
     static constexpr bool passed = weight_policy<P> && (!names_monotone<P> || says_monotone<P>);
 };

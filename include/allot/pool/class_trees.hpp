@@ -6,8 +6,8 @@
 #include <span>
 #include <vector>
 
-#include <allot/core/handle.hpp>
 #include <allot/core/grow.hpp>
+#include <allot/core/handle.hpp>
 #include <allot/pool/sum_levels.hpp>
 
 namespace allot { inline namespace v0 { namespace detail {
@@ -75,8 +75,7 @@ public:
         const auto* const end_of_rows = classes.size() < width ? at : end - (width - 1);
         for (std::size_t block = 0; at != end && block < blocks_.size(); ++block) {
             const auto first = blocks_[block].first;
-            while (at->value < first && ++at != end) {
-            }
+            while (at->value < first && ++at != end) {}
             // Ascending and different, so if the sixteenth is the last of the block, all of them are there.
             if (at < end_of_rows && at[width - 1].value == first + (width - 1)) {
                 if (rest < blocks_[block].sum) {
@@ -105,9 +104,7 @@ public:
     template <class F>
     void for_each(std::span<const ClassId> classes, F&& f) const {
         for (const auto node_class : classes) {
-            if (const auto i = index(node_class); i != none) {
-                f(trees_[i]);
-            }
+            if (const auto i = index(node_class); i != none) { f(trees_[i]); }
         }
     }
 
@@ -125,7 +122,8 @@ private:
             return block;  // true while no block is missing
         }
         const auto before = [](const Block& block, std::uint32_t f) { return block.first < f; };
-        return static_cast<std::size_t>(std::lower_bound(blocks_.begin(), blocks_.end(), first, before) - blocks_.begin());
+        return static_cast<std::size_t>(std::lower_bound(blocks_.begin(), blocks_.end(), first, before) -
+                                        blocks_.begin());
     }
 
     [[nodiscard]] auto has(std::size_t block, ClassId node_class) const -> bool {

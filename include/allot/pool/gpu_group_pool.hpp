@@ -7,10 +7,10 @@
 #include <utility>
 #include <vector>
 
+#include <allot/core/grow.hpp>
 #include <allot/policy/canonical_draw.hpp>
 #include <allot/policy/role.hpp>
 #include <allot/pool/class_trees.hpp>
-#include <allot/core/grow.hpp>
 #include <allot/pool/holder_tree.hpp>
 #include <allot/pool/sum_tree.hpp>
 
@@ -35,13 +35,9 @@ public:
         // A node that only becomes busy or free keeps its places, so each tree is changed once.
         const auto stays = before.node == after.node && before.node_class == after.node_class &&
                            before.slot == after.slot && same_models(before, after);
-        if (!stays) {
-            set(before, 0);
-        }
+        if (!stays) { set(before, 0); }
         set(after, after.bound);
-        if (!before.models.empty() || !after.models.empty()) {
-            set_local(before, after, stays);
-        }
+        if (!before.models.empty() || !after.models.empty()) { set_local(before, after, stays); }
     }
 
     template <class Weigh>
@@ -52,17 +48,21 @@ public:
     [[nodiscard]] auto count(const SamplingFrame& frame) const -> std::uint32_t {
         auto count = std::uint32_t{0};
         const auto add = [&](const auto& tree) { count += tree.positive(); };
-        if (frame.models.empty()) {
-            candidates_.for_each(frame.classes, add);
-        }
-        for_each_model(frame, [&](const Holders& holders, std::uint32_t) { holders.for_each(frame.classes, add); return true; });
+        if (frame.models.empty()) { candidates_.for_each(frame.classes, add); }
+        for_each_model(frame, [&](const Holders& holders, std::uint32_t) {
+            holders.for_each(frame.classes, add);
+            return true;
+        });
         return count;
     }
 
     /// Sum of the bounds of the frame.
     [[nodiscard]] auto total(const SamplingFrame& frame) const -> std::uint64_t {
         auto sum = frame.models.empty() ? candidates_.total(frame.classes) : 0;
-        for_each_model(frame, [&](const Holders& holders, std::uint32_t) { sum += holders.total(frame.classes); return true; });
+        for_each_model(frame, [&](const Holders& holders, std::uint32_t) {
+            sum += holders.total(frame.classes);
+            return true;
+        });
         return sum;
     }
 
@@ -85,9 +85,7 @@ public:
         }
         for_each_model(frame, [&](const Holders& holders, std::uint32_t model) {
             const auto i = holders.locate(frame.classes, point);
-            if (i == Holders::none) {
-                return true;
-            }
+            if (i == Holders::none) { return true; }
             const auto found = holders[i].find(point, locals_);
             hit = {NodeHandle{found.item - 1}, model, static_cast<std::uint32_t>(found.offset), locals_[found.item]};
             return false;
@@ -100,7 +98,8 @@ public:
     void for_each(const SamplingFrame& frame, F&& f) const {
         if (frame.models.empty()) {
             candidates_.for_each(frame.classes, [&](const SumTree& tree) {
-                tree.for_each([&](std::uint32_t, std::uint32_t item, std::uint32_t bound) { f(NodeHandle{item}, 0U, bound); });
+                tree.for_each(
+                    [&](std::uint32_t, std::uint32_t item, std::uint32_t bound) { f(NodeHandle{item}, 0U, bound); });
             });
         }
         for_each_model(frame, [&](const Holders& holders, std::uint32_t model) {
@@ -120,9 +119,7 @@ private:
     }
 
     void set(const NodePlace& place, std::uint32_t bound) {
-        if (place.node_class == no_handle<ClassId>) {
-            return;
-        }
+        if (place.node_class == no_handle<ClassId>) { return; }
         const auto i = bound > 0 ? candidates_.made(place.node_class) : candidates_.index(place.node_class);
         if (i != Candidates::none && (bound > 0 || candidates_[i].weight(place.slot) > 0)) {
             candidates_[i].set(place.slot, bound, place.node.value);
@@ -138,35 +135,19 @@ private:
         const auto was = local(after.node);
         const auto is = after.models.empty() ? 0U : after.bound_local;  // without models the node is in none of the
                                                                         // trees
-        if (stays && was == is) {
-            return;
-        }
-        if (is > 0) {
-            detail::grow_to(locals_, std::size_t{after.node.value} + 2);
-        }
-        if (!stays) {
-            leave(before, local(before.node));
-        }
-        if (is == 0) {
-            leave(after, was);
-        }
-        if (was > 0 || is > 0) {
-            locals_[after.node.value + std::size_t{1}] = is;
-        }
-        if (is > 0) {
-            enter(after, was);
-        }
+        if (stays && was == is) { return; }
+        if (is > 0) { detail::grow_to(locals_, std::size_t{after.node.value} + 2); }
+        if (!stays) { leave(before, local(before.node)); }
+        if (is == 0) { leave(after, was); }
+        if (was > 0 || is > 0) { locals_[after.node.value + std::size_t{1}] = is; }
+        if (is > 0) { enter(after, was); }
     }
 
     void enter(const NodePlace& place, std::uint32_t was) {
         const auto item = place.node.value + 1;
         for (const auto& held : place.models) {
-            if (!held.on_disk()) {
-                continue;
-            }
-            if (held.model.value >= models_.size()) {
-                models_.resize(held.model.value + std::size_t{1});
-            }
+            if (!held.on_disk()) { continue; }
+            if (held.model.value >= models_.size()) { models_.resize(held.model.value + std::size_t{1}); }
             auto& holders = models_[held.model.value];
             const auto i = holders.made(place.node_class);
             const auto there = holders[i].item(held.place);
@@ -176,9 +157,7 @@ private:
                 holders.add(i, difference);
                 continue;
             }
-            if (there != 0) {
-                erase(holders, i, held.place, locals_[there]);
-            }
+            if (there != 0) { erase(holders, i, held.place, locals_[there]); }
             holders[i].put(held.place, item, place.bound_local, holders.total_of(i));
             holders.add(i, place.bound_local);
         }
@@ -186,9 +165,7 @@ private:
 
     void leave(const NodePlace& place, std::uint32_t was) {
         for (const auto& held : place.models) {
-            if (!held.on_disk() || held.model.value >= models_.size()) {
-                continue;
-            }
+            if (!held.on_disk() || held.model.value >= models_.size()) { continue; }
             auto& holders = models_[held.model.value];
             const auto i = holders.index(place.node_class);
             if (i != Holders::none && holders[i].item(held.place) == place.node.value + 1) {
@@ -212,9 +189,7 @@ private:
     template <class F>
     void for_each_model(const SamplingFrame& frame, F&& f) const {
         for (std::uint32_t i = 0; i < frame.models.size(); ++i) {
-            if (frame.models[i].value < models_.size() && !f(models_[frame.models[i].value], i)) {
-                return;
-            }
+            if (frame.models[i].value < models_.size() && !f(models_[frame.models[i].value], i)) { return; }
         }
     }
 

@@ -76,8 +76,8 @@ public:
     [[nodiscard]] auto find(std::uint64_t point, const std::vector<std::uint32_t>& weights) const noexcept -> Found {
         const auto* first = words_.data() + places_ / 2;
         const auto lines = (words_.size() - places_ / 2) / detail::sums_fan_out;
-        const auto block = detail::sums_descend([first](std::size_t i) { return first + i * detail::sums_fan_out; }, lines,
-                                                blocks(places_), point);
+        const auto block = detail::sums_descend([first](std::size_t i) { return first + i * detail::sums_fan_out; },
+                                                lines, blocks(places_), point);
         const auto at = static_cast<std::uint32_t>(block * block_places);
         auto items = std::array<std::uint32_t, block_places>{};
         auto leaf = std::array<std::uint32_t, block_places>{};
@@ -116,8 +116,9 @@ private:
     /// Makes room for `count` places. Up to one block it grows in small steps, because most trees stay that small; then
     /// in whole blocks and a sixteenth more.
     auto grow(std::size_t count, std::uint64_t total) -> void {
-        const auto places = count <= block_places ? std::clamp<std::size_t>((count + 1) / 4 * 4 + 2, 6, block_places)
-                                                  : blocks(std::max(count, places_ + std::size_t{places_} / 16)) * block_places;
+        const auto places = count <= block_places
+                                ? std::clamp<std::size_t>((count + 1) / 4 * 4 + 2, 6, block_places)
+                                : blocks(std::max(count, places_ + std::size_t{places_} / 16)) * block_places;
         auto grown = std::vector<std::uint64_t>(places / 2 + detail::sums_lines(blocks(places)) * detail::sums_fan_out);
         std::copy_n(words_.begin(), places_ / 2, grown.begin());
         const auto old = std::exchange(words_, std::move(grown));

@@ -22,15 +22,12 @@ public:
     static constexpr std::string_view name = "CanonicalDraw";
 
     void changed(const NodePlace& before, const NodePlace& after) {
-        std::erase_if(entries_, [&](const Entry& entry) { return entry.node == before.node || entry.node == after.node; });
-        if (after.bound == 0 && after.bound_local == 0) {
-            return;
-        }
+        std::erase_if(entries_,
+                      [&](const Entry& entry) { return entry.node == before.node || entry.node == after.node; });
+        if (after.bound == 0 && after.bound_local == 0) { return; }
         auto entry = Entry{after.node, after.node_class, after.slot, after.bound, after.bound_local, {}};
         for (const auto& held : after.models) {
-            if (held.on_disk()) {
-                entry.models.emplace_back(held.model, held.place);
-            }
+            if (held.on_disk()) { entry.models.emplace_back(held.model, held.place); }
         }
         entries_.insert(std::lower_bound(entries_.begin(), entries_.end(), entry, by_slot), std::move(entry));
     }
@@ -65,26 +62,25 @@ private:
 
         [[nodiscard]] auto total(const SamplingFrame&) const -> std::uint64_t {
             auto sum = std::uint64_t{0};
-            for (const auto& place : places) {
-                sum += place.bound;
-            }
+            for (const auto& place : places) { sum += place.bound; }
             return sum;
         }
         [[nodiscard]] auto locate(const SamplingFrame&, std::uint64_t point) const {
-            struct Hit { NodeHandle node; std::uint32_t model; std::uint64_t offset; std::uint32_t bound; };
+            struct Hit {
+                NodeHandle node;
+                std::uint32_t model;
+                std::uint64_t offset;
+                std::uint32_t bound;
+            };
             for (const auto& place : places) {
-                if (point < place.bound) {
-                    return Hit{place.node, place.model, point, place.bound};
-                }
+                if (point < place.bound) { return Hit{place.node, place.model, point, place.bound}; }
                 point -= place.bound;
             }
             return Hit{};
         }
         template <class F>
         void for_each(const SamplingFrame&, F&& f) const {
-            for (const auto& place : places) {
-                f(place.node, place.model, place.bound);
-            }
+            for (const auto& place : places) { f(place.node, place.model, place.bound); }
         }
     };
 
@@ -99,9 +95,7 @@ private:
         };
         if (frame.models.empty()) {
             for (const auto& entry : entries_) {
-                if (entry.bound > 0 && fits(entry)) {
-                    places.push_back({entry.node, 0, entry.bound});
-                }
+                if (entry.bound > 0 && fits(entry)) { places.push_back({entry.node, 0, entry.bound}); }
             }
         }
         for (std::uint32_t model = 0; model < frame.models.size(); ++model) {
@@ -114,9 +108,7 @@ private:
                 }
             }
             std::sort(holders.begin(), holders.end());
-            for (const auto& [order, entry] : holders) {
-                places.push_back({entry->node, model, entry->bound_local});
-            }
+            for (const auto& [order, entry] : holders) { places.push_back({entry->node, model, entry->bound_local}); }
         }
         return places;
     }

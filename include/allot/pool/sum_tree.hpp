@@ -120,8 +120,7 @@ public:
         const auto common = static_cast<std::ptrdiff_t>(std::min(x.size(), y.size()));
         const auto blank = [](const Block& block) { return block == Block{}; };
         return std::equal(x.begin(), x.begin() + common, y.begin()) &&
-               std::all_of(x.begin() + common, x.end(), blank) &&
-               std::all_of(y.begin() + common, y.end(), blank);
+               std::all_of(x.begin() + common, x.end(), blank) && std::all_of(y.begin() + common, y.end(), blank);
     }
 
 private:

@@ -40,7 +40,10 @@ public:
 
     /// The composition. With a whitelist, nodes of other names get no task.
     explicit CrynuxRelay2026(std::uint32_t class_nodes_min = 10, std::vector<NodeClass> whitelist = {})
-        : rules_{{.narrowing = Narrowing::gate, .boost_on_disk = 0, .boost_in_use = 3, .class_nodes_min = class_nodes_min}},
+        : rules_{{.narrowing = Narrowing::gate,
+                  .boost_on_disk = 0,
+                  .boost_in_use = 3,
+                  .class_nodes_min = class_nodes_min}},
           whitelist_{{.names = std::move(whitelist)}} {}
 
     [[nodiscard]] auto policies() const {

@@ -13,8 +13,8 @@ struct CrynuxSingle {
     using role = role::preset;
 
     [[nodiscard]] auto policies() const {
-        return std::tuple{Rules{},      HardwareFit{},        HarmonicWeight{}, GpuGroupPool{}, ValueQueue{}, RollingQos{},
-                          FeePerSecond{}, ThresholdPlacement{}, FixedTerms{}};
+        return std::tuple{Rules{},      HardwareFit{},  HarmonicWeight{},     GpuGroupPool{}, ValueQueue{},
+                          RollingQos{}, FeePerSecond{}, ThresholdPlacement{}, FixedTerms{}};
     }
 };
 

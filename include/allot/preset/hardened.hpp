@@ -49,18 +49,26 @@ public:
 
     [[nodiscard]] auto policies() const {
         return std::tuple{
-            Rules{{.narrow_from = 3, .draw_among = 3, .refuse_unrunnable = true, .tasks_per_owner_max = 64, .outbid_by = {9, 8},
+            Rules{{.narrow_from = 3,
+                   .draw_among = 3,
+                   .refuse_unrunnable = true,
+                   .tasks_per_owner_max = 64,
+                   .outbid_by = {9, 8},
                    .value_doubles_in = std::chrono::hours{2}}},
             AllOf{HardwareFit{}, probation_},
             weight_,
             GpuGroupPool{},
             ValueQueue{},
-            RollingQos{{.proven_from = 8, .score_unproven = Score::from_ratio(1, 8),
+            RollingQos{{.proven_from = 8,
+                        .score_unproven = Score::from_ratio(1, 8),
                         .penalty_failure = Score::from_ratio(7, 10)}},
             FeePerSecond{},
             ThresholdPlacement{},
-            FixedTerms{{.after_timeout = Next::retry_elsewhere, .after_failure = Next::retry_elsewhere, .attempts_max = 16,
-                        .strikes_max = 3, .blamed_max = 1}},
+            FixedTerms{{.after_timeout = Next::retry_elsewhere,
+                        .after_failure = Next::retry_elsewhere,
+                        .attempts_max = 16,
+                        .strikes_max = 3,
+                        .blamed_max = 1}},
         };
     }
 

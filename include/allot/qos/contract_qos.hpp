@@ -18,7 +18,7 @@ namespace allot { inline namespace v0 {
 /// They are updated task by task: `start`, then `add` for each verdict, then `finish`. The window counts a task from
 /// its start, the mean from its end, as the contracts do.
 struct ContractScores {
-    static constexpr std::uint64_t window = 3;      ///< Number of tasks that decide about a kick-out.
+    static constexpr std::uint64_t window = 3;          ///< Number of tasks that decide about a kick-out.
     static constexpr std::uint64_t points_cap = 4'096;  ///< More points than any task gives.
 
     std::uint64_t total = 0;                     ///< Points of all finished tasks; never reset.
@@ -58,23 +58,22 @@ struct ContractScores {
     }
     [[nodiscard]] constexpr auto recent_sum() const noexcept -> std::uint64_t {
         auto sum = std::uint64_t{0};
-        for (const auto points : recent) {
-            sum += points;
-        }
+        for (const auto points : recent) { sum += points; }
         return sum;
     }
     /// Number of tasks in the window.
-    [[nodiscard]] constexpr auto recent_count() const noexcept -> std::uint64_t { return std::min(recent_tasks, window); }
+    [[nodiscard]] constexpr auto recent_count() const noexcept -> std::uint64_t {
+        return std::min(recent_tasks, window);
+    }
 
     /// True for scores that these functions can produce; a snapshot with other scores is refused.
     /// @complexity constant.
     [[nodiscard]] constexpr auto valid() const noexcept -> bool {
         for (std::size_t i = 0; i < window; ++i) {
-            if (recent[i] > points_cap || (i >= recent_tasks && recent[i] != 0)) {
-                return false;
-            }
+            if (recent[i] > points_cap || (i >= recent_tasks && recent[i] != 0)) { return false; }
         }
-        return recent_tasks <= tasks && tasks < std::uint64_t{1} << 48U && total <= tasks * points_cap && current <= points_cap;
+        return recent_tasks <= tasks && tasks < std::uint64_t{1} << 48U && total <= tasks * points_cap &&
+               current <= points_cap;
     }
 
     friend constexpr auto operator==(const ContractScores&, const ContractScores&) noexcept -> bool = default;
@@ -103,7 +102,8 @@ struct ContractQosParameters {
     }
     /// True if `fault()` is null.
     [[nodiscard]] constexpr auto valid() const noexcept -> bool { return fault() == nullptr; }
-    friend constexpr auto operator==(const ContractQosParameters&, const ContractQosParameters&) noexcept -> bool = default;
+    friend constexpr auto operator==(const ContractQosParameters&, const ContractQosParameters&) noexcept
+        -> bool = default;
 };
 ALLOT_FIELDS(ContractQosParameters, points_max, points_new, padding, kick_out_at, aborts_score_full)
 
@@ -141,12 +141,16 @@ public:
         return Standing::good;
     }
 
-    [[nodiscard]] constexpr auto score(const node_data& data, TimePoint) const noexcept -> Score { return score_max(data); }
+    [[nodiscard]] constexpr auto score(const node_data& data, TimePoint) const noexcept -> Score {
+        return score_max(data);
+    }
     [[nodiscard]] constexpr auto score_max(const node_data& data) const noexcept -> Score {
         return Score::from_ratio(std::max<std::uint64_t>(1, data.mean(parameters_.points_new)), parameters_.points_new);
     }
     /// Always empty: the contracts have no temporary exclusion.
-    [[nodiscard]] constexpr auto back_at(const node_data&) const noexcept -> std::optional<TimePoint> { return std::nullopt; }
+    [[nodiscard]] constexpr auto back_at(const node_data&) const noexcept -> std::optional<TimePoint> {
+        return std::nullopt;
+    }
 
     [[nodiscard]] constexpr auto points_max() const noexcept -> std::uint32_t { return parameters_.points_max; }
 
@@ -164,9 +168,7 @@ private:
         data.start();
         data.add(points);
         data.finish();
-        if (!should_kick_out(data)) {
-            return Standing::good;
-        }
+        if (!should_kick_out(data)) { return Standing::good; }
         data.kick_out();
         return Standing::kicked_out;
     }

@@ -33,16 +33,19 @@ struct MonthlyQosParameters {
             {kick_out_window >= 1 && kick_out_window <= 50, "allot: MonthlyQos: kick_out_window must be 1 to 50"},
             {kick_out_at < std::uint64_t{kick_out_window} * points_max,
              "allot: MonthlyQos: kick_out_at must be less than kick_out_window times points_max"},
-            {Score::zero() < score_new && score_new <= Score::one(), "allot: MonthlyQos: score_new must be above 0 and at most 1"},
+            {Score::zero() < score_new && score_new <= Score::one(),
+             "allot: MonthlyQos: score_new must be above 0 and at most 1"},
             {Score::zero() < score_floor && score_floor <= Score::one(),
              "allot: MonthlyQos: score_floor must be above 0 and at most 1"},
         });
     }
     /// True if `fault()` is null.
     [[nodiscard]] constexpr auto valid() const noexcept -> bool { return fault() == nullptr; }
-    friend constexpr auto operator==(const MonthlyQosParameters&, const MonthlyQosParameters&) noexcept -> bool = default;
+    friend constexpr auto operator==(const MonthlyQosParameters&, const MonthlyQosParameters&) noexcept
+        -> bool = default;
 };
-ALLOT_FIELDS(MonthlyQosParameters, points_max, score_new, timeout_scores_zero, kick_out_window, kick_out_at, score_floor)
+ALLOT_FIELDS(MonthlyQosParameters, points_max, score_new, timeout_scores_zero, kick_out_window, kick_out_at,
+             score_floor)
 
 /// A node's task scores within 24 h, from the first of these tasks on.
 struct DayOfTasks {
@@ -95,9 +98,7 @@ public:
             }
             for (std::size_t i = 0; i < last_max; ++i) {
                 const auto age = (last_max + next - i - 1U) % last_max;  // 0 is the last
-                if (age >= count && last[i] != 0) {
-                    return false;
-                }
+                if (age >= count && last[i] != 0) { return false; }
             }
             return true;
         }
@@ -140,7 +141,9 @@ public:
         return most;
     }
     /// Always empty: the seed has no temporary exclusion.
-    [[nodiscard]] constexpr auto back_at(const node_data&) const noexcept -> std::optional<TimePoint> { return std::nullopt; }
+    [[nodiscard]] constexpr auto back_at(const node_data&) const noexcept -> std::optional<TimePoint> {
+        return std::nullopt;
+    }
 
     [[nodiscard]] constexpr auto points_max() const noexcept -> std::uint32_t { return parameters_.points_max; }
 
@@ -149,9 +152,7 @@ public:
     /// @complexity thirty additions.
     [[nodiscard]] constexpr auto month(const node_data& data, TimePoint time) const noexcept -> Samples {
         auto samples = Samples{};
-        for (const auto& day : data.day) {
-            add(samples, day, time);
-        }
+        for (const auto& day : data.day) { add(samples, day, time); }
         return samples;
     }
     /// The last `wanted` task scores, or as many of them as the ring of fifty has.
@@ -188,9 +189,7 @@ private:
             data.day[data.today] = {};
         }
         auto& today = data.day[data.today];
-        if (today.tasks == 0) {
-            today.from = time;
-        }
+        if (today.tasks == 0) { today.from = time; }
         if (today.tasks < std::numeric_limits<std::uint16_t>::max()) {  // more than one in 1.4 s: enough is known
             today.points += points;
             ++today.tasks;

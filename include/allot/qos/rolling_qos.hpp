@@ -16,29 +16,29 @@ namespace allot { inline namespace v0 {
 
 /// Parameters of `RollingQos`; the defaults are those of the 2026 relay (spec: crynux.md 2.7, 2.8).
 struct RollingQosParameters {
-    std::uint32_t window = 50;                                   ///< Number of verdicts that count; at most 50.
-    std::uint32_t points_max = 10;                               ///< Points of the best verdict; at most 255.
-    Score score_new = Score::from_ratio(1, 2);                   ///< Score of a node without verdicts.
-    Score score_floor = Score::from_ratio(1, 100);               ///< Least long-term score. Zero: a node that has only
-                                                                 ///< zeros is never drawn again.
-    bool timeout_scores_zero = true;                             ///< A timeout outside a group enters as 0 (rule 19).
-    Score kick_out_below = Score::from_ratio(2, 10);             ///< Mean of a full window that removes a node.
-    Score rejoin_floor = Score::from_ratio(3, 10);               ///< Mean to which a returning node is lifted.
-    Score penalty = Score::from_ratio(3, 10);                    ///< A timeout multiplies health by this,
-    Score penalty_first = Score::from_ratio(95, 100);            ///< or by this when health was at least
-    Score first_from = Score::from_ratio(99, 100);               ///< `first_from`.
-    Score boost = Score::from_ratio(15, 100);                    ///< A success adds this to health.
-    Duration recovery_tau = std::chrono::minutes{30};            ///< Time constant of the recovery.
-    Score exclude_below = Score::from_ratio(2, 10);              ///< A timeout that leaves less health excludes.
-    Score readmit_from = Score::from_ratio(8, 10);               ///< Health that ends an exclusion.
-    bool rejoin_clears_health = false;                           ///< As the seeds do, and the one exception to
-                                                                 ///< `laws::faithful`; otherwise a departure restores
-                                                                 ///< no health.
-    std::uint32_t proven_from = 0;                               ///< With fewer good verdicts it is on probation.
-    Score score_unproven = Score::one();                         ///< The greatest score on probation.
-    Score penalty_failure = Score::one();                        ///< On probation a failed task, too, multiplies health
-                                                                 ///< by this, and may exclude. One: failures have no
-                                                                 ///< effect.
+    std::uint32_t window = 50;                         ///< Number of verdicts that count; at most 50.
+    std::uint32_t points_max = 10;                     ///< Points of the best verdict; at most 255.
+    Score score_new = Score::from_ratio(1, 2);         ///< Score of a node without verdicts.
+    Score score_floor = Score::from_ratio(1, 100);     ///< Least long-term score. Zero: a node that has only
+                                                       ///< zeros is never drawn again.
+    bool timeout_scores_zero = true;                   ///< A timeout outside a group enters as 0 (rule 19).
+    Score kick_out_below = Score::from_ratio(2, 10);   ///< Mean of a full window that removes a node.
+    Score rejoin_floor = Score::from_ratio(3, 10);     ///< Mean to which a returning node is lifted.
+    Score penalty = Score::from_ratio(3, 10);          ///< A timeout multiplies health by this,
+    Score penalty_first = Score::from_ratio(95, 100);  ///< or by this when health was at least
+    Score first_from = Score::from_ratio(99, 100);     ///< `first_from`.
+    Score boost = Score::from_ratio(15, 100);          ///< A success adds this to health.
+    Duration recovery_tau = std::chrono::minutes{30};  ///< Time constant of the recovery.
+    Score exclude_below = Score::from_ratio(2, 10);    ///< A timeout that leaves less health excludes.
+    Score readmit_from = Score::from_ratio(8, 10);     ///< Health that ends an exclusion.
+    bool rejoin_clears_health = false;                 ///< As the seeds do, and the one exception to
+                                                       ///< `laws::faithful`; otherwise a departure restores
+                                                       ///< no health.
+    std::uint32_t proven_from = 0;                     ///< With fewer good verdicts it is on probation.
+    Score score_unproven = Score::one();               ///< The greatest score on probation.
+    Score penalty_failure = Score::one();              ///< On probation a failed task, too, multiplies health
+                                                       ///< by this, and may exclude. One: failures have no
+                                                       ///< effect.
 
     /// The fault of the parameters as one sentence; null when they are valid together.
     [[nodiscard]] constexpr auto fault() const noexcept -> const char* {
@@ -53,11 +53,12 @@ struct RollingQosParameters {
     }
     /// True if `fault()` is null.
     [[nodiscard]] constexpr auto valid() const noexcept -> bool { return fault() == nullptr; }
-    friend constexpr auto operator==(const RollingQosParameters&, const RollingQosParameters&) noexcept -> bool = default;
+    friend constexpr auto operator==(const RollingQosParameters&, const RollingQosParameters&) noexcept
+        -> bool = default;
 };
-ALLOT_FIELDS(RollingQosParameters, window, points_max, score_new, score_floor, timeout_scores_zero, kick_out_below, rejoin_floor,
-             penalty, penalty_first, first_from, boost, recovery_tau, exclude_below, readmit_from, rejoin_clears_health,
-             proven_from, score_unproven, penalty_failure)
+ALLOT_FIELDS(RollingQosParameters, window, points_max, score_new, score_floor, timeout_scores_zero, kick_out_below,
+             rejoin_floor, penalty, penalty_first, first_from, boost, recovery_tau, exclude_below, readmit_from,
+             rejoin_clears_health, proven_from, score_unproven, penalty_failure)
 
 /// The default tracker: QoS = long-term score × short-term health.
 ///
@@ -76,10 +77,10 @@ public:
         std::uint8_t count = 0;                 ///< Number of verdicts in the ring; zero means "no samples yet".
         std::uint16_t sum = 0;                  ///< Sum of the verdicts in the ring.
         bool joined_before = false;
-        Score health = Score::one();            ///< Health at `health_at`.
+        Score health = Score::one();  ///< Health at `health_at`.
         TimePoint health_at{};
-        std::uint8_t good = 0;                  ///< Number of good verdicts since its probation began; counts to 255 at
-                                                ///< most.
+        std::uint8_t good = 0;  ///< Number of good verdicts since its probation began; counts to 255 at
+                                ///< most.
 
         /// True for data that this tracker can have written; a snapshot with other data is refused.
         /// @complexity linear in the size of the ring, which is constant.
@@ -87,14 +88,11 @@ public:
             auto total = std::uint32_t{0};
             for (std::size_t i = 0; i < points.size(); ++i) {
                 const auto age = (points.size() + next - i - 1U) % points.size();  // 0 is the last verdict
-                if (age >= count && points[i] != 0) {
-                    return false;
-                }
+                if (age >= count && points[i] != 0) { return false; }
                 total += points[i];
             }
             return next < points.size() && count <= points.size() && total == sum && health <= Score::one() &&
-                   (good == 0 || count > 0) &&
-                   TimePoint{} <= health_at && health_at <= time_point_max;
+                   (good == 0 || count > 0) && TimePoint{} <= health_at && health_at <= time_point_max;
         }
 
         friend auto operator==(const node_data&, const node_data&) noexcept -> bool = default;
@@ -112,9 +110,7 @@ public:
             data.health_at = time;
             return;
         }
-        if (data.count > 0 && long_term(data) < parameters_.rejoin_floor) {
-            fill(data);
-        }
+        if (data.count > 0 && long_term(data) < parameters_.rejoin_floor) { fill(data); }
         if (parameters_.rejoin_clears_health) {
             data.health = Score::one();
             data.health_at = time;
@@ -123,13 +119,9 @@ public:
 
     [[nodiscard]] constexpr auto record(node_data& data, Outcome outcome, TimePoint time) const noexcept -> Standing {
         switch (outcome.kind) {
-            case OutcomeKind::success:
-                set_health(data, sum_of(health(data, time), parameters_.boost), time);
-                break;
+            case OutcomeKind::success: set_health(data, sum_of(health(data, time), parameters_.boost), time); break;
             case OutcomeKind::timeout:
-                if (parameters_.timeout_scores_zero) {
-                    take(data, 0);
-                }
+                if (parameters_.timeout_scores_zero) { take(data, 0); }
                 [[fallthrough]];
             case OutcomeKind::timeout_in_group: {
                 const auto now = health(data, time);
@@ -177,9 +169,7 @@ public:
 
     /// The mean verdict over the best one; `score_new` without verdicts.
     [[nodiscard]] constexpr auto long_term(const node_data& data) const noexcept -> Score {
-        if (data.count == 0) {
-            return parameters_.score_new;
-        }
+        if (data.count == 0) { return parameters_.score_new; }
         return Score::from_ratio(data.sum, std::uint64_t{parameters_.points_max} * data.count);
     }
 

@@ -9,12 +9,12 @@
 
 #include <boost/container/small_vector.hpp>
 
+#include <allot/core/grow.hpp>
 #include <allot/policy/role.hpp>
 #include <allot/policy/task_queue.hpp>
 #include <allot/queue/group_ends.hpp>
-#include <allot/queue/value_queue_parameters.hpp>
-#include <allot/core/grow.hpp>
 #include <allot/queue/interval_heap.hpp>
+#include <allot/queue/value_queue_parameters.hpp>
 
 namespace allot { inline namespace v0 {
 
@@ -41,9 +41,7 @@ public:
         ends_.reserve(entry.group);
         detail::grow_to(groups_, group + 1);
         detail::grow_to(places_, task + 1, absent);
-        if (places_[task] != absent) {
-            return;
-        }
+        if (places_[task] != absent) { return; }
         groups_[group].push(entry, Note{places_});
         ends_.pushed(entry);
         ++size_;
@@ -52,13 +50,12 @@ public:
     /// Erases a task; an absent one changes nothing.
     /// @complexity O(log n).
     void erase(const QueueEntry& entry) {
-        if (!contains(entry)) {
-            return;
-        }
+        if (!contains(entry)) { return; }
         auto& heap = groups_[entry.group.value];
         heap.erase(places_[entry.task.value], Note{places_});
         places_[entry.task.value] = absent;
-        ends_.erased(entry, [&] { return heap.first(); }, [&] { return heap.last(); });
+        ends_.erased(
+            entry, [&] { return heap.first(); }, [&] { return heap.last(); });
         --size_;
     }
 
@@ -83,7 +80,9 @@ public:
     [[nodiscard]] auto worst_of(RequirementId group) const -> std::optional<TaskHandle> { return ends_.last(group); }
 
     [[nodiscard]] auto size() const noexcept -> std::uint32_t { return size_; }
-    [[nodiscard]] auto capacity(std::uint32_t nodes) const noexcept -> std::uint32_t { return parameters_.capacity(nodes); }
+    [[nodiscard]] auto capacity(std::uint32_t nodes) const noexcept -> std::uint32_t {
+        return parameters_.capacity(nodes);
+    }
 
     [[nodiscard]] auto parameters() const noexcept -> const Parameters& { return parameters_; }
     void configure(const Parameters& parameters) { parameters_ = detail::sound(parameters); }
@@ -95,19 +94,21 @@ private:
     /// Updates `places_` when the heap moves an entry.
     struct Note {
         std::vector<std::uint32_t>& places;
-        void operator()(const QueueEntry& entry, std::uint32_t place) const noexcept { places[entry.task.value] = place; }
+        void operator()(const QueueEntry& entry, std::uint32_t place) const noexcept {
+            places[entry.task.value] = place;
+        }
     };
     struct Spot {
         std::uint32_t group;
         std::uint32_t place;
     };
 
-    [[nodiscard]] auto at(const Spot& spot) const noexcept -> const QueueEntry& { return groups_[spot.group][spot.place]; }
+    [[nodiscard]] auto at(const Spot& spot) const noexcept -> const QueueEntry& {
+        return groups_[spot.group][spot.place];
+    }
 
     [[nodiscard]] auto contains(const QueueEntry& entry) const noexcept -> bool {
-        if (entry.task.value >= places_.size() || entry.group.value >= groups_.size()) {
-            return false;
-        }
+        if (entry.task.value >= places_.size() || entry.group.value >= groups_.size()) { return false; }
         const auto place = places_[entry.task.value];
         return place < groups_[entry.group.value].size() && at({entry.group.value, place}) == entry;
     }
@@ -126,25 +127,17 @@ private:
             };
         };
         for (const auto group : groups) {
-            if (ends_.filled(group)) {
-                groups_[group.value].for_roots(add_to(group.value));
-            }
+            if (ends_.filled(group)) { groups_[group.value].for_roots(add_to(group.value)); }
         }
         auto steps = std::size_t{64};
-        for (const auto group : groups) {
-            steps += ends_.filled(group) ? groups_[group.value].size() / 64 : 0;
-        }
+        for (const auto group : groups) { steps += ends_.filled(group) ? groups_[group.value].size() / 64 : 0; }
         while (!frontier.empty()) {
-            if (steps-- == 0) {
-                return scan(groups, fits);
-            }
+            if (steps-- == 0) { return scan(groups, fits); }
             std::pop_heap(frontier.begin(), frontier.end(), later);
             const auto spot = frontier.back();
             frontier.pop_back();
             const auto task = at(spot).task;
-            if (task != refused && fits(task)) {
-                return task;
-            }
+            if (task != refused && fits(task)) { return task; }
             groups_[spot.group].for_next(spot.place, add_to(spot.group));
         }
         return std::nullopt;
@@ -157,9 +150,7 @@ private:
         for (const auto group : groups) {
             for (std::uint32_t place = 0; ends_.filled(group) && place < groups_[group.value].size(); ++place) {
                 const auto& entry = groups_[group.value][place];
-                if ((found == nullptr || goes_before(entry, *found)) && fits(entry.task)) {
-                    found = &entry;
-                }
+                if ((found == nullptr || goes_before(entry, *found)) && fits(entry.task)) { found = &entry; }
             }
         }
         return found == nullptr ? std::nullopt : std::optional{found->task};

@@ -6,9 +6,9 @@
 #include <span>
 #include <vector>
 
+#include <allot/core/grow.hpp>
 #include <allot/core/handle.hpp>
 #include <allot/policy/task_queue.hpp>
-#include <allot/core/grow.hpp>
 #include <allot/queue/tournament.hpp>
 
 namespace allot { inline namespace v0 { namespace detail {
@@ -35,9 +35,7 @@ public:
         auto& head = heads_[entry.group.value];
         auto& tail = tails_[entry.group.value];
         const auto alone = head.task == nothing.task;
-        if (alone || goes_before(entry, head)) {
-            head = entry;
-        }
+        if (alone || goes_before(entry, head)) { head = entry; }
         if (alone || goes_before(tail, entry)) {
             tail = entry;
             play(entry.group);
@@ -53,9 +51,7 @@ public:
         auto& tail = tails_[entry.group.value];
         const auto was_first = head.task == entry.task;
         const auto was_last = tail.task == entry.task;
-        if (was_first) {
-            head = was_last ? nothing : first();
-        }
+        if (was_first) { head = was_last ? nothing : first(); }
         if (was_last) {
             tail = was_first ? nothing : last();
             play(entry.group);

@@ -53,9 +53,7 @@ public:
     void erase(std::uint32_t place, const Placed& placed) {
         ALLOT_ASSERT(place < size_, "IntervalHeap::erase: no entry stands at this place");
         const auto last = at(--size_);
-        if (place == size_) {
-            return;
-        }
+        if (place == size_) { return; }
         if (place % 2 == high) {
             fill<high>(last, place, placed);
         } else {
@@ -92,9 +90,7 @@ public:
     template <class F>
     void for_next(std::uint32_t place, F&& f) const {
         if (place % 2 == high) {
-            if (place + 1 < size_) {
-                f(place + 1);
-            }
+            if (place + 1 < size_) { f(place + 1); }
             for_family(place / 2 + 1, f);
         }
     }
@@ -173,9 +169,7 @@ private:
     void fill(const Entry& entry, std::uint32_t place, const Placed& placed) {
         for (auto family = place / 2 + 1; family * fan_out < pairs(); family = place / 2 + 1) {
             const auto top = top_of<end>(family);
-            if (!above<end>(at(top), entry)) {
-                break;
-            }
+            if (!above<end>(at(top), entry)) { break; }
             put(place, at(top), placed);
             place = top;
         }
@@ -191,9 +185,7 @@ private:
 
     template <class F>
     void for_family(std::uint32_t family, F& f) const {
-        for (auto pair = family * fan_out; pair < std::min((family + 1) * fan_out, pairs()); ++pair) {
-            f(2 * pair);
-        }
+        for (auto pair = family * fan_out; pair < std::min((family + 1) * fan_out, pairs()); ++pair) { f(2 * pair); }
     }
 
     std::vector<Family> families_;

@@ -22,9 +22,7 @@ public:
     explicit LinearQueue(const Parameters& parameters) : parameters_{detail::sound(parameters)} {}
 
     void push(const QueueEntry& entry) {
-        if (std::find(entries_.begin(), entries_.end(), entry) == entries_.end()) {
-            entries_.push_back(entry);
-        }
+        if (std::find(entries_.begin(), entries_.end(), entry) == entries_.end()) { entries_.push_back(entry); }
     }
     void erase(const QueueEntry& entry) { std::erase(entries_, entry); }
 
@@ -33,9 +31,7 @@ public:
         const QueueEntry* found = nullptr;
         for (const auto& entry : entries_) {
             const auto candidate = std::find(groups.begin(), groups.end(), entry.group) != groups.end();
-            if (candidate && (found == nullptr || goes_before(entry, *found)) && fits(entry.task)) {
-                found = &entry;
-            }
+            if (candidate && (found == nullptr || goes_before(entry, *found)) && fits(entry.task)) { found = &entry; }
         }
         return found == nullptr ? std::nullopt : std::optional{found->task};
     }
@@ -53,7 +49,9 @@ public:
     }
 
     [[nodiscard]] auto size() const noexcept -> std::uint32_t { return static_cast<std::uint32_t>(entries_.size()); }
-    [[nodiscard]] auto capacity(std::uint32_t nodes) const noexcept -> std::uint32_t { return parameters_.capacity(nodes); }
+    [[nodiscard]] auto capacity(std::uint32_t nodes) const noexcept -> std::uint32_t {
+        return parameters_.capacity(nodes);
+    }
 
     [[nodiscard]] auto parameters() const noexcept -> const Parameters& { return parameters_; }
     void configure(const Parameters& parameters) { parameters_ = detail::sound(parameters); }

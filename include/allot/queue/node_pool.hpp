@@ -78,7 +78,8 @@ public:
     [[nodiscard]] auto allocate(std::size_t count) -> T* {
         static_assert(alignof(T) <= __STDCPP_DEFAULT_NEW_ALIGNMENT__,
                       "allot::PoolAllocator: this type has an alignment of its own, which a NodePool does not keep.");
-        return static_cast<T*>(count == 1 && pool_->serves(sizeof(T)) ? pool_->take() : std::allocator<T>{}.allocate(count));
+        return static_cast<T*>(count == 1 && pool_->serves(sizeof(T)) ? pool_->take()
+                                                                      : std::allocator<T>{}.allocate(count));
     }
     void deallocate(T* memory, std::size_t count) noexcept {
         if (count == 1 && pool_->serves(sizeof(T))) {
@@ -110,9 +111,7 @@ public:
     /// A deep copy, whose nodes are in order in memory. Strong guarantee.
     /// @complexity O(n).
     Pooled(const Pooled& other) : Pooled{} {
-        for (const auto& value : *other) {
-            all_->container.insert(all_->container.end(), value);
-        }
+        for (const auto& value : *other) { all_->container.insert(all_->container.end(), value); }
     }
     Pooled(Pooled&&) noexcept = default;
     auto operator=(const Pooled& other) -> Pooled& { return *this = Pooled{other}; }

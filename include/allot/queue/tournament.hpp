@@ -26,15 +26,11 @@ public:
     /// @complexity O(players) when their number passes a power of two, else O(1).
     void reserve(std::uint32_t players) {
         const auto leaves = std::bit_ceil(std::size_t{players});
-        if (2 * leaves <= winners_.size()) {
-            return;
-        }
+        if (2 * leaves <= winners_.size()) { return; }
         auto winners = std::vector<std::uint32_t>(2 * leaves, nobody);
         // The former tree becomes the left end of a higher one.
         for (std::size_t to = leaves, from = winners_.size() / 2; from > 0; to /= 2, from /= 2) {
-            for (std::size_t i = 0; i < from; ++i) {
-                winners[to + i] = winners_[from + i];
-            }
+            for (std::size_t i = 0; i < from; ++i) { winners[to + i] = winners_[from + i]; }
         }
         for (auto match = leaves / 2; match > 0; match /= 2) {
             winners[match] = winners[match] == nobody ? winners[2 * match] : winners[match];

@@ -13,8 +13,8 @@
 #include <allot/policy/role.hpp>
 #include <allot/policy/task_queue.hpp>
 #include <allot/queue/group_ends.hpp>
-#include <allot/queue/value_queue_parameters.hpp>
 #include <allot/queue/node_pool.hpp>
+#include <allot/queue/value_queue_parameters.hpp>
 
 namespace allot { inline namespace v0 {
 
@@ -40,20 +40,17 @@ public:
     /// @complexity O(log n).
     void push(const QueueEntry& entry) {
         ends_.reserve(entry.group);
-        if (entries_->insert(entry).second) {
-            ends_.pushed(entry);
-        }
+        if (entries_->insert(entry).second) { ends_.pushed(entry); }
     }
 
     /// Erases a task; an absent one changes nothing.
     /// @complexity O(log n).
     void erase(const QueueEntry& entry) {
         const auto found = entries_->find(entry);
-        if (found == entries_->end() || *found != entry) {
-            return;
-        }
+        if (found == entries_->end() || *found != entry) { return; }
         const auto behind = entries_->erase(found);
-        ends_.erased(entry, [&] { return *behind; }, [&] { return *std::prev(behind); });
+        ends_.erased(
+            entry, [&] { return *behind; }, [&] { return *std::prev(behind); });
     }
 
     /// The first in order among all tasks of the groups that `fits`.
@@ -76,7 +73,9 @@ public:
     [[nodiscard]] auto worst_of(RequirementId group) const -> std::optional<TaskHandle> { return ends_.last(group); }
 
     [[nodiscard]] auto size() const noexcept -> std::uint32_t { return static_cast<std::uint32_t>(entries_->size()); }
-    [[nodiscard]] auto capacity(std::uint32_t nodes) const noexcept -> std::uint32_t { return parameters_.capacity(nodes); }
+    [[nodiscard]] auto capacity(std::uint32_t nodes) const noexcept -> std::uint32_t {
+        return parameters_.capacity(nodes);
+    }
 
     [[nodiscard]] auto parameters() const noexcept -> const Parameters& { return parameters_; }
     void configure(const Parameters& parameters) { parameters_ = detail::sound(parameters); }
@@ -91,10 +90,10 @@ private:
         auto operator()(const QueueEntry& a, RequirementId b) const noexcept -> bool { return a.group < b; }
         auto operator()(RequirementId a, const QueueEntry& b) const noexcept -> bool { return a < b.group; }
     };
-    using Entries = boost::multi_index_container<
-        QueueEntry, boost::multi_index::indexed_by<boost::multi_index::ordered_unique<boost::multi_index::identity<QueueEntry>,
-                                                                                      GroupThenValue>>,
-        PoolAllocator<QueueEntry>>;
+    using Entries = boost::multi_index_container<QueueEntry,
+                                                 boost::multi_index::indexed_by<boost::multi_index::ordered_unique<
+                                                     boost::multi_index::identity<QueueEntry>, GroupThenValue>>,
+                                                 PoolAllocator<QueueEntry>>;
 
     /// The best task after `refused`, which is the best of all and does not fit: the groups' tasks merged in order.
     template <class Fits>
@@ -102,27 +101,17 @@ private:
         -> std::optional<TaskHandle> {
         auto heads = boost::container::small_vector<std::pair<Entries::const_iterator, Entries::const_iterator>, 32>{};
         for (const auto group : groups) {
-            if (!ends_.filled(group)) {
-                continue;
-            }
+            if (!ends_.filled(group)) { continue; }
             auto range = entries_->equal_range(group, OfGroup{});
-            if (*range.first == refused) {
-                ++range.first;
-            }
-            if (range.first != range.second) {
-                heads.push_back(range);
-            }
+            if (*range.first == refused) { ++range.first; }
+            if (range.first != range.second) { heads.push_back(range); }
         }
         while (!heads.empty()) {
             auto first = heads.begin();
             for (auto head = heads.begin(); head != heads.end(); ++head) {
-                if (goes_before(*head->first, *first->first)) {
-                    first = head;
-                }
+                if (goes_before(*head->first, *first->first)) { first = head; }
             }
-            if (fits(first->first->task)) {
-                return first->first->task;
-            }
+            if (fits(first->first->task)) { return first->first->task; }
             if (++first->first == first->second) {
                 *first = heads.back();
                 heads.pop_back();

@@ -29,7 +29,8 @@ struct ValueQueueParameters {
         const auto wanted = std::max<std::uint64_t>(capacity_min, tasks_per_node.of(nodes));
         return static_cast<std::uint32_t>(std::min<std::uint64_t>(wanted, 0xFFFF'FFFFU));
     }
-    friend constexpr auto operator==(const ValueQueueParameters&, const ValueQueueParameters&) noexcept -> bool = default;
+    friend constexpr auto operator==(const ValueQueueParameters&, const ValueQueueParameters&) noexcept
+        -> bool = default;
 };
 ALLOT_FIELDS(ValueQueueParameters, tasks_per_node, capacity_min)
 

@@ -15,7 +15,7 @@ namespace allot { inline namespace v0 {
 
 /// The receiver of the units left over when every payment is rounded down; there are fewer such units than members.
 enum class Remainder : std::uint8_t {
-    last_paid,         ///< The last member with a score above zero gets all of them (rule 23).
+    last_paid,  ///< The last member with a score above zero gets all of them (rule 23).
     /// One unit each to the members that lost most by rounding, earlier ones first. A higher score never gets less.
     largest_fraction,
 };
@@ -93,10 +93,12 @@ struct PaymentShares {
 
 /// Divides a payment as the relay of 2026 does; the three shares add up to the payment, to the last unit.
 /// Errors: `percent_invalid` for more than 100, `amount_overflow` for 2^96 and more.
-[[nodiscard]] constexpr auto share_payment(Amount payment, std::uint32_t network_percent, std::uint32_t delegators_percent)
-    -> Result<PaymentShares, RewardError> {
+[[nodiscard]] constexpr auto share_payment(Amount payment, std::uint32_t network_percent,
+                                           std::uint32_t delegators_percent) -> Result<PaymentShares, RewardError> {
     if (!payment.admitted()) { return FailureOf<RewardError>{RewardError::amount_overflow}; }
-    if (network_percent > 100 || delegators_percent > 100) { return FailureOf<RewardError>{RewardError::percent_invalid}; }
+    if (network_percent > 100 || delegators_percent > 100) {
+        return FailureOf<RewardError>{RewardError::percent_invalid};
+    }
     const auto network = payment.units * network_percent / 100;
     const auto rest = payment.units - network;
     const auto delegators = rest * delegators_percent / 100;

@@ -39,8 +39,8 @@ struct ServiceScores {
     const auto total = std::uint64_t{weights.vram} + weights.timeout + weights.speed;
     if (total == 0) { return FailureOf<RewardError>{RewardError::weights_invalid}; }
     const auto speed = scores.speed.value_or(weights.speed_unknown);
-    const auto sum = std::uint64_t{weights.vram} * scores.vram.raw() + std::uint64_t{weights.timeout} * scores.timeout.raw() +
-                     std::uint64_t{weights.speed} * speed.raw();
+    const auto sum = std::uint64_t{weights.vram} * scores.vram.raw() +
+                     std::uint64_t{weights.timeout} * scores.timeout.raw() + std::uint64_t{weights.speed} * speed.raw();
     return Score::from_raw(static_cast<std::uint32_t>(sum / total));  // at most 3 × 2^62, so no sum overflows
 }
 

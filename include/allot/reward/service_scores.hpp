@@ -24,7 +24,8 @@ namespace allot { inline namespace v0 {
 /// @param least The shortest timeout the network allows, not negative.
 /// @param longest The longest timeout of any node of the network.
 /// Errors: `timeout_too_short` below the least (rule 21), `timeout_exceeds_longest`.
-[[nodiscard]] constexpr auto timeout_score(Duration timeout, Duration least, Duration longest) -> Result<Score, RewardError> {
+[[nodiscard]] constexpr auto timeout_score(Duration timeout, Duration least, Duration longest)
+    -> Result<Score, RewardError> {
     if (timeout < least || timeout <= Duration{0}) { return FailureOf<RewardError>{RewardError::timeout_too_short}; }
     if (timeout > longest) { return FailureOf<RewardError>{RewardError::timeout_exceeds_longest}; }
     if (longest == least) { return Score::one(); }

@@ -57,7 +57,9 @@ public:
 
 private:
     using Points = std::vector<std::optional<std::uint32_t>>;
-    [[nodiscard]] auto of(Round round) -> Points& { return round == Round::commitment ? points_.first : points_.second; }
+    [[nodiscard]] auto of(Round round) -> Points& {
+        return round == Round::commitment ? points_.first : points_.second;
+    }
 
     std::vector<std::uint32_t> round_scores_;
     std::pair<Points, Points> points_;  // by member: committed, disclosed

@@ -12,8 +12,8 @@
 
 #include <allot/core/score.hpp>
 #include <allot/core/siphash.hpp>
-#include <allot/store/records.hpp>
 #include <allot/store/record_fields.hpp>
+#include <allot/store/records.hpp>
 
 namespace allot { inline namespace v0 {
 
@@ -22,9 +22,7 @@ class Digest {
 public:
     template <class T>
         requires(std::is_integral_v<T> || std::is_enum_v<T>)
-    void add(T value) {
-        hasher_.word(static_cast<std::uint64_t>(value));
-    }
+    void add(T value) { hasher_.word(static_cast<std::uint64_t>(value)); }
     void add(u128 value) {
         hasher_.word(value.high());
         hasher_.word(value.low());
@@ -45,9 +43,7 @@ public:
     template <class T>
     void add(const std::optional<T>& value) {
         add(value.has_value());
-        if (value) {
-            add(*value);
-        }
+        if (value) { add(*value); }
     }
     template <class T>
     void add(const std::vector<T>& values) {
@@ -75,9 +71,7 @@ public:
     template <class NodeData>
     void add(const NodeRecord<NodeData>& v) {
         add(v.node);
-        if constexpr (has_fields<NodeData>) {
-            add(v.qos);
-        }
+        if constexpr (has_fields<NodeData>) { add(v.qos); }
     }
 
     template <class... Ts>
@@ -87,9 +81,7 @@ public:
     template <class Values>
     void list(const Values& values) {
         add(std::uint64_t{values.size()});
-        for (const auto& value : values) {
-            add(value);
-        }
+        for (const auto& value : values) { add(value); }
     }
     [[nodiscard]] auto finish() const -> std::uint64_t { return hasher_.finish(); }
 

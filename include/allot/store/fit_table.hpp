@@ -8,10 +8,10 @@
 #include <utility>
 #include <vector>
 
+#include <allot/core/grow.hpp>
 #include <allot/core/node.hpp>
 #include <allot/core/siphash.hpp>
 #include <allot/core/task.hpp>
-#include <allot/core/grow.hpp>
 #include <allot/store/interner.hpp>
 #include <allot/store/pages.hpp>
 #include <allot/store/slot_set.hpp>
@@ -59,14 +59,11 @@ struct RequirementHash {
             hash_text(hasher, gpu.name);
             hasher.word(gpu.vram.count);
         }
-        hasher.word((std::uint64_t{value.platforms.size()} << 48U) | (std::uint64_t{value.platforms_refused.size()} << 34U) |
-                    (std::uint64_t{value.gang_size} << 2U) | (value.same_card ? 2U : 0U) | (value.software ? 1U : 0U));
-        for (const auto& platform : value.platforms) {
-            hash_text(hasher, platform);
-        }
-        for (const auto& platform : value.platforms_refused) {
-            hash_text(hasher, platform);
-        }
+        hasher.word((std::uint64_t{value.platforms.size()} << 48U) |
+                    (std::uint64_t{value.platforms_refused.size()} << 34U) | (std::uint64_t{value.gang_size} << 2U) |
+                    (value.same_card ? 2U : 0U) | (value.software ? 1U : 0U));
+        for (const auto& platform : value.platforms) { hash_text(hasher, platform); }
+        for (const auto& platform : value.platforms_refused) { hash_text(hasher, platform); }
         if (value.software) {
             hasher.word((std::uint64_t{value.software->major} << 32U) | value.software->minor);
             hasher.word(value.software->patch);
@@ -101,7 +98,9 @@ public:
 
     /// All live classes, ascending.
     [[nodiscard]] auto all_classes() const -> std::span<const ClassId> { return all_; }
-    [[nodiscard]] auto classes_of(RequirementId id) const -> std::span<const ClassId> { return rows_[id.value].classes; }
+    [[nodiscard]] auto classes_of(RequirementId id) const -> std::span<const ClassId> {
+        return rows_[id.value].classes;
+    }
     [[nodiscard]] auto requirements_of(ClassId id) const -> std::span<const RequirementId> {
         const auto& column = columns_[id.value];
         return column.open ? std::span<const RequirementId>{column.requirements} : std::span<const RequirementId>{};
@@ -156,9 +155,7 @@ public:
     void add(ClassId id, NodeClass value, const Fits& fits, bool open = true) {
         auto requirements = std::vector<RequirementId>{};
         requirements_.for_each([&](std::uint32_t r, const Requirement& requirement) {
-            if (fits(value, requirement)) {
-                requirements.push_back(RequirementId{r});
-            }
+            if (fits(value, requirement)) { requirements.push_back(RequirementId{r}); }
         });
         columns_.ensure(id.value);
         for (const auto r : requirements) {
@@ -166,9 +163,7 @@ public:
         }
         detail::make_room(all_, all_.size() + 1);
         classes_.put(id.value, std::move(value));  // the last call that may throw
-        for (const auto r : requirements) {
-            ++rows_[r.value].fitting;
-        }
+        for (const auto r : requirements) { ++rows_[r.value].fitting; }
         auto& column = columns_[id.value];
         column.requirements = std::move(requirements);
         column.open = false;
@@ -181,9 +176,7 @@ public:
     /// @complexity O(requirements that it fits · classes that they fit).
     void set_open(ClassId id, bool open) {
         auto& column = columns_[id.value];
-        if (column.open == open) {
-            return;
-        }
+        if (column.open == open) { return; }
         column.open = open;
         for (const auto r : column.requirements) {
             if (open) {
@@ -204,9 +197,7 @@ public:
     void add(RequirementId id, Requirement value, const Fits& fits) {
         auto fitting = std::vector<ClassId>{};
         classes_.for_each([&](std::uint32_t c, const NodeClass& node_class) {
-            if (fits(node_class, value)) {
-                fitting.push_back(ClassId{c});
-            }
+            if (fits(node_class, value)) { fitting.push_back(ClassId{c}); }
         });
         rows_.ensure(id.value);
         for (const auto c : fitting) {
@@ -215,9 +206,7 @@ public:
         const auto gang = value.gang_size > 1;
         requirements_.put(id.value, std::move(value));  // the last call that may throw
         gangs_ += gang ? 1U : 0U;
-        for (const auto c : fitting) {
-            insert(columns_[c.value].requirements, id);
-        }
+        for (const auto c : fitting) { insert(columns_[c.value].requirements, id); }
         rows_[id.value] = row_of(std::move(fitting));
     }
 
@@ -225,26 +214,18 @@ public:
     /// @complexity O(classes + requirements that it fits · classes that they fit) for a class, O(classes · requirements
     /// that they fit) for a requirement.
     auto erase_if_unused(ClassId id) -> bool {
-        if (!classes_.erase_if_unused(id.value)) {
-            return false;
-        }
+        if (!classes_.erase_if_unused(id.value)) { return false; }
         set_open(id, false);
-        for (const auto r : columns_[id.value].requirements) {
-            --rows_[r.value].fitting;
-        }
+        for (const auto r : columns_[id.value].requirements) { --rows_[r.value].fitting; }
         columns_[id.value].requirements.clear();
         std::erase(all_, id);
         return true;
     }
     auto erase_if_unused(RequirementId id) -> bool {
         const auto gang = value(id).gang_size > 1;
-        if (!requirements_.erase_if_unused(id.value)) {
-            return false;
-        }
+        if (!requirements_.erase_if_unused(id.value)) { return false; }
         gangs_ -= gang ? 1U : 0U;
-        for (const auto c : all_) {
-            std::erase(columns_[c.value].requirements, id);
-        }
+        for (const auto c : all_) { std::erase(columns_[c.value].requirements, id); }
         rows_[id.value] = {};
         return true;
     }
@@ -253,22 +234,14 @@ public:
     /// @complexity O(classes · requirements).
     template <class Fits, class Open>
     void refit(const Fits& fits, const Open& open) {
-        for (const auto c : all_) {
-            columns_[c.value].open = open(columns_[c.value].active);
-        }
-        for (const auto c : all_) {
-            columns_[c.value].requirements.clear();
-        }
+        for (const auto c : all_) { columns_[c.value].open = open(columns_[c.value].active); }
+        for (const auto c : all_) { columns_[c.value].requirements.clear(); }
         requirements_.for_each([&](std::uint32_t r, const Requirement& requirement) {
             auto fitting = std::vector<ClassId>{};
             for (const auto c : all_) {
-                if (fits(value(c), requirement)) {
-                    fitting.push_back(c);
-                }
+                if (fits(value(c), requirement)) { fitting.push_back(c); }
             }
-            for (const auto c : fitting) {
-                columns_[c.value].requirements.push_back(RequirementId{r});
-            }
+            for (const auto c : fitting) { columns_[c.value].requirements.push_back(RequirementId{r}); }
             rows_[r] = row_of(std::move(fitting), rows_[r].staying);
         });
     }
@@ -277,14 +250,14 @@ private:
     struct Column {
         std::vector<RequirementId> requirements;  // all that it fits, open or not
         SlotSet slots;
-        std::vector<NodeHandle> nodes;            // by slot; for taken slots only
+        std::vector<NodeHandle> nodes;  // by slot; for taken slots only
         std::uint32_t active = 0;
         bool open = true;
     };
     struct Row {
         std::vector<ClassId> classes;  // all that fit and are open; with room for all that fit, also in a copy
         std::uint32_t fitting = 0;
-        std::uint32_t staying = 0;     // number of tasks
+        std::uint32_t staying = 0;  // number of tasks
 
         Row() = default;
         Row(Row&&) noexcept = default;

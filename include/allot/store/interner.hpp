@@ -122,9 +122,8 @@ public:
     /// @complexity O(size).
     [[nodiscard]] friend auto operator==(const Interner& a, const Interner& b) -> bool {
         auto equal = a.ids_ == b.ids_;
-        a.ids_.for_each([&](std::uint32_t id) {
-            equal = equal && a.count(id) == b.count(id) && a.value(id) == b.value(id);
-        });
+        a.ids_.for_each(
+            [&](std::uint32_t id) { equal = equal && a.count(id) == b.count(id) && a.value(id) == b.value(id); });
         return equal;
     }
 

@@ -41,15 +41,11 @@ public:
     /// Adds or removes one user, which may be a node that has the model on its disk.
     void acquire(ModelId id, bool on_disk = false) {
         names_.acquire(id.value);
-        if (on_disk && holders_[id.value]++ == 0) {
-            ++held_;
-        }
+        if (on_disk && holders_[id.value]++ == 0) { ++held_; }
     }
     void release(ModelId id, bool on_disk = false) {
         names_.release(id.value);
-        if (on_disk && --holders_[id.value] == 0) {
-            --held_;
-        }
+        if (on_disk && --holders_[id.value] == 0) { --held_; }
     }
     /// True if some node has the model on its disk. The next two return the number of such nodes, and the number of
     /// such models.
@@ -80,9 +76,7 @@ public:
         auto& rows = places_[id.value];
         const auto row = std::lower_bound(rows.begin(), rows.end(), node_class, before);
         row->second.free(place);
-        if (row->second.empty()) {
-            rows.erase(row);
-        }
+        if (row->second.empty()) { rows.erase(row); }
     }
 
     /// Brings places from one list of held models to the other: frees those of `was`, takes those of `is`.
@@ -96,14 +90,10 @@ public:
         };
         for (const auto& held : was) {
             release(held.model, held.on_disk());
-            if (held.on_disk() && !keeps(is, held)) {
-                free(held.model, node_class, held.place);
-            }
+            if (held.on_disk() && !keeps(is, held)) { free(held.model, node_class, held.place); }
         }
         for (const auto& held : is) {
-            if (held.on_disk() && !keeps(was, held)) {
-                take(held.model, node_class, held.place);
-            }
+            if (held.on_disk() && !keeps(was, held)) { take(held.model, node_class, held.place); }
         }
     }
 

@@ -33,9 +33,7 @@ public:
 
     /// A deep copy. Strong guarantee.
     /// @complexity O(capacity).
-    Pages(const Pages& other)
-        requires std::copyable<T>
-    {
+    Pages(const Pages& other) requires std::copyable<T> {
         pages_.reserve(other.pages_.size());
         for (const auto& page : other.pages_) {
             pages_.push_back(std::make_unique<T[]>(page_size));
@@ -48,9 +46,7 @@ public:
 
     /// A deep copy. Strong guarantee.
     /// @complexity O(capacity).
-    auto operator=(const Pages& other) -> Pages&
-        requires std::copyable<T>
-    {
+    auto operator=(const Pages& other) -> Pages& requires std::copyable<T> {
         if (this != &other) { *this = Pages{other}; }
         return *this;
     }
@@ -87,9 +83,7 @@ public:
     }
 
     /// Number of handles that have a record: all below this number.
-    [[nodiscard]] auto capacity() const noexcept -> std::uint64_t {
-        return std::uint64_t{pages_.size()} * page_size;
-    }
+    [[nodiscard]] auto capacity() const noexcept -> std::uint64_t { return std::uint64_t{pages_.size()} * page_size; }
 
 private:
     std::vector<std::unique_ptr<T[]>> pages_;

@@ -16,9 +16,7 @@ template <class T>
 void prefetch(const T& object) noexcept {
     constexpr auto line = std::size_t{64};
     const auto* bytes = reinterpret_cast<const volatile unsigned char*>(&object);
-    for (auto i = std::size_t{0}; i < sizeof(T); i += line) {
-        (void)bytes[i];
-    }
+    for (auto i = std::size_t{0}; i < sizeof(T); i += line) { (void)bytes[i]; }
     (void)bytes[sizeof(T) - 1];
 }
 

@@ -8,10 +8,11 @@ namespace allot { inline namespace v0 {
 /// The fields of a dispatcher's records. An order never changes: it is the order of the bytes.
 
 ALLOT_FIELDS(Requirement, vram_min, gpus, platforms, platforms_refused, software, gang_size, same_card)
-ALLOT_FIELDS(Node, id, operator_id, stake, stake_root, due_at, node_class, slot, lease, state, excluded, kicked_out, labels, held)
+ALLOT_FIELDS(Node, id, operator_id, stake, stake_root, due_at, node_class, slot, lease, state, excluded, kicked_out,
+             labels, held)
 ALLOT_FIELDS_OF_TEMPLATE(NodeRecord, node, qos)
-ALLOT_FIELDS(Task, id, owner, fee, value, sequence, duration_estimate, submitted_at, due_at, requirement, lease, group, attempt,
-             models, avoided, labels, strikes, state, pinned_to)
+ALLOT_FIELDS(Task, id, owner, fee, value, sequence, duration_estimate, submitted_at, due_at, requirement, lease, group,
+             attempt, models, avoided, labels, strikes, state, pinned_to)
 ALLOT_FIELDS(EndedTask, id, due_at, node, ending, cause)
 ALLOT_FIELDS(LeaseRecord, token, task, node, started_at, deadline, next, phase, member, of)
 ALLOT_FIELDS(GroupRecord::Member, node, operator_id)

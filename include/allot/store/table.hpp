@@ -87,12 +87,15 @@ public:
     /// The handle of a name.
     /// @complexity O(1), also for names that an attacker chose.
     [[nodiscard]] auto find(const Name& name) const -> std::optional<H> {
-        const auto found = names_.find(known_hash(name), [&](std::uint32_t h) { return name_of((*this)[H{h}]) == name; });
+        const auto found =
+            names_.find(known_hash(name), [&](std::uint32_t h) { return name_of((*this)[H{h}]) == name; });
         return found ? std::optional{H{*found}} : std::nullopt;
     }
 
     /// Keyed hash of a name.
-    [[nodiscard]] auto hash(const Name& name) const -> std::uint64_t { return SipHash13{key_}.words(name.words()).finish(); }
+    [[nodiscard]] auto hash(const Name& name) const -> std::uint64_t {
+        return SipHash13{key_}.words(name.words()).finish();
+    }
     /// Declares that the following calls are about this name, so that none of them hashes it again. Changes no result.
     /// @pre `hash(name) == hash`.
     void expect(const Name& name, std::uint64_t hash) {

@@ -18,7 +18,17 @@
 namespace allot { inline namespace v0 {
 
 /// The tables of a network, in the order of a snapshot: a record follows the records that it refers to.
-enum class Section : std::uint8_t { classes, requirements, models, node_names, nodes, groups, tasks, ended_tasks, leases };
+enum class Section : std::uint8_t {
+    classes,
+    requirements,
+    models,
+    node_names,
+    nodes,
+    groups,
+    tasks,
+    ended_tasks,
+    leases
+};
 inline constexpr std::size_t section_count = 9;
 
 /// The entries that changed, by section: ascending handles or ids, each once. An entry may be absent now.
@@ -60,27 +70,38 @@ struct Replaced {
     std::optional<Record> before{};
 };
 /// A node's models before a change.
-struct HoldingsReplaced { NodeHandle handle; HeldModels before; };
+struct HoldingsReplaced {
+    NodeHandle handle;
+    HeldModels before;
+};
 /// Parameters before a change.
 template <class Configuration>
-struct ConfigurationReplaced { Configuration before; };
+struct ConfigurationReplaced {
+    Configuration before;
+};
 /// A value was interned.
 template <class Id>
-struct Inserted { Id id; };
+struct Inserted {
+    Id id;
+};
 /// A value without users was erased.
 template <class Id, class Value>
-struct Erased { Id id; Value value; };
+struct Erased {
+    Id id;
+    Value value;
+};
 
 /// The notes since the outermost session began, in order.
 template <class NodeData, class Configuration>
 class UndoLog {
 public:
-    using Entry = std::variant<Replaced<NodeHandle, NodeRecord<NodeData>>, Replaced<TaskHandle, Task>,
-                              Replaced<EndedHandle, EndedTask>, Replaced<LeaseHandle, LeaseRecord>,
-                              Replaced<GroupHandle, GroupRecord>, HoldingsReplaced, Counters, ConfigurationReplaced<Configuration>,
-                              Inserted<ClassId>, Inserted<RequirementId>, Inserted<ModelId>, Inserted<NodeNameId>,
-                              Erased<ClassId, NodeClass>, Erased<RequirementId, Requirement>,
-                              Erased<ModelId, std::string>, Erased<NodeNameId, NodeId>>;
+    using Entry =
+        std::variant<Replaced<NodeHandle, NodeRecord<NodeData>>, Replaced<TaskHandle, Task>,
+                     Replaced<EndedHandle, EndedTask>, Replaced<LeaseHandle, LeaseRecord>,
+                     Replaced<GroupHandle, GroupRecord>, HoldingsReplaced, Counters,
+                     ConfigurationReplaced<Configuration>, Inserted<ClassId>, Inserted<RequirementId>,
+                     Inserted<ModelId>, Inserted<NodeNameId>, Erased<ClassId, NodeClass>,
+                     Erased<RequirementId, Requirement>, Erased<ModelId, std::string>, Erased<NodeNameId, NodeId>>;
 
     /// Adds a note. The reference holds until the next one. If an allocation throws, nothing changes.
     template <class N>

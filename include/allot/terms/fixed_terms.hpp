@@ -12,18 +12,18 @@ namespace allot { inline namespace v0 {
 
 /// Parameters of `FixedTerms`.
 struct FixedTermsParameters {
-    std::uint32_t estimates = 2;                            ///< Length of a lease in multiples of the estimate.
-    Duration length_min = std::chrono::seconds{60};         ///< Least length of a lease.
-    Duration length_max = std::chrono::seconds{7'200};      ///< Greatest length of a lease at its start.
-    Duration renewed_max = std::chrono::seconds{28'800};    ///< Greatest length of a lease with its renewals.
-    Duration patience = std::chrono::hours{6};              ///< Longest wait in the queue.
-    Next after_timeout = Next::end;                         ///< Continuation after a timeout; terminal by default.
-    Next after_failure = Next::end;                         ///< Continuation after `fail`; terminal by default.
-    std::uint32_t attempts_max = 3;                         ///< A task is started at most this many times.
-    std::uint32_t strikes_max = 0xFFFF'FFFFU;               ///< Number of failures that end the task. A refusal is no
-                                                            ///< failure.
-    std::uint32_t blamed_max = 0xFFFF'FFFFU;                ///< Number of failures blamed on the nodes; later ones are
-                                                            ///< blamed on the task.
+    std::uint32_t estimates = 2;                          ///< Length of a lease in multiples of the estimate.
+    Duration length_min = std::chrono::seconds{60};       ///< Least length of a lease.
+    Duration length_max = std::chrono::seconds{7'200};    ///< Greatest length of a lease at its start.
+    Duration renewed_max = std::chrono::seconds{28'800};  ///< Greatest length of a lease with its renewals.
+    Duration patience = std::chrono::hours{6};            ///< Longest wait in the queue.
+    Next after_timeout = Next::end;                       ///< Continuation after a timeout; terminal by default.
+    Next after_failure = Next::end;                       ///< Continuation after `fail`; terminal by default.
+    std::uint32_t attempts_max = 3;                       ///< A task is started at most this many times.
+    std::uint32_t strikes_max = 0xFFFF'FFFFU;             ///< Number of failures that end the task. A refusal is no
+                                                          ///< failure.
+    std::uint32_t blamed_max = 0xFFFF'FFFFU;              ///< Number of failures blamed on the nodes; later ones are
+                                                          ///< blamed on the task.
 
     /// The fault of the parameters as one sentence; null when they are valid together.
     [[nodiscard]] constexpr auto fault() const noexcept -> const char* {
@@ -48,10 +48,11 @@ struct FixedTermsParameters {
     [[nodiscard]] constexpr auto length(Duration expected) const noexcept -> Duration {
         return std::clamp(expected * estimates, length_min, length_max);
     }
-    friend constexpr auto operator==(const FixedTermsParameters&, const FixedTermsParameters&) noexcept -> bool = default;
+    friend constexpr auto operator==(const FixedTermsParameters&, const FixedTermsParameters&) noexcept
+        -> bool = default;
 };
-ALLOT_FIELDS(FixedTermsParameters, estimates, length_min, length_max, renewed_max, patience, after_timeout, after_failure,
-             attempts_max, strikes_max, blamed_max)
+ALLOT_FIELDS(FixedTermsParameters, estimates, length_min, length_max, renewed_max, patience, after_timeout,
+             after_failure, attempts_max, strikes_max, blamed_max)
 
 /// Time to load other base models than those in use, initially as the relay sets it (spec: crynux.md 7).
 inline constexpr auto model_switch_time = Duration{std::chrono::seconds{120}};

@@ -21,8 +21,8 @@ struct AdaptiveReplicationParameters {
     }
     /// True if `fault()` is null.
     [[nodiscard]] constexpr auto valid() const noexcept -> bool { return fault() == nullptr; }
-    friend constexpr auto operator==(const AdaptiveReplicationParameters&, const AdaptiveReplicationParameters&) noexcept
-        -> bool = default;
+    friend constexpr auto operator==(const AdaptiveReplicationParameters&,
+                                     const AdaptiveReplicationParameters&) noexcept -> bool = default;
 };
 
 /// Adaptive replication: how often other nodes repeat a node's work. Every task is repeated until enough of its results

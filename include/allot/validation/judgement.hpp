@@ -43,10 +43,10 @@ enum class MemberVerdict : std::uint8_t {
 
 /// Verdict on a group as a whole.
 enum class Agreement : std::uint8_t {
-    result,    ///< At least two results are the same.
-    error,     ///< At least two nodes report that the task cannot be done.
-    none,      ///< No two answers are the same.
-    too_few,   ///< Fewer than two members answered.
+    result,   ///< At least two results are the same.
+    error,    ///< At least two nodes report that the task cannot be done.
+    none,     ///< No two answers are the same.
+    too_few,  ///< Fewer than two members answered.
 };
 
 /// One ended member, as input of `judge`.
@@ -55,7 +55,7 @@ struct MemberAnswer {
     MemberState state = MemberState::aborted;
     /// Time from start to answer; decides ranks. Among equals, the lower task id ranks first.
     Duration took{};
-    std::span<const std::uint8_t> result{};   ///< The result, if submitted; else empty.
+    std::span<const std::uint8_t> result{};  ///< The result, if submitted; else empty.
 };
 
 /// Verdict on a group. Arrays have the members' order in the call of `judge`.
@@ -84,8 +84,8 @@ struct Judgement {
 /// the points of its rank). A member that timed out while another answered gets zero points.
 /// @pre All members have ended, and their task ids differ.
 /// @complexity linear in the length of the results.
-[[nodiscard]] inline auto judge(const std::array<MemberAnswer, group_size>& members, const ValidationParameters& parameters)
-    -> Judgement {
+[[nodiscard]] inline auto judge(const std::array<MemberAnswer, group_size>& members,
+                                const ValidationParameters& parameters) -> Judgement {
     auto judgement = Judgement{};
     auto order = std::array<std::size_t, group_size>{0, 1, 2};
     std::sort(order.begin(), order.end(), [&](auto a, auto b) {
@@ -119,7 +119,8 @@ struct Judgement {
         const auto third = 3 - first - second;
         if (third < answers) {
             const auto agrees = same(first, third) || (parameters.chain_matches && same(second, third));
-            const auto against = errors && !parameters.slash_across_errors ? MemberVerdict::undecided : MemberVerdict::wrong;
+            const auto against =
+                errors && !parameters.slash_across_errors ? MemberVerdict::undecided : MemberVerdict::wrong;
             judgement.verdicts[order[third]] = agrees ? right : against;
         }
         judgement.verdicts[order[second]] = right;

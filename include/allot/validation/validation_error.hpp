@@ -78,9 +78,12 @@ enum class ValidationError : std::uint16_t {
         case ValidationError::not_revealed: return "reveal the group before others join it";
         case ValidationError::nothing_submitted: return "the task submitted nothing that could be accepted";
         case ValidationError::upload_unasked: return "no upload of this task's result is awaited";
-        case ValidationError::fee_differs: return "tasks of one group have one fee, for which of them is paid shows at the end";
-        case ValidationError::work_missing: return "the task has no work; pass a hash of all that its answer follows from";
-        case ValidationError::work_differs: return "tasks of one group have one work, for answers to different questions differ";
+        case ValidationError::fee_differs:
+            return "tasks of one group have one fee, for which of them is paid shows at the end";
+        case ValidationError::work_missing:
+            return "the task has no work; pass a hash of all that its answer follows from";
+        case ValidationError::work_differs:
+            return "tasks of one group have one work, for answers to different questions differ";
     }
     return "unknown error";
 }

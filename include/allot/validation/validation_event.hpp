@@ -47,29 +47,70 @@ struct FeeShare {
 namespace validation_event {
 
 /// A member passed its deadline. The dispatcher's lease reports this too. For: its creator and the node.
-struct MemberTimedOut { TaskId task; std::optional<NodeId> node{}; Amount refund{}; };
+struct MemberTimedOut {
+    TaskId task;
+    std::optional<NodeId> node{};
+    Amount refund{};
+};
 /// A member ended without an answer. For: its creator.
-struct MemberAborted { TaskId task; Amount refund{}; };
+struct MemberAborted {
+    TaskId task;
+    Amount refund{};
+};
 /// A member's result counts and must be uploaded before `upload_until`: `renew`. For: the node and the creator.
-struct MemberPassed { TaskId task; NodeId node; TimePoint upload_until{}; };
+struct MemberPassed {
+    TaskId task;
+    NodeId node;
+    TimePoint upload_until{};
+};
 /// A member's result equals the one that counts: `complete`. Its share of that member's fee follows. For: the node.
-struct MemberMatched { TaskId task; NodeId node; Amount refund{}; };
+struct MemberMatched {
+    TaskId task;
+    NodeId node;
+    Amount refund{};
+};
 /// Two others agree against a member: `slash`. Use `fail(incorrect_result)` if wrong answers are reviewed, and for an
 /// error report against two results. For: the node.
-struct MemberWrong { TaskId task; NodeId node; Amount refund{}; bool slash = true; };
+struct MemberWrong {
+    TaskId task;
+    NodeId node;
+    Amount refund{};
+    bool slash = true;
+};
 /// No answer is confirmed, errors agree, or an error report got no verdict: `fail(execution_error)`, which blames no
 /// node. For: the node and the creator.
-struct MemberUndecided { TaskId task; NodeId node; Amount refund{}; };
+struct MemberUndecided {
+    TaskId task;
+    NodeId node;
+    Amount refund{};
+};
 /// A verdict on a node: `score`. For: the node.
-struct NodeScored { TaskId task; NodeId node; std::uint32_t points = 0; };
+struct NodeScored {
+    TaskId task;
+    NodeId node;
+    std::uint32_t points = 0;
+};
 /// A member has completed its task: `complete`. For: the node.
-struct MemberCompleted { TaskId task; NodeId node; };
+struct MemberCompleted {
+    TaskId task;
+    NodeId node;
+};
 /// A member did not upload the result that counts: `observe(timeout_in_group)` unless its lease expires. For: the node.
-struct UploadMissed { TaskId task; NodeId node; Amount refund{}; };
+struct UploadMissed {
+    TaskId task;
+    NodeId node;
+    Amount refund{};
+};
 /// A fee to be divided by points; the shares are in order of rank: `split_fee`. For: the nodes and the creator.
-struct FeeDue { TaskId task; Amount fee{}; std::vector<FeeShare> shares{}; };
+struct FeeDue {
+    TaskId task;
+    Amount fee{};
+    std::vector<FeeShare> shares{};
+};
 /// The group has ended; no further event follows. For: the creator.
-struct GroupEnded { ValidationEnd end = ValidationEnd::passed; };
+struct GroupEnded {
+    ValidationEnd end = ValidationEnd::passed;
+};
 
 }  // namespace validation_event
 

@@ -50,7 +50,8 @@ public:
     /// Errors: `parameter_invalid`, `group_size_wrong`, `id_invalid`, `member_duplicate`, `owner_differs`,
     /// `fee_differs`, `amount_overflow`, `work_missing`, `work_differs`.
     [[nodiscard]] static auto declared(GroupId group, std::span<const ValidationTask> tasks,
-                                       const ValidationParameters& parameters) -> Result<ValidationGroup, ValidationError> {
+                                       const ValidationParameters& parameters)
+        -> Result<ValidationGroup, ValidationError> {
         if (tasks.size() != group_size) { return FailureOf<ValidationError>{ValidationError::group_size_wrong}; }
         if (group.is_null()) { return FailureOf<ValidationError>{ValidationError::id_invalid}; }
         return made(tasks, group, std::nullopt, parameters);
@@ -58,7 +59,8 @@ public:
 
     /// Makes a group of one hidden task, submitted under `commitment`. Errors: as `declared`.
     [[nodiscard]] static auto hidden(const ValidationTask& task, const Hash256& commitment,
-                                     const ValidationParameters& parameters) -> Result<ValidationGroup, ValidationError> {
+                                     const ValidationParameters& parameters)
+        -> Result<ValidationGroup, ValidationError> {
         return made(std::span{&task, 1}, std::nullopt, commitment, parameters);
     }
 
@@ -106,9 +108,13 @@ public:
     }
 
     /// A member passed its deadline, in the queue or on its node. Errors: `member_unknown`, `member_ended`.
-    auto timed_out(const TaskId& task, TimePoint now) -> ValidationEffects { return lost(task, MemberState::timed_out, now); }
+    auto timed_out(const TaskId& task, TimePoint now) -> ValidationEffects {
+        return lost(task, MemberState::timed_out, now);
+    }
     /// A member ended without an answer for another reason. Errors: as `timed_out`.
-    auto aborted(const TaskId& task, TimePoint now) -> ValidationEffects { return lost(task, MemberState::aborted, now); }
+    auto aborted(const TaskId& task, TimePoint now) -> ValidationEffects {
+        return lost(task, MemberState::aborted, now);
+    }
 
     /// The result that counts was uploaded. Errors: `member_unknown`, `upload_unasked`.
     auto uploaded(const TaskId& task, TimePoint now) -> ValidationEffects {
@@ -152,7 +158,9 @@ public:
     auto revealed(const Opening& opening, const Entropy& vrf, TimePoint now, Commit commit = {}) -> ValidationEffects {
         return command(now, [&](auto&) -> MaybeError {
             if (const auto error = not_alone()) { return error; }
-            if (!sampled(vrf, members_.front().task.task, parameters_.sampling)) { return ValidationError::task_not_sampled; }
+            if (!sampled(vrf, members_.front().task.task, parameters_.sampling)) {
+                return ValidationError::task_not_sampled;
+            }
             if (opening.group.is_null() || commit(opening, members_.front().task.work) != *commitment_) {
                 return ValidationError::opening_wrong;
             }
@@ -169,10 +177,12 @@ public:
     /// `already_revealed`, `opening_wrong`, `owner_differs`, `fee_differs`, `work_differs`, `parameters_differ`,
     /// `member_duplicate`, `node_shared`, `operator_shared`, `class_differs`.
     template <class Commit = CommitmentOf>
-    auto added(const ValidationGroup& other, const Opening& opening, TimePoint now, Commit commit = {}) -> ValidationEffects {
+    auto added(const ValidationGroup& other, const Opening& opening, TimePoint now, Commit commit = {})
+        -> ValidationEffects {
         return command(now, [&](auto& effects) -> MaybeError {
-            if (!commitment_) { return ValidationError::not_hidden; }
-            if (!group_) { return ValidationError::not_revealed; }
+            if (!commitment_ || !group_) {
+                return commitment_ ? ValidationError::not_revealed : ValidationError::not_hidden;
+            }
             if (phase_ != ValidationPhase::awaiting_creator) { return ValidationError::not_awaited; }
             if (const auto error = other.not_alone()) { return error; }
             if (now < other.now_) { return ValidationError::time_went_back; }
@@ -181,9 +191,7 @@ public:
             if (opening.group != *group_ || commit(opening, newcomer.task.work) != *other.commitment_) {
                 return ValidationError::opening_wrong;
             }
-            if (newcomer.task.owner != members_.front().task.owner) { return ValidationError::owner_differs; }
-            if (newcomer.task.fee != members_.front().task.fee) { return ValidationError::fee_differs; }
-            if (newcomer.task.work != members_.front().task.work) { return ValidationError::work_differs; }
+            if (const auto error = fault_of(newcomer.task, members_.front().task)) { return error; }
             if (other.parameters_ != parameters_) { return ValidationError::parameters_differ; }
             for (const auto& member : members_) {
                 if (member.task.task == newcomer.task.task) { return ValidationError::member_duplicate; }
@@ -241,13 +249,10 @@ private:
         if (!parameters.valid()) { return FailureOf<ValidationError>{ValidationError::parameter_invalid}; }
         auto made = ValidationGroup{group, commitment, parameters};
         for (const auto& task : tasks) {
-            if (task.task.is_null()) { return FailureOf<ValidationError>{ValidationError::id_invalid}; }
-            if (!task.fee.admitted()) { return FailureOf<ValidationError>{ValidationError::amount_overflow}; }
-            if (task.owner != tasks.front().owner) { return FailureOf<ValidationError>{ValidationError::owner_differs}; }
-            if (task.fee != tasks.front().fee) { return FailureOf<ValidationError>{ValidationError::fee_differs}; }
-            if (task.work == Hash256{}) { return FailureOf<ValidationError>{ValidationError::work_missing}; }
-            if (task.work != tasks.front().work) { return FailureOf<ValidationError>{ValidationError::work_differs}; }
-            if (made.find(task.task) != nullptr) { return FailureOf<ValidationError>{ValidationError::member_duplicate}; }
+            if (const auto error = fault_of(task, tasks.front())) { return FailureOf<ValidationError>{*error}; }
+            if (made.find(task.task) != nullptr) {
+                return FailureOf<ValidationError>{ValidationError::member_duplicate};
+            }
             made.members_.push_back({task});
         }
         return made;
@@ -287,8 +292,8 @@ private:
     }
 
     [[nodiscard]] auto find(const TaskId& task) noexcept -> Member* {
-        const auto found =
-            std::find_if(members_.begin(), members_.end(), [&](const Member& member) { return member.task.task == task; });
+        const auto found = std::find_if(members_.begin(), members_.end(),
+                                        [&](const Member& member) { return member.task.task == task; });
         return found == members_.end() ? nullptr : &*found;
     }
 
@@ -366,7 +371,8 @@ private:
         for (std::size_t i = 0; i < group_size; ++i) {
             if (judgement.points[i] && members_[i].placement) {
                 const auto& member = members_[i];
-                effects.push(validation_event::NodeScored{member.task.task, member.placement->node, *judgement.points[i]});
+                effects.push(
+                    validation_event::NodeScored{member.task.task, member.placement->node, *judgement.points[i]});
             }
         }
         switch (judgement.agreement) {
@@ -417,9 +423,9 @@ private:
     std::vector<Member> members_{};
     ValidationPhase phase_ = ValidationPhase::running;
     TimePoint now_{};
-    TimePoint due_at_ = never;            ///< Deadline of the creator's verdict or of the upload.
-    std::size_t representative_ = 0;      ///< Index of the member with the result that counts, once decided.
-    std::vector<FeeShare> shares_{};      ///< Shares of that member's fee, in order of rank.
+    TimePoint due_at_ = never;        ///< Deadline of the creator's verdict or of the upload.
+    std::size_t representative_ = 0;  ///< Index of the member with the result that counts, once decided.
+    std::vector<FeeShare> shares_{};  ///< Shares of that member's fee, in order of rank.
 };
 
 }}  // namespace allot::v0

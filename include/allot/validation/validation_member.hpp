@@ -29,10 +29,22 @@ struct ValidationTask {
     friend auto operator==(const ValidationTask&, const ValidationTask&) -> bool = default;
 };
 
+/// The error of a task in a group whose first task is `first`; none if they can check each other.
+/// Errors: `id_invalid`, `amount_overflow`, `owner_differs`, `fee_differs`, `work_missing`, `work_differs`.
+[[nodiscard]] inline auto fault_of(const ValidationTask& task, const ValidationTask& first)
+    -> std::optional<ValidationError> {
+    if (task.task.is_null()) { return ValidationError::id_invalid; }
+    if (!task.fee.admitted()) { return ValidationError::amount_overflow; }
+    if (task.owner != first.owner) { return ValidationError::owner_differs; }
+    if (task.fee != first.fee) { return ValidationError::fee_differs; }
+    if (task.work == Hash256{}) { return ValidationError::work_missing; }
+    return task.work == first.work ? std::nullopt : std::optional{ValidationError::work_differs};
+}
+
 /// The node on which a task runs, and its lease's deadline.
 struct Placement {
     NodeId node;
-    OperatorId operator_id;          ///< Operator of the node; the node's own name if it stands alone.
+    OperatorId operator_id;  ///< Operator of the node; the node's own name if it stands alone.
     /// Compared if `same_class`: the GPU model, or anything else that affects results.
     std::string node_class{};
     /// Deadline of the lease. The group times the member out then, unless an end or a renewal is reported before.
@@ -46,7 +58,7 @@ struct ValidationMember {
     ValidationTask task;
     MemberState state = MemberState::waiting;
     std::optional<Placement> placement{};
-    TimePoint started_at{};             ///< Start on its current node.
+    TimePoint started_at{};  ///< Start on its current node.
     TimePoint ended_at{};
     std::vector<std::uint8_t> result{};
 

@@ -18,7 +18,7 @@ inline constexpr auto group_size = std::size_t{3};
 /// the treatment of error reports, which `relay_2026` includes. The contracts have `.rank_points = {10, 9, 6}`,
 /// `.sampling = {1, 10}` and a distance of 24, before that 5.
 struct ValidationParameters {
-    Comparison comparison{};                                      ///< Defines when two results count as equal.
+    Comparison comparison{};  ///< Defines when two results count as equal.
     /// The probability that a hidden task has to be in a group.
     SamplingRate sampling{};
     std::array<std::uint32_t, group_size> rank_points{10, 5, 2};  ///< Points by speed: positive and never increasing.
@@ -34,7 +34,7 @@ struct ValidationParameters {
     Duration creator_window = std::chrono::seconds{600};
     /// Time to upload the result that counts, in ms; after it the fee is refunded.
     Duration upload_window = std::chrono::seconds{600};
-    std::uint32_t result_bytes_max = 65'536;              ///< Greatest length of a result in bytes; at least 1.
+    std::uint32_t result_bytes_max = 65'536;  ///< Greatest length of a result in bytes; at least 1.
     /// Two error reports make a result wrong, and two results make an error report slashable.
     bool slash_across_errors = false;
     /// An error report is paid like a result if the creator gives no verdict in time.
@@ -52,9 +52,11 @@ struct ValidationParameters {
     [[nodiscard]] constexpr auto valid() const noexcept -> bool {
         const auto window = [](Duration d) { return d > Duration{0} && d < Duration{std::int64_t{1} << 32}; };
         return comparison.valid() && sampling.valid() && rank_points[2] > 0 && rank_points[1] >= rank_points[2] &&
-               rank_points[0] >= rank_points[1] && window(creator_window) && window(upload_window) && result_bytes_max > 0;
+               rank_points[0] >= rank_points[1] && window(creator_window) && window(upload_window) &&
+               result_bytes_max > 0;
     }
-    friend constexpr auto operator==(const ValidationParameters&, const ValidationParameters&) noexcept -> bool = default;
+    friend constexpr auto operator==(const ValidationParameters&, const ValidationParameters&) noexcept
+        -> bool = default;
 };
 
 }}  // namespace allot::v0

@@ -25,7 +25,8 @@ struct FeePerSizeParameters {
     }
     /// True if `fault()` is null.
     [[nodiscard]] constexpr auto valid() const noexcept -> bool { return fault() == nullptr; }
-    friend constexpr auto operator==(const FeePerSizeParameters&, const FeePerSizeParameters&) noexcept -> bool = default;
+    friend constexpr auto operator==(const FeePerSizeParameters&, const FeePerSizeParameters&) noexcept
+        -> bool = default;
 };
 ALLOT_FIELDS(FeePerSizeParameters, unit)
 
@@ -51,9 +52,7 @@ public:
     /// more.
     [[nodiscard]] constexpr auto estimate(std::uint32_t size) const noexcept -> Result<Duration> {
         const auto time = u128{size} * static_cast<std::uint64_t>(parameters_.unit.count());
-        if (!time || time >> 32) {
-            return Failure{Error::duration_invalid};
-        }
+        if (!time || time >> 32) { return Failure{Error::duration_invalid}; }
         return Duration{static_cast<std::int64_t>(time.low())};
     }
 

@@ -13,8 +13,8 @@ namespace allot { inline namespace v0 {
 
 /// Parameters of `FeePerWeightedSecond`; the defaults are those of the 2026 relay (spec: crynux.md 2.5).
 struct FeePerWeightedSecondParameters {
-    Gibibytes vram_base{8};                                 ///< VRAM of weight one; less VRAM has weight one, too.
-  Duration estimate_min = std::chrono::milliseconds{1'000};  ///< A shorter estimate counts as this.
+    Gibibytes vram_base{8};                                    ///< VRAM of weight one; less VRAM has weight one, too.
+    Duration estimate_min = std::chrono::milliseconds{1'000};  ///< A shorter estimate counts as this.
 
     /// The fault of the parameters as one sentence; null when they are valid together.
     [[nodiscard]] constexpr auto fault() const noexcept -> const char* {
@@ -27,8 +27,8 @@ struct FeePerWeightedSecondParameters {
     }
     /// True if `fault()` is null.
     [[nodiscard]] constexpr auto valid() const noexcept -> bool { return fault() == nullptr; }
-    friend constexpr auto operator==(const FeePerWeightedSecondParameters&, const FeePerWeightedSecondParameters&) noexcept
-        -> bool = default;
+    friend constexpr auto operator==(const FeePerWeightedSecondParameters&,
+                                     const FeePerWeightedSecondParameters&) noexcept -> bool = default;
 };
 ALLOT_FIELDS(FeePerWeightedSecondParameters, vram_base, estimate_min)
 
@@ -48,7 +48,8 @@ public:
     [[nodiscard]] auto value(const Task& task, const Requirement& requirement) const noexcept -> Value {
         const auto base = parameters_.vram_base.count;
         const auto vram = std::max(vram_asked(requirement), base);
-        const auto time = static_cast<std::uint64_t>(std::max(task.duration_estimate, parameters_.estimate_min).count());
+        const auto time =
+            static_cast<std::uint64_t>(std::max(task.duration_estimate, parameters_.estimate_min).count());
         // Below 2^96 · 2^10 · 2^12, over less than 2^64: nothing overflows.
         return {task.fee.units * u128{1'000U * std::uint64_t{base}} / (u128{time} * u128{vram}), 1};
     }
@@ -58,9 +59,7 @@ public:
 
 private:
     [[nodiscard]] static auto vram_asked(const Requirement& requirement) noexcept -> std::uint32_t {
-        if (requirement.gpus.empty()) {
-            return requirement.vram_min.count;
-        }
+        if (requirement.gpus.empty()) { return requirement.vram_min.count; }
         auto least = std::numeric_limits<std::uint32_t>::max();
         for (const auto& choice : requirement.gpus) {
             least = std::min(least, choice.vram.count > 0 ? choice.vram.count : requirement.vram_min.count);

@@ -31,7 +31,8 @@ struct LinearWeightParameters {
     }
     /// True if `fault()` is null.
     [[nodiscard]] constexpr auto valid() const noexcept -> bool { return fault() == nullptr; }
-    friend constexpr auto operator==(const LinearWeightParameters&, const LinearWeightParameters&) noexcept -> bool = default;
+    friend constexpr auto operator==(const LinearWeightParameters&, const LinearWeightParameters&) noexcept
+        -> bool = default;
 };
 ALLOT_FIELDS(LinearWeightParameters, stake_cap, operator_caps)
 
@@ -64,7 +65,9 @@ public:
             .scaled(factors.boost_num, factors.boost_den);
     }
 
-    [[nodiscard]] constexpr auto by_operator() const noexcept -> bool { return parameters_.operator_caps != 0xFFFF'FFFFU; }
+    [[nodiscard]] constexpr auto by_operator() const noexcept -> bool {
+        return parameters_.operator_caps != 0xFFFF'FFFFU;
+    }
 
     [[nodiscard]] constexpr auto parameters() const noexcept -> const Parameters& { return parameters_; }
     constexpr void configure(const Parameters& parameters) { parameters_ = detail::sound(parameters); }
@@ -74,18 +77,15 @@ private:
     [[nodiscard]] constexpr auto staked(u128 stake, u128 operator_stake) const noexcept -> Weight {
         const auto cap = parameters_.stake_cap.units;
         const auto caps = parameters_.operator_caps;
-        if (!by_operator() || operator_stake <= cap * u128{caps}) {
-            return ratio(std::min(stake, cap), cap);
-        }
-        return std::min(ratio(stake, std::max(stake, operator_stake)).scaled(caps, 1), ratio(std::min(stake, cap), cap));
+        if (!by_operator() || operator_stake <= cap * u128{caps}) { return ratio(std::min(stake, cap), cap); }
+        return std::min(ratio(stake, std::max(stake, operator_stake)).scaled(caps, 1),
+                        ratio(std::min(stake, cap), cap));
     }
 
     /// a / b, at least one unit when positive.
     /// @pre `a <= b` and `b > 0`.
     [[nodiscard]] static constexpr auto ratio(u128 a, u128 b) noexcept -> Weight {
-        if (!a) {
-            return Weight::zero();
-        }
+        if (!a) { return Weight::zero(); }
         // The divisor is cut to one word; then a long division in two steps, so that every dividend fits.
         const auto cut = std::max(0, bit_width(b) - 64);
         const auto divisor = (b >> cut).low();

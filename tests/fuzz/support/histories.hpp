@@ -32,9 +32,7 @@ inline auto op_from(std::span<const std::uint8_t> bytes) -> support::Op {
     op.time = static_cast<std::uint8_t>(in.byte() % 14U);
     op.chance = in.byte();
     op.odd = static_cast<std::uint8_t>(in.byte() % 24U);
-    for (auto& x : op.x) {
-        x = in.byte();
-    }
+    for (auto& x : op.x) { x = in.byte(); }
     return op;
 }
 inline void put_op(Bytes& out, const support::Op& op) {
@@ -44,9 +42,7 @@ inline void put_op(Bytes& out, const support::Op& op) {
 inline auto any_step(Words& words) -> support::Op {
     while (true) {
         const auto op = support::any_op(words);
-        if (op.verb < support::Verb::session_open) {
-            return op;
-        }
+        if (op.verb < support::Verb::session_open) { return op; }
     }
 }
 
@@ -57,9 +53,7 @@ auto memory_of(const D& dispatcher) -> support::Memory {
     memory.gangs = true;
     const auto& state = dispatcher.state();
     state.nodes().for_each([&](allot::NodeHandle, const auto& record) {
-        if (record.node.present()) {
-            memory.present.push_back(record.node.id);
-        }
+        if (record.node.present()) { memory.present.push_back(record.node.id); }
     });
     state.leases().for_each([&](allot::LeaseHandle, const allot::LeaseRecord& lease) {
         const auto& task = state.tasks()[lease.task].id;
@@ -84,7 +78,7 @@ auto lived(D& dispatcher, Words& words, int steps) -> std::vector<Entry> {
     return entries;
 }
 
-inline constexpr auto head_size = std::size_t{20};   // of a snapshot: magic, version, position
+inline constexpr auto head_size = std::size_t{20};    // of a snapshot: magic, version, position
 inline constexpr auto hashes_size = std::size_t{64};  // at its end: state root, hash
 
 /// What a forger need not compute.
@@ -99,9 +93,7 @@ auto forged(std::span<const std::uint8_t> body) -> std::optional<Bytes> {
     auto composed = D{};
     auto bytes = allot::snapshot(composed, 5);
     auto in = allot::ByteReader{body};
-    if (allot::detail::read_policies(in, composed, limits.parameters)) {
-        return std::nullopt;
-    }
+    if (allot::detail::read_policies(in, composed, limits.parameters)) { return std::nullopt; }
     auto loader = allot::detail::SnapshotLoader<D>{in, composed.state().key(), limits.reach_max};
     if (const auto fault = loader.load()) {
         ensure(message(fault->error) != "unknown error", "a fault is named");

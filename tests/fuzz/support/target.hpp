@@ -20,8 +20,9 @@
 
 // A target of `tests/fuzz.sh` is a file with two functions and, last, the line `ALLOT_FUZZ(file name, claim)`:
 //
-//     auto target(std::span<const std::uint8_t> input) -> bool    throws when a claim fails; true when it took the bytes
-//     auto seeds() -> std::vector<Bytes>                          what the library's own writers make: all are taken
+//     auto target(std::span<const std::uint8_t> input) -> bool    throws when a claim fails; true when it took the
+//     bytes auto seeds() -> std::vector<Bytes>                          what the library's own writers make: all are
+//     taken
 //
 // With ALLOT_FUZZ_ALONE it is a program of libFuzzer. Otherwise it is a test of the seeds and of each file in
 // corpus/<target> and crashes/<target>, so what once failed is tried in every run of the tests.
@@ -31,9 +32,7 @@ using Bytes = std::vector<std::uint8_t>;
 
 /// States what holds of all bytes. libFuzzer takes what leaves a target for a crash, Catch2 for a failure.
 inline void ensure(bool holds, const char* claim) {
-    if (!holds) {
-        throw std::logic_error{claim};
-    }
+    if (!holds) { throw std::logic_error{claim}; }
 }
 
 /// Numbers out of bytes; zero when none are left.
@@ -83,9 +82,7 @@ inline auto as_bytes(std::string_view text) -> Bytes { return {text.begin(), tex
 /// Writes the seeds into the folder that ALLOT_FUZZ_SEEDS names, and ends.
 inline void write_seeds(const std::vector<Bytes>& seeds) {
     const auto* folder = std::getenv("ALLOT_FUZZ_SEEDS");
-    if (folder == nullptr) {
-        return;
-    }
+    if (folder == nullptr) { return; }
     std::filesystem::create_directories(folder);
     for (std::size_t i = 0; i < seeds.size(); ++i) {
         std::ofstream{std::filesystem::path{folder} / std::to_string(i), std::ios::binary} << as_text(seeds[i]);
@@ -94,11 +91,11 @@ inline void write_seeds(const std::vector<Bytes>& seeds) {
 }
 
 #    define ALLOT_FUZZ(name, claim)                                                                                    \
-        extern "C" auto LLVMFuzzerInitialize(int*, char***) -> int {                                                   \
+        extern "C" auto LLVMFuzzerInitialize(int*, char***)->int {                                                     \
             fuzz::write_seeds(seeds());                                                                                \
             return 0;                                                                                                  \
         }                                                                                                              \
-        extern "C" auto LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) -> int {                    \
+        extern "C" auto LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size)->int {                      \
             (void)target({data, size});                                                                                \
             return 0;                                                                                                  \
         }

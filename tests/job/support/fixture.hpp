@@ -26,7 +26,9 @@ inline auto plan_of(const allot::Slicing& slicing, std::uint64_t seed = 7) -> al
 }
 
 /// A hash that tells its number.
-inline auto hash_of(std::uint64_t number) -> allot::Hash256 { return allot::RecordHasher{"test"}.word(number).finish(); }
+inline auto hash_of(std::uint64_t number) -> allot::Hash256 {
+    return allot::RecordHasher{"test"}.word(number).finish();
+}
 
 inline auto hashes_of(const allot::MacroPlan& plan, std::uint64_t first) -> std::vector<allot::Hash256> {
     auto hashes = std::vector<allot::Hash256>{};
@@ -39,9 +41,10 @@ inline auto node(std::uint32_t number, std::uint64_t boot = 1) -> allot::JobNode
 }
 
 inline auto result_of(const allot::MacroPlan& plan, std::uint32_t micro, const allot::JobNode& by,
-                      std::vector<allot::Hash256> hashes, allot::FencingToken token = {1, 1, 1}) -> allot::ResultRecord {
-    auto result =
-        allot::ResultRecord{{plan.macro, micro}, plan.micros[micro], by.node, by.wallet, std::move(hashes), "out", token, {}};
+                      std::vector<allot::Hash256> hashes, allot::FencingToken token = {1, 1, 1})
+    -> allot::ResultRecord {
+    auto result = allot::ResultRecord{
+        {plan.macro, micro}, plan.micros[micro], by.node, by.wallet, std::move(hashes), "out", token, {}};
     result.digest = digest_of(plan.job, result);
     return result;
 }

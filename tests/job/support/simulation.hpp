@@ -53,54 +53,65 @@ enum class Fault : std::uint8_t {
     told_of_crash,
     count
 };
-constexpr auto fault_names = std::array{"drop", "duplicate", "reorder", "delay", "partition", "crash",
-                                        "restart with old state", "clock offset", "rate skew", "cheat", "slow", "give back",
-                                        "told of a crash"};
+constexpr auto fault_names =
+    std::array{"drop",         "duplicate", "reorder", "delay", "partition", "crash",          "restart with old state",
+               "clock offset", "rate skew", "cheat",   "slow",  "give back", "told of a crash"};
 using FaultCounts = std::array<std::uint64_t, static_cast<std::size_t>(Fault::count)>;
 
 enum class Arbiter : std::uint8_t { intent, store, quorum };
 
 struct Options {
     std::uint32_t nodes = 5;
-    std::uint32_t cheaters = 0;            ///< The last ones.
+    std::uint32_t cheaters = 0;  ///< The last ones.
     allot::Slicing slicing{};
     Arbiter arbiter = Arbiter::intent;
     std::uint32_t drop_percent = 0;
     std::uint32_t duplicate_percent = 0;
-    std::uint32_t delay_max = 50;          ///< ms; messages overtake each other.
-    std::uint32_t late_percent = 0;        ///< So many are late by up to 20 s.
+    std::uint32_t delay_max = 50;    ///< ms; messages overtake each other.
+    std::uint32_t late_percent = 0;  ///< So many are late by up to 20 s.
     bool partition = false;
     std::uint32_t crashes = 0;
     std::uint32_t crash_until = 12'000;   ///< ms after the first three seconds.
-    bool told_of_crashes = false;          ///< The transport says so to everybody, at once.
-    bool restarts = false;                 ///< Who crashed comes back, with what it knew some time before.
-    bool clocks = false;                   ///< Clocks stand anywhere and run up to 5 % fast or slow.
-    std::uint32_t work_min = 200;          ///< ms a MicroJob takes at least,
-    std::uint32_t work_max = 4'000;        ///< and at most so much more.
-    bool boots_together = false;           ///< Else within three seconds.
-    std::uint32_t slow_percent = 0;        ///< So many take beyond their lease, without renewing.
-    std::uint32_t fail_percent = 0;        ///< So many are given back undone.
-    std::int64_t faults_until = 120'000;   ///< Then the network is fair.
+    bool told_of_crashes = false;         ///< The transport says so to everybody, at once.
+    bool restarts = false;                ///< Who crashed comes back, with what it knew some time before.
+    bool clocks = false;                  ///< Clocks stand anywhere and run up to 5 % fast or slow.
+    std::uint32_t work_min = 200;         ///< ms a MicroJob takes at least,
+    std::uint32_t work_max = 4'000;       ///< and at most so much more.
+    bool boots_together = false;          ///< Else within three seconds.
+    std::uint32_t slow_percent = 0;       ///< So many take beyond their lease, without renewing.
+    std::uint32_t fail_percent = 0;       ///< So many are given back undone.
+    std::int64_t faults_until = 120'000;  ///< Then the network is fair.
     std::int64_t give_up_at = 7'200'000;
-    bool keep_events = false;              ///< For `events()`.
-    bool trace = false;                    ///< Says what happens, to whoever looks for a fault.
+    bool keep_events = false;  ///< For `events()`.
+    bool trace = false;        ///< Says what happens, to whoever looks for a fault.
 };
 
 /// How often a promise was looked at, by its number in the specification of the queue that travels.
-enum class Promise : std::uint8_t { p1_merge, p2_one_holder, p3_growing, p4_full_length, p5_awake, p6_one_end, p7_coverage,
-                                    p10_few_replies, count };
+enum class Promise : std::uint8_t {
+    p1_merge,
+    p2_one_holder,
+    p3_growing,
+    p4_full_length,
+    p5_awake,
+    p6_one_end,
+    p7_coverage,
+    p10_few_replies,
+    count
+};
 using PromiseCounts = std::array<std::uint64_t, static_cast<std::size_t>(Promise::count)>;
 
 /// What came of a run.
 struct Outcome {
     FaultCounts faults{};
     PromiseCounts looked{};
-    [[nodiscard]] auto looks(Promise promise) const -> std::uint64_t { return looked[static_cast<std::size_t>(promise)]; }
+    [[nodiscard]] auto looks(Promise promise) const -> std::uint64_t {
+        return looked[static_cast<std::size_t>(promise)];
+    }
     allot::JobOutcome outcome = allot::JobOutcome::complete;
     std::uint64_t executions = 0;
-    std::uint64_t requests_to_pay = 0;     ///< Over all nodes.
+    std::uint64_t requests_to_pay = 0;  ///< Over all nodes.
     std::uint64_t takeovers = 0;
-    std::uint64_t dead_letters = 0;        ///< Over all nodes.
+    std::uint64_t dead_letters = 0;  ///< Over all nodes.
     std::uint64_t named_honest = 0;
     std::uint64_t named_cheaters = 0;
     std::uint64_t accepted_lies = 0;
@@ -118,8 +129,8 @@ inline auto block_hash(std::uint64_t block) -> Hash256 { return allot::RecordHas
 class Simulation {
 public:
     Simulation(const Options& options, std::uint64_t seed)
-        : options_{options}, seed_{seed}, random_{seed}, spec_{allot::JobId{seed}, allot::Entropy{seed}, options.slicing,
-                                                               "code", "data"},
+        : options_{options}, seed_{seed}, random_{seed}, spec_{allot::JobId{seed}, allot::Entropy{seed},
+                                                               options.slicing, "code", "data"},
           plan_{*allot::JobPlan::slice(spec_)}, secret_{spec_, allot::Entropy{seed ^ 0xBEACU}} {
         for (std::uint32_t i = 0; i < options_.nodes; ++i) {
             auto node = Node{};
@@ -145,7 +156,9 @@ public:
 
     auto run() -> Outcome {
         while (!over()) {
-            if (events_.empty() || events_.top().time > options_.give_up_at) { broken("the job never ends" + describe()); }
+            if (events_.empty() || events_.top().time > options_.give_up_at) {
+                broken("the job never ends" + describe());
+            }
             const auto event = events_.top();
             events_.pop();
             now_ = event.time;
@@ -156,7 +169,9 @@ public:
     }
 
     /// What happened, on all nodes, with its time in ms.
-    [[nodiscard]] auto events() const -> const std::vector<std::pair<std::int64_t, allot::JobEvent>>& { return events_seen_; }
+    [[nodiscard]] auto events() const -> const std::vector<std::pair<std::int64_t, allot::JobEvent>>& {
+        return events_seen_;
+    }
 
 private:
     enum class Kind : std::uint8_t { boot, wake, deliver, done, crash, paid, stored, renew };
@@ -165,7 +180,7 @@ private:
         std::uint64_t order = 0;
         Kind kind = Kind::wake;
         std::uint32_t node = 0;
-        std::uint64_t life = 0;   // of the node, or which message
+        std::uint64_t life = 0;  // of the node, or which message
         std::uint64_t what = 0;
 
         friend auto operator<(const Event& a, const Event& b) -> bool {
@@ -176,16 +191,24 @@ private:
         std::optional<JobProcessor> processor{};
         std::set<std::string> channels{};
         std::int64_t offset = 0;
-        std::int64_t skew = 0;    // per mille
+        std::int64_t skew = 0;  // per mille
         std::uint64_t life = 0;
-        std::uint64_t wake = 0;   // the number of its valid wake-up
-        std::optional<allot::ClaimArbiter> voter{};   // what a voter must never forget
+        std::uint64_t wake = 0;                      // the number of its valid wake-up
+        std::optional<allot::ClaimArbiter> voter{};  // what a voter must never forget
         std::vector<allot::job_message::QueueSnapshot> disk{};
         std::uint64_t asked_to_pay = 0;
         std::uint64_t refused_payments = 0;
     };
-    struct Letter { std::string channel; allot::JobMessage message; };
-    struct Execution { std::uint32_t node = 0; std::uint64_t life = 0; allot::MicroKey key{}; allot::FencingToken token{}; };
+    struct Letter {
+        std::string channel;
+        allot::JobMessage message;
+    };
+    struct Execution {
+        std::uint32_t node = 0;
+        std::uint64_t life = 0;
+        allot::MicroKey key{};
+        allot::FencingToken token{};
+    };
 
     [[noreturn]] void broken(const std::string& what) const {
         throw Broken{fmt::format("{} (seed {}, at {} ms)", what, seed_, now_)};
@@ -212,9 +235,11 @@ private:
         return std::max(now_, elapsed * 1'000 / (1'000 + node.skew) + 1);
     }
     [[nodiscard]] auto over() const -> bool {
-        return std::all_of(nodes_.begin(), nodes_.end(), [&](const auto& node) {
-                   return !node.processor || node.processor->final_record(plan_.job()) != nullptr;
-               }) && booted_ == options_.nodes && coming_back_ == 0 && alive() > 0;
+        return std::all_of(nodes_.begin(), nodes_.end(),
+                           [&](const auto& node) {
+                               return !node.processor || node.processor->final_record(plan_.job()) != nullptr;
+                           }) &&
+               booted_ == options_.nodes && coming_back_ == 0 && alive() > 0;
     }
     [[nodiscard]] auto alive() const -> std::int64_t {
         return std::count_if(nodes_.begin(), nodes_.end(), [](const auto& node) { return node.processor.has_value(); });
@@ -229,20 +254,22 @@ private:
                 text += fmt::format("\n  node {} is down", i);
                 continue;
             }
-            text +=
-                fmt::format("\n  node {} life {} phase {} final {}", i, node.life, static_cast<int>(node.processor->phase()),
-                            node.processor->final_record(plan_.job()) != nullptr);
+            text += fmt::format("\n  node {} life {} phase {} final {}", i, node.life,
+                                static_cast<int>(node.processor->phase()),
+                                node.processor->final_record(plan_.job()) != nullptr);
             for (const auto& [m, replica] : replicas_of(node)) {
                 text += fmt::format("\n    macro {}: record {} results {} works {}", m, replica.record() != nullptr,
                                     replica.state().results().results().size(), replica.work().has_value());
                 if (!replica.state().known()) { continue; }
                 const auto control = replica.state().control();
                 text += fmt::format(" epoch {} rev {} owner {} boot {} clock {}", control.reign.epoch, control.revision,
-                                    control.reign.owner.text(), control.reign.boot, control.clock.time_since_epoch().count());
+                                    control.reign.owner.text(), control.reign.boot,
+                                    control.clock.time_since_epoch().count());
                 for (const auto& item : control.items) {
-                    text += fmt::format("\n      {} attempts {} {} {} accepted {}", item.key, item.attempts,
-                                        item.closed ? "closed" : "", item.hold ? "held by " + item.hold->holder.text() : "",
-                                        control.accepted[item.key].has_value());
+                    text +=
+                        fmt::format("\n      {} attempts {} {} {} accepted {}", item.key, item.attempts,
+                                    item.closed ? "closed" : "", item.hold ? "held by " + item.hold->holder.text() : "",
+                                    control.accepted[item.key].has_value());
                 }
             }
         }
@@ -251,7 +278,9 @@ private:
 
     static constexpr auto details = [](const auto& event) {
         auto text = std::string{};
-        if constexpr (requires { event.key.micro; }) { text += fmt::format(" micro {}/{}", event.key.macro, event.key.micro); }
+        if constexpr (requires { event.key.micro; }) {
+            text += fmt::format(" micro {}/{}", event.key.macro, event.key.micro);
+        }
         if constexpr (requires { event.epoch; }) { text += fmt::format(" epoch {}", event.epoch); }
         if constexpr (requires { event.owner.text(); }) { text += " owner " + event.owner.text(); }
         if constexpr (requires { event.holder.text(); }) { text += " holder " + event.holder.text(); }
@@ -312,7 +341,9 @@ private:
 
     void crash(std::uint32_t i) {
         auto& node = nodes_[i];
-        const auto knows_of_job = [](const auto& other) { return other.processor && other.processor->current() != nullptr; };
+        const auto knows_of_job = [](const auto& other) {
+            return other.processor && other.processor->current() != nullptr;
+        };
         if (!node.processor || alive() < 2 || std::count_if(nodes_.begin(), nodes_.end(), knows_of_job) < 2) { return; }
         // Who might never come back must not take all results of a vote with them: a majority stays.
         if (options_.arbiter == Arbiter::quorum && !options_.restarts && alive() * 2 <= options_.nodes + 2) { return; }
@@ -323,7 +354,8 @@ private:
         for (std::uint32_t other = 0; options_.told_of_crashes && other < nodes_.size(); ++other) {
             if (!nodes_[other].processor) { continue; }
             count(Fault::told_of_crash);
-            act(other, [&](auto& p) { return p.on_gone(node_id(i), local(nodes_[other])); }, false, true);
+            act(
+                other, [&](auto& p) { return p.on_gone(node_id(i), local(nodes_[other])); }, false, true);
         }
         if (options_.restarts) {
             ++coming_back_;
@@ -380,14 +412,17 @@ private:
         const auto* snapshot = std::get_if<allot::job_message::QueueSnapshot>(&letter.message);
         const auto hear = [&](auto& processor) { return processor.on_message(letter.message, local(node)); };
         const auto returned = std::holds_alternative<allot::job_message::LeaseReturned>(letter.message);
-        auto effects = checked(event.node, hear, snapshot != nullptr && snapshot->control ? snapshot : nullptr, returned);
+        auto effects =
+            checked(event.node, hear, snapshot != nullptr && snapshot->control ? snapshot : nullptr, returned);
         if (effects.sends.size() > 8U + 3U * plan_.slicing().macro_count) {
             broken(fmt::format("one message brings {} answers", effects.sends.size()));
         }
         if (below(16) == 0) {  // the same again, at once
             auto echo = checked(event.node, hear);
             look(Promise::p10_few_replies);
-            if (echo.sends.size() > 2U) { broken(fmt::format("a message said twice brings {} answers", echo.sends.size())); }
+            if (echo.sends.size() > 2U) {
+                broken(fmt::format("a message said twice brings {} answers", echo.sends.size()));
+            }
             effects.append(JobEffects{echo});
             // Who hears it over and over falls silent, but for votes, and for a lease that is longer each time.
             for (auto times = 0; !echo.sends.empty() && !std::visit(is_owed, letter.message); ++times) {
@@ -410,7 +445,8 @@ private:
     }
 
     static constexpr auto is_owed = []<class M>(const M&) {
-        return requires(const M& m) { m.claim; } || std::is_same_v<M, allot::job_message::RenewalRequest>;
+        return requires(const M& m) { m.claim; }
+        || std::is_same_v<M, allot::job_message::RenewalRequest>;
     };
 
     /// An input to a node, with all that has to hold around it.
@@ -419,8 +455,8 @@ private:
         input(i, checked(i, f, nullptr, returns), may_fail);
     }
     template <class F>
-    auto checked(std::uint32_t i, F&& f, const allot::job_message::QueueSnapshot* heard = nullptr, bool returned = false)
-        -> JobEffects {
+    auto checked(std::uint32_t i, F&& f, const allot::job_message::QueueSnapshot* heard = nullptr,
+                 bool returned = false) -> JobEffects {
         const auto before = controls(nodes_[i]);
         auto effects = f(*nodes_[i].processor);
         check_leases(i, before, heard, returned);
@@ -468,13 +504,15 @@ private:
                 count(Fault::slow);
                 takes += 20'000;
             } else if (takes > 7'000) {
-                at(real(nodes_[i], nodes_[i].processor->work()->renew_at), Kind::renew, i, nodes_[i].life, work_.size() - 1);
+                at(real(nodes_[i], nodes_[i].processor->work()->renew_at), Kind::renew, i, nodes_[i].life,
+                   work_.size() - 1);
             }
             at(now_ + takes, Kind::done, i, nodes_[i].life, work_.size() - 1);
         } else if (const auto* ask = std::get_if<allot::job_event::EscrowReleaseRequested>(&event)) {
             this->ask(i, *ask, allot::JobOutcome::complete);
         } else if (const auto* refund = std::get_if<allot::job_event::EscrowRefundRequested>(&event)) {
-            this->ask(i, {refund->job, refund->idempotency_key, refund->records, refund->as}, allot::JobOutcome::failed);
+            this->ask(i, {refund->job, refund->idempotency_key, refund->records, refund->as},
+                      allot::JobOutcome::failed);
         } else if (std::holds_alternative<allot::job_event::OwnershipTaken>(event)) {
             ++out_.takeovers;
         } else if (std::holds_alternative<allot::job_event::MicroDead>(event)) {
@@ -494,8 +532,8 @@ private:
 
     [[nodiscard]] auto cheats(std::uint32_t i) const -> bool { return i + options_.cheaters >= options_.nodes; }
 
-    /// Whether the node still does that. If not, nothing can be done with it, whatever the node does instead; queues of two
-    /// MacroJobs may give the same token.
+    /// Whether the node still does that. If not, nothing can be done with it, whatever the node does instead; queues of
+    /// two MacroJobs may give the same token.
     [[nodiscard]] auto still_at(Node& node, const Execution& job) -> bool {
         const auto work = node.processor->work();
         if (work && work->key == job.key && work->token == job.token) { return true; }
@@ -515,7 +553,8 @@ private:
         if (!node.processor || event.life != node.life) { return; }
         const auto job = work_[event.what];
         if (!still_at(node, job)) { return; }
-        act(event.node, [&](auto& processor) { return processor.renew(work_of(job), local(node)); }, true);
+        act(
+            event.node, [&](auto& processor) { return processor.renew(work_of(job), local(node)); }, true);
         if (const auto again = node.processor->work()) {
             at(std::max(now_ + 1, real(node, again->renew_at)), Kind::renew, event.node, node.life, event.what);
         }
@@ -527,7 +566,8 @@ private:
         if (!still_at(node, job)) { return; }
         if (faulty() && percent(options_.fail_percent)) {
             count(Fault::give_back);
-            return act(i, [&](auto& processor) { return processor.fail(work_of(job), local(node)); }, false, true);
+            return act(
+                i, [&](auto& processor) { return processor.fail(work_of(job), local(node)); }, false, true);
         }
         const auto secret = secret_.macro(job.key.macro, rounds_[job.key.macro]);
         auto hashes = std::vector<Hash256>{};
@@ -536,7 +576,8 @@ private:
             count(Fault::cheat);
             for (auto& hash : hashes) { hash = allot::RecordHasher{"lie"}.hash(hash).word(i).finish(); }
         }
-        act(i, [&](auto& processor) { return processor.complete(work_of(job), hashes, "output", local(node)); }, true);
+        act(
+            i, [&](auto& processor) { return processor.complete(work_of(job), hashes, "output", local(node)); }, true);
     }
 
     /// The contract: it knows the secret, pays once, and names who was wrong.
@@ -563,8 +604,8 @@ private:
                 if (!fresh) { break; }
                 auto results = std::vector<const allot::ResultRecord*>{};
                 for (const auto& accepted : record.accepted) { results.push_back(&store_.at(accepted.digest)); }
-                const auto verdict =
-                    allot::judge(plan_.macro(record.macro), secret_.macro(record.macro, rounds_[record.macro]), results);
+                const auto verdict = allot::judge(plan_.macro(record.macro),
+                                                  secret_.macro(record.macro, rounds_[record.macro]), results);
                 if (!verdict) { broken("a covered MacroJob cannot be judged"); }
                 auto tie = false;
                 for (const auto& rejection : verdict->rejected) {
@@ -590,7 +631,8 @@ private:
         if (!node.processor || node.life != event.life) { return; }
         node.refused_payments += settlement.settled ? 0U : 1U;
         // It may have heard of the end, or lost the queue, in the meantime.
-        act(event.node, [&](auto& processor) { return processor.on_settlement(settlement, local(node)); }, true);
+        act(
+            event.node, [&](auto& processor) { return processor.on_settlement(settlement, local(node)); }, true);
     }
 
     void answer_claim(const Event& event) {
@@ -598,7 +640,8 @@ private:
         const auto claim = claims_[event.what].first;
         const auto holder = cas_.try_emplace(claim, claims_[event.what].second).first->second;
         if (!node.processor || node.life != event.life) { return; }
-        act(event.node, [&](auto& processor) { return processor.on_store(claim, holder, local(node)); }, true);
+        act(
+            event.node, [&](auto& processor) { return processor.on_store(claim, holder, local(node)); }, true);
     }
 
     // ---- what has to hold -----------------------------------------------------------------------------------------
@@ -616,7 +659,8 @@ private:
     }
 
     /// No item is leased anew while the granting state knows of a lease that lives; tokens grow; clocks never go back.
-    void check_leases(std::uint32_t i, const Controls& before, const allot::job_message::QueueSnapshot* heard, bool returned) {
+    void check_leases(std::uint32_t i, const Controls& before, const allot::job_message::QueueSnapshot* heard,
+                      bool returned) {
         const auto& node = nodes_[i];
         for (const auto& [m, replica] : replicas_of(node)) {
             if (!replica.state().known()) { continue; }
@@ -636,7 +680,9 @@ private:
                 continue;
             }
             look(Promise::p3_growing);
-            if (after.clock < base->clock || after.tokens < base->tokens) { broken("a queue's clock or token went back"); }
+            if (after.clock < base->clock || after.tokens < base->tokens) {
+                broken("a queue's clock or token went back");
+            }
             for (std::uint32_t k = 0; k < after.items.size(); ++k) {
                 const auto& was = base->items[k].hold;
                 const auto& is = after.items[k].hold;
@@ -656,7 +702,9 @@ private:
     void check_barred(std::uint32_t i) const {
         const auto* job = nodes_[i].processor->current();
         for (std::uint32_t m = 0; job != nullptr && m < plan_.slicing().macro_count; ++m) {
-            if (job->tracker().verdicts(m).is_barred(node_id(i), wallet_id(i))) { broken("a culprit has another MicroJob"); }
+            if (job->tracker().verdicts(m).is_barred(node_id(i), wallet_id(i))) {
+                broken("a culprit has another MicroJob");
+            }
         }
     }
 
@@ -676,8 +724,8 @@ private:
         for (std::size_t i = 0; i < said_.size(); ++i) { order.push_back(i); }
         auto first = std::optional<allot::job_message::QueueSnapshot>{};
         for (auto turn = 0; turn < 3; ++turn) {
-            auto replica =
-                allot::MicroQueueReplica{plan_.macro(0), {allot::NodeId{"stranger"}, allot::WalletId{"stranger"}, 1}, {}, {}};
+            auto replica = allot::MicroQueueReplica{
+                plan_.macro(0), {allot::NodeId{"stranger"}, allot::WalletId{"stranger"}, 1}, {}, {}};
             for (const auto i : order) { (void)replica.on_message(said_[i], TimePoint{}); }
             auto state = replica.snapshot();
             if (first) { look(Promise::p1_merge); }
@@ -715,7 +763,9 @@ private:
                     continue;
                 }
                 const auto& result = store_.at(record.accepted[k].digest);
-                if (result.key != allot::MicroKey{record.macro, k}) { broken("a MicroJob is paid with another's result"); }
+                if (result.key != allot::MicroKey{record.macro, k}) {
+                    broken("a MicroJob is paid with another's result");
+                }
                 if (first->outcome == allot::JobOutcome::failed) { continue; }  // nobody is paid
                 const auto rejected = [&](const auto& r) { return r.digest == result.digest; };
                 if (std::any_of(judged_.begin(), judged_.end(), rejected)) { broken("a rejected result was paid"); }
@@ -724,7 +774,9 @@ private:
                 }
             }
         }
-        if ((dead > 0) != (first->outcome == allot::JobOutcome::failed)) { broken("dead MicroJobs and the outcome disagree"); }
+        if ((dead > 0) != (first->outcome == allot::JobOutcome::failed)) {
+            broken("dead MicroJobs and the outcome disagree");
+        }
         if (dead > 0 && out_.dead_letters == 0) { broken("nobody was told of a dead MicroJob"); }
     }
 
@@ -739,7 +791,7 @@ private:
     std::vector<Letter> letters_;
     std::vector<Execution> work_;
     std::vector<std::pair<std::int64_t, allot::JobEvent>> events_seen_;
-    std::map<std::pair<allot::FencingToken, std::uint32_t>, std::int64_t> granted_;   // and renewed, in real time
+    std::map<std::pair<allot::FencingToken, std::uint32_t>, std::int64_t> granted_;  // and renewed, in real time
     std::map<std::pair<std::uint32_t, std::uint32_t>, std::int64_t> latest_;
     std::map<Hash256, allot::ResultRecord> store_;
     std::vector<std::pair<Hash256, allot::ClaimBid>> claims_;
@@ -747,7 +799,7 @@ private:
     std::vector<allot::job_event::EscrowReleaseRequested> asks_;
     std::vector<allot::job_message::QueueSnapshot> said_;
     std::vector<allot::Rejection> judged_;
-    std::map<std::uint32_t, std::uint32_t> rounds_;   // by MacroJob: how often a tie had to be broken
+    std::map<std::uint32_t, std::uint32_t> rounds_;  // by MacroJob: how often a tie had to be broken
     std::optional<allot::FinalRecord> paid_{};
     std::vector<allot::MacroRecord> ended_with_;
     std::uint64_t order_ = 0;

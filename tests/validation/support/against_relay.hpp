@@ -6,6 +6,7 @@
 #include <optional>
 
 #include <allot/validation/judgement.hpp>
+
 #include "support/catch.hpp"
 #include "validation/support/relay_table.hpp"
 
@@ -38,8 +39,9 @@ inline auto status_of(MemberVerdict verdict) -> int {
 }
 
 /// Holds a judgement to what the relays say, but for two defects:
-/// D34, three errors: the relays mean to refund the third as if there were a result, and get stuck; ours fails all three.
-/// D35, answers that are wrong or that nobody confirmed: the relays give them 10, 5 or 2 points; ours gives none.
+/// D34, three errors: the relays mean to refund the third as if there were a result, and get stuck; ours fails all
+/// three. D35, answers that are wrong or that nobody confirmed: the relays give them 10, 5 or 2 points; ours gives
+/// none.
 inline void check_against(const allot::Judgement& ours, const std::array<relay::Outcome, 3>& theirs,
                           const std::array<relay::Task, 3>& tasks) {
     const auto d34 = tasks[0].status == relay::error_reported && tasks[1].status == relay::error_reported &&

@@ -7,11 +7,19 @@
 #include <optional>
 #include <vector>
 
-/// The outcome table of the relays as their documentation and their recorded cases have it, case by case and with its defects.
-/// The vectors hold it to the real code, the exhaustive test holds ours to it. It shares nothing with the library.
+/// The outcome table of the relays as their documentation and their recorded cases have it, case by case and with its
+/// defects. The vectors hold it to the real code, the exhaustive test holds ours to it. It shares nothing with the
+/// library.
 namespace relay {
 
-enum Status : int { score_ready = 4, error_reported = 3, aborted = 9, group_validated = 6, invalidated = 7, group_refund = 10 };
+enum Status : int {
+    score_ready = 4,
+    error_reported = 3,
+    aborted = 9,
+    group_validated = 6,
+    invalidated = 7,
+    group_refund = 10
+};
 
 struct Task {
     std::uint64_t id = 0;
@@ -37,7 +45,9 @@ inline auto equal(const Task& a, const Task& b, std::optional<int> threshold) ->
     for (std::size_t i = 0; i < a.score.size(); i += 8) {
         auto bits = 0;
         for (std::size_t j = i; j < i + 8; ++j) {
-            for (auto bit = 0; bit < 8; ++bit) { bits += ((a.score[j] >> bit) & 1) != ((b.score[j] >> bit) & 1) ? 1 : 0; }
+            for (auto bit = 0; bit < 8; ++bit) {
+                bits += ((a.score[j] >> bit) & 1) != ((b.score[j] >> bit) & 1) ? 1 : 0;
+            }
         }
         if (bits >= *threshold) { return false; }
     }

@@ -42,19 +42,13 @@ public:
     }
 
     void pull_freed() {
-        if (freed.empty()) {
-            return;
-        }
+        if (freed.empty()) { return; }
         if (freed.size() > 1) {
             std::sort(freed.begin(), freed.end());
             freed.erase(std::unique(freed.begin(), freed.end()), freed.end());
         }
-        for (const auto n : freed) {
-            start_held(n);
-        }
-        for (const auto n : freed) {
-            pull(n);
-        }
+        for (const auto n : freed) { start_held(n); }
+        for (const auto n : freed) { pull(n); }
         freed.clear();
     }
 
@@ -74,9 +68,7 @@ public:
             const auto best = view.queue.best(groups, [&](TaskHandle t) {
                 const auto& task = view.records.tasks()[t];
                 const auto starts = !view.draw(task, *moment.entropy).empty();
-                if (!starts) {
-                    blocked.add(view.entry_of(t, task));
-                }
+                if (!starts) { blocked.add(view.entry_of(t, task)); }
                 return starts;
             });
             if (!best) {
@@ -151,15 +143,9 @@ public:
         const auto full = view.queue.size() >= view.queue.capacity(view.records.present());
         put(t, std::move(task));
         auto victim = full ? view.queue.worst() : std::nullopt;
-        if (victim && !view.outbids(view.records.tasks()[t], view.records.tasks()[*victim])) {
-            victim = t;
-        }
-        if (victim != t) {
-            tell(queued);
-        }
-        if (victim) {
-            evict(*victim, event::Eviction::queue_full);
-        }
+        if (victim && !view.outbids(view.records.tasks()[t], view.records.tasks()[*victim])) { victim = t; }
+        if (victim != t) { tell(queued); }
+        if (victim) { evict(*victim, event::Eviction::queue_full); }
     }
 
     /// A lease ends without success: the task ends with `ending`, or starts over when the terms say so. A gang goes on
@@ -199,9 +185,7 @@ public:
 
     void avoid(Task& task, const std::optional<NodeId>& node) const {
         if (node && view.rules->avoided_max > 0) {
-            if (task.avoided.size() >= view.rules->avoided_max) {
-                task.avoided.erase(task.avoided.begin());
-            }
+            if (task.avoided.size() >= view.rules->avoided_max) { task.avoided.erase(task.avoided.begin()); }
             task.avoided.push_back(*node);
         }
     }
@@ -237,9 +221,7 @@ public:
         auto at_work = false;
         view.each_member(
             t, [&](LeaseHandle l) { at_work = at_work || view.records.leases()[l].phase != LeasePhase::completed; });
-        if (!at_work) {
-            finish(t);
-        }
+        if (!at_work) { finish(t); }
     }
 
     void finish(TaskHandle t) {

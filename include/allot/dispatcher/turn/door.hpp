@@ -46,9 +46,7 @@ public:
 
     /// Shows a choice to the trace, before anything follows from it.
     void traced(const Decision& choice) const {
-        if (trace.sees != nullptr) {
-            trace.sees(trace.self, view, choice);
-        }
+        if (trace.sees != nullptr) { trace.sees(trace.self, view, choice); }
     }
 
     /// Writes a record, a new one or in place of another.

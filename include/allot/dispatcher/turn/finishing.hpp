@@ -47,9 +47,7 @@ public:
     void displace(ClassId poorest) {
         auto nodes = std::vector<NodeHandle>{};
         view.records.fits().each_node(poorest, [&](NodeHandle n) { nodes.push_back(n); });
-        for (const auto n : nodes) {
-            displace(n);
-        }
+        for (const auto n : nodes) { displace(n); }
     }
 
     void displace(NodeHandle n) {
@@ -72,9 +70,7 @@ public:
             const auto node = how.node ? intern(*how.node) : no_handle<NodeNameId>;
             put(view.records.ended_tasks().next(), EndedTask{id, forgotten_at, node, how.ending, how.cause});
         }
-        if (group != no_handle<GroupHandle>) {
-            leave_group(group, forgotten_at);
-        }
+        if (group != no_handle<GroupHandle>) { leave_group(group, forgotten_at); }
     }
 
     /// A task of a group ended. Who ran it counts until the last of its tasks is forgotten.
@@ -102,9 +98,7 @@ public:
                 tell(event::NodeExcluded{node.id, view.qos.back_at(record.qos).value_or(time_point_max)});
             }
         }
-        if (node.excluded && node.present()) {
-            node.due_at = view.qos.back_at(record.qos).value_or(never);
-        }
+        if (node.excluded && node.present()) { node.due_at = view.qos.back_at(record.qos).value_or(never); }
     }
 
     void tell_end(LeaseHandle l, event::LeaseEnd how, OutcomeKind outcome) const {
@@ -143,9 +137,7 @@ public:
     /// (rule 20).
     void depart(NodeHandle n, Record record) {
         auto& node = record.node;
-        if (node.held != no_handle<TaskHandle>) {
-            withdraw(std::exchange(node.held, no_handle<TaskHandle>));
-        }
+        if (node.held != no_handle<TaskHandle>) { withdraw(std::exchange(node.held, no_handle<TaskHandle>)); }
         hold(n, {});
         node.state = NodeState::left;
         node.node_class = no_handle<ClassId>;

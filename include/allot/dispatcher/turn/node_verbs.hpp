@@ -29,9 +29,7 @@ public:
         const auto& spec = c.node;
         const auto known = found.node;
         tell(event::NodeJoined{spec.id, known.has_value()});
-        if (found.poorest_node) {
-            make_room(*found.poorest_node);
-        }
+        if (found.poorest_node) { make_room(*found.poorest_node); }
         const auto n = known ? *known : view.records.nodes().next();
         auto record = known ? view.records.nodes()[n] : Record{};
         auto& node = record.node;
@@ -64,9 +62,7 @@ public:
             node.stake_root = StakeRoot::from(change.stake->units);
         }
         node.operator_id = change.operator_id.value_or(node.operator_id);
-        if (change.labels) {
-            node.labels.assign(change.labels->begin(), change.labels->end());
-        }
+        if (change.labels) { node.labels.assign(change.labels->begin(), change.labels->end()); }
         const auto& was = view.records.fits().value(node.node_class);
         const auto is = Check<Ps...>::changed_class(was, change);
         const auto moves = !(was == is);
@@ -151,9 +147,7 @@ public:
         const auto next = view.after(view.records.tasks()[t], OutcomeKind::incorrect_result);
         const auto others = view.has_others(l);
         tell_end(l, event::LeaseEnd::slashed, OutcomeKind::incorrect_result);
-        if (others) {
-            unchain(l, {});
-        }
+        if (others) { unchain(l, {}); }
         remove(l);
         depart(n, std::move(record));
         if (others) {
@@ -191,17 +185,13 @@ protected:
 
     /// A node was one too many: another one goes, and what is remembered of it.
     void make_room(NodeHandle poorest) {
-        if (view.records.nodes()[poorest].node.present()) {
-            displace(poorest);
-        }
+        if (view.records.nodes()[poorest].node.present()) { displace(poorest); }
         remove(poorest);
     }
 
     /// The class of a node is one too many: another one goes.
     void make_room() {
-        if (found.poorest_class) {
-            displace(*found.poorest_class);
-        }
+        if (found.poorest_class) { displace(*found.poorest_class); }
     }
 
     void set_state(NodeHandle n, NodeState state) {
@@ -238,9 +228,7 @@ protected:
             return;
         }
         put(n, std::move(record));
-        if (weightless || proves) {
-            freed.push_back(n);
-        }
+        if (weightless || proves) { freed.push_back(n); }
     }
 
     /// Model ids in canonical order, by name, without duplicates.
@@ -248,9 +236,7 @@ protected:
         std::sort(names.begin(), names.end());
         names.erase(std::unique(names.begin(), names.end()), names.end());
         auto ids = List<ModelId>{};
-        for (const auto& name : names) {
-            ids.push_back(intern_model(name));
-        }
+        for (const auto& name : names) { ids.push_back(intern_model(name)); }
         return ids;
     }
 
@@ -259,9 +245,7 @@ protected:
         -> std::vector<std::string> {
         for (auto left = view.rules->evictions_max; left > 0 && view.room_beside(names, inventory) < 0; --left) {
             const auto poorest = view.poorest_holder(view.records.nodes()[n].node.stake, found.crowded_by, n);
-            if (!poorest) {
-                break;
-            }
+            if (!poorest) { break; }
             displace(*poorest);
         }
         const auto& models = view.records.models();
@@ -281,9 +265,7 @@ protected:
     void report(NodeHandle n, command::Report report, const std::vector<std::string>& names) {
         auto held = HeldModels{};
         const auto old = view.records.holdings(n);
-        if (report != command::Report::inventory) {
-            held = old;
-        }
+        if (report != command::Report::inventory) { held = old; }
         for (const auto model : interned(names)) {
             auto at = place_of(held, model);
             if (at == held.end() || at->model != model) {

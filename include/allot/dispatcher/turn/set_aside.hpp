@@ -26,9 +26,7 @@ public:
     }
     /// Puts them all back.
     void back() {
-        for (; left_ > 0; --left_) {
-            queue_.push(entries_[left_ - 1]);
-        }
+        for (; left_ > 0; --left_) { queue_.push(entries_[left_ - 1]); }
     }
 
 private:

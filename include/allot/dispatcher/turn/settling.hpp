@@ -23,18 +23,15 @@ public:
     [[nodiscard]] auto settle_due() -> bool {
         for (std::uint32_t settled = 0;; ++settled) {
             const auto* due = view.records.due_first();
-            if (due == nullptr || TimePoint{Duration{due->time}} > view.records.counters().now) {
-                return true;
-            }
-            if (settled == view.rules->due_max) {
-                return false;
-            }
+            if (due == nullptr || TimePoint{Duration{due->time}} > view.records.counters().now) { return true; }
+            if (settled == view.rules->due_max) { return false; }
             settle_one(Due{*due});
         }
     }
 
     void settle_one(const Due& due) {
-        ALLOT_ASSERT(TimePoint{Duration{due.time}} <= view.records.counters().now, "something is settled before it is due");
+        ALLOT_ASSERT(TimePoint{Duration{due.time}} <= view.records.counters().now,
+                     "something is settled before it is due");
         if (due.kind == static_cast<std::uint8_t>(DueKind::lease)) {
             const auto l = LeaseHandle{due.handle};
             const auto& task = view.records.tasks()[view.records.leases()[l].task];
@@ -80,9 +77,7 @@ public:
         record.node.excluded = false;
         record.node.due_at = never;
         tell(event::NodeReadmitted{record.node.id});
-        if (record.node.state == NodeState::available) {
-            freed.push_back(n);
-        }
+        if (record.node.state == NodeState::available) { freed.push_back(n); }
         put(n, std::move(record));
     }
 };

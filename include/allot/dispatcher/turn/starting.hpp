@@ -27,9 +27,7 @@ public:
     void follow_stakes() {
         if constexpr (monotone_weight<WeightPolicy>) {
             const auto largest = view.records.stake_root_max();
-            if (view.records.counters().ceilings.follows(largest)) {
-                return;
-            }
+            if (view.records.counters().ceilings.follows(largest)) { return; }
             edit([&](Counters& counters) { counters.ceilings = counters.ceilings.following(largest); });
         }
     }
@@ -43,16 +41,15 @@ public:
                 counters.ceilings =
                     counters.ceilings.renewed_by(view.rules->renewals_max, reach, view.records.stake_root_max());
             });
-            if (view.records.counters().ceilings.renewed < reach) {
-                return;
-            }
+            if (view.records.counters().ceilings.renewed < reach) { return; }
         }
     }
 
     /// Leases a task to its nodes: one lease each, chained by member.
     void start(TaskHandle t, Task&& task, const Gang& gang) {
         ALLOT_ASSERT(gang.size() == view.gang_size(task), "a task starts on as many nodes as it asks for");
-        ALLOT_ASSERT(task.state != TaskState::running || task.lease == no_handle<LeaseHandle>, "a running task starts again");
+        ALLOT_ASSERT(task.state != TaskState::running || task.lease == no_handle<LeaseHandle>,
+                     "a running task starts again");
         const auto now = view.records.counters().now;
         const auto token = view.records.counters().token_next;
         edit([&](Counters& counters) { counters.token_next += gang.size(); });
@@ -65,7 +62,8 @@ public:
         auto last = no_handle<LeaseHandle>;
         for (std::size_t i = 0; i < gang.size(); ++i) {
             const auto n = gang[i].node;
-            ALLOT_ASSERT(view.records.nodes()[n].node.state == NodeState::available && !view.records.nodes()[n].node.leased(),
+            ALLOT_ASSERT(view.records.nodes()[n].node.state == NodeState::available &&
+                             !view.records.nodes()[n].node.leased(),
                          "a task starts on a node that is not free");
             const auto l = i == 0 ? placed.lease : view.records.leases().next();
             const auto length = std::max(Duration{1}, view.terms.length(view.records.nodes()[n].node, placed));
@@ -101,9 +99,7 @@ public:
         for (std::uint32_t i = 0; i < task.models.size(); ++i) {
             const auto model = task.models[i];
             for (const auto& member : chosen) {
-                if (!view.has_or_wants(member.node, model)) {
-                    want(member.node, model, task.id);
-                }
+                if (!view.has_or_wants(member.node, model)) { want(member.node, model, task.id); }
             }
             if (task.pinned()) {
                 continue;  // it draws nobody, and has no entropy to draw with
@@ -112,9 +108,7 @@ public:
             auto random = Random{*moment.entropy, Purpose::placement, task.id.bytes(), task.attempt, i};
             for (auto copies = view.placement.wanted(demand).copies; copies > 0; --copies) {
                 const auto drawn = view.draw_fetcher(task, model, random);
-                if (!drawn) {
-                    break;
-                }
+                if (!drawn) { break; }
                 traced({DecisionKind::copy, task, *drawn, &*moment.entropy, model});
                 want(drawn->node, model, task.id);
             }
@@ -131,9 +125,7 @@ public:
             }));
         }
         auto at = place_of(held, model);
-        if (at == held.end() || at->model != model) {
-            at = held.insert(at, HeldModel{model, Holding::wanted, 0, {}});
-        }
+        if (at == held.end() || at->model != model) { at = held.insert(at, HeldModel{model, Holding::wanted, 0, {}}); }
         constexpr auto longest = Duration{std::int64_t{1} << 40U};
         at->wanted_until = view.records.counters().now + std::clamp(view.placement.asked_for(), Duration{1}, longest);
         hold(n, std::move(held));
@@ -142,9 +134,7 @@ public:
 
     /// Shows a trace the draws of a gang from one member on.
     void traced_gang(const Task& task, const Gang& gang, std::size_t first) const {
-        if (trace.sees == nullptr) {
-            return;
-        }
+        if (trace.sees == nullptr) { return; }
         for (auto i = first; i < gang.size(); ++i) {
             traced({DecisionKind::draw, task, gang[i], &*moment.entropy, no_handle<ModelId>, span_of(gang).first(i),
                     first > 0});
@@ -166,9 +156,7 @@ public:
                 model.wanted_until = {};
             }
         }
-        if (held != view.records.holdings(n)) {
-            put_models(n, std::move(held));
-        }
+        if (held != view.records.holdings(n)) { put_models(n, std::move(held)); }
     }
 
     /// A start makes the task's models the node's models in use, as far as they are on disk; a success has fetched them
@@ -176,13 +164,9 @@ public:
     void models_used(NodeHandle n, const Task& task, bool fetched) {
         const auto& holds_now = view.records.holdings(n);
         const auto in_use = [](const HeldModel& model) { return model.holding == Holding::in_use; };
-        if (task.models.empty() && std::none_of(holds_now.begin(), holds_now.end(), in_use)) {
-            return;
-        }
+        if (task.models.empty() && std::none_of(holds_now.begin(), holds_now.end(), in_use)) { return; }
         auto held = holds_now;
-        for (auto& model : held) {
-            model.holding = model.on_disk() ? Holding::on_disk : Holding::wanted;
-        }
+        for (auto& model : held) { model.holding = model.on_disk() ? Holding::on_disk : Holding::wanted; }
         auto room = fetched ? view.rules->models_per_node_max -
                                   std::min(view.rules->models_per_node_max, view.on_disk(holds_now))
                             : 0U;

@@ -56,13 +56,9 @@ public:
         edit([](Counters& counters) { ++counters.sequence_next; });
         const auto known = view.requirement_known(spec);
         task.requirement = known ? *known : intern(view.requirement_of(spec));
-        if (!spec.models.empty()) {
-            task.models = interned(spec.models);
-        }
+        if (!spec.models.empty()) { task.models = interned(spec.models); }
         task.value = view.valuation.value(task, view.records.fits().value(task.requirement));
-        if (spec.group) {
-            task.group = entered(*spec.group);
-        }
+        if (spec.group) { task.group = entered(*spec.group); }
         if (found.poorest) {
             displace(t, std::move(task), *found.poorest);
         } else {
@@ -78,9 +74,7 @@ public:
                              [&](LeaseHandle l) { tell_end(l, event::LeaseEnd::cancelled, OutcomeKind::cancelled); });
         }
         tell(event::TaskCancelled{.task = task.id, .owner = task.notify_to(), .refunded = task.fee});
-        if (task.state == TaskState::running) {
-            release_all(t, {OutcomeKind::cancelled});
-        }
+        if (task.state == TaskState::running) { release_all(t, {OutcomeKind::cancelled}); }
         end(t, {.ending = Ending::cancelled});
     }
 

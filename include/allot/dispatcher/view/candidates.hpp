@@ -32,9 +32,7 @@ public:
                     admits(record, task) != Reason::none) {
                     return;
                 }
-                if (const auto weight = weight_now(record, task, boost(h, task)); !weight.is_zero()) {
-                    g(h, weight);
-                }
+                if (const auto weight = weight_now(record, task, boost(h, task)); !weight.is_zero()) { g(h, weight); }
             });
         };
         const auto wanted = holders_to_narrow(task);
@@ -96,12 +94,8 @@ public:
     template <class F>
     void each_fetcher(const Task& task, ModelId model, F&& f) const {
         records.nodes().for_each([&](NodeHandle h, const Record& record) {
-            if (!is_candidate(record) || !records.fits().fit(record.node.node_class, task.requirement)) {
-                return;
-            }
-            if (const auto weight = fetch_weight(h, task, model); !weight.is_zero()) {
-                f(h, weight);
-            }
+            if (!is_candidate(record) || !records.fits().fit(record.node.node_class, task.requirement)) { return; }
+            if (const auto weight = fetch_weight(h, task, model); !weight.is_zero()) { f(h, weight); }
         });
     }
 

@@ -80,18 +80,12 @@ public:
                 };
                 auto rarest = task.models.begin();
                 for (auto model = rarest; model != task.models.end(); ++model) {
-                    if (holders(*model) < holders(*rarest)) {
-                        rarest = model;
-                    }
+                    if (holders(*model) < holders(*rarest)) { rarest = model; }
                 }
                 narrowed.models = {&*rarest, 1};
             }
-            if (const auto drawn = draw_among(task, narrowed, chosen, *wanted, random)) {
-                return drawn;
-            }
-            if (*wanted == 0) {
-                return std::nullopt;
-            }
+            if (const auto drawn = draw_among(task, narrowed, chosen, *wanted, random)) { return drawn; }
+            if (*wanted == 0) { return std::nullopt; }
         }
         return draw_among(task, frame, chosen, 1, random);
     }
@@ -102,29 +96,19 @@ public:
     [[nodiscard]] auto draw_among(const Task& task, const SamplingFrame& frame, const Gang& chosen, std::uint32_t least,
                                   Random& random) const -> std::optional<Draw> {
         const auto wanted = std::max(least, rules->draw_among);
-        if (wanted == 1) {
-            return draw_in(task, frame, chosen, random);
-        }
+        if (wanted == 1) { return draw_in(task, frame, chosen, random); }
         auto drawn = boost::container::small_vector<Draw, 4>{};
         while (drawn.size() < wanted) {
             const auto next = draw_in(task, frame, chosen, random, span_of(drawn));
-            if (!next) {
-                break;
-            }
+            if (!next) { break; }
             drawn.push_back(*next);
         }
-        if (drawn.size() < least) {
-            return std::nullopt;
-        }
+        if (drawn.size() < least) { return std::nullopt; }
         const auto among = std::min<std::size_t>(drawn.size(), rules->draw_among);
-        if (among == 0) {
-            return std::nullopt;
-        }
+        if (among == 0) { return std::nullopt; }
         auto chosen_one = drawn[among == 1 ? 0 : random.below(among)];
         chosen_one.above_bound = 0;
-        for (const auto& one : drawn) {
-            chosen_one.above_bound += one.above_bound;
-        }
+        for (const auto& one : drawn) { chosen_one.above_bound += one.above_bound; }
         return chosen_one;
     }
 
@@ -138,9 +122,7 @@ public:
                 for (std::uint32_t earlier = 0; earlier < model;
                      ++earlier) {  // it counts under the first model it holds
                     const auto* held = holds(h, frame.models[earlier]);
-                    if (held != nullptr && held->on_disk()) {
-                        return Weight::zero();
-                    }
+                    if (held != nullptr && held->on_disk()) { return Weight::zero(); }
                 }
             } else if (!frame.models.empty() && !holds_all(h, task)) {
                 return Weight::zero();
@@ -160,9 +142,7 @@ public:
         auto weightless = false;
         const auto best = queue.best(groups_for(n, possible), [&](TaskHandle t) {
             const auto& task = records.tasks()[t];
-            if (can_run(n, task) && has_gang(n, task)) {
-                return true;
-            }
+            if (can_run(n, task) && has_gang(n, task)) { return true; }
             weightless = weightless || (++asked == 1 && runs_nothing(n));
             return weightless;  // no other task would fit either: the walk ends here
         });
@@ -214,9 +194,7 @@ public:
     void fill(Gang& gang, const Task& task, std::span<const ClassId> classes, Random& random) const {
         for (const auto size = gang_size(task); gang.size() < size && left_over(gang, classes);) {
             const auto drawn = draw_one(task, classes, gang, random);
-            if (!drawn) {
-                return;
-            }
+            if (!drawn) { return; }
             gang.push_back(*drawn);
         }
     }
@@ -224,9 +202,7 @@ public:
     /// Whether anybody is free in these classes but the chosen, of whom the first may be one that is only asked about
     /// and not free. To find that out, a draw would look at every place, busy ones too.
     [[nodiscard]] auto left_over(const Gang& chosen, std::span<const ClassId> classes) const -> bool {
-        if (chosen.empty()) {
-            return true;
-        }
+        if (chosen.empty()) { return true; }
         const auto taken = std::count_if(chosen.begin(), chosen.end(), [&](const Draw& member) {
             const auto& record = records.nodes()[member.node];
             return is_candidate(record) &&
@@ -247,29 +223,21 @@ public:
         const auto& asked = records.fits().value(task.requirement);
         auto gang = Gang{};
         if (asked.gang_size == 1) {
-            if (const auto drawn = draw_one(task, classes, gang, random)) {
-                gang.push_back(*drawn);
-            }
+            if (const auto drawn = draw_one(task, classes, gang, random)) { gang.push_back(*drawn); }
             return gang;
         }
         if (!asked.same_card) {
             fill(gang, task, classes, random);
-            if (gang.size() < asked.gang_size) {
-                gang.clear();
-            }
+            if (gang.size() < asked.gang_size) { gang.clear(); }
             return gang;
         }
         for (auto left = beginnings(task.requirement); !left.empty();) {
             const auto first = draw_one(task, left, gang, random);
-            if (!first) {
-                return gang;
-            }
+            if (!first) { return gang; }
             gang.push_back(*first);
             const auto card = card_of(records.nodes()[first->node].node.node_class, classes);
             fill(gang, task, card, random);
-            if (gang.size() == asked.gang_size) {
-                return gang;
-            }
+            if (gang.size() == asked.gang_size) { return gang; }
             std::erase_if(left, [&](ClassId c) { return std::binary_search(card.begin(), card.end(), c); });
             gang.clear();
         }
@@ -282,18 +250,14 @@ public:
     [[nodiscard]] auto gang_of(NodeHandle n, const Task& task, const Entropy& entropy) const -> Gang {
         const auto& asked = records.fits().value(task.requirement);
         auto gang = Gang{Draw{n}};
-        if (asked.gang_size == 1) {
-            return gang;
-        }
+        if (asked.gang_size == 1) { return gang; }
         auto random = Random{entropy, Purpose::dispatch, task.id.bytes(), task.attempt};
         const auto classes = records.fits().classes_of(task.requirement);
         each_tier(records.nodes()[n].node.node_class, asked, classes, [&](std::span<const ClassId> tier) {
             fill(gang, task, tier, random);
             return gang.size() < asked.gang_size;
         });
-        if (gang.size() < asked.gang_size) {
-            gang.clear();
-        }
+        if (gang.size() < asked.gang_size) { gang.clear(); }
         return gang;
     }
 
@@ -310,9 +274,7 @@ public:
         std::stable_sort(sorted.begin(), sorted.end(), [&](ClassId a, ClassId b) { return vram(b) < vram(a); });
         for (auto tier = sorted.begin(); tier != sorted.end();) {
             const auto end = std::find_if(tier, sorted.end(), [&](ClassId c) { return vram(c) != vram(*tier); });
-            if (!f(std::span<const ClassId>{tier, end})) {
-                return;
-            }
+            if (!f(std::span<const ClassId>{tier, end})) { return; }
             tier = end;
         }
     }
@@ -323,9 +285,7 @@ public:
         -> std::span<const RequirementId> {
         const auto own = records.nodes()[n].node.node_class;
         const auto all = records.fits().requirements_of(own);
-        if (records.fits().gangs() == 0) {
-            return all;
-        }
+        if (records.fits().gangs() == 0) { return all; }
         const auto itself = is_candidate(records.nodes()[n]) ? 0U : 1U;  // which the pool does not count
         const auto free = itself + pool.count(SamplingFrame{records.fits().all_classes()});
         const auto of_card = itself + pool.count(SamplingFrame{card_of(own, records.fits().all_classes())});

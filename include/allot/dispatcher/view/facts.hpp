@@ -76,9 +76,7 @@ public:
     /// (`Rules::outbid_by`).
     [[nodiscard]] auto outbids(const Task& newcomer, const Task& worst) const -> bool {
         const auto by = rules->outbid_by;
-        if (rules->value_doubles_in == Duration{0}) {
-            return at_least(newcomer.value, by, worst.value);
-        }
+        if (rules->value_doubles_in == Duration{0}) { return at_least(newcomer.value, by, worst.value); }
         const auto margin = log2_of(by.num, by.den) - log2_of(1, 1);
         constexpr auto any = no_handle<TaskHandle>;
         return entry_of(any, newcomer).value.num() >= entry_of(any, worst).value.num() + u128{margin};
@@ -206,9 +204,7 @@ public:
     /// How a task ended; none while it has not, and when it is forgotten (`Rules::forget_tasks_after`).
     [[nodiscard]] auto ended(TaskId id) const -> std::optional<TaskEnd> {
         const auto h = records.ended_tasks().find(id);
-        if (!h) {
-            return std::nullopt;
-        }
+        if (!h) { return std::nullopt; }
         const auto& task = records.ended_tasks()[*h];
         const auto by_node = task.node != no_handle<NodeNameId>;
         return TaskEnd{task.ending, task.cause,
@@ -220,9 +216,7 @@ public:
     [[nodiscard]] auto lease(TaskId task, std::uint32_t member) const -> std::optional<Lease> {
         auto found = std::optional<Lease>{};
         each_lease_of(task, [&](const Lease& lease) {
-            if (lease.member == member) {
-                found = lease;
-            }
+            if (lease.member == member) { found = lease; }
         });
         return found;
     }
@@ -286,9 +280,7 @@ public:
             task.models.push_back(records.models().find(name).value_or(no_handle<ModelId>));
         }
         task.value = valuation.value(task, requirement);
-        if (spec.group) {
-            task.group = records.groups().find(*spec.group).value_or(no_handle<GroupHandle>);
-        }
+        if (spec.group) { task.group = records.groups().find(*spec.group).value_or(no_handle<GroupHandle>); }
         task.state = TaskState::queued;
         task.due_at = records.counters().now + std::max(Duration{1}, terms.patience(task));
         return task;
@@ -302,9 +294,7 @@ public:
     /// Calls `f(lease)` for each node of a running task, by member.
     template <class F>
     void each_member(TaskHandle t, F&& f) const {
-        for (auto l = records.tasks()[t].lease; l != no_handle<LeaseHandle>; l = records.leases()[l].next) {
-            f(l);
-        }
+        for (auto l = records.tasks()[t].lease; l != no_handle<LeaseHandle>; l = records.leases()[l].next) { f(l); }
     }
 
     [[nodiscard]] auto has_others(LeaseHandle l) const -> bool {

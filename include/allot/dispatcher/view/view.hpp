@@ -33,9 +33,7 @@ public:
             return goes_before(entry_of(no_handle<TaskHandle>, newcomer), entry_of(t, task)) && outbids(newcomer, task);
         };
         const auto worst = queue.worst();
-        if (!worst || !beats(*worst)) {
-            return std::nullopt;
-        }
+        if (!worst || !beats(*worst)) { return std::nullopt; }
         auto poorest = std::optional<QueueEntry>{};
         records.fits().requirements().for_each([&](std::uint32_t r, const Requirement&) {
             const auto group = RequirementId{r};
@@ -52,13 +50,9 @@ public:
     /// than a command may send away. @complexity O(classes).
     [[nodiscard]] auto poorest_class(Amount stake, ClassId but) const -> std::optional<ClassId> {
         auto poorest = std::optional<ClassId>{};
-        if (stake == Amount{0}) {
-            return poorest;
-        }
+        if (stake == Amount{0}) { return poorest; }
         for (const auto c : records.fits().all_classes()) {
-            if (c == but || records.fits().count(c) > rules->evictions_max) {
-                continue;
-            }
+            if (c == but || records.fits().count(c) > rules->evictions_max) { continue; }
             auto greatest = Amount{0};
             auto idle = true;
             records.fits().each_node(c, [&](NodeHandle n) {
@@ -95,9 +89,7 @@ public:
         -> std::optional<NodeHandle> {
         auto poorest = std::optional<NodeHandle>{};
         records.nodes().for_each([&](NodeHandle h, const Record& record) {
-            if (h == but || record.node.leased()) {
-                return;
-            }
+            if (h == but || record.node.leased()) { return; }
             const auto its = models_part(records.holdings(h));
             // Both products fit: stakes are below 2^96, and a node takes at most 2^16 whole parts of 2^14.
             const auto left = record.node.stake.units * u128{part};

@@ -84,9 +84,7 @@ public:
 
     /// M = 1 + 0.7 · local/total + 0.3 · in use/total (seed 001, "Model Locality LocalityBoost"), as an exact rational.
     [[nodiscard]] auto boost(NodeHandle h, const Task& task) const -> LocalityBoost {
-        if (task.models.empty()) {
-            return {};
-        }
+        if (task.models.empty()) { return {}; }
         auto extra = std::uint64_t{0};
         for (const auto model : task.models) {
             const auto* held = holds(h, model);
@@ -182,9 +180,7 @@ public:
 
     /// Whether the class of a node that has not left fits what a task asks.
     [[nodiscard]] auto fits_somebody(const TaskSpec& spec) const -> bool {
-        if (const auto known = requirement_known(spec)) {
-            return !records.fits().classes_of(*known).empty();
-        }
+        if (const auto known = requirement_known(spec)) { return !records.fits().classes_of(*known).empty(); }
         const auto requirement = requirement_of(spec);
         const auto all = records.fits().all_classes();
         return std::any_of(all.begin(), all.end(),
@@ -252,9 +248,7 @@ public:
     /// Whether a task's candidates can be narrowed to this node: it holds one of its models, or all, as the rules say.
     /// False for a task without models.
     [[nodiscard]] auto narrows_to(NodeHandle node, const Task& task) const -> bool {
-        if (rules->narrowing == Narrowing::none) {
-            return false;
-        }
+        if (rules->narrowing == Narrowing::none) { return false; }
         if (task.models.empty() || rules->narrowing != Narrowing::any) {
             return !task.models.empty() && holds_all(node, task);
         }
@@ -267,9 +261,7 @@ public:
     /// How many nodes of those that `narrows_to` says yes to it takes to leave out the others: 0 when they are out
     /// whatever is there, none when models keep nobody out.
     [[nodiscard]] auto holders_to_narrow(const Task& task) const -> std::optional<std::uint32_t> {
-        if (task.models.empty() || task.pinned() || rules->narrowing == Narrowing::none) {
-            return std::nullopt;
-        }
+        if (task.models.empty() || task.pinned() || rules->narrowing == Narrowing::none) { return std::nullopt; }
         return rules->narrowing == Narrowing::gate ? 0 : rules->narrow_from;
     }
 };
