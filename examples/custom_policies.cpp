@@ -8,6 +8,7 @@
 #include <vector>
 
 #include <allot/allot.hpp>
+#include <allot/explain/survey.hpp>
 #include <allot/laws.hpp>
 
 using namespace std::chrono_literals;
@@ -125,13 +126,8 @@ int main() {
                      now)
              .or_throw());
 
-    // Explains a refusal, by asking the same policy.
-    const auto& bergen = *dispatcher.node("bergen");
-    const auto& upscale = *dispatcher.task("upscale");
-    const auto& fits = dispatcher.state().fits();
-    const auto reason = House{}.admits(
-        bergen.node, upscale,
-        {dispatcher.now(), fits.value(bergen.node.node_class), fits.value(upscale.requirement), false, false});
+    // Why not on the free node? The View asks the same policy.
+    const auto reason = allot::why_not(dispatcher, allot::question(dispatcher, "upscale").value(), "bergen").value();
     std::printf("  bergen refuses it for reason %u\n", static_cast<unsigned>(reason));
 
     std::printf("oslo does not answer in time:\n");
