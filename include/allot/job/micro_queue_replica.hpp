@@ -65,7 +65,7 @@ public:
         const auto sooner = [&](std::optional<TimePoint> time) {
             deadline = time ? std::min(deadline, *time) : deadline;
         };
-        if (unheard()) { sooner(resend_at_); }
+        if (unheard() != nullptr) { sooner(resend_at_); }
         if (record() == nullptr) {
             if (const auto due = state_.known() ? state_.next_due(now_) : std::nullopt) { sooner(due); }
             if (asks(std::max(request_at_, now_))) { sooner(request_at_); }
