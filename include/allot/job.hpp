@@ -1,7 +1,7 @@
 #pragma once
 
-/// Jobs that are cut, leased, verified and settled: everything of the room, apart from `allot.hpp` because most who
-/// place tasks on nodes need none of it. First the values, then the machines from the inside out.
+/// Jobs that are cut, leased, verified and settled: first the values, then the machines from the inside out.
+/// Apart from `allot.hpp`, because most programs that place tasks on nodes need none of it.
 
 // IWYU pragma: begin_exports
 #include <allot/job/claim_arbiter.hpp>

@@ -21,12 +21,11 @@
 //     {"time": 950, "command": "Configure", "parameters": {"ValueQueueParameters": {"capacity_min": 9}},
 //     "rules_version": 2}
 //
-// Names are those of the C++ structs, fields and enumerators (core/fields.hpp), so whatever has a list of fields has
-// its JSON. What is written here has one form, and reads as it was:
+// Names are those of the C++ structs, fields and enumerators (core/fields.hpp), so every type with a list of
+// fields has its JSON. A written value has one form, and reads back as it was:
 //
-//     LogEntry, command, event   an object: for an entry `time` and what else the moment has; the name of the command
-//     or event
-//                                in the field `command` or `event`; and its own fields beside it
+//     LogEntry, command, event   an object: for an entry the fields of the moment, `time` first; then the name of the
+//                                command or event in the field `command` or `event`; then its own fields
 //     struct                     an object of its fields; those that are none (std::optional) are left out
 //     parameters                 an object whose one field is named after their type
 //     time, duration             whole milliseconds
@@ -38,14 +37,14 @@
 //     std::vector, Events        a list
 //     std::optional by itself    null where it is none, as `expected_wait` answers
 //
-// A person may write less: what is left out has its C++ default, but for `time`, names of kinds, and ids, which have
-// none; any whole number below 2^64 does for an id, an amount or entropy. A field that is unknown or stands twice is a
-// fault.
+// A person may write less: a field that is left out has its C++ default, but for `time`, names of kinds, and ids, which
+// have none; any whole number below 2^64 does for an id, an amount or entropy. A field that is unknown or stands twice
+// is a fault.
 namespace allot { inline namespace v0 {
 
 /// A value as JSON, to be put into other JSON. Values are those of the table above: a `LogEntry`, a command, an event,
-/// `Events`, and what explain/ answers (`TaskExplanation`, `NodeExplanation`, `Distribution`, `WhatIf`, `Difference`,
-/// `QoSChange`, a wait), whose headers are to be included beside this one.
+/// `Events`, and the answers of explain/ (`TaskExplanation`, `NodeExplanation`, `Distribution`, `WhatIf`, `Difference`,
+/// `QoSChange`, a wait), whose headers are to be included, too.
 ///
 /// Of `Events` it says all but where the direct answer begins.
 /// @complexity linear in the value.
@@ -83,19 +82,18 @@ template <class T>
     return json_text(json_of(value));
 }
 
-/// The value of a text of JSON that anybody may have sent, such as
+/// The value of a text of JSON that an untrusted party may have sent, such as
 ///
 ///     const auto entry = allot::read_json<allot::LogEntry<Dispatcher::Command>>(line);
 ///     if (!entry) {
-///         fmt::print("{}\n", entry.error().message());  // "node.vram: a whole number from 0 to 4294967295 is
-///         expected"
+///         fmt::print("{}\n", entry.error().message());  // "node.vram: a whole number ... is expected"
 ///     }
 ///
 /// Only the form is judged, as by `decode` (journal/encode.hpp). Whether the value makes sense, such as an amount below
 /// 2^96 or a name within the limits, the dispatcher judges as it does of every command.
 ///
-/// @return Otherwise the first fault: what is no JSON, is nested more than 32 deep, or has an object of more than 256
-/// fields or with one twice; else what is missing, unknown, of the wrong type or out of its range.
+/// @return The value, or the first fault. Faults of form: no JSON, nested more than 32 deep, an object of more than 256
+/// fields or with a field twice. Other faults: a field that is missing, unknown, of the wrong type or out of range.
 /// @complexity linear in the text, in memory too, where a byte may take some 90; so bound the text of a stranger
 /// before. Nothing is thrown but where memory runs out.
 template <class T>

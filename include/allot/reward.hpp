@@ -1,7 +1,7 @@
 #pragma once
 
-/// What work earns: fees divided by score, and the weights by which incentives are. Apart from `allot.hpp`, because who
-/// places tasks need not be who pays for them.
+/// The reward of work: fees divided by score, and the weights of incentives.
+/// Apart from `allot.hpp`, because the program that places tasks need not be the one that pays for them.
 
 // IWYU pragma: begin_exports
 #include <allot/reward/fee_split.hpp>

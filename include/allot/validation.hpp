@@ -1,7 +1,7 @@
 #pragma once
 
-/// Three tasks that check each other, and the nodes that ran them. Apart from `allot.hpp`, because most who place tasks
-/// on nodes validate elsewhere or not at all.
+/// Three tasks that check each other, and the nodes that ran them.
+/// Apart from `allot.hpp`, because most programs that place tasks on nodes validate elsewhere or not at all.
 
 // IWYU pragma: begin_exports
 #include <allot/validation/adaptive_replication.hpp>

@@ -1,4 +1,4 @@
-// error: allot: the role `id_key` is the hub.s own; give the Dispatcher an allot::IdKey
+// error: allot: the role `id_key` is the dispatcher.s own; give the Dispatcher an allot::IdKey
 #include <allot/dispatcher/dispatcher.hpp>
 
 struct Mine {

@@ -1,4 +1,4 @@
-// error: allot: the role `rules` is the hub.s own; give the Dispatcher an allot::Rules
+// error: allot: the role `rules` is the dispatcher.s own; give the Dispatcher an allot::Rules
 #include <allot/dispatcher/dispatcher.hpp>
 
 struct Mine {

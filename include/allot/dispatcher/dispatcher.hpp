@@ -100,8 +100,7 @@ public:
     void apply(const Command& command, const Moment& moment, Events& events, const Trace<View>& trace) {
         apply(command, detail::subject_of(view_.records, command), moment, events, trace);
     }
-    /// Applies commands in order at one Moment. The events equal those of single calls; in a large network it takes
-    /// less time.
+    /// Applies commands in order at one Moment. The events equal those of single calls; a large network saves time.
     void apply(std::span<const Command> commands, const Moment& moment, Events& events) {
         apply(commands, moment, events, [](const Answer&) {});
     }

@@ -46,10 +46,12 @@ struct Composition {
         !stores_bounds<CandidatePool> || monotone_weight<WeightPolicy>,
         "allot: this pool stores bounds, so the weight policy must keep the law of monotone_weight and say so with "
         "`static constexpr bool monotone = true;`; or use allot::LinearPool");
-    static_assert(std::is_same_v<typename Pack::template find<role::rules, Rules>, Rules>,
-                  "allot: the role `rules` is the hub's own; give the Dispatcher an allot::Rules with your parameters");
-    static_assert(std::is_same_v<typename Pack::template find<role::id_key, IdKey>, IdKey>,
-                  "allot: the role `id_key` is the hub's own; give the Dispatcher an allot::IdKey with your secret");
+    static_assert(
+        std::is_same_v<typename Pack::template find<role::rules, Rules>, Rules>,
+        "allot: the role `rules` is the dispatcher's own; give the Dispatcher an allot::Rules with your parameters");
+    static_assert(
+        std::is_same_v<typename Pack::template find<role::id_key, IdKey>, IdKey>,
+        "allot: the role `id_key` is the dispatcher's own; give the Dispatcher an allot::IdKey with your secret");
 
     /// Parameters of one policy, or of the rules.
     using Configuration = detail::configuration<Rules, Eligibility, WeightPolicy, CandidatePool, TaskQueue, QoSTracker,

@@ -13,6 +13,7 @@ namespace allot { inline namespace v0 {
 class OpenSessions {
 public:
     OpenSessions() = default;
+    /// Starts with no open session.
     OpenSessions(const OpenSessions&) noexcept {}
     auto operator=(const OpenSessions&) noexcept -> OpenSessions& { return *this; }
 
@@ -41,16 +42,19 @@ private:
 template <class Dispatcher>
 class [[nodiscard]] Session {
 public:
+    /// Opens a session.
     explicit Session(Dispatcher& dispatcher)
         : dispatcher_{&dispatcher}, savepoint_{dispatcher.view_.records.savepoint()} {
         dispatcher.open_.open();
     }
+    /// Takes over the session; `other` is closed.
     Session(Session&& other) noexcept : dispatcher_{other.dispatcher_}, savepoint_{other.savepoint_} {
         other.dispatcher_ = nullptr;
     }
     Session(const Session&) = delete;
     auto operator=(const Session&) -> Session& = delete;
     auto operator=(Session&&) -> Session& = delete;
+    /// Rolls back, unless the session is committed or rolled back already.
     ~Session() { rollback(); }
 
     /// The entries that changed in this session so far, for a `StateTree` to follow.

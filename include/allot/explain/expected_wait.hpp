@@ -14,29 +14,27 @@
 #include <allot/explain/survey.hpp>
 #include <allot/policy/task_queue.hpp>
 
-namespace allot { inline namespace v0 { namespace detail {
+namespace allot { inline namespace v0 {
+namespace detail {
 
-/// How far back `expected_wait` looks for newcomers.
+/// The span before now in which `expected_wait` counts newcomers.
 inline constexpr auto newcomers_since = Duration{3'600'000};
 
-/// When a running task is expected to end: after its estimate. A late one is expected to take as long again as it is late.
-/// Never beyond its deadline, nor in the past.
-[[nodiscard]] constexpr auto expected_end(const LeaseRecord& lease, Duration estimate, TimePoint now) noexcept -> TimePoint {
+/// The expected end of a running task: its start plus its estimate. A late one is expected to take as long again as it
+/// is late. It is never after the deadline, nor in the past.
+[[nodiscard]] constexpr auto expected_end(const LeaseRecord& lease, Duration estimate, TimePoint now) noexcept
+    -> TimePoint {
     const auto planned = lease.started_at + estimate;
     const auto end = planned > now ? planned : now + (now - planned);
     return std::max(now, std::min(end, lease.deadline));
 }
 
-/// When a node is expected to take a task; never, if it takes none by itself.
+/// The time at which a node is expected to take a task; `never` if it takes none by itself.
 template <class Dispatcher>
 [[nodiscard]] auto expected_free(const Dispatcher& d, const Node& node) -> TimePoint {
-    if ((node.state != NodeState::available && node.state != NodeState::busy) || node.kicked_out) {
-        return never;
-    }
+    if ((node.state != NodeState::available && node.state != NodeState::busy) || node.kicked_out) { return never; }
     auto free = d.now();
-    if (node.held != no_handle<TaskHandle>) {
-        free += d.state().tasks()[node.held].duration_estimate;
-    }
+    if (node.held != no_handle<TaskHandle>) { free += d.state().tasks()[node.held].duration_estimate; }
     if (node.leased()) {
         const auto& lease = d.state().leases()[node.lease];
         free += expected_end(lease, d.state().tasks()[lease.task].duration_estimate, d.now()) - d.now();
@@ -44,26 +42,28 @@ template <class Dispatcher>
     return node.excluded ? std::max(free, node.due_at) : free;
 }
 
-/// A wait, were a part of the nodes' time taken away by others: wait / (1 - taken / offered), four times the wait at most.
+/// A wait, if newcomers take a part of the offered time: wait / (1 - taken / offered), at most four times the wait.
 [[nodiscard]] constexpr auto stretched(Duration wait, Duration taken, Duration offered) noexcept -> Duration {
     const auto number = [](Duration span) { return u128{static_cast<std::uint64_t>(span.count())}; };
     const auto left = std::max({Duration{1}, offered - taken, offered / 4});
     return Duration{static_cast<std::int64_t>((number(wait) * number(std::max(left, offered)) / number(left)).low())};
 }
 
-/// The queue played forward, from what the records say now until the task in question starts.
+/// Simulates the queue from the state of the records until the task in question starts.
 template <class Dispatcher>
 class Forecast {
 public:
     Forecast(const Dispatcher& d, const Question& question)
-        : d_{d}, question_{question}, fits_{reasons_of_classes(d, question.requirement)},
-          together_{question.requirement, question.in_group} {
+        : d_{d}, question_{question}, fits_{reasons_of_classes(d, question.requirement)}, together_{
+                                                                                              question.requirement,
+                                                                                              question.in_group} {
         gather_ahead();
         gather_nodes();
     }
 
+    /// The expected wait; none if no node would take the task by itself.
     [[nodiscard]] auto wait() -> std::optional<Duration> {
-        if (question_.task.pinned()) {  // it is the next on its node
+        if (question_.task.pinned()) {  // it is the next one on its node
             auto node = d_.state().nodes()[question_.task.pinned_to].node;
             node.excluded = false;
             node.held = no_handle<TaskHandle>;
@@ -78,14 +78,10 @@ public:
             if (auto* const ahead = best_for(node)) {
                 auto& best = ahead->back();
                 free_.emplace(time + d_.state().tasks()[best.entry.task].duration_estimate, node);
-                if (--best.nodes == 0) {
-                    ahead->pop_back();
-                }
+                if (--best.nodes == 0) { ahead->pop_back(); }
             } else if (takes(node)) {
                 together_.add(record, node_class);
-                if (together_.enough(node_class)) {
-                    return stretched(time - d_.now(), taken_, offered_);
-                }
+                if (together_.enough(node_class)) { return stretched(time - d_.now(), taken_, offered_); }
             }
         }
         return std::nullopt;
@@ -94,44 +90,42 @@ public:
 private:
     struct Ahead {
         QueueEntry entry{};
-        std::uint32_t nodes = 1;  // that it still wants
+        std::uint32_t nodes = 1;  // that it still needs
     };
     using Tasks = std::vector<Ahead>;
 
-    /// The waiting tasks that go before the one in question, by group, the best of each last.
+    /// Collects the waiting tasks that go before the one in question, by group, the best of each group last.
     void gather_ahead() {
         const auto& task = question_.task;
         const auto it = d_.view().entry_of(no_handle<TaskHandle>, task);
         d_.state().tasks().for_each([&](TaskHandle h, const Task& other) {
-            if (other.state != TaskState::queued || other.id == task.id) {
-                return;
-            }
+            if (other.state != TaskState::queued || other.id == task.id) { return; }
             const auto entry = d_.view().entry_of(h, other);
-            if (!goes_before(entry, it)) {
-                return;
-            }
-            if (ahead_.size() <= other.requirement.value) {
-                ahead_.resize(std::size_t{other.requirement.value} + 1);
-            }
+            if (!goes_before(entry, it)) { return; }
+            if (ahead_.size() <= other.requirement.value) { ahead_.resize(std::size_t{other.requirement.value} + 1); }
             ahead_[other.requirement.value].push_back({entry, d_.state().fits().value(other.requirement).gang_size});
         });
         for (auto& tasks : ahead_) {
-            std::sort(tasks.begin(), tasks.end(), [](const Ahead& a, const Ahead& b) { return goes_before(b.entry, a.entry); });
+            std::sort(tasks.begin(), tasks.end(),
+                      [](const Ahead& a, const Ahead& b) { return goes_before(b.entry, a.entry); });
         }
     }
 
-    /// When each node is free, and how much of the time of those that fit went to newcomers of greater value.
+    /// Collects the time at which each node is free, and the time of fitting nodes that newcomers of greater value
+    /// took.
     void gather_nodes() {
         auto free = std::vector<Free>{};
         d_.state().nodes().for_each([&](NodeHandle h, const auto& record) {
             const auto time = expected_free(d_, record.node);
-            if (time == never || d_.view().has_no_weight(h, question_.task, question_.requirement, d_.qos_score(record))) {
+            if (time == never ||
+                d_.view().has_no_weight(h, question_.task, question_.requirement, d_.qos_score(record))) {
                 return;
             }
             free.emplace_back(time, h);
             if (fits_[record.node.node_class.value] == Reason::none) {
                 offered_ += newcomers_since;
-                taken_ += record.node.leased() ? taken_by_newcomer(d_.state().leases()[record.node.lease]) : Duration{0};
+                taken_ +=
+                    record.node.leased() ? taken_by_newcomer(d_.state().leases()[record.node.lease]) : Duration{0};
             }
         });
         free_ = Nodes{std::greater<>{}, std::move(free)};
@@ -139,7 +133,7 @@ private:
 
     [[nodiscard]] auto taken_by_newcomer(const LeaseRecord& lease) const -> Duration {
         const auto& task = d_.state().tasks()[lease.task];
-        auto again = Task{};  // such a one, come now
+        auto again = Task{};  // a task of the same value that comes now
         again.value = task.value;
         again.submitted_at = d_.now();
         again.sequence = d_.state().counters().sequence_next + 1;
@@ -148,7 +142,7 @@ private:
         return overtakes && task.submitted_at > d_.now() - newcomers_since ? task.duration_estimate : Duration{0};
     }
 
-    /// The group whose best task a node takes before ours, or null.
+    /// The group whose best task a node takes before the task in question, or null.
     [[nodiscard]] auto best_for(NodeHandle node) -> Tasks* {
         auto* best = static_cast<Tasks*>(nullptr);
         for (const auto group : d_.state().fits().requirements_of(d_.state().nodes()[node].node.node_class)) {
@@ -170,55 +164,60 @@ private:
 
     const Dispatcher& d_;
     const Question& question_;
-    std::vector<Reason> fits_;     // by class
-    std::vector<Tasks> ahead_{};   // by requirement
+    std::vector<Reason> fits_;    // by class
+    std::vector<Tasks> ahead_{};  // by requirement
     Nodes free_{};
-    GangTally together_;           // those that would take it
+    GangTally together_;  // of the nodes that would take it
     Duration offered_{};
     Duration taken_{};
 };
 
 }  // namespace detail
 
-/// How long a task is expected to wait from now until it starts, by this model:
+/// The time that a task is expected to wait from now until it starts, by this model:
 ///
-/// - A node is free when its lease began plus the estimate of its task. A task that is late is expected to take as long again
-///   as it is late. A lease ends by its deadline, and an excluded node comes back when its exclusion ends.
-/// - Each node that is free takes the best of the waiting tasks, in the dispatcher's own order (`Dispatcher::entry_of`), that its
-///   class fits and that go before this one, for as long as their estimates say. The first that would take this one ends the
-///   wait. No worse task matters. A node without weight takes none.
-/// - Tasks of greater value that come later and go before it are expected as they came in the last hour. Of the nodes whose class fits, let r be
-///   the estimates of such newcomers that run there over an hour of all these nodes: the wait is divided by 1 - r, but at most
-///   multiplied by four. (So fares whom others overtake in Cobham's formula for queues with priorities.)
-/// - The nodes of a gang wait for the last of them. In truth none does, so a gang's wait is expected too short.
+/// - A node is free when its lease began plus the estimate of its task. A late task is expected to take as long again
+///   as it is late. A lease ends by its deadline, and an excluded node returns when its exclusion ends.
+/// - Each free node takes the best waiting task that its class fits and that goes before this one, in the order of
+///   `View::entry_of`. It runs it for its estimate. The first node that would take this task ends the wait. Worse tasks
+///   do not matter. A node without weight takes none.
+/// - Tasks of greater value that come later and go before it are expected as they came in the last hour. Let r be the
+///   estimates of such newcomers that run on nodes whose class fits, divided by an hour of all these nodes. The wait is
+///   divided by 1 - r, but at most multiplied by four. (It is the factor of overtaken tasks in Cobham's formula for
+///   queues with priorities.)
+/// - The nodes of a gang wait for the last of them. In reality none does, so a gang's wait is underestimated.
 ///
-/// It is an estimate, not a promise: nobody knows how long tasks will run, nor what will come. The task may be evicted or
-/// expire before (`TaskExplanation::next`). `simulate --expected-wait` tells how far off it is on a real trace. Of the tasks
-/// that go before, only the class they fit is asked, not whom they avoid nor what they hold. A running task is looked at as if
-/// it waited.
+/// It is an estimate, not a promise: run times and future tasks are unknown. The task may be evicted or expire before
+/// (`TaskExplanation::next`). `simulate --expected-wait` reports the error on a real trace. For tasks that go before,
+/// only the class that they fit is checked, not the nodes that they avoid nor the models that nodes hold. A running
+/// task is treated as if it waited.
 ///
 /// A pinned task waits for its node alone.
 ///
-/// Never negative; zero when a node is free that would take it and no better task would. Of two tasks that differ in value
-/// alone, the greater never waits longer.
+/// The result is never negative. It is zero if a free node would take the task and no better one. Of
+/// two tasks that differ only in value, the greater never waits longer.
 ///
-/// @return none when no node would take it by itself: none fits, or those that do refuse it, are paused, or are about to be.
-/// @complexity O((n + a)·(log n + g)) for n nodes, a waiting tasks that go before it, and g groups that a class fits; and one
-/// pass over the tasks.
+/// @return none if no node would take it by itself: no node fits, or those that do refuse it, are paused, or are about
+/// to be.
+/// @complexity O((n + a)·(log n + g)) for n nodes, a waiting tasks that go before it, and g groups that a class fits;
+/// and one pass over the tasks.
 template <class Dispatcher>
 [[nodiscard]] auto expected_wait(const Dispatcher& dispatcher, const Question& question) -> std::optional<Duration> {
     return detail::Forecast<Dispatcher>{dispatcher, question}.wait();
 }
 
-/// The same for a task of the network. Errors: as `question`.
+/// The same for a task of the network. The errors are those of `question`.
+/// @complexity as above.
 template <class Dispatcher>
 [[nodiscard]] auto expected_wait(const Dispatcher& dispatcher, TaskId task) -> Result<std::optional<Duration>> {
     return question(dispatcher, task).map([&](const Question& asked) { return expected_wait(dispatcher, asked); });
 }
 
-/// The same for a task that nobody has submitted. Errors: as `question`.
+/// The same for a task that is not submitted. The errors are those of `question`.
+/// @complexity as above.
 template <class Dispatcher>
-[[nodiscard]] auto expected_wait(const Dispatcher& dispatcher, const TaskSpec& task) -> Result<std::optional<Duration>> {
+[[nodiscard]] auto expected_wait(const Dispatcher& dispatcher, const TaskSpec& task)
+    -> Result<std::optional<Duration>> {
     return question(dispatcher, task).map([&](const Question& asked) { return expected_wait(dispatcher, asked); });
 }
 

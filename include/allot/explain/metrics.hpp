@@ -17,17 +17,19 @@
 
 namespace allot { inline namespace v0 {
 
-/// How long things took, in fixed buckets.
+/// Counts of durations, in fixed buckets.
 struct Histogram {
-    /// Upper bounds of the buckets but the last, which has none.
-    static constexpr auto bounds = std::array{Duration{100},     Duration{1'000},   Duration{10'000},    Duration{60'000},
-                                              Duration{600'000}, Duration{3'600'000}, Duration{21'600'000}};
+    /// Upper bounds of all buckets except the last, which has none.
+    static constexpr auto bounds =
+        std::array{Duration{100},     Duration{1'000},     Duration{10'000},    Duration{60'000},
+                   Duration{600'000}, Duration{3'600'000}, Duration{21'600'000}};
 
     std::array<std::uint64_t, bounds.size() + 1> buckets{};  ///< Not cumulative.
     std::uint64_t count = 0;
     std::uint64_t sum_ms = 0;
 
-    /// Counts one span in the first bucket whose bound it does not exceed.
+    /// Counts one duration in the first bucket whose bound it does not exceed.
+    /// @complexity O(log buckets).
     void add(Duration span) noexcept {
         const auto bucket = std::lower_bound(bounds.begin(), bounds.end(), span) - bounds.begin();
         ++buckets[static_cast<std::size_t>(bucket)];
@@ -41,50 +43,52 @@ struct Histogram {
 /// An exact part of a whole.
 struct Fraction {
     u128 num{};
-    u128 den{};  ///< Zero when there is nothing to part.
+    u128 den{};  ///< Zero if there is no whole.
 
     friend auto operator==(const Fraction&, const Fraction&) noexcept -> bool = default;
 };
 
-/// Figures of a network: what was heard of so far, and how it stands now.
+/// Figures of a network: counts of the events so far, and the state now.
 struct Metrics {
-    std::array<std::uint64_t, event_types> events{};  ///< By the place of the event in `Event`.
+    std::array<std::uint64_t, event_types> events{};  ///< By the index of the event in `Event`.
     std::map<Error, std::uint64_t> refusals{};
-    Histogram waits{};                      ///< From submission to the first start.
-    std::array<std::uint64_t, 5> choices{}; ///< By `DecisionKind`: draws, pulls, evictions, copies.
-    std::uint64_t rejections = 0;           ///< Tries of draws and copies that hit no one.
-    std::uint64_t scans = 0;                ///< Draws and copies that an exact scan decided.
-    std::uint64_t above_bound = 0;          ///< Weights that draws and copies found above their bounds: not zero means that the
-                                            ///< weight policy is not monotone though it says so, and that shares are wrong.
-    std::uint64_t renewals = 0;             ///< Times the bounds of draws began to be renewed, for the largest stake changed much.
-    std::uint64_t explanations = 0;         ///< How often the embedder explained something and said so.
+    Histogram waits{};                       ///< From submission to the first start.
+    std::array<std::uint64_t, 5> choices{};  ///< By `DecisionKind`: draws, pulls, evictions, copies.
+    std::uint64_t rejections = 0;            ///< Rejected tries of draws and copies.
+    std::uint64_t scans = 0;                 ///< Draws and copies that an exact scan decided.
+    std::uint64_t above_bound = 0;           ///< Weights above their bounds, found by draws and copies. If it is not
+                                             ///< zero, the weight policy is not monotone although it claims to be, and
+                                             ///< shares are wrong.
+    std::uint64_t renewals = 0;              ///< Renewals begun of the bounds of draws, because the largest stake
+                                             ///< changed much.
+    std::uint64_t explanations = 0;          ///< Calls of `explained`.
 
     std::uint32_t queued = 0;
     std::uint32_t queue_capacity = 0;
     std::vector<std::pair<Requirement, std::uint32_t>> queued_by_group{};  ///< Groups with demand.
-    std::array<std::uint32_t, 5> nodes{};   ///< Those that have not left, by `NodeState`.
+    std::array<std::uint32_t, 5> nodes{};  ///< Nodes that have not left, by `NodeState`.
     std::uint32_t excluded = 0;
     std::uint32_t leases = 0;
-    Fraction jain{};                        ///< (Σx)² / (n·Σx²) for the x tasks done by each node that has not left.
-    Fraction top_1{};                       ///< The most tasks done by one of them, of all these.
+    Fraction jain{};   ///< (Σx)² / (n·Σx²) for the x tasks done by each node that has not left.
+    Fraction top_1{};  ///< The greatest number of tasks done by one of them, over the sum of all.
 
-    /// How many events of one type were heard of.
+    /// Number of events of one type so far.
     template <event_type E>
     [[nodiscard]] auto count() const -> std::uint64_t {
         return events[event_place<E>];
     }
 };
 
-/// Counts what happens. It stands outside the dispatcher, which knows nothing of it.
+/// Counts events and choices. It is outside the dispatcher, which does not depend on it.
 ///
 ///     auto recorder = allot::MetricsRecorder{};
 ///     auto events = allot::Events{};
-///     dispatcher.apply(command, moment, events, recorder.trace<decltype(dispatcher)>());  // draws are seen here
+///     dispatcher.apply(command, moment, events, recorder.trace<decltype(dispatcher)>());  // counts draws
 ///     recorder.hear(dispatcher, events);
 ///     const auto metrics = recorder.metrics(dispatcher);
 class MetricsRecorder {
 public:
-    /// Whom to pass to `apply`, to count draws and their rejections. It may not outlive the recorder.
+    /// The trace to pass to `apply`, which counts draws and their rejections. It may not outlive the recorder.
     template <class Dispatcher>
     [[nodiscard]] auto trace() noexcept -> Trace<typename Dispatcher::View> {
         return {this, [](void* self, const typename Dispatcher::View&, const Decision& choice) {
@@ -92,7 +96,8 @@ public:
                 }};
     }
 
-    /// Takes in what one `apply` told. @complexity O(log n) for each event.
+    /// Counts the events of one `apply`.
+    /// @complexity O(log n) for each event.
     template <class Dispatcher>
     void hear(const Dispatcher& dispatcher, const Events& events) {
         const auto aim = dispatcher.state().counters().ceilings.to;
@@ -113,10 +118,11 @@ public:
         }
     }
 
-    /// Counts an explanation: explaining changes nothing, so nobody but who asks for one can tell.
+    /// Counts an explanation. Explanations change nothing, so only the caller of one can count it.
     void explained() noexcept { ++counted_.explanations; }
 
-    /// What was counted so far, and how the network stands. @complexity linear in what is remembered.
+    /// The counts so far, and the state of the network.
+    /// @complexity linear in the records.
     template <class Dispatcher>
     [[nodiscard]] auto metrics(const Dispatcher& dispatcher) const -> Metrics {
         const auto& state = dispatcher.state();
@@ -126,9 +132,7 @@ public:
         result.leases = state.leases().size();
         auto groups = std::map<RequirementId, std::uint32_t>{};
         state.tasks().for_each([&](TaskHandle, const Task& task) {
-            if (task.state == TaskState::queued) {
-                ++groups[task.requirement];
-            }
+            if (task.state == TaskState::queued) { ++groups[task.requirement]; }
         });
         for (const auto& [group, waiting] : groups) {
             result.queued_by_group.emplace_back(state.fits().value(group), waiting);
@@ -137,9 +141,7 @@ public:
         auto squares = u128{};
         auto most = std::uint64_t{0};
         state.nodes().for_each([&](NodeHandle, const auto& record) {
-            if (!record.node.present()) {
-                return;
-            }
+            if (!record.node.present()) { return; }
             ++result.nodes[static_cast<std::size_t>(record.node.state)];
             result.excluded += record.node.excluded ? 1U : 0U;
             const auto found = done_.find(record.node.id);
@@ -161,9 +163,9 @@ private:
         counted_.above_bound += choice.drawn.above_bound;
     }
 
-    Metrics counted_{};                     // the events' part alone
+    Metrics counted_{};  // the events' part alone
     std::map<NodeId, std::uint64_t> done_{};
-    std::optional<StakeRoot> aim_{};        // what bounds were made for, when last heard of
+    std::optional<StakeRoot> aim_{};  // the ceiling at the last call of `hear`
 };
 
 }}  // namespace allot::v0

@@ -10,7 +10,7 @@
 
 namespace allot { inline namespace v0 {
 
-/// One node's part in a draw.
+/// One node's share in a draw.
 struct Share {
     NodeId node = NodeId::null();
     u128 weight{};  ///< In units of 2^-92, as in a `Receipt`.
@@ -19,19 +19,20 @@ struct Share {
 };
 ALLOT_FIELDS(Share, node, weight)
 
-/// Whom the next draw for a task can fall on: each node with probability `weight / total`, exactly. Where `Rules::draw_among`
-/// is above 1 these are the shares of the first of so many lots, and no node's probability is above 1 in so many.
+/// The nodes that the next draw for a task can choose, each with probability `weight / total`, exactly. If
+/// `Rules::draw_among` is above 1, these are the shares of the first of that many random draws. Then no node's
+/// probability exceeds 1 in that many.
 struct Distribution {
     TaskId task = TaskId::null();
     TimePoint now{};             ///< Scores recover, so a later draw has other weights.
-    std::vector<Share> nodes{};  ///< All with a positive weight, in the order of the records.
-    u128 total{};                ///< Sum of the weights; zero when nobody can be drawn.
+    std::vector<Share> nodes{};  ///< All nodes with a positive weight, in the order of the records.
+    u128 total{};                ///< Sum of the weights; zero if no node can be drawn.
 
     friend auto operator==(const Distribution&, const Distribution&) -> bool = default;
 };
 ALLOT_FIELDS(Distribution, task, now, nodes, total)
 
-/// The exact distribution of a task's next draw, were it now.
+/// The exact distribution of a task's next draw, if it were now.
 /// @complexity linear in the nodes.
 template <class Dispatcher>
 [[nodiscard]] auto probabilities(const Dispatcher& dispatcher, const Question& question) -> Distribution {
@@ -43,13 +44,15 @@ template <class Dispatcher>
     return result;
 }
 
-/// The same for a task of the network. Errors: as `question`.
+/// The same for a task of the network. The errors are those of `question`.
+/// @complexity as above.
 template <class Dispatcher>
 [[nodiscard]] auto probabilities(const Dispatcher& dispatcher, TaskId task) -> Result<Distribution> {
     return question(dispatcher, task).map([&](const Question& asked) { return probabilities(dispatcher, asked); });
 }
 
-/// The same for a task that nobody has submitted. Errors: as `question`.
+/// The same for a task that is not submitted. The errors are those of `question`.
+/// @complexity as above.
 template <class Dispatcher>
 [[nodiscard]] auto probabilities(const Dispatcher& dispatcher, const TaskSpec& task) -> Result<Distribution> {
     return question(dispatcher, task).map([&](const Question& asked) { return probabilities(dispatcher, asked); });

@@ -17,34 +17,39 @@
 
 namespace allot { inline namespace v0 {
 
-/// One change of what QoS measures of a node.
+/// One change of a node's QoS data.
 struct QoSChange {
     TimePoint time{};
-    std::optional<OutcomeKind> cause{};  ///< What was heard of; none: it joined again, or the journal missed an event.
-    Score before{};                      ///< Its score at that time, the moment before ...
-    Score after{};                       ///< ... and the moment after.
+    std::optional<OutcomeKind> cause{};  ///< The outcome; none if the node joined again, or the journal missed an
+                                         ///< event.
+    Score before{};                      ///< Its score at that time, before the change ...
+    Score after{};                       ///< ... and after it.
 
     friend auto operator==(const QoSChange&, const QoSChange&) noexcept -> bool = default;
 };
 ALLOT_FIELDS(QoSChange, time, cause, before, after)
 
-/// Why the score of a node is what it is: its last changes, each with its cause. It stands outside the dispatcher, which knows
-/// nothing of it, and no decision depends on it.
+/// The last changes of each node's score, each with its cause. It is outside the dispatcher, which does not depend on
+/// it; no decision does.
 ///
 ///     auto journal = allot::QoSJournal<decltype(dispatcher)>{dispatcher};
 ///     journal.hear(dispatcher, dispatcher.complete(lease, moment));
 ///
-/// It plays each outcome through the tracker once more, beside the records, and compares in the end: `missed()` counts the nodes
-/// that had changed without an event heard of, as after a session that was rolled back or a command not passed on.
+/// It passes each outcome to the tracker once more, on a copy of the data, and compares the result with the record.
+/// `missed()` counts the nodes that had changed without an event, as after a rolled back session or a command whose
+/// events were not passed on.
 template <class Dispatcher>
 class QoSJournal {
 public:
-    /// Begins with what the dispatcher remembers now. @complexity linear in the nodes.
+    /// Starts with the dispatcher's current records.
+    /// @complexity linear in the nodes.
     explicit QoSJournal(const Dispatcher& dispatcher, std::size_t changes_max = 16) : changes_max_{changes_max} {
-        dispatcher.state().nodes().for_each([&](NodeHandle, const auto& record) { nodes_[record.node.id].data = record.qos; });
+        dispatcher.state().nodes().for_each(
+            [&](NodeHandle, const auto& record) { nodes_[record.node.id].data = record.qos; });
     }
 
-    /// Takes in what one `apply` told, in order. @complexity O(log n) for each event.
+    /// Takes the events of one `apply`, in order.
+    /// @complexity O(log n) for each event.
     void hear(const Dispatcher& dispatcher, const Events& events) {
         auto touched = Nodes{};
         for (const auto& event : events) {
@@ -60,12 +65,12 @@ public:
         }
     }
 
-    /// The last changes of a node, oldest first; none for a node nothing was heard of.
+    /// The last changes of a node, oldest first; empty for a node without events.
     [[nodiscard]] auto changes(NodeId node) const -> std::deque<QoSChange> {
         const auto found = nodes_.find(node);
         return found == nodes_.end() ? std::deque<QoSChange>{} : found->second.changes;
     }
-    /// How often a record differed from what the events had told.
+    /// Number of times that a record differed from the result of the events.
     [[nodiscard]] auto missed() const noexcept -> std::uint64_t { return missed_; }
 
 private:
@@ -83,9 +88,7 @@ private:
         } else if constexpr (std::is_same_v<E, event::NodeScored>) {
             judged(d, e.node, e.outcome, touched);
         } else if constexpr (std::is_same_v<E, event::LeaseEnded>) {
-            if (e.how != event::LeaseEnd::slashed) {
-                judged(d, e.lease.node, {e.outcome}, touched);
-            }
+            if (e.how != event::LeaseEnd::slashed) { judged(d, e.lease.node, {e.outcome}, touched); }
         }
     }
 
@@ -93,7 +96,7 @@ private:
         touched.insert(e.node);
         auto& node = nodes_[e.node];
         if (!e.again) {
-            node = Entry{};  // its history was forgotten, if it ever had one
+            node = Entry{};  // its history was forgotten, if there was any
         }
         auto data = node.data;
         d.qos().joined(data, d.now());
@@ -112,13 +115,9 @@ private:
     }
     void note(const Dispatcher& d, Entry& node, std::optional<OutcomeKind> cause, Data after) {
         const auto before = std::exchange(node.data, std::move(after));
-        if (before == node.data) {
-            return;
-        }
+        if (before == node.data) { return; }
         node.changes.push_back({d.now(), cause, d.qos().score(before, d.now()), d.qos().score(node.data, d.now())});
-        if (node.changes.size() > changes_max_) {
-            node.changes.pop_front();
-        }
+        if (node.changes.size() > changes_max_) { node.changes.pop_front(); }
     }
 
     std::size_t changes_max_;

@@ -19,7 +19,7 @@
 
 namespace allot { inline namespace v0 {
 
-/// How many a reason keeps out.
+/// Number of nodes or tasks to which a reason applies.
 struct ReasonCount {
     Reason reason = Reason::none;
     std::uint32_t count = 0;
@@ -28,57 +28,53 @@ struct ReasonCount {
 };
 ALLOT_FIELDS(ReasonCount, reason, count)
 
-/// A task as explanations see it: the record it has, or would have were it queued now, and what it asks of a node's class.
+/// A task as explanations use it: its record, or the record that it would have if queued now, and its requirement.
 struct Question {
     Task task{};
     Requirement requirement{};
-    bool in_group = false;  ///< Of a validation group, perhaps one nobody knows yet; its gang's nodes have different operators.
+    bool in_group = false;  ///< Of a validation group, also of one that is not known yet; the nodes of its gang have
+                            ///< different operators.
 };
 
-/// The question behind a task that waits or runs. A running task is looked at as if it were drawn once more.
-/// @return `task_unknown`; `task_ended` for one whose record no longer says what it asked.
+/// The question of a task that waits or runs. A running task is treated as if it were drawn once more.
+/// @return the question, or the error `task_unknown`; or `task_ended` for a task whose requirement is no longer
+/// recorded.
 template <class Dispatcher>
 [[nodiscard]] auto question(const Dispatcher& dispatcher, TaskId id) -> Result<Question> {
     const auto* task = dispatcher.task(id);
-    if (task == nullptr) {
-        return Failure{dispatcher.ended(id) ? Error::task_ended : Error::task_unknown};
-    }
+    if (task == nullptr) { return Failure{dispatcher.ended(id) ? Error::task_ended : Error::task_unknown}; }
     return Question{*task, dispatcher.state().fits().value(task->requirement), task->group != no_handle<GroupHandle>};
 }
 
-/// The question behind a task that nobody has submitted. Nothing is interned: the state stays as it is.
-/// @return why `submit` would refuse it.
+/// The question of a task that is not submitted. Nothing is interned: the state stays unchanged.
+/// @return the question, or the error with which `submit` would refuse the task.
 template <class Dispatcher>
 [[nodiscard]] auto question(const Dispatcher& dispatcher, const TaskSpec& spec) -> Result<Question> {
-    if (const auto error = dispatcher.check(command::Submit{spec})) {
-        return Failure{*error};
-    }
+    if (const auto error = dispatcher.check(command::Submit{spec})) { return Failure{*error}; }
     return Question{dispatcher.view().record_of(spec), dispatcher.view().requirement_of(spec), spec.group.has_value()};
 }
 
 namespace detail {
 
-/// A count for each reason.
+/// A counter for each reason.
 class ReasonCounts {
 public:
-    [[nodiscard]] auto operator[](Reason reason) noexcept -> std::uint32_t& { return counts_[static_cast<std::size_t>(reason)]; }
+    [[nodiscard]] auto operator[](Reason reason) noexcept -> std::uint32_t& {
+        return counts_[static_cast<std::size_t>(reason)];
+    }
     [[nodiscard]] auto operator[](Reason reason) const noexcept -> std::uint32_t {
         return counts_[static_cast<std::size_t>(reason)];
     }
     [[nodiscard]] auto sum() const noexcept -> std::uint32_t {
         auto sum = std::uint32_t{0};
-        for (const auto count : counts_) {
-            sum += count;
-        }
+        for (const auto count : counts_) { sum += count; }
         return sum;
     }
-    /// Those that keep somebody out, in the order of `Reason`.
+    /// The reasons that apply, in the order of `Reason`.
     [[nodiscard]] auto rows() const -> std::vector<ReasonCount> {
         auto rows = std::vector<ReasonCount>{};
         for (std::size_t i = 1; i < counts_.size(); ++i) {
-            if (counts_[i] > 0) {
-                rows.push_back({static_cast<Reason>(i), counts_[i]});
-            }
+            if (counts_[i] > 0) { rows.push_back({static_cast<Reason>(i), counts_[i]}); }
         }
         return rows;
     }
@@ -87,7 +83,7 @@ private:
     std::array<std::uint32_t, 256> counts_{};
 };
 
-/// What keeps each live class from a requirement, by class.
+/// The reason why each class in use does not fit a requirement, by class.
 template <class Dispatcher>
 [[nodiscard]] auto reasons_of_classes(const Dispatcher& d, const Requirement& requirement) -> std::vector<Reason> {
     auto reasons = std::vector<Reason>{};
@@ -98,7 +94,7 @@ template <class Dispatcher>
     return reasons;
 }
 
-/// Why a node takes no task at all, its exclusion aside.
+/// The reason why a node takes no task at all; exclusion is not considered.
 [[nodiscard]] inline auto reason_of_state(const Node& node) noexcept -> Reason {
     switch (node.state) {
         case NodeState::available: return Reason::none;
@@ -111,62 +107,54 @@ template <class Dispatcher>
     return Reason::paused;
 }
 
-/// The rest: why a free node of a fitting class and some score would not take this task, whatever models it holds. The one node of
-/// a pinned task takes it whatever its score.
+/// The reason why a free node of a fitting class and this score would not take a task; its models are not considered.
+/// The one node of a pinned task takes it with any score.
 template <class Dispatcher>
 [[nodiscard]] auto refusal(const Dispatcher& d, NodeHandle h, const Question& question, Score score) -> Reason {
-    if (question.task.pinned()) {
-        return question.task.pinned_to == h ? Reason::none : Reason::pinned;
-    }
-    return d.view().has_no_weight(h, question.task, question.requirement, score) ? Reason::zero_weight
-                                                     : d.view().admission(h, question.task, question.requirement);
+    if (question.task.pinned()) { return question.task.pinned_to == h ? Reason::none : Reason::pinned; }
+    return d.view().has_no_weight(h, question.task, question.requirement, score)
+               ? Reason::zero_weight
+               : d.view().admission(h, question.task, question.requirement);
 }
+/// The same with the node's own score.
 template <class Dispatcher>
 [[nodiscard]] auto refusal(const Dispatcher& d, NodeHandle h, const Question& question) -> Reason {
     return refusal(d, h, question, d.qos_score(d.state().nodes()[h]));
 }
 
-/// The first reason that keeps a node from a task, in the order of `Reason`, narrowing aside. `fits` is its class's.
+/// The first reason why a node does not take a task, in the order of `Reason`; narrowing is not considered. `fits` is
+/// the reason of its class.
 template <class Dispatcher>
 [[nodiscard]] auto first_reason(const Dispatcher& d, NodeHandle h, const Question& question, Reason fits) -> Reason {
     const auto& node = d.state().nodes()[h].node;
     const auto pinned = question.task.pinned();
-    if (pinned && question.task.pinned_to != h) {
-        return Reason::pinned;
-    }
-    if (const auto reason = reason_of_state(node); reason != Reason::none) {
-        return reason;
-    }
-    if (fits != Reason::none || (node.excluded && !pinned)) {
-        return fits != Reason::none ? fits : Reason::excluded;
-    }
+    if (pinned && question.task.pinned_to != h) { return Reason::pinned; }
+    if (const auto reason = reason_of_state(node); reason != Reason::none) { return reason; }
+    if (fits != Reason::none || (node.excluded && !pinned)) { return fits != Reason::none ? fits : Reason::excluded; }
     return refusal(d, h, question);
 }
 
-/// What becomes of those without the models, when so many of those with them could be drawn.
+/// The reason that applies to nodes without the models, if `holders` nodes with them can be drawn.
 template <class Dispatcher>
 [[nodiscard]] auto reason_of_narrowing(const Dispatcher& d, const Task& task, std::uint32_t holders) -> Reason {
     const auto wanted = d.view().holders_to_narrow(task);
-    if (!wanted || holders < *wanted) {
-        return Reason::none;
-    }
+    if (!wanted || holders < *wanted) { return Reason::none; }
     return *wanted == 0 ? Reason::models_missing : Reason::narrowed_out;
 }
 
-/// Why a free node of a fitting class would not take this task by itself: as `refusal`, and the models it must hold.
+/// The reason why a free node of a fitting class would not take a task by itself: as `refusal`, or the models that it
+/// must hold.
 template <class Dispatcher>
 [[nodiscard]] auto refusal_alone(const Dispatcher& d, NodeHandle h, const Question& question) -> Reason {
-    if (const auto reason = refusal(d, h, question); reason != Reason::none) {
-        return reason;
-    }
+    if (const auto reason = refusal(d, h, question); reason != Reason::none) { return reason; }
     const auto without = reason_of_narrowing(d, question.task, 0);
     return without == Reason::none || d.view().narrows_to(h, question.task) ? Reason::none : without;
 }
 
-/// A node looked at as if it were available, not excluded, and perhaps of another score.
+/// A node to be treated as if it were available and not excluded, possibly with another score.
 struct AsFree {
     NodeHandle node = no_handle<NodeHandle>;
-    const Score* score = nullptr;  ///< Of another score, if there is one.
+    const Score* score = nullptr;  ///< Another score; null for its own.
 
     template <class Dispatcher>
     [[nodiscard]] auto score_of(const Dispatcher& d, NodeHandle h) const -> Score {
@@ -174,7 +162,8 @@ struct AsFree {
     }
 };
 
-/// The nodes that could run a task now, models that merely narrow aside, and whose cards have enough of them for its gang.
+/// The nodes that could run a task now, and whose card has enough of them for its gang. Models that only narrow are not
+/// considered.
 struct Able {
     struct Found {
         NodeHandle node;
@@ -184,10 +173,11 @@ struct Able {
     GangTally tally;
     bool alone;
 
-    /// Whether a node of this class has enough others beside it.
+    /// True if a node of this class has enough others for the gang.
     [[nodiscard]] auto enough(const NodeClass& node_class) const -> bool { return alone || tally.enough(node_class); }
 };
 
+/// The able nodes for a question.
 /// @complexity linear in the nodes.
 template <class Dispatcher>
 [[nodiscard]] auto able_nodes(const Dispatcher& d, const Question& question, const AsFree& as_free = {}) -> Able {
@@ -214,14 +204,15 @@ template <class Dispatcher>
     return able;
 }
 
-/// What becomes of those of them that do not hold the models.
+/// The reason that applies to those of the able nodes that do not hold the models.
 template <class Dispatcher>
 [[nodiscard]] auto reason_of_others(const Dispatcher& d, const Question& question, const Able& able) -> Reason {
-    const auto holders = std::count_if(able.found.begin(), able.found.end(), [](const Able::Found& one) { return one.narrows; });
+    const auto holders =
+        std::count_if(able.found.begin(), able.found.end(), [](const Able::Found& one) { return one.narrows; });
     return reason_of_narrowing(d, question.task, static_cast<std::uint32_t>(holders));
 }
 
-/// Calls `f(node, weight)` for each node that a draw for the question could fall on, in the order of the records.
+/// Calls `f(node, weight)` for each node that a draw for the question could choose, in the order of the records.
 /// @complexity linear in the nodes.
 template <class Dispatcher, class F>
 void each_drawable(const Dispatcher& d, const Question& question, const AsFree& as_free, F&& f) {
@@ -236,15 +227,13 @@ void each_drawable(const Dispatcher& d, const Question& question, const AsFree& 
 
 }  // namespace detail
 
-/// Why one node cannot have a task now, or `none`: the first reason in the order of `Reason`.
-/// @return `node_unknown` for a node that is not there or has left.
-/// @complexity linear in the nodes where it depends on what others hold, else constant.
+/// The first reason, in the order of `Reason`, why a node cannot have a task now; `none` if it can.
+/// @return the reason, or the error `node_unknown` for a node that is unknown or has left.
+/// @complexity linear in the nodes if it depends on the models of others or on a gang, else constant.
 template <class Dispatcher>
 [[nodiscard]] auto why_not(const Dispatcher& dispatcher, const Question& question, NodeId node) -> Result<Reason> {
     const auto h = dispatcher.state().nodes().find(node);
-    if (!h || !dispatcher.state().nodes()[*h].node.present()) {
-        return Failure{Error::node_unknown};
-    }
+    if (!h || !dispatcher.state().nodes()[*h].node.present()) { return Failure{Error::node_unknown}; }
     const auto class_id = dispatcher.state().nodes()[*h].node.node_class;
     const auto& node_class = dispatcher.state().fits().value(class_id);
     const auto fits = dispatcher.view().fitness(class_id, question.requirement);
@@ -254,13 +243,9 @@ template <class Dispatcher>
     const auto without = detail::reason_of_narrowing(dispatcher, question.task, 0);
     const auto narrows = dispatcher.view().narrows_to(*h, question.task);
     const auto stays = narrows || !dispatcher.view().holders_to_narrow(question.task);
-    if (stays && question.requirement.gang_size == 1) {
-        return Reason::none;
-    }
+    if (stays && question.requirement.gang_size == 1) { return Reason::none; }
     const auto able = detail::able_nodes(dispatcher, question);
-    if (!able.enough(node_class)) {
-        return narrows || without == Reason::none ? Reason::gang_short : without;
-    }
+    if (!able.enough(node_class)) { return narrows || without == Reason::none ? Reason::gang_short : without; }
     return stays ? Reason::none : detail::reason_of_others(dispatcher, question, able);
 }
 

@@ -16,39 +16,48 @@
 
 namespace allot { inline namespace v0 {
 
-/// What became of a task, by the last event that told of it. The numbers are stable.
-enum class FateKind : std::uint8_t { queued = 1, running = 2, done = 3, failed = 4, cancelled = 5, evicted = 6, timed_out = 7 };
+/// The state of a task after its last event. The numbers are stable.
+enum class FateKind : std::uint8_t {
+    queued = 1,
+    running = 2,
+    done = 3,
+    failed = 4,
+    cancelled = 5,
+    evicted = 6,
+    timed_out = 7
+};
 ALLOT_ENUMERATORS(FateKind, queued, running, done, failed, cancelled, evicted, timed_out)
 
-/// A task and what became of it.
+/// A task and its state after its last event.
 struct Fate {
     TaskId task = TaskId::null();
     FateKind kind = FateKind::queued;
-    NodeId node = NodeId::null();  ///< Where it runs or was done; else null.
+    NodeId node = NodeId::null();  ///< The node where it runs or was done; else null.
 
     friend auto operator==(const Fate&, const Fate&) noexcept -> bool = default;
 };
 ALLOT_FIELDS(Fate, task, kind, node)
 
-/// What would follow from some commands.
+/// The result of hypothetical commands.
 struct WhatIf {
-    Events events{};                ///< All of them, in order.
-    std::vector<Fate> fates{};      ///< Of each task the events tell of, ascending by id.
-    std::uint32_t refused = 0;      ///< Commands that were refused.
-    std::uint32_t queued = 0;       ///< Tasks that wait afterwards.
-    std::uint32_t nodes = 0;        ///< Nodes that have not left afterwards.
-    std::size_t changed = 0;        ///< Records that were changed.
+    Events events{};            ///< All of them, in order.
+    std::vector<Fate> fates{};  ///< Of each task in the events, ascending by id.
+    std::uint32_t refused = 0;  ///< Commands that were refused.
+    std::uint32_t queued = 0;   ///< Tasks that wait after the commands.
+    std::uint32_t nodes = 0;    ///< Nodes that have not left after the commands.
+    std::size_t changed = 0;    ///< Number of changed records.
 };
 ALLOT_FIELDS(WhatIf, events, fates, refused, queued, nodes, changed)
 
 namespace detail {
 
-/// Takes the fates of tasks from events.
+/// Reads the fates of tasks from events.
 struct FateReader {
     std::vector<Fate>& fates;
 
     void tell(TaskId task, FateKind kind, NodeId node = NodeId::null()) const {
-        const auto at = std::lower_bound(fates.begin(), fates.end(), task, [](const Fate& a, const TaskId& b) { return a.task < b; });
+        const auto at = std::lower_bound(fates.begin(), fates.end(), task,
+                                         [](const Fate& a, const TaskId& b) { return a.task < b; });
         if (at != fates.end() && at->task == task) {
             *at = {task, kind, node};
         } else {
@@ -68,12 +77,12 @@ struct FateReader {
 
 }  // namespace detail
 
-/// Tries commands at a moment and takes them back: the dispatcher is afterwards what it was, bit for bit. `look(dispatcher)` is
-/// called in between, to ask whatever one likes of the state that would be.
-/// @complexity what the commands cost, and as much again to take them back.
+/// Applies commands at a moment and rolls them back: afterwards the dispatcher is unchanged, bit for bit. Before the
+/// rollback it calls `look(dispatcher)`, which may ask any question about the hypothetical state.
+/// @complexity the cost of the commands, and as much again for the rollback.
 template <class Dispatcher, class Look>
-[[nodiscard]] auto what_if(Dispatcher& dispatcher, std::span<const typename Dispatcher::Command> commands, const Moment& moment,
-                           Look&& look) -> WhatIf {
+[[nodiscard]] auto what_if(Dispatcher& dispatcher, std::span<const typename Dispatcher::Command> commands,
+                           const Moment& moment, Look&& look) -> WhatIf {
     auto result = WhatIf{};
     auto session = dispatcher.session();
     dispatcher.apply(commands, moment, result.events);
@@ -83,22 +92,21 @@ template <class Dispatcher, class Look>
     }
     result.queued = dispatcher.queued();
     result.nodes = dispatcher.state().present();
-    for (const auto& section : session.touched()) {
-        result.changed += section.size();
-    }
+    for (const auto& section : session.touched()) { result.changed += section.size(); }
     look(std::as_const(dispatcher));
     session.rollback();
     return result;
 }
 
-/// The same without a look at the state in between.
+/// The same without a look at the hypothetical state.
+/// @complexity as above.
 template <class Dispatcher>
-[[nodiscard]] auto what_if(Dispatcher& dispatcher, std::span<const typename Dispatcher::Command> commands, const Moment& moment)
-    -> WhatIf {
+[[nodiscard]] auto what_if(Dispatcher& dispatcher, std::span<const typename Dispatcher::Command> commands,
+                           const Moment& moment) -> WhatIf {
     return what_if(dispatcher, commands, moment, [](const Dispatcher&) {});
 }
 
-/// A task that fares differently; none where one outcome does not tell of it.
+/// A task with different fates in two results; none where a result has no event of it.
 struct Difference {
     std::optional<Fate> first{};
     std::optional<Fate> second{};
@@ -107,7 +115,8 @@ struct Difference {
 };
 ALLOT_FIELDS(Difference, first, second)
 
-/// The tasks that fare differently in two outcomes, ascending by id. @complexity linear in the fates.
+/// The tasks with different fates in two results, ascending by id.
+/// @complexity linear in the fates.
 [[nodiscard]] inline auto differences(const WhatIf& first, const WhatIf& second) -> std::vector<Difference> {
     auto result = std::vector<Difference>{};
     auto a = first.fates.begin();
@@ -120,9 +129,7 @@ ALLOT_FIELDS(Difference, first, second)
         } else if (only_b) {
             result.push_back({std::nullopt, *b++});
         } else {
-            if (*a != *b) {
-                result.push_back({*a, *b});
-            }
+            if (*a != *b) { result.push_back({*a, *b}); }
             ++a;
             ++b;
         }

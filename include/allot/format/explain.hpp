@@ -14,20 +14,16 @@
 
 namespace allot { inline namespace v0 { namespace detail {
 
-/// A span as a person says it: "6m10s", "1h2m", "250ms".
+/// A duration as text for a person: "6m10s", "1h2m", "250ms".
 [[nodiscard]] inline auto span_text(Duration span) -> std::string {
     const auto ms = span.count();
     const auto s = ms / 1'000;
-    if (ms < 1'000) {
-        return fmt::format("{}ms", ms);
-    }
-    if (s < 60) {
-        return fmt::format("{}s", s);
-    }
+    if (ms < 1'000) { return fmt::format("{}ms", ms); }
+    if (s < 60) { return fmt::format("{}s", s); }
     return s < 3'600 ? fmt::format("{}m{}s", s / 60, s % 60) : fmt::format("{}h{}m", s / 3'600, s / 60 % 60);
 }
 
-/// How far off a moment is.
+/// The time until a moment, as text.
 [[nodiscard]] inline auto until_text(TimePoint now, TimePoint then) -> std::string {
     return then > now ? "in " + span_text(then - now) : "now";
 }
@@ -37,24 +33,26 @@ namespace allot { inline namespace v0 { namespace detail {
     return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
 }
 
-/// What a group asks: "VRAM >= 24 GiB, any GPU, 3 nodes at once".
+/// A group's requirement as text: "VRAM >= 24 GiB, any GPU, 3 nodes at once".
 [[nodiscard]] inline auto group_text(const Requirement& group) -> std::string {
-    auto text = group.vram_min > Gibibytes{} ? fmt::format("VRAM >= {} GiB", group.vram_min.count) : std::string{"any VRAM"};
-    if (group.gpus.empty()) {
-        text += ", any GPU";
-    }
+    auto text =
+        group.vram_min > Gibibytes{} ? fmt::format("VRAM >= {} GiB", group.vram_min.count) : std::string{"any VRAM"};
+    if (group.gpus.empty()) { text += ", any GPU"; }
     for (const auto& gpu : group.gpus) {
         text += fmt::format("{}{}", &gpu == &group.gpus.front() ? ", GPU " : " or ", printable(gpu.name));
         text += gpu.vram > Gibibytes{} ? fmt::format(" {} GiB", gpu.vram.count) : std::string{};
     }
     for (const auto& platform : group.platforms) {
-        text += fmt::format("{}{}", &platform == &group.platforms.front() ? ", platform " : " or ", printable(platform));
+        text +=
+            fmt::format("{}{}", &platform == &group.platforms.front() ? ", platform " : " or ", printable(platform));
     }
     for (const auto& platform : group.platforms_refused) {
-        text += fmt::format("{}{}", &platform == &group.platforms_refused.front() ? ", platform not " : " or ", printable(platform));
+        text += fmt::format("{}{}", &platform == &group.platforms_refused.front() ? ", platform not " : " or ",
+                            printable(platform));
     }
     if (group.software) {
-        text += fmt::format(", version >= {}.{}.{}", group.software->major, group.software->minor, group.software->patch);
+        text +=
+            fmt::format(", version >= {}.{}.{}", group.software->major, group.software->minor, group.software->patch);
     }
     if (group.gang_size > 1) {
         text += fmt::format(", {} nodes at once{}", group.gang_size, group.same_card ? " of one card" : "");
@@ -81,22 +79,19 @@ namespace allot { inline namespace v0 { namespace detail {
                        counted(relaxation.freed, "node"));
 }
 
-/// Weight over total, in parts of a million, which is what a person reads; the numbers themselves are exact.
+/// Weight over total in per cent, with parts of a million. Only the text is rounded; the numbers are exact.
 [[nodiscard]] inline auto share_text(u128 weight, u128 total) -> std::string {
-    if (total == u128{0}) {
-        return "0 %";
-    }
+    if (total == u128{0}) { return "0 %"; }
     auto shift = 0;  // both below 2^108, so that a million times the weight fits
-    while (bit_width(total >> shift) > 108) {
-        ++shift;
-    }
+    while (bit_width(total >> shift) > 108) { ++shift; }
     const auto parts = ((weight >> shift) * 1'000'000 / (total >> shift)).low();
     return fmt::format("{}.{:04} %", parts / 10'000, parts % 10'000);
 }
 
 [[nodiscard]] inline auto odds_text(const Odds& odds) -> std::string {
-    return odds.rank == 0 ? fmt::format("not among {}", counted(odds.candidates, "candidate"))
-                          : fmt::format("{}, rank {} of {}", share_text(odds.weight, odds.total), odds.rank, odds.candidates);
+    return odds.rank == 0
+               ? fmt::format("not among {}", counted(odds.candidates, "candidate"))
+               : fmt::format("{}, rank {} of {}", share_text(odds.weight, odds.total), odds.rank, odds.candidates);
 }
 
 [[nodiscard]] constexpr auto name_of(NodeState state) noexcept -> std::string_view {
@@ -113,19 +108,22 @@ namespace allot { inline namespace v0 { namespace detail {
 
 }}}  // namespace allot::v0::detail
 
-/// `fmt::print("{}", explanation)`: a few lines that say why a task waits.
+/// `fmt::print("{}", explanation)`: a few lines with the reasons why a task waits.
 template <>
 struct fmt::formatter<allot::TaskExplanation> : allot::detail::PlainFormatter {
     template <class Context>
     auto format(const allot::TaskExplanation& e, Context& context) const {
         namespace say = allot::detail;
         auto out = context.out();
-        const auto* state = e.state == allot::TaskState::running ? "running" : e.state == allot::TaskState::held ? "held" : "queued";
-        out = fmt::format_to(out, "task {} {} for {}; group {} ({} waiting); value {}; position {} of {}, room for {}", e.task.text(),
-                             state, say::span_text(e.now - e.submitted_at), say::group_text(e.group), e.group_size,
-                             say::value_text(e.value), e.position, e.queued, e.capacity);
+        const auto* state = e.state == allot::TaskState::running ? "running"
+                            : e.state == allot::TaskState::held  ? "held"
+                                                                 : "queued";
+        out = fmt::format_to(out, "task {} {} for {}; group {} ({} waiting); value {}; position {} of {}, room for {}",
+                             e.task.text(), state, say::span_text(e.now - e.submitted_at), say::group_text(e.group),
+                             e.group_size, say::value_text(e.value), e.position, e.queued, e.capacity);
         if (e.survives_above) {
-            out = fmt::format_to(out, "; to outlive the next eviction: more than {}", say::value_text(*e.survives_above));
+            out =
+                fmt::format_to(out, "; to outlive the next eviction: more than {}", say::value_text(*e.survives_above));
         }
         out = fmt::format_to(out, "\n{}: ", say::counted(e.nodes, "node"));
         for (const auto& row : e.kept_out) {
@@ -147,26 +145,22 @@ struct fmt::formatter<allot::TaskExplanation> : allot::detail::PlainFormatter {
             }
         }
         out = fmt::format_to(out, "\nnext try: ");
-        if (e.next.on_match) {
-            out = fmt::format_to(out, "at the next match; ");
-        }
+        if (e.next.on_match) { out = fmt::format_to(out, "at the next match; "); }
         if (e.next.on_lease_end) {
-            out = fmt::format_to(out, "when a node is free, {} at the latest; ", say::until_text(e.now, *e.next.on_lease_end));
+            out = fmt::format_to(out, "when a node is free, {} at the latest; ",
+                                 say::until_text(e.now, *e.next.on_lease_end));
         }
         if (e.next.on_readmission) {
-            out = fmt::format_to(out, "when a node is readmitted, {}; ", say::until_text(e.now, *e.next.on_readmission));
+            out =
+                fmt::format_to(out, "when a node is readmitted, {}; ", say::until_text(e.now, *e.next.on_readmission));
         }
-        if (e.next.on_resume) {
-            out = fmt::format_to(out, "when a node resumes; ");
-        }
-        if (e.next.on_models) {
-            out = fmt::format_to(out, "when a node has the models; ");
-        }
+        if (e.next.on_resume) { out = fmt::format_to(out, "when a node resumes; "); }
+        if (e.next.on_models) { out = fmt::format_to(out, "when a node has the models; "); }
         return fmt::format_to(out, "expires {}", say::until_text(e.now, e.next.expires));
     }
 };
 
-/// `fmt::print("{}", explanation)`: why a node gets no tasks, and what would better its share.
+/// `fmt::print("{}", explanation)`: why a node gets no tasks, and the changes that would raise its share.
 template <>
 struct fmt::formatter<allot::NodeExplanation> : allot::detail::PlainFormatter {
     template <class Context>
@@ -174,15 +168,9 @@ struct fmt::formatter<allot::NodeExplanation> : allot::detail::PlainFormatter {
         namespace say = allot::detail;
         auto out = context.out();
         out = fmt::format_to(out, "node {} {}", e.node.text(), say::name_of(e.state));
-        if (e.back_at) {
-            out = fmt::format_to(out, ", excluded, back {}", say::until_text(e.now, *e.back_at));
-        }
-        if (e.free_by) {
-            out = fmt::format_to(out, ", free {} at the latest", say::until_text(e.now, *e.free_by));
-        }
-        if (e.held) {
-            out = fmt::format_to(out, ", then takes task {}, which is pinned to it", e.held->text());
-        }
+        if (e.back_at) { out = fmt::format_to(out, ", excluded, back {}", say::until_text(e.now, *e.back_at)); }
+        if (e.free_by) { out = fmt::format_to(out, ", free {} at the latest", say::until_text(e.now, *e.free_by)); }
+        if (e.held) { out = fmt::format_to(out, ", then takes task {}, which is pinned to it", e.held->text()); }
         if (e.class_nodes_missing > 0) {
             out = fmt::format_to(out, ", of a kind that gets tasks once {} more of it {} there", e.class_nodes_missing,
                                  e.class_nodes_missing == 1 ? "is" : "are");
@@ -192,17 +180,17 @@ struct fmt::formatter<allot::NodeExplanation> : allot::detail::PlainFormatter {
             out = fmt::format_to(out, "{} {} | ", row.count, allot::message(row.reason));
         }
         out = fmt::format_to(out, "{} it could run", e.runnable);
-        if (e.next) {
-            out = fmt::format_to(out, ", first task {}", e.next->text());
-        }
+        if (e.next) { out = fmt::format_to(out, ", first task {}", e.next->text()); }
         for (const auto& group : e.groups) {
-            out = fmt::format_to(out, "\n{} ({} waiting): {}", say::group_text(group.group), group.waiting, say::odds_text(group.now));
+            out = fmt::format_to(out, "\n{} ({} waiting): {}", say::group_text(group.group), group.waiting,
+                                 say::odds_text(group.now));
             if (group.stake_doubled) {
                 out = fmt::format_to(out, "; stake doubled: {}", say::odds_text(*group.stake_doubled));
             }
             out = fmt::format_to(out, "; perfect quality: {}", say::odds_text(group.full_quality));
             if (group.one_more_model) {
-                out = fmt::format_to(out, "; with model {}: {}", allot::printable(group.model), say::odds_text(*group.one_more_model));
+                out = fmt::format_to(out, "; with model {}: {}", allot::printable(group.model),
+                                     say::odds_text(*group.one_more_model));
             }
             if (group.next_vram && e.next_vram) {
                 out = fmt::format_to(out, "; with {} GiB: {}", e.next_vram->count, say::odds_text(*group.next_vram));
@@ -212,7 +200,7 @@ struct fmt::formatter<allot::NodeExplanation> : allot::detail::PlainFormatter {
     }
 };
 
-/// `fmt::print("{}", distribution)`: one line a node, its probability and its exact weight.
+/// `fmt::print("{}", distribution)`: one line per node, with its probability and its exact weight.
 template <>
 struct fmt::formatter<allot::Distribution> : allot::detail::PlainFormatter {
     template <class Context>

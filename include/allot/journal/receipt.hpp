@@ -16,47 +16,50 @@
 
 namespace allot { inline namespace v0 {
 
-/// One choice, so stated that anybody who has the state before it can make it again.
+/// One choice, stated so that any party with the state before it can repeat it.
 ///
-/// Candidates of a draw or a copy are nodes with their weights, in the order of the records; those of a pull are the waiting tasks
-/// that the node can run, those of an eviction all waiting tasks, with their values. Their digest is the SHA-256 of these pairs in
-/// canonical form.
+/// Candidates of a draw or a copy are nodes with their weights, in the order of the records. Candidates of a pull are
+/// the waiting tasks that the node can run, those of an eviction all waiting tasks, with their values. Their digest is
+/// the SHA-256 of these pairs in canonical form.
 struct Receipt {
     DecisionKind kind = DecisionKind::draw;
     std::uint32_t rules_version = 0;
-    std::uint64_t position = 0;                ///< Of the command in the log.
-    std::uint32_t ordinal = 0;                 ///< Which choice of this command, from 0.
+    std::uint64_t position = 0;  ///< Of the command in the log.
+    std::uint32_t ordinal = 0;   ///< Index of the choice within its command, from 0.
     TimePoint time{};
-    TaskId task = TaskId::null();              ///< Drawn for, pulled, evicted, or the one that wants the model.
-    std::uint32_t attempt = 0;                 ///< How often the task had been started before.
-    std::string model{};                       ///< The model to be fetched; else empty.
-    std::optional<Entropy> entropy{};          ///< Where chance had a part.
+    TaskId task = TaskId::null();      ///< The task drawn for, pulled or evicted, or the one that wants the
+                                       ///< model.
+    std::uint32_t attempt = 0;         ///< Number of starts of the task before.
+    std::string model{};               ///< The model to be fetched; else empty.
+    std::optional<Entropy> entropy{};  ///< None if the choice is not random.
     std::uint32_t candidates = 0;
     Hash256 candidates_digest{};
-    u128 weight_total{};                       ///< Of all candidates, in units of 2^-92; zero where nothing was weighed.
-    std::uint32_t rejections = 0;              ///< Tries that hit no one. A draw took one more, or the exact scan.
-    bool scanned = false;                      ///< Whether the exact scan decided.
-    NodeId node = NodeId::null();              ///< Chosen, or the one that pulled; null for an eviction.
-    u128 weight{};                             ///< Of the node chosen, in the same units.
+    u128 weight_total{};           ///< Sum over all candidates, in units of 2^-92; zero if nothing was
+                                   ///< weighed.
+    std::uint32_t rejections = 0;  ///< Rejected tries. A draw took one more, or the exact scan.
+    bool scanned = false;          ///< True if the exact scan decided.
+    NodeId node = NodeId::null();  ///< The node chosen, or the one that pulled; null for an eviction.
+    u128 weight{};                 ///< The weight of the node chosen, in the same units.
 
     friend auto operator==(const Receipt&, const Receipt&) -> bool = default;
 };
-ALLOT_FIELDS(Receipt, kind, rules_version, position, ordinal, time, task, attempt, model, entropy, candidates, candidates_digest,
-             weight_total, rejections, scanned, node, weight)
+ALLOT_FIELDS(Receipt, kind, rules_version, position, ordinal, time, task, attempt, model, entropy, candidates,
+             candidates_digest, weight_total, rejections, scanned, node, weight)
 
 /// Collects the receipts of one command.
 ///
 ///     auto receipts = allot::Receipts<decltype(dispatcher)>{position};
 ///     dispatcher.apply(command, moment, events, receipts.trace());
 ///
-/// @complexity linear in the nodes and tasks for each choice, for it counts the candidates one by one: record what you may have
-/// to prove, not everything at all times.
+/// @complexity linear in the nodes and tasks for each choice, because it counts the candidates one by one. So record
+/// the choices that you may have to prove, not all at all times.
 template <class Dispatcher>
 class Receipts {
 public:
+    /// Collects nothing yet. `position` is that of the command in the log.
     explicit Receipts(std::uint64_t position) noexcept : position_{position} {}
 
-    /// Whom to pass to `apply`. Neither may outlive the receipts.
+    /// The trace to pass to `apply`. It may not outlive the receipts.
     [[nodiscard]] auto trace() noexcept -> Trace<typename Dispatcher::View> {
         return {this, [](void* self, const typename Dispatcher::View& view, const Decision& choice) {
                     static_cast<Receipts*>(self)->add(view, choice);
@@ -79,12 +82,8 @@ private:
         receipt.rejections = choice.drawn.rejections;
         receipt.scanned = choice.drawn.scanned;
         receipt.weight = choice.drawn.weight.raw();
-        if (choice.entropy != nullptr) {
-            receipt.entropy = *choice.entropy;
-        }
-        if (choice.kind != DecisionKind::eviction) {
-            receipt.node = state.nodes()[choice.drawn.node].node.id;
-        }
+        if (choice.entropy != nullptr) { receipt.entropy = *choice.entropy; }
+        if (choice.kind != DecisionKind::eviction) { receipt.node = state.nodes()[choice.drawn.node].node.id; }
         auto hash = Sha256{};
         const auto candidate = [&](const auto& id, const auto& weight) {
             ++receipt.candidates;
@@ -108,9 +107,7 @@ private:
             case DecisionKind::pull: view.each_runnable(choice.drawn.node, task); break;
             case DecisionKind::eviction:
                 state.tasks().for_each([&](TaskHandle h, const Task& waiting) {
-                    if (waiting.state == TaskState::queued) {
-                        task(h, waiting);
-                    }
+                    if (waiting.state == TaskState::queued) { task(h, waiting); }
                 });
                 break;
         }
@@ -123,7 +120,7 @@ private:
     std::vector<std::uint8_t> buffer_{};
 };
 
-/// Why a receipt is not to be believed. The numbers are stable.
+/// The reason why a receipt is not accepted. The numbers are stable.
 enum class ReceiptError : std::uint8_t {
     malformed = 1,
     snapshot_refused = 2,
@@ -132,45 +129,44 @@ enum class ReceiptError : std::uint8_t {
     differs = 5,
 };
 
-/// What was wrong and what to do about it, in one sentence.
+/// The error and its remedy, in one sentence.
 [[nodiscard]] constexpr auto message(ReceiptError error) noexcept -> std::string_view {
     switch (error) {
         case ReceiptError::malformed: return "the receipt's bytes are not in canonical form";
         case ReceiptError::snapshot_refused: return "the snapshot cannot be loaded; see the snapshot fault";
-        case ReceiptError::log_incomplete: return "the snapshot and the log do not lead to the receipt's position; pass an earlier "
-                                                  "snapshot or a longer log";
+        case ReceiptError::log_incomplete:
+            return "the snapshot and the log do not lead to the receipt's position; pass an earlier "
+                   "snapshot or a longer log";
         case ReceiptError::no_such_choice: return "the command at the receipt's position made fewer choices";
         case ReceiptError::differs: return "the choice was another one than the receipt states";
     }
     return "unknown error";
 }
 
-/// What is wrong with a receipt.
+/// The fault of a receipt.
 struct ReceiptFault {
     ReceiptError error = ReceiptError::malformed;
-    std::string_view field{};                  ///< The first field that differs.
-    std::optional<SnapshotFault> snapshot{};   ///< Why the snapshot was refused.
+    std::string_view field{};                 ///< The first field that differs.
+    std::optional<SnapshotFault> snapshot{};  ///< The reason why the snapshot was refused.
 
     friend auto operator==(const ReceiptFault&, const ReceiptFault&) noexcept -> bool = default;
 };
 
-/// Makes a receipt's choice again, from a snapshot at or before its position and the log from there on: every candidate, weight
-/// and lot, and compares. Null when the receipt is true.
+/// Repeats a receipt's choice from a snapshot at or before its position and the log from there on: every candidate,
+/// weight and random draw. Then it compares. Null if the receipt is true, else the error.
 ///
-/// `receipt` is `encode` of one. `composed` is a dispatcher of the policies that decided; one with `LinearPool` and
-/// `LinearQueue` decides alike and shares no index with the one that is checked.
+/// `receipt` is `encode` of a Receipt. `composed` is a dispatcher with the policies that decided. One with `LinearPool`
+/// and `LinearQueue` decides alike and shares no index with the dispatcher that is verified.
+///
+/// @complexity the cost of loading the snapshot and of the commands of the log up to the position.
 template <class Dispatcher>
 [[nodiscard]] auto verify(std::span<const std::uint8_t> receipt, std::span<const std::uint8_t> snapshot,
                           std::span<const LogEntry<typename Dispatcher::Command>> log, Dispatcher composed)
     -> std::optional<ReceiptFault> {
     const auto stated = decode<Receipt>(receipt);
-    if (!stated) {
-        return ReceiptFault{ReceiptError::malformed};
-    }
+    if (!stated) { return ReceiptFault{ReceiptError::malformed}; }
     auto loaded = load_snapshot(snapshot, std::move(composed), {SnapshotParameters::taken_over});
-    if (!loaded) {
-        return ReceiptFault{ReceiptError::snapshot_refused, {}, loaded.error()};
-    }
+    if (!loaded) { return ReceiptFault{ReceiptError::snapshot_refused, {}, loaded.error()}; }
     if (stated->position < loaded->position || stated->position - loaded->position >= log.size()) {
         return ReceiptFault{ReceiptError::log_incomplete};
     }
@@ -183,13 +179,9 @@ template <class Dispatcher>
     auto receipts = Receipts<Dispatcher>{stated->position};
     events.clear();
     loaded->dispatcher.apply(log[steps].command, log[steps].moment, events, receipts.trace());
-    if (stated->ordinal >= receipts.all().size()) {
-        return ReceiptFault{ReceiptError::no_such_choice};
-    }
+    if (stated->ordinal >= receipts.all().size()) { return ReceiptFault{ReceiptError::no_such_choice}; }
     const auto& made = receipts.all()[stated->ordinal];
-    if (made == *stated) {
-        return std::nullopt;
-    }
+    if (made == *stated) { return std::nullopt; }
     auto fault = ReceiptFault{ReceiptError::differs};
     const auto bytes_of = [](const Receipt& of) {
         auto fields = std::vector<std::pair<std::string_view, std::vector<std::uint8_t>>>{};

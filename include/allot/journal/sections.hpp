@@ -13,12 +13,12 @@
 
 namespace allot { inline namespace v0 {
 
-// The canonical bytes of all that a dispatcher is, in sections. Snapshots write them, state roots hash them.
+// The canonical bytes of a dispatcher's whole state, in sections. Snapshots write them, state roots hash them.
 //
-// An entry is its handle or id, 32 bits, and its value; a node's is followed by the models it holds. The pool, the queue and every
-// other index follow from these, so no byte tells of them.
+// An entry is its handle or id, 32 bits, and its value; a node's entry also has the models that the node holds. The
+// pool, the queue and every other index follow from these, so they are not written.
 
-/// What a section is called in faults.
+/// The name of a section in faults.
 [[nodiscard]] constexpr auto section_name(Section section) noexcept -> std::string_view {
     constexpr auto names = std::array<std::string_view, section_count>{
         "classes", "requirements", "models", "node names", "nodes", "groups", "tasks", "ended tasks", "leases"};
@@ -27,7 +27,7 @@ namespace allot { inline namespace v0 {
 
 namespace detail {
 
-/// The table of a section: something with `for_each(f(handle or id, value))`.
+/// The table of a section, with `for_each(f(handle or id, value))`.
 template <Section section, class State>
 [[nodiscard]] auto table_of(const State& state) -> const auto& {
     if constexpr (section == Section::classes) {
@@ -54,9 +54,8 @@ template <Section section, class State>
 /// Calls `f.template operator()<section>()` for each section, in order.
 template <class F>
 void each_section(F&& f) {
-    [&]<std::size_t... I>(std::index_sequence<I...>) {
-        (f.template operator()<static_cast<Section>(I)>(), ...);
-    }(std::make_index_sequence<section_count>{});
+    [&]<std::size_t... I>(std::index_sequence<I...>) { (f.template operator()<static_cast<Section>(I)>(), ...); }
+    (std::make_index_sequence<section_count>{});
 }
 
 [[nodiscard]] constexpr auto number_of(std::uint32_t id) noexcept -> std::uint32_t { return id; }
@@ -70,12 +69,11 @@ template <class State, class H, class Value>
 void put_entry(Encoder& out, const State& state, H handle, const Value& value) {
     out.put(number_of(handle));
     out.put(value);
-    if constexpr (std::is_same_v<H, NodeHandle>) {
-        out.put(state.holdings(handle));
-    }
+    if constexpr (std::is_same_v<H, NodeHandle>) { out.put(state.holdings(handle)); }
 }
 
-/// Calls `f(number)` with the bytes of each entry of a section in `buffer`.
+/// Calls `f(number)` for each entry of a section, with the entry's bytes in `buffer`.
+/// @complexity linear in the section.
 template <Section section, class State, class F>
 void each_entry(const State& state, std::vector<std::uint8_t>& buffer, F&& f) {
     table_of<section>(state).for_each([&](auto handle, const auto& value) {
@@ -86,7 +84,7 @@ void each_entry(const State& state, std::vector<std::uint8_t>& buffer, F&& f) {
     });
 }
 
-/// Puts the bytes of one entry in `buffer`; nothing when it is not there.
+/// Writes the bytes of one entry into `buffer`, which stays empty if there is no such entry.
 template <Section section, class State>
 void entry_of(const State& state, std::uint32_t number, std::vector<std::uint8_t>& buffer) {
     buffer.clear();
@@ -94,15 +92,14 @@ void entry_of(const State& state, std::uint32_t number, std::vector<std::uint8_t
     const auto& table = table_of<section>(state);
     if constexpr (requires { table.find_record(typename std::remove_cvref_t<decltype(table)>::handle_type{}); }) {
         const auto handle = typename std::remove_cvref_t<decltype(table)>::handle_type{number};
-        if (const auto* record = table.find_record(handle)) {
-            put_entry(out, state, handle, *record);
-        }
+        if (const auto* record = table.find_record(handle)) { put_entry(out, state, handle, *record); }
     } else if (table.contains(number)) {
         put_entry(out, state, number, table.value(number));
     }
 }
 
-/// Appends what a policy is called and how it is set.
+/// Appends a policy's name and its parameters.
+/// @complexity linear in the policy's parts.
 template <class P>
 void put_policy(Encoder& out, const P& policy) {
     out.put(std::string{policy_name<P>()});
@@ -115,7 +112,8 @@ void put_policy(Encoder& out, const P& policy) {
 
 }  // namespace detail
 
-/// The policies of a dispatcher and their parameters, in canonical form, one entry a role in the order of the roles.
+/// The policies of a dispatcher with their parameters, in canonical form: one entry per role, in the order of the
+/// roles.
 template <class Dispatcher>
 [[nodiscard]] auto encode_policies(const Dispatcher& dispatcher) -> std::vector<std::vector<std::uint8_t>> {
     auto all = std::vector<std::vector<std::uint8_t>>{};

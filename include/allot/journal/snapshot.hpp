@@ -16,7 +16,7 @@
 
 namespace allot { inline namespace v0 {
 
-// A snapshot is all that a dispatcher is, one state one byte string:
+// A snapshot is the whole state of a dispatcher. Each state has exactly one byte string:
 //
 //     "allotsnp", version u32, position u64
 //     policies     list of byte strings: name and parameters, in the order of the roles
@@ -25,12 +25,13 @@ namespace allot { inline namespace v0 {
 //     state root   32 bytes
 //     SHA-256 of all before, 32 bytes
 //
-// The hash at the end finds accidents. Against forgers compare the state root with one that you trust.
+// The hash at the end finds accidental damage. Against forgery, compare the state root with one that you trust.
 
 /// Version of a snapshot's form.
 inline constexpr auto snapshot_version = std::uint32_t{1};
 
-/// A snapshot at a position of the log, as the caller counts it. @complexity linear in all that is remembered.
+/// The snapshot of a dispatcher at a position of the log, as the caller counts it.
+/// @complexity linear in the records.
 template <class Dispatcher>
 [[nodiscard]] auto snapshot(const Dispatcher& dispatcher, std::uint64_t position) -> std::vector<std::uint8_t> {
     auto bytes = std::vector<std::uint8_t>{};
@@ -52,23 +53,26 @@ template <class Dispatcher>
     return bytes;
 }
 
-/// What a snapshot gave back.
+/// The result of loading a snapshot.
 template <class Dispatcher>
 struct Loaded {
     Dispatcher dispatcher;
     std::uint64_t position = 0;
-    Hash256 state_root{};  ///< That of the dispatcher, recomputed.
+    Hash256 state_root{};  ///< The state root of the dispatcher, recomputed.
 };
 
-/// The dispatcher of a snapshot that anybody may have sent. `snapshot` gives the same bytes again, for no others are taken.
+/// The dispatcher of a snapshot, whose bytes may come from any party. `snapshot` returns the same bytes for it, because
+/// no others are accepted.
 ///
-/// `composed` is one without records, of the policies that the snapshot was taken with. Every reference between records is
-/// checked, so that no bytes can bring the library into a state it could not have come to by its own rules about references.
-/// Whether it is the *right* state the bytes cannot say: compare the state root.
+/// `composed` is a dispatcher without records, with the policies of the snapshot. Every reference between records is
+/// checked, so no bytes can lead to a state with references that break the library's own rules. The bytes cannot prove
+/// that it is the *right* state: compare the state root.
+///
+/// @return the dispatcher, or the error as a `SnapshotFault`.
 /// @complexity O(n log n); memory as `SnapshotLimits` says.
 template <class Dispatcher>
-[[nodiscard]] auto load_snapshot(std::span<const std::uint8_t> bytes, Dispatcher composed, const SnapshotLimits& limits = {})
-    -> Result<Loaded<Dispatcher>, SnapshotFault> {
+[[nodiscard]] auto load_snapshot(std::span<const std::uint8_t> bytes, Dispatcher composed,
+                                 const SnapshotLimits& limits = {}) -> Result<Loaded<Dispatcher>, SnapshotFault> {
     constexpr auto tail = std::tuple_size_v<Hash256>;
     const auto refused = [](SnapshotFault fault) { return FailureOf<SnapshotFault>{fault}; };
     auto in = ByteReader{bytes};
@@ -80,23 +84,15 @@ template <class Dispatcher>
         return refused({in.fault() ? SnapshotError::damaged : SnapshotError::version_unknown});
     }
     const auto position = in.integer<std::uint64_t>();
-    if (in.fault() || in.remaining() < 2 * tail) {
-        return refused({SnapshotError::damaged});
-    }
+    if (in.fault() || in.remaining() < 2 * tail) { return refused({SnapshotError::damaged}); }
     const auto hash = bytes.last(tail);
     const auto hashed = Sha256{}.bytes(bytes.first(bytes.size() - tail)).finish();
-    if (!std::equal(hash.begin(), hash.end(), hashed.begin())) {
-        return refused({SnapshotError::damaged});
-    }
+    if (!std::equal(hash.begin(), hash.end(), hashed.begin())) { return refused({SnapshotError::damaged}); }
     const auto body_size = in.remaining() - 2 * tail;
     auto body = ByteReader{in.bytes(body_size)};
-    if (const auto fault = detail::read_policies(body, composed, limits.parameters)) {
-        return refused(*fault);
-    }
+    if (const auto fault = detail::read_policies(body, composed, limits.parameters)) { return refused(*fault); }
     auto loader = detail::SnapshotLoader<Dispatcher>{body, composed.state().key(), limits.reach_max + bytes.size()};
-    if (const auto fault = loader.load()) {
-        return refused(*fault);
-    }
+    if (const auto fault = loader.load()) { return refused(*fault); }
     composed.adopt(loader.state());
     const auto root = state_root(composed);
     const auto stated = in.bytes(tail);

@@ -16,6 +16,7 @@ namespace allot { inline namespace v0 {
 /// Keyed hash of an id.
 struct IdHash {
     SipKey key{};
+    /// The hash of an id under the key.
     template <class Tag>
     [[nodiscard]] auto operator()(const Id<Tag>& id) const -> std::uint64_t {
         return SipHash13{key}.words(id.words()).finish();
@@ -26,14 +27,17 @@ struct IdHash {
 /// tasks name.
 ///
 /// `followers` answer `fits(class, requirement)` and `open(active)`, as for `Records`.
+///
+/// @complexity O(1) hash operations per call; `put` of a class or requirement also asks `fits` for each pair with it.
 struct Interned {
+    /// No values. All hashes use `key`.
     explicit Interned(SipKey key) : fits{key}, models{key}, node_names{IdHash{key}} {}
 
     FitTable fits;
     ModelTable models;
     Interner<NodeId, IdHash> node_names;
 
-    /// Writes a value under an id that is free.
+    /// Writes a value under a free id.
     template <class F>
     void put(ClassId id, NodeClass value, F& followers) {
         fits.add(
@@ -53,7 +57,8 @@ struct Interned {
         node_names.put(id.value, name);
     }
 
-    /// The value of an id. @pre the id is in use.
+    /// The value of an id.
+    /// @pre the id is in use.
     template <class Id>
     [[nodiscard]] auto value(Id id) const -> const auto& {
         return fits.value(id);
@@ -61,8 +66,8 @@ struct Interned {
     [[nodiscard]] auto value(ModelId id) const -> const std::string& { return models.name(id); }
     [[nodiscard]] auto value(NodeNameId id) const -> const NodeId& { return node_names.value(id.value); }
 
-    /// Whether no record refers to a value. A task may name a model twice, so that its value is gone at the second
-    /// question.
+    /// True if no record refers to a value. For a model that is erased already it is false, because a task may name a
+    /// model twice.
     template <class Id>
     [[nodiscard]] auto unused(Id id) const -> bool {
         return fits.count(id) == 0;
@@ -72,12 +77,13 @@ struct Interned {
     }
     [[nodiscard]] auto unused(NodeNameId id) const -> bool { return node_names.count(id.value) == 0; }
 
+    /// True if the id is in use.
     [[nodiscard]] auto contains(ClassId id) const -> bool { return fits.contains(id); }
     [[nodiscard]] auto contains(RequirementId id) const -> bool { return fits.contains(id); }
     [[nodiscard]] auto contains(ModelId id) const -> bool { return models.names().contains(id.value); }
     [[nodiscard]] auto contains(NodeNameId id) const -> bool { return node_names.contains(id.value); }
 
-    /// Erases a value to which no record refers.
+    /// Erases a value if no record refers to it.
     template <class Id>
     void erase_if_unused(Id id) {
         fits.erase_if_unused(id);

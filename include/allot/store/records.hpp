@@ -23,20 +23,20 @@
 
 namespace allot { inline namespace v0 {
 
-/// What an entry of the due heap is about.
+/// The subject of an entry of the due heap.
 enum class DueKind : std::uint8_t { lease, task, ended_task, group, node, wish };
 
-/// The single source of truth: every record once, and the indices that follow from records alone.
+/// Stores every record once, and the indices that follow from records alone.
 ///
-/// All changes go through `put`, `edit`, `remove`, `hold` and `set`: they note what was there, write what is to be
-/// there and move the indices from the one to the other. `rollback` walks the notes backwards through the very same
-/// moves. That one mechanism is the strong guarantee when a policy throws, what-if, a block executed twice, and the
-/// undo of a fork.
+/// All changes go through `put`, `edit`, `remove`, `hold` and `set`. They add the old value to the undo log, write the
+/// new one, and update the indices from one to the other. `rollback` walks the log backwards through the same updates.
+/// It serves the strong guarantee if a policy throws, hypothetical runs, blocks executed twice, and reversed forks.
 ///
-/// `Followers` are the indices kept elsewhere (pool and queue). They hear `node_changed(handle, before, after)`,
-/// `models_changed(handle, before, after)`, `task_changed(handle, before, after)` with null for an absent record,
-/// `counters_changed(before, after)` and `configured(configuration)`, and answer `fits(class, requirement)` and
-/// `open(active)`: whether a class of so many active nodes takes part.
+/// `Followers` are the indices kept elsewhere (pool, queue). They get `counters_changed(before, after)`, and with a
+/// handle in front `node_changed`, `models_changed` and `task_changed`, with null for no record; and `configured(...)`.
+/// They answer `fits(class, requirement)`, and `open(active)`: true if a class of so many active nodes may get tasks.
+///
+/// @complexity of a write: O(log n), linear in the models of the record, and the cost of the followers. Reads are O(1).
 template <class NodeData, class Configuration>
 class Records {
 public:
@@ -49,7 +49,7 @@ public:
     [[nodiscard]] auto nodes() const noexcept -> const auto& { return nodes_; }
     /// Tasks that have not ended.
     [[nodiscard]] auto tasks() const noexcept -> const auto& { return tasks_; }
-    /// Tasks that have, until they are forgotten.
+    /// Tasks that have ended, until they are forgotten.
     [[nodiscard]] auto ended_tasks() const noexcept -> const auto& { return ended_; }
     [[nodiscard]] auto groups() const noexcept -> const auto& { return groups_; }
     [[nodiscard]] auto leases() const noexcept -> const auto& { return leases_; }
@@ -58,20 +58,20 @@ public:
     /// The nodes that ended tasks name.
     [[nodiscard]] auto node_names() const noexcept -> const auto& { return interned_.node_names; }
     [[nodiscard]] auto counters() const noexcept -> const Counters& { return counters_; }
-    /// Nodes that have not left: N.
+    /// Number of nodes that have not left: N.
     [[nodiscard]] auto present() const noexcept -> std::uint32_t { return present_; }
-    /// The largest stake root among them.
+    /// The largest stake root among the nodes that have not left.
     [[nodiscard]] auto stake_root_max() const noexcept -> StakeRoot { return StakeRoot::from_packed(stakes_.max()); }
-    /// What is due first, or null.
+    /// The first due entry, or null.
     [[nodiscard]] auto due_first() const noexcept -> const Due* { return due_.top(); }
-    /// Models a node holds or was asked to fetch, ascending by model.
+    /// Models that a node holds or was asked to fetch, ascending by model.
     [[nodiscard]] auto holdings(NodeHandle h) const -> const HeldModels& { return holdings_[h.value]; }
-    /// The key of all id and name hashes. It never shows in a decision.
+    /// The key of all id and name hashes. It never affects a decision.
     [[nodiscard]] auto key() const noexcept -> SipKey { return key_; }
 
     // ---- writing --------------------------------------------------------------------------------------------------
 
-    /// Writes a whole record, new or in place of another of the same name.
+    /// Writes a whole record: a new one, or in place of another of the same name.
     template <class H, class Record, class F>
         requires(!std::is_reference_v<Record>)
     void put(H h, Record&& after, F& followers) {
@@ -84,8 +84,8 @@ public:
         }
         moved_on(h, before, &table(h)[h], followers);
     }
-    /// Changes a record where it lies. @pre `change(record)` leaves a node's class, slot, stake and presence alone, and
-    /// a lease's deadline if it was `never`. It may throw for a node, where nothing is counted that it may change.
+    /// Changes a record in place. For a node `change` may throw, because nothing that it may change is counted.
+    /// @pre it keeps a node's id, class, slot, stake and presence, and a lease's deadline `never`. This is asserted.
     template <class H, class Change, class F>
     void edit(H h, const Change& change, F& followers) {
         if constexpr (std::is_same_v<H, TaskHandle>) {
@@ -106,6 +106,8 @@ public:
         }
         moved_on(h, before, &record, followers);
     }
+    /// Removes a record.
+    /// @pre the record is there. This is asserted.
     template <class H, class F>
     void remove(H h, F& followers) {
         ALLOT_ASSERT(table(h).contains(h), "a record is removed that is not there");
@@ -113,7 +115,8 @@ public:
         table(h).destroy(h, before);
         moved_on(h, before, nullptr, followers);
     }
-    /// Replaces what a node holds. Entries on disk need a place of `free_place`. @pre ascending by model.
+    /// Replaces the models that a node holds. Entries on disk need a place of `free_place`.
+    /// @pre the node's record is there, and the models are ascending. This is asserted.
     template <class F>
     void hold(NodeHandle h, HeldModels after, F& followers) {
         ALLOT_ASSERT(nodes_.contains(h), "models are held by a node that is not there");
@@ -123,7 +126,8 @@ public:
         undo_log_.add(HoldingsReplaced{h, holdings_[h.value]});
         change_holdings(h, std::move(after), followers);
     }
-    /// Changes the counters where they lie. @pre `change(counters)` does not throw.
+    /// Changes the counters in place.
+    /// @pre `change(counters)` does not throw.
     template <class Change, class F>
     void edit(const Change& change, F& followers) {
         const auto& before = undo_log_.template add<Counters>(std::in_place, counters_);
@@ -134,19 +138,18 @@ public:
     void set(const Counters& after, F& followers) {
         edit([&](Counters& counters) { counters = after; }, followers);
     }
-    /// Asks `followers.fits` anew for every pair, and `followers.open` for every class: a policy was configured.
+    /// Asks `followers.fits` again for every pair and `followers.open` for every class, after a policy was configured.
     template <class F>
     void refit(F& followers) {
         interned_.fits.refit([&](const auto& c, const auto& r) { return followers.fits(c, r); },
                              [&](std::uint32_t active) { return followers.open(active); });
     }
-    /// Notes a configuration as it was, for `rollback` to give back through `configured`.
+    /// Adds the old configuration to the undo log; `rollback` passes it to `configured`.
     void note_configuration(Configuration before) {
         undo_log_.add(ConfigurationReplaced<Configuration>{std::move(before)});
     }
 
-    /// The id of a value, which is added if it is new. It goes with the last record that has it, so one must take it
-    /// up.
+    /// The id of a value, added if it is new. It is erased with the last record that uses it, so one has to use it.
     template <class F>
     auto intern(NodeClass value, F& followers) -> ClassId {
         const auto known = interned_.fits.classes().find(value);
@@ -168,13 +171,13 @@ public:
         return known ? NodeNameId{*known} : add(NodeNameId{interned_.node_names.next_id()}, name, followers);
     }
 
-    /// Adds a value under the id it had elsewhere.
+    /// Adds a value under the id that it had in other records.
     template <class Id, class Value, class F>
     void intern_at(Id id, const Value& value, F& followers) {
         add(id, Value{value}, followers);
     }
 
-    /// Says that the next changes are about this name, so that it is hashed only once. Changes no answer.
+    /// Declares that the following changes are about this name, so that it is hashed only once. Changes no result.
     void expect(const NodeId& name, std::uint64_t hash) { nodes_.expect(name, hash); }
     void expect(const TaskId& name, std::uint64_t hash) {
         tasks_.expect(name, hash);
@@ -183,13 +186,13 @@ public:
 
     // ---- undo -----------------------------------------------------------------------------------------------------
 
-    /// Where the notes stand; `rollback` takes it.
+    /// The current end of the undo log, to be passed to `rollback`.
     [[nodiscard]] auto savepoint() const noexcept -> std::size_t { return undo_log_.size(); }
     /// The entries that changed since the savepoint.
     [[nodiscard]] auto touched(std::size_t savepoint) const -> Touched { return undo_log_.touched(savepoint); }
-    /// Forgets all notes: what happened stays.
+    /// Clears the undo log: the changes stay.
     void forget_undo_log() noexcept { undo_log_.clear(); }
-    /// Takes back everything since the savepoint, newest first.
+    /// Reverses all changes since the savepoint, newest first.
     template <class F>
     void rollback(std::size_t savepoint, F& followers) {
         undoing_ = true;
@@ -200,7 +203,7 @@ public:
         undoing_ = false;
     }
 
-    /// Equal records, counters and interned values. Indices follow from these, and the hash key is nobody's business.
+    /// True if records, counters and interned values are equal. Indices follow from these. The key is not compared.
     friend auto operator==(const Records& a, const Records& b) -> bool {
         auto equal = a.counters_ == b.counters_ && a.nodes_ == b.nodes_ && a.tasks_ == b.tasks_ &&
                      a.ended_ == b.ended_ && a.leases_ == b.leases_ && a.groups_ == b.groups_ &&
@@ -215,15 +218,14 @@ public:
     }
 
 private:
-    /// A new note for a record, to be filled with what was there. It comes first, so that noting cannot fail after a
-    /// change.
+    /// A new undo log entry, to be filled with a record's old value: added first, so it cannot fail after a change.
     template <class H, class... Record>
     auto note_of(H h, const Record&... before) -> auto& {
         using N = Replaced<H, typename std::remove_reference_t<decltype(table(h))>::record_type>;
         return undo_log_.template add<N>(std::in_place, h, before...).before;
     }
 
-    // `prepare` makes room in the indices for a record, so that no index can fail half moved.
+    // `prepare` makes room in the indices for a record, so that no index update can fail half way.
 
     void prepare(NodeHandle h, const NodeRecordType& record) {
         holdings_.ensure(h.value);
@@ -240,9 +242,7 @@ private:
         prepare(DueKind::group, h.value, detail::due_of(&record));
     }
     void prepare(DueKind kind, std::uint32_t handle, TimePoint due) {
-        if (due != never) {
-            due_.reserve(static_cast<std::uint8_t>(kind), handle);
-        }
+        if (due != never) { due_.reserve(static_cast<std::uint8_t>(kind), handle); }
     }
 
     auto table(NodeHandle) -> auto& { return nodes_; }
@@ -251,14 +251,14 @@ private:
     auto table(LeaseHandle) -> auto& { return leases_; }
     auto table(GroupHandle) -> auto& { return groups_; }
 
-    /// The end of each door: a record was written, and `before` notes what was there.
+    /// The end of each write: a record was written, and `before` has its old value.
     template <class H, class Record, class F>
     void moved_on(H h, const std::optional<Record>& before, std::type_identity_t<const Record*> is, F& followers) {
         moved(h, before ? &*before : nullptr, is, followers);
     }
 
-    // `moved` brings indices and followers from the record as it was to the record as it is, and at last drops interned
-    // values that lost their last user. A follower that throws finds everything moved; the rollback moves it back.
+    // `moved` updates indices and followers from the old record to the new one, and at last drops interned values that
+    // lost their last user. A follower that throws finds all indices updated; the rollback reverses them.
 
     template <class F>
     void moved(NodeHandle h, const NodeRecordType* was, const NodeRecordType* is, F& followers) {
@@ -266,16 +266,12 @@ private:
         const auto class_is = detail::class_of(is);
         const auto moves =
             class_was != class_is || (was != nullptr && is != nullptr && was->node.slot != is->node.slot);
-        if (moves && class_is != no_handle<ClassId>) {
-            interned_.fits.acquire(class_is);
-        }
+        if (moves && class_is != no_handle<ClassId>) { interned_.fits.acquire(class_is); }
         if (moves && class_was != no_handle<ClassId>) {
             interned_.fits.release(class_was);
             interned_.fits.free(class_was, was->node.slot);
         }
-        if (moves && class_is != no_handle<ClassId>) {
-            interned_.fits.take(class_is, is->node.slot, h);
-        }
+        if (moves && class_is != no_handle<ClassId>) { interned_.fits.take(class_is, is->node.slot, h); }
         if (class_was != class_is || detail::is_paused(was) != detail::is_paused(is)) {
             count_active(detail::is_paused(was) ? no_handle<ClassId> : class_was,
                          detail::is_paused(is) ? no_handle<ClassId> : class_is, followers);
@@ -288,9 +284,7 @@ private:
         set_due(DueKind::node, h.value, was != nullptr ? was->node.due_at : never,
                 is != nullptr ? is->node.due_at : never);
         followers.node_changed(h, was, is);
-        if (moves && class_was != no_handle<ClassId>) {
-            drop(class_was);
-        }
+        if (moves && class_was != no_handle<ClassId>) { drop(class_was); }
     }
 
     template <class F>
@@ -300,33 +294,23 @@ private:
         const auto same = wanted && wants && was->requirement == is->requirement && was->models == is->models;
         if (wants && !same) {
             interned_.fits.acquire(is->requirement);
-            for (const auto model : is->models) {
-                interned_.models.acquire(model);
-            }
+            for (const auto model : is->models) { interned_.models.acquire(model); }
         }
         if (wanted && !same) {
             interned_.fits.release(was->requirement);
-            for (const auto model : was->models) {
-                interned_.models.release(model);
-            }
+            for (const auto model : was->models) { interned_.models.release(model); }
         }
         const auto stays = [](const Task* task) {
             return task != nullptr && (task->state == TaskState::running || task->state == TaskState::held);
         };
-        if (stays(is) && !stays(was)) {
-            interned_.fits.add_staying(is->requirement);
-        }
-        if (stays(was) && !stays(is)) {
-            interned_.fits.remove_staying(was->requirement);
-        }
+        if (stays(is) && !stays(was)) { interned_.fits.add_staying(is->requirement); }
+        if (stays(was) && !stays(is)) { interned_.fits.remove_staying(was->requirement); }
         set_due(DueKind::task, h.value, detail::due_of(was), detail::due_of(is));
         followers.task_changed(h, was, is);
         if (wanted && !same) {
-            const auto models = span_of(was->models);  // of a note, whose list stays where it is while notes are added
+            const auto models = span_of(was->models);  // in the undo log, whose lists stay in place while it grows
             drop(was->requirement);
-            for (const auto model : models) {
-                drop(model);
-            }
+            for (const auto model : models) { drop(model); }
         }
     }
 
@@ -345,9 +329,7 @@ private:
         constexpr auto nobody = no_handle<NodeNameId>;
         const auto before = was != nullptr ? was->node : nobody;
         const auto after = is != nullptr ? is->node : nobody;
-        if (after != nobody) {
-            interned_.node_names.acquire(after.value);
-        }
+        if (after != nobody) { interned_.node_names.acquire(after.value); }
         set_due(DueKind::ended_task, h.value, was != nullptr ? was->due_at : never, is != nullptr ? is->due_at : never);
         if (before != nobody) {
             interned_.node_names.release(before.value);
@@ -358,7 +340,7 @@ private:
     template <class F>
     void change_holdings(NodeHandle h, HeldModels after, F& followers) {
         const auto node_class = nodes_[h].node.node_class;
-        auto wish_ends = never;  // the first of those that do
+        auto wish_ends = never;  // the earliest end of a wish
         for (const auto& held : after) {
             if (held.on_disk()) {
                 interned_.models.reserve(held.model, node_class, held.place);
@@ -367,20 +349,16 @@ private:
             }
         }
         prepare(DueKind::wish, h.value, wish_ends);
-        for (const auto& held : after) {
-            interned_.models.acquire(held.model, held.on_disk());
-        }
+        for (const auto& held : after) { interned_.models.acquire(held.model, held.on_disk()); }
         const auto before = std::exchange(holdings_[h.value], std::move(after));
         interned_.models.moved(before, holdings_[h.value], node_class);
         const auto* due = due_.find(static_cast<std::uint8_t>(DueKind::wish), h.value);
         set_due(DueKind::wish, h.value, due == nullptr ? never : TimePoint{Duration{due->time}}, wish_ends);
         followers.models_changed(h, before, holdings_[h.value]);
-        for (const auto& held : before) {
-            drop(held.model);
-        }
+        for (const auto& held : before) { drop(held.model); }
     }
 
-    /// An active node goes from one class to another, either of which may be none; a class opens or closes by that.
+    /// Moves an active node from one class to another, either of which may be none. A class may open or close by that.
     template <class F>
     void count_active(ClassId was, ClassId is, F& followers) {
         if (was != no_handle<ClassId>) {
@@ -394,11 +372,9 @@ private:
     }
 
     void set_due(DueKind kind, std::uint32_t handle, TimePoint was, TimePoint is) {
-        if (was != is) {
-            move_due(kind, handle, is);
-        }
+        if (was != is) { move_due(kind, handle, is); }
     }
-    /// Ties of equal due times go by the id of what is due, then by kind and handle.
+    /// Sets or erases a due time. Equal due times are ordered by the id of the record, then by kind and handle.
     void move_due(DueKind kind, std::uint32_t handle, TimePoint is) {
         const auto ties = [this](const Due& a, const Due& b) {
             const auto& x = id_of(a);
@@ -424,8 +400,7 @@ private:
         return tasks_[leases_[LeaseHandle{due.handle}].task].id.bytes();
     }
 
-    // ---- interned values: those nobody refers to any more are erased, and noted
-    // ---------------------------------------
+    // ---- interned values: those without a record are erased, and added to the undo log ----------------------------
 
     template <class Id, class Value, class F>
     auto add(Id id, Value value, F& followers) -> Id {
@@ -433,7 +408,7 @@ private:
         interned_.put(id, std::move(value), followers);
         return id;
     }
-    // During an undo nothing is dropped: the notes of what was added and erased say it all.
+    // During a rollback nothing is dropped: the undo log has every value that was added or erased.
 
     template <class Id>
     void drop(Id id) {
@@ -448,12 +423,8 @@ private:
     template <class H, class Record, class F>
     void undo(Replaced<H, Record>& n, F& followers) {
         auto is = std::optional<Record>{};
-        if (table(n.handle).contains(n.handle)) {
-            table(n.handle).destroy(n.handle, is);
-        }
-        if (n.before) {
-            table(n.handle).create(n.handle, std::move(*n.before));
-        }
+        if (table(n.handle).contains(n.handle)) { table(n.handle).destroy(n.handle, is); }
+        if (n.before) { table(n.handle).create(n.handle, std::move(*n.before)); }
         moved(n.handle, is ? &*is : nullptr, table(n.handle).find_record(n.handle), followers);
     }
     template <class F>
@@ -471,7 +442,7 @@ private:
     }
     template <class Id, class F>
     void undo(Inserted<Id>& n, F&) {
-        if (interned_.contains(n.id)) {  // not there when `fits` itself threw
+        if (interned_.contains(n.id)) {  // not there if `fits` itself threw
             interned_.erase_if_unused(n.id);
         }
     }

@@ -10,7 +10,9 @@
 
 namespace allot { inline namespace v0 {
 
-/// How a task finds its nodes, a free node its task, and what becomes of a task whose lease ends.
+/// Finds nodes for a task and a task for a free node, and decides the next step of a task whose lease ends.
+///
+/// @complexity of a start or a pull: O(log n + classes + groups), and O(log n) for each model concerned.
 template <class... Ps>
 class Dispatching : public Finishing<Ps...> {
     using Below = Finishing<Ps...>;
@@ -22,10 +24,10 @@ public:
         Below::displace, Below::evict, Below::release, Below::tell_end, Below::withdraw;
     using typename Below::Record;
 
-    /// A node that became free takes the best task it can run, over its own GPU groups and every "any" group that fits,
-    /// alone or with other free nodes; at most one (seed 001, "Dequeue a Task for a Newly Available Node"; seed 000,
-    /// "Select the Best Task from the Task Queue for the Newly Available Node"; rules 16, 17, 26). Without entropy it
-    /// waits for `match`.
+    /// Lets a free node take the best task that it can run, alone or with other free nodes; at most one. It chooses
+    /// over its own GPU groups and every "any" group that fits (rules 16, 17, 26). See seed 001, "Dequeue a Task for a
+    /// Newly Available Node", and seed 000, "Select the Best Task from the Task Queue for the Newly Available Node".
+    /// Without entropy the node waits for `match`. Appends the events of `start`.
     void pull(NodeHandle n) {
         if (!moment.entropy || view.queue.size() == 0 || !view.records.nodes().contains(n) ||
             !view.is_candidate(view.records.nodes()[n])) {
@@ -35,12 +37,14 @@ public:
         if (const auto best = view.next_for(n)) {
             const auto& task = view.records.tasks()[*best];
             traced({DecisionKind::pull, task, {n}});
-            const auto team = view.gang_of(n, task, *moment.entropy);
-            traced_gang(task, team, 1);
-            start(*best, Task{task}, team);
+            const auto gang = view.gang_of(n, task, *moment.entropy);
+            traced_gang(task, gang, 1);
+            start(*best, Task{task}, gang);
         }
     }
 
+    /// Lets each freed node start its pinned task, and then lets the others pull. Appends the events of the starts.
+    /// @complexity that of a pull for each freed node.
     void pull_freed() {
         if (freed.empty()) { return; }
         if (freed.size() > 1) {
@@ -52,11 +56,13 @@ public:
         freed.clear();
     }
 
-    /// Waiting tasks in (value, submission) order, each drawing among the nodes that the ones before it left over; a
-    /// task without a candidate holds up no other (rule 28). Groups without a candidate are passed over as a whole.
+    /// Tries waiting tasks in (value, submission) order. Each draws among the nodes left over by earlier ones; a task
+    /// without a candidate does not delay others (rule 28). Groups without a candidate are skipped as a whole. Appends
+    /// the events of `start`, and returns the number of starts.
     ///
-    /// A start takes candidates away and adds none: no other node gets weight, a model on its disk, or room in a group
-    /// by it. So what could not start before it cannot start after it, and is not asked again.
+    /// A start takes candidates away and adds none: no other node gains weight, a model on its disk, or room in a group
+    /// by it. So a task that could not start before it cannot start after it, and is not tried again.
+    /// @complexity one draw for each task tried, and two for each that starts.
     auto match_all() -> std::uint32_t {
         follow_stakes();
         auto groups = std::vector<RequirementId>{};
@@ -78,13 +84,14 @@ public:
             blocked.leave();
             const auto& task = view.records.tasks()[*best];
             const auto drawn =
-                view.draw(task, *moment.entropy);  // a queue may ask about tasks behind the best one, so once more
+                view.draw(task, *moment.entropy);  // a queue may ask about tasks behind the best one, so draw once more
             traced_gang(task, drawn, 0);
             start(*best, Task{task}, drawn);
         }
     }
 
-    /// A new task is tried at once whatever is queued (seed 001); without a candidate or without entropy it waits.
+    /// Tries a new task at once, regardless of the queue (seed 001). Without a candidate or without entropy it waits.
+    /// Appends the events of `start` or `enqueue`.
     void dispatch(TaskHandle t, Task&& task) {
         if (task.pinned()) {
             dispatch_pinned(t, std::move(task));
@@ -101,8 +108,9 @@ public:
         enqueue(t, std::move(task));
     }
 
-    /// A pinned task needs no draw: it starts on its node if that is free, be it excluded or without weight, for this
-    /// is how such a node can prove itself; else it waits there, beside the queue (rule 22).
+    /// Starts a pinned task on its node if that is available, even if excluded or without weight, because this is how
+    /// such a node can prove itself. Else the task waits at the node, outside the queue (rule 22). Appends the events
+    /// of `start`, or `TaskQueued`.
     void dispatch_pinned(TaskHandle t, Task&& task) {
         const auto n = task.pinned_to;
         if (view.records.nodes()[n].node.state == NodeState::available) {
@@ -116,8 +124,8 @@ public:
         edit(n, [&](Record& record) { record.node.held = t; });
     }
 
-    /// The pinned task that waits for a node starts when the node is free, before anything is pulled. Without a class
-    /// that fits it any more it ends.
+    /// Starts the pinned task that waits for a node once the node is available, before anything is pulled. If the
+    /// node's class fits no longer, the task ends with `TaskCancelled`.
     void start_held(NodeHandle n) {
         const auto* record = view.records.nodes().find_record(n);
         if (record == nullptr || record->node.state != NodeState::available ||
@@ -133,8 +141,9 @@ public:
         start(t, Task{task}, Gang{Draw{n}});
     }
 
-    /// The lowest among queue and newcomer goes when there is no room; that may be the newcomer (rule 15), and is when
-    /// it does not outbid the lowest by as much as the rules ask.
+    /// Queues a task. If there is no room, the worst among queue and newcomer is evicted (rule 15). It is the newcomer
+    /// if it does not outbid the worst by as much as the rules ask. Appends `TaskQueued` unless the newcomer goes, and
+    /// `TaskEvicted` if a task goes.
     void enqueue(TaskHandle t, Task&& task) {
         task.state = TaskState::queued;
         task.lease = no_handle<LeaseHandle>;
@@ -148,8 +157,9 @@ public:
         if (victim) { evict(*victim, event::Eviction::queue_full); }
     }
 
-    /// A lease ends without success: the task ends with `ending`, or starts over when the terms say so. A gang goes on
-    /// without the member; what was a task for several nodes ends so only with the last of them.
+    /// Ends a lease without success. The task ends with `ending`, or starts over if the terms say so. A gang goes on
+    /// without the member; its task ends or starts over only with the last member. Appends `LeaseEnded`, then `ending`,
+    /// `TaskRetried`, or the events of `finish` if all other members have completed.
     void end_unsuccessfully(LeaseHandle l, OutcomeKind outcome, TaskEnd how, const Event& ending) {
         const auto t = view.records.leases()[l].task;
         const auto node = view.records.nodes()[view.records.leases()[l].node].node.id;
@@ -176,6 +186,7 @@ public:
         start_over(t, avoided);
     }
 
+    /// Dispatches a task anew, which from now on avoids the given node. Appends the events of `dispatch`.
     void start_over(TaskHandle t, std::optional<NodeId> avoided) {
         auto task = view.records.tasks()[t];
         task.lease = no_handle<LeaseHandle>;
@@ -183,6 +194,7 @@ public:
         dispatch(t, std::move(task));
     }
 
+    /// Adds a node to those that a task avoids; the oldest is dropped if there are too many. Changes no record.
     void avoid(Task& task, const std::optional<NodeId>& node) const {
         if (node && view.rules->avoided_max > 0) {
             if (task.avoided.size() >= view.rules->avoided_max) { task.avoided.erase(task.avoided.begin()); }
@@ -190,7 +202,8 @@ public:
         }
     }
 
-    /// Takes a lease out of its task's chain, and has the task avoid a node from now on.
+    /// Takes a lease out of its task's chain, and lets the task avoid a node from now on. Appends no event.
+    /// @pre the lease stands in the chain.
     void unchain(LeaseHandle l, const std::optional<NodeId>& avoided) {
         const auto lease = view.records.leases()[l];
         auto task = view.records.tasks()[lease.task];
@@ -207,7 +220,9 @@ public:
         put(lease.task, std::move(task));
     }
 
-    /// Ends every lease of a task alike; all its nodes are free before the first of them pulls (rule 17).
+    /// Ends every lease of a task with the same outcome. All nodes are free before the first of them pulls (rule 17).
+    /// Appends the events of `release`.
+    /// @complexity O(members · log n).
     void release_all(TaskHandle t, Outcome outcome) {
         for (auto l = view.records.tasks()[t].lease; l != no_handle<LeaseHandle>;) {
             const auto next = view.records.leases()[l].next;
@@ -216,7 +231,8 @@ public:
         }
     }
 
-    /// The task is done once no member is at work any more. @pre some member is there.
+    /// Finishes a task once no member is at work any more. Appends the events of `finish`.
+    /// @pre the task has a lease.
     void conclude(TaskHandle t) {
         auto at_work = false;
         view.each_member(
@@ -224,6 +240,8 @@ public:
         if (!at_work) { finish(t); }
     }
 
+    /// Ends a task with success, and pays its fee. Appends `LeaseEnded` for each lease, `TaskDone`, and the events of
+    /// `release`.
     void finish(TaskHandle t) {
         const auto& task = view.records.tasks()[t];
         view.each_member(t, [&](LeaseHandle l) { tell_end(l, event::LeaseEnd::done, OutcomeKind::success); });
@@ -234,9 +252,10 @@ public:
         end(t, {.ending = Ending::done, .node = node});
     }
 
-    /// A new task whose requirement is one too many: the poorest requirement makes way, cheapest task first. One of
-    /// more tasks than a command may evict loses so many, and then there is no room for the newcomer yet: it goes as
-    /// well.
+    /// Takes in a new task whose requirement exceeds the limit: the poorest requirement makes way, its cheapest task
+    /// first. If it has more tasks than one command may evict, that many go. Then there is no room for the newcomer
+    /// yet, and it is evicted as well. Appends the events of `dispatch`, and `TaskEvicted` for each evicted task.
+    /// @complexity O(evictions_max · log n), and that of `dispatch`.
     void displace(TaskHandle t, Task&& task, RequirementId poorest) {
         const auto& fits = view.records.fits();
         if (fits.count(poorest) > view.rules->evictions_max) {
@@ -246,7 +265,7 @@ public:
         } else {
             dispatch(t, std::move(task));
             if (fits.requirements().size() <= view.rules->requirements_max) {
-                return;  // the queue was full, and who went for that left room here
+                return;  // the queue was full, and the task evicted for that made room here
             }
         }
         for (auto left = view.rules->evictions_max; left > 0 && fits.contains(poorest); --left) {

@@ -15,12 +15,13 @@
 
 namespace allot { inline namespace v0 {
 
-/// The one door to the records, and what one command carries through it: its moment, its events, its trace, the nodes
-/// it set free.
+/// The write access to the records, and the data of one command: its moment, its events, its trace, and the nodes that
+/// it freed.
 ///
-/// A rule reads `view`, which is const, and writes by `put`, `edit` and `remove` alone. Each of them notes what was
-/// there before, so that it can be undone, and brings every index in step. A command therefore cannot leave a record
-/// and an index at odds.
+/// A rule reads `view`, which is const, and writes only through `put`, `edit` and `remove`. Each of them adds the old
+/// record to the undo log and updates every index. So a command cannot leave a record and an index at odds.
+///
+/// @complexity of a write: O(log n), and the cost of the pool and the queue.
 template <class... Ps>
 class Door {
 public:
@@ -29,6 +30,7 @@ public:
     using WeightPolicy = typename View<Ps...>::WeightPolicy;
     using Queue = typename View<Ps...>::Types::TaskQueue;
 
+    /// Starts a command at a moment, appending to `to`. All arguments have to outlive it.
     Door(View<Ps...>& whole, const Moment& at, Events& to, const Trace<View<Ps...>>& seen_by)
         : view{whole}, moment{at}, events{to}, trace{seen_by}, records_{whole.records}, queue_{whole.queue},
           indices_{whole} {}
@@ -44,7 +46,7 @@ public:
     /// Appends an event.
     void tell(const Event& event) const { events.push(event); }
 
-    /// Shows a choice to the trace, before anything follows from it.
+    /// Shows a choice to the trace, before any event or record follows from it.
     void traced(const Decision& choice) const {
         if (trace.sees != nullptr) { trace.sees(trace.self, view, choice); }
     }
@@ -54,7 +56,8 @@ public:
     void put(H handle, R&& record) {
         records_.put(handle, std::forward<R>(record), indices_);
     }
-    /// Changes a record in place. @pre `change` leaves alone what `Records::edit` says.
+    /// Changes a record in place.
+    /// @pre `change` keeps the fields that `Records::edit` names.
     template <class H, class F>
     void edit(H handle, F&& change) {
         records_.edit(handle, std::forward<F>(change), indices_);
@@ -64,20 +67,23 @@ public:
     void edit(F&& change) {
         records_.edit(std::forward<F>(change), indices_);
     }
-    /// Removes a record. @pre it is there.
+    /// Removes a record.
+    /// @pre the record is there.
     template <class H>
     void remove(H handle) {
         records_.remove(handle, indices_);
     }
-    /// Writes what a node holds. @pre the node's record is there.
+    /// Replaces the models that a node holds.
+    /// @pre the node's record is there.
     void put_models(NodeHandle node, HeldModels models) { records_.hold(node, std::move(models), indices_); }
-    /// The number of a value, new or known.
+    /// The id of a value, new or known.
     template <class V>
     [[nodiscard]] auto intern(const V& value) {
         return records_.intern(value, indices_);
     }
+    /// The id of a model name, new or known.
     [[nodiscard]] auto intern_model(const std::string& name) { return records_.intern_model(name, indices_); }
-    /// Puts other parameters in force, and notes those that were.
+    /// Puts other parameters in force, and adds the old ones to the undo log.
     void configure(const Configuration& parameters) {
         auto before = parameters;
         std::visit(
@@ -91,7 +97,7 @@ public:
         indices_.configured(parameters);
     }
 
-    /// Lets tasks stand out of the queue for a while, records unchanged.
+    /// Lets tasks stand out of the queue for a while; records stay unchanged.
     [[nodiscard]] auto set_aside() { return SetAside<Queue>{queue_}; }
 
 private:

@@ -9,7 +9,9 @@
 
 namespace allot { inline namespace v0 {
 
-/// How a lease, a task, and a node's time in the network end.
+/// Ends a lease, a task, or a node's time in the network.
+///
+/// @complexity of each function: O(log n), and the cost of the policies; more only where stated.
 template <class... Ps>
 class Finishing : public Starting<Ps...> {
     using Below = Starting<Ps...>;
@@ -20,13 +22,15 @@ public:
         Below::hold;
     using typename Below::Record;
 
-    /// A task ends before it could run, and its fee goes back.
+    /// Cancels a task before it could run, and refunds its fee. Appends `TaskCancelled`.
     void withdraw(TaskHandle t) {
         const auto& task = view.records.tasks()[t];
         tell(event::TaskCancelled{.task = task.id, .owner = task.notify_to(), .refunded = task.fee});
         end(t, {.ending = Ending::cancelled});
     }
 
+    /// Evicts a task and refunds its fee. Appends `TaskEvicted`, and traces the choice.
+    /// @pre the task waits in the queue.
     void evict(TaskHandle t, event::Eviction reason) {
         const auto& task = view.records.tasks()[t];
         ALLOT_ASSERT(task.state == TaskState::queued, "only a task that waits in the queue is evicted");
@@ -35,7 +39,9 @@ public:
         end(t, {.ending = Ending::evicted, .cause = event::cause_of(reason)});
     }
 
-    /// When the network lost nodes, the surplus goes, lowest value first, a few a command (rule 14).
+    /// Evicts surplus tasks after the network lost nodes: lowest value first, at most `evictions_max` (rule 14).
+    /// Appends `TaskEvicted` for each.
+    /// @complexity O(evictions_max · log n).
     void shrink_queue() {
         const auto capacity = view.queue.capacity(view.records.present());
         for (auto left = view.rules->evictions_max; left > 0 && view.queue.size() > capacity; --left) {
@@ -43,20 +49,23 @@ public:
         }
     }
 
-    /// The nodes of a class leave, so that there is room for another.
+    /// Removes all nodes of a class, to make room for another. Appends `NodeDisplaced` for each, and the events of
+    /// `depart`.
+    /// @complexity O(nodes of the class · log n).
     void displace(ClassId poorest) {
         auto nodes = std::vector<NodeHandle>{};
         view.records.fits().each_node(poorest, [&](NodeHandle n) { nodes.push_back(n); });
         for (const auto n : nodes) { displace(n); }
     }
 
+    /// Removes a node to make room for another. Appends `NodeDisplaced`, and the events of `depart`.
     void displace(NodeHandle n) {
         const auto& node = view.records.nodes()[n].node;
         tell(event::NodeDisplaced{node.id, node.stake});
         depart(n, view.records.nodes()[n]);
     }
 
-    /// Ends a task: its id stays taken until it is forgotten, and of the rest only how it ended stays.
+    /// Ends a task and appends nothing. Its id stays taken until it is forgotten; of the rest only its end is kept.
     void end(TaskHandle t, const TaskEnd& how) {
         const auto& task = view.records.tasks()[t];
         if (task.state == TaskState::held) {
@@ -73,7 +82,8 @@ public:
         if (group != no_handle<GroupHandle>) { leave_group(group, forgotten_at); }
     }
 
-    /// A task of a group ended. Who ran it counts until the last of its tasks is forgotten.
+    /// Counts the end of a group's task. The nodes that ran tasks of the group count until the last of its tasks is
+    /// forgotten.
     void leave_group(GroupHandle g, TimePoint forgotten_at) {
         const auto& group = view.records.groups()[g];
         if (group.tasks_left == 1 && std::max(group.due_at, forgotten_at) <= view.records.counters().now) {
@@ -86,8 +96,9 @@ public:
         });
     }
 
-    /// Tells the tracker what happened and writes into the record what it concludes. A kick-out is final: later
-    /// verdicts, good or bad, leave it standing until the node departs.
+    /// Passes an outcome to the QoS tracker and writes its verdict into the record. A kick-out is final: no later
+    /// verdict, good or bad, changes it until the node departs. Appends `NodeExcluded` if an exclusion of a present
+    /// node begins.
     void judge(Record& record, Outcome outcome) {
         auto& node = record.node;
         const auto standing = view.qos.record(record.qos, outcome, view.records.counters().now);
@@ -101,12 +112,15 @@ public:
         if (node.excluded && node.present()) { node.due_at = view.qos.back_at(record.qos).value_or(never); }
     }
 
+    /// Appends `LeaseEnded`, and changes nothing.
     void tell_end(LeaseHandle l, event::LeaseEnd how, OutcomeKind outcome) const {
         tell(event::LeaseEnded{view.lease_value(l), view.records.tasks()[view.records.leases()[l].task].notify_to(),
                                how, outcome});
     }
 
-    /// Ends a lease: the node is judged, and then leaves, pauses or becomes free, as was decided meanwhile.
+    /// Ends a lease. The node is judged, and then leaves, pauses or becomes free, as decided before. Appends
+    /// `NodeKickedOut`, `NodeLeft` or `NodePaused`, or adds the node to `freed`.
+    /// @pre the node and the lease name each other.
     void release(LeaseHandle l, Outcome outcome) {
         const auto n = view.records.leases()[l].node;
         ALLOT_ASSERT(view.records.nodes()[n].node.lease == l, "a node and its lease name each other");
@@ -133,8 +147,9 @@ public:
         }
     }
 
-    /// A node leaves the network, and what waits for it ends. Its history stays, so that coming back cures nothing
-    /// (rule 20).
+    /// Removes a node from the network, with its models, and cancels the pinned task that waits for it. Its history is
+    /// kept, so that a return does not improve its standing (rule 20). Appends only `TaskCancelled`, for a waiting
+    /// task.
     void depart(NodeHandle n, Record record) {
         auto& node = record.node;
         if (node.held != no_handle<TaskHandle>) { withdraw(std::exchange(node.held, no_handle<TaskHandle>)); }

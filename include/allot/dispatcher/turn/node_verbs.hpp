@@ -12,7 +12,9 @@
 
 namespace allot { inline namespace v0 {
 
-/// Commands about nodes, one overload each. Each was checked.
+/// Carries out commands about nodes, one overload each. Each command has passed its check.
+///
+/// @complexity of a command: that in `Dispatcher`.
 template <class... Ps>
 class NodeVerbs : public Settling<Ps...> {
     using Below = Settling<Ps...>;
@@ -25,6 +27,8 @@ public:
     using typename Below::Record;
     using typename Below::WeightPolicy;
 
+    /// Adds a node, or brings back one that left. Another node or a class may have to make way. Appends `NodeJoined`,
+    /// and the events of `displace`.
     void operator()(const command::Join& c) {
         const auto& spec = c.node;
         const auto known = found.node;
@@ -51,6 +55,8 @@ public:
         became_candidate(n);
     }
 
+    /// Changes a node's fields, and its places among holders if its class changes. Appends `NodeUpdated`, and
+    /// `NodeDisplaced` if a class makes way.
     void operator()(const command::Update& c) {
         const auto& change = c.change;
         const auto n = *found.node;
@@ -88,6 +94,7 @@ public:
         }
     }
 
+    /// Pauses a node, or marks it to pause after its task. Appends `NodePaused` or `NodePausePending`.
     void operator()(const command::Pause& c) {
         const auto n = *found.node;
         if (view.records.nodes()[n].node.leased()) {
@@ -99,6 +106,7 @@ public:
         }
     }
 
+    /// Ends a pause, or withdraws a pending one. Appends `NodeResumed`.
     void operator()(const command::Resume& c) {
         const auto n = *found.node;
         const auto leased = view.records.nodes()[n].node.leased();
@@ -107,6 +115,7 @@ public:
         became_candidate(n);
     }
 
+    /// Removes a node, or marks it to leave after its task. Appends `NodeLeft` or `NodeLeavePending`.
     void operator()(const command::Leave& c) {
         const auto n = *found.node;
         const auto record = view.records.nodes()[n];
@@ -119,21 +128,27 @@ public:
         }
     }
 
+    /// Changes the models that a node holds. Poorer holders may have to make way. Appends `ModelsReported`, and
+    /// `NodeDisplaced` for each of those.
     void operator()(const command::ReportModel& c) {
         const auto n = *found.node;
         tell(event::ModelsReported{c.node});
         const auto inventory = c.report == command::Report::inventory ? n : no_handle<NodeHandle>;
         report(n, c.report, found.crowded_by == 0 ? c.models : admitted(n, c.models, inventory));
         if (view.rules->narrowing == Narrowing::gate) {
-            freed.push_back(n);  // what it holds decides what it may run
+            freed.push_back(n);  // the models it holds decide which tasks it may run
         }
     }
 
+    /// Passes an outcome to the QoS tracker. Appends `NodeScored`, and the events of the verdict.
     void operator()(const command::Observe& c) { verdict(c.node, Outcome{c.outcome}); }
 
+    /// Passes points to the QoS tracker. Appends the same events.
     void operator()(const command::Score& c) { verdict(c.node, Outcome{OutcomeKind::scored, c.points}); }
 
-    /// The node goes at once. Its task is not to blame: it fails or starts over as the terms say.
+    /// Removes a node at once. Its task is not to blame: it fails or starts over as the terms say. Appends
+    /// `NodeSlashed`. For a node at work it then appends `LeaseEnded`, and `TaskFailed`, `TaskRetried` or the events of
+    /// `conclude`.
     void operator()(const command::Slash& c) {
         const auto n = *found.node;
         auto record = view.records.nodes()[n];
@@ -168,12 +183,13 @@ public:
     }
 
 protected:
-    /// What the check looked up.
+    /// The handles that the check looked up.
     Found found{};
 
     [[nodiscard]] auto now() const -> TimePoint { return view.records.counters().now; }
 
-    /// A node became one of its class. The one that makes them enough frees them all.
+    /// Frees a node that became active in its class. If the class thereby has enough nodes, all of its candidates are
+    /// freed.
     void became_candidate(NodeHandle n) {
         freed.push_back(n);
         const auto& fits = view.records.fits();
@@ -183,13 +199,13 @@ protected:
         }
     }
 
-    /// A node was one too many: another one goes, and what is remembered of it.
+    /// Removes a node and its history, to make room for a new one.
     void make_room(NodeHandle poorest) {
         if (view.records.nodes()[poorest].node.present()) { displace(poorest); }
         remove(poorest);
     }
 
-    /// The class of a node is one too many: another one goes.
+    /// Removes the nodes of a class, to make room for a new class.
     void make_room() {
         if (found.poorest_class) { displace(*found.poorest_class); }
     }
@@ -213,7 +229,8 @@ protected:
         }
     }
 
-    /// A verdict after release. It counts for a node that has left, too: its history goes on.
+    /// Applies a verdict after the release of a lease. It also counts for a node that has left, because its history
+    /// goes on.
     void verdict(NodeId id, Outcome outcome) {
         const auto n = *found.node;
         auto record = view.records.nodes()[n];
@@ -240,7 +257,7 @@ protected:
         return ids;
     }
 
-    /// Sends away the poorest holders until there is room for a node's models, and answers those that then have it.
+    /// Removes the poorest holders until there is room for a node's models, and returns those that have room then.
     [[nodiscard]] auto admitted(NodeHandle n, std::vector<std::string> names, NodeHandle inventory)
         -> std::vector<std::string> {
         for (auto left = view.rules->evictions_max; left > 0 && view.room_beside(names, inventory) < 0; --left) {
@@ -249,13 +266,13 @@ protected:
             displace(*poorest);
         }
         const auto& models = view.records.models();
-        for (auto over = -view.room_beside(names, inventory); over > 0; --over) {  // the last ones go
+        for (auto over = -view.room_beside(names, inventory); over > 0; --over) {  // the last ones are left out
             const auto fresh = std::find_if(names.rbegin(), names.rend(), [&](const std::string& name) {
                 const auto id = models.find(name);
                 return !id || !models.held(*id);
             });
             if (fresh == names.rend()) {
-                break;  // the limit was lowered below what is held
+                break;  // the limit was lowered below the number held
             }
             names.erase(std::next(fresh).base());
         }

@@ -9,7 +9,7 @@
 
 namespace allot { inline namespace v0 {
 
-/// What is due: leases, patience, readmissions, wishes, and what is forgotten.
+/// Settles due entries: leases, patience, readmissions, wishes, and records to be forgotten.
 template <class... Ps>
 class Settling : public Dispatching<Ps...> {
     using Below = Dispatching<Ps...>;
@@ -19,7 +19,9 @@ public:
     using Below::view, Below::freed, Below::tell, Below::put, Below::remove, Below::hold, Below::end,
         Below::end_unsuccessfully;
 
-    /// Settles what is due at the step's time, in deadline order, at most `due_max`; false when more remains (rule 5).
+    /// Settles the entries that are due at the command's time, in deadline order, at most `due_max`. False if more
+    /// remain (rule 5). Appends the events of `settle_one`.
+    /// @complexity O(due_max · log n), and the cost of the tasks that start over.
     [[nodiscard]] auto settle_due() -> bool {
         for (std::uint32_t settled = 0;; ++settled) {
             const auto* due = view.records.due_first();
@@ -29,6 +31,11 @@ public:
         }
     }
 
+    /// Settles one entry. An overdue lease ends with the events of `end_unsuccessfully`, and a waiting task with
+    /// `TaskTimedOut`. An excluded node returns with `NodeReadmitted`. An ended task, a group, a departed node or
+    /// wishes are forgotten without an event.
+    /// @pre the entry is due.
+    /// @complexity O(log n), and for wishes linear in the models of the node.
     void settle_one(const Due& due) {
         ALLOT_ASSERT(TimePoint{Duration{due.time}} <= view.records.counters().now,
                      "something is settled before it is due");

@@ -10,7 +10,7 @@
 
 namespace allot { inline namespace v0 {
 
-/// How a task starts on its nodes, and which models they are asked to fetch.
+/// Starts a task on its nodes, and asks nodes to fetch models.
 template <class... Ps>
 class Starting : public Door<Ps...> {
     using Below = Door<Ps...>;
@@ -22,8 +22,8 @@ public:
     using typename Below::Record;
     using typename Below::WeightPolicy;
 
-    /// Keeps the ceilings of stored bounds in step with the largest stake, before anything is weighed. Touches no
-    /// bound.
+    /// Adapts the ceilings of stored bounds to the largest stake, before a weight is computed. It changes no bound and
+    /// appends no event.
     void follow_stakes() {
         if constexpr (monotone_weight<WeightPolicy>) {
             const auto largest = view.records.stake_root_max();
@@ -32,7 +32,8 @@ public:
         }
     }
 
-    /// One stretch of the renewal of stored bounds, at the end of every command while the ceilings move.
+    /// Renews one stretch of stored bounds, at the end of every command while the ceilings move. Appends no event.
+    /// @complexity O(renewals_max · log n).
     void renew_bounds() {
         follow_stakes();
         while (view.records.counters().ceilings.moving()) {
@@ -45,7 +46,10 @@ public:
         }
     }
 
-    /// Leases a task to its nodes: one lease each, chained by member.
+    /// Leases a task to its nodes: one lease each, chained by member. Appends `TaskStarted` for each, and the events of
+    /// `place_models`.
+    /// @pre the gang is as large as the task asks, and its nodes are free.
+    /// @complexity O(nodes of the gang · log n), and the cost of `models_used` and `place_models`.
     void start(TaskHandle t, Task&& task, const Gang& gang) {
         ALLOT_ASSERT(gang.size() == view.gang_size(task), "a task starts on as many nodes as it asks for");
         ALLOT_ASSERT(task.state != TaskState::running || task.lease == no_handle<LeaseHandle>,
@@ -92,9 +96,10 @@ public:
         place_models(placed, gang);
     }
 
-    /// Asks for copies of the models that too few candidates hold (rule 24): the chosen nodes first, then further
-    /// eligible nodes, drawn by weight without replacement among those that neither hold the model nor were asked a
-    /// short time ago.
+    /// Asks for copies of the models that too few candidates hold (rule 24). The chosen nodes come first. Further
+    /// eligible nodes are drawn by weight without replacement, among those that neither hold the model nor were asked
+    /// recently. Appends `ModelWanted` for each.
+    /// @complexity one draw for each copy, O(models · log n) else.
     void place_models(const Task& task, const Gang& chosen) {
         for (std::uint32_t i = 0; i < task.models.size(); ++i) {
             const auto model = task.models[i];
@@ -102,7 +107,7 @@ public:
                 if (!view.has_or_wants(member.node, model)) { want(member.node, model, task.id); }
             }
             if (task.pinned()) {
-                continue;  // it draws nobody, and has no entropy to draw with
+                continue;  // it takes no draw, and may have no entropy
             }
             const auto demand = ModelDemand{view.candidates_holding(model)};
             auto random = Random{*moment.entropy, Purpose::placement, task.id.bytes(), task.attempt, i};
@@ -115,8 +120,8 @@ public:
         }
     }
 
-    /// Asks a node to fetch a model, and remembers that it was asked until the wish ends. Where a node has too many
-    /// wishes the one that ends first is forgotten.
+    /// Asks a node to fetch a model, and stores the wish until it ends. If a node has too many wishes, the one that
+    /// ends first is dropped. Appends `ModelWanted`.
     void want(NodeHandle n, ModelId model, TaskId task) {
         auto held = view.records.holdings(n);
         if (held.size() - view.on_disk(held) >= view.rules->wishes_per_node_max && view.holds(n, model) == nullptr) {
@@ -132,7 +137,8 @@ public:
         tell(event::ModelWanted{view.records.nodes()[n].node.id, task, view.records.models().name(model)});
     }
 
-    /// Shows a trace the draws of a gang from one member on.
+    /// Shows the trace the draws of a gang, from member `first` on.
+    /// @complexity linear in the gang.
     void traced_gang(const Task& task, const Gang& gang, std::size_t first) const {
         if (trace.sees == nullptr) { return; }
         for (auto i = first; i < gang.size(); ++i) {
@@ -141,8 +147,9 @@ public:
         }
     }
 
-    /// Writes a node's models: gives those newly on disk a place among the holders, and writes nothing when nothing
-    /// changed.
+    /// Writes a node's models. Those newly on disk get a place among the holders; unchanged lists are not written.
+    /// Appends no event.
+    /// @complexity O(models of the node · log n).
     void hold(NodeHandle n, HeldModels held) {
         const auto node_class = view.records.nodes()[n].node.node_class;
         for (auto& model : held) {
@@ -159,8 +166,9 @@ public:
         if (held != view.records.holdings(n)) { put_models(n, std::move(held)); }
     }
 
-    /// A start makes the task's models the node's models in use, as far as they are on disk; a success has fetched them
-    /// all (rule 11).
+    /// Marks a task's models as in use on a node. A start marks those on disk; a success also adds the others, because
+    /// the node has fetched them (rule 11). Appends no event.
+    /// @complexity O(models of the node and the task, each times log n).
     void models_used(NodeHandle n, const Task& task, bool fetched) {
         const auto& holds_now = view.records.holdings(n);
         const auto in_use = [](const HeldModel& model) { return model.holding == Holding::in_use; };

@@ -9,10 +9,13 @@
 
 namespace allot { inline namespace v0 {
 
-/// One command on its way: what is due is settled, the command is checked and carried out, and free nodes take tasks.
+/// Carries out one command: it settles due entries, checks the command, changes the records, and lets free nodes take
+/// tasks.
 ///
-/// It stands in layers, one a header: `Door`, `Starting`, `Finishing`, `Dispatching`, `Settling`, `NodeVerbs`, and here
-/// the commands about tasks and the network.
+/// It consists of layers, one per header: `Door`, `Starting`, `Finishing`, `Dispatching`, `Settling`, `NodeVerbs`, and
+/// here the commands about tasks and the network.
+///
+/// @complexity of a command: that in `Dispatcher`.
 template <class... Ps>
 class Turn : public NodeVerbs<Ps...> {
     using Below = NodeVerbs<Ps...>;
@@ -29,8 +32,8 @@ public:
     using typename Below::WeightPolicy;
     using Below::operator();
 
-    /// Settles what is due, then checks the command and carries it out, or says why it is refused; then free nodes take
-    /// tasks.
+    /// Settles due entries, then checks the command and carries it out, or appends `Refused` with the error. Then free
+    /// nodes take tasks.
     void run(const Command& command) {
         if (moment.time != now()) {
             edit([&](Counters& counters) { counters.now = moment.time; });
@@ -49,6 +52,7 @@ public:
         }
     }
 
+    /// Adds a task, which starts, waits or is evicted. Appends the events of `dispatch` or `displace`.
     void operator()(const command::Submit& c) {
         const auto& spec = c.task;
         const auto t = view.records.tasks().next();
@@ -66,6 +70,7 @@ public:
         }
     }
 
+    /// Cancels a task and refunds its fee. Appends `LeaseEnded` for each lease, and `TaskCancelled`.
     void operator()(const command::Cancel&) {
         const auto t = *found.task;
         const auto& task = view.records.tasks()[t];
@@ -78,16 +83,20 @@ public:
         end(t, {.ending = Ending::cancelled});
     }
 
+    /// Moves a lease to the phase `committed`. Appends `TaskCommitted`.
     void operator()(const command::Commit&) {
         enter(LeasePhase::committed);
         tell(event::TaskCommitted{view.lease_value(*found.lease), owner()});
     }
 
+    /// Moves a lease to the phase `disclosed`. Appends `TaskDisclosed`.
     void operator()(const command::Disclose&) {
         enter(LeasePhase::disclosed);
         tell(event::TaskDisclosed{view.lease_value(*found.lease), owner()});
     }
 
+    /// Ends a node's work with success. Appends `LeaseCompleted` for a member of a gang, and the events of `finish`
+    /// after the last member.
     void operator()(const command::Complete&) {
         const auto l = *found.lease;
         const auto t = view.records.leases()[l].task;
@@ -103,6 +112,7 @@ public:
         conclude(t);
     }
 
+    /// Ends a node's work with a failure. Appends the events of `end_unsuccessfully`, with `TaskFailed` as the ending.
     void operator()(const command::Fail& c) {
         const auto l = *found.lease;
         const auto& task = view.records.tasks()[view.records.leases()[l].task];
@@ -111,7 +121,9 @@ public:
         end_unsuccessfully(l, outcome_of(c.cause), {Ending::failed, event::cause_of(c.cause), c.lease.node}, ending);
     }
 
-    /// Without one of its nodes a gang starts over, unless one has completed: then the others go on.
+    /// Gives a lease back. Without one of its nodes a gang starts over, unless a member has completed: then the others
+    /// go on. Appends `LeaseEnded` for each ended lease, and the events of `start_over` or `finish`. A pinned task ends
+    /// with `TaskCancelled`.
     void operator()(const command::Decline& c) {
         const auto l = *found.lease;
         const auto t = view.records.leases()[l].task;
@@ -131,7 +143,7 @@ public:
                              [&](LeaseHandle m) { tell_end(m, event::LeaseEnd::withdrawn, OutcomeKind::cancelled); });
             release_all(t, {OutcomeKind::cancelled});
         }
-        if (view.records.tasks()[t].pinned()) {  // nobody else can run it
+        if (view.records.tasks()[t].pinned()) {  // no other node can run it
             const auto& task = view.records.tasks()[t];
             tell(event::TaskCancelled{.task = task.id, .owner = task.notify_to(), .refunded = task.fee});
             release(l, {OutcomeKind::declined});
@@ -142,6 +154,7 @@ public:
         start_over(t, c.lease.node);
     }
 
+    /// Extends a lease. Appends `LeaseRenewed`.
     void operator()(const command::Renew&) {
         const auto l = *found.lease;
         const auto deadline = view.renewed_until(l);
@@ -149,14 +162,17 @@ public:
         tell(event::LeaseRenewed{view.lease_value(l)});
     }
 
+    /// Changes nothing: due entries are settled before any command. Appends `Advanced`.
     void operator()(const command::Advance&) { tell(event::Advanced{now()}); }
 
+    /// Starts waiting tasks, best first. Appends `Matched`, followed by the events of the starts.
     void operator()(const command::Match&) {
         const auto place = events.size();
         const auto started = match_all();
         events.insert(place, event::Matched{started});
     }
 
+    /// Puts other parameters and a rules version in force. Appends `Configured`.
     void operator()(const command::Configure<Configuration>& c) {
         configure(c.parameters);
         edit([&](Counters& counters) { counters.rules_version = c.rules_version; });
@@ -168,7 +184,7 @@ private:
         const auto staked = !view.records.stake_root_max().is_zero();
         std::visit(*this, command);
         if (!monotone_weight<WeightPolicy> && !staked && !view.records.stake_root_max().is_zero()) {
-            // A weight without bounds may be zero for all as long as nobody has any stake.
+            // Without bounds, all weights may be zero until a node has stake. Then all candidates count as freed.
             for (const auto c : view.records.fits().all_classes()) {
                 view.each_free(c, [&](NodeHandle h) { freed.push_back(h); });
             }
@@ -182,7 +198,7 @@ private:
         edit(*found.lease, [&](LeaseRecord& record) { record.phase = phase; });
     }
 
-    /// Whose task the lease is of.
+    /// The owner of the lease's task, if it has one.
     [[nodiscard]] auto owner() const -> std::optional<OwnerId> {
         return view.records.tasks()[view.records.leases()[*found.lease].task].notify_to();
     }

@@ -9,8 +9,8 @@
 
 namespace allot { inline namespace v0 {
 
-/// Every node or task that could have been chosen, counted one by one from the records: what a receipt states and an
-/// explanation tells. No index is asked, so these functions are a second opinion on what the indices decide.
+/// Answers which nodes or tasks could have been chosen, counted one by one from the records, as receipts and
+/// explanations state them. No index is used, so these functions are a second opinion on the decisions of the indices.
 template <class... Ps>
 class Candidates : public Draws<Ps...> {
     using Below = Draws<Ps...>;
@@ -21,8 +21,9 @@ public:
         Below::holders_to_narrow, Below::narrows_to, Below::weight_now, Below::has_gang, Below::joins;
     using typename Below::Record;
 
-    /// Calls `f(node, weight)` for those candidates of a task that `allowed(node)`, narrowed as a draw among them would
-    /// be.
+    /// Calls `f(node, weight)` for each candidate of a task for which `allowed(node)` is true, narrowed as a draw among
+    /// them would be.
+    /// @complexity linear in the nodes.
     template <class Allowed, class F>
     void each_among(const Task& task, const Allowed& allowed, F&& f) const {
         const auto each = [&](bool narrowed, auto&& g) {
@@ -43,7 +44,9 @@ public:
         each(wanted && holders >= *wanted, f);
     }
 
-    /// Of a gang, whoever has not enough others of its card beside it is no candidate.
+    /// The same for each candidate of a task's first draw. For a gang, skips nodes whose card has fewer than
+    /// `gang_size` eligible nodes.
+    /// @complexity linear in the nodes.
     template <class F>
     void each_candidate(const Task& task, F&& f) const {
         const auto& asked = records.fits().value(task.requirement);
@@ -64,9 +67,10 @@ public:
             f);
     }
 
-    /// Calls `f(node, weight)` for each candidate of a task that has a positive weight, in the order of the records;
-    /// narrowed to holders of its models as a draw would be; for a gang, those of its first node. Weights are in the
-    /// unit of `Draw::weight`. @complexity linear in the nodes.
+    /// Calls `f(node, weight)` for each candidate of a choice that has a positive weight, in the order of the records.
+    /// They are narrowed as the draw was: to holders of the task's models, if enough of them can be drawn. For the
+    /// first node of a gang, see above. Weights are in the unit of `Draw::weight`.
+    /// @complexity linear in the nodes.
     template <class F>
     void each_candidate(const Decision& choice, F&& f) const {
         if (choice.chosen.empty()) {
@@ -90,7 +94,8 @@ public:
             f);
     }
 
-    /// Calls `f(node, weight)` for each node that may be asked to fetch a model for a task. @complexity as above.
+    /// Calls `f(node, weight)` for each node that may be asked to fetch a model for a task.
+    /// @complexity linear in the nodes.
     template <class F>
     void each_fetcher(const Task& task, ModelId model, F&& f) const {
         records.nodes().for_each([&](NodeHandle h, const Record& record) {
@@ -99,7 +104,8 @@ public:
         });
     }
 
-    /// Calls `f(handle, task)` for each waiting task that a node can run. @complexity linear in the tasks.
+    /// Calls `f(handle, task)` for each waiting task that a node can run.
+    /// @complexity linear in the tasks.
     template <class F>
     void each_runnable(NodeHandle node, F&& f) const {
         const auto node_class = records.nodes()[node].node.node_class;

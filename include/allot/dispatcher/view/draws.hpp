@@ -15,10 +15,12 @@
 
 namespace allot { inline namespace v0 {
 
-/// The nodes that one task starts on, by member.
+/// The nodes on which one task starts, by member.
 using Gang = boost::container::small_vector<Draw, 3>;
 
-/// Which nodes a task gets, by random draw, alone or as a gang; and which task a free node takes.
+/// Answers which nodes a task gets by random draw, alone or as a gang, and which task a free node takes.
+///
+/// @complexity of one draw: that of the pool's `draw`. A gang takes one per member, and more if a card is left out.
 template <class... Ps>
 class Draws : public Weighing<Ps...> {
     using Below = Weighing<Ps...>;
@@ -30,7 +32,7 @@ public:
         Below::runs_nothing, Below::weight_now;
     using typename Below::WeightPolicy;
 
-    /// The candidates of a draw, among these classes.
+    /// The frame of a draw among these classes.
     [[nodiscard]] auto frame_of(std::span<const ClassId> classes) const -> SamplingFrame {
         auto frame = SamplingFrame{classes};
         frame.rejections_max =
@@ -38,7 +40,8 @@ public:
         return frame;
     }
 
-    /// Calls `f(node)` for each candidate of a class: a draw without bounds looks at each of them.
+    /// Calls `f(node)` for each candidate of a class. It uses a draw without bounds, which looks at each of them.
+    /// @complexity linear in the candidates of the class.
     template <class F>
     void each_free(ClassId node_class, F&& f) const {
         auto frame = SamplingFrame{{&node_class, 1}};
@@ -48,22 +51,21 @@ public:
             frame, [&](NodeHandle h, std::uint32_t) { return f(h), Weight::zero(); }, random);
     }
 
-    /// How many candidates of all classes have a model on their disks.
+    /// Number of candidates of all classes that have a model on their disks.
     [[nodiscard]] auto candidates_holding(ModelId model) const -> std::uint32_t {
         return pool.count(SamplingFrame{records.fits().all_classes(), {&model, 1}});
     }
 
-    /// The node that is asked to fetch a model for a task: drawn by weight among the eligible ones that lack it.
+    /// The node that is asked to fetch a model for a task: drawn by weight among the eligible nodes that lack it.
     [[nodiscard]] auto draw_fetcher(const Task& task, ModelId model, Random& random) const -> std::optional<Draw> {
         const auto weigh = [&](NodeHandle n, std::uint32_t) { return fetch_weight(n, task, model); };
         return pool.draw(frame_of(records.fits().classes_of(task.requirement)), weigh, random);
     }
 
-    /// The node that a draw for a task falls on, or nothing when no eligible node has a positive weight.
+    /// The node drawn for a task; none if no eligible node has a positive weight.
     ///
-    /// Candidates are narrowed to holders of the task's models as the rules say; only when not one of those is
-    /// eligible, or fewer than `narrow_from`, does the draw go on, with the same stream, among all (rule 8: first
-    /// eligible, then narrowed).
+    /// Candidates are narrowed to holders of the task's models as the rules say. If none of those is eligible, or fewer
+    /// than `narrow_from`, the draw goes on among all, with the same stream (rule 8: first eligible, then narrowed).
     [[nodiscard]] auto draw_one(const Task& task, std::span<const ClassId> classes, const Gang& chosen,
                                 Random& random) const -> std::optional<Draw> {
         const auto frame = frame_of(classes);
@@ -71,8 +73,8 @@ public:
             auto narrowed = frame;
             narrowed.models = span_of(task.models);
             if (rules->narrowing != Narrowing::any) {
-                // Whoever holds all models holds the rarest: the shortest frame that has them all. Ties go by canonical
-                // order.
+                // Holders of all models are a subset of the holders of the rarest, so the frame of the rarest is the
+                // shortest that has them all. Ties go by canonical order.
                 const auto holders = [&](const ModelId& model) {
                     auto one = frame;
                     one.models = {&model, 1};
@@ -90,9 +92,9 @@ public:
         return draw_among(task, frame, chosen, 1, random);
     }
 
-    /// Draws `Rules::draw_among` nodes, each by weight among those left, and then one of these by even chance: whatever
-    /// a node weighs, it gets no more than its part of that chance. Nothing when fewer than `least` can be drawn, which
-    /// the draws show.
+    /// Draws `Rules::draw_among` nodes, each by weight among those left, and then one of these with equal chance. So no
+    /// node gets more than its part of that chance, regardless of its weight. None if fewer than `least` can be drawn,
+    /// which the draws show.
     [[nodiscard]] auto draw_among(const Task& task, const SamplingFrame& frame, const Gang& chosen, std::uint32_t least,
                                   Random& random) const -> std::optional<Draw> {
         const auto wanted = std::max(least, rules->draw_among);
@@ -112,6 +114,8 @@ public:
         return chosen_one;
     }
 
+    /// One draw in a frame. Nodes of `without` have zero weight. If any model narrows, a node counts under the first
+    /// model that it holds; else a narrowed frame gives zero weight to nodes that lack a model.
     [[nodiscard]] auto draw_in(const Task& task, const SamplingFrame& frame, const Gang& chosen, Random& random,
                                std::span<const Draw> without = {}) const -> std::optional<Draw> {
         const auto weigh = [&](NodeHandle h, std::uint32_t model) -> Weight {
@@ -134,8 +138,8 @@ public:
         return pool.draw(frame, weigh, random);
     }
 
-    /// The waiting task that a node takes when it becomes free, were it now: what a pull asks. None when it can run
-    /// none.
+    /// The waiting task that a node would take if it became free now, as a pull asks. None if it can run none.
+    /// @complexity that of the queue's `best`, with one `can_run` per task asked.
     [[nodiscard]] auto next_for(NodeHandle n) const -> std::optional<TaskHandle> {
         auto possible = std::vector<RequirementId>{};
         auto asked = std::uint32_t{0};
@@ -149,8 +153,8 @@ public:
         return weightless ? std::nullopt : best;
     }
 
-    /// Whether a node may stand beside those chosen before it: it is none of them, nor of their operators in a
-    /// validation group.
+    /// True if a node is not already in the gang and, within a validation group, has a different operator than each
+    /// member.
     [[nodiscard]] auto joins(NodeHandle h, const Task& task, const Gang& chosen) const -> bool {
         const auto apart = task.group != no_handle<GroupHandle>;
         return std::none_of(chosen.begin(), chosen.end(), [&](const Draw& other) {
@@ -159,7 +163,8 @@ public:
         });
     }
 
-    /// Those of a requirement's classes that have one card, that of `like`.
+    /// Those of these classes that have the same card as `like`.
+    /// @complexity O(classes).
     [[nodiscard]] auto card_of(ClassId like, std::span<const ClassId> classes) const -> std::vector<ClassId> {
         const auto& card = records.fits().value(like);
         auto same = std::vector<ClassId>{};
@@ -170,8 +175,9 @@ public:
         return same;
     }
 
-    /// Those of a requirement's classes in which a gang may begin: if it wants one card, the cards of enough free
+    /// Those of a requirement's classes in which a gang can begin: if it wants one card, the cards with enough free
     /// nodes.
+    /// @complexity O(classes²) for one card, else O(classes).
     [[nodiscard]] auto beginnings(RequirementId r) const -> std::vector<ClassId> {
         const auto classes = records.fits().classes_of(r);
         auto left = std::vector<ClassId>{classes.begin(), classes.end()};
@@ -183,14 +189,14 @@ public:
         return left;
     }
 
-    /// Whether enough nodes are free for a requirement, whatever a single task has against them.
+    /// True if enough nodes are free for a requirement. The conditions of single tasks are not checked.
     [[nodiscard]] auto startable(RequirementId r) const -> bool {
         const auto& asked = records.fits().value(r);
         return pool.count(SamplingFrame{records.fits().classes_of(r)}) >= asked.gang_size &&
                (!asked.same_card || !beginnings(r).empty());
     }
 
-    /// Draws further members, each by weight among those left over, until the gang is whole or nobody is left.
+    /// Draws further members, each by weight among the nodes left over, until the gang is complete or no node is left.
     void fill(Gang& gang, const Task& task, std::span<const ClassId> classes, Random& random) const {
         for (const auto size = gang_size(task); gang.size() < size && left_over(gang, classes);) {
             const auto drawn = draw_one(task, classes, gang, random);
@@ -199,8 +205,8 @@ public:
         }
     }
 
-    /// Whether anybody is free in these classes but the chosen, of whom the first may be one that is only asked about
-    /// and not free. To find that out, a draw would look at every place, busy ones too.
+    /// True if a free node of these classes is not chosen yet. The first of the chosen may be a node that is only asked
+    /// about and is not free. A draw would find this out too, but looks at every place, also busy ones.
     [[nodiscard]] auto left_over(const Gang& chosen, std::span<const ClassId> classes) const -> bool {
         if (chosen.empty()) { return true; }
         const auto taken = std::count_if(chosen.begin(), chosen.end(), [&](const Draw& member) {
@@ -211,12 +217,11 @@ public:
         return pool.count(SamplingFrame{classes}) > static_cast<std::uint32_t>(taken);
     }
 
-    /// The nodes that a task's draw falls on: all it needs, or none.
+    /// The nodes drawn for a task: as many as it needs, or none.
     ///
-    /// Any card: one draw after the other without replacement. One card: the first node by weight among cards of enough
-    /// free nodes, the others among that card (rule 25). Where not enough of its nodes may run this very task, that
-    /// card is left out and the draw begins anew with the same stream, so that shares are those among the cards that
-    /// can.
+    /// Any card: successive draws without replacement. One card: the first node is drawn by weight among cards with
+    /// enough free nodes, the others among that card (rule 25). If too few of its nodes may run this task, that card is
+    /// left out and the draw begins anew with the same stream. So shares are those among the cards that can run it.
     [[nodiscard]] auto draw(const Task& task, const Entropy& entropy) const -> Gang {
         auto random = Random{entropy, Purpose::dispatch, task.id.bytes(), task.attempt};
         const auto classes = records.fits().classes_of(task.requirement);
@@ -244,9 +249,10 @@ public:
         return gang;
     }
 
-    /// The gang of a node that became free, itself first: with others of its card, or with those of the largest VRAM,
-    /// so that the smallest VRAM in the gang is as large as can be (seed 000, "Find the best combination of 3 nodes";
-    /// rule 26). Among nodes of equal VRAM lots decide. Empty when there are too few. @pre it can run the task itself.
+    /// The gang for a node that became free, with this node first: others of its card, or those of the largest VRAM. So
+    /// the smallest VRAM in the gang is as large as possible (seed 000, "Find the best combination of 3 nodes"; rule
+    /// 26). Among nodes of equal VRAM a random draw decides. Empty if there are too few.
+    /// @pre the node can run the task itself.
     [[nodiscard]] auto gang_of(NodeHandle n, const Task& task, const Entropy& entropy) const -> Gang {
         const auto& asked = records.fits().value(task.requirement);
         auto gang = Gang{Draw{n}};
@@ -261,8 +267,9 @@ public:
         return gang;
     }
 
-    /// Calls `f(classes)` for the classes from which companions of a node come, in the order of preference, as long as
-    /// it says so.
+    /// Calls `f(classes)` for the classes from which other members of a node's gang come, in order of preference, while
+    /// `f` returns true.
+    /// @complexity O(classes log classes).
     template <class F>
     void each_tier(ClassId own, const Requirement& asked, std::span<const ClassId> classes, F&& f) const {
         if (asked.same_card) {
@@ -279,8 +286,9 @@ public:
         }
     }
 
-    /// The groups of tasks that a node, were it free, can run alone or with others that are; `possible` keeps the list
-    /// if it is a new one.
+    /// The groups of tasks that a node, if it were free, could run alone or with other free nodes. `possible` stores
+    /// the list if it is a new one.
+    /// @complexity O(1) if there are no gangs, else O(groups) counts of the pool.
     [[nodiscard]] auto groups_for(NodeHandle n, std::vector<RequirementId>& possible) const
         -> std::span<const RequirementId> {
         const auto own = records.nodes()[n].node.node_class;
@@ -298,10 +306,10 @@ public:
         return possible;
     }
 
-    /// Whether enough other free nodes can stand beside this one, in a gang; true for a task of one node.
+    /// True if enough other free nodes can form a gang with this one; true for a task of one node.
     [[nodiscard]] auto has_gang(NodeHandle node, const Task& task) const -> bool {
         return gang_size(task) == 1 ||
-               !gang_of(node, task, Entropy{}).empty();  // who it is depends on lots, but not whether
+               !gang_of(node, task, Entropy{}).empty();  // the draws decide on the nodes, not on this answer
     }
 };
 

@@ -15,7 +15,10 @@
 
 namespace allot { inline namespace v0 {
 
-/// What follows from the records alone: look-ups, leases, the order of the queue, and what a task asks.
+/// Answers questions that the records alone decide: look-ups, leases, the order of the queue, and the requirements of a
+/// task.
+///
+/// @complexity unless stated: O(1), or linear in the models, names and leases of the one node or task.
 template <class... Ps>
 class Facts : public Parts<Ps...> {
     using Below = Parts<Ps...>;
@@ -31,6 +34,7 @@ public:
     using QoSTracker = typename Types::QoSTracker;
     using Terms = typename Types::Terms;
 
+    /// All parts in their first state. Throws as `Parts` does.
     explicit Facts(const typename Types::Pack::All& all) : Below{all} {}
 
     using Below::records, Below::rules, Below::qos, Below::valuation, Below::terms;
@@ -38,7 +42,7 @@ public:
     /// The time of the last command.
     [[nodiscard]] auto now() const noexcept -> TimePoint { return records.counters().now; }
 
-    /// Whether the rules bound the tasks of one owner, so that they have to be counted.
+    /// True if the rules bound the tasks of one owner, so that tasks have to be counted.
     [[nodiscard]] static auto has_quota(const RulesParameters& rules) -> bool {
         return rules.tasks_per_owner_max != 0xFFFF'FFFFU;
     }
@@ -49,11 +53,13 @@ public:
         Parts<Ps...>::each_of(*this, f);
     }
 
+    /// True if a node can be drawn: it is available, not excluded, and no pinned task waits for it.
     [[nodiscard]] static auto is_candidate(const Record& record) -> bool {
         return record.node.state == NodeState::available && !record.node.excluded &&
                record.node.held == no_handle<TaskHandle>;
     }
 
+    /// True if the QoS tracker calls the node proven, or does not distinguish proven nodes.
     [[nodiscard]] auto proven(const Record& record) const -> bool {
         if constexpr (has_proven<QoSTracker>) {
             return qos.proven(record.qos);
@@ -62,8 +68,8 @@ public:
         }
     }
 
-    /// What a node's tracker hears of when a task fails on it: not the node's own fault where the terms do not blame
-    /// it.
+    /// The outcome that the QoS tracker gets for a node when a task fails on it: `cancelled` if the terms do not blame
+    /// the node.
     [[nodiscard]] auto attributed(const Task& task, OutcomeKind outcome) const -> OutcomeKind {
         if constexpr (has_blames<Terms>) {
             return terms.blames(task, outcome) ? outcome : OutcomeKind::cancelled;
@@ -72,8 +78,7 @@ public:
         }
     }
 
-    /// Whether a newcomer to a full queue is worth enough more than the worst there to take its place
-    /// (`Rules::outbid_by`).
+    /// True if a newcomer to a full queue exceeds the worst task by as much as the rules ask (`Rules::outbid_by`).
     [[nodiscard]] auto outbids(const Task& newcomer, const Task& worst) const -> bool {
         const auto by = rules->outbid_by;
         if (rules->value_doubles_in == Duration{0}) { return at_least(newcomer.value, by, worst.value); }
@@ -82,16 +87,18 @@ public:
         return entry_of(any, newcomer).value.num() >= entry_of(any, worst).value.num() + u128{margin};
     }
 
+    /// The node's entry for a model, on disk or wanted; null if there is none.
     [[nodiscard]] auto holds(NodeHandle h, ModelId model) const -> const HeldModel* {
         return find_model(records.holdings(h), model);
     }
 
-    /// How many of a node's models it has, wishes aside.
+    /// Number of models on the node's disk, without wishes.
     [[nodiscard]] static auto on_disk(const HeldModels& models) -> std::uint32_t {
         return static_cast<std::uint32_t>(
             std::count_if(models.begin(), models.end(), [](const HeldModel& m) { return m.on_disk(); }));
     }
 
+    /// True if all models of a task are on the node's disk.
     [[nodiscard]] auto holds_all(NodeHandle h, const Task& task) const -> bool {
         return std::all_of(task.models.begin(), task.models.end(), [&](ModelId model) {
             const auto* held = holds(h, model);
@@ -99,14 +106,14 @@ public:
         });
     }
 
-    /// Where a task stands in the queue's order, or would stand: by its value, aged as the rules say.
+    /// The entry of a task in the queue's order, also of one that is not queued: its value is aged as the rules say.
     [[nodiscard]] auto entry_of(TaskHandle h, const Task& task) const -> QueueEntry {
         const auto doubling = rules->value_doubles_in;
         const auto value = doubling == Duration{0} ? task.value : aged(task.value, task.submitted_at, doubling);
         return {h, task.requirement, value, task.sequence};
     }
 
-    /// What a new task's record takes over from its spec.
+    /// A new task's record, still without models, requirement, value and group.
     [[nodiscard]] auto task_of(const TaskSpec& spec) const -> Task {
         auto task = Task{};
         task.id = spec.id;
@@ -121,7 +128,7 @@ public:
         return task;
     }
 
-    /// What a task asks of a node's class, in canonical form.
+    /// The requirement of a task for a node's class, in canonical form.
     [[nodiscard]] auto requirement_of(const TaskSpec& spec) const -> Requirement {
         auto requirement = Requirement{vram_asked(spec), spec.gpus,      spec.platforms, spec.platforms_refused,
                                        spec.software,    spec.gang_size, spec.same_card};
@@ -132,7 +139,7 @@ public:
         canonical(requirement.gpus);
         canonical(requirement.platforms);
         canonical(requirement.platforms_refused);
-        if (!requirement.platforms.empty()) {  // what is accepted says it all
+        if (!requirement.platforms.empty()) {  // the accepted ones say it all
             std::erase_if(requirement.platforms, [&](const std::string& platform) {
                 return std::binary_search(requirement.platforms_refused.begin(), requirement.platforms_refused.end(),
                                           platform);
@@ -142,7 +149,7 @@ public:
         return requirement;
     }
 
-    /// The same, if it is known already and the spec has it in canonical form: then nothing is copied.
+    /// The id of the same requirement, if it is known and the spec has it in canonical form. It copies nothing.
     [[nodiscard]] auto requirement_known(const TaskSpec& spec) const -> std::optional<RequirementId> {
         const auto canonical = [](const auto& list) {
             return std::adjacent_find(list.begin(), list.end(),
@@ -158,13 +165,15 @@ public:
         return id ? std::optional{RequirementId{*id}} : std::nullopt;
     }
 
-    /// Exact cards overrule the least VRAM, so it must not split their group.
+    /// The least VRAM of the requirement. It is zero for exact cards: they overrule it, so it must not split their
+    /// group.
     [[nodiscard]] static auto vram_asked(const TaskSpec& spec) -> Gibibytes {
         const auto by_name_only = [](const GpuChoice& choice) { return choice.vram == Gibibytes{}; };
         const auto exact = !spec.gpus.empty() && std::none_of(spec.gpus.begin(), spec.gpus.end(), by_name_only);
         return exact ? Gibibytes{} : spec.vram_min;
     }
 
+    /// The lease as a value, as events have it.
     [[nodiscard]] auto lease_value(LeaseHandle h) const -> Lease {
         const auto& record = records.leases()[h];
         return {records.tasks()[record.task].id,
@@ -175,7 +184,7 @@ public:
                 record.deadline};
     }
 
-    /// A renewal counts from now, up to the longest life of a lease (rule 6).
+    /// The deadline that a renewal would set: a new length from now, up to the longest life of the lease (rule 6).
     [[nodiscard]] auto renewed_until(LeaseHandle h) const -> TimePoint {
         const auto& lease = records.leases()[h];
         const auto& node = records.nodes()[lease.node].node;
@@ -184,6 +193,7 @@ public:
                         lease.started_at + terms.length_max(node, task));
     }
 
+    /// The handle of a node that has not left; none for other ids.
     [[nodiscard]] auto present_node(NodeId id) const -> std::optional<NodeHandle> {
         const auto h = records.nodes().find(id);
         return h && records.nodes()[*h].node.present() ? h : std::nullopt;
@@ -201,7 +211,7 @@ public:
         return h ? &records.tasks()[*h] : nullptr;
     }
 
-    /// How a task ended; none while it has not, and when it is forgotten (`Rules::forget_tasks_after`).
+    /// The end of a task; none if it has not ended, or is forgotten (`Rules::forget_tasks_after`).
     [[nodiscard]] auto ended(TaskId id) const -> std::optional<TaskEnd> {
         const auto h = records.ended_tasks().find(id);
         if (!h) { return std::nullopt; }
@@ -211,8 +221,8 @@ public:
                        by_node ? std::optional{records.node_names().value(task.node.value)} : std::nullopt};
     }
 
-    /// The lease under which a task runs on one of its nodes; none while it does not run. Verbs that take a lease look
-    /// at its task, node and token alone.
+    /// The lease under which a task runs on one of its nodes; none if it does not run. Verbs that take a lease read
+    /// only its task, node and token.
     [[nodiscard]] auto lease(TaskId task, std::uint32_t member) const -> std::optional<Lease> {
         auto found = std::optional<Lease>{};
         each_lease_of(task, [&](const Lease& lease) {
@@ -221,7 +231,7 @@ public:
         return found;
     }
 
-    /// What a node holds.
+    /// The lease that a node has; none if it has no task.
     [[nodiscard]] auto lease_of(NodeId node) const -> std::optional<Lease> {
         const auto n = present_node(node);
         return n && records.nodes()[*n].node.leased() ? std::optional{lease_value(records.nodes()[*n].node.lease)}
@@ -236,21 +246,23 @@ public:
         }
     }
 
-    /// When something is due next; call `advance` then.
+    /// The time at which something is due next; call `advance` then.
     [[nodiscard]] auto next_deadline() const noexcept -> std::optional<TimePoint> {
         const auto* due = records.due_first();
         return due == nullptr ? std::nullopt : std::optional{TimePoint{Duration{due->time}}};
     }
 
-    /// A hash of all records and counters; of the parameters it knows the rules version alone. The same on every
+    /// A hash of all records and counters; of the parameters it covers the rules version alone. It is the same on every
     /// machine.
+    /// @complexity linear in all records.
     [[nodiscard]] auto digest() const -> std::uint64_t { return digest_of(records); }
 
+    /// Number of nodes that a task needs.
     [[nodiscard]] auto gang_size(const Task& task) const -> std::uint32_t {
         return records.fits().value(task.requirement).gang_size;
     }
 
-    /// When a lease ends at the latest, unless one is renewed: at its deadline; once completed, with the last of its
+    /// The latest end of a lease that is not renewed: its deadline or, if it is completed, the last deadline of its
     /// gang.
     [[nodiscard]] auto ends_by(LeaseHandle lease) const -> TimePoint {
         auto last = records.leases()[lease].deadline;
@@ -265,8 +277,8 @@ public:
         return last;
     }
 
-    /// The record that a task would have were it queued now. What nobody knows yet has no number: its models, its
-    /// requirement.
+    /// The record that a task would have if it were queued now. A model or requirement that no record has yet has no
+    /// id.
     /// @pre `check` does not refuse it.
     [[nodiscard]] auto record_of(const TaskSpec& spec) const -> Task {
         auto task = task_of(spec);
@@ -286,17 +298,19 @@ public:
         return task;
     }
 
-    /// What becomes of a task whose lease ended so: no other node can run a pinned one.
+    /// The next step for a task whose lease ended with this outcome. A pinned task ends, because no other node can run
+    /// it.
     [[nodiscard]] auto after(const Task& task, OutcomeKind outcome) const -> Next {
         return task.pinned() ? Next::end : terms.after(task, outcome);
     }
 
-    /// Calls `f(lease)` for each node of a running task, by member.
+    /// Calls `f(handle of the lease)` for each node of a running task, by member.
     template <class F>
     void each_member(TaskHandle t, F&& f) const {
         for (auto l = records.tasks()[t].lease; l != no_handle<LeaseHandle>; l = records.leases()[l].next) { f(l); }
     }
 
+    /// True if the task of a lease has other leases.
     [[nodiscard]] auto has_others(LeaseHandle l) const -> bool {
         const auto& lease = records.leases()[l];
         return records.tasks()[lease.task].lease != l || lease.next != no_handle<LeaseHandle>;

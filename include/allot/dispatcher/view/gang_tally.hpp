@@ -10,19 +10,24 @@
 
 namespace allot { inline namespace v0 {
 
-/// Counts, one by one, the nodes that could run a task, and says which of them have enough others to stand beside.
+/// Counts the nodes that could run a task, one by one, and tells which of them have enough others for a gang.
 ///
-/// Those of one card count together if the gang wants one card, else all; those of one operator count once if the
-/// members have to stand apart.
+/// If the gang wants one card, the nodes of each card are counted separately. If members must have different operators,
+/// an operator's nodes count once.
+///
+/// @complexity of each call: O(log nodes counted).
 class GangTally {
 public:
+    /// A tally for this requirement. `apart`: members must have different operators.
     GangTally(const Requirement& asked, bool apart)
         : size_{asked.gang_size}, same_card_{asked.same_card}, apart_{apart} {}
 
+    /// Counts a node.
     void add(const Node& node, const NodeClass& node_class) {
         auto& nodes = able_[card_of(node_class)];
         nodes.insert(apart_ ? node.operator_id : OperatorId{node.id.bytes()});
     }
+    /// True if enough nodes are counted for a gang with a node of this class.
     [[nodiscard]] auto enough(const NodeClass& node_class) const -> bool {
         const auto found = able_.find(card_of(node_class));
         return found != able_.end() && found->second.size() >= size_;

@@ -12,10 +12,10 @@
 
 namespace allot { inline namespace v0 {
 
-/// What is true now: every question about a dispatcher, each rule written once, and no function that changes anything.
+/// Answers every question about a dispatcher's state, each rule written once. No function changes anything.
 ///
-/// `check`, `explain/`, receipts and `Turn` ask it; `dispatcher.view()` gives it to an embedder. It stands in layers,
-/// one a header: `Facts`, `Weighing`, `Draws`, `Candidates`, and here what gives way where a table is full.
+/// `check`, `explain/`, receipts and `Turn` use it; `dispatcher.view()` gives it to an embedder. It consists of layers,
+/// one per header: `Facts`, `Weighing`, `Draws`, `Candidates`, and here the entries that make way if a table is full.
 template <class... Ps>
 class View : public Candidates<Ps...> {
     using Below = Candidates<Ps...>;
@@ -25,8 +25,9 @@ public:
     using Below::records, Below::rules, Below::queue, Below::entry_of, Below::outbids;
     using typename Below::Record;
 
-    /// The requirement whose dearest waiting task is worth least, if a newcomer outbids that. None of its tasks runs,
-    /// for these cannot make way. @complexity O(requirements).
+    /// The requirement whose best waiting task has the least value, if a newcomer outbids that task. Requirements with
+    /// a running or pinned task are skipped, because these tasks cannot make way.
+    /// @complexity O(requirements).
     [[nodiscard]] auto poorest_requirement(const Task& newcomer) const -> std::optional<RequirementId> {
         const auto beats = [&](TaskHandle t) {
             const auto& task = records.tasks()[t];
@@ -46,8 +47,9 @@ public:
         return poorest && beats(poorest->task) ? std::optional{poorest->group} : std::nullopt;
     }
 
-    /// The class whose greatest stake is least, if a stake is greater; but not one of a node at work, or of more nodes
-    /// than a command may send away. @complexity O(classes).
+    /// The class whose greatest stake is least, if `stake` exceeds it. It skips `but`, classes with a node at work, and
+    /// classes with more nodes than one command may remove.
+    /// @complexity O(classes).
     [[nodiscard]] auto poorest_class(Amount stake, ClassId but) const -> std::optional<ClassId> {
         auto poorest = std::optional<ClassId>{};
         if (stake == Amount{0}) { return poorest; }
@@ -68,8 +70,9 @@ public:
         return poorest;
     }
 
-    /// The node of least stake, one that left before one that is there, if a stake is greater, or as great as that of
-    /// one that left; but not one at work. @complexity O(nodes).
+    /// The node of least stake, departed nodes before present ones at equal stake. None unless `stake` exceeds it, or
+    /// equals that of a departed node. It skips nodes at work.
+    /// @complexity O(nodes).
     [[nodiscard]] auto poorest_node(Amount stake) const -> std::optional<NodeHandle> {
         auto poorest = std::optional<NodeHandle>{};
         auto least = std::pair{stake, true};
@@ -83,8 +86,9 @@ public:
         return poorest;
     }
 
-    /// The node of least stake for what it takes of the table of models, if a stake for such a part is more; but not
-    /// one at work. Of nodes without stake the one that takes most. @complexity O(nodes x models a node).
+    /// The node of least stake for its part of the table of models, if `stake` for `part` is more. It skips `but` and
+    /// nodes at work. Among nodes without stake it is the one with the largest part.
+    /// @complexity O(nodes x models a node).
     [[nodiscard]] auto poorest_holder(Amount stake, std::uint64_t part, std::optional<NodeHandle> but) const
         -> std::optional<NodeHandle> {
         auto poorest = std::optional<NodeHandle>{};
@@ -103,7 +107,8 @@ public:
         return poorest;
     }
 
-    /// What a node takes of the table of models: a part of each model on its disk.
+    /// A node's part of the table of models: the sum over the models on its disk.
+    /// @complexity O(models of the node).
     [[nodiscard]] auto models_part(const HeldModels& held) const -> std::uint64_t {
         return std::accumulate(
             held.begin(), held.end(), std::uint64_t{0}, [&](std::uint64_t sum, const HeldModel& one) {
@@ -111,9 +116,10 @@ public:
             });
     }
 
-    /// How many more models there is room for on the disks, beside those that some node has; negative where there are
-    /// too many. A node that reports its inventory gives up what it does not list, and so makes room for what it lists.
-    /// Who lists nothing new needs none.
+    /// Number of models for which there is room on the disks, in addition to these; negative if there are too many. A
+    /// node that reports its inventory gives up the models that it does not list, and so makes room for those that it
+    /// lists. Zero if all are on some disk already, because they need no room.
+    /// @complexity O((m + h) log m) for m models listed and h held.
     [[nodiscard]] auto room_beside(const std::vector<std::string>& models, NodeHandle inventory) const -> std::int64_t {
         const auto& known = records.models();
         auto room = std::int64_t{rules->models_max} - std::int64_t{known.held()};

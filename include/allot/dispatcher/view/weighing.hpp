@@ -9,7 +9,7 @@
 
 namespace allot { inline namespace v0 {
 
-/// The factor M by which models on a node's disk raise its weight, as an exact rational.
+/// The factor M by which models on a node's disk raise its weight, as an exact rational number.
 struct LocalityBoost {
     std::uint64_t num = 1;
     std::uint64_t den = 1;
@@ -21,7 +21,11 @@ struct WeightBounds {
     std::uint32_t local = 0;  ///< Among holders of the task's models.
 };
 
-/// Who may run a task, and with which weight: eligibility, locality, narrowing, and the bounds that a pool stores.
+/// Answers which nodes may run a task, and with which weight: eligibility, locality, narrowing, and the bounds that a
+/// pool stores.
+///
+/// @complexity unless stated: linear in the models, avoided nodes and group members of the task, and O(log n) for each
+/// model.
 template <class... Ps>
 class Weighing : public Facts<Ps...> {
     using Below = Facts<Ps...>;
@@ -33,11 +37,11 @@ public:
     using typename Below::Record;
     using typename Below::WeightPolicy;
 
-    /// Upper bounds of a candidate's weight: the best score it can reach before the next verdict, and the best locality
-    /// the frame allows, made for a ceiling of the largest stake (`Ceilings`).
+    /// Upper bounds of a candidate's weight. They use the best score before the next verdict, the best locality that
+    /// the frame allows, and the ceiling of the largest stake (`Ceilings`).
     [[nodiscard]] auto bounds(NodeHandle h, const Record& record, bool holds_models) const -> WeightBounds {
         if constexpr (!monotone_weight<WeightPolicy>) {
-            return {1, 1};  // only says "a candidate": without bounds every draw is an exact scan
+            return {1, 1};  // marks a candidate: without bounds every draw is an exact scan
         } else {
             const auto ceiling = records.counters().ceilings.of(h, record.node.stake_root);
             const auto score = qos.score_max(record.qos);
@@ -51,8 +55,9 @@ public:
                 return {plain, plain};
             }
             const auto local = bound(best_boost());
-            // Whoever holds a model stands in the narrowed frame; beside it M = 1, unless only holders of all models
-            // count there, there is none, or too few holders do not narrow.
+            // A holder of a model is in the narrowed frame. In the frame without models its M is 1, with three
+            // exceptions: only holders of all models are in the narrowed frame, there is none, or too few holders do
+            // not narrow.
             const auto anywhere =
                 rules->narrowing == Narrowing::all || rules->narrowing == Narrowing::none || rules->narrow_from > 1;
             const auto plain = anywhere ? local : bound({});
@@ -60,7 +65,7 @@ public:
         }
     }
 
-    /// Where a node stands, and its bounds if it is a candidate.
+    /// A node's position in the pool, and its bounds if it is a candidate.
     [[nodiscard]] auto place(NodeHandle h, const Record* record, const HeldModels& models) const -> NodePlace {
         auto place = place_before(h, record, models);
         if (record != nullptr) {
@@ -71,18 +76,20 @@ public:
         return place;
     }
 
-    /// Where a node stood. What it weighed there is nobody's business any more.
+    /// A node's old position in the pool, without its old bounds: removal needs only the position.
     [[nodiscard]] auto place_before(NodeHandle h, const Record* record, const HeldModels& models) const -> NodePlace {
         const auto& node = record != nullptr ? record->node : records.nodes()[h].node;
         const auto bound = record != nullptr ? 1U : 0U;
         return {h, node.node_class, node.slot, bound, bound, span_of(models)};
     }
 
+    /// The largest factor M: all models are on disk and in use.
     [[nodiscard]] auto best_boost() const -> LocalityBoost {
         return {std::uint64_t{rules->boost_unit} + rules->boost_on_disk + rules->boost_in_use, rules->boost_unit};
     }
 
-    /// M = 1 + 0.7 · local/total + 0.3 · in use/total (seed 001, "Model Locality LocalityBoost"), as an exact rational.
+    /// M = 1 + 0.7 · local/total + 0.3 · in use/total (seed 001, "Model Locality Boost"), as an exact rational
+    /// number.
     [[nodiscard]] auto boost(NodeHandle h, const Task& task) const -> LocalityBoost {
         if (task.models.empty()) { return {}; }
         auto extra = std::uint64_t{0};
@@ -96,7 +103,7 @@ public:
         return {unit + extra, unit};
     }
 
-    /// The weight now, rescaled to the unit of the stored bounds.
+    /// The weight of a node for a task now, rescaled to the unit of the stored bounds.
     [[nodiscard]] auto weight_now(const Record& record, const Task& task, LocalityBoost boost) const -> Weight {
         const auto score = qos.score(record.qos, records.counters().now);
         const auto* requirement =
@@ -104,7 +111,8 @@ public:
         return weight_with(record, task, requirement, boost, score);
     }
 
-    /// The same for a node that has some other score. @pre the requirement is there if the weight takes a Situation.
+    /// The same with an assumed score.
+    /// @pre `requirement` is not null if the weight takes a Situation.
     [[nodiscard]] auto weight_with(const Record& record, const Task& task,
                                    [[maybe_unused]] const Requirement* requirement, LocalityBoost boost,
                                    Score score) const -> Weight {
@@ -117,29 +125,30 @@ public:
         });
     }
 
-    /// The greatest weight of a node for any task, whatever its models.
+    /// The greatest weight of a node for any task, regardless of its models, with this boost.
     [[nodiscard]] auto weight_at_most(const Record& record, LocalityBoost boost) const -> Weight {
         const auto score = qos.score(record.qos, records.counters().now);
         return weighed(record, boost, score,
                        [&](const Factors& factors) { return greatest_weight(record.node, factors); });
     }
 
+    /// The greatest weight of a node for any task with these factors; zero for a policy that has no bounds.
     [[nodiscard]] auto greatest_weight(const Node& node, const Factors& factors) const -> Weight {
         if constexpr (has_weight_max<WeightPolicy>) {
             return weight_policy.weight_max(node, factors);
         } else if constexpr (has_weight<WeightPolicy>) {
             return weight_policy.weight(node, blank, factors);
         } else {
-            return Weight::zero();  // nobody asks: there are no bounds
+            return Weight::zero();  // never called: there are no bounds
         }
     }
 
-    /// `weigh(factors)` with the factors of now.
+    /// The weight that `weigh(factors)` returns for the factors of now, rescaled to the unit of the stored bounds.
     template <class F>
     [[nodiscard]] auto weighed(const Record& record, LocalityBoost boost, Score score, const F& weigh) const -> Weight {
         auto stake_root_max = records.stake_root_max();
         if constexpr (monotone_weight<WeightPolicy>) {
-            // Without any stake a weight is what it would be beside the largest that the bounds are made for.
+            // If no node has any stake, weights are relative to the largest stake that the bounds are made for.
             stake_root_max = stake_root_max.is_zero() ? records.counters().ceilings.unit : stake_root_max;
         }
         auto factors = Factors{record.node.stake_root, stake_root_max, score, boost.num, boost.den};
@@ -155,14 +164,17 @@ public:
         }
     }
 
+    /// The reason why eligibility does not admit a node to a task, apart from its class; `none` if it does.
     [[nodiscard]] auto admits(const Record& record, const Task& task) const -> Reason {
         return admits(record, task, records.fits().value(task.requirement));
     }
 
+    /// The same for a requirement that need not be interned.
     [[nodiscard]] auto admits(const Record& record, const Task& task, const Requirement& requirement) const -> Reason {
         return eligibility.admits(record.node, task, situation(record, task, requirement));
     }
 
+    /// The Situation of a node and a task, as policies get it.
     [[nodiscard]] auto situation(const Record& record, const Task& task, const Requirement& requirement) const
         -> Situation {
         const auto& node = record.node;
@@ -178,7 +190,8 @@ public:
                 proven(record)};
     }
 
-    /// Whether the class of a node that has not left fits what a task asks.
+    /// True if the class of a present node fits the requirement of a task.
+    /// @complexity O(classes).
     [[nodiscard]] auto fits_somebody(const TaskSpec& spec) const -> bool {
         if (const auto known = requirement_known(spec)) { return !records.fits().classes_of(*known).empty(); }
         const auto requirement = requirement_of(spec);
@@ -187,14 +200,14 @@ public:
                            [&](ClassId id) { return fitness(id, requirement) == Reason::none; });
     }
 
-    /// What keeps a class from a requirement: its hardware and software first, then how many such nodes there are.
+    /// The reason why a class does not fit a requirement: first hardware and software, then the number of its nodes.
     [[nodiscard]] auto fitness(ClassId node_class, const Requirement& requirement) const -> Reason {
         const auto reason = eligibility.fits(records.fits().value(node_class), requirement);
         return reason == Reason::none && !records.fits().open(node_class) ? Reason::name_policy : reason;
     }
 
-    /// Whether a node weighs nothing for any task, whatever its models: a weight with bounds knows a task by the boost
-    /// alone.
+    /// True if a node has zero weight for every task, regardless of its models. A weight with bounds depends on a task
+    /// only through the boost.
     [[nodiscard]] auto runs_nothing(NodeHandle n) const -> bool {
         if constexpr (monotone_weight<WeightPolicy>) {
             return weight_at_most(records.nodes()[n], best_boost()).is_zero();
@@ -203,34 +216,35 @@ public:
         }
     }
 
-    /// The rest of eligibility for a node whose class fits: its own admission, a positive weight, the gate.
+    /// True if a node whose class fits may run a task: it is admitted, has a positive weight, and passes the gate.
     [[nodiscard]] auto can_run(NodeHandle n, const Task& task) const -> bool {
         const auto& record = records.nodes()[n];
         return admits(record, task) == Reason::none && (holders_to_narrow(task) != 0U || narrows_to(n, task)) &&
                !weight_now(record, task, boost(n, task)).is_zero();
     }
 
-    /// The weight of a node that may be asked for a copy: it neither holds the model nor was asked a short time ago.
+    /// The weight of a node that may be asked for a copy. It is zero for a node that holds the model or was asked
+    /// recently.
     [[nodiscard]] auto fetch_weight(NodeHandle n, const Task& task, ModelId model) const -> Weight {
         const auto& record = records.nodes()[n];
         return !has_or_wants(n, model) && admits(record, task) == Reason::none ? weight_now(record, task, {})
                                                                                : Weight::zero();
     }
 
-    /// Whether a node has a model on its disk, or was asked to fetch it a short time ago.
+    /// True if a node has a model on its disk, or was asked recently to fetch it.
     [[nodiscard]] auto has_or_wants(NodeHandle n, ModelId model) const -> bool {
         const auto* held = holds(n, model);
         return held != nullptr && (held->on_disk() || held->wanted_until > records.counters().now);
     }
 
-    /// The weight of a node that has not left in a draw for a task, were its QoS score this one; nothing else is asked
-    /// of it. `requirement` is the task's.
+    /// Weight of a present node for a task, assuming this QoS score. Eligibility is not checked. `requirement` is the
+    /// task's.
     [[nodiscard]] auto weight_at_score(NodeHandle node, const Task& task, const Requirement& requirement,
                                        Score score) const -> Weight {
         return weight_with(records.nodes()[node], task, &requirement, boost(node, task), score);
     }
 
-    /// Whether a present node of some QoS score has no weight for a task. `requirement` is the task's.
+    /// True if a present node of this QoS score has zero weight for a task. `requirement` is the task's.
     [[nodiscard]] auto has_no_weight(NodeHandle node, const Task& task, const Requirement& requirement,
                                      Score score) const -> bool {
         if constexpr (has_is_zero<WeightPolicy>) {
@@ -240,13 +254,14 @@ public:
         }
     }
 
-    /// What eligibility says of this very pair, its class aside. `requirement` is the task's.
+    /// The reason why eligibility does not admit this node to this task, apart from its class. `requirement` is the
+    /// task's.
     [[nodiscard]] auto admission(NodeHandle node, const Task& task, const Requirement& requirement) const -> Reason {
         return admits(records.nodes()[node], task, requirement);
     }
 
-    /// Whether a task's candidates can be narrowed to this node: it holds one of its models, or all, as the rules say.
-    /// False for a task without models.
+    /// True if a task's candidates can be narrowed to this node: it holds one of the task's models, or all, as the
+    /// rules say. False for a task without models.
     [[nodiscard]] auto narrows_to(NodeHandle node, const Task& task) const -> bool {
         if (rules->narrowing == Narrowing::none) { return false; }
         if (task.models.empty() || rules->narrowing != Narrowing::any) {
@@ -258,8 +273,8 @@ public:
         });
     }
 
-    /// How many nodes of those that `narrows_to` says yes to it takes to leave out the others: 0 when they are out
-    /// whatever is there, none when models keep nobody out.
+    /// Number of nodes with `narrows_to` that are needed to leave out the other nodes. 0: the others are left out in
+    /// any case. None: models leave out no node.
     [[nodiscard]] auto holders_to_narrow(const Task& task) const -> std::optional<std::uint32_t> {
         if (task.models.empty() || task.pinned() || rules->narrowing == Narrowing::none) { return std::nullopt; }
         return rules->narrowing == Narrowing::gate ? 0 : rules->narrow_from;
