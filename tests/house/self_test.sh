@@ -382,7 +382,7 @@ pages yes rules include/allot/terms/fixed_terms.hpp 's/estimates = 2/estimates =
 
 pages no pages README.md ''
 pages yes pages README.md "$(yes '$a\
-more' | head -n 4)"
+more' | head -n 200)"
 pages yes pages README.md "1s/\$/ $(yes long | head -n 30 | tr '\n' ' ')/"
 pages yes pages docs/rules.md "1s/\$/ $(yes long | head -n 30 | tr '\n' ' ')/"
 pages yes pages README.md '$a\
