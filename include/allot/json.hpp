@@ -15,11 +15,9 @@
 // allot::json). A log of commands is best kept as JSON Lines, one `LogEntry` a line:
 //
 //     {"time": 0, "command": "Join", "node": {"id": "relay-7", "gpu": "RTX 4090", "vram": 24, "stake": 400}}
-//     {"time": 5, "entropy": 2026, "command": "Submit", "task": {"id": 7, "vram_min": 16, "fee": 9,
-//     "duration_estimate": 900}}
+//     {"time": 5, "entropy": 1, "command": "Submit", "task": {"id": 7, "vram_min": 16, "duration_estimate": 900}}
 //     {"time": 900, "command": "Complete", "lease": {"task": 7, "node": "relay-7", "token": 1}}
-//     {"time": 950, "command": "Configure", "parameters": {"ValueQueueParameters": {"capacity_min": 9}},
-//     "rules_version": 2}
+//     {"time": 950, "command": "Configure", "parameters": {"RulesParameters": {"due_max": 9}}, "rules_version": 2}
 //
 // Names are those of the C++ structs, fields and enumerators (core/fields.hpp), so every type with a list of
 // fields has its JSON. A written value has one form, and reads back as it was:
@@ -40,6 +38,7 @@
 // A person may write less: a field that is left out has its C++ default, but for `time`, names of kinds, and ids, which
 // have none; any whole number below 2^64 does for an id, an amount or entropy. A field that is unknown or stands twice
 // is a fault.
+
 namespace allot { inline namespace v0 {
 
 /// A value as JSON, to be put into other JSON. Values are those of the table above: a `LogEntry`, a command, an event,

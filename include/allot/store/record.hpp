@@ -97,12 +97,11 @@ template <class NodeData>
 struct NodeIdentity {
     template <class NodeData>
     explicit NodeIdentity(const NodeRecord<NodeData>& record)
-        : id{record.node.id}, node_class{class_of(&record)}, slot{record.node.slot}, root{root_of(&record)} {}
+        : id{record.node.id}, node_class{class_of(&record)}, slot{record.node.slot} {}
 
     NodeId id;
     ClassId node_class;
     std::uint32_t slot;
-    StakeRoot root;
 
     friend auto operator==(const NodeIdentity&, const NodeIdentity&) -> bool = default;
 };

@@ -85,7 +85,7 @@ public:
         moved_on(h, before, &table(h)[h], followers);
     }
     /// Changes a record in place. For a node `change` may throw, because nothing that it may change is counted.
-    /// @pre it keeps a node's id, class, slot, stake and presence, and a lease's deadline `never`. This is asserted.
+    /// @pre it keeps a node's id, class, slot and presence, and a lease's deadline `never`. This is asserted.
     template <class H, class Change, class F>
     void edit(H h, const Change& change, F& followers) {
         if constexpr (std::is_same_v<H, TaskHandle>) {
@@ -98,7 +98,7 @@ public:
         change(record);
         if constexpr (std::is_same_v<H, NodeHandle>) {
             ALLOT_ASSERT(detail::NodeIdentity{*before} == detail::NodeIdentity{record},
-                         "an edit leaves a node's id, class, slot, stake and presence alone");
+                         "an edit leaves a node's id, class, slot and presence alone");
             prepare(DueKind::node, h.value, record.node.due_at);
         } else if constexpr (std::is_same_v<H, LeaseHandle>) {
             ALLOT_ASSERT(before->deadline != never || record.deadline == never,
