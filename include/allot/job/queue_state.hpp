@@ -226,7 +226,8 @@ public:
     /// @complexity quadratic in the requests, at worst.
     [[nodiscard]] auto next_in_line(TimePoint now) const -> const QueueRequest* {
         for (const auto& request : control_->requests) {
-            if (clock(now) - request.heard < parameters_.request_ttl && first_for(request.node, request.wallet, now)) {
+            if (clock(now) - request.heard < parameters_.request_ttl &&
+                first_for(request.node, request.wallet, now) != nullptr) {
                 return &request;
             }
         }

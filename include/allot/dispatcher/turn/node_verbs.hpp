@@ -31,9 +31,9 @@ public:
     /// and the events of `displace`.
     void operator()(const command::Join& c) {
         const auto& spec = c.node;
-        const auto known = found.node;
+        const auto known = found_.node;
         tell(event::NodeJoined{spec.id, known.has_value()});
-        if (found.poorest_node) { make_room(*found.poorest_node); }
+        if (found_.poorest_node) { make_room(*found_.poorest_node); }
         const auto n = known ? *known : view.records.nodes().next();
         auto record = known ? view.records.nodes()[n] : Record{};
         auto& node = record.node;
@@ -51,7 +51,7 @@ public:
         put(n, std::move(record));
         make_room();
         report(n, command::Report::add,
-               found.crowded_by == 0 ? spec.models : admitted(n, spec.models, no_handle<NodeHandle>));
+               found_.crowded_by == 0 ? spec.models : admitted(n, spec.models, no_handle<NodeHandle>));
         became_candidate(n);
     }
 
@@ -59,7 +59,7 @@ public:
     /// `NodeDisplaced` if a class makes way.
     void operator()(const command::Update& c) {
         const auto& change = c.change;
-        const auto n = *found.node;
+        const auto n = *found_.node;
         auto record = view.records.nodes()[n];
         auto& node = record.node;
         const auto weightless = weightless_now(record);
@@ -96,7 +96,7 @@ public:
 
     /// Pauses a node, or marks it to pause after its task. Appends `NodePaused` or `NodePausePending`.
     void operator()(const command::Pause& c) {
-        const auto n = *found.node;
+        const auto n = *found_.node;
         if (view.records.nodes()[n].node.leased()) {
             set_state(n, NodeState::pending_pause);
             tell(event::NodePausePending{c.node});
@@ -108,7 +108,7 @@ public:
 
     /// Ends a pause, or withdraws a pending one. Appends `NodeResumed`.
     void operator()(const command::Resume& c) {
-        const auto n = *found.node;
+        const auto n = *found_.node;
         const auto leased = view.records.nodes()[n].node.leased();
         set_state(n, leased ? NodeState::busy : NodeState::available);
         tell(event::NodeResumed{c.node});
@@ -117,7 +117,7 @@ public:
 
     /// Removes a node, or marks it to leave after its task. Appends `NodeLeft` or `NodeLeavePending`.
     void operator()(const command::Leave& c) {
-        const auto n = *found.node;
+        const auto n = *found_.node;
         const auto record = view.records.nodes()[n];
         if (record.node.leased()) {
             set_state(n, NodeState::pending_leave);
@@ -131,10 +131,10 @@ public:
     /// Changes the models that a node holds. Poorer holders may have to make way. Appends `ModelsReported`, and
     /// `NodeDisplaced` for each of those.
     void operator()(const command::ReportModel& c) {
-        const auto n = *found.node;
+        const auto n = *found_.node;
         tell(event::ModelsReported{c.node});
         const auto inventory = c.report == command::Report::inventory ? n : no_handle<NodeHandle>;
-        report(n, c.report, found.crowded_by == 0 ? c.models : admitted(n, c.models, inventory));
+        report(n, c.report, found_.crowded_by == 0 ? c.models : admitted(n, c.models, inventory));
         if (view.rules->narrowing == Narrowing::gate) {
             freed.push_back(n);  // the models it holds decide which tasks it may run
         }
@@ -150,7 +150,7 @@ public:
     /// `NodeSlashed`. For a node at work it then appends `LeaseEnded`, and `TaskFailed`, `TaskRetried` or the events of
     /// `conclude`.
     void operator()(const command::Slash& c) {
-        const auto n = *found.node;
+        const auto n = *found_.node;
         auto record = view.records.nodes()[n];
         tell(event::NodeSlashed{c.node, record.node.stake});
         if (!record.node.leased()) {
@@ -184,7 +184,7 @@ public:
 
 protected:
     /// The handles that the check looked up.
-    Found found{};
+    Found found_{};
 
     [[nodiscard]] auto now() const -> TimePoint { return view.records.counters().now; }
 
@@ -207,7 +207,7 @@ protected:
 
     /// Removes the nodes of a class, to make room for a new class.
     void make_room() {
-        if (found.poorest_class) { displace(*found.poorest_class); }
+        if (found_.poorest_class) { displace(*found_.poorest_class); }
     }
 
     void set_state(NodeHandle n, NodeState state) {
@@ -232,7 +232,7 @@ protected:
     /// Applies a verdict after the release of a lease. It also counts for a node that has left, because its history
     /// goes on.
     void verdict(NodeId id, Outcome outcome) {
-        const auto n = *found.node;
+        const auto n = *found_.node;
         auto record = view.records.nodes()[n];
         const auto weightless = record.node.present() && weightless_now(record);
         const auto unproven = !view.proven(record);
@@ -261,7 +261,7 @@ protected:
     [[nodiscard]] auto admitted(NodeHandle n, std::vector<std::string> names, NodeHandle inventory)
         -> std::vector<std::string> {
         for (auto left = view.rules->evictions_max; left > 0 && view.room_beside(names, inventory) < 0; --left) {
-            const auto poorest = view.poorest_holder(view.records.nodes()[n].node.stake, found.crowded_by, n);
+            const auto poorest = view.poorest_holder(view.records.nodes()[n].node.stake, found_.crowded_by, n);
             if (!poorest) { break; }
             displace(*poorest);
         }

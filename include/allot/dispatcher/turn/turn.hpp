@@ -25,7 +25,7 @@ public:
     using Below::view, Below::moment, Below::freed, Below::events, Below::tell, Below::put, Below::edit,
         Below::configure, Below::now, Below::intern, Below::displace, Below::end, Below::release, Below::tell_end,
         Below::conclude, Below::dispatch, Below::end_unsuccessfully, Below::finish, Below::match_all,
-        Below::release_all, Below::start_over, Below::unchain, Below::interned, Below::found, Below::settle_due,
+        Below::release_all, Below::start_over, Below::unchain, Below::interned, Below::found_, Below::settle_due,
         Below::pull_freed, Below::shrink_queue, Below::renew_bounds;
     using typename Below::Configuration;
     using Command = typename View<Ps...>::Command;
@@ -45,7 +45,7 @@ public:
         if (!settled && !std::holds_alternative<command::Advance>(command)) {
             tell(event::Refused{Error::advance_first});
         } else if (const auto error = without_entropy ? std::optional{Error::entropy_missing}
-                                                      : std::visit(Check<Ps...>{view, found}, command)) {
+                                                      : std::visit(Check<Ps...>{view, found_}, command)) {
             tell(event::Refused{*error});
         } else {
             carry_out(command);
@@ -63,8 +63,8 @@ public:
         if (!spec.models.empty()) { task.models = interned(spec.models); }
         task.value = view.valuation.value(task, view.records.fits().value(task.requirement));
         if (spec.group) { task.group = entered(*spec.group); }
-        if (found.poorest) {
-            displace(t, std::move(task), *found.poorest);
+        if (found_.poorest) {
+            displace(t, std::move(task), *found_.poorest);
         } else {
             dispatch(t, std::move(task));
         }
@@ -72,7 +72,7 @@ public:
 
     /// Cancels a task and refunds its fee. Appends `LeaseEnded` for each lease, and `TaskCancelled`.
     void operator()(const command::Cancel&) {
-        const auto t = *found.task;
+        const auto t = *found_.task;
         const auto& task = view.records.tasks()[t];
         if (task.state == TaskState::running) {
             view.each_member(t,
@@ -86,19 +86,19 @@ public:
     /// Moves a lease to the phase `committed`. Appends `TaskCommitted`.
     void operator()(const command::Commit&) {
         enter(LeasePhase::committed);
-        tell(event::TaskCommitted{view.lease_value(*found.lease), owner()});
+        tell(event::TaskCommitted{view.lease_value(*found_.lease), owner()});
     }
 
     /// Moves a lease to the phase `disclosed`. Appends `TaskDisclosed`.
     void operator()(const command::Disclose&) {
         enter(LeasePhase::disclosed);
-        tell(event::TaskDisclosed{view.lease_value(*found.lease), owner()});
+        tell(event::TaskDisclosed{view.lease_value(*found_.lease), owner()});
     }
 
     /// Ends a node's work with success. Appends `LeaseCompleted` for a member of a gang, and the events of `finish`
     /// after the last member.
     void operator()(const command::Complete&) {
-        const auto l = *found.lease;
+        const auto l = *found_.lease;
         const auto t = view.records.leases()[l].task;
         if (view.records.leases()[l].of == 1) {
             finish(t);
@@ -114,7 +114,7 @@ public:
 
     /// Ends a node's work with a failure. Appends the events of `end_unsuccessfully`, with `TaskFailed` as the ending.
     void operator()(const command::Fail& c) {
-        const auto l = *found.lease;
+        const auto l = *found_.lease;
         const auto& task = view.records.tasks()[view.records.leases()[l].task];
         const auto ending =
             event::TaskFailed{.task = task.id, .owner = task.notify_to(), .refunded = task.fee, .cause = c.cause};
@@ -125,7 +125,7 @@ public:
     /// go on. Appends `LeaseEnded` for each ended lease, and the events of `start_over` or `finish`. A pinned task ends
     /// with `TaskCancelled`.
     void operator()(const command::Decline& c) {
-        const auto l = *found.lease;
+        const auto l = *found_.lease;
         const auto t = view.records.leases()[l].task;
         tell_end(l, event::LeaseEnd::declined, OutcomeKind::declined);
         auto late = false;
@@ -156,7 +156,7 @@ public:
 
     /// Extends a lease. Appends `LeaseRenewed`.
     void operator()(const command::Renew&) {
-        const auto l = *found.lease;
+        const auto l = *found_.lease;
         const auto deadline = view.renewed_until(l);
         edit(l, [&](LeaseRecord& lease) { lease.deadline = deadline; });
         tell(event::LeaseRenewed{view.lease_value(l)});
@@ -195,12 +195,12 @@ private:
     }
 
     void enter(LeasePhase phase) {
-        edit(*found.lease, [&](LeaseRecord& record) { record.phase = phase; });
+        edit(*found_.lease, [&](LeaseRecord& record) { record.phase = phase; });
     }
 
     /// The owner of the lease's task, if it has one.
     [[nodiscard]] auto owner() const -> std::optional<OwnerId> {
-        return view.records.tasks()[view.records.leases()[*found.lease].task].notify_to();
+        return view.records.tasks()[view.records.leases()[*found_.lease].task].notify_to();
     }
 
     [[nodiscard]] auto entered(GroupId id) -> GroupHandle {
