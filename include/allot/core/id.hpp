@@ -5,9 +5,11 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <type_traits>
 
 #include <allot/core/words.hpp>
 #include <allot/version.hpp>
@@ -101,10 +103,9 @@ public:
         return out;
     }
 
+    /// Compares without a copy of the bytes, which g++ 12 would make for words.
     friend constexpr auto operator==(const Id& a, const Id& b) noexcept -> bool {
-        const auto x = a.words();
-        const auto y = b.words();
-        return ((x[0] ^ y[0]) | (x[1] ^ y[1]) | (x[2] ^ y[2]) | (x[3] ^ y[3])) == 0;
+        return std::is_constant_evaluated() ? a.bytes_ == b.bytes_ : std::memcmp(&a.bytes_, &b.bytes_, size) == 0;
     }
     friend constexpr auto operator<=>(const Id&, const Id&) noexcept -> std::strong_ordering = default;
 
