@@ -64,21 +64,20 @@ public:
     constexpr auto bytes(std::span<const std::uint8_t> values) noexcept -> SipHasher& { return feed(values); }
     constexpr auto bytes(std::span<const std::byte> values) noexcept -> SipHasher& { return feed(values); }
 
-    /// The hash of all bytes fed so far. More can be fed afterwards.
-    [[nodiscard]] constexpr auto finish() const noexcept -> std::uint64_t requires(Bits == 64) {
-        auto last = ended();
-        last.v2_ ^= 0xFFU;
-        return last.result();
+    /// The hash of all bytes fed. It uses the hasher up: a copy can go on.
+    [[nodiscard]] constexpr auto finish() noexcept -> std::uint64_t requires(Bits == 64) {
+        end();
+        v2_ ^= 0xFFU;
+        return result();
     }
 
-    /// The hash of all bytes fed so far, in 128 bits. Its first byte in print is the lowest. More can be fed
-    /// afterwards.
-    [[nodiscard]] constexpr auto finish128() const noexcept -> u128 requires(Bits == 128) {
-        auto last = ended();
-        last.v2_ ^= 0xEEU;
-        const auto low = last.result();
-        last.v1_ ^= 0xDDU;
-        return u128::from_parts(last.result(), low);
+    /// The hash of all bytes fed, in 128 bits. Its first byte in print is the lowest. It uses the hasher up, too.
+    [[nodiscard]] constexpr auto finish128() noexcept -> u128 requires(Bits == 128) {
+        end();
+        v2_ ^= 0xEEU;
+        const auto low = result();
+        v1_ ^= 0xDDU;
+        return u128::from_parts(result(), low);
     }
 
 private:
@@ -104,11 +103,7 @@ private:
         }
     }
 
-    [[nodiscard]] constexpr auto ended() const noexcept -> SipHasher {
-        auto last = *this;
-        last.compress(pending_ | (std::uint64_t{length_} << 56U));
-        return last;
-    }
+    constexpr auto end() noexcept -> void { compress(pending_ | (std::uint64_t{length_} << 56U)); }
 
     constexpr auto result() noexcept -> std::uint64_t {
         for (auto i = 0; i < D; ++i) { round(); }

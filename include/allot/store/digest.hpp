@@ -83,10 +83,10 @@ public:
         add(std::uint64_t{values.size()});
         for (const auto& value : values) { add(value); }
     }
-    [[nodiscard]] auto finish() const -> std::uint64_t { return hasher_.finish(); }
+    [[nodiscard]] auto finish() const -> std::uint64_t { return SipHash24{hasher_}.finish(); }
 
 private:
-    SipHasher<2, 4> hasher_{SipKey{}};
+    SipHash24 hasher_{SipKey{}};
 };
 
 /// A hash of all records and counters.

@@ -29,7 +29,7 @@ void hash_text(Hasher& hasher, const std::string& text) {
 struct NameHash {
     SipKey key{};
     [[nodiscard]] auto operator()(const std::string& name) const -> std::uint64_t {
-        auto hasher = SipHasher<1, 3>{key};
+        auto hasher = SipHash13{key};
         hash_text(hasher, name);
         return hasher.finish();
     }
@@ -39,7 +39,7 @@ struct NameHash {
 struct NodeClassHash {
     SipKey key{};
     [[nodiscard]] auto operator()(const NodeClass& value) const -> std::uint64_t {
-        auto hasher = SipHasher<1, 3>{key};
+        auto hasher = SipHash13{key};
         hash_text(hasher, value.gpu);
         hash_text(hasher, value.platform);
         hasher.word((std::uint64_t{value.vram.count} << 32U) | value.software.major);
@@ -53,7 +53,7 @@ struct RequirementHash {
     SipKey key{};
     template <class Like>
     [[nodiscard]] auto operator()(const Like& value) const -> std::uint64_t {
-        auto hasher = SipHasher<1, 3>{key};
+        auto hasher = SipHash13{key};
         hasher.word((std::uint64_t{value.vram_min.count} << 32U) | value.gpus.size());
         for (const auto& gpu : value.gpus) {
             hash_text(hasher, gpu.name);
