@@ -12,6 +12,9 @@ enum class Error : std::uint16_t;
 
 /// Result of a pure function that can fail: the value, or the reason for its absence.
 ///
+/// Ask it before you read it: `if (result)`. `*result` of an error is undefined; `result.value()` of an error throws
+/// `tl::bad_expected_access`, or ends the program where there are no exceptions.
+///
 /// It is the same type under every language standard, and therefore never std::expected: all translation units of one
 /// program must agree on it. There is no `Result<void>`; a function without a value returns `std::optional<Error>`. The
 /// reason is an `Error` unless a room has reasons of its own, as decoding has.

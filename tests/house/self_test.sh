@@ -17,7 +17,7 @@ planted() {
     printf '#pragma once\n\n%s\n' "$line" > "$file"
     found=no
     case $check in
-        headers) sh "$here/headers.sh" --strict "$copy" "$tests" > "$copy/output" && status=0 || status=1 ;;
+        headers) sh "$here/headers.sh" "$copy" "$tests" > "$copy/output" && status=0 || status=1 ;;
         *) sh "$here/$check.sh" "$copy" > "$copy/output" && status=0 || status=1 ;;
     esac
     if grep -q "^allot/$3:" "$copy/output"; then
@@ -162,8 +162,6 @@ fine 'auto t = moment.time; auto u = &Moment::time;'
 fine '#include <allot/core/random.hpp>'
 
 planted yes headers core/planted.hpp '/// Documented, but without a test.'
-planted yes headers core/id.hpp 'struct Undocumented {};'
-planted yes headers core/id.hpp "$(yes '///' | head -n 400)"
 planted no headers fwd.hpp '/// Declares what others define.'
 
 # prose <yes|no> <lines of a header, with \n>: does the check complain? All headers are checked at once, by prose_said.
