@@ -1,5 +1,7 @@
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <map>
 #include <random>
 #include <vector>
@@ -26,22 +28,16 @@ auto any_leaf(std::uint32_t index, std::uint8_t content) -> Hash256 {
     return MerkleTree::leaf(bytes);
 }
 
-// Level by level from the definition: an inner node without one child is the other child.
+// Level by level from the definition, up to the lowest node above all leaves.
 auto root_of(const Leaves& leaves) -> Hash256 {
     auto level = leaves;
-    while (level.size() > 1 || (level.size() == 1 && level.begin()->first != 0)) {
+    for (auto height = std::size_t{1}; level.size() > 1 || (level.size() == 1 && level.begin()->first != 0); ++height) {
         auto above = Leaves{};
         for (const auto& [index, hash] : level) {
             const auto left = level.find(index & ~1U);
             const auto right = level.find(index | 1U);
-            if (left == level.end() || right == level.end()) {
-                above[index / 2] = hash;
-            } else {
-                auto bytes = std::vector<std::uint8_t>{1};
-                bytes.insert(bytes.end(), left->second.begin(), left->second.end());
-                bytes.insert(bytes.end(), right->second.begin(), right->second.end());
-                above[index / 2] = allot::Sha256{}.bytes(bytes).finish();
-            }
+            above[index / 2] = MerkleTree::joined(height, left == level.end() ? MerkleTree::absent : left->second,
+                                                  right == level.end() ? MerkleTree::absent : right->second);
         }
         level = above;
     }
@@ -73,6 +69,22 @@ TEST_CASE("a tree that followed changes has the root of its leaves") {
     }
 }
 
+TEST_CASE("a tree that was large gives the root of a small one") {
+    for (const auto last : {1U, 2U, 3U, 4U, 7U, 8U, 255U, 256U, 5'000U}) {
+        auto tree = MerkleTree{};
+        auto leaves = Leaves{{0, any_leaf(0, 1)}, {last, any_leaf(last, 1)}};
+        for (const auto& [index, leaf] : leaves) { tree.set(index, leaf); }
+        CHECK(tree.root() == root_of(leaves));
+        tree.set(last, MerkleTree::absent);
+        CHECK(tree.root() == any_leaf(0, 1));
+        tree.set(0, MerkleTree::absent);
+        CHECK(tree.root() == MerkleTree::absent);
+        tree.set(last, any_leaf(last, 1));
+        leaves.erase(0);
+        CHECK(tree.root() == root_of(leaves));
+    }
+}
+
 TEST_CASE("no leaf passes for an inner node, and each place counts") {
     auto pair = MerkleTree{};
     pair.set(0, any_leaf(0, 1));
@@ -83,6 +95,12 @@ TEST_CASE("no leaf passes for an inner node, and each place counts") {
         content.insert(content.end(), hash.begin(), hash.end());
     }
     CHECK(pair.root() != MerkleTree::leaf(content));
+    CHECK(pair.root() != MerkleTree::joined(2, any_leaf(0, 1), any_leaf(1, 1)));
+    // One compression of the two hashes, from the words of a block that names the level.
+    auto block = std::array<std::uint8_t, 64>{};
+    std::memcpy(block.data(), "allot merkle node", 17);
+    block.back() = 1;
+    CHECK(pair.root() == allot::Sha256::joined(allot::Sha256{}.bytes(block).state(), any_leaf(0, 1), any_leaf(1, 1)));
     auto other = MerkleTree{};
     other.set(0, any_leaf(1, 1));
     other.set(1, any_leaf(0, 1));

@@ -1,9 +1,9 @@
 #pragma once
 
+#include <array>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -61,9 +61,12 @@ public:
     template <std::unsigned_integral I>
         requires(!std::same_as<I, bool>)
     void integer(I value) {
-        for (auto shift = 0; shift < std::numeric_limits<I>::digits; shift += 8) {
-            out_->push_back(static_cast<std::uint8_t>((value >> shift) & 0xFFU));
+        auto bytes = std::array<std::uint8_t, sizeof(I)>{};
+        for (auto& byte : bytes) {
+            byte = static_cast<std::uint8_t>(value & 0xFFU);
+            value = static_cast<I>(std::uint64_t{value} >> 8U);
         }
+        out_->insert(out_->end(), bytes.begin(), bytes.end());
     }
 
     /// Appends the bytes unchanged.

@@ -5,17 +5,38 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include <allot/core/sha256.hpp>
 
 namespace allot { inline namespace v0 {
 
-/// A Merkle tree over leaves by index, some of them absent. It updates k changed leaves in O(k log n) hashes.
+namespace detail {
+
+/// The start values of inner nodes by level: SHA-256 after one block that names the level.
+inline constexpr auto merkle_starts = [] {
+    constexpr auto text = std::string_view{"allot merkle node"};
+    auto starts = std::array<Sha256::State, 33>{};
+    for (std::size_t level = 0; level < starts.size(); ++level) {
+        auto block = std::array<std::uint8_t, 64>{};
+        std::transform(text.begin(), text.end(), block.begin(), [](char c) { return static_cast<std::uint8_t>(c); });
+        block.back() = static_cast<std::uint8_t>(level);
+        starts[level] = Sha256{}.bytes(block).state();
+    }
+    return starts;
+}();
+
+}  // namespace detail
+
+/// A Merkle tree over leaves by index, some of them absent.
 ///
-/// The root depends only on the present leaves: an inner node with one child equals that child. This is sound because
-/// each leaf's content begins with its index, so no two sets of leaves have the same content. Inner nodes and leaves
-/// hash with different first bytes, so neither can pass for the other.
+/// An inner node is one compression of its two children from a start value that names its level. A child without leaves
+/// is `absent`, and so is a node of two such children. The root is the lowest node above all leaves, so it depends only
+/// on the leaves that are present.
+///
+/// Since an absent child is hashed as such, a path can also prove that a leaf is absent. Leaves hash with another start
+/// value, so no leaf passes for an inner node, and no node for one of another level.
 class MerkleTree {
 public:
     /// The hash of an absent leaf.
@@ -27,13 +48,19 @@ public:
         return Sha256{}.bytes(mark).bytes(content).finish();
     }
 
+    /// Returns the hash of a node from its children, of which the second may be absent. Leaves are at level 0.
+    /// @complexity constant: one compression, or none above absent leaves.
+    [[nodiscard]] static auto joined(std::size_t level, const Hash256& left, const Hash256& right) -> Hash256 {
+        return left == absent && right == absent ? absent : Sha256::joined(detail::merkle_starts[level], left, right);
+    }
+
     /// Sets a leaf, or removes it if `hash` is `absent`. @complexity amortised O(1); `root` does the hashing.
     void set(std::uint32_t index, const Hash256& hash) {
         if (index >= levels_.front().size()) {
             if (hash == absent) { return; }
             levels_.front().resize(std::size_t{index} + 1, absent);
-            changed_.push_back(0);  // the former top may have become a child
         }
+        if (levels_.front()[index] == hash) { return; }
         levels_.front()[index] = hash;
         changed_.push_back(index);
     }
@@ -41,32 +68,37 @@ public:
     /// Returns the hash of all leaves, or `absent` if there is none. @complexity O(log n) hashes for each leaf set
     /// since the last call.
     [[nodiscard]] auto root() -> const Hash256& {
-        for (std::size_t level = 0; level + 1 < levels_.size() || levels_[level].size() > 1; ++level) {
-            if (level + 1 == levels_.size()) { levels_.emplace_back(); }
-            const auto& below = levels_[level];
-            auto& above = levels_[level + 1];
-            above.resize((below.size() + 1) / 2, absent);
-            for (auto& index : changed_) { index /= 2; }
+        if (levels_.front().empty()) { return absent; }
+        // First nodes are hashed up to the top alone, which is known once all other nodes are up to date.
+        auto top = std::size_t{0};
+        for (std::size_t level = 0; levels_[level].size() > 1; ++level) {
             std::sort(changed_.begin(), changed_.end());
             changed_.erase(std::unique(changed_.begin(), changed_.end()), changed_.end());
-            for (const auto index : changed_) {
-                const auto right = std::size_t{index} * 2 + 1;
-                above[index] = joined(below[right - 1], right < below.size() ? below[right] : absent);
+            if (!changed_.empty() && changed_.front() <= 1) { firsts_ = std::min(firsts_, level + 1); }
+            if (level + 1 == levels_.size()) { levels_.emplace_back(); }
+            levels_[level + 1].resize((levels_[level].size() + 1) / 2, absent);
+            for (auto& index : changed_) {
+                index /= 2;
+                if (index > 0) { levels_[level + 1][index] = joined(level + 1, index); }
             }
+            if (levels_[level][1] != absent) { top = level + 1; }
         }
+        for (auto level = firsts_; level <= top; ++level) { levels_[level].front() = joined(level, 0); }
+        firsts_ = std::max(firsts_, top + 1);
         changed_.clear();
-        return levels_.back().empty() ? absent : levels_.back().front();
+        return levels_[top].front();
     }
 
 private:
-    [[nodiscard]] static auto joined(const Hash256& left, const Hash256& right) -> Hash256 {
-        if (left == absent || right == absent) { return left == absent ? right : left; }
-        constexpr auto mark = std::array<std::uint8_t, 1>{1};
-        return Sha256{}.bytes(mark).bytes(left).bytes(right).finish();
+    [[nodiscard]] auto joined(std::size_t level, std::size_t index) const -> Hash256 {
+        const auto& below = levels_[level - 1];
+        const auto right = index * 2 + 1;
+        return joined(level, below[right - 1], right < below.size() ? below[right] : absent);
     }
 
     std::vector<std::vector<Hash256>> levels_{1};  // the leaves first
     std::vector<std::uint32_t> changed_{};
+    std::size_t firsts_ = 1;  // below this level the first node is up to date
 };
 
 }}  // namespace allot::v0
