@@ -135,6 +135,8 @@ public:
     }
 
     [[nodiscard]] auto remaining() const noexcept -> std::size_t { return bytes_.size() - at_; }
+    /// The bytes that are left.
+    [[nodiscard]] auto rest() const noexcept -> std::span<const std::uint8_t> { return bytes_.subspan(at_); }
     [[nodiscard]] auto fault() const noexcept -> const std::optional<DecodeFault>& { return fault_; }
 
 private:

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 
 #include <allot/dispatcher/indices.hpp>
 #include <allot/store/undo_log.hpp>
@@ -61,6 +62,17 @@ public:
     /// @complexity linear in the changes.
     [[nodiscard]] auto touched() const -> Touched {
         return dispatcher_ == nullptr ? Touched{} : dispatcher_->view_.records.touched(savepoint_);
+    }
+
+    /// The dispatcher, with the changes so far.
+    /// @pre the session is open.
+    [[nodiscard]] auto dispatcher() const noexcept -> const Dispatcher& { return *dispatcher_; }
+
+    /// Calls `f(note)` for each former content that this session noted, oldest first (store/undo_log.hpp).
+    /// @complexity linear in the changes.
+    template <class F>
+    void each_note(F&& f) const {
+        if (dispatcher_ != nullptr) { dispatcher_->view_.records.each_note(savepoint_, std::forward<F>(f)); }
     }
 
     /// Keeps the changes; an open outer session can still roll them back.

@@ -1,9 +1,12 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -17,6 +20,14 @@ namespace allot { inline namespace v0 {
 //
 // An entry is its handle or id, 32 bits, and its value; a node's entry also has the models that the node holds. The
 // pool, the queue and every other index follow from these, so they are not written.
+
+/// Bytes of the embedder that belong to a state: a snapshot holds them, and the state root covers them.
+struct EmbeddedSection {
+    std::string name{};  ///< Empty for no section.
+    std::vector<std::uint8_t> bytes{};
+
+    friend auto operator==(const EmbeddedSection&, const EmbeddedSection&) -> bool = default;
+};
 
 /// The name of a section in faults.
 [[nodiscard]] constexpr auto section_name(Section section) noexcept -> std::string_view {
@@ -64,12 +75,26 @@ template <class Tag>
     return handle.value;
 }
 
-/// Appends an entry.
-template <class State, class H, class Value>
-void put_entry(Encoder& out, const State& state, H handle, const Value& value) {
-    out.put(number_of(handle));
+/// Appends an entry: its handle or id, and its value.
+template <class Value>
+void put_entry(Encoder& out, std::uint32_t number, const Value& value) {
+    out.put(number);
     out.put(value);
-    if constexpr (std::is_same_v<H, NodeHandle>) { out.put(state.holdings(handle)); }
+}
+/// The same for a node and the models that it holds.
+template <class NodeData>
+void put_entry(Encoder& out, std::uint32_t number, const NodeRecord<NodeData>& record, const HeldModels& held) {
+    out.put(number);
+    out.put(record);
+    out.put(held);
+}
+template <class State, class H, class Value>
+void put_entry_of(Encoder& out, const State& state, H handle, const Value& value) {
+    if constexpr (std::is_same_v<H, NodeHandle>) {
+        put_entry(out, handle.value, value, state.holdings(handle));
+    } else {
+        put_entry(out, number_of(handle), value);
+    }
 }
 
 /// Calls `f(number)` for each entry of a section, with the entry's bytes in `buffer`.
@@ -79,7 +104,7 @@ void each_entry(const State& state, std::vector<std::uint8_t>& buffer, F&& f) {
     table_of<section>(state).for_each([&](auto handle, const auto& value) {
         buffer.clear();
         auto out = Encoder{buffer};
-        put_entry(out, state, handle, value);
+        put_entry_of(out, state, handle, value);
         f(number_of(handle));
     });
 }
@@ -92,9 +117,9 @@ void entry_of(const State& state, std::uint32_t number, std::vector<std::uint8_t
     const auto& table = table_of<section>(state);
     if constexpr (requires { table.find_record(typename std::remove_cvref_t<decltype(table)>::handle_type{}); }) {
         const auto handle = typename std::remove_cvref_t<decltype(table)>::handle_type{number};
-        if (const auto* record = table.find_record(handle)) { put_entry(out, state, handle, *record); }
+        if (const auto* record = table.find_record(handle)) { put_entry_of(out, state, handle, *record); }
     } else if (table.contains(number)) {
-        put_entry(out, state, number, table.value(number));
+        put_entry(out, number, table.value(number));
     }
 }
 

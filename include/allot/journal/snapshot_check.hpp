@@ -1,7 +1,6 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -17,11 +16,10 @@
 #include <allot/journal/encode.hpp>
 #include <allot/journal/sections.hpp>
 #include <allot/journal/snapshot_fault.hpp>
+#include <allot/journal/state_root.hpp>
 #include <allot/store/records.hpp>
 
 namespace allot { inline namespace v0 { namespace detail {
-
-inline constexpr auto snapshot_magic = std::array<std::uint8_t, 8>{'a', 'l', 'l', 'o', 't', 's', 'n', 'p'};
 
 /// Reads the parameters of a policy, or of its parts, into `policy`. Returns a fault if the name or the parameters do
 /// not fit.
@@ -104,10 +102,20 @@ public:
     /// Reads and checks all records. Returns the first fault. @complexity O(n log n) in the bytes and in the gaps
     /// within `reach_left`.
     [[nodiscard]] auto load() -> std::optional<SnapshotFault> {
+        auto tree = StateTree{};
+        return load(tree, [] { return std::uint64_t{0}; });
+    }
+    /// The same; each entry's bytes are set in `tree`. Before each value, `refill() -> std::uint64_t` may give `in` more
+    /// bytes and return their number.
+    template <class Refill>
+    [[nodiscard]] auto load(StateTree& tree, const Refill& refill) -> std::optional<SnapshotFault> {
         counters();
         each_section([&]<Section section>() {
             auto next = std::uint64_t{0};
+            reach_left_ += refill();
             for (auto left = fault_ ? 0U : in_->template integer<std::uint32_t>(); left > 0 && !fault_; --left) {
+                reach_left_ += refill();
+                const auto before = in_->rest();
                 const auto number = in_->template integer<std::uint32_t>();
                 what_ = section_name(section);
                 entry_ = number;
@@ -115,10 +123,10 @@ public:
                 reach(number - next);  // entries ascend, so this is the gap before it
                 next = std::uint64_t{number} + 1;
                 read<section>(number);
+                if (!fault_) { tree.set(section, number, before.first(before.size() - in_->remaining())); }
                 state_.forget_undo_log();
             }
         });
-        in_->end();
         decoded();
         if (!fault_) { references(); }
         return fault_;

@@ -20,6 +20,7 @@ enum class SnapshotError : std::uint8_t {
     too_sparse = 8,
     not_canonical = 9,
     contradiction = 10,
+    read_failed = 11,
 };
 
 /// Returns one sentence: the error and its remedy.
@@ -42,6 +43,7 @@ enum class SnapshotError : std::uint8_t {
         case SnapshotError::not_canonical: return "entries are not in ascending order, or one value stands there twice";
         case SnapshotError::contradiction:
             return "a record contradicts another one; no dispatcher was ever in this state";
+        case SnapshotError::read_failed: return "the source could not be read; nothing is known of the snapshot";
     }
     return "unknown error";
 }

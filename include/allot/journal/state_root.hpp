@@ -1,7 +1,9 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -12,7 +14,7 @@
 namespace allot { inline namespace v0 {
 
 /// Version of the content of a state root; it is hashed too.
-inline constexpr auto state_root_version = std::uint32_t{1};
+inline constexpr auto state_root_version = std::uint32_t{2};
 
 /// Maintains the state root of one dispatcher: a hash of its policies, their parameters, its counters and every record.
 ///
@@ -24,19 +26,21 @@ inline constexpr auto state_root_version = std::uint32_t{1};
 ///     block.rollback();
 ///     tree.follow(dispatcher, touched);      // and now the old one again
 ///
-/// The root hashes, in canonical form: the version, the policies, the counters, and the root of one Merkle tree for
-/// each section.
+/// The root hashes, in canonical form: the version, the hash of the policies, the counters, the hash of the embedder's
+/// section, and the root of one Merkle tree for each section.
 class StateTree {
 public:
+    /// A tree of no state, to be filled by `set`.
+    StateTree() = default;
     /// Hashes the whole state. @complexity linear in the records; 64 bytes of memory for each.
     template <class Dispatcher>
     explicit StateTree(const Dispatcher& dispatcher) {
+        auto entry = std::vector<std::uint8_t>{};
         detail::each_section([&]<Section section>() {
-            detail::each_entry<section>(dispatcher.state(), buffer_, [&](std::uint32_t number) {
-                tree(section).set(number, MerkleTree::leaf(buffer_));
-            });
+            detail::each_entry<section>(dispatcher.state(), entry,
+                                        [&](std::uint32_t number) { set(section, number, entry); });
         });
-        head(dispatcher);
+        set_head(dispatcher);
     }
 
     /// Hashes the touched entries again, and the policies and counters. @complexity O(log n) hashes for each entry.
@@ -45,42 +49,62 @@ public:
         detail::each_section([&]<Section section>() {
             for (const auto number : touched[static_cast<std::size_t>(section)]) {
                 detail::entry_of<section>(dispatcher.state(), number, buffer_);
-                tree(section).set(number, buffer_.empty() ? MerkleTree::absent : MerkleTree::leaf(buffer_));
+                set(section, number, buffer_);
             }
         });
-        head(dispatcher);
+        set_head(dispatcher);
     }
 
-    /// Returns the state root. @complexity O(log n) hashes for each entry touched since the last call.
-    [[nodiscard]] auto root() -> Hash256 {
+    /// Hashes one entry from its bytes; none remove it. @complexity linear in the bytes.
+    void set(Section section, std::uint32_t number, std::span<const std::uint8_t> entry) {
+        trees_[static_cast<std::size_t>(section)].set(number,
+                                                      entry.empty() ? MerkleTree::absent : MerkleTree::leaf(entry));
+    }
+
+    /// Takes over the policies, which are hashed only if they differ, and the counters.
+    /// @complexity linear in the parameters.
+    template <class Dispatcher>
+    void set_head(const Dispatcher& dispatcher) {
+        buffer_.clear();
+        auto out = Encoder{buffer_};
+        out.put(encode_policies(dispatcher));
+        if (buffer_ != policies_) {
+            policies_ = buffer_;
+            policies_hash_ = MerkleTree::leaf(policies_);
+        }
+        counters_.clear();
+        Encoder{counters_}.put(dispatcher.state().counters());
+    }
+
+    /// Returns the state root, with the embedder's section if it has one. @complexity O(log n) hashes for each entry
+    /// touched since the last call, and linear in the section.
+    [[nodiscard]] auto root(const EmbeddedSection& embedded = {}) -> Hash256 {
+        buffer_.clear();
+        auto out = Encoder{buffer_};
+        out.put(embedded.name);
+        out.put(embedded.bytes);
+        const auto embedded_hash = embedded == EmbeddedSection{} ? MerkleTree::absent : MerkleTree::leaf(buffer_);
+        buffer_.clear();
+        out.put(std::string{"allot state"});
+        out.put(state_root_version);
         auto hash = Sha256{};
-        hash.bytes(head_);
+        hash.bytes(buffer_).bytes(policies_hash_).bytes(counters_).bytes(embedded_hash);
         for (auto& section : trees_) { hash.bytes(section.root()); }
         return hash.finish();
     }
 
 private:
-    [[nodiscard]] auto tree(Section section) -> MerkleTree& { return trees_[static_cast<std::size_t>(section)]; }
-
-    template <class Dispatcher>
-    void head(const Dispatcher& dispatcher) {
-        head_.clear();
-        auto out = Encoder{head_};
-        out.put(std::string{"allot state"});
-        out.put(state_root_version);
-        out.put(encode_policies(dispatcher));
-        out.put(dispatcher.state().counters());
-    }
-
     std::array<MerkleTree, section_count> trees_{};
-    std::vector<std::uint8_t> head_{};
+    std::vector<std::uint8_t> policies_{};
+    Hash256 policies_hash_{};
+    std::vector<std::uint8_t> counters_{};
     std::vector<std::uint8_t> buffer_{};
 };
 
 /// Returns the state root, computed from scratch. @complexity linear in the records.
 template <class Dispatcher>
-[[nodiscard]] auto state_root(const Dispatcher& dispatcher) -> Hash256 {
-    return StateTree{dispatcher}.root();
+[[nodiscard]] auto state_root(const Dispatcher& dispatcher, const EmbeddedSection& embedded = {}) -> Hash256 {
+    return StateTree{dispatcher}.root(embedded);
 }
 
 }}  // namespace allot::v0

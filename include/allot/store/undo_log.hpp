@@ -141,6 +141,11 @@ public:
         }
         return touched;
     }
+    /// Calls `f(note)` for each note from a savepoint on, oldest first.
+    template <class F>
+    void each(std::size_t savepoint, F&& f) const {
+        for (auto i = savepoint; i < entries_.size(); ++i) { std::visit(f, entries_[i]); }
+    }
     [[nodiscard]] auto size() const noexcept -> std::size_t { return entries_.size(); }
     void clear() noexcept { entries_.clear(); }
 
