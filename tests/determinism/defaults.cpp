@@ -46,14 +46,15 @@ void add_defaults(Scenarios& all) {
         {"gangs in a crowd", 0x10100, {.nodes = crowd, .calm = true}, {}},
         {"gangs that start over, models only raise weights", 0x1A006, {.nodes = 40, .calm = true}, {}},
     };
-    auto seed = std::uint64_t{1};
+    constexpr auto first_seed = std::uint64_t{3001};
+    auto seed = first_seed;
     for (const auto& c : cases) {
         const auto setup = support::Setup{c.setup};
         all.push_back(scenario(
             c.name, seed++, c.bend, setup, [=] { return setup.make<D>(); }, c.never));
     }
     // The first again, with another key of the id hashes, which must not show.
-    const auto other = scenario("another key", 1, {}, {}, [] { return support::Setup{}.make<D>({}, {7, 11}); });
+    const auto other = scenario("another key", first_seed, {}, {}, [] { return support::Setup{}.make<D>({}, {7, 11}); });
     all.push_back({other.name, [first = all.front(), other](std::uint32_t commands) {
                        auto report = other.run(commands);
                        if (report.digest != first.run(commands).digest) { report.broken = "the key of the ids shows"; }

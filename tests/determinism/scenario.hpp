@@ -8,6 +8,7 @@
 #include <optional>
 #include <random>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -86,6 +87,11 @@ template <class D>
     return allot::state_root(d);
 }
 
+template <class Parameters>
+[[nodiscard]] auto configure_of(std::type_identity<allot::basic_command<Parameters>>) {
+    return allot::command::Configure<Parameters>{allot::RulesParameters{}};
+}
+
 /// The command of a stream as that of another dispatcher; parameters it does not know become its rules' defaults.
 template <class To>
 [[nodiscard]] auto converted(support::Command&& from) -> To {
@@ -94,9 +100,8 @@ template <class To>
             if constexpr (requires { To{std::forward<C>(command)}; }) {
                 return To{std::forward<C>(command)};
             } else {
-                using All = typename To::Alternatives;
-                using Configure = std::variant_alternative_t<std::variant_size_v<All> - 1, All>;
-                auto configure = Configure{allot::RulesParameters{}, command.rules_version};
+                auto configure = configure_of(std::type_identity<To>{});
+                configure.rules_version = command.rules_version;
                 std::visit(
                     [&]<class P>(const P& parameters) {
                         if constexpr (requires { configure.parameters = parameters; }) {
