@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -15,7 +16,8 @@
 #include "support/presets.hpp"
 #include "support/seed.hpp"
 
-// Whoever sees only what is addressed to it knows which lease its node holds, and how each of its tasks ended.
+// Whoever sees only what is addressed to it knows which lease its node holds, and until when, and how each of its tasks
+// ended.
 
 namespace observers_test {
 namespace {
@@ -29,6 +31,12 @@ public:
     void hear(const Events& events) {
         for (const auto& event : events) {
             const auto to = allot::recipients(event);
+            if (const auto* outage = std::get_if<event::Postponed>(&event)) {
+                REQUIRE(to.others == allot::Recipients::Others::everybody);
+                for (auto& [node, leases] : held_) {
+                    for (auto& [token, lease] : leases) { lease.postpone(outage->by); }
+                }
+            }
             if (to.node) {
                 std::visit([&](const auto& e) { tell_node(*to.node, e); }, event);
             }
@@ -37,9 +45,13 @@ public:
             }
         }
     }
-    [[nodiscard]] auto held_by(const allot::NodeId& node) const -> std::set<std::uint64_t> {
+    /// The tokens and deadlines of the leases that a node was told of.
+    [[nodiscard]] auto held_by(const allot::NodeId& node) const -> std::map<std::uint64_t, allot::TimePoint> {
+        auto out = std::map<std::uint64_t, allot::TimePoint>{};
         const auto found = held_.find(node);
-        return found == held_.end() ? std::set<std::uint64_t>{} : found->second;
+        if (found == held_.end()) { return out; }
+        for (const auto& [token, lease] : found->second) { out.emplace(token, lease.deadline); }
+        return out;
     }
     [[nodiscard]] auto ended(const allot::TaskId& task) const -> std::optional<allot::Ending> {
         const auto found = endings_.find(task);
@@ -48,10 +60,26 @@ public:
     [[nodiscard]] auto settled(const allot::TaskId& task) const -> allot::u128 { return endings_.at(task).second; }
 
 private:
+    struct Held {
+        allot::TimePoint deadline;
+        Duration postponed{};
+
+        void postpone(Duration by) {
+            if (deadline == allot::never) { return; }
+            by = std::min(by, allot::postponed_max - postponed);
+            deadline += by;
+            postponed += by;
+        }
+    };
+
     template <class E>
     void tell_node(const allot::NodeId& node, const E& e) {
         if constexpr (std::is_same_v<E, event::TaskStarted>) {
-            REQUIRE(held_[node].insert(e.lease.token).second);
+            REQUIRE(held_[node].emplace(e.lease.token, Held{e.lease.deadline}).second);
+        } else if constexpr (std::is_same_v<E, event::LeaseRenewed>) {
+            held_[node].at(e.lease.token).deadline = e.lease.deadline;
+        } else if constexpr (std::is_same_v<E, event::LeaseCompleted>) {
+            held_[node].at(e.lease.token).deadline = allot::never;
         } else if constexpr (std::is_same_v<E, event::LeaseEnded>) {
             REQUIRE(held_[node].erase(e.lease.token) == 1);
         }
@@ -69,7 +97,7 @@ private:
         }
     }
 
-    std::map<allot::NodeId, std::set<std::uint64_t>> held_{};
+    std::map<allot::NodeId, std::map<std::uint64_t, Held>> held_{};
     std::map<allot::TaskId, std::pair<allot::Ending, allot::u128>> endings_{};
 };
 
@@ -91,7 +119,11 @@ public:
             case 4: hear(below(4) == 0 ? d_.cancel(1 + below(tasks_ + 1), now()) : d_.renew(lease, now())); break;
             case 5: hear(d_.fail(lease, static_cast<allot::FailCause>(below(4)), now())); break;
             case 6: hear(below(2) == 0 ? d_.decline(lease, now()) : d_.commit(lease, now())); break;
-            case 7: hear(below(2) == 0 ? d_.advance(now()) : d_.match(now())); break;
+            case 7:
+                hear(below(4) == 0   ? d_.postpone(Duration{static_cast<std::int64_t>(1 + below(30'000'000))}, now())
+                     : below(2) == 0 ? d_.advance(now())
+                                     : d_.match(now()));
+                break;
             case 8:
             case 9:
             case 10: hear(d_.complete(lease, now())); break;
@@ -122,7 +154,8 @@ private:
     void compare() {
         for (auto n = 1U; n <= 12; ++n) {
             const auto lease = d_.lease_of(n);
-            REQUIRE(mail_.held_by(n) == (lease ? std::set{lease->token} : std::set<std::uint64_t>{}));
+            REQUIRE(mail_.held_by(n) == (lease ? std::map{std::pair{lease->token, lease->deadline}}
+                                               : std::map<std::uint64_t, allot::TimePoint>{}));
         }
         endings_ = 0;
         for (auto t = std::uint64_t{1}; t <= tasks_; ++t) {

@@ -64,7 +64,14 @@ public:
             case 22:
                 return below(2) == 0 ? Command{command::Renew{lease(dispatcher)}}
                                      : Command{command::Score{node_id(), static_cast<std::uint32_t>(below(12))}};
-            default: return below(2) == 0 ? Command{command::Advance{}} : Command{command::Match{}};
+            default: break;
+        }
+        switch (below(8)) {
+            case 0: return command::Postpone{Duration{static_cast<std::int64_t>(below(100'000))}};  // zero is refused
+            case 1:
+            case 2:
+            case 3: return command::Advance{};
+            default: return command::Match{};
         }
     }
 

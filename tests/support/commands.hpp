@@ -122,6 +122,7 @@ enum class Verb : std::uint8_t {
     score,
     slash,
     configure,
+    postpone,
     session_open,
     session_commit,
     session_rollback,
@@ -194,7 +195,7 @@ auto any_op(Words& words) -> Op {
         put(Verb::fail, 6), put(Verb::decline, 4), put(Verb::renew, 2), put(Verb::commit, 3), put(Verb::disclose, 3);
         put(Verb::cancel, 4), put(Verb::update, 7), put(Verb::pause, 3), put(Verb::resume, 4), put(Verb::leave, 4);
         put(Verb::report_model, 6), put(Verb::observe, 5), put(Verb::score, 6), put(Verb::slash, 1);
-        put(Verb::configure, 1), put(Verb::session_open, 2), put(Verb::session_commit, 1),
+        put(Verb::configure, 1), put(Verb::postpone, 1), put(Verb::session_open, 2), put(Verb::session_commit, 1),
             put(Verb::session_rollback, 2);
         return list;
     }();
@@ -423,6 +424,10 @@ inline auto time_after(const Op& op, allot::TimePoint now, std::optional<allot::
             }();
             return c::Configure<Configuration>{parameters, x[3]};
         }
+        case Verb::postpone:
+            return c::Postpone{op.odd == 13   ? allot::Duration{0}
+                               : op.odd == 14 ? allot::Duration{std::int64_t{1} << 32}
+                                              : allot::Duration{1 + x[0] * 600'000}};
         case Verb::session_open:
         case Verb::session_commit:
         case Verb::session_rollback: break;

@@ -104,6 +104,7 @@ private:
         allot::TimePoint started_at{};
         allot::TimePoint deadline{};
         allot::LeasePhase phase = allot::LeasePhase::started;
+        allot::Duration postponed{};
     };
     struct TaskBook {
         allot::TaskSpec spec;
@@ -755,7 +756,8 @@ private:
         auto& member = same_lease(e.lease);
         const auto& t = task(e.lease.task);
         ensure(e.lease.deadline > member.deadline, "a renewal makes a lease longer", e.lease.task);
-        ensure(e.lease.deadline == std::min(now_ + length(t), member.started_at + terms_.renewed_max),
+        ensure(e.lease.deadline ==
+                   std::min(now_ + length(t), member.started_at + terms_.renewed_max + member.postponed),
                "a renewal counts from now, up to the cap", e.lease.task);
         member.deadline = e.lease.deadline;
     }
@@ -924,6 +926,18 @@ private:
                 }
             },
             std::get<allot::command::Configure<Configuration>>(command).parameters);
+    }
+    template <class D>
+    void take(const D&, const allot::event::Postponed& e, const Command& command, bool answer) {
+        ensure(answer && e.by == std::get<allot::command::Postpone>(command).by, "a postponement tells its length");
+        for (auto& [id, t] : tasks_) {
+            if (t.state == State::queued || t.state == State::held) { t.deadline += e.by; }
+            for (auto& member : t.members) {
+                const auto by = std::min(e.by, allot::postponed_max - member.postponed);
+                member.deadline += by;
+                member.postponed += by;
+            }
+        }
     }
     template <class D>
     void take(const D&, const allot::event::Refused&, const Command&, bool answer) {

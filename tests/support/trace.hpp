@@ -92,6 +92,9 @@ struct CommandText {
     }
     auto operator()(const allot::command::Advance&) const -> Text { return "advance"; }
     auto operator()(const allot::command::Match&) const -> Text { return "match"; }
+    auto operator()(const allot::command::Postpone& c) const -> Text {
+        return fmt::format("postpone {} ms", c.by.count());
+    }
     auto operator()(const allot::command::Configure<Configuration>& c) const -> Text {
         constexpr auto policies = std::array{"rules", "queue", "qos", "placement", "terms"};
         return fmt::format("configure {} (alternative {})",

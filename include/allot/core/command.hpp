@@ -96,6 +96,11 @@ struct Configure {
     std::uint32_t rules_version = 0;
 };
 
+/// The operator's answer to an outage: running leases end later by this, and tasks wait longer by it.
+struct Postpone {
+    Duration by{};
+};
+
 }  // namespace command
 
 namespace detail {
@@ -105,7 +110,7 @@ using AnyCommand =
     std::variant<command::Join, command::Update, command::Pause, command::Resume, command::Leave, command::ReportModel,
                  command::Observe, command::Slash, command::Submit, command::Cancel, command::Commit, command::Disclose,
                  command::Complete, command::Fail, command::Decline, command::Renew, command::Score, command::Advance,
-                 command::Match, command::Configure<Parameters>>;
+                 command::Match, command::Configure<Parameters>, command::Postpone>;
 
 }  // namespace detail
 

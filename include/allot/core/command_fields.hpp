@@ -27,6 +27,7 @@ ALLOT_FIELDS(Score, node, points)
 ALLOT_FIELDS(Advance)
 ALLOT_FIELDS(Match)
 ALLOT_FIELDS_OF_TEMPLATE(Configure, parameters, rules_version)
+ALLOT_FIELDS(Postpone, by)
 
 ALLOT_ENUMERATORS(Report, add, remove, load, unload, inventory)
 

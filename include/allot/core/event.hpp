@@ -252,19 +252,24 @@ struct Configured {
 struct Refused {
     Error error{};
 };
+/// After an outage each waiting task and each running lease has so much more time, a lease at most `postponed_max` in
+/// all. Cause: postpone. For: everybody.
+struct Postponed {
+    Duration by{};
+};
 
 }  // namespace event
 
 namespace detail {
 
-using AnyEvent =
-    std::variant<event::NodeJoined, event::NodeUpdated, event::NodePaused, event::NodePausePending, event::NodeResumed,
-                 event::NodeLeavePending, event::NodeLeft, event::NodeKickedOut, event::NodeSlashed,
-                 event::NodeDisplaced, event::NodeExcluded, event::NodeReadmitted, event::NodeScored,
-                 event::ModelWanted, event::ModelsReported, event::TaskQueued, event::TaskStarted, event::TaskCommitted,
-                 event::TaskDisclosed, event::LeaseRenewed, event::LeaseCompleted, event::LeaseEnded,
-                 event::TaskRetried, event::TaskDone, event::TaskFailed, event::TaskCancelled, event::TaskEvicted,
-                 event::TaskTimedOut, event::Advanced, event::Matched, event::Configured, event::Refused>;
+using AnyEvent = std::variant<event::NodeJoined, event::NodeUpdated, event::NodePaused, event::NodePausePending,
+                              event::NodeResumed, event::NodeLeavePending, event::NodeLeft, event::NodeKickedOut,
+                              event::NodeSlashed, event::NodeDisplaced, event::NodeExcluded, event::NodeReadmitted,
+                              event::NodeScored, event::ModelWanted, event::ModelsReported, event::TaskQueued,
+                              event::TaskStarted, event::TaskCommitted, event::TaskDisclosed, event::LeaseRenewed,
+                              event::LeaseCompleted, event::LeaseEnded, event::TaskRetried, event::TaskDone,
+                              event::TaskFailed, event::TaskCancelled, event::TaskEvicted, event::TaskTimedOut,
+                              event::Advanced, event::Matched, event::Configured, event::Refused, event::Postponed>;
 
 template <class E, class... Es>
 [[nodiscard]] constexpr auto place_among(std::type_identity<std::variant<Es...>>) -> std::size_t {

@@ -41,6 +41,7 @@ ALLOT_FIELDS(Advanced, now)
 ALLOT_FIELDS(Matched, started)
 ALLOT_FIELDS(Configured, rules_version)
 ALLOT_FIELDS(Refused, error)
+ALLOT_FIELDS(Postponed, by)
 
 ALLOT_ENUMERATORS(LeaseEnd, done, failed, timed_out, declined, cancelled, withdrawn, slashed)
 ALLOT_ENUMERATORS(Eviction, queue_full, queue_shrunk, table_full)

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <compare>
 #include <cstdint>
 
@@ -27,6 +28,10 @@ struct Lease {
 /// until all have.
 enum class LeasePhase : std::uint8_t { started, committed, disclosed, completed };
 
+/// The greatest time by which `postpone` moves the deadline of one lease, over all outages. So no number of outages
+/// keeps a task with one node for ever.
+inline constexpr auto postponed_max = Duration{std::chrono::hours{24}};
+
 /// Record of a lease inside the dispatcher.
 struct LeaseRecord {
     std::uint64_t token = 0;
@@ -38,6 +43,7 @@ struct LeaseRecord {
     LeasePhase phase = LeasePhase::started;
     std::uint8_t member = 0;  ///< Index of the node among the task's nodes, from 0.
     std::uint8_t of = 1;      ///< Number of nodes that the task was started on.
+    Duration postponed{};     ///< Part of the deadline that outages added; at most `postponed_max`.
 
     friend auto operator==(const LeaseRecord&, const LeaseRecord&) noexcept -> bool = default;
 };

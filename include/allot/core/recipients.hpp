@@ -30,7 +30,7 @@ struct RecipientsOf {
     template <class E>
     [[nodiscard]] auto operator()(const E& e) const -> Recipients {
         using namespace event;
-        if constexpr (std::is_same_v<E, Configured>) {
+        if constexpr (std::is_same_v<E, Configured> || std::is_same_v<E, Postponed>) {
             return {{}, {}, Recipients::Others::everybody};
         } else if constexpr (std::is_same_v<E, Refused>) {
             return {{}, {}, Recipients::Others::sender};

@@ -190,6 +190,9 @@ struct EventText {
         return text({"node ", e.node.text(), " gave way to one of more stake, ", to_decimal(e.stake_returned.units),
                      " staked tokens returned"});
     }
+    auto operator()(const event::Postponed& e) const -> std::string {
+        return text({"postponed: leases and waiting tasks have ", std::to_string(e.by.count()), " ms more"});
+    }
     auto operator()(const event::Refused& e) const -> std::string { return text({"refused: ", message(e.error)}); }
 };
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <ratio>
@@ -33,6 +34,14 @@ inline constexpr auto time_point_max = TimePoint{Duration{std::int64_t{1} << 48}
 
 /// The instant that never comes: nothing is due then.
 inline constexpr auto never = TimePoint::max();
+
+/// The length of an outage: the gap since the last command beyond `gap_max`, at most `outage_max`. It is zero for a
+/// shorter gap. Pass it to `postpone` once, before anything else is settled.
+[[nodiscard]] constexpr auto outage_between(TimePoint last, TimePoint now, Duration gap_max,
+                                            Duration outage_max) noexcept -> Duration {
+    const auto gap = now > last ? now - last : Duration{0};
+    return gap > gap_max ? std::min(gap - gap_max, outage_max) : Duration{0};
+}
 
 /// A reading of the embedder's clock as network time with that clock's origin; fractions of a millisecond are dropped.
 template <class Clock, class Length>

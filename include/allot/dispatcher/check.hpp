@@ -215,6 +215,11 @@ public:
     auto operator()(const command::Advance&) const -> Verdict { return std::nullopt; }
     auto operator()(const command::Match&) const -> Verdict { return std::nullopt; }  // entropy comes with the Moment
 
+    auto operator()(const command::Postpone& c) const -> Verdict {
+        return c.by > Duration{0} && c.by < Duration{std::int64_t{1} << 32} ? std::nullopt
+                                                                            : Verdict{Error::duration_invalid};
+    }
+
     auto operator()(const command::Configure<Configuration>& c) const -> Verdict {
         const auto* fault =
             std::visit([](const auto& parameters) { return detail::parameter_fault(parameters); }, c.parameters);

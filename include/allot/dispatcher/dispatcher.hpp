@@ -160,6 +160,11 @@ public:
     /// Settles the work that is due at this time. Refused: only a time that is wrong.
     auto advance(const Moment& m) -> Events { return apply(command::Advance{}, m); }
     void advance(std::same_as<TimePoint> auto) = delete;  // a verb takes a Moment: write `advance({.time = now})`
+    /// Gives running leases and waiting tasks more time after an outage, for the operator alone. Call it first at the
+    /// new time, because it settles nothing. A lease gets at most `postponed_max` in all. Refused: a time that is not
+    /// positive, or is 2^32 ms or more.
+    /// @complexity O(log n) for each lease and waiting task.
+    auto postpone(Duration by, const Moment& m) -> Events { return apply(command::Postpone{by}, m); }
     /// Tries the waiting tasks, highest value first. Refused: a Moment without entropy.
     auto match(const Moment& m) -> Events { return apply(command::Match{}, m); }
     /// Changes the parameters of one policy or of the rules, and sets the rules version that starts here. Refused:

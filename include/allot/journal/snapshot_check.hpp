@@ -312,7 +312,8 @@ private:
         const auto lease = value<LeaseRecord>();
         const auto completed = lease.phase == LeasePhase::completed;
         demand(lease.token < state_.counters().token_next && in_time(lease.started_at) &&
-               (completed ? lease.deadline == never : in_time(lease.deadline) && lease.deadline != never));
+               (completed ? lease.deadline == never : in_time(lease.deadline) && lease.deadline != never) &&
+               lease.postponed >= Duration{0} && lease.postponed <= postponed_max);
         const auto* task = state_.tasks().find_record(lease.task);
         const auto* node = state_.nodes().find_record(lease.node);
         demand(task != nullptr && task->state == TaskState::running && node != nullptr && node->node.lease == h);

@@ -14,7 +14,7 @@ ALLOT_FIELDS_OF_TEMPLATE(NodeRecord, node, qos)
 ALLOT_FIELDS(Task, id, owner, fee, value, sequence, duration_estimate, submitted_at, due_at, requirement, lease, group,
              attempt, models, avoided, labels, strikes, state, pinned_to)
 ALLOT_FIELDS(EndedTask, id, due_at, node, ending, cause)
-ALLOT_FIELDS(LeaseRecord, token, task, node, started_at, deadline, next, phase, member, of)
+ALLOT_FIELDS(LeaseRecord, token, task, node, started_at, deadline, next, phase, member, of, postponed)
 ALLOT_FIELDS(GroupRecord::Member, node, operator_id)
 ALLOT_FIELDS(GroupRecord, id, tasks, tasks_left, due_at, members)
 ALLOT_FIELDS(Ceilings, unit, from, to, renewed)

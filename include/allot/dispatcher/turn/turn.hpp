@@ -1,9 +1,11 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <utility>
 #include <variant>
+#include <vector>
 
 #include <allot/dispatcher/turn/node_verbs.hpp>
 
@@ -38,7 +40,9 @@ public:
         if (moment.time != now()) {
             edit([&](Counters& counters) { counters.now = moment.time; });
         }
-        const auto settled = settle_due();
+        // Nothing is settled before a postponement, because an outage must not end a lease.
+        const auto postpones = std::holds_alternative<command::Postpone>(command);
+        const auto settled = postpones || settle_due();
         pull_freed();
         events.begin_answer();
         const auto without_entropy = std::holds_alternative<command::Match>(command) && !moment.entropy;
@@ -170,6 +174,32 @@ public:
         const auto place = events.size();
         const auto started = match_all();
         events.insert(place, event::Matched{started});
+    }
+
+    /// Gives each running lease and each waiting task more time. Appends `Postponed`.
+    /// @complexity O(log n) for each of them.
+    void operator()(const command::Postpone& c) {
+        auto leases = std::vector<LeaseHandle>{};
+        view.records.leases().for_each([&](LeaseHandle l, const LeaseRecord& lease) {
+            if (lease.deadline != never && lease.postponed < postponed_max) { leases.push_back(l); }
+        });
+        for (const auto l : leases) {
+            edit(l, [&](LeaseRecord& lease) {
+                const auto by = std::min(c.by, postponed_max - lease.postponed);
+                lease.deadline += by;
+                lease.postponed += by;
+            });
+        }
+        auto tasks = std::vector<TaskHandle>{};
+        view.records.tasks().for_each([&](TaskHandle t, const Task& task) {
+            if (task.state != TaskState::running) { tasks.push_back(t); }
+        });
+        for (const auto t : tasks) {
+            edit(t, [&](Task& task) {
+                task.due_at = std::max(task.due_at, std::min(task.due_at + c.by, time_point_max));
+            });
+        }
+        tell(event::Postponed{c.by});
     }
 
     /// Puts other parameters and a rules version in force. Appends `Configured`.

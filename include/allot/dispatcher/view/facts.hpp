@@ -190,7 +190,7 @@ public:
         const auto& node = records.nodes()[lease.node].node;
         const auto& task = records.tasks()[lease.task];
         return std::min(records.counters().now + terms.length(node, task),
-                        lease.started_at + terms.length_max(node, task));
+                        lease.started_at + terms.length_max(node, task) + lease.postponed);
     }
 
     /// The handle of a node that has not left; none for other ids.
