@@ -105,11 +105,13 @@ struct Operator {
 };
 ALLOT_FIELDS_OF_TEMPLATE(Operator, seq, commands)
 
-/// The head of the proposer's hash chain: SHA-256 of its first link.
+/// The head of the proposer's hash chain: SHA-256 of its first link. Each new chain of a leader has a greater number, so
+/// that a late copy of an old head does not bring back links that are known.
 struct ChainHead {
+    std::uint64_t number = 0;
     Hash256 head{};
 };
-ALLOT_FIELDS(ChainHead, head)
+ALLOT_FIELDS(ChainHead, number, head)
 
 }  // namespace entry
 

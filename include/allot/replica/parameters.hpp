@@ -49,7 +49,8 @@ struct ReplicaParameters {
              "allot: ReplicaParameters: session_ttl must be 1 ms to 2^40 ms"},
             {long_enough(ahead_max), "allot: ReplicaParameters: ahead_max must be 0 to 2^40 ms"},
             {long_enough(gap_max), "allot: ReplicaParameters: gap_max must be 0 to 2^40 ms"},
-            {long_enough(outage_max), "allot: ReplicaParameters: outage_max must be 0 to 2^40 ms"},
+            {outage_max >= Duration{0} && outage_max < Duration{std::int64_t{1} << 32},
+             "allot: ReplicaParameters: outage_max must be 0 to less than 2^32 ms"},
             {leaders_max >= 1 && leaders_max <= 1'024, "allot: ReplicaParameters: leaders_max must be 1 to 1,024"},
             {long_enough(head_delay), "allot: ReplicaParameters: head_delay must be 0 to 2^40 ms"},
         });
