@@ -9,6 +9,7 @@
 #include <allot/replica/client_table.hpp>
 #include <allot/replica/effects.hpp>
 #include <allot/replica/entry.hpp>
+#include <allot/replica/ordered_log.hpp>
 #include <allot/replica/parameters.hpp>
 #include <allot/replica/replica.hpp>
 // IWYU pragma: end_exports

@@ -49,7 +49,7 @@ faults=$(
                 may("preset", low " " models " dispatcher validation reward")
                 may("compiled", "base dispatcher preset")
                 may("journal", low " " models " dispatcher")
-                may("replica", low " " models " dispatcher journal")
+                may("replica", low " " models " laws dispatcher journal")
                 may("explain", low " " models " dispatcher")
                 may("allot", low " " models " dispatcher preset")
                 may("format", low " " models " dispatcher preset journal explain validation reward job replica")
