@@ -57,6 +57,29 @@ public:
         own_.now = dispatcher_.now();
     }
 
+    /// The replica of a dispatcher and the `own_bytes` that belong to it, whose state equals that of the one that wrote
+    /// them. The bytes may come from any party; whether they are the right ones, `root` tells.
+    ///
+    /// Error: a `DecodeFault` if the bytes have another form, or hold values that no replica has.
+    /// @complexity O(n log n) for n sessions.
+    [[nodiscard]] static auto restore(Dispatcher dispatcher, ReplicaId id, std::span<const std::uint8_t> own_bytes)
+        -> Result<Replica, DecodeFault> {
+        auto in = ByteReader{own_bytes};
+        auto version = std::uint32_t{};
+        auto replica = Replica{std::move(dispatcher), id};
+        Decoder{in}.get(version);
+        if (version != detail::replica_state_version) { in.fail(DecodeError::version_unknown); }
+        Decoder{in}.get(replica.own_);
+        if (!replica.own_.is_sound() || replica.own_.now < replica.dispatcher_.now()) {
+            in.fail(DecodeError::out_of_range);
+        }
+        replica.clients_ = ClientTable::get(in);
+        replica.tally_ = AttestationTally::get(in);
+        in.end();
+        if (in.fault()) { return FailureOf<DecodeFault>{*in.fault()}; }
+        return replica;
+    }
+
     /// Applies the entry at a position and passes its effects to the sink. Positions grow, from 1 on. A position that is
     /// not above the last is a redelivery and passed over.
     ///
