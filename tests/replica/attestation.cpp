@@ -1,5 +1,3 @@
-#include <allot/replica/attestation.hpp>
-
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -7,6 +5,8 @@
 #include <random>
 #include <utility>
 #include <vector>
+
+#include <allot/replica/attestation.hpp>
 
 #include "support/catch.hpp"
 #include "support/seed.hpp"
@@ -122,7 +122,8 @@ TEST_CASE("a tally comes back from its bytes and from no others, and counts on")
     auto random = std::mt19937_64{support::seed()};
     auto tally = AttestationTally{};
     for (auto i = std::uint64_t{1}; i < 40; ++i) {
-        tally.note({0, 3 * i, Hash256{static_cast<std::uint8_t>(i)}, i % 4 == 0 ? std::optional{right} : std::nullopt}, 8);
+        tally.note({0, 3 * i, Hash256{static_cast<std::uint8_t>(i)}, i % 4 == 0 ? std::optional{right} : std::nullopt},
+                   8);
         (void)tally.vote({static_cast<std::uint32_t>(random() % 3), 3 * (i - random() % 3), right, {}}, 3);
         const auto bytes = bytes_of(tally);
         auto [again, good] = read(bytes);

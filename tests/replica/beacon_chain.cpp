@@ -1,6 +1,6 @@
-#include <allot/replica/beacon_chain.hpp>
-
 #include <cstdint>
+
+#include <allot/replica/beacon_chain.hpp>
 
 #include "support/catch.hpp"
 

@@ -1,5 +1,3 @@
-#include <allot/replica/client_table.hpp>
-
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -8,6 +6,8 @@
 #include <string>
 #include <utility>
 #include <vector>
+
+#include <allot/replica/client_table.hpp>
 
 #include "support/catch.hpp"
 #include "support/seed.hpp"
@@ -117,7 +117,8 @@ TEST_CASE("a full table refuses a client without a session, and lets the others 
     CHECK(table.size() == 6);
 }
 
-TEST_CASE("an unused session ends after its time, not earlier; use lengthens it, its expiry and an outage do not vanish") {
+TEST_CASE(
+    "an unused session ends after its time, not earlier; use lengthens it, its expiry and an outage do not vanish") {
     auto table = ClientTable{};
     REQUIRE(open(table, "s", "anna", 0) == Verdict::registered);
     REQUIRE(table.open({"t", "anna", at(50)}, few(), at(0), 1) == Verdict::registered);

@@ -1,5 +1,3 @@
-#include <allot/replica/entry.hpp>
-
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -13,6 +11,7 @@
 #include <allot/core/command.hpp>
 #include <allot/core/command_fields.hpp>
 #include <allot/dispatcher/rules.hpp>
+#include <allot/replica/entry.hpp>
 
 #include "support/catch.hpp"
 

@@ -1,5 +1,3 @@
-#include <allot/replica/replica.hpp>
-
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
@@ -13,6 +11,7 @@
 #include <vector>
 
 #include <allot/journal/snapshot.hpp>
+#include <allot/replica/replica.hpp>
 
 #include "replica/support.hpp"
 #include "support/catch.hpp"
@@ -123,13 +122,13 @@ TEST_CASE("rule 3: only a tick with the next link of the leader's chain draws, a
         return log.sink.count<event::Matched>() == 1;
     };
     const auto& links = log.links;
-    CHECK_FALSE(draws(1, links.link(1)));             // replayed
-    CHECK_FALSE(draws(3, links.link(3)));             // skipped
-    CHECK_FALSE(draws(2, links.link(3)));             // skipped, and said not to be
-    CHECK_FALSE(draws(2, allot::Hash256{1}));         // chosen
-    CHECK_FALSE(draws(3, links.link(2)));             // another round
-    CHECK_FALSE(draws(2, links.link(2), 1));          // another leader
-    CHECK_FALSE(draws(1, allot::Hash256{}, 9));       // a leader without a chain
+    CHECK_FALSE(draws(1, links.link(1)));        // replayed
+    CHECK_FALSE(draws(3, links.link(3)));        // skipped
+    CHECK_FALSE(draws(2, links.link(3)));        // skipped, and said not to be
+    CHECK_FALSE(draws(2, allot::Hash256{1}));    // chosen
+    CHECK_FALSE(draws(3, links.link(2)));        // another round
+    CHECK_FALSE(draws(2, links.link(2), 1));     // another leader
+    CHECK_FALSE(draws(1, allot::Hash256{}, 9));  // a leader without a chain
     CHECK(log.replica.dispatcher().task(1)->state == allot::TaskState::queued);
     CHECK(draws(2, links.link(2)));
     CHECK(log.sink.count<event::TaskStarted>() == 1);
@@ -209,7 +208,8 @@ TEST_CASE("rule 4: requests of one entry are applied in order, doubled ones once
     CHECK(log.replica.dispatcher().node(3) == nullptr);
 }
 
-TEST_CASE("a client's request that configures or postpones, or is too long, is refused whole and may be sent otherwise") {
+TEST_CASE(
+    "a client's request that configures or postpones, or is too long, is refused whole and may be sent otherwise") {
     auto log = BegunLog{};
     const auto version = log.replica.dispatcher().state().counters().rules_version;
     const auto configure = Command{command::Configure<D::Configuration>{allot::RulesParameters{}, 9}};
@@ -251,10 +251,9 @@ TEST_CASE("the operator's entries are applied once and in order, parameters only
 TEST_CASE("a front's check is the verdict that the entry would get") {
     auto log = BegunLog{};
     (void)log.next({join(1)});
-    for (const auto& request :
-         {Request{"s", log.seq, {}, {}}, Request{"s", log.seq + 1, {}, {}}, Request{"s", log.seq + 2, {}, {}},
-          Request{"s", log.seq - 1, {}, {}}, Request{"?", 1, {}, {}},
-          Request{"s", log.seq + 1, {command::Postpone{1s}}, {}}}) {
+    for (const auto& request : {Request{"s", log.seq, {}, {}}, Request{"s", log.seq + 1, {}, {}},
+                                Request{"s", log.seq + 2, {}, {}}, Request{"s", log.seq - 1, {}, {}},
+                                Request{"?", 1, {}, {}}, Request{"s", log.seq + 1, {command::Postpone{1s}}, {}}}) {
         auto copy = log;
         const auto expected = log.replica.check(request);
         CHECK(copy.request(request.session, request.seq, request.commands).verdict == expected);
@@ -376,12 +375,18 @@ TEST_CASE("rule 6: the majority stops a replica that differs, and names one that
     auto& bad = logs[2];
     auto sink = Sink{};
     bad.entries.push_back({});
-    (void)bad.replica.apply(10 * bad.entries.size(), allot::encode_entry(Entry{0, 0, bad.replica.now(),
-        body::Requests<Command>{{Request{"s", bad.seq + 1, {join(7)}, {}}}}}), sink);
+    (void)bad.replica.apply(
+        10 * bad.entries.size(),
+        allot::encode_entry(
+            Entry{0, 0, bad.replica.now(), body::Requests<Command>{{Request{"s", bad.seq + 1, {join(7)}, {}}}}}),
+        sink);
     for (auto i : {0U, 1U}) {
         logs[i].entries.push_back({});
-        (void)logs[i].replica.apply(10 * logs[i].entries.size(), allot::encode_entry(Entry{0, 0, logs[i].replica.now(),
-            body::Requests<Command>{{Request{"s", logs[i].seq + 1, {join(8)}, {}}}}}), sink);
+        (void)logs[i].replica.apply(
+            10 * logs[i].entries.size(),
+            allot::encode_entry(Entry{0, 0, logs[i].replica.now(),
+                                      body::Requests<Command>{{Request{"s", logs[i].seq + 1, {join(8)}, {}}}}}),
+            sink);
     }
     auto votes = std::vector<allot::Attestation>{};
     for (auto n = 0; n < 4 && votes.empty(); ++n) {
@@ -469,7 +474,8 @@ TEST_CASE("any truncation and any flipped byte of an entry is a fault that chang
     CHECK(accepted > 100);
 }
 
-TEST_CASE("an exception while an entry is applied leaves the replica as before it, and the entry can be applied again") {
+TEST_CASE(
+    "an exception while an entry is applied leaves the replica as before it, and the entry can be applied again") {
     auto log = BegunLog{};
     auto p = allot::ReplicaParameters{};
     p.attest_every = p.state_every = 1;
@@ -479,9 +485,9 @@ TEST_CASE("an exception while an entry is applied leaves the replica as before i
     const auto tried = [&](const Entry& entry) {
         auto replica = log.replica;
         const auto root = replica.root();
-        CHECK_THROWS_AS(replica.apply_decoded(1'000, entry,
-                                              [](const auto&) { throw std::runtime_error{"out of something"}; }),
-                        std::runtime_error);
+        CHECK_THROWS_AS(
+            replica.apply_decoded(1'000, entry, [](const auto&) { throw std::runtime_error{"out of something"}; }),
+            std::runtime_error);
         CHECK(replica == before);
         CHECK(replica.root() == root);
         const auto again = replica.apply_decoded(1'000, entry);
@@ -505,8 +511,9 @@ TEST_CASE("a follower sees the records that an entry touched, before they are co
     const auto follow = [&](const allot::Session<D>& session) {
         for (const auto& section : session.touched()) { seen += section.size(); }
     };
-    (void)log.replica.apply_decoded(1'000, {0, 0, log.replica.now(), body::Requests<Command>{
-                                               {Request{"s", log.seq + 1, {join(1), join(2)}, {}}}}}, follow);
+    (void)log.replica.apply_decoded(
+        1'000, {0, 0, log.replica.now(), body::Requests<Command>{{Request{"s", log.seq + 1, {join(1), join(2)}, {}}}}},
+        follow);
     CHECK(seen >= 2);
 }
 

@@ -57,7 +57,7 @@ struct Client {
     allot::ClientId id = "?";
     SessionId session = SessionId::null();
     bool open = false;
-    std::uint64_t seq = 0;       // of the last request that was answered
+    std::uint64_t seq = 0;  // of the last request that was answered
     std::optional<Request> flight{};
     allot::TaskId task = allot::TaskId::null();  // that the request in flight submits
 };
@@ -74,7 +74,8 @@ public:
     Simulation(std::uint64_t seed, Counts& counts) : random_{seed}, counts_{counts} {
         for (auto i = 0U; i < 3; ++i) {
             machines_.push_back({R{D{}, i}, 0, true});
-            chains_.emplace_back(allot::Hash256{static_cast<std::uint8_t>(i + 1), static_cast<std::uint8_t>(seed)}, 600);
+            chains_.emplace_back(allot::Hash256{static_cast<std::uint8_t>(i + 1), static_cast<std::uint8_t>(seed)},
+                                 600);
         }
         for (auto i = 0U; i < 4; ++i) {
             auto client = Client{};
@@ -105,7 +106,9 @@ public:
                 case 2: speak(clients_[below(clients_.size())]); break;
                 case 3:
                 case 4:
-                case 5: arrive(); break;
+                case 5:
+                    for (auto n = below(4); n > 0; --n) { arrive(); }
+                    break;
                 case 6: tick(); break;
                 case 7:
                     if (below(4) == 0) { crash(machine()); }
@@ -114,7 +117,11 @@ public:
                     if (below(3) == 0) { keep(machine()); }
                     break;
                 case 9: clock_ += Duration{below(20) == 0 ? 30'000 : static_cast<int>(below(400))}; break;
-                default: advance(machine(), below(6) == 0); break;
+                default: {
+                    auto& m = machine();
+                    for (auto n = below(6); n > 0; --n) { advance(m, below(20) == 0); }
+                    break;
+                }
             }
             if (corrupting && step == steps / 2) { corrupt(machines_[2]); }
         }
@@ -181,6 +188,7 @@ private:
 
     void speak(Client& client) {
         const auto front = static_cast<allot::ReplicaId>(below(3));
+        if (client.flight && below(3) != 0) { return; }
         if (!client.open) {
             if (client.session.is_null() || below(4) == 0) { client.session = SessionId{++sessions_}; }
             propose(encode(front, body::Register{client.session, client.id, {}}));
@@ -257,7 +265,7 @@ private:
     }
 
     void answer(const allot::Reply& reply) {
-        if (below(4) == 0) {
+        if (below(3) == 0) {
             ++counts_.answers_lost;
             return;
         }
@@ -273,8 +281,8 @@ private:
                     break;
                 case Verdict::applied:
                 case Verdict::duplicate: {
-                    const auto [at, first] =
-                        told_.emplace(std::pair{reply.session, reply.seq}, Told{reply.index, reply.answers, client.task});
+                    const auto [at, first] = told_.emplace(std::pair{reply.session, reply.seq},
+                                                           Told{reply.index, reply.answers, client.task});
                     REQUIRE((at->second.index == reply.index));
                     REQUIRE((at->second.answers == reply.answers));
                     counts_.duplicates += reply.verdict == Verdict::duplicate ? 1 : 0;
@@ -312,7 +320,7 @@ private:
         ++counts_.crashes;
         const auto id = m.replica.id();
         if (!m.good || (corrupted_ && id == 2)) { return; }
-        if (kept_.empty() || below(6) == 0) {
+        if (kept_.empty() || below(12) == 0) {
             m = {R{D{}, id}, 0, true};
             return;
         }
@@ -330,7 +338,9 @@ private:
     void corrupt(Machine& m) {
         while (m.next < log_.size()) { advance(m, false); }
         auto dispatcher = m.replica.dispatcher();
-        for (auto node = 50; node < 60; ++node) { support::ok(dispatcher.join(support::plain_node(node), {dispatcher.now()})); }
+        for (auto node = 50; node < 60; ++node) {
+            support::ok(dispatcher.join(support::plain_node(node), {dispatcher.now()}));
+        }
         auto again = R::restore(std::move(dispatcher), 2, m.replica.own_bytes());
         REQUIRE(again);
         m.replica = *std::move(again);
@@ -413,20 +423,21 @@ TEST_CASE("three replicas under faults agree, apply each request once, and lose 
                 "doubled %llu, crashes %llu, thrown %llu, restarts %llu, redelivered %llu, leaps %llu, answers lost "
                 "%llu, draws %llu, outages %llu, started %llu, corrupted %llu, found %llu, suspects %llu\n",
                 static_cast<unsigned long long>(seeds()), static_cast<unsigned long long>(counts.entries),
-                static_cast<unsigned long long>(counts.acknowledged), static_cast<unsigned long long>(counts.duplicates),
-                static_cast<unsigned long long>(counts.unknown), static_cast<unsigned long long>(counts.lost),
-                static_cast<unsigned long long>(counts.doubled), static_cast<unsigned long long>(counts.crashes),
-                static_cast<unsigned long long>(counts.thrown), static_cast<unsigned long long>(counts.restarts),
-                static_cast<unsigned long long>(counts.redelivered), static_cast<unsigned long long>(counts.leaps),
-                static_cast<unsigned long long>(counts.answers_lost), static_cast<unsigned long long>(counts.draws),
-                static_cast<unsigned long long>(counts.outages), static_cast<unsigned long long>(counts.started),
-                static_cast<unsigned long long>(counts.corrupted), static_cast<unsigned long long>(counts.found),
-                static_cast<unsigned long long>(counts.suspects));
-    const auto all = {counts.acknowledged, counts.duplicates, counts.unknown, counts.lost, counts.doubled, counts.thrown,
-                      counts.restarts, counts.redelivered, counts.leaps, counts.answers_lost, counts.draws,
-                      counts.outages, counts.started, counts.corrupted, counts.suspects};
+                static_cast<unsigned long long>(counts.acknowledged),
+                static_cast<unsigned long long>(counts.duplicates), static_cast<unsigned long long>(counts.unknown),
+                static_cast<unsigned long long>(counts.lost), static_cast<unsigned long long>(counts.doubled),
+                static_cast<unsigned long long>(counts.crashes), static_cast<unsigned long long>(counts.thrown),
+                static_cast<unsigned long long>(counts.restarts), static_cast<unsigned long long>(counts.redelivered),
+                static_cast<unsigned long long>(counts.leaps), static_cast<unsigned long long>(counts.answers_lost),
+                static_cast<unsigned long long>(counts.draws), static_cast<unsigned long long>(counts.outages),
+                static_cast<unsigned long long>(counts.started), static_cast<unsigned long long>(counts.corrupted),
+                static_cast<unsigned long long>(counts.found), static_cast<unsigned long long>(counts.suspects));
+    const auto all = {counts.acknowledged, counts.duplicates, counts.unknown,     counts.lost,      counts.doubled,
+                      counts.thrown,       counts.restarts,   counts.redelivered, counts.leaps,     counts.answers_lost,
+                      counts.draws,        counts.outages,    counts.started,     counts.corrupted, counts.suspects};
     CHECK(*std::min_element(all.begin(), all.end()) >= seeds() / 10);
-    CHECK(counts.found * 10 >= counts.corrupted * 5);  // a divergence whose votes were lost, or that ended, is not found
+    CHECK(counts.found * 10 >=
+          counts.corrupted * 5);  // a divergence whose votes were lost, or that ended, is not found
 }
 
 }  // namespace simulation_test

@@ -78,8 +78,8 @@ struct Log {
         (void)append(replica.now(), body::Register{session, client, {}});
         return sink.replies.at(0).seq;
     }
-    auto request(SessionId session, std::uint64_t seq, std::vector<Command> commands, std::optional<TimePoint> time = {})
-        -> allot::Reply {
+    auto request(SessionId session, std::uint64_t seq, std::vector<Command> commands,
+                 std::optional<TimePoint> time = {}) -> allot::Reply {
         (void)append(time.value_or(replica.now()),
                      body::Requests<Command>{{Request{session, seq, std::move(commands), {}}}});
         return sink.replies.at(0);

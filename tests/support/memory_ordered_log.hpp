@@ -18,15 +18,15 @@ class MemoryOrderedLog {
 public:
     enum class Breach {
         none,
-        doubled,       ///< A proposal is appended again.
-        out_of_order,  ///< Positions go back.
-        skips,         ///< A page lacks an entry.
-        resumes_early, ///< A page begins with the entry at `after`.
-        resumes_late,  ///< A page begins one entry too late.
-        silent,        ///< Dropped entries are passed over.
-        changed,       ///< Bytes change.
-        stops_short,   ///< The last entry is never read.
-        page_too_long, ///< A page has more entries than asked for.
+        doubled,        ///< A proposal is appended again.
+        out_of_order,   ///< Positions go back.
+        skips,          ///< A page lacks an entry.
+        resumes_early,  ///< A page begins with the entry at `after`.
+        resumes_late,   ///< A page begins one entry too late.
+        silent,         ///< Dropped entries are passed over.
+        changed,        ///< Bytes change.
+        stops_short,    ///< The last entry is never read.
+        page_too_long,  ///< A page has more entries than asked for.
     };
 
     explicit MemoryOrderedLog(Breach breach = Breach::none) : breach_{breach} {}
@@ -40,7 +40,9 @@ public:
         known_[id] = last_;
         entries_.push_back({last_, {bytes.begin(), bytes.end()}});
         if (breach_ == Breach::changed && appended_ == 50) { entries_.back().bytes[0] ^= 1U; }
-        if (appended_ % 7 == 0) { return allot::FailureOf<allot::OrderedLogError>{allot::OrderedLogError::unavailable}; }
+        if (appended_ % 7 == 0) {
+            return allot::FailureOf<allot::OrderedLogError>{allot::OrderedLogError::unavailable};
+        }
         return last_;
     }
 

@@ -120,9 +120,8 @@ public:
 
     /// Number of remembered attestations without a majority so far. @complexity linear in their votes.
     [[nodiscard]] auto undecided(std::uint32_t replicas) const -> std::size_t {
-        return static_cast<std::size_t>(std::count_if(noted_.begin(), noted_.end(), [&](const Noted& n) {
-            return majority_of(n.votes, replicas) == nullptr;
-        }));
+        return static_cast<std::size_t>(std::count_if(
+            noted_.begin(), noted_.end(), [&](const Noted& n) { return majority_of(n.votes, replicas) == nullptr; }));
     }
 
     /// Appends the canonical bytes. @complexity linear in the votes.

@@ -65,7 +65,7 @@ ALLOT_ENUMERATORS(Verdict, applied, duplicate, registered, stale, gap, session_u
 /// The last request that was applied.
 struct LastRequest {
     std::uint64_t seq = 0;
-    std::uint64_t index = 0;                       ///< Of the entry that applied it.
+    std::uint64_t index = 0;                      ///< Of the entry that applied it.
     std::vector<std::optional<Error>> answers{};  ///< One for each command: its error, or none if it was accepted.
 
     friend auto operator==(const LastRequest&, const LastRequest&) -> bool = default;
@@ -74,19 +74,19 @@ ALLOT_FIELDS(LastRequest, seq, index, answers)
 
 /// The verdict that `seq` gets after the last request: `applied` if it is the next.
 [[nodiscard]] inline auto verdict_on(const LastRequest& last, std::uint64_t seq) noexcept -> Verdict {
-    return seq == last.seq + 1  ? Verdict::applied
-           : seq > last.seq     ? Verdict::gap
-           : seq < last.seq     ? Verdict::stale
-           : last.index != 0    ? Verdict::duplicate
-                                : Verdict::stale;
+    return seq == last.seq + 1 ? Verdict::applied
+           : seq > last.seq    ? Verdict::gap
+           : seq < last.seq    ? Verdict::stale
+           : last.index != 0   ? Verdict::duplicate
+                               : Verdict::stale;
 }
 
 /// One open session. Times are on the table's clock: log time without the outages.
 struct ClientSession {
     SessionId session = SessionId::null();
     ClientId client = ClientId::null();
-    std::uint64_t used = 0;       ///< Index of the entry that used it last.
-    TimePoint ends{};             ///< It is closed then, unless it is used before.
+    std::uint64_t used = 0;             ///< Index of the entry that used it last.
+    TimePoint ends{};                   ///< It is closed then, unless it is used before.
     std::optional<TimePoint> expiry{};  ///< It is closed then in any case.
     LastRequest last{};
 
@@ -266,7 +266,7 @@ private:
         erase(id);
     }
 
-    /// Writes the session before its places, so that `erase` finds whatever was written if memory runs out.
+    /// Writes the session before its places, so that `erase` finds all that was written if memory runs out.
     void insert(ClientSession&& moved) {
         const auto id = moved.session;
         const auto& session = sessions_.insert_or_assign(id, std::move(moved)).first->second;

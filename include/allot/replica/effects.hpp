@@ -29,7 +29,7 @@ struct EffectId {
 /// The answer to a request, a registration, or an entry of the operator. The latter has the null session.
 struct Reply {
     SessionId session = SessionId::null();
-    std::uint64_t seq = 0;  ///< Of the request; for a registration that of the session's last request.
+    std::uint64_t seq = 0;    ///< Of the request; for a registration that of the session's last request.
     std::uint64_t index = 0;  ///< Of the entry that applied the request; otherwise of the one that held it.
     Verdict verdict = Verdict::applied;
     std::vector<std::optional<Error>> answers{};  ///< If applied, one for each command: its error, or none.
@@ -57,10 +57,10 @@ enum class ReplicaError : std::uint8_t {
 /// The fault that stopped a replica.
 struct ReplicaFault {
     ReplicaError error = ReplicaError::entry_unknown;
-    std::uint64_t position = 0;                ///< Of the entry with which it stopped.
-    std::uint64_t index = 0;                   ///< Number of entries applied.
-    std::optional<DecodeFault> decode{};       ///< If the entry is unknown.
-    std::optional<Divergence> divergence{};    ///< If the replica diverged.
+    std::uint64_t position = 0;              ///< Of the entry with which it stopped.
+    std::uint64_t index = 0;                 ///< Number of entries applied.
+    std::optional<DecodeFault> decode{};     ///< If the entry is unknown.
+    std::optional<Divergence> divergence{};  ///< If the replica diverged.
 
     friend auto operator==(const ReplicaFault&, const ReplicaFault&) noexcept -> bool = default;
 };

@@ -105,8 +105,8 @@ struct Operator {
 };
 ALLOT_FIELDS_OF_TEMPLATE(Operator, seq, commands)
 
-/// The head of the proposer's hash chain: SHA-256 of its first link. Each new chain of a leader has a greater number, so
-/// that a late copy of an old head does not bring back links that are known.
+/// The head of the proposer's hash chain: SHA-256 of its first link. Each new chain of a leader has a greater number,
+/// so that a late copy of an old head does not bring back links that are known.
 struct ChainHead {
     std::uint64_t number = 0;
     Hash256 head{};
@@ -164,7 +164,8 @@ template <class Command>
 [[nodiscard]] auto is_operators(const Command& command) -> bool {
     return std::visit(
         []<class C>(const C&) {
-            return requires(const C& c) { c.rules_version; } || requires(const C& c) { c.by; };
+            return requires(const C& c) { c.rules_version; }
+            || requires(const C& c) { c.by; };
         },
         command);
 }

@@ -25,8 +25,8 @@ struct ReplicaParameters {
     std::uint32_t sessions_max = 65'536;
     std::uint32_t sessions_per_client_max = 64;
     Duration session_ttl{std::int64_t{7} * 24 * 3'600 * 1'000};  ///< Life of an unused session, in log time.
-    Duration ahead_max{5'000};   ///< Time by which an entry that is no tick may lead the last tick.
-    Duration gap_max{10'000};    ///< A longer gap between two ticks is an outage.
+    Duration ahead_max{5'000};  ///< Time by which an entry that is no tick may lead the last tick.
+    Duration gap_max{10'000};   ///< A longer gap between two ticks is an outage.
     Duration outage_max{std::int64_t{24} * 3'600 * 1'000};  ///< Time by which one outage postpones at most.
     BeaconKind beacon = BeaconKind::chain;
     std::uint32_t leaders_max = 16;  ///< Number of hash chains; a further leader draws nothing.

@@ -80,8 +80,8 @@ public:
         return replica;
     }
 
-    /// Applies the entry at a position and passes its effects to the sink. Positions grow, from 1 on. A position that is
-    /// not above the last is a redelivery and passed over.
+    /// Applies the entry at a position and passes its effects to the sink. Positions grow, from 1 on. A position that
+    /// is not above the last is a redelivery and passed over.
     ///
     /// Returns the fault that stopped the replica. It then returns the same fault for every entry, and changes nothing.
     template <replica_sink Sink>
@@ -249,9 +249,7 @@ private:
             const auto last = own_.last_tick.value_or(own_.now);
             const auto outage = own_.last_tick ? outage_between(last, time, p.gap_max, p.outage_max) : Duration{0};
             own_.now = std::max(own_.now, time);
-            if (outage > Duration{0}) {
-                dispatcher_.apply(command::Postpone{outage}, moment(), events);
-            }
+            if (outage > Duration{0}) { dispatcher_.apply(command::Postpone{outage}, moment(), events); }
             // Before the first tick time had not begun, so sessions did not age.
             clients_.postpone(own_.last_tick ? outage : std::max(Duration{0}, own_.now - last));
             own_.last_tick = std::max(last, time);
@@ -351,8 +349,8 @@ private:
         if (touched_count_ > touched_max) { (void)tree(); }
     }
 
-    /// Counts the entry and attests when it is time, or counts the vote that the entry is. Changes the tally as the last
-    /// step, because that is not taken back.
+    /// Counts the entry and attests when it is time, or counts the vote that the entry is. Changes the tally as the
+    /// last step, because that is not taken back.
     void attest(const Entry& entry, EntryEffects& effects) {
         if (const auto* vote = std::get_if<entry::Attest>(&entry.body)) {
             if (vote->attestation.replica != entry.proposer) { return; }

@@ -17,10 +17,10 @@ namespace allot { inline namespace v0 {
 /// The hash chain of one leader.
 struct LeaderChain {
     ReplicaId leader = 0;
-    std::uint64_t number = 0;  ///< Of the chain; each later head of the leader has a greater one.
-    std::uint64_t round = 0;   ///< Number of links revealed.
-    Hash256 last{};            ///< The last link revealed, or the head: SHA-256 of the next link.
-    std::uint64_t next_number = 0;     ///< Of the head that follows, if any.
+    std::uint64_t number = 0;            ///< Of the chain; each later head of the leader has a greater one.
+    std::uint64_t round = 0;             ///< Number of links revealed.
+    Hash256 last{};                      ///< The last link revealed, or the head: SHA-256 of the next link.
+    std::uint64_t next_number = 0;       ///< Of the head that follows, if any.
     std::optional<Hash256> next_head{};  ///< Takes effect at `next_from`.
     TimePoint next_from{};
 
@@ -59,7 +59,9 @@ struct ReplicaState {
     void note(const entry::ChainHead& body, ReplicaId leader) {
         auto at = std::find_if(chains.begin(), chains.end(), [&](const LeaderChain& c) { return c.leader == leader; });
         if (at == chains.end()) {
-            if (chains.size() < parameters.leaders_max) { chains.push_back({leader, body.number, 0, body.head, 0, {}, {}}); }
+            if (chains.size() < parameters.leaders_max) {
+                chains.push_back({leader, body.number, 0, body.head, 0, {}, {}});
+            }
         } else if (body.number > std::max(at->number, at->next_number)) {
             at->next_number = body.number;
             at->next_head = body.head;
@@ -76,9 +78,7 @@ struct ReplicaState {
         }
         auto at = std::find_if(chains.begin(), chains.end(), [&](const LeaderChain& c) { return c.leader == leader; });
         if (at == chains.end()) { return false; }
-        if (at->next_head && now >= at->next_from) {
-            *at = {leader, at->next_number, 0, *at->next_head, 0, {}, {}};
-        }
+        if (at->next_head && now >= at->next_from) { *at = {leader, at->next_number, 0, *at->next_head, 0, {}, {}}; }
         if (tick.round != at->round + 1 || Sha256{}.bytes(tick.beacon).finish() != at->last) { return false; }
         at->round = tick.round;
         at->last = tick.beacon;
@@ -87,7 +87,9 @@ struct ReplicaState {
 
     /// True if decoded values can be those of a replica. @complexity linear in the leaders.
     [[nodiscard]] auto is_sound() const -> bool {
-        const auto in_time = [](TimePoint t) { return t >= TimePoint{} && t <= time_point_max + Duration{std::int64_t{1} << 40}; };
+        const auto in_time = [](TimePoint t) {
+            return t >= TimePoint{} && t <= time_point_max + Duration{std::int64_t{1} << 40};
+        };
         for (auto at = chains.begin(); at != chains.end(); ++at) {
             const auto twin = std::find_if(at + 1, chains.end(), [&](const auto& c) { return c.leader == at->leader; });
             if (twin != chains.end() || !in_time(at->next_from)) { return false; }

@@ -1,6 +1,6 @@
-#include <allot/replica/laws/ordered_log.hpp>
-
 #include <cstdint>
+
+#include <allot/replica/laws/ordered_log.hpp>
 
 #include "support/catch.hpp"
 #include "support/memory_ordered_log.hpp"
