@@ -55,6 +55,7 @@ auto target(std::span<const std::uint8_t> input) -> bool {
     auto in = fuzz::Numbers{input};
     auto replica = begun();
     auto position = replica.position();
+    auto sessions_max = replica.parameters().sessions_max;
     while (in.left() > 0) {
         const auto bytes = in.bytes(in.below(65'536));
         const auto entry = allot::decode_entry<R::Command>(bytes);
@@ -69,9 +70,8 @@ auto target(std::span<const std::uint8_t> input) -> bool {
         fuzz::ensure(replica.now() >= time && replica.now() <= allot::time_point_max, "time grows, within its range");
         fuzz::ensure(!replica.dispatcher().next_deadline() || *replica.dispatcher().next_deadline() > replica.now(),
                      "nothing due is left");
-        fuzz::ensure(replica.clients().size() <= replica.parameters().sessions_max || effects.fault ||
-                         replica.parameters().sessions_max < 4,
-                     "sessions are bounded");
+        sessions_max = std::max(sessions_max, replica.parameters().sessions_max);
+        fuzz::ensure(replica.clients().size() <= sessions_max, "sessions are bounded");
         fuzz::ensure(replica.parameters().fault() == nullptr, "parameters are sound");
         if (effects.fault) { break; }
     }
@@ -95,13 +95,15 @@ auto seeds() -> std::vector<fuzz::Bytes> {
     };
     const auto now = at(1'000'000);
     const auto submit = Request{"s", 6, {command::Submit{support::plain_task(1)}}, {}};
-    add({{0, 1, now, body::Requests<R::Command>{{submit, submit}}}, {0, 2, at(1'000'100), body::Tick{2, links.link(2)}}});
+    add({{0, 1, now, body::Requests<R::Command>{{submit, submit}}},
+         {0, 2, at(1'000'100), body::Tick{2, links.link(2)}}});
     add({{0, 1, at(90'000'000), body::Tick{2, links.link(2)}}, {0, 1, now, body::Register{"t", "client", now}}});
     add({{1, 1, now, body::Attest{{1, 4, {}, {}}}}, {2, 1, now, body::Attest{{2, 4, {}, {}}}}});
     add({{0, 1, now, body::Parameters{3, {}}}, {0, 1, now, body::ChainHead{2, links.head()}}});
     add({{0, 1, now, body::Operator<R::Command>{3, {command::Postpone{allot::Duration{5}}}}}});
     for (auto i = 0; i < 8; ++i) {
-        add({{0, 1, now, body::Requests<R::Command>{{Request{"s", 6, {any.of<R::Command>(), any.of<R::Command>()}, {}}}}}});
+        add({{0, 1, now,
+              body::Requests<R::Command>{{Request{"s", 6, {any.of<R::Command>(), any.of<R::Command>()}, {}}}}}});
     }
     return all;
 }

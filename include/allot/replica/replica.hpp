@@ -238,7 +238,7 @@ private:
 
     [[nodiscard]] auto moment() const noexcept -> Moment { return Moment{own_.now, {}, {}}; }
 
-    /// Moves log time and settles what is due, so that no command is refused for work that is due.
+    /// Moves log time and settles the work that is due, so that no command is refused for work that is due.
     ///
     /// Only a tick may move time far. An entry with a wrong clock moves it by `ahead_max` beyond the last tick at most,
     /// and so ends no lease early.
