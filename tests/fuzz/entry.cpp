@@ -12,7 +12,6 @@
 
 #include "fuzz/support/target.hpp"
 #include "support/any_value.hpp"
-#include "support/network.hpp"
 
 namespace fuzz_entry {
 
@@ -32,6 +31,20 @@ const auto links = allot::BeaconChain{allot::Hash256{7}, 64};
 
 auto at(std::int64_t ms) -> allot::TimePoint { return allot::TimePoint{allot::Duration{ms}}; }
 
+auto node(int id) -> allot::NodeSpec {
+    auto spec = allot::NodeSpec{.id = id};
+    spec.gpu = "RTX 4090";
+    spec.vram = allot::Gibibytes{24};
+    return spec;
+}
+
+auto task(int id) -> allot::TaskSpec {
+    auto spec = allot::TaskSpec{.id = id};
+    spec.vram_min = allot::Gibibytes{8};
+    spec.duration_estimate = allot::Duration{100'000};
+    return spec;
+}
+
 auto begun() -> const R& {
     static const auto made = [] {
         auto replica = R{D{}, 0};
@@ -40,7 +53,7 @@ auto begun() -> const R& {
         p.sessions_max = 4;
         p.sessions_per_client_max = 2;
         auto joins = std::vector<R::Command>{};
-        for (auto i = 1; i <= 3; ++i) { joins.emplace_back(command::Join{support::plain_node(i)}); }
+        for (auto i = 1; i <= 3; ++i) { joins.emplace_back(command::Join{node(i)}); }
         (void)replica.apply_decoded(1, {0, 1, at(0), body::Parameters{1, p}});
         (void)replica.apply_decoded(2, {0, 2, at(0), body::ChainHead{1, links.head()}});
         (void)replica.apply_decoded(3, {0, 3, at(1'000'000), body::Tick{1, links.link(1)}});
@@ -94,7 +107,7 @@ auto seeds() -> std::vector<fuzz::Bytes> {
         }
     };
     const auto now = at(1'000'000);
-    const auto submit = Request{"s", 6, {command::Submit{support::plain_task(1)}}, {}};
+    const auto submit = Request{"s", 6, {command::Submit{task(1)}}, {}};
     add({{0, 1, now, body::Requests<R::Command>{{submit, submit}}},
          {0, 2, at(1'000'100), body::Tick{2, links.link(2)}}});
     add({{0, 1, at(90'000'000), body::Tick{2, links.link(2)}}, {0, 1, now, body::Register{"t", "client", now}}});

@@ -1,3 +1,5 @@
+#include "support/presets.hpp"
+
 #include <cstdint>
 #include <utility>
 #include <vector>
@@ -6,7 +8,6 @@
 
 #include "support/catch.hpp"
 #include "support/network.hpp"
-#include "support/presets.hpp"
 
 namespace replica_presets_test {
 namespace {
@@ -63,7 +64,8 @@ void holds() {
 
 TEST_CASE("a replica runs the preset crynux_single") { holds<allot::preset::CrynuxSingle>(); }
 TEST_CASE("a replica runs the preset crynux_trio") { holds<allot::preset::CrynuxTrio>(); }
-TEST_CASE("a replica runs the preset crynux_contracts") { holds<allot::preset::CrynuxContracts>(); }
+TEST_CASE("a replica runs the preset crynux_contracts, first generation") { holds<allot::preset::CrynuxContracts1>(); }
+TEST_CASE("a replica runs the preset crynux_contracts, second generation") { holds<allot::preset::CrynuxContracts2>(); }
 TEST_CASE("a replica runs the preset crynux_relay_2026") { holds<allot::preset::CrynuxRelay2026>(); }
 TEST_CASE("a replica runs the preset hardened") { holds<allot::preset::Hardened>(); }
 
