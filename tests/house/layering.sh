@@ -49,10 +49,11 @@ faults=$(
                 may("preset", low " " models " dispatcher validation reward")
                 may("compiled", "base dispatcher preset")
                 may("journal", low " " models " dispatcher")
+                may("replica", low " " models " laws dispatcher journal")
                 may("explain", low " " models " dispatcher")
                 may("allot", low " " models " dispatcher preset")
-                may("format", low " " models " dispatcher preset journal explain validation reward job")
-                may("json", low " " models " dispatcher preset journal explain validation reward job")
+                may("format", low " " models " dispatcher preset journal explain validation reward job replica")
+                may("json", low " " models " dispatcher preset journal explain validation reward job replica")
 
                 # What has one writing: its pattern, where it may stand, and why.
                 primitive("QueueEntry[{]", "^(policy|queue|laws)/|^dispatcher/view/", "the order of a queue is what View::entry_of says")

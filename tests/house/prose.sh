@@ -17,7 +17,7 @@ allowed=${2:-$here/prose_allowed.txt}
 # The rooms that are held to it, as folders of include/allot; `.` is the headers directly in it. To be extended: a room whose
 # comments are rewritten is added here, and a header leaves `unfinished`.
 rooms='. core store policy pool queue weight qos valuation estimate placement terms eligibility preset laws compiled job validation
-reward json journal dispatcher explain format'
+reward json journal dispatcher explain format replica'
 unfinished=''
 
 if ! command -v python3 > /dev/null; then

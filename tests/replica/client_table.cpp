@@ -1,0 +1,206 @@
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <random>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <allot/replica/client_table.hpp>
+
+#include "support/catch.hpp"
+#include "support/seed.hpp"
+
+namespace client_table_test {
+namespace {
+
+using namespace std::chrono_literals;
+using allot::ClientId;
+using allot::ClientTable;
+using allot::Error;
+using allot::SessionId;
+using allot::TimePoint;
+using allot::Verdict;
+
+auto few() -> allot::ReplicaParameters {
+    auto p = allot::ReplicaParameters{};
+    p.sessions_max = 6;
+    p.sessions_per_client_max = 3;
+    p.session_ttl = 100ms;
+    return p;
+}
+
+auto at(int ms) -> TimePoint { return TimePoint{allot::Duration{ms}}; }
+
+auto bytes_of(const ClientTable& table) -> std::vector<std::uint8_t> {
+    auto bytes = std::vector<std::uint8_t>{};
+    auto out = allot::Encoder{bytes};
+    table.put(out);
+    return bytes;
+}
+
+auto read(const std::vector<std::uint8_t>& bytes) -> std::pair<ClientTable, bool> {
+    auto in = allot::ByteReader{bytes};
+    auto table = ClientTable::get(in);
+    in.end();
+    return {std::move(table), !in.fault()};
+}
+
+// Opens a session at an index, which is also its time.
+auto open(ClientTable& table, SessionId session, ClientId client, int index) -> Verdict {
+    return table.open({session, client, {}}, few(), at(index), static_cast<std::uint64_t>(index));
+}
+
+}  // namespace
+
+TEST_CASE("the next request of a session is applied, the last one is a duplicate, all others are told why not") {
+    auto table = ClientTable{};
+    CHECK(table.admit("s", 1) == Verdict::session_unknown);
+    REQUIRE(open(table, "s", "anna", 7) == Verdict::registered);
+    CHECK(table.admit("s", 7) == Verdict::stale);
+    CHECK(table.admit("s", 8) == Verdict::applied);
+    CHECK(table.admit("s", 9) == Verdict::gap);
+    table.answer("s", {8, 9, {std::nullopt, Error::node_unknown}}, few(), at(9));
+    CHECK(table.admit("s", 7) == Verdict::stale);
+    CHECK(table.admit("s", 8) == Verdict::duplicate);
+    CHECK(table.admit("s", 9) == Verdict::applied);
+    CHECK(table.admit("s", 10) == Verdict::gap);
+    CHECK(table.find("s")->last == allot::LastRequest{8, 9, {std::nullopt, Error::node_unknown}});
+}
+
+TEST_CASE("a session that is opened again keeps its last answer, and another client cannot take it") {
+    auto table = ClientTable{};
+    REQUIRE(open(table, "s", "anna", 1) == Verdict::registered);
+    table.answer("s", {2, 2, {}}, few(), at(2));
+    CHECK(open(table, "s", "bert", 3) == Verdict::session_taken);
+    CHECK(open(table, "s", "anna", 4) == Verdict::registered);
+    CHECK(table.admit("s", 2) == Verdict::duplicate);
+    CHECK(open(table, SessionId::null(), "anna", 5) == Verdict::id_invalid);
+    CHECK(open(table, "t", ClientId::null(), 5) == Verdict::id_invalid);
+    CHECK(table.size() == 1);
+}
+
+TEST_CASE("a late copy of a session's first life is never applied in its second") {
+    auto table = ClientTable{};
+    REQUIRE(open(table, "s", "anna", 1) == Verdict::registered);
+    table.answer("s", {2, 2, {}}, few(), at(2));
+    table.expire(at(102));
+    REQUIRE(table.admit("s", 2) == Verdict::session_unknown);
+    REQUIRE(open(table, "s", "anna", 103) == Verdict::registered);
+    CHECK(table.admit("s", 2) == Verdict::stale);
+    CHECK(table.admit("s", 104) == Verdict::applied);
+}
+
+TEST_CASE("a client that opens too many sessions closes its own oldest, and no other client's") {
+    auto table = ClientTable{};
+    REQUIRE(open(table, "b", "bert", 1) == Verdict::registered);
+    for (auto i = 2; i < 90; ++i) {
+        REQUIRE(open(table, SessionId{i}, "anna", i) == Verdict::registered);
+        REQUIRE(table.size() <= 4);
+        REQUIRE(table.find("b") != nullptr);
+    }
+    CHECK(table.find(SessionId{86}) == nullptr);
+    CHECK(table.find(SessionId{87}) != nullptr);
+    table.answer(SessionId{87}, {88, 95, {}}, few(), at(95));
+    REQUIRE(open(table, "new", "anna", 96) == Verdict::registered);
+    CHECK(table.find(SessionId{87}) != nullptr);  // it was used since
+    CHECK(table.find(SessionId{88}) == nullptr);
+}
+
+TEST_CASE("a full table refuses a client without a session, and lets the others exchange theirs") {
+    auto table = ClientTable{};
+    for (auto i = 1; i <= 6; ++i) { REQUIRE(open(table, SessionId{i}, ClientId{i}, i) == Verdict::registered); }
+    CHECK(open(table, "s", "late", 10) == Verdict::sessions_full);
+    CHECK(open(table, "t", ClientId{3}, 11) == Verdict::registered);
+    CHECK(table.find(SessionId{3}) == nullptr);
+    CHECK(table.size() == 6);
+}
+
+TEST_CASE(
+    "an unused session ends after its time, not earlier; use lengthens it, its expiry and an outage do not vanish") {
+    auto table = ClientTable{};
+    REQUIRE(open(table, "s", "anna", 0) == Verdict::registered);
+    REQUIRE(table.open({"t", "anna", at(50)}, few(), at(0), 1) == Verdict::registered);
+    table.expire(at(49));
+    CHECK(table.find("t") != nullptr);
+    table.expire(at(50));
+    CHECK(table.find("t") == nullptr);
+    table.answer("s", {1, 2, {}}, few(), at(60));
+    table.expire(at(159));
+    CHECK(table.find("s") != nullptr);
+    table.postpone(1'000ms);
+    table.expire(at(1'159));
+    CHECK(table.find("s") != nullptr);
+    table.expire(at(1'160));
+    CHECK(table.find("s") == nullptr);
+}
+
+TEST_CASE("any step is taken back whole, and any table comes back from its bytes and from no others") {
+    auto random = std::mt19937_64{support::seed()};
+    const auto below = [&](std::uint64_t n) { return random() % n; };
+    auto table = ClientTable{};
+    auto now = 0;
+    for (auto step = std::uint64_t{1}; step < 3'000; ++step) {
+        const auto before = table;
+        const auto back = below(3) == 0;
+        table.begin();
+        for (auto n = below(4); n > 0; --n) {
+            const auto session = SessionId{below(12) + 1};
+            switch (below(4)) {
+                case 0: (void)table.open({session, ClientId{below(4) + 1}, {}}, few(), at(now), step); break;
+                case 1:
+                    if (const auto* known = table.find(session)) {
+                        table.answer(session, {known->last.seq + 1, step, {Error::task_ended}}, few(), at(now));
+                    }
+                    break;
+                case 2: table.expire(at(now += static_cast<int>(below(60)))); break;
+                default: table.postpone(allot::Duration{below(3)}); break;
+            }
+        }
+        if (back) {
+            table.rollback();
+            REQUIRE(table == before);
+            REQUIRE(bytes_of(table) == bytes_of(before));
+        }
+        const auto bytes = bytes_of(table);
+        const auto [again, good] = read(bytes);
+        REQUIRE(good);
+        REQUIRE(again == table);
+        REQUIRE(again.root() == table.root());
+        auto cut = bytes;
+        cut.resize(below(bytes.size()));
+        REQUIRE_FALSE(read(cut).second);
+        auto flipped = bytes;
+        flipped[below(bytes.size())] ^= static_cast<std::uint8_t>(1U << below(8));
+        const auto [other, taken] = read(flipped);
+        REQUIRE((!taken || bytes_of(other) == flipped));
+    }
+}
+
+TEST_CASE("a table that was taken back and one that was read close the same sessions afterwards") {
+    auto table = ClientTable{};
+    for (auto i = 1; i <= 3; ++i) { REQUIRE(open(table, SessionId{i}, "anna", i) == Verdict::registered); }
+    auto kept = table;
+    table.begin();
+    (void)open(table, "x", "anna", 9);
+    table.rollback();
+    auto again = read(bytes_of(table)).first;
+    for (auto* each : {&kept, &table, &again}) {
+        REQUIRE(open(*each, "y", "anna", 10) == Verdict::registered);
+        each->expire(at(103));
+    }
+    CHECK(kept == table);
+    CHECK(kept == again);
+    CHECK(kept.size() == 1);
+}
+
+TEST_CASE("every verdict has a number, a name and a sentence") {
+    for (const auto verdict : allot::enumerators<Verdict>()) {
+        CHECK(message(verdict) != "unknown verdict");
+        CHECK_FALSE(allot::enumerator_name(verdict).empty());
+    }
+    CHECK(message(Verdict{}) == "unknown verdict");
+}
+
+}  // namespace client_table_test
