@@ -11,6 +11,7 @@
 #include <optional>
 #include <random>
 #include <set>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -49,8 +50,7 @@ struct Thrown {};
 struct Checkpoint {
     std::uint64_t position = 0;
     allot::Hash256 root{};
-    D dispatcher{};
-    Bytes own{};
+    Bytes snapshot{};
 };
 
 struct Client {
@@ -312,7 +312,8 @@ private:
     void keep(const Machine& m) {
         if (!m.good || m.replica.position() == 0 || (corrupted_ && m.replica.id() == 2)) { return; }
         auto copy = m.replica;
-        kept_.push_back({m.replica.position(), copy.root(), m.replica.dispatcher(), m.replica.own_bytes()});
+        kept_.push_back({m.replica.position(), copy.root(),
+                         allot::snapshot(m.replica.dispatcher(), m.replica.position(), m.replica.embedded())});
     }
 
     // Starts again from any checkpoint, of any replica, and reads the log from a little before it.
@@ -326,7 +327,10 @@ private:
         }
         ++counts_.restarts;
         const auto& from = kept_[below(kept_.size())];
-        auto again = R::restore(from.dispatcher, id, from.own);
+        auto loaded = allot::load_snapshot(std::span<const std::uint8_t>{from.snapshot}, D{});
+        REQUIRE(loaded);
+        REQUIRE(loaded->state_root == from.root);
+        auto again = R::restore(*std::move(loaded), id);
         REQUIRE(again);
         REQUIRE(again->root() == from.root);
         REQUIRE(again->position() == from.position);

@@ -19,6 +19,8 @@
 #include <allot/dispatcher/session.hpp>
 #include <allot/journal/encode.hpp>
 #include <allot/journal/event_hash.hpp>
+#include <allot/journal/sections.hpp>
+#include <allot/journal/snapshot.hpp>
 #include <allot/journal/state_root.hpp>
 #include <allot/replica/attestation.hpp>
 #include <allot/replica/client_table.hpp>
@@ -77,6 +79,15 @@ public:
         replica.tally_ = AttestationTally::get(in);
         in.end();
         if (in.fault()) { return FailureOf<DecodeFault>{*in.fault()}; }
+        return replica;
+    }
+    /// The replica of a checkpoint, which is a snapshot with `embedded()` as its section. Its tree is taken over.
+    [[nodiscard]] static auto restore(Loaded<Dispatcher> checkpoint, ReplicaId id) -> Result<Replica, DecodeFault> {
+        if (checkpoint.embedded.name != section_name) {
+            return FailureOf<DecodeFault>{DecodeFault{DecodeError::kind_unknown, 0}};
+        }
+        auto replica = restore(std::move(checkpoint.dispatcher), id, checkpoint.embedded.bytes);
+        if (replica) { replica->tree_.emplace(std::move(checkpoint.tree)); }
         return replica;
     }
 
@@ -180,8 +191,7 @@ public:
     /// @complexity linear in the records the first time; then O(log n) hashes for each record touched since the last
     /// call, and linear in the sessions.
     [[nodiscard]] auto root() -> Hash256 {
-        const auto section = own_bytes();
-        return Sha256{}.bytes(tree().root()).bytes(section).finish();
+        return tree().root(embedded());
     }
 
     /// The tree of the dispatcher's state, brought up to date. @complexity as `root`, without the sessions.
@@ -206,6 +216,9 @@ public:
         tally_.put(out);
         return bytes;
     }
+
+    /// The section of a checkpoint, for a `SnapshotWriter`. @complexity as `own_bytes`.
+    [[nodiscard]] auto embedded() const -> EmbeddedSection { return {section_name, own_bytes()}; }
 
     /// True if dispatchers and all that is replicated next to them are equal.
     friend auto operator==(const Replica& a, const Replica& b) -> bool {
@@ -371,6 +384,7 @@ private:
         effects.attestation = own;
     }
 
+    static constexpr auto section_name = "allot replica";
     static constexpr auto touched_max = std::size_t{1} << 16U;
 
     Dispatcher dispatcher_;
