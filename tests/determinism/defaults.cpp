@@ -54,7 +54,9 @@ void add_defaults(Scenarios& all) {
             c.name, seed++, c.bend, setup, [=] { return setup.make<D>(); }, c.never));
     }
     // The first again, with another key of the id hashes, which must not show.
-    const auto other = scenario("another key", first_seed, {}, {}, [] { return support::Setup{}.make<D>({}, {7, 11}); });
+    const auto other = scenario("another key", first_seed, {}, {}, [] {
+        return support::Setup{}.make<D>({}, {7, 11});
+    });
     all.push_back({other.name, [first = all.front(), other](std::uint32_t commands) {
                        auto report = other.run(commands);
                        if (report.digest != first.run(commands).digest) { report.broken = "the key of the ids shows"; }

@@ -1,4 +1,4 @@
-#include "../examples/replay/posix_file.hpp"
+#include <allot/journal/posix_file.hpp>
 
 #include <array>
 #include <cerrno>
@@ -36,7 +36,7 @@ namespace {
 using allot::IoError;
 using allot::LogError;
 using allot::LogMark;
-using replay::PosixFile;
+using allot::PosixFile;
 using Bytes = std::vector<std::uint8_t>;
 
 // A folder that goes when the test does.

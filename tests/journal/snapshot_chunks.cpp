@@ -68,8 +68,8 @@ auto any_content(std::size_t size) -> Bytes {
 
 TEST_CASE("content comes back, whatever its length and the pieces it comes in") {
     constexpr auto chunk = allot::snapshot_chunk;
-    for (const auto size : {std::size_t{1}, chunk - 33, chunk - 32, chunk - 31, chunk - 1, chunk, chunk + 1, 2 * chunk - 64,
-                            2 * chunk, 2 * chunk + 31, 3 * chunk}) {
+    for (const auto size : {std::size_t{1}, chunk - 33, chunk - 32, chunk - 31, chunk - 1, chunk, chunk + 1,
+                            2 * chunk - 64, 2 * chunk, 2 * chunk + 31, 3 * chunk}) {
         const auto content = any_content(size);
         const auto bytes = written(content, 100'003);
         CHECK(bytes == written(content, size));

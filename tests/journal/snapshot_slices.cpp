@@ -81,7 +81,10 @@ void run(std::uint64_t seed, Seen& seen) {
             }
             tree.follow(d, touched);
         }
-        const auto slice = pace == 0 ? 1 : pace == 1 ? random() % 600 : pace == 2 ? random() % 20'000 : static_cast<std::size_t>(-1);
+        const auto slice = pace == 0   ? 1
+                           : pace == 1 ? random() % 600
+                           : pace == 2 ? random() % 20'000
+                                       : static_cast<std::size_t>(-1);
         REQUIRE_FALSE(writer.write(d, sink, slice));
     }
     REQUIRE(sink.bytes == whole);
@@ -134,8 +137,11 @@ TEST_CASE("a sink without room is told") {
 
 TEST_CASE("the embedder's section is part of the root, its name and its bytes") {
     const auto d = allot::Dispatcher<>{};
-    const auto roots = std::vector{allot::state_root(d), allot::state_root(d, {"a", {}}), allot::state_root(d, {"b", {}}),
-                                   allot::state_root(d, {"a", {1}}), allot::state_root(d, {"a", {2}}),
+    const auto roots = std::vector{allot::state_root(d),
+                                   allot::state_root(d, {"a", {}}),
+                                   allot::state_root(d, {"b", {}}),
+                                   allot::state_root(d, {"a", {1}}),
+                                   allot::state_root(d, {"a", {2}}),
                                    allot::state_root(d, {"", {1}})};
     for (auto a = roots.begin(); a != roots.end(); ++a) { CHECK(std::find(a + 1, roots.end(), *a) == roots.end()); }
     auto bytes = allot::snapshot(d, 1, {"a", Bytes(40'000'000, std::uint8_t{9})});  // longer than the loader's window

@@ -14,8 +14,8 @@ namespace allot { inline namespace v0 {
 
 /// Entries of one section as they were when a snapshot began, by number.
 ///
-/// Bytes lie one behind the other in blocks, and pages of places are made where a number falls, so keeping an entry costs
-/// no allocation of its own.
+/// Bytes lie one behind the other in blocks, and pages of places are made where a number falls, so keeping an entry
+/// costs no allocation of its own.
 class FormerEntries {
 public:
     /// True if an entry is kept under this number, or that there was none. @complexity O(1).

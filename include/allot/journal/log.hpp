@@ -161,6 +161,9 @@ public:
     /// The fault that stopped the reader; none before a fault, and none at the end of an undamaged log.
     [[nodiscard]] auto fault() const noexcept -> const std::optional<LogFault>& { return fault_; }
 
+    /// The position and the check with which the log begins, as its header says; known once `next` was called.
+    [[nodiscard]] auto begun() const noexcept -> const LogMark& { return begun_; }
+
     /// The end of the log after the records read so far; all of them are good.
     [[nodiscard]] auto mark() const noexcept -> const LogMark& { return mark_; }
 
@@ -240,6 +243,7 @@ private:
                 detail::log_check(0, std::span{buffer_}.first(detail::log_header_size - 8))) {
                 mark_ = {position, check, detail::log_header_size};
                 synced_ = {position, check, 0};
+                begun_ = synced_;
                 return true;
             }
         }
@@ -273,6 +277,7 @@ private:
     Source* source_;
     LogMark mark_{};
     LogMark synced_{};
+    LogMark begun_{};
     std::vector<std::uint8_t> buffer_{};
     std::vector<std::uint8_t> room_{};
     std::optional<LogFault> fault_{};

@@ -51,8 +51,8 @@ namespace allot { inline namespace v0 {
 ///     session.commit();
 ///     writer.write(dispatcher, sink, 4'096);
 ///
-/// The snapshot is that of the state at the beginning. The writer copies nothing at once. It keeps what `follow` shows to
-/// have changed before it was written, so its memory grows with the changes meanwhile.
+/// The snapshot is that of the state at the beginning. The writer copies nothing at once. It keeps what `follow` shows
+/// to have changed before it was written, so its memory grows with the changes meanwhile.
 template <class Dispatcher>
 class SnapshotWriter {
 public:
@@ -77,8 +77,8 @@ public:
         begin_section();
     }
 
-    /// Keeps what a session changed and is not yet written, as it was before. Call it for each session before its commit
-    /// or rollback; of nested sessions, for the outermost.
+    /// Keeps what a session changed and is not yet written, as it was before. Call it for each session before its
+    /// commit or rollback; of nested sessions, for the outermost.
     /// @complexity linear in the changes of the session.
     void follow(const Session<Dispatcher>& session) {
         if (section_ == section_count) { return; }
@@ -235,7 +235,7 @@ private:
     detail::ChunkWriter chunks_;
     std::optional<Hash256> root_;
     EmbeddedSection embedded_;
-    StateTree tree_{};  // used only without `root_`
+    StateTree tree_{};                                   // used only without `root_`
     std::array<std::uint32_t, section_count> counts_{};  // entries left to write
     std::array<FormerEntries, section_count> former_{};
     std::size_t section_ = 0;
@@ -320,8 +320,12 @@ template <class Source, class Dispatcher>
         left -= part.size();
         reach += refill();
     }
-    if (in.fault()) { return refused(broken.value_or(SnapshotFault{SnapshotError::malformed, "embedder", 0, in.fault()})); }
-    if (const auto fault = detail::read_policies(in, composed, limits.parameters)) { return refused(broken.value_or(*fault)); }
+    if (in.fault()) {
+        return refused(broken.value_or(SnapshotFault{SnapshotError::malformed, "embedder", 0, in.fault()}));
+    }
+    if (const auto fault = detail::read_policies(in, composed, limits.parameters)) {
+        return refused(broken.value_or(*fault));
+    }
 
     auto loader = detail::SnapshotLoader<Dispatcher>{in, composed.state().key(), reach};
     auto tree = StateTree{};
@@ -341,7 +345,7 @@ template <class Source, class Dispatcher>
     return Loaded<Dispatcher>{std::move(composed), *position, root, std::move(embedded), std::move(tree)};
 }
 
-/// The same for a snapshot in memory.
+/// The same for a snapshot in memory. Error: as above.
 template <class Dispatcher>
 [[nodiscard]] auto load_snapshot(std::span<const std::uint8_t> bytes, Dispatcher composed,
                                  const SnapshotLimits& limits = {}) -> Result<Loaded<Dispatcher>, SnapshotFault> {

@@ -105,8 +105,8 @@ public:
         auto tree = StateTree{};
         return load(tree, [] { return std::uint64_t{0}; });
     }
-    /// The same; each entry's bytes are set in `tree`. Before each value, `refill() -> std::uint64_t` may give `in` more
-    /// bytes and return their number.
+    /// The same; each entry's bytes are set in `tree`. Before each value, `refill() -> std::uint64_t` may give `in`
+    /// more bytes and return their number.
     template <class Refill>
     [[nodiscard]] auto load(StateTree& tree, const Refill& refill) -> std::optional<SnapshotFault> {
         counters();

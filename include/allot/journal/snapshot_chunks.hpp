@@ -129,7 +129,9 @@ private:
     [[nodiscard]] auto stands_at(const Hash256& hash, std::size_t offset) const -> bool {
         return std::equal(hash.begin(), hash.end(), buffer_.begin() + static_cast<std::ptrdiff_t>(offset));
     }
-    void drop(std::size_t bytes) { buffer_.erase(buffer_.begin(), buffer_.begin() + static_cast<std::ptrdiff_t>(bytes)); }
+    void drop(std::size_t bytes) {
+        buffer_.erase(buffer_.begin(), buffer_.begin() + static_cast<std::ptrdiff_t>(bytes));
+    }
 
     /// Reads until the buffer holds the longest chunk and what may follow it, or the source ends. False if it failed.
     auto fill() -> bool {

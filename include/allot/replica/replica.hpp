@@ -82,6 +82,7 @@ public:
         return replica;
     }
     /// The replica of a checkpoint, which is a snapshot with `embedded()` as its section. Its tree is taken over.
+    /// Error: `kind_unknown` for a section of another name, and as above.
     [[nodiscard]] static auto restore(Loaded<Dispatcher> checkpoint, ReplicaId id) -> Result<Replica, DecodeFault> {
         if (checkpoint.embedded.name != section_name) {
             return FailureOf<DecodeFault>{DecodeFault{DecodeError::kind_unknown, 0}};
@@ -190,9 +191,7 @@ public:
     /// The state root: of the dispatcher, and of all that is replicated next to it.
     /// @complexity linear in the records the first time; then O(log n) hashes for each record touched since the last
     /// call, and linear in the sessions.
-    [[nodiscard]] auto root() -> Hash256 {
-        return tree().root(embedded());
-    }
+    [[nodiscard]] auto root() -> Hash256 { return tree().root(embedded()); }
 
     /// The tree of the dispatcher's state, brought up to date. @complexity as `root`, without the sessions.
     [[nodiscard]] auto tree() -> StateTree& {

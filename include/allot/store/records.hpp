@@ -190,7 +190,7 @@ public:
     [[nodiscard]] auto savepoint() const noexcept -> std::size_t { return undo_log_.size(); }
     /// The entries that changed since the savepoint.
     [[nodiscard]] auto touched(std::size_t savepoint) const -> Touched { return undo_log_.touched(savepoint); }
-    /// Calls `f(note)` for each note since the savepoint, oldest first.
+    /// Calls `f(note)` for each note since the savepoint, oldest first. @complexity linear in these notes.
     template <class F>
     void each_note(std::size_t savepoint, F&& f) const {
         undo_log_.each(savepoint, std::forward<F>(f));

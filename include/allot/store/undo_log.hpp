@@ -141,7 +141,7 @@ public:
         }
         return touched;
     }
-    /// Calls `f(note)` for each note from a savepoint on, oldest first.
+    /// Calls `f(note)` for each note from a savepoint on, oldest first. @complexity linear in these notes.
     template <class F>
     void each(std::size_t savepoint, F&& f) const {
         for (auto i = savepoint; i < entries_.size(); ++i) { std::visit(f, entries_[i]); }

@@ -14,9 +14,10 @@
 
 #include <allot/journal/log_io.hpp>
 
-namespace replay {
+namespace allot { inline namespace v0 {
 
-/// A file as a sink and a source of bytes for `allot::LogWriter`, `LogReader` and `recover`, on POSIX systems.
+/// A file as a sink and a source of bytes for `LogWriter`, `LogReader` and `recover`, on POSIX systems. No other header
+/// but those of its kind needs a system.
 ///
 /// Appending and reading do not disturb each other. Only one process at a time may have it open for writing. It is
 /// opened without `O_APPEND`: with it, `recover` could not write unsynced records again in place, because every write
@@ -25,23 +26,23 @@ class PosixFile {
 public:
     /// Opens a log for reading and writing, and creates it if it is missing. Refuses a log open for writing elsewhere:
     /// `in_use`.
-    [[nodiscard]] static auto to_write(const std::string& path) -> allot::Result<PosixFile, allot::IoError> {
+    [[nodiscard]] static auto to_write(const std::string& path) -> Result<PosixFile, IoError> {
         auto file = open(path, O_RDWR | O_CREAT);
         if (!file) { return file; }
         if (again([&] { return ::flock(file->handle_, LOCK_EX | LOCK_NB); }) != 0) {
-            return allot::FailureOf<allot::IoError>{errno == EWOULDBLOCK ? allot::IoError::in_use
-                                                                         : allot::IoError::write_failed};
+            return FailureOf<IoError>{errno == EWOULDBLOCK ? IoError::in_use
+                                                                         : IoError::write_failed};
         }
         // A new file outlasts a crash only once its folder is synced.
         const auto slash = path.rfind('/');
         auto folder = open(slash == std::string::npos ? "." : path.substr(0, slash + 1), O_RDONLY | O_DIRECTORY);
         if (!folder || folder->sync() || (::lseek(file->handle_, 0, SEEK_END) < 0 && errno != ESPIPE)) {
-            return allot::FailureOf<allot::IoError>{allot::IoError::write_failed};
+            return FailureOf<IoError>{IoError::write_failed};
         }
         return file;
     }
     /// Opens a log for reading.
-    [[nodiscard]] static auto to_read(const std::string& path) -> allot::Result<PosixFile, allot::IoError> {
+    [[nodiscard]] static auto to_read(const std::string& path) -> Result<PosixFile, IoError> {
         return open(path, O_RDONLY);
     }
     /// Takes over an open handle, such as a pipe.
@@ -58,12 +59,12 @@ public:
     }
 
     /// Writes all the bytes at the end, or at the place set by `seek` or `cut`.
-    [[nodiscard]] auto append(std::span<const std::uint8_t> bytes) -> std::optional<allot::IoError> {
+    [[nodiscard]] auto append(std::span<const std::uint8_t> bytes) -> std::optional<IoError> {
         while (!bytes.empty()) {
             const auto written = again([&] { return ::write(handle_, bytes.data(), bytes.size()); });
             if (written <= 0) {
                 const auto full = written == 0 || errno == ENOSPC || errno == EDQUOT || errno == EFBIG;
-                return full ? allot::IoError::no_space : allot::IoError::write_failed;
+                return full ? IoError::no_space : IoError::write_failed;
             }
             bytes = bytes.subspan(static_cast<std::size_t>(written));
         }
@@ -72,23 +73,23 @@ public:
 
     /// Waits until the device has stored all appended bytes. After a failure pages may be lost although they look
     /// written, so a second attempt would prove nothing.
-    [[nodiscard]] auto sync() -> std::optional<allot::IoError> {
-        if (again([&] { return ::fsync(handle_); }) != 0) { return allot::IoError::sync_failed; }
+    [[nodiscard]] auto sync() -> std::optional<IoError> {
+        if (again([&] { return ::fsync(handle_); }) != 0) { return IoError::sync_failed; }
         return std::nullopt;
     }
 
     /// Reads on from the end of the last read, first from the beginning.
-    [[nodiscard]] auto read(std::span<std::uint8_t> into) -> allot::Result<std::size_t, allot::IoError> {
+    [[nodiscard]] auto read(std::span<std::uint8_t> into) -> Result<std::size_t, IoError> {
         const auto got = again([&] { return ::pread(handle_, into.data(), into.size(), read_at_); });
-        if (got < 0) { return allot::FailureOf<allot::IoError>{allot::IoError::read_failed}; }
+        if (got < 0) { return FailureOf<IoError>{IoError::read_failed}; }
         read_at_ += got;
         return static_cast<std::size_t>(got);
     }
 
     /// Drops all but the first `bytes` bytes.
-    [[nodiscard]] auto cut(std::uint64_t bytes) -> std::optional<allot::IoError> {
+    [[nodiscard]] auto cut(std::uint64_t bytes) -> std::optional<IoError> {
         if (again([&] { return ::ftruncate(handle_, static_cast<::off_t>(bytes)); }) != 0) {
-            return allot::IoError::write_failed;
+            return IoError::write_failed;
         }
         seek(bytes);
         return std::nullopt;
@@ -102,11 +103,11 @@ public:
 private:
     explicit PosixFile(int handle) noexcept : handle_{handle} {}
 
-    static auto open(const std::string& path, int flags) -> allot::Result<PosixFile, allot::IoError> {
+    static auto open(const std::string& path, int flags) -> Result<PosixFile, IoError> {
         const auto handle = again([&] { return ::open(path.c_str(), flags | O_CLOEXEC, 0644); });
         if (handle < 0) {
-            return allot::FailureOf<allot::IoError>{(flags & O_CREAT) != 0 ? allot::IoError::write_failed
-                                                                           : allot::IoError::read_failed};
+            return FailureOf<IoError>{(flags & O_CREAT) != 0 ? IoError::write_failed
+                                                                           : IoError::read_failed};
         }
         return PosixFile{handle};
     }
@@ -124,4 +125,4 @@ private:
     ::off_t read_at_ = 0;
 };
 
-}  // namespace replay
+}}  // namespace allot::v0
