@@ -243,6 +243,7 @@ TEST_CASE("the operator's entries are applied once and in order, parameters only
     CHECK(verdict(body::Parameters{2, p}) == Verdict::applied);
     CHECK(log.replica.parameters().replicas == 5);
     CHECK(verdict(body::Parameters{1, {}}) == Verdict::stale);
+    CHECK(verdict(body::Operator<Command>{3, std::vector<Command>(1'025, join(1))}) == Verdict::too_many_commands);
     CHECK(verdict(body::Operator<Command>{3, {command::Configure<D::Configuration>{allot::RulesParameters{}, 4}}}) ==
           Verdict::applied);
     CHECK(log.replica.dispatcher().state().counters().rules_version == 4);
