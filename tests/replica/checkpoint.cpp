@@ -29,9 +29,7 @@ auto lived() -> BegunLog {
     log.parameters(p);
     for (auto i = 1; i < 12; ++i) {
         (void)log.next({join(i), submit(i), join(i)});
-        if (!log.sink.attested.empty()) {
-            (void)log.append(log.replica.now(), body::Attest{log.sink.attested.at(0)});
-        }
+        if (!log.sink.attested.empty()) { (void)log.append(log.replica.now(), body::Attest{log.sink.attested.at(0)}); }
         log.tick(log.replica.now() + 1s);
     }
     (void)log.append(log.replica.now(), body::ChainHead{2, allot::Hash256{9}});
@@ -104,7 +102,8 @@ TEST_CASE("bytes that no replica wrote are refused with a fault, or are the byte
             REQUIRE(other->parameters().fault() == nullptr);
             auto copy = *other;
             auto sink = Sink{};
-            (void)copy.apply(copy.position() + 1, allot::encode_entry(Entry{0, 1, TimePoint{Duration{2'000'000}}, body::Tick{}}), sink);
+            (void)copy.apply(copy.position() + 1,
+                             allot::encode_entry(Entry{0, 1, TimePoint{Duration{2'000'000}}, body::Tick{}}), sink);
         }
         REQUIRE_FALSE(read({bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(at)}));
     }

@@ -265,6 +265,9 @@ TEST_CASE("a front's check is the verdict that the entry would get") {
 
 TEST_CASE("an outage postpones leases and sessions once, by the gap beyond gap_max and at most outage_max") {
     auto log = BegunLog{};
+    auto p = allot::ReplicaParameters{};
+    p.session_ttl = 600s;
+    log.parameters(p);
     (void)log.next({join(1), submit(1)});
     log.tick(at(1'000'100));
     const auto lease = log.replica.dispatcher().lease(1);
