@@ -34,6 +34,10 @@ auto lived() -> std::vector<Bytes> {
     for (auto i = 1; i < 4; ++i) { (void)log.open(SessionId{i}, "client"); }
     (void)log.append(log.replica.now(), body::Operator<Command>{2, {command::Postpone{1s}, submit(3)}});
     (void)log.append(log.replica.now(), body::ChainHead{2, allot::Hash256{9}});
+    const auto seq = log.open("late", "another");
+    for (auto i = 1; i <= 12; ++i) {  // so that the tally takes memory after a root was computed
+        (void)log.request("late", seq + static_cast<std::uint64_t>(i), {join(10 + i)});
+    }
     return log.entries;
 }
 
