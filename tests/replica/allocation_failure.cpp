@@ -23,7 +23,7 @@ auto lived() -> std::vector<Bytes> {
     auto log = BegunLog{};
     auto p = allot::ReplicaParameters{};
     p.attest_every = 1;
-    p.state_every = 2;
+    p.state_every = 1;
     p.attested_max = 2;
     p.sessions_per_client_max = 2;
     log.parameters(p);
