@@ -42,7 +42,7 @@ auto lived() {
     const auto seq = apply(1'000'000, body::Register{"s", "client", {}});
     auto commands = std::vector<typename R::Command>{};
     for (auto i = 1; i <= 6; ++i) { commands.emplace_back(command::Join{support::plain_node(i)}); }
-    for (auto i = 1; i <= 4; ++i) { commands.emplace_back(command::Submit{support::plain_task(i)}); }
+    for (auto i = 1; i <= 4; ++i) { commands.emplace_back(command::Submit{support::paying(i, 10)}); }
     apply(1'000'000, body::Requests<typename R::Command>{{{"s", seq + 1, std::move(commands), {}}}});
     apply(1'000'100, body::Tick{2, links.link(2)});
     return std::pair{std::move(replica), started};

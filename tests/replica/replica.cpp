@@ -243,6 +243,7 @@ TEST_CASE("the operator's entries are applied once and in order, parameters only
     CHECK(verdict(body::Parameters{2, p}) == Verdict::applied);
     CHECK(log.replica.parameters().replicas == 5);
     CHECK(verdict(body::Parameters{1, {}}) == Verdict::stale);
+    CHECK(verdict(body::Operator<Command>{3, std::vector<Command>(1'025, join(1))}) == Verdict::too_many_commands);
     CHECK(verdict(body::Operator<Command>{3, {command::Configure<D::Configuration>{allot::RulesParameters{}, 4}}}) ==
           Verdict::applied);
     CHECK(log.replica.dispatcher().state().counters().rules_version == 4);
@@ -264,6 +265,9 @@ TEST_CASE("a front's check is the verdict that the entry would get") {
 
 TEST_CASE("an outage postpones leases and sessions once, by the gap beyond gap_max and at most outage_max") {
     auto log = BegunLog{};
+    auto p = allot::ReplicaParameters{};
+    p.session_ttl = 600s;
+    log.parameters(p);
     (void)log.next({join(1), submit(1)});
     log.tick(at(1'000'100));
     const auto lease = log.replica.dispatcher().lease(1);
@@ -400,6 +404,11 @@ TEST_CASE("rule 6: the majority stops a replica that differs, and names one that
         }
     }
     REQUIRE(votes.size() == 3);
+    for (auto id = 0U; id < 3; ++id) {  // a vote in another's name does not count
+        const auto before = logs[id].replica.tally();
+        (void)logs[id].append(logs[id].replica.now(), body::Attest{votes[2]}, 1);
+        CHECK(logs[id].replica.tally() == before);
+    }
     auto faults = std::vector<std::optional<allot::ReplicaFault>>(3);
     auto suspects = std::vector<std::size_t>(3);
     for (const auto& vote : votes) {

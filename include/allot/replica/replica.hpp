@@ -42,8 +42,8 @@ namespace allot { inline namespace v0 {
 /// It has no transport, clock or thread. An entry never fails: a request that cannot be applied has a verdict. Only an
 /// entry of unknown form, or a majority with other hashes, stops the replica for good.
 ///
-/// If an exception is thrown, such as `std::bad_alloc`, the replica is as before the entry. The one exception is memory
-/// that runs out while the changes are taken back, which ends the program.
+/// If an exception is thrown, such as `std::bad_alloc`, the replica is as before the entry. If memory runs out while
+/// the changes are taken back, the program ends. A sink that throws loses effects of an entry that stays applied.
 ///
 /// @complexity of an entry: that of its commands, and O(log n) for each request with n sessions.
 template <class Dispatcher>
@@ -312,7 +312,8 @@ private:
     void run(const entry::Attest&, const Entry&, EntryEffects&) {}  // counted by `attest`, when all else is done
 
     void run(const entry::Parameters& body, const Entry&, EntryEffects& effects) {
-        auto reply = operators(body.seq, [&] { return body.parameters.fault() == nullptr; });
+        auto reply =
+            operators(body.seq, body.parameters.fault() == nullptr ? Verdict::applied : Verdict::parameter_invalid);
         if (reply.verdict == Verdict::applied) {
             own_.parameters = body.parameters;
             own_.operators = {body.seq, own_.index, {}};
@@ -328,7 +329,8 @@ private:
     }
 
     void run(const entry::Operator<Command>& body, const Entry&, EntryEffects& effects) {
-        auto reply = operators(body.seq, [] { return true; });
+        const auto fits = body.commands.size() <= own_.parameters.commands_max;
+        auto reply = operators(body.seq, fits ? Verdict::applied : Verdict::too_many_commands);
         if (reply.verdict == Verdict::applied) {
             reply.answers = execute(body.commands, effects.events);
             own_.operators = {body.seq, own_.index, reply.answers};
@@ -338,14 +340,13 @@ private:
 
     void run(const entry::ChainHead& body, const Entry& entry, EntryEffects&) { own_.note(body, entry.proposer); }
 
-    template <class Sound>
-    [[nodiscard]] auto operators(std::uint64_t seq, const Sound& is_sound) const -> Reply {
-        auto reply = Reply{SessionId::null(), seq, own_.index, verdict_on(own_.operators, seq), {}};
-        if (reply.verdict == Verdict::duplicate) {
+    /// The reply to an entry of the operator, with the verdict `next` if its turn has come.
+    [[nodiscard]] auto operators(std::uint64_t seq, Verdict next) const -> Reply {
+        const auto verdict = verdict_on(own_.operators, seq);
+        auto reply = Reply{SessionId::null(), seq, own_.index, verdict == Verdict::applied ? next : verdict, {}};
+        if (verdict == Verdict::duplicate) {
             reply.index = own_.operators.index;
             reply.answers = own_.operators.answers;
-        } else if (reply.verdict == Verdict::applied && !is_sound()) {
-            reply.verdict = Verdict::parameter_invalid;
         }
         return reply;
     }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <optional>
+#include <string_view>
 #include <vector>
 
 #include <allot/core/fields.hpp>
@@ -13,6 +14,9 @@
 #include <allot/replica/parameters.hpp>
 
 namespace allot { inline namespace v0 {
+
+/// Name of the section of a checkpoint that holds `Replica::own_bytes`.
+inline constexpr auto replica_section_name = std::string_view{"allot replica"};
 
 /// The hash chain of one leader.
 struct LeaderChain {
