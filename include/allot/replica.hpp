@@ -12,4 +12,5 @@
 #include <allot/replica/ordered_log.hpp>
 #include <allot/replica/parameters.hpp>
 #include <allot/replica/replica.hpp>
+#include <allot/replica/replica_store.hpp>
 // IWYU pragma: end_exports

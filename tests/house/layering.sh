@@ -90,6 +90,8 @@ faults=$(
                     if (file != "allot/result.hpp") fault("only result.hpp includes tl::expected")
                 } else if (header ~ /^boost\/multi_index/) {
                     if (room != "job" && room != "queue") fault("Boost.MultiIndex belongs to queue and job")
+                } else if (header ~ /^(sys\/|fcntl|unistd|dirent)/) {
+                    if (file !~ /^allot\/journal\/posix_/) fault("only journal/posix_*.hpp needs a system")
                 } else if (header ~ /\// && header !~ /^boost\//) {
                     fault(header " is not one of our dependencies")
                 }

@@ -1,5 +1,3 @@
-#include <allot/journal/posix_file.hpp>
-
 #include <array>
 #include <cerrno>
 #include <csignal>
@@ -17,6 +15,7 @@
 #include <unistd.h>
 
 #include <allot/journal/log.hpp>
+#include <allot/journal/posix_file.hpp>
 
 #include "support/catch.hpp"
 

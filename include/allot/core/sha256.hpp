@@ -42,7 +42,7 @@ public:
     /// The eight words between two blocks.
     using State = std::array<std::uint32_t, 8>;
 
-    /// The words after all bytes fed so far: a start for `joined` that names what those bytes say.
+    /// The words after all bytes fed so far: a start for `joined` that depends on these bytes.
     /// @pre the bytes fill whole blocks of 64.
     [[nodiscard]] constexpr auto state() const noexcept -> const State& { return state_; }
 

@@ -23,11 +23,11 @@
 
 namespace allot { inline namespace v0 {
 
-/// When a store writes snapshots, and what it keeps.
+/// When a store writes snapshots, and how many it keeps.
 struct StoreParameters {
-    std::uint64_t checkpoint_every = 1'000'000;       ///< Records between snapshots; 0: only when asked for.
-    std::size_t slice_bytes = std::size_t{1} << 18U;  ///< Bytes of a snapshot that one `sync` writes.
-    std::uint32_t snapshots_kept = 2;                 ///< Number of snapshots kept, at least 1.
+    std::uint64_t checkpoint_every = 1'000'000;         ///< Records between snapshots; 0: only when asked for.
+    std::size_t slice_bytes = std::size_t{1} << 18U;    ///< Bytes of a snapshot that one `sync` writes.
+    std::uint32_t snapshots_kept = 2;                   ///< Number of snapshots kept, at least 1.
     std::uint64_t reach_max = std::uint64_t{1} << 26U;  ///< As `SnapshotLimits::reach_max`: the files are one's own.
 };
 
@@ -52,8 +52,9 @@ concept store_machine = requires(M& m, const M& c, std::uint64_t position, std::
 /// A state that outlasts crashes: records in a log, and snapshots from which the log is read on.
 ///
 /// The log is cut into segments `log-<first position>.allot`, each with the check of the one before. A snapshot
-/// `snapshot-<position>.allot` begins together with a segment, is written a slice at each `sync`, and gets its name once
-/// it is synced. Then older snapshots beyond `snapshots_kept` are removed, and segments that lie before the oldest kept.
+/// `snapshot-<position>.allot` begins together with a segment, is written a slice at each `sync`, and gets its name
+/// once it is synced. Then older snapshots beyond `snapshots_kept` are removed, and segments that lie before the oldest
+/// kept.
 ///
 /// A record is acknowledged once `sync` has returned without an error. After an error of the log the store refuses all
 /// records with `broken`; open it again.
@@ -63,7 +64,7 @@ class BasicStore {
     using Dispatcher = typename Machine::Dispatcher;
 
 public:
-    /// Opens the folder, whatever is there: loads the newest good snapshot, reads the log from it on, cuts a torn tail.
+    /// Opens the folder: loads the newest good snapshot, reads the log from it on, cuts a torn tail.
     /// An empty folder gives the machine as it is.
     ///
     /// A snapshot that cannot be loaded gets the ending `.bad` if an older one and the log, or the log alone, give the
@@ -73,8 +74,14 @@ public:
     /// @complexity linear in the snapshot and in the log behind it.
     [[nodiscard]] static auto open(Folder folder, Machine begun, const StoreParameters& parameters = {})
         -> Result<BasicStore, StoreFault> {
+        return open(std::move(folder), std::move(begun), parameters, [](const Machine&) {});
+    }
+    /// The same, calling `replayed(machine)` after each record of the log. Error: as above.
+    template <class Replayed>
+    [[nodiscard]] static auto open(Folder folder, Machine begun, const StoreParameters& parameters,
+                                   const Replayed& replayed) -> Result<BasicStore, StoreFault> {
         auto store = BasicStore{std::move(folder), std::move(begun), parameters};
-        if (auto fault = store.recover_all()) { return FailureOf<StoreFault>{std::move(*fault)}; }
+        if (auto fault = store.recover_all(replayed)) { return FailureOf<StoreFault>{std::move(*fault)}; }
         return store;
     }
 
@@ -83,7 +90,7 @@ public:
     /// Error: as `LogWriter::append`.
     /// @complexity linear in the record.
     auto append(std::span<const std::uint8_t> record) -> Result<std::uint64_t, IoError> {
-        return log_->append(record);
+        return broken_ ? Result<std::uint64_t, IoError>{FailureOf<IoError>{IoError::broken}} : log_->append(record);
     }
 
     /// Shows a session of the dispatcher to the snapshot in progress. Call it before each commit or rollback while
@@ -98,6 +105,7 @@ public:
     /// Error: that of the log. An error of the snapshot is kept in `snapshot_error`; the log goes on.
     /// @complexity linear in the records since the last call, and in the slice.
     auto sync() -> std::optional<IoError> {
+        if (broken_) { return IoError::broken; }
         if (const auto error = log_->sync()) { return error; }
         if (snapshot_) {
             write_slice();
@@ -111,6 +119,7 @@ public:
     ///
     /// Error: that of the log, which begins a new segment. An error of the snapshot is kept in `snapshot_error`.
     auto checkpoint() -> std::optional<IoError> {
+        if (broken_) { return IoError::broken; }
         if (snapshot_) { return std::nullopt; }
         asked_at_ = position();
         if (const auto error = begin_segment()) { return error; }
@@ -118,7 +127,7 @@ public:
         return std::nullopt;
     }
 
-    /// Writes the rest of the snapshot in progress at once.
+    /// Writes the rest of the snapshot in progress at once. @complexity linear in the rest.
     void finish_checkpoint() {
         while (snapshot_) { write_slice(); }
     }
@@ -159,7 +168,8 @@ private:
 
     // ---- opening --------------------------------------------------------------------------------------------------
 
-    [[nodiscard]] auto recover_all() -> std::optional<StoreFault> {
+    template <class Replayed>
+    [[nodiscard]] auto recover_all(const Replayed& replayed) -> std::optional<StoreFault> {
         const auto names = folder_.names();
         if (!names) { return StoreFault{StoreError::io_failed, ".", names.error()}; }
         for (const auto& name : *names) {
@@ -175,6 +185,7 @@ private:
         for (auto loaded = false; !loaded && !snapshots_.empty();) {
             from = snapshots_.back();
             if (auto fault = load(from)) {
+                if (fault->error == StoreError::io_failed) { return fault; }  // it may be good
                 bad.push_back(from);
                 snapshots_.pop_back();
                 from = 0;
@@ -183,8 +194,8 @@ private:
                 loaded = true;
             }
         }
-        if (auto fault = replay_from(from)) {
-            // Without the snapshot the log does not give the state: so the snapshot is what is to be mended.
+        if (auto fault = replay_from(from, replayed)) {
+            // Without the snapshot the log does not give the state: so the snapshot has to be mended.
             return why && fault->error == StoreError::log_gap ? why : fault;
         }
         for (const auto position : bad) {
@@ -206,7 +217,11 @@ private:
         const auto name = snapshot_name(position);
         auto file = folder_.to_read(name);
         if (!file) { return StoreFault{StoreError::io_failed, name, file.error()}; }
-        auto loaded = load_snapshot(*file, machine_.composed(), {SnapshotParameters::taken_over, parameters_.reach_max});
+        auto loaded =
+            load_snapshot(*file, machine_.composed(), {SnapshotParameters::taken_over, parameters_.reach_max});
+        if (!loaded && loaded.error().error == SnapshotError::read_failed) {
+            return StoreFault{StoreError::io_failed, name, IoError::read_failed};
+        }
         if (!loaded) { return StoreFault{StoreError::snapshot_damaged, name, {}, {}, loaded.error()}; }
         if (loaded->position != position || !machine_.load(*std::move(loaded))) {
             return StoreFault{StoreError::snapshot_damaged, name};
@@ -215,7 +230,8 @@ private:
     }
 
     /// Reads the segments from the one that holds `from` on, and makes the writer.
-    [[nodiscard]] auto replay_from(std::uint64_t from) -> std::optional<StoreFault> {
+    template <class Replayed>
+    [[nodiscard]] auto replay_from(std::uint64_t from, const Replayed& replayed) -> std::optional<StoreFault> {
         auto first = std::upper_bound(segments_.begin(), segments_.end(), from);
         if (segments_.empty()) { return make_segment({from, 0, 0}); }
         if (first == segments_.begin()) { return StoreFault{StoreError::log_gap, log_name(*first)}; }
@@ -228,8 +244,16 @@ private:
             if (!opened) { return StoreFault{StoreError::io_failed, name, opened.error()}; }
             auto file = std::make_unique<File>(*std::move(opened));
             auto fault = std::optional<StoreFault>{};
-            expected = is_last ? replay_last(*file, name, from, expected, fault)
-                               : replay_whole(*file, name, from, expected, fault);
+            const auto replay = [&](const LogRecord& record) {
+                if (fault || record.position < from) { return; }
+                if (machine_.replay(record.position, record.body)) {
+                    replayed(std::as_const(machine_));
+                } else {
+                    fault = StoreFault{StoreError::record_unknown, name, {}, {}, {}, record.position};
+                }
+            };
+            expected = is_last ? replay_last(*file, name, expected, fault, replay)
+                               : replay_whole(*file, name, expected, fault, replay);
             if (fault) { return fault; }
             if (expected->position < *first) { return StoreFault{StoreError::log_damaged, name}; }
             if (is_last) { segment_ = std::move(file); }
@@ -245,22 +269,23 @@ private:
     }
 
     /// Reads a segment that others follow. A tail may be torn only behind the last record, in the mark of a sync.
-    auto replay_whole(File& file, const std::string& name, std::uint64_t from, const std::optional<LogMark>& expected,
-                      std::optional<StoreFault>& fault) -> LogMark {
+    template <class F>
+    auto replay_whole(File& file, const std::string& name, const std::optional<LogMark>& expected,
+                      std::optional<StoreFault>& fault, const F& replay) -> LogMark {
         auto reader = LogReader<File>{file};
         auto next = std::upper_bound(segments_.begin(), segments_.end(), *position_in(name, "log-"));
-        while (const auto record = reader.next()) { replay(*record, name, from, fault); }
+        while (const auto record = reader.next()) { replay(*record); }
         check_begin(reader.begun(), name, expected, fault);
         const auto torn = reader.fault() && reader.fault()->error == LogError::torn_tail;
         const auto whole = reader.mark().position == *next;
-        if (!fault && ((reader.fault() && !torn) || !whole)) {
-            fault = StoreFault{StoreError::log_damaged, name, {}, reader.fault()};
-        }
+        if (!fault && ((reader.fault() && !torn) || !whole)) { fault = damaged(name, reader.fault()); }
         return {reader.mark().position, reader.mark().check, 0};
     }
 
-    auto replay_last(File& file, const std::string& name, std::uint64_t from, const std::optional<LogMark>& expected,
-                     std::optional<StoreFault>& fault) -> LogMark {
+    /// Reads the last segment and cuts a torn tail.
+    template <class F>
+    auto replay_last(File& file, const std::string& name, const std::optional<LogMark>& expected,
+                     std::optional<StoreFault>& fault, const F& replay) -> LogMark {
         {
             auto reader = LogReader<File>{file};
             file.seek(0);
@@ -268,13 +293,20 @@ private:
             if (reader.begun() != LogMark{}) { check_begin(reader.begun(), name, expected, fault); }
             if (fault) { return {}; }
         }
-        const auto mark = recover(file, [&](const LogRecord& record) { replay(record, name, from, fault); });
-        if (!mark && !fault) { fault = StoreFault{StoreError::log_damaged, name, {}, mark.error()}; }
+        const auto mark = recover(file, replay);
+        if (!mark && !fault) { fault = damaged(name, mark.error()); }
         if (fault) { return {}; }
         if (mark->bytes == 0) {  // its header was not written
             return expected ? *expected : LogMark{*position_in(name, "log-"), 0, 0};
         }
         return *mark;
+    }
+
+    static auto damaged(const std::string& name, const std::optional<LogFault>& log) -> StoreFault {
+        const auto error = log ? log->error : LogError::torn_tail;
+        if (error == LogError::read_failed) { return {StoreError::io_failed, name, IoError::read_failed}; }
+        if (error == LogError::cut_failed) { return {StoreError::io_failed, name, IoError::write_failed}; }
+        return {StoreError::log_damaged, name, {}, log};
     }
 
     void check_begin(const LogMark& begun, const std::string& name, const std::optional<LogMark>& expected,
@@ -283,12 +315,6 @@ private:
                        (expected && (begun.position != expected->position || begun.check != expected->check)))) {
             fault = StoreFault{StoreError::log_damaged, name};
         }
-    }
-
-    void replay(const LogRecord& record, const std::string& name, std::uint64_t from,
-                std::optional<StoreFault>& fault) {
-        if (fault || record.position < from || machine_.replay(record.position, record.body)) { return; }
-        fault = StoreFault{StoreError::record_unknown, name, {}, {}, {}, record.position};
     }
 
     // ---- writing --------------------------------------------------------------------------------------------------
@@ -315,6 +341,7 @@ private:
         const auto& mark = log_->mark();
         if (mark.position == segments_.back()) { return std::nullopt; }
         const auto fault = make_segment({mark.position, mark.check, 0});
+        broken_ = fault.has_value();  // a part of the new segment may be there, so the old one must not grow
         return fault ? fault->io : std::nullopt;
     }
 
@@ -375,6 +402,7 @@ private:
     std::uint64_t snapshot_at_ = 0;
     std::uint64_t asked_at_ = 0;  // position of the last snapshot that was begun
     std::optional<IoError> snapshot_error_{};
+    bool broken_ = false;
 };
 
 }}  // namespace allot::v0

@@ -30,8 +30,7 @@ public:
         auto file = open(path, O_RDWR | O_CREAT);
         if (!file) { return file; }
         if (again([&] { return ::flock(file->handle_, LOCK_EX | LOCK_NB); }) != 0) {
-            return FailureOf<IoError>{errno == EWOULDBLOCK ? IoError::in_use
-                                                                         : IoError::write_failed};
+            return FailureOf<IoError>{errno == EWOULDBLOCK ? IoError::in_use : IoError::write_failed};
         }
         // A new file outlasts a crash only once its folder is synced.
         const auto slash = path.rfind('/');
@@ -41,7 +40,7 @@ public:
         }
         return file;
     }
-    /// Opens a log for reading.
+    /// Opens a log for reading. Error: `read_failed`.
     [[nodiscard]] static auto to_read(const std::string& path) -> Result<PosixFile, IoError> {
         return open(path, O_RDONLY);
     }
@@ -58,7 +57,8 @@ public:
         if (handle_ >= 0) { ::close(handle_); }
     }
 
-    /// Writes all the bytes at the end, or at the place set by `seek` or `cut`.
+    /// Writes all the bytes at the end, or at the place set by `seek` or `cut`. Error: `no_space` or `write_failed`.
+    /// @complexity linear in the bytes.
     [[nodiscard]] auto append(std::span<const std::uint8_t> bytes) -> std::optional<IoError> {
         while (!bytes.empty()) {
             const auto written = again([&] { return ::write(handle_, bytes.data(), bytes.size()); });
@@ -78,7 +78,7 @@ public:
         return std::nullopt;
     }
 
-    /// Reads on from the end of the last read, first from the beginning.
+    /// Reads on from the end of the last read, first from the beginning. Error: `read_failed`.
     [[nodiscard]] auto read(std::span<std::uint8_t> into) -> Result<std::size_t, IoError> {
         const auto got = again([&] { return ::pread(handle_, into.data(), into.size(), read_at_); });
         if (got < 0) { return FailureOf<IoError>{IoError::read_failed}; }
@@ -106,8 +106,7 @@ private:
     static auto open(const std::string& path, int flags) -> Result<PosixFile, IoError> {
         const auto handle = again([&] { return ::open(path.c_str(), flags | O_CLOEXEC, 0644); });
         if (handle < 0) {
-            return FailureOf<IoError>{(flags & O_CREAT) != 0 ? IoError::write_failed
-                                                                           : IoError::read_failed};
+            return FailureOf<IoError>{(flags & O_CREAT) != 0 ? IoError::write_failed : IoError::read_failed};
         }
         return PosixFile{handle};
     }

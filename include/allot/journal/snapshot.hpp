@@ -51,8 +51,8 @@ namespace allot { inline namespace v0 {
 ///     session.commit();
 ///     writer.write(dispatcher, sink, 4'096);
 ///
-/// The snapshot is that of the state at the beginning. The writer copies nothing at once. It keeps what `follow` shows
-/// to have changed before it was written, so its memory grows with the changes meanwhile.
+/// The snapshot is that of the state at the beginning. The writer copies nothing at once. It keeps the
+/// former content of each entry that changes before it is written, so its memory grows with these changes.
 template <class Dispatcher>
 class SnapshotWriter {
 public:
@@ -77,8 +77,8 @@ public:
         begin_section();
     }
 
-    /// Keeps what a session changed and is not yet written, as it was before. Call it for each session before its
-    /// commit or rollback; of nested sessions, for the outermost.
+    /// Keeps the former content of the entries that a session changed and that are not yet written. Call it for each
+    /// session before its commit or rollback; of nested sessions, for the outermost.
     /// @complexity linear in the changes of the session.
     void follow(const Session<Dispatcher>& session) {
         if (section_ == section_count) { return; }
@@ -345,7 +345,7 @@ template <class Source, class Dispatcher>
     return Loaded<Dispatcher>{std::move(composed), *position, root, std::move(embedded), std::move(tree)};
 }
 
-/// The same for a snapshot in memory. Error: as above.
+/// The same for a snapshot in memory. Error: as above. @complexity as above.
 template <class Dispatcher>
 [[nodiscard]] auto load_snapshot(std::span<const std::uint8_t> bytes, Dispatcher composed,
                                  const SnapshotLimits& limits = {}) -> Result<Loaded<Dispatcher>, SnapshotFault> {

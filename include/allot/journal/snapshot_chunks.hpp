@@ -133,7 +133,8 @@ private:
         buffer_.erase(buffer_.begin(), buffer_.begin() + static_cast<std::ptrdiff_t>(bytes));
     }
 
-    /// Reads until the buffer holds the longest chunk and what may follow it, or the source ends. False if it failed.
+    /// Reads until the buffer holds the longest chunk and the two hashes behind it, or the source ends. False if it
+    /// failed.
     auto fill() -> bool {
         while (buffer_.size() < snapshot_chunk + 2 * hash_size) {
             const auto have = buffer_.size();

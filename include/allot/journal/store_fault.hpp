@@ -26,7 +26,8 @@ enum class StoreError : std::uint8_t {
         case StoreError::io_failed: return "the file could not be read or written; mend the device or its rights";
         case StoreError::snapshot_damaged:
             return "no snapshot can be loaded and the log does not reach back; restore the file from a backup";
-        case StoreError::log_damaged: return "acknowledged records are damaged or missing; restore the file from a backup";
+        case StoreError::log_damaged:
+            return "acknowledged records are damaged or missing; restore the file from a backup";
         case StoreError::log_gap: return "a file of the log before this one is missing; restore it from a backup";
         case StoreError::record_unknown:
             return "a record is none of this program; start the release and the policies that wrote it";
