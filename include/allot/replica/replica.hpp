@@ -84,7 +84,7 @@ public:
     /// The replica of a checkpoint, which is a snapshot with `embedded()` as its section. Its tree is taken over.
     /// Error: `kind_unknown` for a section of another name, and as above.
     [[nodiscard]] static auto restore(Loaded<Dispatcher> checkpoint, ReplicaId id) -> Result<Replica, DecodeFault> {
-        if (checkpoint.embedded.name != section_name) {
+        if (checkpoint.embedded.name != replica_section_name) {
             return FailureOf<DecodeFault>{DecodeFault{DecodeError::kind_unknown, 0}};
         }
         auto replica = restore(std::move(checkpoint.dispatcher), id, checkpoint.embedded.bytes);
@@ -217,7 +217,7 @@ public:
     }
 
     /// The section of a checkpoint, for a `SnapshotWriter`. @complexity as `own_bytes`.
-    [[nodiscard]] auto embedded() const -> EmbeddedSection { return {section_name, own_bytes()}; }
+    [[nodiscard]] auto embedded() const -> EmbeddedSection { return {std::string{replica_section_name}, own_bytes()}; }
 
     /// True if dispatchers and all that is replicated next to them are equal.
     friend auto operator==(const Replica& a, const Replica& b) -> bool {
@@ -384,7 +384,6 @@ private:
         effects.attestation = own;
     }
 
-    static constexpr auto section_name = "allot replica";
     static constexpr auto touched_max = std::size_t{1} << 16U;
 
     Dispatcher dispatcher_;
