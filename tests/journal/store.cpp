@@ -26,10 +26,10 @@ namespace {
 using namespace std::chrono_literals;
 using D = allot::Dispatcher<>;
 using S = allot::Store<D, support::MemoryFolder>;
-using support::MemoryDisk;
-using support::MemoryFolder;
 using allot::IoError;
 using allot::StoreError;
+using support::MemoryDisk;
+using support::MemoryFolder;
 
 constexpr auto small = allot::StoreParameters{.checkpoint_every = 40, .slice_bytes = 700};
 
@@ -201,9 +201,11 @@ TEST_CASE("a flipped bit is told, or passed over where another file says the sam
             REQUIRE(at <= history.steps.size());
             REQUIRE(store->dispatcher().digest() == history.digests[at]);
             if (at < history.acknowledged) {  // in the last sync before the end, whose mark is broken: cut as torn
-                REQUIRE(name == names[static_cast<std::size_t>(
-                                    std::count_if(names.begin(), names.end(),
-                                                  [](const auto& n) { return n.starts_with("log-"); }) - 1)]);
+                REQUIRE(
+                    name ==
+                    names[static_cast<std::size_t>(
+                        std::count_if(names.begin(), names.end(), [](const auto& n) { return n.starts_with("log-"); }) -
+                        1)]);
             }
             for (const auto& [n, inode] : other.names()) { set_aside += n.ends_with(".bad") ? 1 : 0; }
         }

@@ -17,8 +17,8 @@
 
 namespace support {
 
-/// A device with folders' names and files' pages in a cache. It can stop at any operation, lose any part of what was not
-/// synced, fail, or be full.
+/// A device with folders' names and files' pages in a cache. It can stop at any operation, lose any part of what was
+/// not synced, fail, or be full.
 class MemoryDisk {
 public:
     using Bytes = std::vector<std::uint8_t>;

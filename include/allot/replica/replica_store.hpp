@@ -80,9 +80,9 @@ public:
     template <replica_sink Sink>
     [[nodiscard]] static auto open(Folder folder, Dispatcher composed, ReplicaId id, Sink& sink,
                                    const StoreParameters& parameters = {}) -> Result<ReplicaStore, StoreFault> {
-        auto opened = BasicStore<Machine, Folder>::open(
-            std::move(folder), Machine{std::move(composed), id}, parameters,
-            [&](const Machine& machine) { deliver(machine.effects(), sink); });
+        auto opened =
+            BasicStore<Machine, Folder>::open(std::move(folder), Machine{std::move(composed), id}, parameters,
+                                              [&](const Machine& machine) { deliver(machine.effects(), sink); });
         if (!opened) { return FailureOf<StoreFault>{std::move(opened.error())}; }
         return ReplicaStore{*std::move(opened)};
     }
