@@ -296,14 +296,16 @@ template <class Source, class Dispatcher>
     auto content = std::vector<std::uint8_t>{};
     auto in = ByteReader{content};
     auto broken = std::optional<SnapshotFault>{};
+    auto ended = false;
     const auto refill = [&]() -> std::uint64_t {
-        if (in.remaining() >= window / 2 || in.fault()) { return 0; }
+        if (ended || in.remaining() >= window / 2 || in.fault()) { return 0; }
         auto got = std::uint64_t{0};
         content.erase(content.begin(), content.end() - static_cast<std::ptrdiff_t>(in.remaining()));
         while (content.size() < window) {
             const auto chunk = chunks.next(content);
             if (!chunk) { broken = chunk.error(); }
-            if (!chunk || *chunk == 0) { break; }
+            ended = !chunk || *chunk == 0;
+            if (ended) { break; }
             got += *chunk;
         }
         in = ByteReader{content};
