@@ -129,10 +129,12 @@ void snapshots(std::uint64_t count) {
     auto pairs = Pairs{};
     auto ratios = std::vector<double>{};
     const auto turn = std::max<std::uint64_t>(count / 20, 2'000);
-    pairs.run(d, turn, [](const auto&) {}, false);
+    pairs.run(
+        d, turn, [](const auto&) {}, false);
     for (auto round = 0; round < 5; ++round) {
         from = Clock::now();
-        pairs.run(d, turn, [](const auto&) {}, false);
+        pairs.run(
+            d, turn, [](const auto&) {}, false);
         const auto alone = seconds_since(from);
         auto sink = Memory{};
         auto writer = allot::SnapshotWriter{d, 1};
@@ -187,8 +189,9 @@ void restart(std::uint64_t count) {
     }
     const auto from = Clock::now();
     const auto store = open();
-    std::printf("opened from a snapshot of %u nodes and %u tasks in %.3f s\n", store->dispatcher().state().nodes().size(),
-                store->dispatcher().state().tasks().size(), seconds_since(from));
+    std::printf("opened from a snapshot of %u nodes and %u tasks in %.3f s\n",
+                store->dispatcher().state().nodes().size(), store->dispatcher().state().tasks().size(),
+                seconds_since(from));
     std::filesystem::remove_all(path);
 }
 

@@ -10,15 +10,16 @@
 #include <allot/journal/store.hpp>
 
 // A network on one machine that outlasts a crash: every command is in a log before it is applied, and its events are
-// told once the log is on the device. Run it twice with a folder of your own, and the second run goes on where the first
-// one ended: file_store FOLDER.
+// told once the log is on the device. Run it twice with a folder of your own, and the second run goes on where the
+// first one ended: file_store FOLDER.
 
 using Store = allot::Store<allot::Dispatcher<>, allot::PosixFolder>;
 using Clock = std::chrono::system_clock;
 
 int main(int argc, char** argv) {
     const auto own = argc > 1;
-    const auto path = own ? std::string{argv[1]} : (std::filesystem::temp_directory_path() / "allot-file_store").string();
+    const auto path =
+        own ? std::string{argv[1]} : (std::filesystem::temp_directory_path() / "allot-file_store").string();
     auto folder = allot::PosixFolder::open(path);
     if (!folder) {
         std::printf("%s: %s\n", path.c_str(), message(folder.error()).data());

@@ -9,7 +9,7 @@ version=$(sed -n 's/^#define ALLOT_VERSION_\(MAJOR\|MINOR\|PATCH\) //p' include/
 now=$(mktemp)
 trap 'rm -f "$now"' EXIT
 
-for file in tests/determinism/golden.txt tests/journal/golden/*/* tests/journal/snapshots/*; do
+for file in tests/determinism/golden.txt tests/journal/golden/*/* tests/journal/snapshots/* tests/replica/golden/*; do
     printf '%s %s\n' "$(sha256sum < "$file" | cut -d ' ' -f 1)" "$file"
 done > "$now"
 

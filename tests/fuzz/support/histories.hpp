@@ -78,11 +78,13 @@ auto lived(D& dispatcher, Words& words, int steps) -> std::vector<Entry> {
     return entries;
 }
 
-inline constexpr auto head_size = std::size_t{20};    // of a snapshot: magic, version, position
-inline constexpr auto hashes_size = std::size_t{64};  // at its end: state root, hash
+inline constexpr auto embedder_size = std::size_t{12};              // of a section without name and bytes
+inline constexpr auto head_size = std::size_t{20} + embedder_size;  // of a snapshot: magic, version, position
+inline constexpr auto hashes_size = std::size_t{96};                // at its end: state root, chunk, hash
 
-/// What a forger need not compute.
+/// What a forger need not compute, of a snapshot of one chunk.
 inline auto body_of(const Bytes& snapshot) -> Bytes {
+    ensure(snapshot.size() < allot::snapshot_chunk, "a small state has one chunk");
     const auto body = std::span{snapshot}.subspan(head_size, snapshot.size() - head_size - hashes_size);
     return {body.begin(), body.end()};
 }
@@ -91,7 +93,6 @@ inline auto body_of(const Bytes& snapshot) -> Bytes {
 template <class D>
 auto forged(std::span<const std::uint8_t> body) -> std::optional<Bytes> {
     auto composed = D{};
-    auto bytes = allot::snapshot(composed, 5);
     auto in = allot::ByteReader{body};
     if (allot::detail::read_policies(in, composed, limits.parameters)) { return std::nullopt; }
     auto loader = allot::detail::SnapshotLoader<D>{in, composed.state().key(), limits.reach_max};
@@ -99,13 +100,14 @@ auto forged(std::span<const std::uint8_t> body) -> std::optional<Bytes> {
         ensure(message(fault->error) != "unknown error", "a fault is named");
         return std::nullopt;
     }
+    if (in.remaining() > 0) { return std::nullopt; }
     composed.adopt(loader.state());
-    bytes.resize(head_size);
-    const auto put = [&](std::span<const std::uint8_t> more) { bytes.insert(bytes.end(), more.begin(), more.end()); };
-    put(body);
-    put(allot::state_root(composed));
-    put(allot::Sha256{}.bytes(bytes).finish());
-    return bytes;
+    auto chunks = allot::detail::ChunkWriter{5};
+    chunks.bytes(Bytes(embedder_size));
+    chunks.bytes(body);
+    chunks.bytes(allot::state_root(composed));
+    chunks.end();
+    return chunks.out;
 }
 
 }  // namespace fuzz
