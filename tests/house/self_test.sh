@@ -396,7 +396,7 @@ golden() {
     rm -rf "$copy/golden"
     mkdir -p "$copy/golden/include/allot" "$copy/golden/tests/determinism" "$copy/golden/tests/house"
     cp "$tests/../include/allot/version.hpp" "$copy/golden/include/allot/"
-    cp -r "$tests/journal" "$copy/golden/tests/"
+    cp -r "$tests/journal" "$tests/replica" "$copy/golden/tests/"
     cp "$tests/determinism/golden.txt" "$copy/golden/tests/determinism/"
     cp "$tests/house/golden.txt" "$copy/golden/tests/house/"
     if (cd "$copy/golden" && eval "$2") && sh "$here/golden.sh" "$copy/golden" --write > /dev/null &&
