@@ -18,7 +18,7 @@ namespace service {
 /// An event under the name that it has on every replica and after every restart.
 struct LoggedEvent {
     std::uint64_t id = 0;
-    allot::Event event{};
+    allot::Event event;
     allot::Recipients to{};
 };
 
