@@ -172,8 +172,10 @@ void Front::handle(const HttpRequest& request, std::int64_t now_ms, Respond resp
         client = clients_.authenticate({request.method, request.target, request.client, request.time, request.session,
                                         request.seq, request.body, request.signature}, now_ms, why);
         if (client == nullptr) { return respond(problem(why)); }
-        const auto lines = route->path == "/v1/requests" ? std::count(request.body.begin(), request.body.end(), '\n') : 0;
-        if (const auto wait_s = client->take(route->cost + static_cast<std::uint32_t>(lines), now_ms)) {
+        // A command costs a token; a binary one has some 90 bytes.
+        const auto lines = std::count(request.body.begin(), request.body.end(), '\n');
+        const auto commands = std::max(static_cast<std::size_t>(lines), request.body.size() / 256);
+        if (const auto wait_s = client->take(route->cost + static_cast<std::uint32_t>(commands), now_ms)) {
             return respond(problem({429, "rate", "too many requests of this client; slow down", wait_s}));
         }
     }

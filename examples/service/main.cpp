@@ -68,17 +68,17 @@ int main(int argc, char** argv) try {
     auto shows_routes = false;
     auto app = CLI::App{"Decides which GPU node runs which task, and keeps it in a folder."};
     app.add_option("--data", options.folder, "Folder of the log and the snapshots");
-    app.add_option("--listen", listen, "Address and port", true);
+    app.add_option("--listen", listen, "Address and port")->capture_default_str();
     app.add_option("--preset", options.preset, "Policies: " + [] {
         auto all = std::string{};
         for (const auto& preset : service::presets()) { (all += all.empty() ? "" : ", ") += preset.name; }
         return all;
-    }(), true);
+    }())->capture_default_str();
     app.add_option("--parameters", parameters_path, "JSON Lines of Configure commands, for a new folder");
     app.add_option("--clients", clients_path, "JSON Lines of clients; without it the port is open to this machine");
-    app.add_option("--stake-cap", stake_cap, "Of the preset hardened: stake of a large honest node", true);
-    app.add_option("--checkpoint-every", options.checkpoint_every, "Entries between snapshots", true);
-    app.add_option("--events", options.events_max, "Number of events kept for readers", true);
+    app.add_option("--stake-cap", stake_cap, "Of the preset hardened: stake of a large honest node")->capture_default_str();
+    app.add_option("--checkpoint-every", options.checkpoint_every, "Entries between snapshots")->capture_default_str();
+    app.add_option("--events", options.events_max, "Number of events kept for readers")->capture_default_str();
     app.add_flag("--routes", shows_routes, "Prints all routes and ends");
     CLI11_PARSE(app, argc, argv);
 

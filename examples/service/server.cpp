@@ -1,5 +1,6 @@
 #include "server.hpp"
 
+#include <array>
 #include <chrono>
 #include <csignal>
 #include <optional>
@@ -24,6 +25,8 @@ namespace {
 constexpr auto request_time_max = 10s;  // from the first byte to the last
 constexpr auto idle_time_max = 60s;     // between requests
 constexpr auto write_time_max = 30s;
+constexpr auto linger_time_max = 2s;
+constexpr auto ignored_max = 1'000U;
 constexpr auto tick_every = 100ms;
 
 auto unix_ms() -> std::int64_t {
@@ -129,9 +132,24 @@ private:
         response_.prepare_payload();
         stream_.expires_after(write_time_max);
         http::async_write(stream_, response_, [self = shared_from_this()](error_code error, std::size_t) {
-            if (error || !self->keep_alive_) { return self->close(); }
             self->response_ = {};
+            if (error) { return self->close(); }
+            if (!self->keep_alive_) { return self->linger(); }
             self->wait_for_request();
+        });
+    }
+
+    /// Ends the sending side and reads what still comes for a moment. A close with unread bytes would lose the answer.
+    void linger() {
+        auto ignored = error_code{};
+        stream_.socket().shutdown(tcp::socket::shutdown_send, ignored);
+        stream_.expires_after(linger_time_max);
+        drain();
+    }
+    void drain() {
+        stream_.async_read_some(asio::buffer(ignored_), [self = shared_from_this()](error_code error, std::size_t) {
+            if (error || ++self->ignored_count_ > ignored_max) { return self->close(); }
+            self->drain();
         });
     }
 
@@ -141,6 +159,9 @@ private:
         client_ = start.client;
         ++client_->streams;
         filter_ = start.filter;
+        parser_.reset();
+        buffer_.clear();
+        buffer_.shrink_to_fit();
         self_ = shared_from_this();  // until the stream is closed
         server_.engine_.events().listen(filter_, *this);
         send("HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nCache-Control: no-store\r\n"
@@ -151,8 +172,7 @@ private:
     /// A client of a stream sends nothing more; what comes is its end.
     void watch_end() {
         stream_.async_read_some(asio::buffer(ignored_), [self = shared_from_this()](error_code error, std::size_t) {
-            if (error || self->is_closed_) { return self->close(); }
-            if (++self->ignored_count_ > 100) { return self->close(); }
+            if (error || self->is_closed_ || ++self->ignored_count_ > ignored_max) { return self->close(); }
             self->watch_end();
         });
     }
@@ -184,14 +204,14 @@ private:
 
     void close() {
         is_closed_ = true;
-        if (self_) {
+        const auto self = std::exchange(self_, nullptr);
+        if (self) {
             server_.engine_.events().leave(filter_, *this);
             --client_->streams;
         }
         auto ignored = error_code{};
         stream_.socket().shutdown(tcp::socket::shutdown_both, ignored);
         stream_.close();
-        self_.reset();
     }
 
     Server& server_;
@@ -208,7 +228,7 @@ private:
     std::shared_ptr<Connection> self_{};
     std::string unsent_{};
     std::string sending_{};
-    std::array<char, 64> ignored_{};
+    std::array<char, 128> ignored_{};
     unsigned ignored_count_ = 0;
 };
 

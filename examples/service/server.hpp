@@ -44,15 +44,15 @@ private:
     Engine& engine_;
     Front& front_;
     ServerLimits limits_;
+    std::uint32_t connections_ = 0;
+    bool is_turn_scheduled_ = false;
+    bool is_stopping_ = false;
+    bool has_failed_ = false;
     boost::asio::io_context io_{1};
     boost::asio::ip::tcp::acceptor acceptor_;
     boost::asio::steady_timer ticker_{io_};
     boost::asio::steady_timer retry_{io_};
     boost::asio::signal_set signals_{io_};
-    std::uint32_t connections_ = 0;
-    bool is_turn_scheduled_ = false;
-    bool is_stopping_ = false;
-    bool has_failed_ = false;
 };
 
 }  // namespace service
