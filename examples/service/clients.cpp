@@ -26,8 +26,10 @@ auto rate_of(const ClientLine& line) -> std::uint32_t {
 
 auto begun(ClientLine line) -> Client {
     auto client = Client{};
-    client.id = allot::ClientId{allot::Sha256{}.bytes(std::span{
-        reinterpret_cast<const std::uint8_t*>(line.client.data()), line.client.size()}).finish()};
+    client.id = allot::ClientId{
+        allot::Sha256{}
+            .bytes(std::span{reinterpret_cast<const std::uint8_t*>(line.client.data()), line.client.size()})
+            .finish()};
     client.tokens = std::int64_t{rate_of(line)} * burst_s * 1'000;
     client.line = std::move(line);
     return client;

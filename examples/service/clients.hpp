@@ -28,13 +28,13 @@ ALLOT_ENUMERATORS(Role, op, node, owner)
 
 /// One line of the clients' file.
 struct ClientLine {
-    std::string client{};                     ///< Name of the client, as in the header `Allot-Client`.
-    std::string secret{};                     ///< Shared secret, 16 characters or more.
+    std::string client{};  ///< Name of the client, as in the header `Allot-Client`.
+    std::string secret{};  ///< Shared secret, 16 characters or more.
     Role role = Role::op;
-    std::optional<allot::NodeId> node{};      ///< Of a node's client: its node.
-    std::optional<allot::OwnerId> owner{};    ///< Of an owner's client: its owner.
+    std::optional<allot::NodeId> node{};       ///< Of a node's client: its node.
+    std::optional<allot::OwnerId> owner{};     ///< Of an owner's client: its owner.
     std::optional<allot::Amount> stake_max{};  ///< Of a node's client: the stake that the operator has seen.
-    std::uint32_t tokens_per_s = 0;           ///< Rate of its requests; 0: the default of its role.
+    std::uint32_t tokens_per_s = 0;            ///< Rate of its requests; 0: the default of its role.
 };
 ALLOT_FIELDS(ClientLine, client, secret, role, node, owner, stake_max, tokens_per_s)
 

@@ -43,7 +43,7 @@ public:
         std::string folder{};
         std::string preset{};
         allot::Amount stake_cap{400};  ///< Of the preset hardened: the stake of a large honest node.
-        std::string parameters{};  ///< JSON Lines of Configure commands, for a new log.
+        std::string parameters{};      ///< JSON Lines of Configure commands, for a new log.
         std::size_t events_max = 100'000;
         std::uint64_t checkpoint_every = 200'000;
     };
@@ -80,7 +80,7 @@ public:
 };
 
 /// Opens the engine of a preset. Throws `std::runtime_error` with a sentence if the folder cannot be opened.
-using OpenEngine = auto (*)(const Engine::Options&) -> std::unique_ptr<Engine>;
+using OpenEngine = auto(*)(const Engine::Options&) -> std::unique_ptr<Engine>;
 
 /// The presets that this program was built with, by name.
 struct Preset {

@@ -21,8 +21,8 @@
 #include <allot/explain/node.hpp>
 #include <allot/explain/probabilities.hpp>
 #include <allot/explain/task.hpp>
-#include <allot/json.hpp>
 #include <allot/journal/posix_folder.hpp>
+#include <allot/json.hpp>
 #include <allot/replica/replica_store.hpp>
 
 #include "../metrics/prometheus.hpp"
@@ -40,8 +40,8 @@ class EngineOf final : public Engine {
 
 public:
     EngineOf(const Options& options, Dispatcher composed)
-        : options_{options}, log_{options.events_max}, beacon_{options.folder},
-          store_{opened(options, std::move(composed))} {
+        : options_{options}, log_{options.events_max}, beacon_{options.folder}, store_{opened(options,
+                                                                                              std::move(composed))} {
         began_ = wall();
         is_replaying_ = false;
         // Events before the snapshot are not told again.
@@ -192,8 +192,8 @@ public:
         return out;
     }
     auto root() -> allot::Json override {
-        return {{"index", replica().index()}, {"root", hex_of(store_.root())},
-                {"events", hex_of(replica().events_hash())}};
+        return {
+            {"index", replica().index()}, {"root", hex_of(store_.root())}, {"events", hex_of(replica().events_hash())}};
     }
     auto metrics() -> std::string override {
         auto out = ::metrics::Exposition{};
@@ -225,7 +225,7 @@ private:
         void reply(const allot::Reply& reply) {
             if (!engine->is_replaying_) { engine->give(reply); }
         }
-        void attest(const allot::Attestation&) {}     // a single node has no one to compare with
+        void attest(const allot::Attestation&) {}  // a single node has no one to compare with
         void suspect(const allot::Divergence&) {}
     };
 
@@ -327,7 +327,8 @@ private:
         using allot::Verdict;
         const auto refuse = [&](unsigned status, unsigned retry_after_s = 0) {
             return Answer{Problem{status, std::string{allot::enumerator_name(reply.verdict)},
-                                  std::string{message(reply.verdict)}, retry_after_s}, {}};
+                                  std::string{message(reply.verdict)}, retry_after_s},
+                          {}};
         };
         switch (reply.verdict) {
             case Verdict::stale:
@@ -367,8 +368,8 @@ private:
     template <class T>
     static auto explained(const allot::Result<T>& result) -> Answer {
         if (result) { return {{}, allot::json_of(*result)}; }
-        return {Problem{404, std::string{allot::enumerator_name(result.error())},
-                        std::string{message(result.error())}}, {}};
+        return {Problem{404, std::string{allot::enumerator_name(result.error())}, std::string{message(result.error())}},
+                {}};
     }
 
     /// Calls `f(handle)` for records from the cursor on, and returns the next cursor.
@@ -399,8 +400,8 @@ private:
         out["score_permille"] = v.score_permille;
         auto& models = out["models"] = allot::Json::array();
         for (const auto& model : v.models) {
-            models.push_back({{"name", allot::json_of(std::string{model.name})},
-                              {"holding", allot::json_of(model.holding)}});
+            models.push_back(
+                {{"name", allot::json_of(std::string{model.name})}, {"holding", allot::json_of(model.holding)}});
         }
         out["lease"] = allot::json_of(v.lease);
         return out;
@@ -411,7 +412,8 @@ private:
         out["state"] = allot::json_of(v.state);
         out["due_at"] = allot::json_of(v.due_at);
         if (v.end) {
-            out["end"] = {{"ending", allot::json_of(v.end->ending)}, {"cause", allot::json_of(v.end->cause)},
+            out["end"] = {{"ending", allot::json_of(v.end->ending)},
+                          {"cause", allot::json_of(v.end->cause)},
                           {"node", allot::json_of(v.end->node)}};
             return out;
         }

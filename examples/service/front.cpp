@@ -170,7 +170,8 @@ void Front::handle(const HttpRequest& request, std::int64_t now_ms, Respond resp
     if (!route->is_public) {
         auto why = Problem{};
         client = clients_.authenticate({request.method, request.target, request.client, request.time, request.session,
-                                        request.seq, request.body, request.signature}, now_ms, why);
+                                        request.seq, request.body, request.signature},
+                                       now_ms, why);
         if (client == nullptr) { return respond(problem(why)); }
         // A command costs a token; a binary one has some 90 bytes.
         const auto lines = std::count(request.body.begin(), request.body.end(), '\n');
@@ -199,14 +200,14 @@ void Front::handle(const HttpRequest& request, std::int64_t now_ms, Respond resp
 void Front::dispatch(const Call& call, const Respond& respond) {
     const auto path = call.route.path;
     const auto bad_id = Problem{400, "id", "an id is a number, 1 to 32 bytes of text, or 64 hex digits"};
-    const auto with = [&]<class Id>(std::optional<Id> id, auto&& f) {
-        respond(id ? f(*id) : problem(bad_id));
-    };
+    const auto with = [&]<class Id>(std::optional<Id> id, auto&& f) { respond(id ? f(*id) : problem(bad_id)); };
     const auto node = [&] { return id_from<allot::NodeId>(call.id); };
     const auto task = [&] { return id_from<allot::TaskId>(call.id); };
     const auto page = [&](auto&& read) {
-        const auto cursor = call.value("cursor").empty() ? std::optional<std::uint64_t>{0} : number_from(call.value("cursor"));
-        const auto limit = call.value("limit").empty() ? std::optional{limit_default} : number_from(call.value("limit"));
+        const auto cursor =
+            call.value("cursor").empty() ? std::optional<std::uint64_t>{0} : number_from(call.value("cursor"));
+        const auto limit =
+            call.value("limit").empty() ? std::optional{limit_default} : number_from(call.value("limit"));
         if (!cursor || !limit || *limit == 0) {
             return respond(problem({400, "cursor", "cursor and limit are whole numbers; limit is 1 to 500"}));
         }
@@ -269,11 +270,13 @@ void Front::post(const Call& call, const Respond& respond) {
                          request.content_type.starts_with("application/jsonl");
     const auto is_request = call.route.path == "/v1/requests";
     if (is_request && !is_binary && !is_json) {
-        return respond(problem({415, "content_type", "send application/json, one command a line, or application/x-allot"}));
+        return respond(
+            problem({415, "content_type", "send application/json, one command a line, or application/x-allot"}));
     }
     const auto seq = number_from(request.seq);
     if (is_request && (!seq || *seq == 0)) {
-        return respond(problem({400, "seq", "Allot-Seq is the number of the request; POST /v1/sessions tells the first"}));
+        return respond(
+            problem({400, "seq", "Allot-Seq is the number of the request; POST /v1/sessions tells the first"}));
     }
     if (is_request && request.session == "operator") {
         if (!call.client.is_operator()) {
@@ -301,8 +304,9 @@ auto is_own(const Client& client, const EventFilter& filter) -> bool {
 const auto not_own = Problem{403, "foreign", "ask for the events of this client's own node or owner"};
 
 auto forgotten(const EventLog& log) -> Problem {
-    return {410, "events_forgotten", "read the state of nodes and tasks again, then go on from event " +
-                                         std::to_string(std::max(log.first(), log.next()))};
+    return {410, "events_forgotten",
+            "read the state of nodes and tasks again, then go on from event " +
+                std::to_string(std::max(log.first(), log.next()))};
 }
 
 }  // namespace

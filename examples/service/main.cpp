@@ -69,14 +69,19 @@ int main(int argc, char** argv) try {
     auto app = CLI::App{"Decides which GPU node runs which task, and keeps it in a folder."};
     app.add_option("--data", options.folder, "Folder of the log and the snapshots");
     app.add_option("--listen", listen, "Address and port")->capture_default_str();
-    app.add_option("--preset", options.preset, "Policies: " + [] {
-        auto all = std::string{};
-        for (const auto& preset : service::presets()) { (all += all.empty() ? "" : ", ") += preset.name; }
-        return all;
-    }())->capture_default_str();
+    app.add_option(
+           "--preset", options.preset,
+           "Policies: " +
+               [] {
+                   auto all = std::string{};
+                   for (const auto& preset : service::presets()) { (all += all.empty() ? "" : ", ") += preset.name; }
+                   return all;
+               }())
+        ->capture_default_str();
     app.add_option("--parameters", parameters_path, "JSON Lines of Configure commands, for a new folder");
     app.add_option("--clients", clients_path, "JSON Lines of clients; without it the port is open to this machine");
-    app.add_option("--stake-cap", stake_cap, "Of the preset hardened: stake of a large honest node")->capture_default_str();
+    app.add_option("--stake-cap", stake_cap, "Of the preset hardened: stake of a large honest node")
+        ->capture_default_str();
     app.add_option("--checkpoint-every", options.checkpoint_every, "Entries between snapshots")->capture_default_str();
     app.add_option("--events", options.events_max, "Number of events kept for readers")->capture_default_str();
     app.add_flag("--routes", shows_routes, "Prints all routes and ends");
@@ -100,8 +105,7 @@ int main(int argc, char** argv) try {
         throw std::runtime_error{"--listen: without --clients only this machine may connect; use 127.0.0.1"};
     }
     const auto& all = service::presets();
-    const auto preset =
-        std::find_if(all.begin(), all.end(), [&](const auto& p) { return p.name == options.preset; });
+    const auto preset = std::find_if(all.begin(), all.end(), [&](const auto& p) { return p.name == options.preset; });
     if (preset == all.end()) { throw std::runtime_error{"--preset: there is none of this name; see --help"}; }
 
     raise_file_limit();

@@ -55,8 +55,8 @@ template <class Command, class Dispatcher>
         [&]<class C>(const C& c) -> bool {
             if (line.role == Role::node) {
                 const auto stake = detail::stake_of(c);
-                return detail::node_of(c) == line.node && (!stake || stake->units <= line.stake_max.value_or(
-                                                                         allot::Amount{}).units);
+                return detail::node_of(c) == line.node &&
+                       (!stake || stake->units <= line.stake_max.value_or(allot::Amount{}).units);
             }
             if constexpr (std::is_same_v<C, allot::command::Submit>) {
                 return c.task.owner == line.owner && !c.task.node;

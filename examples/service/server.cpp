@@ -72,9 +72,8 @@ private:
         parser_->header_limit(server_.limits_.header_bytes_max);
         parser_->body_limit(server_.limits_.body_bytes_max);
         stream_.expires_after(request_time_max);
-        http::async_read(stream_, buffer_, *parser_, [self = shared_from_this()](error_code error, std::size_t) {
-            self->on_request(error);
-        });
+        http::async_read(stream_, buffer_, *parser_,
+                         [self = shared_from_this()](error_code error, std::size_t) { self->on_request(error); });
     }
 
     void on_request(error_code error) {
@@ -86,7 +85,8 @@ private:
         keep_alive_ = false;
         if (error == http::error::body_limit) {
             const auto max = std::to_string(server_.limits_.body_bytes_max);
-            return respond(Front::problem({413, "too_large", "a body has at most " + max + " bytes; split the request"}));
+            return respond(
+                Front::problem({413, "too_large", "a body has at most " + max + " bytes; split the request"}));
         }
         if (error == http::error::header_limit || error == http::error::buffer_overflow) {
             return respond(Front::problem({431, "header_too_large", "the header is too long; send fewer fields"}));
@@ -97,10 +97,16 @@ private:
         auto message = parser_->release();
         keep_alive_ = message.keep_alive() && !server_.is_stopping_;
         const auto field = [&](const char* name) { return std::string{message[name]}; };
-        auto request = HttpRequest{std::string{message.method_string()}, std::string{message.target()},
-                                   std::move(message.body()), field("Content-Type"), field("Allot-Client"),
-                                   field("Allot-Time"), field("Allot-Signature"), field("Allot-Session"),
-                                   field("Allot-Seq"), field("Last-Event-ID")};
+        auto request = HttpRequest{std::string{message.method_string()},
+                                   std::string{message.target()},
+                                   std::move(message.body()),
+                                   field("Content-Type"),
+                                   field("Allot-Client"),
+                                   field("Allot-Time"),
+                                   field("Allot-Signature"),
+                                   field("Allot-Session"),
+                                   field("Allot-Seq"),
+                                   field("Last-Event-ID")};
         try {
             server_.front_.handle(request, unix_ms(), [self = shared_from_this()](HttpResponse response) {
                 self->respond(std::move(response));
@@ -165,7 +171,8 @@ private:
         self_ = shared_from_this();  // until the stream is closed
         server_.engine_.events().listen(filter_, *this);
         send("HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nCache-Control: no-store\r\n"
-             "Connection: close\r\nX-Accel-Buffering: no\r\n\r\n" + std::move(start.backlog));
+             "Connection: close\r\nX-Accel-Buffering: no\r\n\r\n" +
+             std::move(start.backlog));
         stream_.expires_never();
         watch_end();
     }
