@@ -161,7 +161,7 @@ void Front::handle(const HttpRequest& request, std::int64_t now_ms, Respond resp
     }
     if (route == nullptr) {
         auto out = problem(allow.empty() ? Problem{404, "no_route", "see /v1/openapi.json for all routes"}
-                                         : Problem{405, "method", "use " + allow});
+                                         : Problem{405, "method", "this address takes " + allow});
         out.allow = allow;
         return respond(std::move(out));
     }

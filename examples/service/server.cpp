@@ -254,9 +254,10 @@ auto Server::run() -> bool {
         io_.poll();
         io_.stop();
     });
+    engine_.tick(log_now());  // first of all: it begins log time, and moves deadlines after an outage
+    turn();
     accept();
     schedule_tick();
-    schedule_turn();
     io_.run();
     return !has_failed_;
 }
