@@ -21,7 +21,9 @@ def rows(name):
         return list(csv.DictReader(file))
 
 
-VRAM = {row["model"]: -(-int(row["memory_mib"]) // 1024) for row in rows("gpu_type_memory.csv")}
+SIZES = (1, 2, 4, 6, 8, 10, 11, 12, 16, 20, 24, 30, 32, 40, 48, 80, 96, 141)  # nominal GiB, as data/README.md says
+VRAM = {row["model"]: next(size for size in SIZES if size * 1024 >= int(row["memory_mib"]))
+        for row in rows("gpu_type_memory.csv")}
 
 
 class Node(threading.Thread):
