@@ -1,9 +1,11 @@
 #!/bin/sh
 # Installs missing packages, builds one example, and prints its path: sh examples/build.sh replay
+# Further arguments go to CMake: sh examples/build.sh allotd -DALLOT_SERVICE_PRESETS=plain
 # Debian 12, Ubuntu 22.04 or later. The names are those of the files and folders in this folder.
 set -eu
 
 example=$1
+shift
 root=$(CDPATH='' cd -- "$(dirname -- "$0")/.." && pwd)
 build=$root/build/examples
 # shellcheck source=../tests/support/debian.sh
@@ -14,7 +16,7 @@ mkdir -p "$build"
 echo "build.sh: building $example, which takes a minute the first time" >&2
 if ! {
     cmake -S "$root" -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DALLOT_BUILD_EXAMPLES=ON -DALLOT_BUILD_TESTS=OFF \
-        -DALLOT_BUILD_BENCHMARKS=OFF -DALLOT_INSTALL=OFF &&
+        -DALLOT_BUILD_BENCHMARKS=OFF -DALLOT_INSTALL=OFF "$@" &&
     cmake --build "$build" --target "$example" --parallel "$(cores)"
 } > "$build/$example.log" 2>&1; then
     cat "$build/$example.log" >&2

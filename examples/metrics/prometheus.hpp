@@ -113,14 +113,17 @@ inline auto labels_of(const allot::Requirement& group) -> std::string {
                        label("platforms", platforms), label("version", version));
 }
 
-/// All figures of a network as one text.
-inline auto to_prometheus(const allot::Metrics& m) -> std::string {
-    auto out = Exposition{};
+/// Writes what events tell, without the choices that only a trace sees.
+inline void write_events(Exposition& out, const allot::Metrics& m) {
     out.family("allot_events_total", "counter", "Events, by type.");
     const auto events = names_of(std::type_identity<allot::Event::Alternatives>{});
     for (std::size_t i = 0; i < events.size(); ++i) { out.sample(m.events[i], label("event", events[i])); }
     out.family("allot_refusals_total", "counter", "Commands refused, by error.");
     for (const auto& [error, count] : m.refusals) { out.sample(count, label("error", allot::enumerator_name(error))); }
+}
+
+/// Writes the choices that a trace saw.
+inline void write_choices(Exposition& out, const allot::Metrics& m) {
     out.family("allot_choices_total", "counter", "Choices, by kind.");
     for (const auto kind : allot::enumerators<allot::DecisionKind>()) {
         out.sample(m.choices[static_cast<std::size_t>(kind)], label("kind", allot::enumerator_name(kind)));
@@ -131,6 +134,10 @@ inline auto to_prometheus(const allot::Metrics& m) -> std::string {
             "Weights above their bounds: the weight policy breaks its law.", m.above_bound);
     out.one("allot_bound_renewals_total", "counter",
             "Renewals of the bounds of draws, after large changes of the largest stake.", m.renewals);
+}
+
+/// Writes the state of the network.
+inline void write_state(Exposition& out, const allot::Metrics& m) {
     out.one("allot_explanations_total", "counter", "Explanations given.", m.explanations);
     out.family("allot_task_wait_seconds", "histogram", "Time from the submission of a task to its first start.");
     write_histogram(out, m.waits);
@@ -147,6 +154,14 @@ inline auto to_prometheus(const allot::Metrics& m) -> std::string {
     out.one("allot_work_jain_ratio", "gauge", "Jain's index of the tasks done by each node; 1 when all did as many.",
             ratio(m.jain));
     out.one("allot_work_top1_ratio", "gauge", "Part of the tasks done that the busiest node did.", ratio(m.top_1));
+}
+
+/// All figures of a network as one text.
+inline auto to_prometheus(const allot::Metrics& m) -> std::string {
+    auto out = Exposition{};
+    write_events(out, m);
+    write_choices(out, m);
+    write_state(out, m);
     return out.text();
 }
 

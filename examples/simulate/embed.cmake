@@ -1,4 +1,4 @@
-# Writes OUTPUT, a C++ file that defines simulate::embedded::NAME with the bytes of INPUT.
+# Writes OUTPUT, a C++ file that defines NAMESPACE::embedded::NAME with the bytes of INPUT.
 # As an array of numbers: a string literal of that length is beyond what compilers must take.
 file(READ "${INPUT}" bytes HEX)
 string(REGEX REPLACE "(................................)" "\\1\n" bytes "${bytes}")
@@ -13,5 +13,5 @@ ${numbers}
 
 }  // namespace
 
-const std::string_view simulate::embedded::${NAME}{reinterpret_cast<const char*>(bytes), sizeof bytes};
+const std::string_view ${NAMESPACE}::embedded::${NAME}{reinterpret_cast<const char*>(bytes), sizeof bytes};
 ")

@@ -96,10 +96,10 @@ public:
                 }};
     }
 
-    /// Counts the events of one `apply`.
+    /// Counts the events of one `apply`, as `Events` or another list. Forgets nodes that left.
     /// @complexity O(log n) for each event.
-    template <class Dispatcher>
-    void hear(const Dispatcher& dispatcher, const Events& events) {
+    template <class Dispatcher, class EventList>
+    void hear(const Dispatcher& dispatcher, const EventList& events) {
         const auto aim = dispatcher.state().counters().ceilings.to;
         counted_.renewals += aim_ && *aim_ != aim ? 1U : 0U;
         aim_ = aim;
@@ -109,6 +109,8 @@ public:
                 ++counted_.refusals[refused->error];
             } else if (const auto* done = std::get_if<event::TaskDone>(&event)) {
                 ++done_[done->node];
+            } else if (const auto* node = left(event); node != nullptr) {
+                done_.erase(*node);
             } else if (const auto* started = std::get_if<event::TaskStarted>(&event)) {
                 const auto* task = dispatcher.task(started->lease.task);
                 if (task != nullptr && task->attempt == 1 && started->lease.member == 0) {
@@ -156,6 +158,14 @@ public:
     }
 
 private:
+    /// The node that left with this event, or null.
+    [[nodiscard]] static auto left(const Event& event) noexcept -> const NodeId* {
+        if (const auto* gone = std::get_if<event::NodeLeft>(&event)) { return &gone->node; }
+        if (const auto* gone = std::get_if<event::NodeKickedOut>(&event)) { return &gone->node; }
+        if (const auto* gone = std::get_if<event::NodeSlashed>(&event)) { return &gone->node; }
+        if (const auto* gone = std::get_if<event::NodeDisplaced>(&event)) { return &gone->node; }
+        return nullptr;
+    }
     void sees(const Decision& choice) noexcept {
         ++counted_.choices[static_cast<std::size_t>(choice.kind)];
         counted_.rejections += choice.drawn.rejections;

@@ -1,0 +1,416 @@
+"""Checks the claims of README.md against a running allotd: python3 check.py [--short] path/to/allotd"""
+import json
+import os
+import random
+import re
+import resource
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import urllib.request
+
+from client import Client, Problem
+
+SECRET = "a secret of sixteen or more"
+CLIENTS = [{"client": "ops", "secret": SECRET, "role": "op"},
+           {"client": "n1", "secret": SECRET + "1", "role": "node", "node": "n1", "stake_max": "100"},
+           {"client": "n2", "secret": SECRET + "2", "role": "node", "node": "n2", "stake_max": "100"},
+           {"client": "o1", "secret": SECRET + "3", "role": "owner", "owner": "o1", "tokens_per_s": 100000},
+           {"client": "slow", "secret": SECRET + "4", "role": "owner", "owner": "o4", "tokens_per_s": 10}]
+
+
+class Service:
+    """An allotd in a folder, on a free port that stays the same over restarts."""
+
+    def __init__(self, program, folder, *more):
+        self.program, self.folder, self.more = program, folder, more
+        with socket.socket() as s:
+            s.bind(("127.0.0.1", 0))
+            self.port = s.getsockname()[1]
+        self.url = f"http://127.0.0.1:{self.port}"
+        self.process = None
+
+    def start(self):
+        self.process = subprocess.Popen([self.program, "--data", self.folder, "--listen", f"127.0.0.1:{self.port}",
+                                         *self.more], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        line = self.process.stdout.readline()
+        assert line.startswith("allotd: http://"), line
+        return self
+
+    def stop(self, how=signal.SIGTERM):
+        self.process.send_signal(how)
+        return self.process.wait(20)
+
+
+def refused(status, kind, call, *arguments):
+    try:
+        call(*arguments)
+    except Problem as problem:
+        found = (problem.status, problem.type)
+        assert found == (status, kind), f"{found} instead of {(status, kind)}: {problem}"
+        assert len(str(problem)) > 10, "a problem says what to do"
+        return problem
+    raise AssertionError(f"accepted instead of {status} {kind}")
+
+
+def raw(port, data, timeout_s=15.0):
+    """Sends bytes and returns all that comes back."""
+    with socket.create_connection(("127.0.0.1", port), timeout=timeout_s) as s:
+        try:
+            s.sendall(data)
+            out = b""
+            while part := s.recv(65536):
+                out += part
+        except ConnectionError:
+            pass
+        return out
+
+
+def join(node, stake=100):
+    return {"command": "Join", "node": {"id": node, "gpu": "RTX 4090", "vram": 24, "stake": str(stake)}}
+
+
+def submit(task, owner=None, ms=60000, fee="10"):
+    spec = {"id": task, "vram_min": 16, "fee": fee, "duration_estimate": ms}
+    return {"command": "Submit", "task": spec | ({"owner": owner} if owner else {})}
+
+
+def all_accepted(answer):
+    assert all(r["accepted"] for r in answer["results"]), answer
+    return answer
+
+
+def until(what, seconds=10):
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        if found := what():
+            return found
+        time.sleep(0.05)
+    raise AssertionError("waited in vain")
+
+
+class Check:
+    def __init__(self, program, short):
+        self.program, self.short = program, short
+        self.folder = tempfile.mkdtemp(prefix="allotd-check-")
+        clients = os.path.join(self.folder, "clients.jsonl")
+        with open(clients, "w", encoding="utf-8") as file:
+            file.writelines(json.dumps(line) + "\n" for line in CLIENTS)
+        self.service = Service(program, os.path.join(self.folder, "data"), "--clients", clients).start()
+
+    def client(self, name, patience_s=20):
+        secret = next(line["secret"] for line in CLIENTS if line["client"] == name)
+        return Client(self.service.url, name, secret, patience_s)
+
+    def check_routes(self):
+        """The OpenAPI page names the routes of the server, and each answers."""
+        shown = subprocess.run([self.program, "--routes"], capture_output=True, text=True, check=True).stdout
+        routes = {tuple(line.split()) for line in shown.splitlines()}
+        paths = Client(self.service.url).get("/v1/openapi.json")["paths"]
+        assert routes == {(m.upper(), path) for path, ways in paths.items() for m in ways}, "openapi.json differs"
+        assert "<title>allotd" in Client(self.service.url).get("/")
+        refused(404, "no_route", self.client("ops").get, "/v1/nothing")
+        refused(405, "method", self.client("ops").call, "POST", "/v1/status")
+
+    def check_life_of_a_task(self):
+        """A task is submitted, leased, told to its node and owner, and done; the answers name index and lease."""
+        node, owner = self.client("n1"), self.client("o1")
+        all_accepted(node.send(join("n1")))
+        told, heard = [], threading.Event()
+
+        def listen():
+            for event in self.client("n1").events("/v1/nodes/n1/events?start=0"):
+                told.append(event)
+                if event["event"] == "LeaseEnded":
+                    break
+            heard.set()
+
+        threading.Thread(target=listen, daemon=True).start()
+        all_accepted(owner.send(submit("t1", "o1")))
+        lease = until(lambda: node.get("/v1/nodes/n1")["lease"])
+        assert node.get("/v1/tasks/t1")["leases"] == [lease]
+        all_accepted(node.send({"command": "Complete", "lease": lease}))
+        assert node.get("/v1/tasks/t1")["end"]["ending"] == "done"
+        assert heard.wait(5), "the stream told nothing"
+        names = [e["event"] for e in told]
+        assert names == ["NodeJoined", "TaskStarted", "LeaseEnded"], names
+        page = node.get("/v1/events?node=n1&start=0")
+        assert [e["id"] for e in page["items"]] == [e["id"] for e in told], "stream and pages have the same ids"
+        owners = [e["event"] for e in owner.get("/v1/events?start=0")["items"]]
+        assert owners == ["TaskQueued", "TaskStarted", "LeaseEnded", "TaskDone"], owners
+
+    def check_sequence(self):
+        """A request is applied once: a copy gets the first answer, a leap a gap, an old one is stale."""
+        client = self.client("ops")
+        first = all_accepted(client.send(submit("s1", ms=3600000)))
+        body = (json.dumps(submit("s1", ms=3600000)) + "\n").encode()
+        send = lambda session, seq, text=body: client.call("POST", "/v1/requests", text, session, str(seq))
+        again = send(client.session, client.seq)
+        assert again == first | {"answer": "duplicate"}, again
+        refused(409, "gap", send, client.session, client.seq + 2)
+        all_accepted(client.send(submit("s2", ms=3600000)))
+        refused(409, "stale", send, client.session, client.seq - 1)
+        refused(410, "session_unknown", send, os.urandom(32).hex(), 1)
+        refused(403, "session_of_another", self.client("o1").call, "POST", "/v1/requests", body, client.session, "9")
+        refused(400, "session", send, "zz", 1)
+        refused(400, "seq", send, client.session, "x")
+        twice = client.send(submit("s1", ms=3600000))
+        assert twice["results"] == [{"accepted": False, "error": "task_duplicate",
+                                     "detail": twice["results"][0]["detail"]}]
+
+    def check_foreign(self):
+        """A client acts for its own node or owner alone."""
+        node, owner = self.client("n2"), self.client("o1")
+        refused(403, "foreign", node.send, join("n1"))
+        refused(403, "foreign", node.send, join("n2", 101))
+        refused(403, "foreign", node.send, submit("f1"))
+        refused(403, "foreign", owner.send, submit("f1"))
+        refused(403, "foreign", owner.send, submit("f1", "o4"))
+        refused(403, "foreign", owner.send, {"command": "Cancel", "task": "s2"})
+        refused(403, "foreign", owner.send, {"command": "Cancel", "task": "unheard"})
+        refused(403, "foreign", owner.send, {"command": "Match"})
+        refused(403, "foreign", node.get, "/v1/events?node=n1")
+        refused(403, "foreign", owner.get, "/v1/events?owner=o4")
+        refused(403, "foreign", owner.get, "/v1/events?node=n1")
+        refused(403, "foreign", lambda: next(node.events("/v1/nodes/n1/events")))
+        refused(403, "operators_only", node.configure, {"command": "Postpone", "by": 1})
+        refused(403, "operators_only", self.client("ops").send, {"command": "Postpone", "by": 1})
+        all_accepted(self.client("ops").configure({"command": "Postpone", "by": 1}))
+
+    def check_unsigned(self):
+        """Nothing that matters is told or taken without a signature."""
+        for name, secret in (("", ""), ("n1", "not the secret at all"), ("nobody", SECRET)):
+            client = Client(self.service.url, name, secret, 1)
+            for path in ("/v1/nodes", "/v1/tasks/t1", "/v1/events", "/v1/explain/node/n1", "/v1/root"):
+                refused(401, "unsigned", client.get, path)
+            refused(401, "unsigned", client.send, join("n1"))
+        headers = self.client("n1").headers("GET", "/v1/nodes/n1")
+        stale = headers | {"Allot-Time": str(int(headers["Allot-Time"]) - 120000)}
+        for path, sent in (("/v1/nodes/n2", headers), ("/v1/nodes/n1", stale)):
+            try:
+                urllib.request.urlopen(urllib.request.Request(self.service.url + path, headers=sent))
+                raise AssertionError("a signature of another request was taken")
+            except urllib.error.HTTPError as error:
+                assert error.code == 401
+
+    def check_bad_input(self):
+        """Malformed and huge input gets a typed answer and changes nothing."""
+        client, port = self.client("ops"), self.service.port
+        client.open()
+        send = lambda body, kind="application/json": client.call("POST", "/v1/requests", body, client.session,
+                                                                 str(client.seq + 1), kind)
+        before = client.get("/v1/status")["sessions"]
+        for body in (b"", b"{", b"[]", b'{"command":"Fly"}', b'{"command":"Join"}', b'{"command":"Join","node":7}',
+                     b'{"command":"Pause","node":"' + b"x" * 33 + b'"}', b"\xff\xfe", b"[" * 5000, b"null\n"):
+            refused(400, "malformed", send, body)
+        assert "line 2" in str(refused(400, "malformed", send, json.dumps(join("x")).encode() + b"\n{}\n"))
+        refused(400, "malformed", send, b"\x01\x02", "application/x-allot")
+        refused(415, "content_type", send, b"{}", "text/html")
+        refused(413, "too_many_commands", send, b'{"command":"Pause","node":"x"}\n' * 2000)
+        refused(400, "id", client.get, "/v1/nodes/" + "x" * 33)
+        refused(400, "malformed", client.get, "/v1/nodes/%zz")
+        refused(400, "cursor", client.get, "/v1/tasks?cursor=-1")
+        assert b" 413 " in raw(port, b"POST /v1/requests HTTP/1.1\r\nHost: x\r\nContent-Length: 99999999\r\n\r\n")[:20]
+        assert b" 431 " in raw(port, b"GET / HTTP/1.1\r\nHost: x\r\nX: " + b"y" * 20000 + b"\r\n\r\n")[:20]
+        for garbage in (b"\x16\x03\x01\x02\x00" * 9 + b"\r\n\r\n", b"GET\r\n\r\n", b"\0" * 99 + b"\r\n\r\n"):
+            assert raw(port, garbage).startswith(b"HTTP/1.1 400 "), garbage
+        assert client.get("/v1/status")["sessions"] == before
+        assert client.send({"command": "Pause", "node": "nobody"})["results"][0]["error"] == "node_unknown"
+
+    def check_slow(self):
+        """A client that sends a byte a second is cut after 10 s; meanwhile others are served."""
+        s = socket.create_connection(("127.0.0.1", self.service.port))
+        begun, sent = time.monotonic(), b"GET /v1/status HTTP/1.1\r\nHost: x\r\n" + b"X: 1\r\n" * 20
+        s.settimeout(1)
+        for byte in sent:
+            quick = time.monotonic()
+            Client(self.service.url).get("/v1/status")
+            assert time.monotonic() - quick < 1
+            try:
+                s.send(bytes([byte]))
+                if s.recv(1) == b"":
+                    break
+            except socket.timeout:
+                continue
+            except ConnectionError:
+                break
+        assert 8 < time.monotonic() - begun < 14, time.monotonic() - begun
+
+    def check_rate(self):
+        """A client that asks too much is told when to come back; others are not slowed."""
+        slow = self.client("slow", 0)
+        answers = []
+        for _ in range(40):
+            try:
+                slow.get("/v1/tasks/t1")
+                answers.append(200)
+            except Problem as problem:
+                answers.append(problem.status)
+        assert answers[0] == 200 and 429 in answers, answers
+        self.client("ops").get("/v1/tasks/t1")
+
+    def check_streams(self):
+        """Idle streams cost memory only, and a stream that does not read is closed."""
+        count = 1000 if self.short else 10000
+        hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+        resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+        path = "/v1/nodes/n1/events"
+        client = self.client("ops")
+        status = lambda: int(re.search(r"VmRSS:\s+(\d+)", open(f"/proc/{self.service.process.pid}/status").read())[1])
+        threads = len(os.listdir(f"/proc/{self.service.process.pid}/task"))
+        before, streams = status(), []
+        for _ in range(count):
+            headers = "".join(f"{k}: {v}\r\n" for k, v in client.headers("GET", path).items())
+            s = socket.create_connection(("127.0.0.1", self.service.port))
+            s.sendall(f"GET {path} HTTP/1.1\r\nHost: x\r\n{headers}\r\n".encode())
+            streams.append(s)
+        for s in streams:
+            assert s.recv(4096).startswith(b"HTTP/1.1 200")
+        grown = (status() - before) / count
+        assert grown < 20, f"{grown} kB a stream"
+        assert len(os.listdir(f"/proc/{self.service.process.pid}/task")) == threads == 1
+        begun = time.monotonic()
+        client.get("/v1/status")
+        assert time.monotonic() - begun < 0.5
+        for s in streams:
+            s.close()
+        return f"{count} streams, {grown:.1f} kB each"
+
+    def check_lists(self):
+        """Pages hold each record once."""
+        client = self.client("ops")
+        all_accepted(client.send(*[join(f"p{i}") for i in range(120)]))
+        seen, path = [], "/v1/nodes?limit=50"
+        while True:
+            page = client.get(path)
+            seen += [n["id"] for n in page["items"]]
+            if page["next"] is None:
+                break
+            path = f"/v1/nodes?limit=50&cursor={page['next']}"
+        assert len(seen) == len(set(seen)) and {f"p{i}" for i in range(120)} <= set(seen)
+        all_accepted(client.send(*[{"command": "Leave", "node": f"p{i}"} for i in range(120)
+                                   if client.get(f"/v1/nodes/p{i}")["lease"] is None]))
+
+    def check_explanations(self):
+        """It tells why a task waits and why a node gets nothing, and the chances of a draw."""
+        client = self.client("ops")
+        spec = {"id": "e1", "vram_min": 80, "duration_estimate": 3600000}
+        all_accepted(client.send({"command": "Submit", "task": spec}))
+        assert client.get("/v1/explain/task/e1") and client.get("/v1/explain/node/n1")
+        assert client.get("/v1/probabilities/task/e1")["nodes"] == []
+        refused(404, "task_unknown", client.get, "/v1/explain/task/none")
+        refused(404, "node_unknown", client.get, "/v1/explain/node/none")
+        all_accepted(client.send({"command": "Cancel", "task": "e1"}))
+
+    def check_metrics(self):
+        """The figures have the form of Prometheus and say when the counters began."""
+        text = Client(self.service.url).get("/metrics")
+        assert re.search(r"^allot_counters_began_timestamp_seconds \d{10}", text, re.M)
+        assert re.search(r'^allot_events_total\{event="TaskDone"\} [1-9]', text, re.M), "TaskDone was counted"
+        for line in text.splitlines():
+            assert re.fullmatch(r'# (HELP|TYPE) \S+ .+|[a-z_0-9]+(\{.*\})? [0-9.]+', line), line
+
+    def check_crashes(self):
+        """After kill -9 at any time all that was acknowledged is there, once; events go on where they stopped."""
+        workers, rounds = 4, 3 if self.short else 20
+        stop, done, failures = threading.Event(), [[] for _ in range(workers)], []
+        seen = []
+
+        def work(number):
+            client, task = self.client("o1", 60), 0
+            try:
+                while not stop.is_set():
+                    task += 1
+                    name = f"c{number}-{task}"
+                    all_accepted(client.send(submit(name, "o1", 1000)))  # applied twice, it were task_duplicate
+                    done[number].append(name)
+            except Exception as error:  # noqa: BLE001  told below
+                failures.append(error)
+
+        def listen():
+            last = Client(self.service.url).get("/v1/status")["events"]["next"] - 1
+            client = self.client("o1")
+            while not stop.is_set():
+                try:
+                    for event in client.events("/v1/owners/o1/events", last, 1):
+                        last = event["id"]
+                        seen.append(event)
+                except (OSError, Problem) as error:
+                    if isinstance(error, Problem):
+                        failures.append(error)
+                        return
+                time.sleep(0.05)
+
+        threads = [threading.Thread(target=work, args=(i,)) for i in range(workers)] + [threading.Thread(target=listen)]
+        for thread in threads:
+            thread.start()
+        time.sleep(0.5)
+        for _ in range(rounds):
+            time.sleep(random.uniform(0.2, 0.8))
+            self.service.stop(signal.SIGKILL)
+            self.service.start()
+        time.sleep(1.5)
+        stop.set()
+        for thread in threads:
+            thread.join()
+        assert not failures, failures
+        names = [name for names in done for name in names]
+        client = self.client("o1")
+        for name in names:
+            assert client.get("/v1/tasks/" + name)["id"] == name
+        told = {e["task"] for e in seen if "task" in e}
+        missing = set(names) - told
+        # What was acknowledged last may not have been streamed yet.
+        assert len(missing) <= workers, f"{len(missing)} of {len(names)} never told"
+        ids = [e["id"] for e in seen]
+        assert ids == sorted(set(ids)), "an event came twice or out of order"
+        return f"{rounds} kills, {len(names)} requests acknowledged, none lost, none twice, {len(ids)} events in order"
+
+    def check_restart(self):
+        """An orderly stop and a start give the same state: index, root, lease."""
+        client = self.client("ops")
+        client.get("/v1/root")
+        before = client.get("/v1/root")
+        assert self.service.stop() == 0, "SIGTERM is an orderly end"
+        data = os.path.join(self.folder, "data")
+        other = subprocess.run([self.program, "--data", data, "--preset", "none"], capture_output=True, text=True)
+        assert other.returncode == 1 and "--preset" in other.stderr
+        self.service.start()
+        second = subprocess.run([self.program, "--data", data, "--listen", "127.0.0.1:0"], capture_output=True, text=True)
+        assert second.returncode == 1 and "allotd: " in second.stderr, "one process at a time"
+        assert client.get("/v1/root")["index"] >= before["index"]
+        open_port = subprocess.run([self.program, "--data", data + "2", "--listen", "0.0.0.0:0"], capture_output=True,
+                                   text=True)
+        assert open_port.returncode == 1 and "--clients" in open_port.stderr, "open to all without --clients"
+
+    def run(self):
+        checks = [getattr(self, name) for name in Check.__dict__ if name.startswith("check_")]
+        failed = 0
+        for check in checks:
+            begun = time.monotonic()
+            try:
+                told = check() or check.__doc__.strip().splitlines()[0]
+                print(f"ok      {check.__name__[6:]:16} {time.monotonic() - begun:6.1f} s  {told}", flush=True)
+            except Exception as error:  # noqa: BLE001  each check is told
+                failed += 1
+                where = error.__traceback__
+                while where.tb_next and where.tb_next.tb_frame.f_code.co_filename == __file__:
+                    where = where.tb_next
+                print(f"FAILED  {check.__name__[6:]:16} line {where.tb_lineno}: {type(error).__name__}: {error}", flush=True)
+                if self.service.process.poll() is not None:
+                    print(self.service.process.stdout.read())
+                    self.service.start()
+        self.service.stop()
+        shutil.rmtree(self.folder)
+        print(f"{len(checks) - failed} of {len(checks)} claims hold")
+        return failed
+
+
+if __name__ == "__main__":
+    arguments = [a for a in sys.argv[1:] if a != "--short"]
+    sys.exit(1 if Check(arguments[0], "--short" in sys.argv).run() else 0)

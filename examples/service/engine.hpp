@@ -1,0 +1,92 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <allot/core/id.hpp>
+#include <allot/core/time.hpp>
+#include <allot/json.hpp>
+#include <allot/replica/entry.hpp>
+
+#include "clients.hpp"
+#include "events.hpp"
+#include "problem.hpp"
+
+namespace service {
+
+/// The answer to a request: a problem, or JSON.
+struct Answer {
+    std::optional<Problem> problem{};
+    allot::Json json{};
+};
+using Done = std::function<void(const Answer&)>;
+
+/// One page of a list. `next` is the cursor of the page after it.
+struct Page {
+    allot::Json items = allot::Json::array();
+    std::optional<std::uint64_t> next{};
+};
+
+/// A replica over a folder, without the type of its dispatcher, so that each preset is compiled once.
+///
+/// All calls come from one thread. Requests that were given since the last `turn` become one entry of the log. `turn`
+/// waits once for the device, and only then gives all answers and events.
+class Engine {
+public:
+    struct Options {
+        std::string folder{};
+        std::string preset{};
+        allot::Amount stake_cap{400};  ///< Of the preset hardened: the stake of a large honest node.
+        std::string parameters{};      ///< JSON Lines of Configure commands, for a new log.
+        std::size_t events_max = 100'000;
+        std::uint64_t checkpoint_every = 200'000;
+    };
+
+    virtual ~Engine() = default;
+
+    /// Gives commands of a client. `done` is called now, or by `turn`.
+    virtual void request(const Client& client, const allot::SessionId& session, std::uint64_t seq,
+                         std::string_view body, bool is_binary, std::string_view signature, Done done) = 0;
+    /// Gives commands of the operator, who alone may configure and postpone.
+    virtual void operate(std::uint64_t seq, std::string_view body, bool is_binary, Done done) = 0;
+    virtual void open_session(const Client& client, const allot::SessionId& session, Done done) = 0;
+
+    /// True if entries wait for `turn`.
+    [[nodiscard]] virtual auto has_work() const -> bool = 0;
+    /// Appends what was given, waits for the device, and gives the effects. False once the log has failed.
+    [[nodiscard]] virtual auto turn(allot::TimePoint now) -> bool = 0;
+    /// Appends a tick if it is time: tasks wait, a deadline has passed, or a second went by.
+    virtual void tick(allot::TimePoint now) = 0;
+    /// The sentence of what stopped the engine; empty while it runs.
+    [[nodiscard]] virtual auto fault() const -> std::string = 0;
+
+    [[nodiscard]] virtual auto node(const allot::NodeId& id) -> Answer = 0;
+    [[nodiscard]] virtual auto task(const allot::TaskId& id) -> Answer = 0;
+    [[nodiscard]] virtual auto nodes(std::uint64_t cursor, std::size_t limit) -> Page = 0;
+    [[nodiscard]] virtual auto tasks(std::uint64_t cursor, std::size_t limit) -> Page = 0;
+    [[nodiscard]] virtual auto explain_node(const allot::NodeId& id) -> Answer = 0;
+    [[nodiscard]] virtual auto explain_task(const allot::TaskId& id) -> Answer = 0;
+    [[nodiscard]] virtual auto probabilities(const allot::TaskId& id) -> Answer = 0;
+    [[nodiscard]] virtual auto status() -> allot::Json = 0;
+    [[nodiscard]] virtual auto root() -> allot::Json = 0;
+    [[nodiscard]] virtual auto metrics() -> std::string = 0;
+    [[nodiscard]] virtual auto events() -> EventLog& = 0;
+};
+
+/// Opens the engine of a preset. Throws `std::runtime_error` with a sentence if the folder cannot be opened.
+using OpenEngine = auto(*)(const Engine::Options&) -> std::unique_ptr<Engine>;
+
+/// The presets that this program was built with, by name.
+struct Preset {
+    std::string_view name;
+    OpenEngine open;
+};
+[[nodiscard]] auto presets() -> const std::vector<Preset>&;
+
+}  // namespace service

@@ -1,0 +1,127 @@
+// allotd: a network in a folder, served over HTTP. README.md tells how to use it.
+#include <algorithm>
+#include <exception>
+#include <fstream>
+#include <iostream>
+#include <iterator>
+#include <string>
+
+#include <CLI/CLI.hpp>
+#include <sys/resource.h>
+#include <sys/stat.h>
+
+#include "clients.hpp"
+#include "engine.hpp"
+#include "front.hpp"
+#include "server.hpp"
+
+namespace {
+
+auto text_of(const std::string& path) -> std::string {
+    auto file = std::ifstream{path, std::ios::binary};
+    if (!file) { throw std::runtime_error{path + ": cannot be read"}; }
+    return {std::istreambuf_iterator<char>{file}, {}};
+}
+
+auto endpoint_of(const std::string& text) -> boost::asio::ip::tcp::endpoint {
+    const auto colon = text.rfind(':');
+    if (colon == std::string::npos) { throw std::runtime_error{"--listen: ADDR:PORT is expected"}; }
+    auto address = text.substr(0, colon);
+    if (address.size() > 2 && address.front() == '[') { address = address.substr(1, address.size() - 2); }
+    auto error = boost::system::error_code{};
+    const auto ip = boost::asio::ip::make_address(address, error);
+    const auto port = std::strtoul(text.c_str() + colon + 1, nullptr, 10);
+    if (error || port > 65'535) { throw std::runtime_error{"--listen: ADDR:PORT is expected, such as 127.0.0.1:8321"}; }
+    return {ip, static_cast<std::uint16_t>(port)};
+}
+
+/// The folder belongs to one preset for ever: its log means nothing to another.
+void claim(const std::string& folder, const std::string& preset) {
+    (void)::mkdir(folder.c_str(), 0700);
+    const auto path = folder + "/preset";
+    if (auto file = std::ifstream{path}) {
+        auto known = std::string{};
+        file >> known;
+        if (known == preset) { return; }
+        throw std::runtime_error{folder + ": belongs to the preset " + known + "; use --preset " + known};
+    }
+    if (!(std::ofstream{path} << preset << '\n').flush()) { throw std::runtime_error{path + ": cannot be written"}; }
+}
+
+/// Each connection is an open file.
+void raise_file_limit() {
+    auto limit = ::rlimit{};
+    if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) { return; }
+    limit.rlim_cur = limit.rlim_max;
+    (void)::setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) try {
+    auto options = service::Engine::Options{};
+    options.preset = service::presets().front().name;
+    auto listen = std::string{"127.0.0.1:8321"};
+    auto clients_path = std::string{};
+    auto parameters_path = std::string{};
+    auto stake_cap = std::uint64_t{400};
+    auto shows_routes = false;
+    auto app = CLI::App{"Decides which GPU node runs which task, and keeps it in a folder."};
+    app.add_option("--data", options.folder, "Folder of the log and the snapshots");
+    app.add_option("--listen", listen, "Address and port")->capture_default_str();
+    app.add_option(
+           "--preset", options.preset,
+           "Policies: " +
+               [] {
+                   auto all = std::string{};
+                   for (const auto& preset : service::presets()) { (all += all.empty() ? "" : ", ") += preset.name; }
+                   return all;
+               }())
+        ->capture_default_str();
+    app.add_option("--parameters", parameters_path, "JSON Lines of Configure commands, for a new folder");
+    app.add_option("--clients", clients_path, "JSON Lines of clients; without it the port is open to this machine");
+    app.add_option("--stake-cap", stake_cap, "Of the preset hardened: stake of a large honest node")
+        ->capture_default_str();
+    app.add_option("--checkpoint-every", options.checkpoint_every, "Entries between snapshots")->capture_default_str();
+    app.add_option("--events", options.events_max, "Number of events kept for readers")->capture_default_str();
+    app.add_flag("--routes", shows_routes, "Prints all routes and ends");
+    CLI11_PARSE(app, argc, argv);
+
+    if (shows_routes) {
+        for (const auto& route : service::routes()) { std::cout << route.method << ' ' << route.path << '\n'; }
+        return 0;
+    }
+    if (options.folder.empty()) { throw std::runtime_error{"--data: a folder is expected"}; }
+    options.stake_cap = allot::Amount{stake_cap};
+    if (!parameters_path.empty()) { options.parameters = text_of(parameters_path); }
+    auto clients = service::Clients{};
+    if (!clients_path.empty()) {
+        auto read = service::Clients::read(text_of(clients_path));
+        if (!read) { throw std::runtime_error{clients_path + ": " + read.error()}; }
+        clients = *std::move(read);
+    }
+    const auto at = endpoint_of(listen);
+    if (clients.is_open() && !at.address().is_loopback()) {
+        throw std::runtime_error{"--listen: without --clients only this machine may connect; use 127.0.0.1"};
+    }
+    const auto& all = service::presets();
+    const auto preset = std::find_if(all.begin(), all.end(), [&](const auto& p) { return p.name == options.preset; });
+    if (preset == all.end()) { throw std::runtime_error{"--preset: there is none of this name; see --help"}; }
+
+    raise_file_limit();
+    claim(options.folder, options.preset);
+    const auto engine = preset->open(options);
+    auto front = service::Front{*engine, clients};
+    auto server = service::Server{*engine, front, at};
+    std::cout << "allotd: http://" << at.address() << ':' << server.port() << "/ preset " << options.preset << ", data "
+              << options.folder << std::endl;
+    if (server.run()) {
+        std::cout << "allotd: stopped; all that was acknowledged is in " << options.folder << std::endl;
+        return 0;
+    }
+    std::cerr << "allotd: " << engine->fault() << '\n';
+    return 1;
+} catch (const std::exception& failure) {
+    std::cerr << "allotd: " << failure.what() << '\n';
+    return 1;
+}

@@ -1,0 +1,11 @@
+#include <allot/preset/crynux_contracts.hpp>
+
+#include "../engine_of.hpp"
+
+namespace service {
+
+auto open_crynux_contracts_1(const Engine::Options& options) -> std::unique_ptr<Engine> {
+    return open_engine(options, allot::Dispatcher<allot::preset::CrynuxContracts1>{});
+}
+
+}  // namespace service

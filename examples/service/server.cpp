@@ -1,0 +1,305 @@
+#include "server.hpp"
+
+#include <array>
+#include <chrono>
+#include <csignal>
+#include <optional>
+#include <utility>
+
+#include <boost/asio/post.hpp>
+#include <boost/asio/write.hpp>
+#include <boost/beast/core.hpp>
+#include <boost/beast/http.hpp>
+
+namespace service {
+
+namespace asio = boost::asio;
+namespace beast = boost::beast;
+namespace http = beast::http;
+using tcp = asio::ip::tcp;
+using boost::system::error_code;
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr auto request_time_max = 10s;  // from the first byte to the last
+constexpr auto idle_time_max = 60s;     // between requests
+constexpr auto write_time_max = 30s;
+constexpr auto linger_time_max = 2s;
+constexpr auto ignored_max = 1'000U;
+constexpr auto tick_every = 100ms;
+
+auto unix_ms() -> std::int64_t {
+    return std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::system_clock::now().time_since_epoch())
+        .count();
+}
+
+auto log_now() -> allot::TimePoint { return allot::network_time(std::chrono::system_clock::now()); }
+
+}  // namespace
+
+/// One connection: requests one after the other, and at the end perhaps a stream.
+class Connection final : public EventListener, public std::enable_shared_from_this<Connection> {
+public:
+    Connection(Server& server, tcp::socket socket) : server_{server}, stream_{std::move(socket)} {
+        ++server_.connections_;
+    }
+    Connection(const Connection&) = delete;
+    auto operator=(const Connection&) -> Connection& = delete;
+    ~Connection() override { --server_.connections_; }
+
+    void start() { wait_for_request(); }
+
+    void hear(const LoggedEvent& event) override {
+        if (is_closed_) { return; }
+        send(sse_text(event));
+    }
+
+private:
+    void wait_for_request() {
+        if (buffer_.size() > 0) { return read_request(); }
+        stream_.expires_after(first_ ? request_time_max : idle_time_max);
+        stream_.async_read_some(buffer_.prepare(4'096), [self = shared_from_this()](error_code error, std::size_t n) {
+            if (error) { return; }
+            self->buffer_.commit(n);
+            self->read_request();
+        });
+    }
+
+    void read_request() {
+        first_ = false;
+        parser_.emplace();
+        parser_->header_limit(server_.limits_.header_bytes_max);
+        parser_->body_limit(server_.limits_.body_bytes_max);
+        stream_.expires_after(request_time_max);
+        http::async_read(stream_, buffer_, *parser_,
+                         [self = shared_from_this()](error_code error, std::size_t) { self->on_request(error); });
+    }
+
+    void on_request(error_code error) {
+        if (error == http::error::end_of_stream || error == asio::error::operation_aborted ||
+            error == beast::error::timeout || error == asio::error::connection_reset ||
+            error == http::error::partial_message) {
+            return close();
+        }
+        keep_alive_ = false;
+        if (error == http::error::body_limit) {
+            const auto max = std::to_string(server_.limits_.body_bytes_max);
+            return respond(
+                Front::problem({413, "too_large", "a body has at most " + max + " bytes; split the request"}));
+        }
+        if (error == http::error::header_limit || error == http::error::buffer_overflow) {
+            return respond(Front::problem({431, "header_too_large", "the header is too long; send fewer fields"}));
+        }
+        if (error) {
+            return respond(Front::problem({400, "malformed", "the request is no HTTP/1.1: " + error.message()}));
+        }
+        auto message = parser_->release();
+        keep_alive_ = message.keep_alive() && !server_.is_stopping_;
+        const auto field = [&](const char* name) { return std::string{message[name]}; };
+        auto request = HttpRequest{std::string{message.method_string()},
+                                   std::string{message.target()},
+                                   std::move(message.body()),
+                                   field("Content-Type"),
+                                   field("Allot-Client"),
+                                   field("Allot-Time"),
+                                   field("Allot-Signature"),
+                                   field("Allot-Session"),
+                                   field("Allot-Seq"),
+                                   field("Last-Event-ID")};
+        try {
+            server_.front_.handle(request, unix_ms(), [self = shared_from_this()](HttpResponse response) {
+                self->respond(std::move(response));
+            });
+        } catch (const std::bad_alloc&) {
+            return respond(Front::problem({503, "memory", "the service is out of memory; try again later", 5}));
+        }
+        server_.schedule_turn();
+    }
+
+    void respond(HttpResponse response) {
+        if (response.stream) { return open_stream(*std::move(response.stream)); }
+        response_ = {};
+        response_.result(response.status);
+        response_.version(11);
+        response_.set(http::field::content_type, response.content_type);
+        response_.set(http::field::cache_control, "no-store");
+        response_.set("X-Content-Type-Options", "nosniff");
+        if (response.content_type.starts_with("text/html")) {
+            response_.set("Content-Security-Policy",
+                          "default-src 'self'; style-src 'unsafe-inline'; script-src 'unsafe-inline'");
+        }
+        if (response.retry_after_s > 0) {
+            response_.set(http::field::retry_after, std::to_string(response.retry_after_s));
+        }
+        if (!response.allow.empty()) { response_.set(http::field::allow, response.allow); }
+        response_.body() = std::move(response.body);
+        response_.keep_alive(keep_alive_);
+        response_.prepare_payload();
+        stream_.expires_after(write_time_max);
+        http::async_write(stream_, response_, [self = shared_from_this()](error_code error, std::size_t) {
+            self->response_ = {};
+            if (error) { return self->close(); }
+            if (!self->keep_alive_) { return self->linger(); }
+            self->wait_for_request();
+        });
+    }
+
+    /// Ends the sending side and reads what still comes for a moment. A close with unread bytes would lose the answer.
+    void linger() {
+        auto ignored = error_code{};
+        stream_.socket().shutdown(tcp::socket::shutdown_send, ignored);
+        stream_.expires_after(linger_time_max);
+        drain();
+    }
+    void drain() {
+        stream_.async_read_some(asio::buffer(ignored_), [self = shared_from_this()](error_code error, std::size_t) {
+            if (error || ++self->ignored_count_ > ignored_max) { return self->close(); }
+            self->drain();
+        });
+    }
+
+    // ---- streams ----------------------------------------------------------------------------------------------
+
+    void open_stream(StreamStart start) {
+        client_ = start.client;
+        ++client_->streams;
+        filter_ = start.filter;
+        parser_.reset();
+        buffer_.clear();
+        buffer_.shrink_to_fit();
+        self_ = shared_from_this();  // until the stream is closed
+        server_.engine_.events().listen(filter_, *this);
+        send("HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nCache-Control: no-store\r\n"
+             "Connection: close\r\nX-Accel-Buffering: no\r\n\r\n" +
+             std::move(start.backlog));
+        stream_.expires_never();
+        watch_end();
+    }
+    /// A client of a stream sends nothing more; what comes is its end.
+    void watch_end() {
+        stream_.async_read_some(asio::buffer(ignored_), [self = shared_from_this()](error_code error, std::size_t) {
+            if (error || self->is_closed_ || ++self->ignored_count_ > ignored_max) { return self->close(); }
+            self->watch_end();
+        });
+    }
+    void send(std::string text) {
+        if (unsent_.size() + text.size() > server_.limits_.stream_bytes_max * 2) {  // it does not read
+            is_closed_ = true;
+            asio::post(server_.io_, [self = shared_from_this()] { self->close(); });
+            return;
+        }
+        unsent_ += text;
+        if (sending_.empty()) {
+            // Not at once: one write for all events of a turn.
+            if (!std::exchange(is_flush_posted_, true)) {
+                asio::post(server_.io_, [self = shared_from_this()] { self->flush(); });
+            }
+        }
+    }
+    void flush() {
+        is_flush_posted_ = false;
+        if (is_closed_ || unsent_.empty() || !sending_.empty()) { return; }
+        sending_.swap(unsent_);
+        stream_.expires_after(write_time_max);
+        asio::async_write(stream_, asio::buffer(sending_), [self = shared_from_this()](error_code error, std::size_t) {
+            self->sending_ = {};
+            if (error) { return self->close(); }
+            self->flush();
+        });
+    }
+
+    void close() {
+        is_closed_ = true;
+        const auto self = std::exchange(self_, nullptr);
+        if (self) {
+            server_.engine_.events().leave(filter_, *this);
+            --client_->streams;
+        }
+        auto ignored = error_code{};
+        stream_.socket().shutdown(tcp::socket::shutdown_both, ignored);
+        stream_.close();
+    }
+
+    Server& server_;
+    beast::tcp_stream stream_;
+    beast::flat_buffer buffer_{std::size_t{64} << 10U};
+    std::optional<http::request_parser<http::string_body>> parser_{};
+    http::response<http::string_body> response_{};
+    bool keep_alive_ = true;
+    bool first_ = true;
+    bool is_closed_ = false;
+    bool is_flush_posted_ = false;
+    Client* client_ = nullptr;
+    EventFilter filter_{};
+    std::shared_ptr<Connection> self_{};
+    std::string unsent_{};
+    std::string sending_{};
+    std::array<char, 128> ignored_{};
+    unsigned ignored_count_ = 0;
+};
+
+Server::Server(Engine& engine, Front& front, const tcp::endpoint& at, const ServerLimits& limits)
+    : engine_{engine}, front_{front}, limits_{limits}, acceptor_{io_, at} {
+    signals_.add(SIGTERM);
+    signals_.add(SIGINT);
+}
+
+auto Server::run() -> bool {
+    signals_.async_wait([this](error_code error, int) {
+        if (error) { return; }
+        is_stopping_ = true;
+        acceptor_.close();
+        turn();  // what was given is answered
+        io_.poll();
+        io_.stop();
+    });
+    engine_.tick(log_now());  // first of all: it begins log time, and moves deadlines after an outage
+    turn();
+    accept();
+    schedule_tick();
+    io_.run();
+    return !has_failed_;
+}
+
+void Server::accept() {
+    acceptor_.async_accept([this](error_code error, tcp::socket socket) {
+        if (is_stopping_) { return; }
+        if (error) {  // such as too many open files: wait for some to be closed
+            retry_.expires_after(100ms);
+            return retry_.async_wait([this](error_code) { accept(); });
+        }
+        if (connections_ < limits_.connections_max) {
+            auto ignored = error_code{};
+            socket.set_option(tcp::no_delay{true}, ignored);
+            std::make_shared<Connection>(*this, std::move(socket))->start();
+        }
+        accept();
+    });
+}
+
+void Server::schedule_tick() {
+    ticker_.expires_after(tick_every);
+    ticker_.async_wait([this](error_code error) {
+        if (error) { return; }
+        engine_.tick(log_now());
+        schedule_turn();
+        schedule_tick();
+    });
+}
+
+void Server::schedule_turn() {
+    if (!engine_.has_work() || std::exchange(is_turn_scheduled_, true)) { return; }
+    asio::post(io_, [this] { turn(); });
+}
+
+void Server::turn() {
+    is_turn_scheduled_ = false;
+    if (!engine_.has_work() || has_failed_) { return; }
+    if (engine_.turn(log_now())) { return; }
+    has_failed_ = true;
+    retry_.expires_after(1s);  // so that the answers get out
+    retry_.async_wait([this](error_code) { io_.stop(); });
+}
+
+}  // namespace service

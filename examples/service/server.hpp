@@ -1,0 +1,58 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/signal_set.hpp>
+#include <boost/asio/steady_timer.hpp>
+
+#include "engine.hpp"
+#include "front.hpp"
+
+namespace service {
+
+/// Limits against clients that send too much or too slowly. No client can use what others need.
+struct ServerLimits {
+    std::uint32_t header_bytes_max = 8'192;
+    std::uint64_t body_bytes_max = std::uint64_t{1} << 20U;
+    std::uint32_t connections_max = 16'384;
+    std::size_t stream_bytes_max = std::size_t{1} << 18U;  ///< Unsent bytes of a stream; beyond, it is closed.
+};
+
+/// Serves HTTP/1.1 with one thread. An idle connection or stream costs memory only.
+///
+/// TLS is the task of a proxy in front, such as nginx, Caddy or HAProxy.
+class Server {
+public:
+    /// Listens. Throws `boost::system::system_error` if it cannot.
+    Server(Engine& engine, Front& front, const boost::asio::ip::tcp::endpoint& at, const ServerLimits& limits = {});
+    /// Serves until SIGTERM, SIGINT, or a failure of the log. Returns true after a signal.
+    auto run() -> bool;
+    [[nodiscard]] auto port() const -> std::uint16_t { return acceptor_.local_endpoint().port(); }
+
+private:
+    friend class Connection;
+
+    void accept();
+    void schedule_tick();
+    void schedule_turn();
+    void turn();
+
+    Engine& engine_;
+    Front& front_;
+    ServerLimits limits_;
+    std::uint32_t connections_ = 0;
+    bool is_turn_scheduled_ = false;
+    bool is_stopping_ = false;
+    bool has_failed_ = false;
+    boost::asio::io_context io_{1};
+    boost::asio::ip::tcp::acceptor acceptor_;
+    boost::asio::steady_timer ticker_{io_};
+    boost::asio::steady_timer retry_{io_};
+    boost::asio::signal_set signals_{io_};
+};
+
+}  // namespace service
