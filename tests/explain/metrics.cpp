@@ -94,6 +94,19 @@ TEST_CASE("a renewal of the bounds is counted when the largest stake changes muc
     CHECK(recorder.metrics(d).renewals == 2);
 }
 
+TEST_CASE("a node that left is forgotten, and begins anew when it comes back") {
+    auto d = Measured{};
+    auto recorder = allot::MetricsRecorder{};
+    const auto hear = [&](const Events& events) { recorder.hear(d, events); };
+    for (auto n = 1; n <= 2; ++n) { hear(d.join(support::plain_node(n), support::at({}))); }
+    for (auto t = 1; t <= 2; ++t) { hear(d.submit(support::plain_task(t), support::at({}))); }
+    for (auto t = 1; t <= 2; ++t) { hear(d.complete(*d.lease(t), support::at({}))); }
+    CHECK(recorder.metrics(d).top_1 == allot::Fraction{1, 2});
+    hear(d.leave(1, support::at({})));
+    hear(d.join(support::plain_node(1), support::at({})));
+    CHECK(recorder.metrics(d).top_1 == allot::Fraction{1, 1});
+}
+
 TEST_CASE("the sums of the figures agree with the network, whatever happened") {
     auto d = Measured{};
     auto chaos = support::Chaos<Measured>{support::seed()};
@@ -119,6 +132,10 @@ TEST_CASE("the sums of the figures agree with the network, whatever happened") {
                 had_a_start.erase(e.task);
                 ++done[e.node];
             },
+            [&](const event::NodeLeft& e) { done.erase(e.node); },
+            [&](const event::NodeKickedOut& e) { done.erase(e.node); },
+            [&](const event::NodeSlashed& e) { done.erase(e.node); },
+            [&](const event::NodeDisplaced& e) { done.erase(e.node); },
             [&](const event::TaskFailed& e) { had_a_start.erase(e.task); },
             [&](const event::TaskCancelled& e) { had_a_start.erase(e.task); },
             [&](const event::TaskEvicted& e) { had_a_start.erase(e.task); },
