@@ -11,6 +11,7 @@
 #include <variant>
 #include <vector>
 
+#include <allot/dispatcher/look.hpp>
 #include <allot/explain/expected_wait.hpp>
 #include <allot/explain/metrics.hpp>
 #include <allot/explain/node.hpp>
@@ -73,6 +74,10 @@ public:
             join->node = of_a_common_name(join->node);
         }
         (void)d.apply(command, moment);
+        if (std::holds_alternative<command::Postpone>(
+                command)) {  // which settles nothing; the claims are of what is due next
+            allot::settle(d, {moment.time, {}, {}}, [](const allot::Events&) {});
+        }
         return left_-- > 0;
     }
     auto a_task() -> TaskSpec {
