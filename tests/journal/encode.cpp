@@ -242,7 +242,7 @@ TEST_CASE("what has another form than its value's is refused") {
     CHECK(fault_of<Event>(changed(joined, 0, 2)) == DecodeFault{DecodeError::version_unknown, 0});
     CHECK(fault_of<Event>(changed(joined, 1, allot::event_types)) == DecodeFault{DecodeError::kind_unknown, 1});
     CHECK(fault_of<Event>(changed(joined, 34, 2)) == DecodeFault{DecodeError::flag_invalid, 34});
-    CHECK(fault_of<Command>(Bytes{1, 20}) == DecodeFault{DecodeError::kind_unknown, 1});
+    CHECK(fault_of<Command>(Bytes{1, 21}) == DecodeFault{DecodeError::kind_unknown, 1});
 
     const auto moment = encode(allot::Moment{{}, allot::Entropy{7}});
     CHECK(fault_of<allot::Moment>(changed(moment, 9, 3)) == DecodeFault{DecodeError::flag_invalid, 9});
