@@ -11,8 +11,8 @@
 #include "replica/support.hpp"
 #include "support/catch.hpp"
 
-// Logs are kept for ever, so each entry is read for ever as it was written. golden/v1.txt has one line of hex digits for
-// each entry below, as version 1 wrote it. A new kind of entry is appended here, and to a file of its own version:
+// Logs are kept for ever, so each entry is read for ever as it was written. golden/v1.txt has one line of hex digits
+// for each entry below, as version 1 wrote it. A new kind of entry is appended here, and to a file of its own version:
 // ALLOT_WRITE_GOLDEN=v2 writes the lines that are missing.
 
 namespace replica_golden_test {
