@@ -44,9 +44,7 @@ auto long_join(int id) -> D::Command {
 /// Lets `count` nodes join, with ids from `from` on.
 void join_nodes(S& store, int from, int count) {
     auto events = allot::Events{};
-    for (auto id = from; id < from + count; ++id) {
-        REQUIRE_FALSE(store.apply(join(id), support::at({}), events));
-    }
+    for (auto id = from; id < from + count; ++id) { REQUIRE_FALSE(store.apply(join(id), support::at({}), events)); }
     REQUIRE_FALSE(store.sync());
 }
 
