@@ -27,6 +27,7 @@ public:
     struct Inode {
         Bytes seen{};
         Bytes kept{};
+        std::weak_ptr<void> writer{};
     };
     using Names = std::map<std::string, std::shared_ptr<Inode>>;
 
@@ -38,6 +39,8 @@ public:
     void fail_after(int operations) { good_ = operations; }
     /// Bytes that can still be written.
     std::size_t room = static_cast<std::size_t>(-1);
+    /// Whether a file can be open for writing only once at a time, as a `PosixFile` can.
+    bool locks = false;
 
     /// The machine loses power: any part of the unsynced names and pages is lost.
     void lose_power() {
@@ -47,7 +50,7 @@ public:
         pending_.clear();
         names_ = kept_names_;
         for (auto& [name, inode] : names_) {
-            auto& [seen, kept] = *inode;
+            auto& [seen, kept, writer] = *inode;
             const auto shorter = std::min(seen.size(), kept.size());
             auto after = Bytes(shorter + below(std::max(seen.size(), kept.size()) - shorter + 1));
             for (std::size_t page = 0; page < after.size(); page += page_size) {
@@ -114,7 +117,9 @@ class FolderFile {
 public:
     FolderFile(MemoryDisk& disk, std::shared_ptr<MemoryDisk::Inode> inode, bool writes)
         : disk_{&disk}, inode_{std::move(inode)}, writes_{writes} {
-        if (writes) { at_ = inode_->seen.size(); }
+        if (!writes) { return; }
+        at_ = inode_->seen.size();
+        inode_->writer = lock_;
     }
 
     auto append(std::span<const std::uint8_t> bytes) -> std::optional<allot::IoError> {
@@ -167,6 +172,7 @@ private:
     MemoryDisk* disk_;
     std::shared_ptr<MemoryDisk::Inode> inode_;
     bool writes_;
+    std::shared_ptr<void> lock_ = std::make_shared<char>();
     std::size_t at_ = 0;
     std::size_t read_at_ = 0;
 };
@@ -198,7 +204,11 @@ public:
                 names[name] = inode;
             });
         }
-        return File{*disk_, disk_->names_.at(name), true};
+        const auto& inode = disk_->names_.at(name);
+        if (disk_->locks && !inode->writer.expired()) {
+            return allot::FailureOf<allot::IoError>{allot::IoError::in_use};
+        }
+        return File{*disk_, inode, true};
     }
     auto rename(const std::string& from, const std::string& to) -> std::optional<allot::IoError> {
         const auto at = disk_->names_.find(from);

@@ -123,6 +123,7 @@ public:
         if (snapshot_) { return std::nullopt; }
         asked_at_ = position();
         if (const auto error = begin_segment()) { return error; }
+        snapshot_error_.reset();
         snapshot_error_ = begin_snapshot();
         return std::nullopt;
     }
@@ -182,6 +183,7 @@ private:
         auto bad = std::vector<std::uint64_t>{};
         auto why = std::optional<StoreFault>{};
         auto from = std::uint64_t{0};
+        const auto newest = snapshots_.empty() ? std::uint64_t{0} : snapshots_.back();
         for (auto loaded = false; !loaded && !snapshots_.empty();) {
             from = snapshots_.back();
             if (auto fault = load(from)) {
@@ -197,6 +199,10 @@ private:
         if (auto fault = replay_from(from, replayed)) {
             // Without the snapshot the log does not give the state: so the snapshot has to be mended.
             return why && fault->error == StoreError::log_gap ? why : fault;
+        }
+        // A snapshot begins together with a segment, which was synced before the snapshot stood.
+        if (position() < newest || (position() == newest && segments_.back() < newest)) {
+            return StoreFault{StoreError::log_gap, log_name(newest)};
         }
         for (const auto position : bad) {
             const auto name = snapshot_name(position);
@@ -257,9 +263,6 @@ private:
             if (fault) { return fault; }
             if (expected->position < *first) { return StoreFault{StoreError::log_damaged, name}; }
             if (is_last) { segment_ = std::move(file); }
-        }
-        if (expected->position < from) {  // the snapshot was synced, and the log that it covers was lost
-            return StoreFault{StoreError::log_gap, log_name(segments_.back())};
         }
         log_.emplace(*segment_, *expected);
         if (expected->bytes == 0 && log_->sync()) {
@@ -340,12 +343,14 @@ private:
         if (const auto error = log_->sync()) { return error; }
         const auto& mark = log_->mark();
         if (mark.position == segments_.back()) { return std::nullopt; }
+        broken_ = true;  // if this fails or throws: a part of the new segment may be there, so the old must not grow
         const auto fault = make_segment({mark.position, mark.check, 0});
-        broken_ = fault.has_value();  // a part of the new segment may be there, so the old one must not grow
+        broken_ = fault.has_value();
         return fault ? fault->io : std::nullopt;
     }
 
     [[nodiscard]] auto begin_snapshot() -> std::optional<IoError> {
+        part_.reset();  // of an attempt that failed: its lock would keep this one out
         auto opened = folder_.to_write(part_name);
         if (!opened) { return opened.error(); }
         part_ = std::make_unique<File>(*std::move(opened));
@@ -356,8 +361,11 @@ private:
     }
 
     void write_slice() {
-        snapshot_error_ = snapshot_->write(machine_.dispatcher(), *part_, parameters_.slice_bytes);
-        if (!snapshot_error_ && !snapshot_->done()) { return; }
+        if (!snapshot_error_) {
+            snapshot_error_ = IoError::broken;  // until the slice is written: it may throw, and be half there
+            snapshot_error_ = snapshot_->write(machine_.dispatcher(), *part_, parameters_.slice_bytes);
+            if (!snapshot_error_ && !snapshot_->done()) { return; }
+        }
         if (!snapshot_error_) { snapshot_error_ = name_snapshot(); }
         snapshot_.reset();
         part_.reset();

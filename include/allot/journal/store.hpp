@@ -84,7 +84,8 @@ public:
 
     /// Appends a command to the log and applies it. Pass the events on only after `sync`.
     ///
-    /// Error: that of the log; then the command was not applied, and the store has to be opened again.
+    /// Error: that of the log; then the command was not applied, and the store has to be opened again. Only a command
+    /// that is `too_long` leaves the store as it was, unless others of the same call come before it.
     auto apply(const Command& command, const Moment& moment, Events& events) -> std::optional<IoError> {
         return apply(std::span{&command, 1}, moment, events);
     }
@@ -95,7 +96,7 @@ public:
             record_.clear();
             encode_to(record_, LogEntry<Command>{moment, command});
             if (const auto position = store_.append(record_); !position) {
-                broken_ = true;
+                broken_ = position.error() != IoError::too_long || &command != commands.data();
                 return position.error();
             }
         }
@@ -126,11 +127,13 @@ public:
 
     /// Returns once all applied commands outlast a crash; also writes a slice of a snapshot. Error: as
     /// `BasicStore::sync`.
-    auto sync() -> std::optional<IoError> { return store_.sync(); }
+    auto sync() -> std::optional<IoError> { return broken_ ? IoError::broken : store_.sync(); }
     /// Begins a snapshot now. Error: as `BasicStore::checkpoint`.
-    auto checkpoint() -> std::optional<IoError> { return store_.checkpoint(); }
+    auto checkpoint() -> std::optional<IoError> { return broken_ ? IoError::broken : store_.checkpoint(); }
     /// Writes the rest of the snapshot in progress at once.
-    void finish_checkpoint() { store_.finish_checkpoint(); }
+    void finish_checkpoint() {
+        if (!broken_) { store_.finish_checkpoint(); }
+    }
 
     /// The dispatcher, read-only.
     [[nodiscard]] auto dispatcher() const noexcept -> const Dispatcher& { return store_.machine().dispatcher(); }
@@ -152,7 +155,7 @@ private:
 
     BasicStore<Machine, Folder> store_;
     std::vector<std::uint8_t> record_{};
-    bool broken_ = false;
+    bool broken_ = false;  // the log may hold commands that were not applied, so no snapshot may say it holds them
 };
 
 }}  // namespace allot::v0

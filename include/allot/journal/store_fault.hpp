@@ -28,7 +28,7 @@ enum class StoreError : std::uint8_t {
             return "no snapshot can be loaded and the log does not reach back; restore the file from a backup";
         case StoreError::log_damaged:
             return "acknowledged records are damaged or missing; restore the file from a backup";
-        case StoreError::log_gap: return "a file of the log before this one is missing; restore it from a backup";
+        case StoreError::log_gap: return "this file of the log, or one before it, is missing; restore it";
         case StoreError::record_unknown:
             return "a record is none of this program; start the release and the policies that wrote it";
     }
