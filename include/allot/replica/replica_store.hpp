@@ -96,8 +96,11 @@ public:
         record_.clear();
         encode_entry_to(record_, entry);
         const auto position = store_.append(record_);
+        if (!position) {
+            broken_ = position.error() != IoError::too_long;  // which changed nothing
+            return position.error();
+        }
         broken_ = true;  // until the entry is applied: a policy may throw, and the log has it already
-        if (!position) { return position.error(); }
         effects_.push_back(store_.machine().replica().apply_decoded(
             *position + 1, entry, [&](const Session<Dispatcher>& session) { store_.follow(session); }));
         broken_ = false;
@@ -118,9 +121,13 @@ public:
     }
 
     /// Begins a snapshot now. Error: as `BasicStore::checkpoint`.
-    auto checkpoint() -> std::optional<IoError> { return store_.checkpoint(); }
+    auto checkpoint() -> std::optional<IoError> {
+        return broken_ ? std::optional{IoError::broken} : store_.checkpoint();
+    }
     /// Writes the rest of the snapshot in progress at once.
-    void finish_checkpoint() { store_.finish_checkpoint(); }
+    void finish_checkpoint() {
+        if (!broken_) { store_.finish_checkpoint(); }
+    }
 
     /// The replica. It may be ahead of the effects that were given.
     [[nodiscard]] auto replica() const noexcept -> const Replica<Dispatcher>& { return store_.machine().replica(); }
