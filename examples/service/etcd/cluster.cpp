@@ -145,6 +145,7 @@ struct Cluster::Threads {
     void watch(const std::string& prefix, std::int64_t from) {
         const auto used = client.current();
         auto context = grpc::ClientContext{};
+        context.set_wait_for_ready(true);
         context.AddMetadata("hasleader", "true");  // a member without a majority ends the watch
         {
             const auto lock = std::lock_guard{mutex};
