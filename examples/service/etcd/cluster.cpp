@@ -128,10 +128,8 @@ struct Cluster::Threads {
                 continue;
             }
             answered = Clock::now();
-            if (!page->empty()) {
-                push(*std::move(page));
-                continue;
-            }
+            push(*std::move(page));
+            if (!log.is_at_end()) { continue; }
             {
                 const auto lock = std::lock_guard{mutex};
                 if (!end) { end = read_after; }
