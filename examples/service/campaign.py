@@ -9,6 +9,7 @@ import argparse
 import collections
 import os
 import random
+import shutil
 import signal
 import sys
 import tempfile
@@ -126,7 +127,7 @@ class Auditor(threading.Thread):
         self.client, self.next, self.missed, self.stop = Client(urls, patience_s=PATIENCE_S), 0, 0, threading.Event()
         self.queued, self.ended, self.joined = collections.Counter(), collections.Counter(), collections.Counter()
         self.started, self.lease_ends, self.last_id = {}, collections.Counter(), -1
-        self.failures = []
+        self.endings, self.failures = collections.Counter(), []
 
     def run(self):
         try:
@@ -177,6 +178,7 @@ class Auditor(threading.Thread):
             self.lease_ends[(event["lease"]["node"], event["lease"]["token"])] += 1
         elif kind in ("TaskDone", "TaskFailed", "TaskCancelled", "TaskEvicted", "TaskTimedOut"):
             self.ended[event["task"]] += 1
+            self.endings[kind] += 1
         elif kind == "NodeJoined":
             self.joined[event["node"]] += 1
 
@@ -293,7 +295,8 @@ def audit(clients, auditor, urls):
         faults.append(f"{len(unheard)} leases that no node heard of: {unheard[:5]}")
     refused = {how for how in clients.leases.values() if how != "done"}
     print(f"audit: {len(tasks)} tasks, {len(clients.joined)} joins, {len(leases)} leases by the nodes' own logs; "
-          f"completions refused: {refused or 'none'}; {auditor.missed} holes in the events")
+          f"completions refused: {refused or 'none'}; endings {dict(auditor.endings)}; "
+          f"{auditor.missed} holes in the events")
     return faults
 
 
@@ -323,6 +326,9 @@ def main():
     parser.add_argument("--short", action="store_true", help="8 faults, short pauses")
     parser.add_argument("--folder", help="kept, and told where; else a new one that is removed")
     asked = parser.parse_args()
+    if not shutil.which("etcd"):
+        print("etcd is missing; examples/service/cluster.sh installs it")
+        return 77
     count = asked.faults or (len(KINDS) if asked.short else 0)
     print(f"seed {asked.seed}", flush=True)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # so that all that was started is ended
