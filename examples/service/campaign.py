@@ -157,9 +157,9 @@ class Auditor(threading.Thread):
 
     def missed_by_all(self):
         firsts = []
-        for host, port in self.client.addresses:
+        for scheme, host, port in self.client.addresses:
             try:
-                firsts.append(Client(f"http://{host}:{port}", patience_s=0).get("/v1/status")["events"]["first"])
+                firsts.append(Client(f"{scheme}://{host}:{port}", patience_s=0).get("/v1/status")["events"]["first"])
             except (OSError, Problem):
                 return False
         if min(firsts) <= self.next:

@@ -32,14 +32,14 @@ class Service:
         with socket.socket() as s:
             s.bind(("127.0.0.1", 0))
             self.port = s.getsockname()[1]
-        self.url = f"http://127.0.0.1:{self.port}"
+        self.url = f"http{'s' * ('--certificate' in more)}://127.0.0.1:{self.port}"
         self.process = None
 
     def start(self):
         self.process = subprocess.Popen([self.program, "--data", self.folder, "--listen", f"127.0.0.1:{self.port}",
                                          *self.more], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
         line = self.process.stdout.readline()
-        assert line.startswith("allotd: http://"), line
+        assert line.startswith(f"allotd: {self.url}/"), line
         return self
 
     def stop(self, how=signal.SIGTERM):
@@ -387,6 +387,34 @@ class Check:
         open_port = subprocess.run([self.program, "--data", data + "2", "--listen", "0.0.0.0:0"], capture_output=True,
                                    text=True)
         assert open_port.returncode == 1 and "--clients" in open_port.stderr, "open to all without --clients"
+
+    def check_tls(self):
+        """With a certificate all goes over TLS, streams too; who speaks in the clear, or not at all, harms no other."""
+        paths = [os.path.join(self.folder, name) for name in ("tls.pem", "tls.key")]
+        subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes",
+                        "-days", "2", "-subj", "/CN=allotd", "-addext", "subjectAltName=IP:127.0.0.1",
+                        "-out", paths[0], "-keyout", paths[1]], check=True, capture_output=True)
+        files = ["--certificate", paths[0], "--key", paths[1]]
+        service = Service(self.service.program, os.path.join(self.folder, "tls"), *files).start()
+        try:
+            assert b"HTTP/1.1" not in raw(service.port, b"GET /v1/status HTTP/1.1\r\nHost: a\r\n\r\n")
+            idle = [socket.create_connection(("127.0.0.1", service.port)) for _ in range(50)]
+            os.environ["SSL_CERT_FILE"] = paths[0]
+            client = Client(service.url, patience_s=5)
+            all_accepted(client.send(join("n1"), submit("t1", "o1")))
+            assert next(client.events("/v1/nodes/n1/events", 0))["event"] == "NodeJoined"
+            for connection in idle:
+                connection.close()
+            del os.environ["SSL_CERT_FILE"]
+            try:
+                Client(service.url, patience_s=0).get("/v1/status")
+            except OSError as error:
+                assert "CERTIFICATE_VERIFY_FAILED" in str(error), error
+            else:
+                raise AssertionError("a certificate that nobody vouches for was believed")
+        finally:
+            os.environ.pop("SSL_CERT_FILE", None)
+            service.stop()
 
     def run(self):
         checks = [getattr(self, name) for name in Check.__dict__ if name.startswith("check_")]

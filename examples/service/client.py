@@ -30,7 +30,7 @@ class Problem(Exception):
 class Client:
     def __init__(self, url="http://127.0.0.1:8321", name="", secret="", patience_s=30):
         split = [urllib.parse.urlsplit(one) for one in url.split(",")]
-        self.addresses = [(at.hostname, at.port or 80) for at in split]
+        self.addresses = [(at.scheme, at.hostname, at.port) for at in split]
         self.at = random.randrange(len(self.addresses))
         self.name, self.secret, self.patience_s = name, secret, patience_s
         self.session, self.seq, self.connection = os.urandom(32).hex(), 0, None
@@ -39,6 +39,11 @@ class Client:
         if self.connection is not None:
             self.connection.close()
         self.connection, self.at = None, (self.at + 1) % len(self.addresses)
+
+    def connect(self, timeout_s):
+        scheme, host, port = self.addresses[self.at]
+        kind = http.client.HTTPSConnection if scheme == "https" else http.client.HTTPConnection
+        return kind(host, port, timeout=timeout_s)
 
     def headers(self, method, path, body=b"", session="", seq=""):
         if not self.name:
@@ -55,7 +60,7 @@ class Client:
             wait = 0.1
             try:
                 if self.connection is None:
-                    self.connection = http.client.HTTPConnection(*self.addresses[self.at], timeout=12)
+                    self.connection = self.connect(12)
                 headers = self.headers(method, path, body, session, seq) | {"Content-Type": kind}
                 if session:
                     headers |= {"Allot-Session": session, "Allot-Seq": seq}
@@ -101,7 +106,7 @@ class Client:
 
     def events(self, path, last_id=None, timeout_s=60):
         """Yields the events of a stream, such as /v1/nodes/7/events, until it breaks. Go on with the last `id`."""
-        stream = http.client.HTTPConnection(*self.addresses[self.at], timeout=timeout_s)
+        stream = self.connect(timeout_s)
         headers = self.headers("GET", path) | ({} if last_id is None else {"Last-Event-ID": str(last_id)})
         try:
             stream.request("GET", path, headers=headers)

@@ -81,6 +81,7 @@ int main(int argc, char** argv) try {
     auto clients_path = std::string{};
     auto parameters_path = std::string{};
     auto stake_cap = std::uint64_t{400};
+    auto tls = service::TlsFiles{};
     auto shows_routes = false;
     auto app = CLI::App{"Decides which GPU node runs which task, and keeps it in a folder or, with replicas, in etcd."};
     app.add_option("--data", options.folder, "Folder of the log and the snapshots");
@@ -94,6 +95,8 @@ int main(int argc, char** argv) try {
     app.add_option("--checkpoints", cluster.checkpoints, "Folder of checkpoints that all replicas share");
 #endif
     app.add_option("--listen", listen, "Address and port")->capture_default_str();
+    app.add_option("--certificate", tls.certificate, "Chain of certificates in PEM form: HTTPS in place of HTTP");
+    app.add_option("--key", tls.key, "Private key of the certificate");
     app.add_option(
            "--preset", options.preset,
            "Policies: " +
@@ -138,6 +141,7 @@ int main(int argc, char** argv) try {
         if (!read) { throw std::runtime_error{clients_path + ": " + read.error()}; }
         clients = *std::move(read);
     }
+    if (tls.certificate.empty() != tls.key.empty()) { throw std::runtime_error{"--certificate: needs --key"}; }
     const auto at = endpoint_of(listen);
     if (clients.is_open() && !at.address().is_loopback()) {
         throw std::runtime_error{"--listen: without --clients only this machine may connect; use 127.0.0.1"};
@@ -150,9 +154,9 @@ int main(int argc, char** argv) try {
     claim(options.folder, options.preset);
     const auto engine = preset->open(options);
     auto front = service::Front{*engine, clients};
-    auto server = service::Server{*engine, front, at};
-    std::cout << "allotd: http://" << at.address() << ':' << server.port() << "/ preset " << options.preset << ", data "
-              << options.folder << std::endl;
+    auto server = service::Server{*engine, front, at, tls};
+    std::cout << "allotd: http" << (tls.key.empty() ? "://" : "s://") << at.address() << ':' << server.port()
+              << "/ preset " << options.preset << ", data " << options.folder << std::endl;
     if (server.run()) {
         std::cout << "allotd: stopped; all that was acknowledged is in " << options.folder << std::endl;
         return 0;
