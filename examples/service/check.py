@@ -94,6 +94,29 @@ def until(what, seconds=10):
     raise AssertionError("waited in vain")
 
 
+def run_claims(suite, names, after_failure, after_each):
+    """Runs the checks of a suite, or those of the names, and tells the result of each. Returns the number that failed."""
+    checks = [getattr(suite, name) for name in type(suite).__dict__ if name.startswith("check_")]
+    checks = [check for check in checks if not names or check.__name__[6:] in names]
+    failed = 0
+    for check in checks:
+        begun = time.monotonic()
+        try:
+            told = check() or check.__doc__.strip().splitlines()[0]
+            print(f"ok      {check.__name__[6:]:16} {time.monotonic() - begun:6.1f} s  {told}", flush=True)
+        except Exception as error:  # noqa: BLE001  each check is told
+            failed += 1
+            where, file = error.__traceback__, sys.modules[type(suite).__module__].__file__
+            while where.tb_next and where.tb_next.tb_frame.f_code.co_filename == file:
+                where = where.tb_next
+            print(f"FAILED  {check.__name__[6:]:16} line {where.tb_lineno}: {type(error).__name__}: {error}", flush=True)
+            after_failure()
+        finally:
+            after_each()
+    print(f"{len(checks) - failed} of {len(checks)} claims hold")
+    return failed
+
+
 class Check:
     def __init__(self, program, short):
         self.program, self.short = program, short
@@ -212,6 +235,7 @@ class Check:
         refused(400, "malformed", send, b"\x01\x02", "application/x-allot")
         refused(415, "content_type", send, b"{}", "text/html")
         refused(413, "too_many_commands", send, b'{"command":"Pause","node":"x"}\n' * 2000)
+        refused(413, "too_many_commands", client.configure, *[{"command": "Match"}] * 2000)
         refused(400, "id", client.get, "/v1/nodes/" + "x" * 33)
         refused(400, "malformed", client.get, "/v1/nodes/%zz")
         refused(400, "cursor", client.get, "/v1/tasks?cursor=-1")
@@ -416,26 +440,16 @@ class Check:
             os.environ.pop("SSL_CERT_FILE", None)
             service.stop()
 
+    def go_on(self):
+        """After a failure that ended the service."""
+        if self.service.process.poll() is not None:
+            print(self.service.process.stdout.read())
+            self.service.start()
+
     def run(self):
-        checks = [getattr(self, name) for name in Check.__dict__ if name.startswith("check_")]
-        failed = 0
-        for check in checks:
-            begun = time.monotonic()
-            try:
-                told = check() or check.__doc__.strip().splitlines()[0]
-                print(f"ok      {check.__name__[6:]:16} {time.monotonic() - begun:6.1f} s  {told}", flush=True)
-            except Exception as error:  # noqa: BLE001  each check is told
-                failed += 1
-                where = error.__traceback__
-                while where.tb_next and where.tb_next.tb_frame.f_code.co_filename == __file__:
-                    where = where.tb_next
-                print(f"FAILED  {check.__name__[6:]:16} line {where.tb_lineno}: {type(error).__name__}: {error}", flush=True)
-                if self.service.process.poll() is not None:
-                    print(self.service.process.stdout.read())
-                    self.service.start()
+        failed = run_claims(self, (), self.go_on, lambda: None)
         self.service.stop()
         shutil.rmtree(self.folder)
-        print(f"{len(checks) - failed} of {len(checks)} claims hold")
         return failed
 
 

@@ -121,6 +121,7 @@ private:
     static constexpr auto slice_bytes = std::size_t{1} << 18U;
     static constexpr auto checkpoint_bytes = std::uint64_t{256} << 20U;  // of entries, whatever their number
     static constexpr auto checkpoint_retry = std::chrono::seconds{10};
+    static constexpr auto join_retry = std::chrono::milliseconds{200};
     static constexpr auto recent_max = std::size_t{1'024};
     static constexpr auto recent_bytes_max = std::size_t{8} << 20U;
 
@@ -139,7 +140,11 @@ private:
     void join() {
         is_caught_up_ = false;
         writing_.reset();
-        joining_ = std::async(std::launch::async, [this] { return joined(); });
+        joining_ = std::async(std::launch::async, [this, is_again = has_joined_] {
+            if (is_again) { std::this_thread::sleep_for(join_retry); }
+            return joined();
+        });
+        has_joined_ = true;
     }
 
     auto joined() -> Joined {
@@ -204,7 +209,7 @@ private:
         bytes_since_ = 0;
         // Entries on their way may be among those passed over.
         is_ticking_ = false;
-        settled_by_ = 0;
+        requests_nonce_ = 0;
         this->doubtful_.insert(this->doubtful_.end(), std::make_move_iterator(this->settling_.begin()),
                                std::make_move_iterator(this->settling_.end()));
         this->settling_.clear();
@@ -284,8 +289,8 @@ private:
         }
         if (!is_own) { return; }
         if (!is_requests && !std::holds_alternative<allot::entry::Attest>(entry.body)) { is_ticking_ = false; }
-        if (entry.nonce == settled_by_) {
-            settled_by_ = 0;
+        if (entry.nonce == requests_nonce_) {
+            requests_nonce_ = 0;
             for (auto& asked : std::exchange(this->settling_, {})) { this->admit(std::move(asked), true); }
         }
     }
@@ -320,14 +325,15 @@ private:
 
     // ---- entries out ------------------------------------------------------------------------------------------------
 
-    auto has_proposal() const -> bool {
-        return !this->bodies_.empty() || !this->batch_.empty() || (!this->doubtful_.empty() && settled_by_ == 0);
+    auto has_proposal() const -> bool { return !this->bodies_.empty() || has_requests(); }
+    /// One entry of requests is on its way at a time: those that come in the meantime share the next one.
+    auto has_requests() const -> bool {
+        return requests_nonce_ == 0 && !(this->batch_.empty() && this->doubtful_.empty());
     }
 
     /// Gives one entry to a free lane: by turns all requests so far, and one of the others.
     void propose(allot::TimePoint now) {
-        const auto has_requests = !this->batch_.empty() || this->bodies_.empty();
-        if (has_requests && (this->bodies_.empty() || std::exchange(is_requests_turn_, false))) {
+        if (has_requests() && (this->bodies_.empty() || std::exchange(is_requests_turn_, false))) {
             return propose_requests(now);
         }
         is_requests_turn_ = true;
@@ -347,10 +353,8 @@ private:
             builder.add(message);
         }
         this->batch_.erase(this->batch_.begin(), this->batch_.begin() + static_cast<std::ptrdiff_t>(taken));
-        if (settled_by_ == 0 && !this->doubtful_.empty()) {
-            this->settling_.swap(this->doubtful_);
-            settled_by_ = nonce;
-        }
+        this->settling_.swap(this->doubtful_);
+        requests_nonce_ = nonce;
         cluster_.propose(nonce, builder.finish(nonce, now));
     }
 
@@ -473,12 +477,13 @@ private:
     std::unique_ptr<Objects> objects_{};
     Cluster cluster_;
 
+    bool has_joined_ = false;
     bool is_polled_ = false;
     bool is_caught_up_ = false;
     bool has_begun_ = false;
     bool is_ticking_ = false;  // a tick is on its way
     bool is_requests_turn_ = true;
-    std::uint64_t settled_by_ = 0;  // nonce of the entry that settles the doubtful requests; 0: none
+    std::uint64_t requests_nonce_ = 0;  // of the entry of requests that is on its way; 0: none
     std::string refusal_{};
     std::string evidence_{};
     std::deque<allot::LoggedEntry> recent_{};

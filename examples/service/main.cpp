@@ -158,7 +158,8 @@ int main(int argc, char** argv) try {
     std::cout << "allotd: http" << (tls.key.empty() ? "://" : "s://") << at.address() << ':' << server.port()
               << "/ preset " << options.preset << ", data " << options.folder << std::endl;
     if (server.run()) {
-        std::cout << "allotd: stopped; all that was acknowledged is in " << options.folder << std::endl;
+        std::cout << "allotd: stopped; all that was acknowledged is in "
+                  << (options.cluster ? "etcd" : options.folder.c_str()) << std::endl;
         return 0;
     }
     std::cerr << "allotd: " << engine->fault() << '\n';

@@ -55,6 +55,9 @@ public:
     void operate(std::uint64_t seq, std::string_view body, bool is_binary, Done done) final {
         auto commands = std::vector<Command>{};
         if (const auto problem = read_commands(body, is_binary, commands)) { return done({problem, {}}); }
+        if (commands.size() > replica().parameters().commands_max) {  // the log might not take the entry
+            return done(answer({allot::SessionId::null(), seq, 0, allot::Verdict::too_many_commands, {}}));
+        }
         bodies_.push_back({allot::entry::Operator<Command>{seq, std::move(commands)}, std::move(done)});
     }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <condition_variable>
+#include <cstdlib>
 #include <deque>
 #include <mutex>
 #include <thread>
@@ -219,7 +220,9 @@ struct Cluster::Threads {
                 const auto lock = std::lock_guard{mutex};
                 seen_checkpoints = single(response->responses(last).response_range());
                 leader_id.reset();
-                if (found.revision != 0) { leader_id = static_cast<allot::ReplicaId>(std::stoul(found.text)); }
+                if (found.revision != 0) {
+                    leader_id = static_cast<allot::ReplicaId>(std::strtoul(found.text.c_str(), nullptr, 10));
+                }
                 seen_until = begun + 1s * lease_s;
                 if (tries && leader_id == options.id) { leads_until = seen_until; }
             }
