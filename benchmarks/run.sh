@@ -13,15 +13,10 @@ cd "$(dirname "$0")/.."
 need_for library build benchmarks
 
 build=${BUILD:-build/benchmarks-$(basename "${CXX:-g++}")}
-launcher=
-if command -v ccache > /dev/null; then
-    launcher=-DCMAKE_CXX_COMPILER_LAUNCHER=ccache
-fi
-# shellcheck disable=SC2086  # empty without ccache
 mkdir -p "$build"
 show cmake -S . -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DCMAKE_CXX_COMPILER="${CXX:-g++}" \
     -DCMAKE_CXX_FLAGS_RELEASE='-O2 -DNDEBUG' -DALLOT_BUILD_TESTS=OFF -DALLOT_BUILD_EXAMPLES=OFF \
-    -DALLOT_BUILD_BENCHMARKS=ON $launcher > "$build.log" 2>&1 || { cat "$build.log"; exit 1; }
+    -DALLOT_BUILD_BENCHMARKS=ON > "$build.log" 2>&1 || { cat "$build.log"; exit 1; }
 
 if [ "${1:-}" = --google ]; then
     shift

@@ -13,8 +13,8 @@
 #     boost-1.81   as commands, with that Boost
 #     compilers    the first program and the smoke test by each compiler of tests/support/compilers.sh, with both Boosts
 #
-# Each begins with a new copy of the base system. Kept from run to run is that base, for a month, and the packages that were
-# downloaded, in ${XDG_CACHE_HOME:-/var/cache}/allot-bare. Mirrors and proxies are those of this machine's apt; another system is
+# Each begins with a new copy of the base system, which is Debian's smallest and ccache. Kept from run to run is that base, for
+# a month, the packages that were downloaded and what was compiled, in ${XDG_CACHE_HOME:-/var/cache}/allot-bare. Mirrors and proxies are those of this machine's apt; another system is
 # made with its name and mirror, as in ALLOT_SYSTEM='jammy http://...' sh tests/bare.sh. ALLOT_JOBS and ALLOT_SEED mean what they
 # mean for tests/run.sh. It ends with 77, and says why, where no such system can be made.
 set -eu
@@ -27,8 +27,9 @@ release=${ALLOT_SYSTEM:-bookworm}
 mirror=${release#* }
 release=${release%% *}
 [ "$mirror" != "$release" ] || mirror=
-base=$cache/base-$release
+base=$cache/ccached-$release
 kept=$cache/packages-$release
+compiled=$cache/compiled-$release
 
 cannot() {
     echo "tests/bare.sh: a bare system cannot be made here: $*" >&2
@@ -56,9 +57,9 @@ make_base() {
     fi
     eval "$(apt-config shell http_proxy Acquire::http::Proxy https_proxy Acquire::https::Proxy)"
     export http_proxy="${http_proxy:-}" https_proxy="${https_proxy:-}"
-    echo "+ debootstrap --variant=minbase $release"
+    echo "+ debootstrap --variant=minbase --include=ccache $release"
     # Without a mirror debootstrap takes its own.
-    if ! debootstrap --variant=minbase --components=$components "$release" "$base.new" ${mirror:+"$mirror"} > "$cache/log" 2>&1; then
+    if ! debootstrap --variant=minbase --include=ccache --components=$components "$release" "$base.new" ${mirror:+"$mirror"} > "$cache/log" 2>&1; then
         tail -n 5 "$cache/log" >&2
         cannot "debootstrap failed"
     fi
@@ -82,15 +83,17 @@ part() {
     cp -a "$base/." "$system"
     cp -L /etc/resolv.conf /etc/hosts "$system/etc"
     find "$kept" -name '*.deb' -exec ln -t "$system/var/cache/apt/archives" {} +
-    mkdir "$system/root/allot"
+    mkdir "$system/root/allot" "$system/var/cache/ccache"
     git ls-files -z | tar --create --null --files-from=- | tar --extract --no-same-owner --directory "$system/root/allot"
     status=0
     # shellcheck disable=SC2016  # for the shell in there
     unshare --mount --pid --fork --kill-child sh -euc '
         mount --rbind /dev "$1/dev"
         mount -t proc proc "$1/proc"
-        exec chroot "$@"' sh "$system" \
+        mount --bind "$0" "$1/var/cache/ccache"
+        exec chroot "$@"' "$compiled" "$system" \
         /usr/bin/env -i HOME=/root PATH="/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin" \
+        CCACHE_DIR=/var/cache/ccache \
         ${ALLOT_JOBS:+"ALLOT_JOBS=$ALLOT_JOBS"} ${ALLOT_SEED:+"ALLOT_SEED=$ALLOT_SEED"} \
         sh -euc "cd /root/allot; $2" 9>&- &
     inside=$!
@@ -112,11 +115,11 @@ esac
 unshare --mount --pid --fork sh -c 'mount -t proc proc /proc' 2> /dev/null || cannot "mounting is not allowed"
 need_for bare || cannot "there is no debootstrap"
 command -v debootstrap > /dev/null || cannot "there is no debootstrap"
-mkdir -p "$kept"
+mkdir -p "$kept" "$compiled"
 exec 9> "$cache/lock"
 flock 9  # one at a time
 rm -rf "$cache/system."*
-if [ -z "$(find "$cache" -maxdepth 1 -name "base-$release" -mtime -30)" ]; then
+if [ -z "$(find "$cache" -maxdepth 1 -name "ccached-$release" -mtime -30)" ]; then
     make_base
 fi
 trap 'exit 1' HUP INT TERM

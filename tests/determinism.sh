@@ -74,7 +74,7 @@ prints() {
 verdict() {
     began=$(date +%s)
     # shellcheck disable=SC2086  # words
-    if ! $(command -v ccache) $compiler -std=c++20 $flags $short -isystem "$build/include" -Iinclude -Itests \
+    if ! ${CMAKE_CXX_COMPILER_LAUNCHER:-} $compiler -std=c++20 $flags $short -isystem "$build/include" -Iinclude -Itests \
         tests/determinism/all.cpp -o "$here/program.exe" > "$here/compiler" 2>&1; then
         echo "does not compile: $here/compiler"
         return

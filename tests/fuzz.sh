@@ -20,13 +20,9 @@ usage() {
 
 # build <target>: the program, and its seeds.
 build() {
-    launcher=
-    if command -v ccache > /dev/null; then
-        launcher=ccache
-    fi
     began=$(date +%s)
     mkdir -p build/fuzz
-    $launcher clang++-14 -std=c++20 -O1 -g1 -fno-omit-frame-pointer -fsanitize=fuzzer-no-link,address,undefined \
+    ${CMAKE_CXX_COMPILER_LAUNCHER:-} clang++-14 -std=c++20 -O1 -g1 -fno-omit-frame-pointer -fsanitize=fuzzer-no-link,address,undefined \
         -fno-sanitize-recover=all -DALLOT_FUZZ_ALONE=1 -Iinclude -Itests -c "tests/fuzz/$1.cpp" -o "build/fuzz/$1.o"
     clang++-14 -fsanitize=fuzzer,address,undefined "build/fuzz/$1.o" -o "build/fuzz/$1" -lfmt
     rm -rf "build/fuzz/seeds/$1"

@@ -48,9 +48,6 @@ leg() {
         without="house|package|slow"
         set -- "$@" -DALLOT_BUILD_EXAMPLES=OFF
     fi
-    if command -v ccache > /dev/null; then
-        set -- "$@" -DCMAKE_CXX_COMPILER_LAUNCHER=ccache
-    fi
     show cmake --preset "$preset" "$@"
     # shellcheck disable=SC2046,SC2086  # empty, or a list
     show cmake --build --preset "$preset" --parallel "$(cores)" ${rooms:+--target} $(prefixed tests_ $rooms)

@@ -32,14 +32,14 @@ class Service:
         with socket.socket() as s:
             s.bind(("127.0.0.1", 0))
             self.port = s.getsockname()[1]
-        self.url = f"http://127.0.0.1:{self.port}"
+        self.url = f"http{'s' * ('--certificate' in more)}://127.0.0.1:{self.port}"
         self.process = None
 
     def start(self):
         self.process = subprocess.Popen([self.program, "--data", self.folder, "--listen", f"127.0.0.1:{self.port}",
                                          *self.more], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
         line = self.process.stdout.readline()
-        assert line.startswith("allotd: http://"), line
+        assert line.startswith(f"allotd: {self.url}/"), line
         return self
 
     def stop(self, how=signal.SIGTERM):
@@ -92,6 +92,29 @@ def until(what, seconds=10):
             return found
         time.sleep(0.05)
     raise AssertionError("waited in vain")
+
+
+def run_claims(suite, names, after_failure, after_each):
+    """Runs the checks of a suite, or those of the names, and tells the result of each. Returns the number that failed."""
+    checks = [getattr(suite, name) for name in type(suite).__dict__ if name.startswith("check_")]
+    checks = [check for check in checks if not names or check.__name__[6:] in names]
+    failed = 0
+    for check in checks:
+        begun = time.monotonic()
+        try:
+            told = check() or check.__doc__.strip().splitlines()[0]
+            print(f"ok      {check.__name__[6:]:16} {time.monotonic() - begun:6.1f} s  {told}", flush=True)
+        except Exception as error:  # noqa: BLE001  each check is told
+            failed += 1
+            where, file = error.__traceback__, sys.modules[type(suite).__module__].__file__
+            while where.tb_next and where.tb_next.tb_frame.f_code.co_filename == file:
+                where = where.tb_next
+            print(f"FAILED  {check.__name__[6:]:16} line {where.tb_lineno}: {type(error).__name__}: {error}", flush=True)
+            after_failure()
+        finally:
+            after_each()
+    print(f"{len(checks) - failed} of {len(checks)} claims hold")
+    return failed
 
 
 class Check:
@@ -212,6 +235,7 @@ class Check:
         refused(400, "malformed", send, b"\x01\x02", "application/x-allot")
         refused(415, "content_type", send, b"{}", "text/html")
         refused(413, "too_many_commands", send, b'{"command":"Pause","node":"x"}\n' * 2000)
+        refused(413, "too_many_commands", client.configure, *[{"command": "Match"}] * 2000)
         refused(400, "id", client.get, "/v1/nodes/" + "x" * 33)
         refused(400, "malformed", client.get, "/v1/nodes/%zz")
         refused(400, "cursor", client.get, "/v1/tasks?cursor=-1")
@@ -388,26 +412,44 @@ class Check:
                                    text=True)
         assert open_port.returncode == 1 and "--clients" in open_port.stderr, "open to all without --clients"
 
-    def run(self):
-        checks = [getattr(self, name) for name in Check.__dict__ if name.startswith("check_")]
-        failed = 0
-        for check in checks:
-            begun = time.monotonic()
+    def check_tls(self):
+        """With a certificate all goes over TLS, streams too; who speaks in the clear, or not at all, harms no other."""
+        paths = [os.path.join(self.folder, name) for name in ("tls.pem", "tls.key")]
+        subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes",
+                        "-days", "2", "-subj", "/CN=allotd", "-addext", "subjectAltName=IP:127.0.0.1",
+                        "-out", paths[0], "-keyout", paths[1]], check=True, capture_output=True)
+        files = ["--certificate", paths[0], "--key", paths[1]]
+        service = Service(self.service.program, os.path.join(self.folder, "tls"), *files).start()
+        try:
+            assert b"HTTP/1.1" not in raw(service.port, b"GET /v1/status HTTP/1.1\r\nHost: a\r\n\r\n")
+            idle = [socket.create_connection(("127.0.0.1", service.port)) for _ in range(50)]
+            os.environ["SSL_CERT_FILE"] = paths[0]
+            client = Client(service.url, patience_s=5)
+            all_accepted(client.send(join("n1"), submit("t1", "o1")))
+            assert next(client.events("/v1/nodes/n1/events", 0))["event"] == "NodeJoined"
+            for connection in idle:
+                connection.close()
+            del os.environ["SSL_CERT_FILE"]
             try:
-                told = check() or check.__doc__.strip().splitlines()[0]
-                print(f"ok      {check.__name__[6:]:16} {time.monotonic() - begun:6.1f} s  {told}", flush=True)
-            except Exception as error:  # noqa: BLE001  each check is told
-                failed += 1
-                where = error.__traceback__
-                while where.tb_next and where.tb_next.tb_frame.f_code.co_filename == __file__:
-                    where = where.tb_next
-                print(f"FAILED  {check.__name__[6:]:16} line {where.tb_lineno}: {type(error).__name__}: {error}", flush=True)
-                if self.service.process.poll() is not None:
-                    print(self.service.process.stdout.read())
-                    self.service.start()
+                Client(service.url, patience_s=0).get("/v1/status")
+            except OSError as error:
+                assert "CERTIFICATE_VERIFY_FAILED" in str(error), error
+            else:
+                raise AssertionError("a certificate that nobody vouches for was believed")
+        finally:
+            os.environ.pop("SSL_CERT_FILE", None)
+            service.stop()
+
+    def go_on(self):
+        """After a failure that ended the service."""
+        if self.service.process.poll() is not None:
+            print(self.service.process.stdout.read())
+            self.service.start()
+
+    def run(self):
+        failed = run_claims(self, (), self.go_on, lambda: None)
         self.service.stop()
         shutil.rmtree(self.folder)
-        print(f"{len(checks) - failed} of {len(checks)} claims hold")
         return failed
 
 

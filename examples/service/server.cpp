@@ -4,12 +4,15 @@
 #include <chrono>
 #include <csignal>
 #include <optional>
+#include <type_traits>
 #include <utility>
 
 #include <boost/asio/post.hpp>
+#include <boost/asio/ssl/stream_base.hpp>
 #include <boost/asio/write.hpp>
 #include <boost/beast/core.hpp>
 #include <boost/beast/http.hpp>
+#include <boost/beast/ssl.hpp>
 
 namespace service {
 
@@ -22,7 +25,10 @@ using namespace std::chrono_literals;
 
 namespace {
 
-constexpr auto request_time_max = 10s;  // from the first byte to the last
+using Plain = beast::tcp_stream;
+using Secure = beast::ssl_stream<beast::tcp_stream>;
+
+constexpr auto request_time_max = 10s;  // from the first byte to the last; also of a handshake
 constexpr auto idle_time_max = 60s;     // between requests
 constexpr auto write_time_max = 30s;
 constexpr auto linger_time_max = 2s;
@@ -39,31 +45,50 @@ auto log_now() -> allot::TimePoint { return allot::network_time(std::chrono::sys
 }  // namespace
 
 /// One connection: requests one after the other, and at the end perhaps a stream.
-class Connection final : public EventListener, public std::enable_shared_from_this<Connection> {
+template <class Stream>
+class Connection final : public EventListener, public std::enable_shared_from_this<Connection<Stream>> {
+    static constexpr bool is_secure = std::is_same_v<Stream, Secure>;
+
 public:
-    Connection(Server& server, tcp::socket socket) : server_{server}, stream_{std::move(socket)} {
+    template <class... Context>
+    Connection(Server& server, tcp::socket socket, Context&... context)
+        : server_{server}, stream_{std::move(socket), context...} {
         ++server_.connections_;
     }
     Connection(const Connection&) = delete;
     auto operator=(const Connection&) -> Connection& = delete;
     ~Connection() override { --server_.connections_; }
 
-    void start() { wait_for_request(); }
-
-    void hear(const LoggedEvent& event) override {
-        if (is_closed_) { return; }
-        send(sse_text(event));
+    void start() {
+        if constexpr (is_secure) {
+            transport().expires_after(request_time_max);
+            stream_.async_handshake(asio::ssl::stream_base::server,
+                                    [self = this->shared_from_this()](error_code error) {
+                                        if (!error) { self->wait_for_request(); }
+                                    });
+        } else {
+            wait_for_request();
+        }
     }
 
+    void hear(const LoggedEvent& event) override {
+        if (is_closed_ || event.id < next_) { return; }
+        send(sse_text(event));
+    }
+    void cut() override { close_soon(); }
+
 private:
+    auto transport() -> beast::tcp_stream& { return beast::get_lowest_layer(stream_); }
+
     void wait_for_request() {
         if (buffer_.size() > 0) { return read_request(); }
-        stream_.expires_after(first_ ? request_time_max : idle_time_max);
-        stream_.async_read_some(buffer_.prepare(4'096), [self = shared_from_this()](error_code error, std::size_t n) {
-            if (error) { return; }
-            self->buffer_.commit(n);
-            self->read_request();
-        });
+        transport().expires_after(first_ ? request_time_max : idle_time_max);
+        stream_.async_read_some(buffer_.prepare(4'096),
+                                [self = this->shared_from_this()](error_code error, std::size_t n) {
+                                    if (error) { return; }
+                                    self->buffer_.commit(n);
+                                    self->read_request();
+                                });
     }
 
     void read_request() {
@@ -71,9 +96,9 @@ private:
         parser_.emplace();
         parser_->header_limit(server_.limits_.header_bytes_max);
         parser_->body_limit(server_.limits_.body_bytes_max);
-        stream_.expires_after(request_time_max);
+        transport().expires_after(request_time_max);
         http::async_read(stream_, buffer_, *parser_,
-                         [self = shared_from_this()](error_code error, std::size_t) { self->on_request(error); });
+                         [self = this->shared_from_this()](error_code error, std::size_t) { self->on_request(error); });
     }
 
     void on_request(error_code error) {
@@ -108,7 +133,7 @@ private:
                                    field("Allot-Seq"),
                                    field("Last-Event-ID")};
         try {
-            server_.front_.handle(request, unix_ms(), [self = shared_from_this()](HttpResponse response) {
+            server_.front_.handle(request, unix_ms(), [self = this->shared_from_this()](HttpResponse response) {
                 self->respond(std::move(response));
             });
         } catch (const std::bad_alloc&) {
@@ -136,8 +161,8 @@ private:
         response_.body() = std::move(response.body);
         response_.keep_alive(keep_alive_);
         response_.prepare_payload();
-        stream_.expires_after(write_time_max);
-        http::async_write(stream_, response_, [self = shared_from_this()](error_code error, std::size_t) {
+        transport().expires_after(write_time_max);
+        http::async_write(stream_, response_, [self = this->shared_from_this()](error_code error, std::size_t) {
             self->response_ = {};
             if (error) { return self->close(); }
             if (!self->keep_alive_) { return self->linger(); }
@@ -147,16 +172,21 @@ private:
 
     /// Ends the sending side and reads what still comes for a moment. A close with unread bytes would lose the answer.
     void linger() {
-        auto ignored = error_code{};
-        stream_.socket().shutdown(tcp::socket::shutdown_send, ignored);
-        stream_.expires_after(linger_time_max);
-        drain();
+        transport().expires_after(linger_time_max);
+        if constexpr (is_secure) {
+            stream_.async_shutdown([self = this->shared_from_this()](error_code) { self->close(); });
+        } else {
+            auto ignored = error_code{};
+            transport().socket().shutdown(tcp::socket::shutdown_send, ignored);
+            drain();
+        }
     }
     void drain() {
-        stream_.async_read_some(asio::buffer(ignored_), [self = shared_from_this()](error_code error, std::size_t) {
-            if (error || ++self->ignored_count_ > ignored_max) { return self->close(); }
-            self->drain();
-        });
+        stream_.async_read_some(asio::buffer(ignored_),
+                                [self = this->shared_from_this()](error_code error, std::size_t) {
+                                    if (error || ++self->ignored_count_ > ignored_max) { return self->close(); }
+                                    self->drain();
+                                });
     }
 
     // ---- streams ----------------------------------------------------------------------------------------------
@@ -165,35 +195,37 @@ private:
         client_ = start.client;
         ++client_->streams;
         filter_ = start.filter;
+        next_ = start.next;
         parser_.reset();
         buffer_.clear();
         buffer_.shrink_to_fit();
-        self_ = shared_from_this();  // until the stream is closed
+        self_ = this->shared_from_this();  // until the stream is closed
         server_.engine_.events().listen(filter_, *this);
         send("HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nCache-Control: no-store\r\n"
              "Connection: close\r\nX-Accel-Buffering: no\r\n\r\n" +
              std::move(start.backlog));
-        stream_.expires_never();
+        transport().expires_never();
         watch_end();
     }
     /// A client of a stream sends nothing more; what comes is its end.
     void watch_end() {
-        stream_.async_read_some(asio::buffer(ignored_), [self = shared_from_this()](error_code error, std::size_t) {
-            if (error || self->is_closed_ || ++self->ignored_count_ > ignored_max) { return self->close(); }
-            self->watch_end();
-        });
+        stream_.async_read_some(asio::buffer(ignored_),
+                                [self = this->shared_from_this()](error_code error, std::size_t) {
+                                    if (error || self->is_closed_ || ++self->ignored_count_ > ignored_max) {
+                                        return self->close();
+                                    }
+                                    self->watch_end();
+                                });
     }
     void send(std::string text) {
         if (unsent_.size() + text.size() > server_.limits_.stream_bytes_max * 2) {  // it does not read
-            is_closed_ = true;
-            asio::post(server_.io_, [self = shared_from_this()] { self->close(); });
-            return;
+            return close_soon();
         }
         unsent_ += text;
         if (sending_.empty()) {
             // Not at once: one write for all events of a turn.
             if (!std::exchange(is_flush_posted_, true)) {
-                asio::post(server_.io_, [self = shared_from_this()] { self->flush(); });
+                asio::post(server_.io_, [self = this->shared_from_this()] { self->flush(); });
             }
         }
     }
@@ -201,14 +233,19 @@ private:
         is_flush_posted_ = false;
         if (is_closed_ || unsent_.empty() || !sending_.empty()) { return; }
         sending_.swap(unsent_);
-        stream_.expires_after(write_time_max);
-        asio::async_write(stream_, asio::buffer(sending_), [self = shared_from_this()](error_code error, std::size_t) {
-            self->sending_ = {};
-            if (error) { return self->close(); }
-            self->flush();
-        });
+        transport().expires_after(write_time_max);
+        asio::async_write(stream_, asio::buffer(sending_),
+                          [self = this->shared_from_this()](error_code error, std::size_t) {
+                              self->sending_ = {};
+                              if (error) { return self->close(); }
+                              self->flush();
+                          });
     }
 
+    void close_soon() {
+        is_closed_ = true;
+        asio::post(server_.io_, [self = this->shared_from_this()] { self->close(); });
+    }
     void close() {
         is_closed_ = true;
         const auto self = std::exchange(self_, nullptr);
@@ -217,12 +254,12 @@ private:
             --client_->streams;
         }
         auto ignored = error_code{};
-        stream_.socket().shutdown(tcp::socket::shutdown_both, ignored);
-        stream_.close();
+        transport().socket().shutdown(tcp::socket::shutdown_both, ignored);
+        transport().close();
     }
 
     Server& server_;
-    beast::tcp_stream stream_;
+    Stream stream_;
     beast::flat_buffer buffer_{std::size_t{64} << 10U};
     std::optional<http::request_parser<http::string_body>> parser_{};
     http::response<http::string_body> response_{};
@@ -232,6 +269,7 @@ private:
     bool is_flush_posted_ = false;
     Client* client_ = nullptr;
     EventFilter filter_{};
+    std::uint64_t next_ = 0;  // smaller ids were sent before, perhaps by another replica
     std::shared_ptr<Connection> self_{};
     std::string unsent_{};
     std::string sending_{};
@@ -239,8 +277,17 @@ private:
     unsigned ignored_count_ = 0;
 };
 
-Server::Server(Engine& engine, Front& front, const tcp::endpoint& at, const ServerLimits& limits)
+Server::Server(Engine& engine, Front& front, const tcp::endpoint& at, const TlsFiles& tls, const ServerLimits& limits)
     : engine_{engine}, front_{front}, limits_{limits}, acceptor_{io_, at} {
+    if (!tls.certificate.empty()) {
+        using asio::ssl::context;
+        tls_.emplace(context::tls_server);
+        tls_->set_options(context::default_workarounds | context::no_tlsv1 | context::no_tlsv1_1);
+        tls_->use_certificate_chain_file(tls.certificate);
+        tls_->use_private_key_file(tls.key, context::pem);
+        SSL_CTX_set_options(tls_->native_handle(), SSL_OP_NO_RENEGOTIATION);
+        SSL_CTX_set_mode(tls_->native_handle(), SSL_MODE_RELEASE_BUFFERS);  // an idle stream holds none
+    }
     signals_.add(SIGTERM);
     signals_.add(SIGINT);
 }
@@ -253,6 +300,14 @@ auto Server::run() -> bool {
         turn();  // what was given is answered
         io_.poll();
         io_.stop();
+    });
+    engine_.on_work([this] {  // on any thread
+        if (!is_woken_.exchange(true)) {
+            asio::post(io_, [this] {
+                is_woken_ = false;
+                schedule_turn();
+            });
+        }
     });
     engine_.tick(log_now());  // first of all: it begins log time, and moves deadlines after an outage
     turn();
@@ -272,7 +327,11 @@ void Server::accept() {
         if (connections_ < limits_.connections_max) {
             auto ignored = error_code{};
             socket.set_option(tcp::no_delay{true}, ignored);
-            std::make_shared<Connection>(*this, std::move(socket))->start();
+            if (tls_) {
+                std::make_shared<Connection<Secure>>(*this, std::move(socket), *tls_)->start();
+            } else {
+                std::make_shared<Connection<Plain>>(*this, std::move(socket))->start();
+            }
         }
         accept();
     });
@@ -296,7 +355,7 @@ void Server::schedule_turn() {
 void Server::turn() {
     is_turn_scheduled_ = false;
     if (!engine_.has_work() || has_failed_) { return; }
-    if (engine_.turn(log_now())) { return; }
+    if (engine_.turn(log_now())) { return schedule_turn(); }
     has_failed_ = true;
     retry_.expires_after(1s);  // so that the answers get out
     retry_.async_wait([this](error_code) { io_.stop(); });

@@ -1,12 +1,15 @@
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/signal_set.hpp>
+#include <boost/asio/ssl/context.hpp>
 #include <boost/asio/steady_timer.hpp>
 
 #include "engine.hpp"
@@ -22,18 +25,28 @@ struct ServerLimits {
     std::size_t stream_bytes_max = std::size_t{1} << 18U;  ///< Unsent bytes of a stream; beyond, it is closed.
 };
 
-/// Serves HTTP/1.1 with one thread. An idle connection or stream costs memory only.
-///
-/// TLS is the task of a proxy in front, such as nginx, Caddy or HAProxy.
+/// Files in PEM form; without a certificate the service speaks in the clear.
+struct TlsFiles {
+    std::string certificate{};  ///< The chain, the service's own first.
+    std::string key{};
+};
+
+/// Serves HTTP/1.1, with TLS 1.2 or 1.3 if it has a certificate, with one thread. An idle connection or stream costs
+/// memory only.
 class Server {
 public:
-    /// Listens. Throws `boost::system::system_error` if it cannot.
-    Server(Engine& engine, Front& front, const boost::asio::ip::tcp::endpoint& at, const ServerLimits& limits = {});
+    /// Listens. Throws `boost::system::system_error` if it cannot, or if a file cannot be read.
+    Server(Engine& engine, Front& front, const boost::asio::ip::tcp::endpoint& at, const TlsFiles& tls = {},
+           const ServerLimits& limits = {});
+    ~Server() { engine_.on_work({}); }
+    Server(const Server&) = delete;
+    auto operator=(const Server&) -> Server& = delete;
     /// Serves until SIGTERM, SIGINT, or a failure of the log. Returns true after a signal.
     auto run() -> bool;
     [[nodiscard]] auto port() const -> std::uint16_t { return acceptor_.local_endpoint().port(); }
 
 private:
+    template <class>
     friend class Connection;
 
     void accept();
@@ -46,8 +59,10 @@ private:
     ServerLimits limits_;
     std::uint32_t connections_ = 0;
     bool is_turn_scheduled_ = false;
+    std::atomic<bool> is_woken_ = false;
     bool is_stopping_ = false;
     bool has_failed_ = false;
+    std::optional<boost::asio::ssl::context> tls_{};
     boost::asio::io_context io_{1};
     boost::asio::ip::tcp::acceptor acceptor_;
     boost::asio::steady_timer ticker_{io_};

@@ -56,6 +56,13 @@ show() {
     "$@"
 }
 
+# A ccache, if there is one, keeps what was compiled, wherever the folder of the project stands. It compares the content of
+# headers, so their times do not count; without the others it keeps nothing that was compiled with a precompiled header.
+if command -v ccache > /dev/null; then
+    export CMAKE_CXX_COMPILER_LAUNCHER=ccache CCACHE_NOHASHDIR=1
+    export CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_ctime,include_file_mtime
+fi
+
 # Number of compilers to run at once; ALLOT_JOBS overrides it.
 cores() {
     echo "${ALLOT_JOBS:-$(nproc 2> /dev/null || echo 2)}"
