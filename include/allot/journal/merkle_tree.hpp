@@ -135,21 +135,20 @@ private:
         const auto& below = levels_[level - 1];
         const auto* bytes = reinterpret_cast<const std::uint8_t*>(below.data());
         auto& nodes = levels_[level];
-        auto at = changed_.begin();
-        if (at != changed_.end() && *at == 0) { ++at; }
+        auto at = std::size_t{!changed_.empty() && changed_.front() == 0 ? 1U : 0U};
         auto blocks = std::array<const std::uint8_t*, sha256_lanes>{};
-        for (; static_cast<std::size_t>(changed_.end() - at) > sha256_lanes; at += sha256_lanes) {
+        for (; changed_.size() > at + sha256_lanes; at += sha256_lanes) {
             // A node's children lie one behind the other and are one block. The last node may have one child only.
-            for (std::size_t i = 0; i < sha256_lanes; ++i) { blocks[i] = bytes + std::size_t{at[i]} * 64; }
+            for (std::size_t i = 0; i < sha256_lanes; ++i) { blocks[i] = bytes + std::size_t{changed_[at + i]} * 64; }
             auto lanes = Sha256Lanes{detail::merkle_starts[level]};
             lanes.compress(blocks);
             for (std::size_t i = 0; i < sha256_lanes; ++i) {
-                const auto left = std::size_t{at[i]} * 2;
-                nodes[at[i]] =
-                    below[left] == absent && below[left + 1] == absent ? absent : Sha256::bytes_of(lanes.state(i));
+                const auto left = std::size_t{changed_[at + i]} * 2;
+                const auto none = below[left] == absent && below[left + 1] == absent;
+                nodes[changed_[at + i]] = none ? absent : Sha256::bytes_of(lanes.state(i));
             }
         }
-        for (; at != changed_.end(); ++at) { nodes[*at] = joined(level, *at); }
+        for (; at < changed_.size(); ++at) { nodes[changed_[at]] = joined(level, changed_[at]); }
     }
 
     [[nodiscard]] auto joined(std::size_t level, std::size_t index) const -> Hash256 {
