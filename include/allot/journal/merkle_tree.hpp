@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <span>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include <allot/core/sha256.hpp>
@@ -69,11 +68,12 @@ public:
             set(index, absent);
             return;
         }
-        auto& leaf = waiting_[waiting_count_++];
+        if (waiting_count_ == waiting_.size()) { hash_leaves(); }
+        auto& leaf = waiting_[waiting_count_];
         leaf.index = index;
         leaf.message.assign(1, 0);  // the mark of a leaf
         leaf.message.insert(leaf.message.end(), content.begin(), content.end());
-        if (waiting_count_ == waiting_.size()) { hash_leaves(); }
+        ++waiting_count_;
     }
 
     /// Returns the hash of all leaves, or `absent` if there is none. @complexity O(log n) hashes for each leaf set
@@ -111,12 +111,12 @@ private:
             levels_.front().resize(std::size_t{index} + 1, absent);
         }
         if (levels_.front()[index] == hash) { return; }
-        levels_.front()[index] = hash;
         changed_.push_back(index);
+        levels_.front()[index] = hash;
     }
 
     void hash_leaves() {
-        const auto count = std::exchange(waiting_count_, 0);
+        const auto count = waiting_count_;
         if (count == waiting_.size()) {
             auto messages = std::array<std::span<const std::uint8_t>, sha256_lanes>{};
             std::transform(waiting_.begin(), waiting_.end(), messages.begin(),
@@ -128,6 +128,7 @@ private:
                 write(waiting_[i].index, Sha256{}.bytes(waiting_[i].message).finish());
             }
         }
+        waiting_count_ = 0;  // only now: if memory ran out, they are hashed again
     }
 
     /// Hashes the changed nodes of a level but the first.
