@@ -34,6 +34,20 @@ using namespace std::chrono_literals;
 auto seconds_since(Clock::time_point from) -> double {
     return std::chrono::duration<double>(Clock::now() - from).count();
 }
+
+/// Times of the same work.
+class Times {
+public:
+    void add(Clock::time_point from) { all_.push_back(seconds_since(from)); }
+    void print(const char* what) {
+        std::sort(all_.begin(), all_.end());
+        std::printf("%-24s %8.3f s (%.3f to %.3f)\n", what, all_[all_.size() / 2], all_.front(), all_.back());
+    }
+
+private:
+    std::vector<double> all_;
+};
+
 auto moment(std::int64_t ms) -> allot::Moment {
     return {allot::TimePoint{allot::Duration{ms}}, allot::Entropy{static_cast<std::uint64_t>(ms)}, {}};
 }
@@ -107,23 +121,34 @@ void snapshots(std::uint64_t count) {
     const auto root = tree.root();
     std::printf("root from leaves      %8.3f s\n", seconds_since(from));
 
-    auto bytes = std::vector<std::uint8_t>{};
-    for (const auto& known : {std::optional<allot::Hash256>{}, std::optional{root}}) {
-        auto sink = Memory{};
-        sink.bytes.reserve(bytes.size());
+    // The first round only makes the sink's memory, which is no cost of a snapshot.
+    auto sink = Memory{};
+    auto known = Times{};
+    auto computed = Times{};
+    auto begun = Times{};
+    auto loading = Times{};
+    auto right = true;
+    for (auto round = 0; round < 4; ++round) {
+        for (const auto with_root : {true, false}) {
+            sink.bytes.clear();
+            from = Clock::now();
+            auto writer = allot::SnapshotWriter{d, 1, {}, with_root ? std::optional{root} : std::nullopt};
+            if (round > 0) { begun.add(from); }
+            while (!writer.done()) { (void)writer.write(d, sink, std::size_t{1} << 20U); }
+            if (round > 0) { (with_root ? known : computed).add(from); }
+        }
+        if (round == 0) { continue; }
         from = Clock::now();
-        auto writer = allot::SnapshotWriter{d, 1, {}, known};
-        const auto begun = seconds_since(from);
-        while (!writer.done()) { (void)writer.write(d, sink, std::size_t{1} << 20U); }
-        std::printf("written, root %s  %8.3f s, begun in %.3f ms, %.1f MB\n", known ? "known   " : "computed",
-                    seconds_since(from), begun * 1e3, static_cast<double>(sink.bytes.size()) / 1e6);
-        bytes = std::move(sink.bytes);
+        const auto loaded = allot::load_snapshot(std::span<const std::uint8_t>{sink.bytes},
+                                                 D{allot::ValueQueue{{.tasks_per_node = 2}}}, {.reach_max = 1U << 26U});
+        loading.add(from);
+        right = right && loaded && loaded->state_root == root;
     }
-    from = Clock::now();
-    const auto loaded = allot::load_snapshot(std::span<const std::uint8_t>{bytes},
-                                             D{allot::ValueQueue{{.tasks_per_node = 2}}}, {.reach_max = 1U << 26U});
-    std::printf("loaded                %8.3f s%s\n", seconds_since(from),
-                loaded && loaded->state_root == root ? "" : ", another state");
+    std::printf("medians of three, of %.1f MB:\n", static_cast<double>(sink.bytes.size()) / 1e6);
+    begun.print("begun");
+    known.print("written, root known");
+    computed.print("written, root computed");
+    loading.print(right ? "loaded" : "loaded ANOTHER STATE");
 
     // Commands beside a snapshot and alone, in turns, so that both see the same machine.
     auto pairs = Pairs{};

@@ -10,8 +10,11 @@
 #     i686 aarch64 armhf riscv64           other machines, emulated; s390x and ppc64 have the highest byte first
 #     s390x ppc64 win64
 #     general-regs                         aarch64 without registers for floating point; only compiled
+#     follower                             a random log of replicas: x86-64 and s390x make the same attestations and
+#                                          checkpoints of it, and each goes on from the other's checkpoint
 #
-# Without a target: all. --short gives fewer commands to fewer scenarios, and takes gcc, clang14, i686, aarch64 and s390x.
+# Without a target: all. --short gives fewer commands to fewer scenarios, and takes gcc, clang14, i686, aarch64, s390x and
+# follower.
 # `sh tests/determinism.sh --golden` writes golden.txt anew, for a change that is meant to change what happens.
 set -eu
 cd "$(dirname "$0")/.."
@@ -50,6 +53,7 @@ describe() {
             cross aarch64-linux-gnu
             flags="-O1 -mgeneral-regs-only -c"
             ;;
+        follower) packages="g++ g++-s390x-linux-gnu qemu-user-static" ;;
         *)
             echo "There is no target $1; see the first lines of tests/determinism.sh" >&2
             exit 2
@@ -98,6 +102,50 @@ verdict() {
     fi
 }
 
+# follower: says how the followers of a log fared, in a line of the table.
+follower() {
+    began=$(date +%s)
+    options="-std=c++20 -O1 -isystem $build/include -Iinclude -Itests"
+    for source in tests/determinism/replica_log.cpp cmake/compiled/dispatcher.cpp cmake/compiled/guard.cpp \
+        examples/service/follower/main.cpp; do
+        # shellcheck disable=SC2086  # words
+        if ! $(command -v ccache) g++ $options -c $source -o "$here/$(basename "$source").o" > "$here/compiler" 2>&1; then
+            echo "does not compile: $here/compiler"
+            return
+        fi
+    done
+    # shellcheck disable=SC2086  # words
+    if ! { $(command -v ccache) s390x-linux-gnu-g++ $options -c examples/service/follower/main.cpp -o "$here/s390x.o" &&
+        s390x-linux-gnu-g++ -static "$here/s390x.o" -o "$here/s390x.exe" && g++ "$here/main.cpp.o" -o "$here/native.exe" &&
+        g++ "$here/replica_log.cpp.o" "$here/dispatcher.cpp.o" "$here/guard.cpp.o" -o "$here/log.exe"; } > "$here/compiler" 2>&1; then
+        echo "does not compile: $here/compiler"
+        return
+    fi
+    built=$(date +%s)
+    if ! (
+        entries=$((commands * 5))
+        other="qemu-s390x-static ./s390x.exe"
+        cd "$here" &&
+            ./log.exe $entries > log &&
+            ./native.exe < log > native &&
+            $other < log > s390x &&
+            cmp native s390x &&
+            ./native.exe --entries $((entries / 2)) --to native.half < log > /dev/null &&
+            $other --entries $((entries / 2)) --to s390x.half < log > /dev/null &&
+            cmp native.half s390x.half &&
+            ./native.exe --from s390x.half < log > native.rest &&
+            $other --from native.half < log > s390x.rest &&
+            cmp native.rest s390x.rest &&
+            tail -n "$(wc -l < native.rest)" native | cmp - native.rest &&
+            { [ "$(grep -c -v ' -$' native)" -gt 10 ] || { echo "hardly any state is attested" && false; }; }
+    ) > "$here/complaints" 2>&1; then
+        echo "fails: $(grep -v ALLOT_SEED "$here/complaints" | head -n 1)"
+        return
+    fi
+    digest=$(tail -n 1 "$here/native" | cut -d ' ' -f 5 | cut -c 1-16)
+    echo "$digest  $((built - began)) s + $(($(date +%s) - built)) s, $(wc -l < "$here/native") lines, $(wc -c < "$here/log") bytes  ok"
+}
+
 form=full
 commands=10000
 short=
@@ -110,7 +158,9 @@ if [ "${1:-}" = --one ]; then  # one target, as called below
     describe "$2"
     here=$build/$form-$2
     mkdir -p "$here"
-    printf '%-14s %-24s %-28s %s\n' "$2" "$compiler" "$flags" "$(verdict)" > "$here/line"
+    how=verdict
+    [ "$2" != follower ] || how=follower
+    printf '%-14s %-24s %-28s %s\n' "$2" "$compiler" "$flags" "$($how)" > "$here/line"
     cat "$here/line"
     exit 0
 fi
@@ -139,7 +189,7 @@ if [ "${1:-}" = --golden ]; then
 fi
 
 if [ $# -eq 0 ]; then
-    set -- gcc clang14 i686 aarch64 s390x
+    set -- gcc clang14 i686 aarch64 s390x follower
     [ $form = short ] || set -- "$@" O0 O2 fast gcc11 clang16 clang19 libcxx armhf riscv64 ppc64 win64 no-exceptions no-rtti \
         general-regs
 fi

@@ -22,10 +22,15 @@ using allot::Hash256;
 using allot::MerkleTree;
 using Leaves = std::map<std::uint32_t, Hash256>;
 
-auto any_leaf(std::uint32_t index, std::uint8_t content) -> Hash256 {
-    const auto bytes =
+// One of three contents of a leaf, of different lengths.
+auto any_content(std::uint32_t index, std::uint8_t content) -> std::vector<std::uint8_t> {
+    auto bytes =
         std::vector<std::uint8_t>{static_cast<std::uint8_t>(index), static_cast<std::uint8_t>(index >> 8U), content};
-    return MerkleTree::leaf(bytes);
+    bytes.resize(3 + 60U * content);
+    return bytes;
+}
+auto any_leaf(std::uint32_t index, std::uint8_t content) -> Hash256 {
+    return MerkleTree::leaf(any_content(index, content));
 }
 
 // Level by level from the definition, up to the lowest node above all leaves.
@@ -45,6 +50,33 @@ auto root_of(const Leaves& leaves) -> Hash256 {
 }
 
 }  // namespace
+
+TEST_CASE("leaves set by their contents, in any order with those set by hash, give the root of the leaves") {
+    auto random = std::mt19937_64{support::seed()};
+    for (auto round = 0; round < 60; ++round) {
+        auto tree = MerkleTree{};
+        auto leaves = Leaves{};
+        for (auto step = 0; step < 40; ++step) {
+            for (auto changes = 1 + random() % 60; changes > 0; --changes) {
+                const auto index = static_cast<std::uint32_t>(random() % (random() % 4 == 0 ? 300 : 9));
+                const auto content = any_content(index, static_cast<std::uint8_t>(random() % 3));
+                const auto way = random() % 8;
+                if (way == 0) {
+                    leaves.erase(index);
+                    tree.put(index, {});
+                    continue;
+                }
+                leaves[index] = MerkleTree::leaf(content);
+                if (way == 1) {
+                    tree.set(index, leaves[index]);
+                } else {
+                    tree.put(index, content);
+                }
+            }
+            if (random() % 2 == 0) { REQUIRE(tree.root() == root_of(leaves)); }
+        }
+    }
+}
 
 TEST_CASE("a tree that followed changes has the root of its leaves") {
     auto random = std::mt19937_64{support::seed()};

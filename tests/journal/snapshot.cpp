@@ -243,7 +243,7 @@ TEST_CASE("whatever a forger writes is refused, or is a state in its only form t
                 continue;
             }
             ++taken;
-            composed.adopt(loader.state());
+            composed.adopt(std::move(loader.state()));
             const auto again = allot::snapshot(composed, 1);
             REQUIRE(std::equal(bytes.begin(), bytes.end() - ended, again.begin(), again.end() - ended));
             auto chaos = Chaos{random(), true};

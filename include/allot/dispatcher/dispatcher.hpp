@@ -241,6 +241,10 @@ public:
     /// @complexity O(n log n).
     template <class OtherData, class OtherConfiguration>
     void adopt(const Records<OtherData, OtherConfiguration>& from);
+    /// The same for records of this type, which are moved and not written again.
+    /// @pre as above, and both have the same key.
+    /// @complexity O(n log n).
+    void adopt(State&& from);
 
     /// Opens a session: the commands that follow can be rolled back as a whole.
     [[nodiscard]] auto session() -> Session<Dispatcher> { return Session<Dispatcher>{*this}; }
@@ -388,6 +392,17 @@ void Dispatcher<Ps...>::adopt(const Records<OtherData, OtherConfiguration>& from
     from.leases().for_each(
         [&](LeaseHandle h, const LeaseRecord& record) { records.put(h, LeaseRecord{record}, indices); });
     records.forget_undo_log();
+}
+
+template <class... Ps>
+void Dispatcher<Ps...>::adopt(State&& from) {
+    ALLOT_ASSERT(!has_records(), "a dispatcher that has records was configured or filled past its commands");
+    auto& records = view_.records;
+    auto indices = Indices<Ps...>{view_};
+    records = std::move(from);
+    records.refit(indices);
+    records.nodes().for_each([&](NodeHandle h, const Record& record) { indices.node_changed(h, nullptr, &record); });
+    records.tasks().for_each([&](TaskHandle h, const Task& task) { indices.task_changed(h, nullptr, &task); });
 }
 
 template <class... Ps>

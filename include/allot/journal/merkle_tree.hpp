@@ -9,6 +9,7 @@
 #include <vector>
 
 #include <allot/core/sha256.hpp>
+#include <allot/core/sha256_lanes.hpp>
 
 namespace allot { inline namespace v0 {
 
@@ -56,31 +57,40 @@ public:
 
     /// Sets a leaf, or removes it if `hash` is `absent`. @complexity amortised O(1); `root` does the hashing.
     void set(std::uint32_t index, const Hash256& hash) {
-        if (index >= levels_.front().size()) {
-            if (hash == absent) { return; }
-            levels_.front().resize(std::size_t{index} + 1, absent);
+        hash_leaves();
+        write(index, hash);
+    }
+
+    /// Sets a leaf by its content, which includes its index; none removes it. Contents are hashed several at a time.
+    /// @complexity amortised linear in the content.
+    void put(std::uint32_t index, std::span<const std::uint8_t> content) {
+        if (content.empty()) {
+            set(index, absent);
+            return;
         }
-        if (levels_.front()[index] == hash) { return; }
-        levels_.front()[index] = hash;
-        changed_.push_back(index);
+        if (waiting_count_ == waiting_.size()) { hash_leaves(); }
+        auto& leaf = waiting_[waiting_count_];
+        leaf.index = index;
+        leaf.message.assign(1, 0);  // the mark of a leaf
+        leaf.message.insert(leaf.message.end(), content.begin(), content.end());
+        ++waiting_count_;
     }
 
     /// Returns the hash of all leaves, or `absent` if there is none. @complexity O(log n) hashes for each leaf set
     /// since the last call.
     [[nodiscard]] auto root() -> const Hash256& {
+        hash_leaves();
         if (levels_.front().empty()) { return absent; }
+        std::sort(changed_.begin(), changed_.end());
         // First nodes are hashed up to the top alone, which is known once all other nodes are up to date.
         auto top = std::size_t{0};
         for (std::size_t level = 0; levels_[level].size() > 1; ++level) {
-            std::sort(changed_.begin(), changed_.end());
+            for (auto& index : changed_) { index /= 2; }
             changed_.erase(std::unique(changed_.begin(), changed_.end()), changed_.end());
-            if (!changed_.empty() && changed_.front() <= 1) { firsts_ = std::min(firsts_, level + 1); }
+            if (!changed_.empty() && changed_.front() == 0) { firsts_ = std::min(firsts_, level + 1); }
             if (level + 1 == levels_.size()) { levels_.emplace_back(); }
             levels_[level + 1].resize((levels_[level].size() + 1) / 2, absent);
-            for (auto& index : changed_) {
-                index /= 2;
-                if (index > 0) { levels_[level + 1][index] = joined(level + 1, index); }
-            }
+            hash_nodes(level + 1);
             if (levels_[level][1] != absent) { top = level + 1; }
         }
         for (auto level = firsts_; level <= top; ++level) { levels_[level].front() = joined(level, 0); }
@@ -90,6 +100,58 @@ public:
     }
 
 private:
+    struct Leaf {
+        std::uint32_t index = 0;
+        std::vector<std::uint8_t> message{};
+    };
+
+    void write(std::uint32_t index, const Hash256& hash) {
+        if (index >= levels_.front().size()) {
+            if (hash == absent) { return; }
+            levels_.front().resize(std::size_t{index} + 1, absent);
+        }
+        if (levels_.front()[index] == hash) { return; }
+        changed_.push_back(index);
+        levels_.front()[index] = hash;
+    }
+
+    void hash_leaves() {
+        const auto count = waiting_count_;
+        if (count == waiting_.size()) {
+            auto messages = std::array<std::span<const std::uint8_t>, sha256_lanes>{};
+            std::transform(waiting_.begin(), waiting_.end(), messages.begin(),
+                           [](const Leaf& l) { return std::span{l.message}; });
+            const auto hashes = sha256_each(messages);
+            for (std::size_t i = 0; i < count; ++i) { write(waiting_[i].index, hashes[i]); }
+        } else {
+            for (std::size_t i = 0; i < count; ++i) {
+                write(waiting_[i].index, Sha256{}.bytes(waiting_[i].message).finish());
+            }
+        }
+        waiting_count_ = 0;  // only now: if memory ran out, they are hashed again
+    }
+
+    /// Hashes the changed nodes of a level but the first.
+    void hash_nodes(std::size_t level) {
+        const auto& below = levels_[level - 1];
+        const auto* bytes = reinterpret_cast<const std::uint8_t*>(below.data());
+        auto& nodes = levels_[level];
+        auto at = std::size_t{!changed_.empty() && changed_.front() == 0 ? 1U : 0U};
+        auto blocks = std::array<const std::uint8_t*, sha256_lanes>{};
+        for (; changed_.size() > at + sha256_lanes; at += sha256_lanes) {
+            // A node's children lie one behind the other and are one block. The last node may have one child only.
+            for (std::size_t i = 0; i < sha256_lanes; ++i) { blocks[i] = bytes + std::size_t{changed_[at + i]} * 64; }
+            auto lanes = Sha256Lanes{detail::merkle_starts[level]};
+            lanes.compress(blocks);
+            for (std::size_t i = 0; i < sha256_lanes; ++i) {
+                const auto left = std::size_t{changed_[at + i]} * 2;
+                const auto none = below[left] == absent && below[left + 1] == absent;
+                nodes[changed_[at + i]] = none ? absent : Sha256::bytes_of(lanes.state(i));
+            }
+        }
+        for (; at < changed_.size(); ++at) { nodes[changed_[at]] = joined(level, changed_[at]); }
+    }
+
     [[nodiscard]] auto joined(std::size_t level, std::size_t index) const -> Hash256 {
         const auto& below = levels_[level - 1];
         const auto right = index * 2 + 1;
@@ -98,6 +160,8 @@ private:
 
     std::vector<std::vector<Hash256>> levels_{1};  // the leaves first
     std::vector<std::uint32_t> changed_{};
+    std::array<Leaf, sha256_lanes> waiting_{};  // contents to be hashed
+    std::size_t waiting_count_ = 0;
     std::size_t firsts_ = 1;  // below this level the first node is up to date
 };
 

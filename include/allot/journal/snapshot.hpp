@@ -338,7 +338,7 @@ template <class Source, class Dispatcher>
     if (in.fault() || broken || in.remaining() > 0) {
         return refused(broken.value_or(SnapshotFault{SnapshotError::malformed, "state root", 0, in.fault()}));
     }
-    composed.adopt(loader.state());
+    composed.adopt(std::move(loader.state()));
     tree.set_head(composed);
     const auto root = tree.root(embedded);
     if (!std::equal(root.begin(), root.end(), stated.begin(), stated.end())) {

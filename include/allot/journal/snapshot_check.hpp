@@ -113,8 +113,13 @@ public:
         each_section([&]<Section section>() {
             auto next = std::uint64_t{0};
             reach_left_ += refill();
-            for (auto left = fault_ ? 0U : in_->template integer<std::uint32_t>(); left > 0 && !fault_; --left) {
-                reach_left_ += refill();
+            auto left = fault_ ? 0U : in_->template integer<std::uint32_t>();
+            expect<section>(left);
+            for (; left > 0 && !fault_; --left) {
+                if (const auto more = refill(); more > 0) {
+                    reach_left_ += more;
+                    expect<section>(left);
+                }
                 const auto before = in_->rest();
                 const auto number = in_->template integer<std::uint32_t>();
                 what_ = section_name(section);
@@ -132,10 +137,20 @@ public:
         return fault_;
     }
 
-    /// The loaded records. @pre `load` has returned no fault.
-    [[nodiscard]] auto state() const -> const State& { return state_; }
+    /// The loaded records, to be moved. @pre `load` has returned no fault.
+    [[nodiscard]] auto state() -> State& { return state_; }
 
 private:
+    /// Makes room for the next `count` entries at once, as far as the bytes at hand can hold them.
+    template <Section section>
+    void expect(std::uint32_t count) {
+        using Table = std::remove_cvref_t<decltype(table_of<section>(state_))>;
+        if constexpr (requires { typename Table::handle_type; }) {
+            constexpr auto entry_size = std::size_t{64};  // few are shorter
+            const auto room = std::min<std::uint64_t>(count, in_->remaining() / entry_size);
+            state_.template reserve<typename Table::handle_type>(static_cast<std::uint32_t>(room));
+        }
+    }
     void demand(bool good, SnapshotError otherwise = SnapshotError::contradiction) {
         if (!good && !fault_) { fault_ = SnapshotFault{otherwise, what_, entry_}; }
     }

@@ -57,8 +57,7 @@ public:
 
     /// Hashes one entry from its bytes; none remove it. @complexity linear in the bytes.
     void set(Section section, std::uint32_t number, std::span<const std::uint8_t> entry) {
-        trees_[static_cast<std::size_t>(section)].set(number,
-                                                      entry.empty() ? MerkleTree::absent : MerkleTree::leaf(entry));
+        trees_[static_cast<std::size_t>(section)].put(number, entry);
     }
 
     /// Takes over the policies, which are hashed only if they differ, and the counters.

@@ -20,8 +20,10 @@
 #include <allot/core/time.hpp>
 #include <allot/core/value_fields.hpp>
 #include <allot/journal/encode.hpp>
+#include <allot/journal/merkle_tree.hpp>
 #include <allot/replica/entry.hpp>
 #include <allot/replica/parameters.hpp>
+#include <allot/store/slot_set.hpp>
 
 namespace allot { inline namespace v0 {
 
@@ -89,10 +91,11 @@ struct ClientSession {
     TimePoint ends{};                   ///< It is closed then, unless it is used before.
     std::optional<TimePoint> expiry{};  ///< It is closed then in any case.
     LastRequest last{};
+    std::uint32_t slot = 0;  ///< Its place among all sessions: the lowest that was free.
 
     friend auto operator==(const ClientSession&, const ClientSession&) -> bool = default;
 };
-ALLOT_FIELDS(ClientSession, session, client, used, ends, expiry, last)
+ALLOT_FIELDS(ClientSession, session, client, used, ends, expiry, last, slot)
 
 /// The open sessions of clients, with the last answer of each. With it a request that is sent twice is applied once.
 ///
@@ -129,9 +132,10 @@ public:
         if (wish.session.is_null() || wish.client.is_null()) { return Verdict::id_invalid; }
         const auto at = sessions_.find(wish.session);
         if (at != sessions_.end() && at->second.client != wish.client) { return Verdict::session_taken; }
-        auto session = ClientSession{wish.session, wish.client, index, {}, {}, {index, 0, {}}};
+        auto session = ClientSession{wish.session, wish.client, index, {}, {}, {index, 0, {}}, 0};
         if (at != sessions_.end()) {
             session.last = at->second.last;
+            session.slot = at->second.slot;
         } else {
             const auto own = sessions_of(wish.client);
             const auto is_full = sessions_.size() >= parameters.sessions_max;
@@ -139,6 +143,7 @@ public:
             if (own >= parameters.sessions_per_client_max || is_full) {
                 close(std::get<SessionId>(*by_client_.lower_bound({wish.client, 0, SessionId::null()})));
             }
+            session.slot = slots_.lowest_free();
         }
         if (wish.expiry) { session.expiry = std::clamp(*wish.expiry, TimePoint{}, time_point_max) - postponed_; }
         use(session, parameters, now);
@@ -154,7 +159,7 @@ public:
         ALLOT_ASSERT(at != sessions_.end() && verdict_on(at->second.last, last.seq) == Verdict::applied,
                      "only the next request of an open session is answered");
         const auto& old = at->second;
-        auto next = ClientSession{old.session, old.client, last.index, {}, old.expiry, std::move(last)};
+        auto next = ClientSession{old.session, old.client, last.index, {}, old.expiry, std::move(last), old.slot};
         use(next, parameters, now);
         replace(std::move(next));
     }
@@ -170,7 +175,11 @@ public:
     void postpone(Duration by) noexcept { postponed_ += by; }
 
     /// Begins a step that `rollback` takes back. @complexity linear in the changes of the step before.
-    void begin() noexcept {
+    void begin() {
+        if (tree_) {
+            note_touched();
+            if (touched_.size() > touched_max) { hash_touched(); }
+        }
         undo_.clear();
         postponed_before_ = postponed_;
     }
@@ -183,6 +192,7 @@ public:
             if (undo_.back().second) { insert(std::move(*undo_.back().second)); }
         }
         postponed_ = postponed_before_;
+        tree_.reset();  // it may have followed the step
     }
 
     /// Appends the canonical bytes. @complexity linear in the table.
@@ -208,7 +218,8 @@ public:
             in.get(session);
             const auto& all = table.sessions_;
             const auto is_next = all.empty() ? !session.session.is_null() : all.rbegin()->first < session.session;
-            if (!is_next || !in_range(session.ends) || (session.expiry && !in_range(*session.expiry))) {
+            if (!is_next || !in_range(session.ends) || (session.expiry && !in_range(*session.expiry)) ||
+                session.slot >= ReplicaParameters::sessions_limit || table.slots_.taken(session.slot)) {
                 reader.fail(DecodeError::out_of_range);
             }
             if (!reader.fault()) { table.insert(std::move(session)); }
@@ -216,12 +227,22 @@ public:
         return table;
     }
 
-    /// SHA-256 of the canonical bytes. @complexity linear in the table.
-    [[nodiscard]] auto root() const -> Hash256 {
+    /// The hash of the table: of a Merkle tree of the sessions by slot.
+    /// @complexity linear in the table the first time and after a rollback; then O(log n) hashes for each session
+    /// touched since the last call.
+    [[nodiscard]] auto root() -> Hash256 {
+        if (!tree_) {
+            tree_.emplace();
+            touched_.clear();
+            for (const auto& [id, session] : sessions_) { put_leaf(session); }
+        }
+        note_touched();
+        hash_touched();
         auto bytes = std::vector<std::uint8_t>{};
         auto out = Encoder{bytes};
         out.put(std::string{"allot clients"});
-        put(out);
+        out.put(postponed_);
+        out.put(tree_->root());
         return Sha256{}.bytes(bytes).finish();
     }
 
@@ -250,6 +271,34 @@ private:
         if (session.expiry) { session.ends = std::min(session.ends, *session.expiry); }
     }
 
+    /// Notes the slots that the changes of this step have or had.
+    void note_touched() {
+        for (const auto& [id, before] : undo_) {
+            if (before) { touched_.emplace_back(before->slot, id); }
+            if (const auto* now = find(id)) { touched_.emplace_back(now->slot, id); }
+        }
+    }
+
+    /// Brings the tree up to date. First the slots that sessions left, because others may have taken them.
+    void hash_touched() {
+        const auto is_in = [&](std::uint32_t slot, const ClientSession* session) {
+            return session != nullptr && session->slot == slot;
+        };
+        for (const auto& [slot, id] : touched_) {
+            if (!is_in(slot, find(id))) { tree_->set(slot, MerkleTree::absent); }
+        }
+        for (const auto& [slot, id] : touched_) {
+            if (const auto* session = find(id); is_in(slot, session)) { put_leaf(*session); }
+        }
+        touched_.clear();
+    }
+
+    void put_leaf(const ClientSession& session) {
+        leaf_.clear();
+        Encoder{leaf_}.put(session);
+        tree_->put(session.slot, leaf_);
+    }
+
     /// Writes a session and notes the one before.
     void replace(ClientSession session) {
         const auto id = session.session;
@@ -269,7 +318,9 @@ private:
     /// Writes the session before its places, so that `erase` finds all that was written if memory runs out.
     void insert(ClientSession&& moved) {
         const auto id = moved.session;
+        slots_.reserve(moved.slot);
         const auto& session = sessions_.insert_or_assign(id, std::move(moved)).first->second;
+        slots_.take(session.slot);
         by_client_.insert(by_client(session));
         by_end_.insert(by_end(session));
     }
@@ -279,15 +330,22 @@ private:
         if (at == sessions_.end()) { return; }
         by_client_.erase(by_client(at->second));
         by_end_.erase(by_end(at->second));
+        slots_.free(at->second.slot);
         sessions_.erase(at);
     }
 
+    static constexpr auto touched_max = std::size_t{1} << 16U;
+
     std::map<SessionId, ClientSession> sessions_{};
+    SlotSet slots_{};
     std::set<ByClient> by_client_{};  // the sessions of one client, the one used least recently first
     std::set<ByEnd> by_end_{};
     Duration postponed_{};
     Duration postponed_before_{};
     std::vector<std::pair<SessionId, std::optional<ClientSession>>> undo_{};
+    std::optional<MerkleTree> tree_{};                            // from the first call of `root` on
+    std::vector<std::pair<std::uint32_t, SessionId>> touched_{};  // slots since the tree followed last
+    std::vector<std::uint8_t> leaf_{};
 };
 
 }}  // namespace allot::v0

@@ -17,6 +17,9 @@ ALLOT_ENUMERATORS(BeaconKind, chain, given)
 
 /// Parameters of all replicas of one log. They stand in the log, because replicas with different parameters diverge.
 struct ReplicaParameters {
+    /// The largest `sessions_max`. It bounds the memory that the sessions of a hostile checkpoint take.
+    static constexpr auto sessions_limit = std::uint32_t{1} << 20U;
+
     std::uint32_t replicas = 3;          ///< Number of replicas that vote; their ids are 0 to `replicas - 1`.
     std::uint32_t attest_every = 64;     ///< Entries between attestations of the event hash; 0: none.
     std::uint32_t state_every = 65'536;  ///< Entries between attestations of the state root; 0: none.
@@ -41,8 +44,8 @@ struct ReplicaParameters {
             {attested_max >= 1 && attested_max <= 1'024, "allot: ReplicaParameters: attested_max must be 1 to 1,024"},
             {commands_max >= 1 && commands_max <= 1U << 16U,
              "allot: ReplicaParameters: commands_max must be 1 to 2^16"},
-            {sessions_max >= 1 && sessions_max <= 1U << 24U,
-             "allot: ReplicaParameters: sessions_max must be 1 to 2^24"},
+            {sessions_max >= 1 && sessions_max <= sessions_limit,
+             "allot: ReplicaParameters: sessions_max must be 1 to 2^20"},
             {sessions_per_client_max >= 1 && sessions_per_client_max <= sessions_max,
              "allot: ReplicaParameters: sessions_per_client_max must be 1 to sessions_max"},
             {session_ttl > Duration{0} && session_ttl <= longest,

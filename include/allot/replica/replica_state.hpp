@@ -34,8 +34,8 @@ ALLOT_FIELDS(LeaderChain, leader, number, round, last, next_number, next_head, n
 
 namespace detail {
 
-/// Version of the form of a replica's own state.
-inline constexpr auto replica_state_version = std::uint32_t{1};
+/// Version of the form of a replica's own state, and of the content of its root.
+inline constexpr auto replica_state_version = std::uint32_t{2};
 
 /// The part of a replica's state that has no table of its own.
 struct ReplicaState {

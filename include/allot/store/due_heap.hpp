@@ -54,12 +54,12 @@ public:
         settle(place, due, ties);
     }
 
-    /// Makes room, so that `set` of this kind and handle does not allocate.
+    /// Makes room, so that `set` of this kind and handle does not allocate, or of `more` handles that end with this.
     /// @pre `kind < kinds`.
-    auto reserve(std::uint8_t kind, std::uint32_t handle) -> void {
+    auto reserve(std::uint8_t kind, std::uint32_t handle, std::uint32_t more = 1) -> void {
         ALLOT_ASSERT(kind < kinds, "DueHeap::reserve: no such kind");
         detail::grow_to(places_[kind], std::size_t{handle} + 1, absent);
-        detail::make_room(heap_, heap_.size() + 1);
+        detail::make_room(heap_, heap_.size() + more);
     }
 
     /// Removes the entry of `kind` and `handle`; returns true if there was one.

@@ -26,6 +26,14 @@ namespace allot { inline namespace v0 {
 /// The subject of an entry of the due heap.
 enum class DueKind : std::uint8_t { lease, task, ended_task, group, node, wish };
 
+/// The kind of the records of a handle.
+template <class H>
+inline constexpr auto due_kind = std::is_same_v<H, LeaseHandle>   ? DueKind::lease
+                                 : std::is_same_v<H, TaskHandle>  ? DueKind::task
+                                 : std::is_same_v<H, EndedHandle> ? DueKind::ended_task
+                                 : std::is_same_v<H, GroupHandle> ? DueKind::group
+                                                                  : DueKind::node;
+
 /// Stores every record once, and the indices that follow from records alone.
 ///
 /// All changes go through `put`, `edit`, `remove`, `hold` and `set`. They add the old value to the undo log, write the
@@ -88,10 +96,8 @@ public:
     /// @pre it keeps a node's id, class, slot and presence, and a lease's deadline `never`. This is asserted.
     template <class H, class Change, class F>
     void edit(H h, const Change& change, F& followers) {
-        if constexpr (std::is_same_v<H, TaskHandle>) {
-            due_.reserve(static_cast<std::uint8_t>(DueKind::task), h.value);
-        } else if constexpr (std::is_same_v<H, GroupHandle>) {
-            due_.reserve(static_cast<std::uint8_t>(DueKind::group), h.value);
+        if constexpr (std::is_same_v<H, TaskHandle> || std::is_same_v<H, GroupHandle>) {
+            due_.reserve(static_cast<std::uint8_t>(due_kind<H>), h.value);
         }
         auto& record = table(h).at(h);
         auto& before = note_of(h, std::as_const(record));
@@ -175,6 +181,21 @@ public:
     template <class Id, class Value, class F>
     void intern_at(Id id, const Value& value, F& followers) {
         add(id, Value{value}, followers);
+    }
+
+    /// Makes room for `more` records of a kind behind those that are there. Changes no result.
+    /// @complexity linear in the room.
+    template <class H>
+    void reserve(std::uint32_t more) {
+        if (more == 0) { return; }
+        auto& records = table(H{0});
+        const auto last = records.reach() + more - 1;
+        if constexpr (requires { records.reserve(more); }) { records.reserve(more); }
+        if constexpr (std::is_same_v<H, NodeHandle>) {
+            stakes_.reserve(last);
+        } else {
+            due_.reserve(static_cast<std::uint8_t>(due_kind<H>), last, more);
+        }
     }
 
     /// Declares that the following changes are about this name, so that it is hashed only once. Changes no result.

@@ -109,6 +109,9 @@ public:
         return names_.find(key, [](std::uint32_t) { return true; });
     }
 
+    /// Makes room for `more` names, so that the map of names does not grow. Changes no result.
+    void reserve(std::uint32_t more) { names_.reserve(names_.size() + more); }
+
     void create(H h, Record&& record) {
         const auto key = known_hash(name_of(record));
         names_.reserve(names_.size() + 1);
