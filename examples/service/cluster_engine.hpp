@@ -121,6 +121,7 @@ private:
     static constexpr auto slice_bytes = std::size_t{1} << 18U;
     static constexpr auto checkpoint_bytes = std::uint64_t{256} << 20U;  // of entries, whatever their number
     static constexpr auto checkpoint_retry = std::chrono::seconds{10};
+    static constexpr auto gather_time_max = std::chrono::milliseconds{2};
     static constexpr auto join_retry = std::chrono::milliseconds{200};
     static constexpr auto recent_max = std::size_t{1'024};
     static constexpr auto recent_bytes_max = std::size_t{8} << 20U;
@@ -288,9 +289,16 @@ private:
             this->bodies_.push_back({allot::entry::Attest{*effects.attestation}});
         }
         if (!is_own) { return; }
-        if (!is_requests && !std::holds_alternative<allot::entry::Attest>(entry.body)) { is_ticking_ = false; }
+        if (std::holds_alternative<allot::entry::Tick>(entry.body) ||
+            std::holds_alternative<allot::entry::ChainHead>(entry.body)) {
+            is_ticking_ = false;
+        }
         if (entry.nonce == requests_nonce_) {
             requests_nonce_ = 0;
+            // Its clients ask again in a moment, and should share an entry with those that wait.
+            gathered_ += this->batch_.size();
+            gather_until_ = Clock::now() + gather_time_max;
+            if (gathered_ > 1) { cluster_.wake_at(gather_until_); }
             for (auto& asked : std::exchange(this->settling_, {})) { this->admit(std::move(asked), true); }
         }
     }
@@ -326,9 +334,11 @@ private:
     // ---- entries out ------------------------------------------------------------------------------------------------
 
     auto has_proposal() const -> bool { return !this->bodies_.empty() || has_requests(); }
-    /// One entry of requests is on its way at a time: those that come in the meantime share the next one.
+    /// One entry of requests is on its way at a time. Those that come in the meantime share the next one, which waits a
+    /// moment for the clients of the last one: an entry costs more than its commands.
     auto has_requests() const -> bool {
-        return requests_nonce_ == 0 && !(this->batch_.empty() && this->doubtful_.empty());
+        return requests_nonce_ == 0 && (!this->batch_.empty() || !this->doubtful_.empty()) &&
+               (this->batch_.size() >= gathered_ || Clock::now() >= gather_until_);
     }
 
     /// Gives one entry to a free lane: by turns all requests so far, and one of the others.
@@ -355,6 +365,7 @@ private:
         this->batch_.erase(this->batch_.begin(), this->batch_.begin() + static_cast<std::ptrdiff_t>(taken));
         this->settling_.swap(this->doubtful_);
         requests_nonce_ = nonce;
+        gathered_ = taken;
         cluster_.propose(nonce, builder.finish(nonce, now));
     }
 
@@ -484,6 +495,8 @@ private:
     bool is_ticking_ = false;  // a tick is on its way
     bool is_requests_turn_ = true;
     std::uint64_t requests_nonce_ = 0;  // of the entry of requests that is on its way; 0: none
+    std::size_t gathered_ = 0;          // requests in the last entry, then those to wait for
+    Clock::time_point gather_until_{};
     std::string refusal_{};
     std::string evidence_{};
     std::deque<allot::LoggedEntry> recent_{};

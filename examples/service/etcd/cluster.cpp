@@ -53,6 +53,7 @@ struct Cluster::Threads {
         wake = nullptr;
         if (watching != nullptr) { watching->TryCancel(); }
         changed.notify_all();
+        proposed.notify_all();
     }
     auto is_running() -> bool {
         const auto lock = std::lock_guard{mutex};
@@ -92,7 +93,14 @@ struct Cluster::Threads {
         auto log = etcd::OrderedLog{client, options.name};
         auto lock = std::unique_lock{mutex};
         while (true) {
-            changed.wait(lock, [&] { return is_stopping || !proposals.empty(); });
+            while (!is_stopping && proposals.empty()) {
+                if (!wake_time) {
+                    proposed.wait(lock);
+                } else if (proposed.wait_until(lock, Clock::time_point{*wake_time}) == std::cv_status::timeout) {
+                    wake_time.reset();
+                    tell();
+                }
+            }
             if (is_stopping) { return; }
             const auto [nonce, bytes] = std::move(proposals.front());
             proposals.pop_front();
@@ -263,11 +271,13 @@ struct Cluster::Threads {
     etcd::Client client;
     mutable std::mutex mutex{};
     std::condition_variable changed{};
+    std::condition_variable proposed{};  // or `wake_time` was set
     std::function<void()> wake{};
     bool is_stopping = false;
 
     std::deque<std::pair<std::uint64_t, std::vector<std::uint8_t>>> proposals{};
     std::size_t in_flight = 0;
+    std::optional<Clock::time_point> wake_time{};
 
     std::optional<std::uint64_t> read_after{};
     std::optional<std::uint64_t> end{};  // of the log, when reading began
@@ -346,7 +356,13 @@ void Cluster::propose(std::uint64_t nonce, std::vector<std::uint8_t> bytes) {
     const auto lock = std::lock_guard{threads_->mutex};
     ++threads_->in_flight;
     threads_->proposals.emplace_back(nonce, std::move(bytes));
-    threads_->changed.notify_all();
+    threads_->proposed.notify_one();
+}
+
+void Cluster::wake_at(Clock::time_point time) {
+    const auto lock = std::lock_guard{threads_->mutex};
+    threads_->wake_time = time;
+    threads_->proposed.notify_all();
 }
 
 void Cluster::read_from(std::uint64_t position) {
@@ -366,8 +382,9 @@ auto Cluster::take(std::size_t count_max) -> std::vector<allot::LoggedEntry> {
     const auto end = from.begin() + static_cast<std::ptrdiff_t>(std::min(count_max, from.size()));
     auto out = std::vector<allot::LoggedEntry>{std::make_move_iterator(from.begin()), std::make_move_iterator(end)};
     from.erase(from.begin(), end);
+    const auto was_full = threads_->arrived_bytes >= arrived_bytes_max;
     for (const auto& entry : out) { threads_->arrived_bytes -= entry.bytes.size(); }
-    threads_->changed.notify_all();
+    if (was_full) { threads_->changed.notify_all(); }
     return out;
 }
 auto Cluster::is_compacted() const -> bool {

@@ -62,6 +62,8 @@ public:
     [[nodiscard]] auto can_propose() const -> bool;
     /// Appends an entry, and tries until it is there. @pre `can_propose()`; nonces grow.
     void propose(std::uint64_t nonce, std::vector<std::uint8_t> bytes);
+    /// Calls `wake` at that time, if a lane is free then.
+    void wake_at(std::chrono::steady_clock::time_point time);
 
     /// Begins to read behind a position.
     void read_from(std::uint64_t position);
