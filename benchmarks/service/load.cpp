@@ -111,7 +111,7 @@ public:
 
     /// Owners who submit tasks and cancel their oldest, `batch` commands a request.
     void open() {
-        end_in_time();
+        tally_.begin(options_.seconds);
         in_threads(options_.clients, [&](std::size_t i) {
             const auto name = "c" + std::to_string(i);
             auto client = made(i, name);
@@ -166,7 +166,7 @@ public:
     void loop() {
         auto started = std::vector<Clock::time_point>{};
         auto started_mutex = std::mutex{};
-        end_in_time();
+        tally_.begin(options_.seconds);
         in_threads(options_.gateways, [&](std::size_t i) {
             const auto name = "g" + std::to_string(i);
             auto mutex = std::mutex{};
@@ -211,7 +211,7 @@ public:
             heard.wait_for(guard, 5s, [&] { return is_open; });
             for (auto give_up_at = Clock::time_point::max(); Clock::now() < give_up_at && !has_failed_;) {
                 const auto is_last = !is_going();
-                if (is_last) { give_up_at = std::min(give_up_at, ends_at_ + 3s); }
+                if (is_last) { give_up_at = std::min(give_up_at, tally_.ends_at() + 3s); }
                 auto commands = std::vector<Command>{};
                 in_flight -= std::min(in_flight, std::exchange(lost, 0));
                 for (; !leases.empty() && commands.size() < options_.batch; leases.pop_front(), --in_flight) {
@@ -230,8 +230,8 @@ public:
                 guard.lock();
             }
         });
-        std::erase_if(started, [&](auto at) { return at > ends_at_; });
-        print(", \"tasks_per_s\": " + std::to_string(static_cast<double>(started.size()) / options_.seconds) +
+        std::erase_if(started, [&](auto at) { return at > tally_.ends_at(); });
+        print(", \"tasks_per_s\": " + std::to_string(static_cast<double>(started.size()) / tally_.seconds()) +
               ", \"start_stall_ms\": " + std::to_string(Tally::stall_ms(started)));
     }
 
@@ -256,7 +256,6 @@ private:
         const auto body = body_of(commands);
         const auto sent = Clock::now();
         const auto told = client.send(body, options_.is_json ? "application/jsonl" : "application/x-allot");
-        if (Clock::now() > ends_at_) { return; }
         tally_.answered(sent, commands.size());
         auto refused = std::uint64_t{0};
         constexpr auto sign = std::string_view{R"("accepted":false)"};
@@ -264,11 +263,7 @@ private:
         tally_.count(told.resent, told.is_duplicate, refused);
     }
 
-    void end_in_time() {
-        ends_at_ =
-            began_ + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>{options_.seconds});
-    }
-    [[nodiscard]] auto is_going() const -> bool { return Clock::now() < ends_at_ && !has_failed_; }
+    [[nodiscard]] auto is_going() const -> bool { return !tally_.is_over() && !has_failed_; }
 
     template <class F>
     void in_threads(std::size_t count, F&& f) {
@@ -283,10 +278,7 @@ private:
         for (auto& thread : threads) { thread.join(); }
         if (has_failed_) { throw std::runtime_error{failure_}; }
     }
-    void print(const std::string& more) {
-        const auto seconds = std::min(ms_of(Clock::now() - began_), ms_of(ends_at_ - began_)) / 1'000;
-        std::cout << '{' << tally_.json(seconds) << more << "}\n";
-    }
+    void print(const std::string& more) { std::cout << '{' << tally_.json() << more << "}\n"; }
     void fail(const std::exception& failure) {
         const auto guard = std::lock_guard{failure_mutex_};
         failure_ = failure.what();
@@ -296,8 +288,6 @@ private:
     const Options& options_;
     std::vector<Front> fronts_{};
     Tally tally_{};
-    Clock::time_point began_ = Clock::now();
-    Clock::time_point ends_at_ = Clock::time_point::max();
     std::mutex failure_mutex_{};
     std::string failure_{};
     std::atomic<bool> has_failed_{false};

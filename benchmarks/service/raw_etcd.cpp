@@ -1,5 +1,4 @@
 // Transactions of one key on etcd by its gRPC API, one in flight for each writer; prints what `load` prints.
-#include <chrono>
 #include <iostream>
 #include <string>
 #include <thread>
@@ -23,9 +22,7 @@ struct Options {
 
 void measure(const Options& options) {
     auto tally = Tally{};
-    const auto began = Clock::now();
-    const auto ends =
-        began + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>{options.seconds});
+    tally.begin(options.seconds);
     auto threads = std::vector<std::thread>{};
     for (std::size_t i = 0; i < options.writers; ++i) {
         threads.emplace_back([&, i] {
@@ -33,7 +30,7 @@ void measure(const Options& options) {
             auto transaction = etcdserverpb::TxnRequest{};
             *transaction.add_success() =
                 service::etcd::put("raw/" + std::to_string(i), std::string(options.bytes, 'x'));
-            while (Clock::now() < ends) {
+            while (!tally.is_over()) {
                 const auto sent = Clock::now();
                 auto answer = etcdserverpb::TxnResponse{};
                 const auto status = client.ask([&](const service::etcd::Member& member, grpc::ClientContext& context) {
@@ -48,7 +45,7 @@ void measure(const Options& options) {
         });
     }
     for (auto& thread : threads) { thread.join(); }
-    std::cout << '{' << tally.json(ms_of(Clock::now() - began) / 1'000) << "}\n";
+    std::cout << '{' << tally.json() << "}\n";
 }
 
 }  // namespace

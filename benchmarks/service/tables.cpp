@@ -79,16 +79,14 @@ void measure(const std::string& where, const Options& options, std::size_t threa
         }
         scripts.push_back(std::make_unique<Script<Database>>(*databases.back(), i, options));
     }
-    const auto began = Clock::now();
-    const auto ends =
-        began + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>{options.seconds});
+    tally.begin(options.seconds);
     auto failure = std::string{};
     auto mutex = std::mutex{};
     auto threads = std::vector<std::thread>{};
     for (std::size_t t = 0; t < threads_count; ++t) {
         threads.emplace_back([&, t] {
             try {
-                for (auto i = t; Clock::now() < ends && scripts[i]->step(tally);) {
+                for (auto i = t; !tally.is_over() && scripts[i]->step(tally);) {
                     i = i + threads_count < scripts.size() ? i + threads_count : t;
                 }
             } catch (const std::exception& error) {
@@ -99,7 +97,7 @@ void measure(const std::string& where, const Options& options, std::size_t threa
     }
     for (auto& thread : threads) { thread.join(); }
     if (!failure.empty()) { throw std::runtime_error{failure}; }
-    std::cout << '{' << tally.json(ms_of(Clock::now() - began) / 1'000) << "}\n";
+    std::cout << '{' << tally.json() << "}\n";
 }
 
 }  // namespace

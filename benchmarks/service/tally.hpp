@@ -20,12 +20,22 @@ using Clock = std::chrono::steady_clock;
 /// What many threads saw of a run: answers with the times they took, and the longest time without any.
 class Tally {
 public:
+    /// The run begins now. What is answered after so many seconds only counts as a command.
+    void begin(double seconds) {
+        began_ = Clock::now();
+        ends_at_ = began_ + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>{seconds});
+    }
+    [[nodiscard]] auto ends_at() const -> Clock::time_point { return ends_at_; }
+    [[nodiscard]] auto is_over() const -> bool { return Clock::now() >= ends_at_; }
+
     void answered(Clock::time_point sent, std::uint64_t commands) {
         const auto now = Clock::now();
         const auto guard = std::lock_guard{mutex_};
+        commands_ += commands;
+        if (now >= ends_at_) { return; }
+        in_time_ += commands;
         at_.push_back(now);
         took_ms_.push_back(ms_of(now - sent));
-        commands_ += commands;
     }
     void count(std::uint64_t resent, bool is_duplicate, std::uint64_t refused) {
         const auto guard = std::lock_guard{mutex_};
@@ -34,8 +44,10 @@ public:
         refused_ += refused;
     }
 
-    /// The figures of a run of so many seconds, as fields of a JSON object, without its braces.
-    [[nodiscard]] auto json(double seconds) -> std::string {
+    /// Seconds from the beginning to the end, or until now.
+    [[nodiscard]] auto seconds() const -> double { return ms_of(std::min(Clock::now(), ends_at_) - began_) / 1'000; }
+    /// The figures as fields of a JSON object, without its braces.
+    [[nodiscard]] auto json() -> std::string {
         const auto guard = std::lock_guard{mutex_};
         auto out = std::string{};
         const auto field = [&out](const char* name, double value) {
@@ -48,8 +60,9 @@ public:
         const auto part = [&](std::size_t percent) {
             return took_ms_.empty() ? 0 : took_ms_[(took_ms_.size() - 1) * percent / 100];
         };
-        field("per_s", static_cast<double>(commands_) / seconds);
-        field("requests_per_s", static_cast<double>(at_.size()) / seconds);
+        field("commands", static_cast<double>(commands_));
+        field("per_s", static_cast<double>(in_time_) / seconds());
+        field("requests_per_s", static_cast<double>(at_.size()) / seconds());
         field("p50_ms", part(50));
         field("p99_ms", part(99));
         field("max_ms", part(100));
@@ -71,7 +84,10 @@ private:
     std::mutex mutex_{};
     std::vector<Clock::time_point> at_{};
     std::vector<double> took_ms_{};
+    Clock::time_point began_ = Clock::now();
+    Clock::time_point ends_at_ = Clock::time_point::max();
     std::uint64_t commands_ = 0;
+    std::uint64_t in_time_ = 0;
     std::uint64_t resent_ = 0;
     std::uint64_t duplicates_ = 0;
     std::uint64_t refused_ = 0;
