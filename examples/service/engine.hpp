@@ -33,10 +33,19 @@ struct Page {
     std::optional<std::uint64_t> next{};
 };
 
-/// A replica over a folder, without the type of its dispatcher, so that each preset is compiled once.
+/// The place of a replica in a cluster on etcd.
+struct ClusterOptions {
+    std::vector<std::string> addresses{};  ///< Members of etcd, HOST:PORT.
+    std::string name{};                    ///< Prefix of all keys.
+    allot::ReplicaId id = 0;
+    std::uint32_t replicas = 3;
+    std::string checkpoints{};  ///< Folder that all replicas share; empty: this one writes and loads none.
+};
+
+/// A replica over a log, without the type of its dispatcher, so that each preset is compiled once.
 ///
-/// All calls come from one thread. Requests that were given since the last `turn` become one entry of the log. `turn`
-/// waits once for the device, and only then gives all answers and events.
+/// All calls come from one thread. Requests that were given since the last `turn` become one entry of the log. Answers
+/// and events are given only once the log has the entry for good.
 class Engine {
 public:
     struct Options {
@@ -46,6 +55,7 @@ public:
         std::string parameters{};      ///< JSON Lines of Configure commands, for a new log.
         std::size_t events_max = 100'000;
         std::uint64_t checkpoint_every = 200'000;
+        std::optional<ClusterOptions> cluster{};  ///< None: a single replica, whose log is the folder.
     };
 
     virtual ~Engine() = default;
@@ -57,14 +67,20 @@ public:
     virtual void operate(std::uint64_t seq, std::string_view body, bool is_binary, Done done) = 0;
     virtual void open_session(const Client& client, const allot::SessionId& session, Done done) = 0;
 
-    /// True if entries wait for `turn`.
+    /// `wake`, which any thread may call, says that `has_work` may have become true.
+    virtual void on_work(std::function<void()> /*wake*/) {}
+    /// True if there is something to do for `turn`.
     [[nodiscard]] virtual auto has_work() const -> bool = 0;
-    /// Appends what was given, waits for the device, and gives the effects. False once the log has failed.
+    /// Appends what was given, and gives the effects of what the log has for good. False once the engine has stopped.
     [[nodiscard]] virtual auto turn(allot::TimePoint now) -> bool = 0;
-    /// Appends a tick if it is time: tasks wait, a deadline has passed, or a second went by.
+    /// Called ten times a second. Appends a tick if it is time: tasks wait, a deadline has passed, or a second went by.
     virtual void tick(allot::TimePoint now) = 0;
+    /// True while the replica has not yet read the log to its end; what it shows is old.
+    [[nodiscard]] virtual auto is_behind() const -> bool { return false; }
     /// The sentence of what stopped the engine; empty while it runs.
     [[nodiscard]] virtual auto fault() const -> std::string = 0;
+    /// Exit status of the program after a fault.
+    [[nodiscard]] virtual auto exit_status() const -> int { return 1; }
 
     [[nodiscard]] virtual auto node(const allot::NodeId& id) -> Answer = 0;
     [[nodiscard]] virtual auto task(const allot::TaskId& id) -> Answer = 0;

@@ -27,6 +27,17 @@ void EventLog::add(allot::EffectId id, const allot::Event& event) {
     if (to.owner && by_owner_.contains(*to.owner)) { tell(by_owner_.at(*to.owner)); }
 }
 
+void EventLog::restart(std::uint64_t id) {
+    kept_.clear();
+    first_ = next_ = id;
+    const auto cut = [](const std::set<EventListener*>& listeners) {
+        for (auto* listener : listeners) { listener->cut(); }
+    };
+    cut(all_);
+    for (const auto& one : by_node_) { cut(one.second); }
+    for (const auto& one : by_owner_) { cut(one.second); }
+}
+
 void EventLog::listen(const EventFilter& filter, EventListener& listener) {
     if (filter.node) {
         by_node_[*filter.node].insert(&listener);

@@ -43,6 +43,8 @@ class EventListener {
 public:
     virtual ~EventListener() = default;
     virtual void hear(const LoggedEvent& event) = 0;
+    /// Events were passed over: read the state again.
+    virtual void cut() = 0;
 };
 
 /// The latest events, and those who listen. Events that concern neither a node, an owner nor everybody are left out.
@@ -56,6 +58,8 @@ public:
     /// An id above all events so far.
     [[nodiscard]] auto next() const noexcept -> std::uint64_t { return next_; }
     void forget_before(std::uint64_t id) noexcept { first_ = id > first_ ? id : first_; }
+    /// Goes on at an id, where events before it were passed over. All listeners are cut.
+    void restart(std::uint64_t id);
 
     /// Calls `f(event)` for each event from `start` on that the filter admits, while it returns true.
     template <class F>

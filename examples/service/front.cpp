@@ -180,6 +180,9 @@ void Front::handle(const HttpRequest& request, std::int64_t now_ms, Respond resp
             return respond(problem({429, "rate", "too many requests of this client; slow down", wait_s}));
         }
     }
+    if (!route->is_public && engine_.is_behind() && engine_.fault().empty()) {
+        return respond(problem({503, "catching_up", "this replica reads the log; ask another one, or later", 1}));
+    }
     auto call = Call{request, *route, {}, {}, *client};
     auto decoded = percent_decoded(id);
     for (auto rest = mark == std::string::npos ? std::string_view{} : std::string_view{request.target}.substr(mark + 1);
@@ -363,6 +366,7 @@ auto Front::stream(const Call& call, EventFilter filter) -> HttpResponse {
     out.stream.emplace();
     out.stream->filter = filter;
     out.stream->client = &call.client;
+    out.stream->next = std::max(*start, log.next());
     auto& backlog = out.stream->backlog = ": events of allot\n\n";
     log.each(*start, filter, [&](const LoggedEvent& event) {
         backlog += sse_text(event);

@@ -32,6 +32,7 @@ struct HttpRequest {
 /// A stream that the server is to open: the events so far, then those to come.
 struct StreamStart {
     EventFilter filter{};
+    std::uint64_t next = 0;  ///< The id from which events are still to be sent.
     std::string backlog{};
     Client* client = nullptr;
 };

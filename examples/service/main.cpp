@@ -4,7 +4,10 @@
 #include <fstream>
 #include <iostream>
 #include <iterator>
+#include <sstream>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include <CLI/CLI.hpp>
 #include <sys/resource.h>
@@ -34,6 +37,19 @@ auto endpoint_of(const std::string& text) -> boost::asio::ip::tcp::endpoint {
     if (error || port > 65'535) { throw std::runtime_error{"--listen: ADDR:PORT is expected, such as 127.0.0.1:8321"}; }
     return {ip, static_cast<std::uint16_t>(port)};
 }
+
+#ifdef ALLOT_SERVICE_ETCD
+/// The parts between commas, without a leading http://, which etcd's own tools write.
+auto split(const std::string& text) -> std::vector<std::string> {
+    auto out = std::vector<std::string>{};
+    auto in = std::istringstream{text};
+    for (auto part = std::string{}; std::getline(in, part, ',');) {
+        constexpr auto scheme = std::string_view{"http://"};
+        out.push_back(part.starts_with(scheme) ? part.substr(scheme.size()) : part);
+    }
+    return out;
+}
+#endif
 
 /// The folder belongs to one preset for ever: its log means nothing to another.
 void claim(const std::string& folder, const std::string& preset) {
@@ -66,8 +82,17 @@ int main(int argc, char** argv) try {
     auto parameters_path = std::string{};
     auto stake_cap = std::uint64_t{400};
     auto shows_routes = false;
-    auto app = CLI::App{"Decides which GPU node runs which task, and keeps it in a folder."};
+    auto app = CLI::App{"Decides which GPU node runs which task, and keeps it in a folder or, with replicas, in etcd."};
     app.add_option("--data", options.folder, "Folder of the log and the snapshots");
+#ifdef ALLOT_SERVICE_ETCD
+    auto cluster = service::ClusterOptions{};
+    auto etcd = std::string{};
+    app.add_option("--etcd", etcd, "Members of etcd, HOST:PORT,HOST:PORT,...: a replica, whose log is etcd's");
+    app.add_option("--cluster", cluster.name, "Name of the cluster, the same for all its replicas");
+    app.add_option("--id", cluster.id, "Number of this replica, from 0");
+    app.add_option("--replicas", cluster.replicas, "Number of replicas")->capture_default_str();
+    app.add_option("--checkpoints", cluster.checkpoints, "Folder of checkpoints that all replicas share");
+#endif
     app.add_option("--listen", listen, "Address and port")->capture_default_str();
     app.add_option(
            "--preset", options.preset,
@@ -82,7 +107,8 @@ int main(int argc, char** argv) try {
     app.add_option("--clients", clients_path, "JSON Lines of clients; without it the port is open to this machine");
     app.add_option("--stake-cap", stake_cap, "Of the preset hardened: stake of a large honest node")
         ->capture_default_str();
-    app.add_option("--checkpoint-every", options.checkpoint_every, "Entries between snapshots")->capture_default_str();
+    app.add_option("--checkpoint-every", options.checkpoint_every,
+                   "Entries between snapshots; 200,000 by default, and 20,000 with --etcd; 0: none");
     app.add_option("--events", options.events_max, "Number of events kept for readers")->capture_default_str();
     app.add_flag("--routes", shows_routes, "Prints all routes and ends");
     CLI11_PARSE(app, argc, argv);
@@ -92,6 +118,18 @@ int main(int argc, char** argv) try {
         return 0;
     }
     if (options.folder.empty()) { throw std::runtime_error{"--data: a folder is expected"}; }
+#ifdef ALLOT_SERVICE_ETCD
+    if (!etcd.empty()) {
+        cluster.addresses = split(etcd);
+        if (cluster.name.empty() || app.count("--id") == 0) {
+            throw std::runtime_error{"--etcd: needs --cluster and --id"};
+        }
+        if (app.count("--checkpoint-every") == 0) { options.checkpoint_every = 20'000; }
+        options.cluster = std::move(cluster);
+    } else if (!cluster.name.empty()) {
+        throw std::runtime_error{"--cluster: needs --etcd"};
+    }
+#endif
     options.stake_cap = allot::Amount{stake_cap};
     if (!parameters_path.empty()) { options.parameters = text_of(parameters_path); }
     auto clients = service::Clients{};
@@ -120,7 +158,7 @@ int main(int argc, char** argv) try {
         return 0;
     }
     std::cerr << "allotd: " << engine->fault() << '\n';
-    return 1;
+    return engine->exit_status();
 } catch (const std::exception& failure) {
     std::cerr << "allotd: " << failure.what() << '\n';
     return 1;

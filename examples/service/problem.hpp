@@ -38,6 +38,7 @@ struct Problem {
             case 429: return "Too Many Requests";
             case 431: return "Request Header Fields Too Large";
             case 503: return "Service Unavailable";
+            case 504: return "Gateway Timeout";
             default: return "Internal Server Error";
         }
     }

@@ -51,9 +51,10 @@ public:
     void start() { wait_for_request(); }
 
     void hear(const LoggedEvent& event) override {
-        if (is_closed_) { return; }
+        if (is_closed_ || event.id < next_) { return; }
         send(sse_text(event));
     }
+    void cut() override { close_soon(); }
 
 private:
     void wait_for_request() {
@@ -165,6 +166,7 @@ private:
         client_ = start.client;
         ++client_->streams;
         filter_ = start.filter;
+        next_ = start.next;
         parser_.reset();
         buffer_.clear();
         buffer_.shrink_to_fit();
@@ -185,9 +187,7 @@ private:
     }
     void send(std::string text) {
         if (unsent_.size() + text.size() > server_.limits_.stream_bytes_max * 2) {  // it does not read
-            is_closed_ = true;
-            asio::post(server_.io_, [self = shared_from_this()] { self->close(); });
-            return;
+            return close_soon();
         }
         unsent_ += text;
         if (sending_.empty()) {
@@ -209,6 +209,10 @@ private:
         });
     }
 
+    void close_soon() {
+        is_closed_ = true;
+        asio::post(server_.io_, [self = shared_from_this()] { self->close(); });
+    }
     void close() {
         is_closed_ = true;
         const auto self = std::exchange(self_, nullptr);
@@ -232,6 +236,7 @@ private:
     bool is_flush_posted_ = false;
     Client* client_ = nullptr;
     EventFilter filter_{};
+    std::uint64_t next_ = 0;  // smaller ids were sent before, perhaps by another replica
     std::shared_ptr<Connection> self_{};
     std::string unsent_{};
     std::string sending_{};
@@ -253,6 +258,14 @@ auto Server::run() -> bool {
         turn();  // what was given is answered
         io_.poll();
         io_.stop();
+    });
+    engine_.on_work([this] {  // on any thread
+        if (!is_woken_.exchange(true)) {
+            asio::post(io_, [this] {
+                is_woken_ = false;
+                schedule_turn();
+            });
+        }
     });
     engine_.tick(log_now());  // first of all: it begins log time, and moves deadlines after an outage
     turn();
@@ -296,7 +309,7 @@ void Server::schedule_turn() {
 void Server::turn() {
     is_turn_scheduled_ = false;
     if (!engine_.has_work() || has_failed_) { return; }
-    if (engine_.turn(log_now())) { return; }
+    if (engine_.turn(log_now())) { return schedule_turn(); }
     has_failed_ = true;
     retry_.expires_after(1s);  // so that the answers get out
     retry_.async_wait([this](error_code) { io_.stop(); });

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -29,6 +30,9 @@ class Server {
 public:
     /// Listens. Throws `boost::system::system_error` if it cannot.
     Server(Engine& engine, Front& front, const boost::asio::ip::tcp::endpoint& at, const ServerLimits& limits = {});
+    ~Server() { engine_.on_work({}); }
+    Server(const Server&) = delete;
+    auto operator=(const Server&) -> Server& = delete;
     /// Serves until SIGTERM, SIGINT, or a failure of the log. Returns true after a signal.
     auto run() -> bool;
     [[nodiscard]] auto port() const -> std::uint16_t { return acceptor_.local_endpoint().port(); }
@@ -46,6 +50,7 @@ private:
     ServerLimits limits_;
     std::uint32_t connections_ = 0;
     bool is_turn_scheduled_ = false;
+    std::atomic<bool> is_woken_ = false;
     bool is_stopping_ = false;
     bool has_failed_ = false;
     boost::asio::io_context io_{1};

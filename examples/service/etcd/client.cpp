@@ -24,7 +24,8 @@ void Client::note(std::size_t used, const grpc::Status& status) {
         return;
     }
     // Threads that failed at the same member move on once.
-    current_.compare_exchange_strong(used, (used + 1) % members_.size());
+    auto expected = used;
+    current_.compare_exchange_strong(expected, (used + 1) % members_.size());
     const auto lock = std::lock_guard{mutex_};
     trouble_ = members_[used].address + ": " + status.error_message();
     is_troubled_ = true;

@@ -1,11 +1,11 @@
 #include "ordered_log.hpp"
 
 #include <algorithm>
-#include <array>
 #include <charconv>
-#include <cstdio>
 #include <cstdlib>
 #include <random>
+
+#include <fmt/format.h>
 
 namespace service::etcd {
 
@@ -28,11 +28,7 @@ auto failure(allot::OrderedLogError error) { return allot::FailureOf<allot::Orde
 
 }  // namespace
 
-auto hex_of(std::uint64_t number) -> std::string {
-    auto text = std::array<char, 17>{};
-    std::snprintf(text.data(), text.size(), "%016llx", static_cast<unsigned long long>(number));
-    return text.data();
-}
+auto hex_of(std::uint64_t number) -> std::string { return fmt::format("{:016x}", number); }
 
 auto OrderedLog::append(allot::ReplicaId proposer, std::uint64_t nonce, std::span<const std::uint8_t> bytes)
     -> allot::Result<std::uint64_t, allot::OrderedLogError> {

@@ -118,6 +118,16 @@ public:
         return Attestation{0, at->index, at->events, at->state};
     }
 
+    /// The latest index at which a majority voted for the own hashes; 0: none is remembered. Up to there most replicas
+    /// made the same decisions, because the event hash covers all before it. @complexity linear in the votes.
+    [[nodiscard]] auto agreed(std::uint32_t replicas) const -> std::uint64_t {
+        const auto at = std::find_if(noted_.rbegin(), noted_.rend(), [&](const Noted& n) {
+            const auto* majority = majority_of(n.votes, replicas);
+            return majority != nullptr && same(*majority, {0, n.events, n.state});
+        });
+        return at == noted_.rend() ? 0 : at->index;
+    }
+
     /// Number of remembered attestations without a majority so far. @complexity linear in their votes.
     [[nodiscard]] auto undecided(std::uint32_t replicas) const -> std::size_t {
         return static_cast<std::size_t>(std::count_if(
