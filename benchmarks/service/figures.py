@@ -81,8 +81,11 @@ class Service(Process):
 
     def start(self):
         super().start()
-        until(self.status)
+        until(self.is_ready, 300)
         return self
+
+    def is_ready(self):
+        return self.status().get("role") != "catching_up"
 
 
 class Etcd:
@@ -303,7 +306,7 @@ class Bench:
         os.mkdir(checkpoints)
         replicas = [self.started(Service(
             self, f"replica{turn}-{i}", "--etcd", ",".join(etcd.at), "--cluster", f"turn{turn}", "--id", str(i),
-            "--replicas", "3", "--checkpoints", checkpoints)) for i in range(3)]
+            "--replicas", "3", "--checkpoints", checkpoints, "--checkpoint-every", "0")) for i in range(3)]
         for replica in replicas:
             replica.start()
         commands = self.load(replicas, "join")["commands"]
@@ -351,7 +354,7 @@ class Bench:
         index = replicas[0].status()["index"]
         began = time.monotonic()
         late.start()
-        until(lambda: late.status()["index"] >= index, 300)
+        until(lambda: late.is_ready() and late.status()["index"] >= index, 300)
         rate = commands / (time.monotonic() - began)
         self.told("catch-up of a fresh replica, its start included", rate, "commands/s", at_least=100_000)
         self.told("catch-up / live rate", rate / binary["per_s"], "x", at_least=2)
