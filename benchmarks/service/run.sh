@@ -10,7 +10,7 @@ set -eu
 cd "$(dirname "$0")/../.."
 # shellcheck source=../../tests/support/debian.sh
 . tests/support/debian.sh
-need_for library build examples service etcd tables
+need_for library build examples service cluster tables
 
 build=build/service-figures
 mkdir -p "$build"
