@@ -4,13 +4,15 @@
     answer = client.send({"command": "Submit", "task": {"id": 7, "vram_min": 16, "duration_estimate": 60000}})
 
 One Client is one session: it has one request in flight, and it sends the same bytes again until it has the answer.
-So each command is applied exactly once, however often the connection or the service breaks.
+So each command is applied exactly once, however often the connection or the service breaks. Of several replicas, such
+as "http://a:8321,http://b:8321", it asks one until that fails, then the next.
 """
 import hashlib
 import hmac
 import http.client
 import json
 import os
+import random
 import time
 import urllib.parse
 
@@ -27,9 +29,16 @@ class Problem(Exception):
 
 class Client:
     def __init__(self, url="http://127.0.0.1:8321", name="", secret="", patience_s=30):
-        at = urllib.parse.urlsplit(url)
-        self.address, self.name, self.secret, self.patience_s = (at.hostname, at.port or 80), name, secret, patience_s
+        split = [urllib.parse.urlsplit(one) for one in url.split(",")]
+        self.addresses = [(at.hostname, at.port or 80) for at in split]
+        self.at = random.randrange(len(self.addresses))
+        self.name, self.secret, self.patience_s = name, secret, patience_s
         self.session, self.seq, self.connection = os.urandom(32).hex(), 0, None
+
+    def move_on(self):
+        if self.connection is not None:
+            self.connection.close()
+        self.connection, self.at = None, (self.at + 1) % len(self.addresses)
 
     def headers(self, method, path, body=b"", session="", seq=""):
         if not self.name:
@@ -46,7 +55,7 @@ class Client:
             wait = 0.1
             try:
                 if self.connection is None:
-                    self.connection = http.client.HTTPConnection(*self.address, timeout=10)
+                    self.connection = http.client.HTTPConnection(*self.addresses[self.at], timeout=12)
                 headers = self.headers(method, path, body, session, seq) | {"Content-Type": kind}
                 if session:
                     headers |= {"Allot-Session": session, "Allot-Seq": seq}
@@ -56,13 +65,14 @@ class Client:
                 if answer.status < 400:
                     return json.loads(text) if answer.headers["Content-Type"] == "application/json" else text.decode()
                 problem = Problem(json.loads(text))
-                if answer.status not in (429, 503) or time.monotonic() > until:
+                if answer.status not in (429, 503, 504) or time.monotonic() > until:
                     raise problem
                 wait = float(answer.headers.get("Retry-After", 1))
+                if answer.status != 429 and len(self.addresses) > 1:
+                    self.move_on()
+                    wait = 0.1
             except (OSError, http.client.HTTPException):
-                if self.connection is not None:
-                    self.connection.close()
-                self.connection = None
+                self.move_on()
                 if time.monotonic() > until:
                     raise
             time.sleep(wait)
@@ -91,7 +101,7 @@ class Client:
 
     def events(self, path, last_id=None, timeout_s=60):
         """Yields the events of a stream, such as /v1/nodes/7/events, until it breaks. Go on with the last `id`."""
-        stream = http.client.HTTPConnection(*self.address, timeout=timeout_s)
+        stream = http.client.HTTPConnection(*self.addresses[self.at], timeout=timeout_s)
         headers = self.headers("GET", path) | ({} if last_id is None else {"Last-Event-ID": str(last_id)})
         try:
             stream.request("GET", path, headers=headers)
@@ -102,6 +112,6 @@ class Client:
                 if line.startswith(b"data: "):
                     yield json.loads(line[6:])
         except (OSError, http.client.HTTPException):
-            return
+            self.move_on()
         finally:
             stream.close()

@@ -39,6 +39,7 @@ public:
         const auto used = current();
         auto context = grpc::ClientContext{};
         context.set_deadline(std::chrono::system_clock::now() + call_time_max);
+        context.set_wait_for_ready(true);  // connections are made only while a call waits
         const auto status = call(members_[used], context);
         note(used, status);
         return status;

@@ -128,10 +128,8 @@ struct Cluster::Threads {
                 continue;
             }
             answered = Clock::now();
-            if (!page->empty()) {
-                push(*std::move(page));
-                continue;
-            }
+            push(*std::move(page));
+            if (!log.is_at_end()) { continue; }
             {
                 const auto lock = std::lock_guard{mutex};
                 if (!end) { end = read_after; }
@@ -145,6 +143,7 @@ struct Cluster::Threads {
     void watch(const std::string& prefix, std::int64_t from) {
         const auto used = client.current();
         auto context = grpc::ClientContext{};
+        context.set_wait_for_ready(true);
         context.AddMetadata("hasleader", "true");  // a member without a majority ends the watch
         {
             const auto lock = std::lock_guard{mutex};

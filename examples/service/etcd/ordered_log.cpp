@@ -159,6 +159,7 @@ auto OrderedLog::read(std::uint64_t after, std::size_t count_max)
         if (pinned == Pinned::failed) { return failed(allot::OrderedLogError::unavailable); }
         is_pinned_ = true;
     }
+    is_at_end_ = false;
     while (out.size() < count_max) {
         Lane* first = nullptr;
         for (auto& lane : lanes_) {
@@ -168,7 +169,8 @@ auto OrderedLog::read(std::uint64_t after, std::size_t count_max)
             if (lane.page.empty()) { continue; }
             if (first == nullptr || lane.page.front().position < first->page.front().position) { first = &lane; }
         }
-        if (first == nullptr) { break; }
+        is_at_end_ = first == nullptr;
+        if (is_at_end_) { break; }
         read_to_ = first->page.front().position;
         out.push_back(std::move(first->page.front()));
         first->page.pop_front();

@@ -36,8 +36,11 @@ public:
         -> allot::Result<std::vector<allot::LoggedEntry>, allot::OrderedLogError>;
     auto compact(std::uint64_t through) -> std::optional<allot::OrderedLogError>;
 
-    /// The revision of which the last `read` told. A watch goes on behind it.
+    /// The revision of which the last `read` told.
     [[nodiscard]] auto revision() const -> std::int64_t { return revision_; }
+    /// True if the last `read` gave all entries up to that revision. A watch goes on behind it; further calls of `read`
+    /// might never overtake the proposers.
+    [[nodiscard]] auto is_at_end() const -> bool { return is_at_end_; }
     /// The prefix of all entries.
     [[nodiscard]] auto prefix() const -> std::string { return cluster_ + "/log/"; }
 
@@ -65,6 +68,7 @@ private:
     std::int64_t revision_ = 0;
     std::uint64_t read_to_ = 0;
     bool is_pinned_ = false;
+    bool is_at_end_ = false;
 };
 
 static_assert(allot::ordered_log<OrderedLog>);

@@ -1,0 +1,383 @@
+"""Kills and pauses members of etcd and replicas of allotd while clients work, and audits what the clients saw.
+
+    python3 campaign.py [--faults N] [--seed S] [--short] path/to/allotd
+
+Without --faults it goes on until Ctrl-C. It fails if an acknowledged command is missing or was applied twice, if a lease
+did not end once, if the replicas' roots or events differ, or if a kind of fault never fired.
+"""
+import argparse
+import collections
+import os
+import random
+import shutil
+import signal
+import sys
+import tempfile
+import threading
+import time
+
+from client import Client, Problem
+from cluster import Cluster
+
+KINDS = ("etcd leader kill", "etcd follower kill", "etcd leader pause", "all etcd kill",
+         "ticker kill", "replica kill", "replica pause", "all replicas kill")
+NODES = 12
+PATIENCE_S = 120
+
+
+class Clients:
+    """Nodes that work, owners that keep them busy, and others whose requests need no node."""
+
+    def __init__(self, urls):
+        self.urls, self.stop, self.lock = urls, threading.Event(), threading.Lock()
+        self.closing = threading.Event()          # no more tasks
+        self.acknowledged = []                    # times
+        self.commands = 0
+        self.submitted, self.leases, self.joined = [], {}, []
+        self.open_tasks = threading.Semaphore(2 * NODES)
+        self.failures = []
+        self.threads = [threading.Thread(target=self.guarded, args=(work, i), daemon=True)
+                        for work, count in ((self.node, NODES), (self.owner, 2), (self.visitor, 2))
+                        for i in range(count)]
+        for thread in self.threads:
+            thread.start()
+
+    def guarded(self, work, number):
+        try:
+            work(number)
+        except Exception as error:  # noqa: BLE001  told at the end
+            self.failures.append(f"{work.__name__} {number}: {type(error).__name__}: {error}")
+
+    def send(self, client, *commands):
+        """Sends commands, all of which must be accepted: one applied twice would be refused the second time."""
+        answer = client.send(*commands)
+        with self.lock:
+            self.acknowledged.append(time.monotonic())
+            self.commands += len(commands)
+        refused = [r for r in answer["results"] if not r["accepted"]]
+        assert not refused, f"{refused} for {commands}"
+
+    def node(self, number):
+        client, listener, name = Client(self.urls, patience_s=PATIENCE_S), Client(self.urls), f"worker-{number}"
+        self.send(client, {"command": "Join", "node": {"id": name, "gpu": "RTX 4090", "vram": 24, "stake": "100"}})
+        index = 0
+        while not self.stop.is_set():
+            state = client.get("/v1/nodes/" + name)
+            if state["index"] < index:  # this replica is behind the one that answered before
+                time.sleep(0.02)
+                continue
+            if state["lease"]:
+                index = self.work(client, name, state["lease"])
+                continue
+            try:
+                for event in listener.events(f"/v1/nodes/{name}/events?start={state['event']}", timeout_s=2):
+                    if event["event"] == "TaskStarted":
+                        index = self.work(client, name, event["lease"])
+                    if self.stop.is_set():
+                        break
+            except Problem:  # read the state again
+                listener.move_on()
+                time.sleep(0.1)
+
+    def work(self, client, name, lease):
+        key = (name, lease["token"])
+        if key in self.leases:  # told twice, by the state and by the stream
+            return 0
+        time.sleep(0.02)
+        answer = client.send({"command": "Complete", "lease": lease})
+        self.leases[key] = answer["results"][0].get("error", "done")
+        with self.lock:
+            self.acknowledged.append(time.monotonic())
+            self.commands += 1
+        self.open_tasks.release()
+        return answer["index"]
+
+    def owner(self, number):
+        client = Client(self.urls, patience_s=PATIENCE_S)
+        for turn in range(10**9):
+            while not self.open_tasks.acquire(timeout=0.2):
+                if self.closing.is_set():
+                    return
+            if self.closing.is_set():
+                return
+            name = f"t{number}-{turn}"
+            self.send(client, {"command": "Submit", "task": {
+                "id": name, "owner": f"owner-{number}", "vram_min": 16, "fee": "10", "duration_estimate": 600000}})
+            self.submitted.append(name)
+
+    def visitor(self, number):
+        """Nodes too small for any task come and go."""
+        client, before = Client(self.urls, patience_s=PATIENCE_S), []
+        for turn in range(10**9):
+            if self.closing.is_set():
+                return
+            names = [f"v{number}-{turn}-{i}" for i in range(8)]
+            self.send(client, *({"command": "Leave", "node": n} for n in before),
+                      *({"command": "Join", "node": {"id": n, "gpu": "GTX 1050", "vram": 2, "stake": "1"}} for n in names))
+            self.joined += names
+            before = names
+            time.sleep(0.02)
+
+
+class Auditor(threading.Thread):
+    """Reads all events, from one replica after the other."""
+
+    def __init__(self, urls):
+        super().__init__(daemon=True)
+        self.client, self.next, self.missed, self.stop = Client(urls, patience_s=PATIENCE_S), 0, 0, threading.Event()
+        self.queued, self.ended, self.joined = collections.Counter(), collections.Counter(), collections.Counter()
+        self.started, self.lease_ends, self.last_id = {}, collections.Counter(), -1
+        self.endings, self.failures = collections.Counter(), []
+
+    def run(self):
+        try:
+            while not self.stop.is_set():
+                if not self.read():
+                    time.sleep(0.1)
+        except Exception as error:  # noqa: BLE001
+            self.failures.append(f"auditor: {type(error).__name__}: {error}")
+
+    def read(self):
+        """One page. False if it was the last."""
+        try:
+            page = self.client.get(f"/v1/events?start={self.next}&limit=500")
+        except Problem as problem:
+            if problem.type != "events_forgotten":
+                raise
+            # A replica that began from a checkpoint has no events before it; another one may have them.
+            self.missed += len(self.client.addresses) == 1 or self.missed_by_all()
+            self.client.move_on()
+            return False
+        for event in page["items"]:
+            assert event["id"] > self.last_id, f"event {event['id']} comes after {self.last_id}"
+            self.last_id = event["id"]
+            self.hear(event)
+        self.next = page["next"]
+        return len(page["items"]) == 500
+
+    def missed_by_all(self):
+        firsts = []
+        for host, port in self.client.addresses:
+            try:
+                firsts.append(Client(f"http://{host}:{port}", patience_s=0).get("/v1/status")["events"]["first"])
+            except (OSError, Problem):
+                return False
+        if min(firsts) <= self.next:
+            return False
+        self.next = min(firsts)
+        return True
+
+    def hear(self, event):
+        kind = event["event"]
+        if kind == "TaskQueued":
+            self.queued[event["task"]] += 1
+        elif kind == "TaskStarted":
+            lease = event["lease"]
+            self.started[(lease["node"], lease["token"])] = lease["task"]
+        elif kind == "LeaseEnded":
+            self.lease_ends[(event["lease"]["node"], event["lease"]["token"])] += 1
+        elif kind in ("TaskDone", "TaskFailed", "TaskCancelled", "TaskEvicted", "TaskTimedOut"):
+            self.ended[event["task"]] += 1
+            self.endings[kind] += 1
+        elif kind == "NodeJoined":
+            self.joined[event["node"]] += 1
+
+
+class Campaign:
+    def __init__(self, cluster, rng, is_short):
+        self.cluster, self.rng, self.is_short = cluster, rng, is_short
+        self.fired, self.stalls = collections.Counter(), collections.defaultdict(list)
+
+    def leader(self):
+        leaders = [m for m in self.cluster.members if m.runs() and (m.state() or (0, 0))[1]]
+        return leaders[0] if leaders else None
+
+    def ticker(self):
+        leading = [r for r in self.cluster.replicas if r.runs() and (r.status() or {}).get("role") == "leader"]
+        return leading[0] if leading else None
+
+    def victims(self, kind):
+        members, replicas = self.cluster.members, self.cluster.replicas
+        if kind.startswith("all"):
+            return members if "etcd" in kind else replicas
+        chosen, everyone = (self.leader(), members) if "etcd" in kind else (self.ticker(), replicas)
+        if chosen is None:
+            return []
+        if "follower" in kind or kind.startswith("replica"):
+            chosen = self.rng.choice([one for one in everyone if one is not chosen])
+        return [chosen]
+
+    def fire(self, kind):
+        """Breaks something and mends it. False if the cluster had no such part just then."""
+        victims = self.victims(kind)
+        if not victims:
+            return False
+        longest = 2.0 if self.is_short else 5.0 if "etcd" in kind else 4.0
+        pause = self.rng.uniform(1.5 if "pause" in kind else 0.2, longest if "pause" in kind else 1.5)
+        for one in victims:
+            if "pause" in kind:
+                one.send(signal.SIGSTOP)
+            else:
+                one.kill()
+        time.sleep(pause)
+        for one in victims:
+            if "pause" in kind:
+                one.send(signal.SIGCONT)
+            else:
+                one.start()
+        return True
+
+    def run(self, count, clients):
+        kinds = []
+        while count == 0 or sum(self.fired.values()) < count:
+            if not kinds:
+                kinds = self.rng.sample(KINDS, len(KINDS))
+            kind, begun = kinds.pop(), time.monotonic()
+            while not self.fire(kind):
+                time.sleep(0.1)
+            self.cluster.wait()
+            mended = time.monotonic()
+            while not clients.acknowledged or clients.acknowledged[-1] < mended:
+                assert time.monotonic() < mended + 60, f"nothing was acknowledged for 60 s after: {kind}"
+                assert not clients.failures, clients.failures
+                time.sleep(0.05)
+            time.sleep(self.rng.uniform(0.2, 0.5 if self.is_short else 1.5))
+            with clients.lock:
+                times = [begun] + [t for t in clients.acknowledged if t >= begun] + [time.monotonic()]
+            stall = max(b - a for a, b in zip(times, times[1:]))
+            self.fired[kind] += 1
+            self.stalls[kind].append(stall)
+            print(f"{sum(self.fired.values()):4}  {kind:20} mended after {mended - begun:5.2f} s, longest stall "
+                  f"{stall:5.2f} s, {clients.commands} commands so far", flush=True)
+            assert not clients.failures, clients.failures
+
+
+def drained(clients, urls):
+    """Ends the work: no more tasks, and all that run are completed."""
+    clients.closing.set()
+    end, client = time.monotonic() + 60, Client(urls, patience_s=PATIENCE_S)
+    while time.monotonic() < end:
+        status = client.get("/v1/status")
+        if status["queued"] == 0 and status["leases"] == 0:
+            break
+        time.sleep(0.2)
+    clients.stop.set()
+    for thread in clients.threads:
+        thread.join(PATIENCE_S)
+    assert not clients.failures, clients.failures
+
+
+def audit(clients, auditor, urls):
+    """Compares what clients did with the events, and where events were missed with the state. Returns the faults."""
+    client, faults = Client(urls, patience_s=PATIENCE_S), []
+
+    def compare(what, names, counted, is_there):
+        missing = [n for n in names if counted[n] == 0 and not (auditor.missed and is_there(n))]
+        twice = [n for n in names if counted[n] > 1]
+        if missing or twice:
+            faults.append(f"{what}: {len(missing)} missing {missing[:5]}, {len(twice)} twice {twice[:5]}")
+
+    def ended(task):
+        try:
+            return client.get("/v1/tasks/" + task)["state"] == "ended"
+        except Problem:
+            return False
+
+    tasks, leases = clients.submitted, list(clients.leases)
+    task_of = {key: auditor.started.get(key) for key in leases}
+    compare("tasks begun", tasks, collections.Counter(auditor.queued) + collections.Counter(
+        set(auditor.started.values()) - set(auditor.queued)), ended)
+    compare("tasks ended", tasks, auditor.ended, ended)
+    compare("nodes joined", clients.joined, auditor.joined, lambda _: True)
+    compare("leases ended", leases, auditor.lease_ends, lambda key: task_of[key] is None or ended(task_of[key]))
+    unheard = [key for key in auditor.started if key not in clients.leases]
+    if unheard:
+        faults.append(f"{len(unheard)} leases that no node heard of: {unheard[:5]}")
+    refused = {how for how in clients.leases.values() if how != "done"}
+    print(f"audit: {len(tasks)} tasks, {len(clients.joined)} joins, {len(leases)} leases by the nodes' own logs; "
+          f"completions refused: {refused or 'none'}; endings {dict(auditor.endings)}; "
+          f"{auditor.missed} holes in the events")
+    return faults
+
+
+def equal_events(cluster):
+    """All replicas tell the same events under the same ids."""
+    first = max(r.status()["events"]["first"] for r in cluster.replicas)
+    told = []
+    for replica in cluster.replicas:
+        client, start, events = Client(replica.url), first, []
+        while len(events) < 20000:
+            page = client.get(f"/v1/events?start={start}&limit=500")
+            events += page["items"]
+            start = page["next"]
+            if len(page["items"]) < 500:
+                break
+        told.append(events)
+    count = min(len(events) for events in told)
+    assert all(events[:count] == told[0][:count] for events in told), "the replicas tell different events"
+    return count
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("program")
+    parser.add_argument("--faults", type=int, default=0)
+    parser.add_argument("--seed", type=int, default=random.randrange(10**6))
+    parser.add_argument("--short", action="store_true", help="8 faults, short pauses")
+    parser.add_argument("--folder", help="kept, and told where; else a new one that is removed")
+    asked = parser.parse_args()
+    if not shutil.which("etcd"):
+        print("etcd is missing; examples/service/cluster.sh installs it")
+        return 77
+    count = asked.faults or (len(KINDS) if asked.short else 0)
+    print(f"seed {asked.seed}", flush=True)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # so that all that was started is ended
+    folder = asked.folder or tempfile.mkdtemp(prefix="allot-cluster-")
+    cluster = Cluster(asked.program, os.path.join(folder, "cluster"), more=["--checkpoint-every", "1000"])
+    done = False
+    try:
+        cluster.start()
+        print("replicas: " + cluster.urls.replace(",", "/ ") + "/", flush=True)
+        clients, auditor = Clients(cluster.urls), Auditor(cluster.urls)
+        auditor.start()
+        campaign, begun = Campaign(cluster, random.Random(asked.seed), asked.short), time.monotonic()
+        try:
+            campaign.run(count, clients)
+        except KeyboardInterrupt:
+            print("ending")
+        time.sleep(1)
+        drained(clients, cluster.urls)
+        cluster.wait()
+        time.sleep(0.5)
+        auditor.stop.set()
+        auditor.join()
+        while auditor.read():
+            pass
+        assert not auditor.failures, auditor.failures
+        faults = audit(clients, auditor, cluster.urls)
+        index, root = cluster.equal_roots()
+        events = equal_events(cluster)
+        for kind in KINDS:
+            stalls = campaign.stalls[kind]
+            print(f"{kind:20} {campaign.fired[kind]:4} times" + (f", longest stall {max(stalls):.2f} s" if stalls else ""))
+            if count >= len(KINDS) and not stalls:
+                faults.append(f"never fired: {kind}")
+        suspects = sum(r.told().count("suspect") for r in cluster.replicas)
+        if suspects:
+            faults.append(f"{suspects} suspects")
+        checkpoint = cluster.replicas[0].status()["checkpoints"]
+        print(f"{clients.commands} commands acknowledged in {time.monotonic() - begun:.0f} s; checkpoints {checkpoint}; "
+              f"{events} events equal; all roots {root[:16]} at index {index}")
+        print("FAILED: " + "; ".join(faults) if faults else "none lost, none twice, no lease left")
+        done = not faults
+    finally:
+        cluster.close(keep=not done)
+        if not done:
+            print(f"logs: {folder}")
+        elif not asked.folder:
+            os.rmdir(folder)
+    return 0 if done else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
