@@ -13,53 +13,34 @@ import platform
 import pwd
 import shutil
 import signal
-import socket
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
-import urllib.request
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "examples", "service"))
+from check import until  # noqa: E402: the path comes first
+from cluster import Cluster, Process, Replica, free_port  # noqa: E402
 
 SECRET = "a secret of the benchmarks"
 POSTGRES = "/usr/lib/postgresql/15/bin/"
 
 
-def until(what, seconds=60):
-    """Waits for something true and returns it."""
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
-        try:
-            if found := what():
-                return found
-        except OSError:
-            pass
-        time.sleep(0.005)
-    raise TimeoutError("waited in vain")
+class Service(Process):
+    """A single node on a folder."""
+    status = Replica.status
 
-
-def free_port():
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        return s.getsockname()[1]
-
-
-class Process:
-    """A program that goes on until it is stopped, with its output in a file."""
-
-    def __init__(self, folder, name, *arguments):
-        self.arguments, self.log, self.process = arguments, os.path.join(folder, name + ".log"), None
+    def __init__(self, bench, name, *more):
+        self.port, self.data = free_port(), os.path.join(bench.folder, name)
+        self.url = f"http://127.0.0.1:{self.port}"
+        super().__init__([bench.program("allotd"), "--data", self.data, "--listen", f"127.0.0.1:{self.port}",
+                          "--clients", bench.clients, *more], self.data + ".log")
 
     def start(self):
-        with open(self.log, "ab") as log:
-            self.process = subprocess.Popen(self.arguments, stdout=log, stderr=subprocess.STDOUT)
+        super().start()
+        until(self.status, 300)
         return self
-
-    def stop(self, how=signal.SIGTERM):
-        if self.process is not None:
-            self.process.send_signal(how)
-            self.process.wait(60)
-            self.process = None
 
     def cpu_us(self):
         """Processor time so far."""
@@ -71,65 +52,9 @@ class Process:
         with open(f"/proc/{self.process.pid}/status", encoding="ascii") as status:
             return next(int(line.split()[1]) for line in status if line.startswith("VmRSS")) / 1024
 
-
-class Service(Process):
-    """A replica of the service, or all of it."""
-
-    def __init__(self, bench, name, *more):
-        self.port, self.data = free_port(), os.path.join(bench.folder, name)
-        self.front = f"127.0.0.1:{self.port}"
-        super().__init__(bench.folder, name, bench.program("allotd"), "--data", self.data, "--listen", self.front,
-                         "--clients", bench.clients, *more)
-
-    def status(self):
-        with urllib.request.urlopen(f"http://{self.front}/v1/status", timeout=5) as answer:
-            return json.load(answer)
-
-    def start(self):
-        super().start()
-        until(self.is_ready, 300)
-        return self
-
-    def is_ready(self):
-        return self.status().get("role") != "catching_up"
-
-
-class Etcd:
-    """Three members."""
-
-    def __init__(self, folder):
-        ports = [(free_port(), free_port()) for _ in range(3)]
-        cluster = ",".join(f"m{i}=http://127.0.0.1:{peer}" for i, (_, peer) in enumerate(ports))
-        self.at = [f"127.0.0.1:{client}" for client, _ in ports]
-        self.members = [Process(
-            folder, f"etcd{i}", "etcd", "--name", f"m{i}", "--data-dir", os.path.join(folder, f"etcd{i}"),
-            "--listen-client-urls", f"http://127.0.0.1:{client}", "--advertise-client-urls",
-            f"http://127.0.0.1:{client}", "--listen-peer-urls", f"http://127.0.0.1:{peer}",
-            "--initial-advertise-peer-urls", f"http://127.0.0.1:{peer}", "--initial-cluster", cluster,
-            "--quota-backend-bytes", str(8 << 30), "--log-level", "error").start()
-            for i, (client, peer) in enumerate(ports)]
-        until(self.leader)
-
-    def leader(self):
-        """The number of the member that leads."""
-        for i, at in enumerate(self.at):
-            try:
-                asked = urllib.request.Request(f"http://{at}/v3/maintenance/status", b"{}")
-                with urllib.request.urlopen(asked, timeout=2) as answer:
-                    status = json.load(answer)
-                if status.get("leader") == status["header"]["member_id"]:
-                    return str(i)
-            except OSError:
-                pass
-        return None
-
-    def leader_first(self):
-        first = int(until(self.leader))
-        return self.at[first:] + self.at[:first]
-
-    def stop(self):
-        for member in self.members:
-            member.stop(signal.SIGKILL)
+    def close(self):
+        if self.runs():
+            self.kill()
 
 
 class Postgres:
@@ -157,7 +82,7 @@ class Postgres:
         self.run("createdb", "-h", self.folder, f"turn{self.count}")
         return f"host={self.folder} user={self.user} dbname=turn{self.count}"
 
-    def stop(self):
+    def close(self):
         self.run("pg_ctl", "-D", self.folder + "/data", "-s", "-m", "immediate", "stop")
 
 
@@ -193,7 +118,7 @@ class Bench:
     # ---- load --------------------------------------------------------------------------------------------------------
 
     def begin_load(self, services, *arguments):
-        fronts = [word for service in services for word in ("--front", service.front)]
+        fronts = [word for service in services for word in ("--front", f"127.0.0.1:{service.port}")]
         return subprocess.Popen([self.program("load"), *fronts, "--secret", SECRET, *arguments],
                                 stdout=subprocess.PIPE, text=True)
 
@@ -264,17 +189,17 @@ class Bench:
         self.told("single node: signed binary requests, 16 clients x 1,000, all tasks wait", filled["per_s"],
                   "commands/s")
         self.told("memory of a waiting task, all in all", service.rss_mb() * 2**20 / waiting, "bytes")
-        service.stop(signal.SIGKILL)
+        service.kill()
         began = time.monotonic()
         service.start()
         took = time.monotonic() - began
         self.told(f"restart with {tasks:,} waiting tasks, from the log", took, "s", at_most=10)
         self.told("catch-up of a single node, from its log", waiting / took, "commands/s", at_least=100_000)
         service.stop()
-        service.arguments += ("--checkpoint-every", "1")
+        service.arguments += ["--checkpoint-every", "1"]
         service.start()
         until(lambda: service.status()["snapshots"], 300)
-        service.stop(signal.SIGKILL)
+        service.kill()
         began = time.monotonic()
         service.start()
         self.told(f"restart with {tasks:,} waiting tasks, from a snapshot", time.monotonic() - began, "s", at_most=10)
@@ -313,20 +238,26 @@ class Bench:
 
     def cluster(self, turn):
         """Three members of etcd and three replicas: rates, stalls at kills, catch-up."""
-        etcd = self.started(Etcd(tempfile.mkdtemp(dir=self.folder)))
+        cluster = self.started(Cluster(self.program("allotd"), os.path.join(self.folder, f"cluster{turn}"),
+                                       more=["--clients", self.clients, "--checkpoint-every", "0"]))
+        replicas = cluster.replicas
+        for member in cluster.members:
+            member.start()
+
+        def leader():
+            return until(lambda: next((m for m in cluster.members if (m.state() or (False, False))[1]), None))
+
+        first = cluster.members.index(leader())
+        at = cluster.etcd.split(",")
         out = subprocess.run([self.program("raw_etcd"), "--seconds", str(self.seconds),
-                              *[word for at in etcd.leader_first() for word in ("--etcd", at)]],
+                              *[word for one in at[first:] + at[:first] for word in ("--etcd", one)]],
                              check=True, stdout=subprocess.PIPE, text=True).stdout
         raw = json.loads(out)
         self.told("etcd alone: transactions of 16 writers", raw["per_s"], "/s")
         self.told("etcd alone: p99 of a transaction", raw["p99_ms"], "ms")
-        checkpoints = os.path.join(self.folder, f"checkpoints{turn}")
-        os.mkdir(checkpoints)
-        replicas = [self.started(Service(
-            self, f"replica{turn}-{i}", "--etcd", ",".join(etcd.at), "--cluster", f"turn{turn}", "--id", str(i),
-            "--replicas", "3", "--checkpoints", checkpoints, "--checkpoint-every", "0")) for i in range(3)]
         for replica in replicas:
             replica.start()
+        cluster.wait()
         commands = self.load(replicas, "join")["commands"]
         binary = self.timed(replicas, "open")
         text = self.timed(replicas, "open", "--json")
@@ -347,40 +278,36 @@ class Bench:
             load = self.begin_load(replicas, mode, "--seconds", "6")
             time.sleep(2)
             killed = victim()
-            killed.stop(signal.SIGKILL)
+            killed.kill()
             told = self.end_load(load)
             killed.start()
+            cluster.wait()
             return told
 
-        def ticker():
-            return until(lambda: next((r for r in replicas if r.status().get("role") == "leader"), None))
-
-        def follower():
-            return next(r for r in replicas if r.status().get("role") == "follower")
+        def one_that_is(role):
+            return until(lambda: next((r for r in replicas if r.status()["role"] == role), None))
 
         for name, victim, mode, seen, most in (
-                ("etcd's leader killed: longest stall", lambda: etcd.members[int(until(etcd.leader))], "open",
+                ("etcd's leader killed: longest stall", leader, "open",
                  "stall_ms", 2_000),
-                ("ticker killed: longest stall of acknowledgements", ticker, "open", "stall_ms", 50),
-                ("ticker killed: longest stall of starts", ticker, "loop", "start_stall_ms", 3_000),
-                ("front killed: longest request of a client", follower, "open", "max_ms", 200)):
+                ("ticker killed: longest stall of acknowledgements", lambda: one_that_is("leader"), "open", "stall_ms", 50),
+                ("ticker killed: longest stall of starts", lambda: one_that_is("leader"), "loop", "start_stall_ms", 3_000),
+                ("front killed: longest request of a client", lambda: one_that_is("follower"), "open", "max_ms", 200)):
             told = stalled(victim, mode)
             commands += told["commands"]
             self.told(name, told[seen], "ms", at_most=most)
 
         late = replicas[2]
-        late.stop(signal.SIGKILL)
+        late.kill()
         shutil.rmtree(late.data)
         index = replicas[0].status()["index"]
         began = time.monotonic()
         late.start()
-        until(lambda: late.is_ready() and late.status()["index"] >= index, 300)
+        until(lambda: (late.status() or {}).get("index", 0) >= index, 300)
         rate = commands / (time.monotonic() - began)
         self.told("catch-up of a fresh replica, its start included", rate, "commands/s", at_least=100_000)
         self.told("catch-up / live rate", rate / binary["per_s"], "x", at_least=2)
-        for replica in replicas:
-            replica.stop()
-        etcd.stop()
+        cluster.close()
 
     # ---- all ---------------------------------------------------------------------------------------------------------
 
@@ -407,7 +334,7 @@ class Bench:
 
     def close(self):
         for process in reversed(self.running):
-            process.stop()
+            process.close()
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def print(self):
