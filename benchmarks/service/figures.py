@@ -217,7 +217,7 @@ class Bench:
         first = service.rss_mb()
         self.timed([service], "loop", seconds=3 * length)
         self.told("memory after a closed loop / after its first quarter", service.rss_mb() / first, "x", at_most=1.25)
-        self.told("memory of 1,000 nodes, 1,500 tasks and 10,000 events", service.rss_mb(), "MB")
+        self.told("memory of 2,000 nodes, 2,000 tasks and 10,000 events", service.rss_mb(), "MB")
         service.stop()
         shutil.rmtree(service.data)
 

@@ -36,8 +36,8 @@ struct Options {
     std::string secret{"a secret of the benchmarks"};
     bool is_json = false;
     std::size_t clients = 16;
-    std::size_t gateways = 4;
-    std::size_t nodes = 1'000;
+    std::size_t gateways = 16;
+    std::size_t nodes = 2'000;
     std::size_t tasks = 1'000'000;
     std::size_t batch = 64;
     double seconds = 5;
@@ -205,7 +205,7 @@ public:
                        }};
             const auto client = made(i, name);
             auto ids = Ids{i + 16};
-            const auto in_flight_max = options_.nodes * 3 / 2 / options_.gateways;  // the network runs, and some wait
+            const auto in_flight_max = options_.nodes / options_.gateways;  // so that no queue overflows
             auto in_flight = std::size_t{0};
             auto guard = std::unique_lock{mutex};
             heard.wait_for(guard, 5s, [&] { return is_open; });
