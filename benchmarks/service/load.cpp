@@ -50,7 +50,7 @@ class Ids {
 public:
     explicit Ids(std::size_t client) {
         const auto s = std::chrono::duration_cast<std::chrono::seconds>(Clock::now().time_since_epoch()).count();
-        next_ = (static_cast<std::uint64_t>(s) & 0xFF'FFFFU) << 29U | static_cast<std::uint64_t>(client) << 24U;
+        next_ = (static_cast<std::uint64_t>(s) & 0xFF'FFFFU) << 29U | static_cast<std::uint64_t>(client) << 22U;
     }
     auto next() -> allot::TaskId { return allot::TaskId{next_++}; }
 
