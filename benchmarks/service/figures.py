@@ -286,12 +286,17 @@ class Bench:
         def one_that_is(role):
             return until(lambda: next((r for r in replicas if r.status()["role"] == role), None))
 
+        def ticker():
+            return one_that_is("leader")
+
+        def front():
+            return one_that_is("follower")
+
         for name, victim, mode, seen, most in (
-                ("etcd's leader killed: longest stall", leader, "open",
-                 "stall_ms", 2_000),
-                ("ticker killed: longest stall of acknowledgements", lambda: one_that_is("leader"), "open", "stall_ms", 50),
-                ("ticker killed: longest stall of starts", lambda: one_that_is("leader"), "loop", "start_stall_ms", 3_000),
-                ("front killed: longest request of a client", lambda: one_that_is("follower"), "open", "max_ms", 200)):
+                ("etcd's leader killed: longest stall", leader, "open", "stall_ms", 2_000),
+                ("ticker killed: longest stall of acknowledgements", ticker, "open", "stall_ms", 50),
+                ("ticker killed: longest stall of starts", ticker, "loop", "start_stall_ms", 3_000),
+                ("front killed: longest request of a client", front, "open", "max_ms", 200)):
             told = stalled(victim, mode)
             commands += told["commands"]
             self.told(name, told[seen], "ms", at_most=most)

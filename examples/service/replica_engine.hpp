@@ -175,8 +175,8 @@ protected:
     static auto wall() -> allot::TimePoint { return allot::network_time(std::chrono::system_clock::now()); }
     auto next_nonce() -> std::uint64_t { return ++nonce_; }
 
-    /// Queues the request, or answers it. A gap is told only if the replica is certain to have seen all that its
-    /// client may have sent before, perhaps to another replica.
+    /// Queues the request, or answers it. A gap is told, or a task called foreign, only if the replica is certain to
+    /// have seen all that the client may have sent before, perhaps to another replica.
     void admit(Asked asked, bool is_certain) {
         const auto& [session, seq, commands, signature] = asked.request;
         using allot::Verdict;
@@ -186,7 +186,16 @@ protected:
                 {Problem{403, "session_of_another", "open a session of your own; draw its id at random"}, {}});
         }
         const auto verdict = replica().check(asked.request);
-        if (!is_certain && (verdict == Verdict::gap || verdict == Verdict::session_unknown)) {
+        const auto is_next = verdict == Verdict::applied;
+        const auto refused =
+            is_next ? std::find_if_not(commands.begin(), commands.end(),
+                                       [&](const Command& command) {
+                                           return is_permitted(*asked.client, command, replica().dispatcher());
+                                       })
+                    : commands.end();
+        const auto is_doubtful =
+            verdict == Verdict::gap || verdict == Verdict::session_unknown || refused != commands.end();
+        if (is_doubtful && !is_certain) {
             doubtful_.push_back(std::move(asked));
             return;
         }
@@ -194,10 +203,7 @@ protected:
             const auto& last = *replica().last_of(session);
             return asked.done(answer({session, seq, last.index, verdict, last.answers}));
         }
-        if (verdict != Verdict::applied) { return asked.done(answer({session, seq, 0, verdict, {}})); }
-        const auto refused = std::find_if_not(commands.begin(), commands.end(), [&](const Command& command) {
-            return is_permitted(*asked.client, command, replica().dispatcher());
-        });
+        if (!is_next) { return asked.done(answer({session, seq, 0, verdict, {}})); }
         if (refused != commands.end()) {
             const auto at = std::to_string(refused - commands.begin() + 1);
             return asked.done(

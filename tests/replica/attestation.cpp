@@ -45,6 +45,20 @@ auto read(const std::vector<std::uint8_t>& bytes) -> std::pair<AttestationTally,
 
 }  // namespace
 
+TEST_CASE("the agreed index is the latest one at which a majority voted for the own hashes") {
+    auto tally = noted(3);
+    CHECK(tally.agreed(3) == 0);
+    (void)tally.vote({0, 2, right, {}}, 3);
+    CHECK(tally.agreed(3) == 0);
+    (void)tally.vote({1, 2, right, {}}, 3);
+    CHECK(tally.agreed(3) == 2);
+    (void)tally.vote({1, 3, wrong, {}}, 3);
+    CHECK(tally.agreed(3) == 2);
+    CHECK(tally.vote({2, 3, wrong, {}}, 3).diverged);  // a majority, for others
+    CHECK(tally.agreed(3) == 2);
+    CHECK(tally.agreed(4) == 0);
+}
+
 TEST_CASE("a majority of equal votes names the one that differs, once, whether it votes before or after them") {
     for (const auto bad : {0U, 1U, 2U}) {
         auto tally = noted(1);
