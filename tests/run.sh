@@ -11,7 +11,7 @@ set -eu
 cd "$(dirname "$0")/.."
 . tests/support/debian.sh
 
-need_for library build examples tests
+need_for library build examples service cluster tests
 if [ -z "${CXX:-}" ]; then
     CXX=g++
     if [ "$(g++ -dumpversion | cut -d . -f 1)" -lt 12 ]; then
