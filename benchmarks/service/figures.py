@@ -7,6 +7,7 @@ that they write is in one temporary folder. `--gate` runs the single node alone 
 """
 import argparse
 import collections
+import contextlib
 import json
 import os
 import platform
@@ -39,8 +40,13 @@ class Service(Process):
 
     def start(self):
         super().start()
-        until(self.status, 300)
+        until(self.answers, 300)
         return self
+
+    def answers(self):
+        if not self.runs():
+            raise RuntimeError(self.told()[-500:])
+        return self.status()
 
     def cpu_us(self):
         """Processor time so far."""
@@ -97,7 +103,8 @@ class Bench:
         with open(self.clients, "w", encoding="utf-8") as file:
             subprocess.run([self.program("load"), "accounts", "--clients", "64", "--secret", SECRET], check=True,
                            stdout=file)
-        self.running = []
+        self.running = contextlib.ExitStack()
+        self.running.callback(shutil.rmtree, self.folder, ignore_errors=True)
 
     def program(self, name):
         """Its path; None if it was not built."""
@@ -105,7 +112,8 @@ class Bench:
         return next((path for path in paths if os.path.exists(path)), None)
 
     def started(self, process):
-        self.running.append(process)
+        """The process, which is ended with all others."""
+        self.running.callback(process.close)
         return process
 
     def told(self, name, value, unit="", at_least=None, at_most=None):
@@ -184,7 +192,7 @@ class Bench:
             self, "restart", "--parameters", self.parameters({"ValueQueueParameters": {"capacity_min": 2 * tasks}})))
         service.start()
         filled = self.load([service], "fill", "--tasks", str(tasks), "--batch", "1000")
-        waiting = service.status()["queued"]
+        waiting = until(service.answers)["queued"]
         if waiting < tasks * 0.99:
             raise RuntimeError(f"{waiting} tasks wait")
         self.told("single node: signed binary requests, 16 clients x 1,000, all tasks wait", filled["per_s"],
@@ -199,7 +207,7 @@ class Bench:
         service.stop()
         service.arguments += ["--checkpoint-every", "1"]
         service.start()
-        until(lambda: service.status()["snapshots"], 300)
+        until(lambda: (service.answers() or {}).get("snapshots"), 300)  # it may be too busy to answer in time
         service.kill()
         began = time.monotonic()
         service.start()
@@ -284,7 +292,7 @@ class Bench:
             return told
 
         def one_that_is(role):
-            return until(lambda: next((r for r in replicas if r.status()["role"] == role), None))
+            return until(lambda: next((r for r in replicas if (r.status() or {}).get("role") == role), None))
 
         def ticker():
             return one_that_is("leader")
@@ -304,7 +312,7 @@ class Bench:
         late = replicas[2]
         late.kill()
         shutil.rmtree(late.data)
-        index = replicas[0].status()["index"]
+        index = until(replicas[0].status)["index"]
         began = time.monotonic()
         late.start()
         until(lambda: (late.status() or {}).get("index", 0) >= index, 300)
@@ -331,18 +339,13 @@ class Bench:
             self.postgres = self.started(Postgres(self.folder))
         for turn in range(self.options.turns):
             for part in wanted:
-                if turn == 0 or part in parts:
+                if part in parts or turn + 1 == self.options.turns:
                     print(f"turn {turn + 1}: {part.__name__}", file=sys.stderr)
                     part(turn)
         loop = self.median("single node: closed loop")
         for name in [name for name in self.values if name.startswith("tables in")]:
             if loop and name.endswith(" 64 a transaction"):
                 self.told("single node: closed loop / " + name, loop / self.median(name), "x")
-
-    def close(self):
-        for process in reversed(self.running):
-            process.close()
-        shutil.rmtree(self.folder, ignore_errors=True)
 
     def print(self):
         print(machine(self.options.turns))
@@ -383,11 +386,11 @@ def main():
     options.turns = options.turns or (1 if options.short or options.gate else 5)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     bench = Bench(options)
-    try:
-        bench.run()
-        bench.print()
-    finally:
-        bench.close()
+    with bench.running:
+        try:
+            bench.run()
+        finally:
+            bench.print()
 
 
 main()
