@@ -3,7 +3,7 @@
 # is missing, builds, and starts everything itself: single nodes, SQLite, PostgreSQL, three members of etcd, three
 # replicas.
 #
-#     sh benchmarks/service/run.sh            everything: a quarter of an hour
+#     sh benchmarks/service/run.sh            everything: half an hour
 #     sh benchmarks/service/run.sh --short    one turn of a second each, within 90 seconds
 #     sh benchmarks/service/run.sh --only cluster
 set -eu
