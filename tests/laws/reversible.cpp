@@ -103,11 +103,7 @@ TEST_CASE("a pool that takes more chance than the canonical draw is found") {
 }
 
 TEST_CASE("a pool that gives up is found") {
-<<<<<<< HEAD
     CHECK(says(finding(NeverScans{}), "where the canonical draw gives node"));
-=======
-    CHECK(says(finding(GivesUp{}), "where the canonical draw gives no decision"));
->>>>>>> 179d709 (tests: the service and its cluster are built and tested by run.sh)
 }
 
 TEST_CASE("a pool whose copies share something is found") { CHECK(says(finding(SharesItsState{}), "copy")); }
