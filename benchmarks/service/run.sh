@@ -14,14 +14,11 @@ need_for library build examples service cluster tables
 
 build=build/service-figures
 mkdir -p "$build"
-launcher=
-if command -v ccache > /dev/null; then launcher=-DCMAKE_CXX_COMPILER_LAUNCHER=ccache; fi
 echo "run.sh: building, which takes minutes the first time" >&2
-# shellcheck disable=SC2086  # empty without ccache
 if ! {
     cmake -S . -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DCMAKE_CXX_FLAGS_RELEASE='-O2 -DNDEBUG' \
         -DALLOT_BUILD_TESTS=OFF -DALLOT_BUILD_EXAMPLES=ON -DALLOT_BUILD_BENCHMARKS=ON -DALLOT_INSTALL=OFF \
-        -DALLOT_SERVICE_PRESETS=plain $launcher &&
+        -DALLOT_SERVICE_PRESETS=plain &&
     cmake --build "$build" --target allotd load tables raw_etcd --parallel "$(cores)"
 } > "$build.log" 2>&1; then
     cat "$build.log" >&2
