@@ -11,7 +11,7 @@
 int main(int argc, char** argv) {
     const auto arguments = std::vector<std::string>{argv + 1, argv + argc};
     auto client = service::etcd::Client{{arguments.begin() + 2, arguments.end()}};
-    auto log = service::etcd::OrderedLog{client, arguments[0]};
+    auto log = service::etcd::OrderedLog{client, arguments[0], 5};  // so that a lane has many pages
     const auto finding = allot::laws::ordered_log(log, std::strtoull(arguments[1].c_str(), nullptr, 10), 600);
     std::cout << finding.value_or("the laws hold") << '\n';
     return finding ? 1 : 0;

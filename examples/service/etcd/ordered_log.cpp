@@ -11,7 +11,6 @@ namespace service::etcd {
 
 namespace {
 
-constexpr auto page_entries = std::int64_t{200};
 constexpr auto remembered_max = std::size_t{4'096};
 
 auto position_of(const pb::KeyValue& kv) -> std::uint64_t { return static_cast<std::uint64_t>(kv.mod_revision()); }
@@ -115,12 +114,12 @@ auto OrderedLog::first_above(const std::string& lane, std::uint64_t after) -> st
 }
 
 auto OrderedLog::fill(Lane& lane) -> bool {
-    const auto found = range(lane.next, lane.end, page_entries, false);
+    const auto found = range(lane.next, lane.end, page_entries_, false);
     if (!found) { return false; }
     for (const auto& kv : found->kvs()) {
         lane.page.push_back({position_of(kv), {kv.value().begin(), kv.value().end()}});
     }
-    lane.next = found->kvs_size() < page_entries ? lane.end : found->kvs(found->kvs_size() - 1).key() + '\0';
+    lane.next = found->kvs_size() < page_entries_ ? lane.end : found->kvs(found->kvs_size() - 1).key() + '\0';
     return true;
 }
 

@@ -28,7 +28,9 @@ namespace service::etcd {
 /// @pre the nonces of a proposer grow, except for a proposal that is tried again. One thread uses the object.
 class OrderedLog {
 public:
-    OrderedLog(Client& client, const std::string& cluster) : client_{client}, cluster_{cluster} {}
+    /// `page_entries` is the number of a lane's entries that one call of etcd gives.
+    OrderedLog(Client& client, const std::string& cluster, std::int64_t page_entries = 200)
+        : client_{client}, cluster_{cluster}, page_entries_{page_entries} {}
 
     auto append(allot::ReplicaId proposer, std::uint64_t nonce, std::span<const std::uint8_t> bytes)
         -> allot::Result<std::uint64_t, allot::OrderedLogError>;
@@ -62,6 +64,7 @@ private:
 
     Client& client_;
     std::string cluster_;
+    std::int64_t page_entries_;
     std::map<allot::ReplicaId, std::uint64_t> own_lanes_{};
     std::deque<std::pair<std::string, std::uint64_t>> appended_{};  // the last keys and their positions
     std::vector<Lane> lanes_{};
