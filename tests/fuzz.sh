@@ -24,7 +24,7 @@ build() {
     mkdir -p build/fuzz
     ${CMAKE_CXX_COMPILER_LAUNCHER:-} clang++-14 -std=c++20 -O1 -g1 -fno-omit-frame-pointer -fsanitize=fuzzer-no-link,address,undefined \
         -fno-sanitize-recover=all -DALLOT_FUZZ_ALONE=1 -Iinclude -Itests -c "tests/fuzz/$1.cpp" -o "build/fuzz/$1.o"
-    clang++-14 -fsanitize=fuzzer,address,undefined "build/fuzz/$1.o" -o "build/fuzz/$1" -lfmt
+    clang++-14 -fsanitize=fuzzer,address,undefined "build/fuzz/$1.o" -o "build/fuzz/$1" -lfmt -lcrypto
     rm -rf "build/fuzz/seeds/$1"
     ALLOT_FUZZ_SEEDS="build/fuzz/seeds/$1" "build/fuzz/$1"
     mkdir -p "build/fuzz/corpus/$1" "build/fuzz/found/$1" "tests/fuzz/corpus/$1"

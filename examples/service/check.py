@@ -197,9 +197,13 @@ class Check:
         refused(403, "foreign", owner.send, {"command": "Cancel", "task": "s2"})
         refused(403, "foreign", owner.send, {"command": "Cancel", "task": "unheard"})
         refused(403, "foreign", owner.send, {"command": "Match"})
+        all_accepted(owner.send(submit("f2", "o1"), {"command": "Cancel", "task": "f2"}))
+        late = owner.send({"command": "Cancel", "task": "f2"}, submit("f3", "o1"))["results"]
+        assert late[0]["error"] == "task_ended" and late[1]["accepted"], late
         refused(403, "foreign", node.get, "/v1/events?node=n1")
         refused(403, "foreign", owner.get, "/v1/events?owner=o4")
         refused(403, "foreign", owner.get, "/v1/events?node=n1")
+        refused(400, "id", self.client("ops").get, "/v1/events?node=" + "n" * 33)
         refused(403, "foreign", lambda: next(node.events("/v1/nodes/n1/events")))
         refused(403, "operators_only", node.configure, {"command": "Postpone", "by": 1})
         refused(403, "operators_only", self.client("ops").send, {"command": "Postpone", "by": 1})

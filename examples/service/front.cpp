@@ -19,6 +19,7 @@ constexpr auto limit_default = std::uint64_t{50};
 constexpr auto limit_max = std::uint64_t{500};
 constexpr auto streams_max = std::uint32_t{12'000};
 constexpr auto backlog_max = std::size_t{1} << 18U;
+const auto bad_id = Problem{400, "id", "an id is a number, 1 to 32 bytes of text, or 64 hex digits"};
 
 auto percent_decoded(std::string_view text) -> std::optional<std::string> {
     auto out = std::string{};
@@ -202,7 +203,6 @@ void Front::handle(const HttpRequest& request, std::int64_t now_ms, Respond resp
 
 void Front::dispatch(const Call& call, const Respond& respond) {
     const auto path = call.route.path;
-    const auto bad_id = Problem{400, "id", "an id is a number, 1 to 32 bytes of text, or 64 hex digits"};
     const auto with = [&]<class Id>(std::optional<Id> id, auto&& f) { respond(id ? f(*id) : problem(bad_id)); };
     const auto node = [&] { return id_from<allot::NodeId>(call.id); };
     const auto task = [&] { return id_from<allot::TaskId>(call.id); };
@@ -318,6 +318,10 @@ auto Front::events(const Call& call) -> HttpResponse {
     auto filter = EventFilter{};
     if (!call.value("node").empty()) { filter.node = id_from<allot::NodeId>(call.value("node")); }
     if (!call.value("owner").empty()) { filter.owner = id_from<allot::OwnerId>(call.value("owner")); }
+    if (filter.node.has_value() == call.value("node").empty() ||
+        filter.owner.has_value() == call.value("owner").empty()) {
+        return problem(bad_id);
+    }
     if (!call.client.is_operator() && !filter.node && !filter.owner) {
         filter = {call.client.line.node, call.client.line.owner};
     }

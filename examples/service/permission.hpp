@@ -61,8 +61,9 @@ template <class Command, class Dispatcher>
             if constexpr (std::is_same_v<C, allot::command::Submit>) {
                 return c.task.owner == line.owner && !c.task.node;
             } else if constexpr (std::is_same_v<C, allot::command::Cancel>) {
+                // Whose task it was is forgotten with its end; the dispatcher refuses to cancel it.
                 const auto* task = dispatcher.task(c.task);
-                return task != nullptr && task->notify_to() == line.owner;
+                return task != nullptr ? task->notify_to() == line.owner : dispatcher.ended(c.task).has_value();
             } else {
                 return false;
             }

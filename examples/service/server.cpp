@@ -14,6 +14,8 @@
 #include <boost/beast/http.hpp>
 #include <boost/beast/ssl.hpp>
 
+#include "http_request.hpp"
+
 namespace service {
 
 namespace asio = boost::asio;
@@ -121,17 +123,7 @@ private:
         }
         auto message = parser_->release();
         keep_alive_ = message.keep_alive() && !server_.is_stopping_;
-        const auto field = [&](const char* name) { return std::string{message[name]}; };
-        auto request = HttpRequest{std::string{message.method_string()},
-                                   std::string{message.target()},
-                                   std::move(message.body()),
-                                   field("Content-Type"),
-                                   field("Allot-Client"),
-                                   field("Allot-Time"),
-                                   field("Allot-Signature"),
-                                   field("Allot-Session"),
-                                   field("Allot-Seq"),
-                                   field("Last-Event-ID")};
+        const auto request = request_of(std::move(message));
         try {
             server_.front_.handle(request, unix_ms(), [self = this->shared_from_this()](HttpResponse response) {
                 self->respond(std::move(response));
