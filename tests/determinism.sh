@@ -109,13 +109,13 @@ follower() {
     for source in tests/determinism/replica_log.cpp cmake/compiled/dispatcher.cpp cmake/compiled/guard.cpp \
         examples/service/follower/main.cpp; do
         # shellcheck disable=SC2086  # words
-        if ! $(command -v ccache) g++ $options -c $source -o "$here/$(basename "$source").o" > "$here/compiler" 2>&1; then
+        if ! ${CMAKE_CXX_COMPILER_LAUNCHER:-} g++ $options -c $source -o "$here/$(basename "$source").o" > "$here/compiler" 2>&1; then
             echo "does not compile: $here/compiler"
             return
         fi
     done
     # shellcheck disable=SC2086  # words
-    if ! { $(command -v ccache) s390x-linux-gnu-g++ $options -c examples/service/follower/main.cpp -o "$here/s390x.o" &&
+    if ! { ${CMAKE_CXX_COMPILER_LAUNCHER:-} s390x-linux-gnu-g++ $options -c examples/service/follower/main.cpp -o "$here/s390x.o" &&
         s390x-linux-gnu-g++ -static "$here/s390x.o" -o "$here/s390x.exe" && g++ "$here/main.cpp.o" -o "$here/native.exe" &&
         g++ "$here/replica_log.cpp.o" "$here/dispatcher.cpp.o" "$here/guard.cpp.o" -o "$here/log.exe"; } > "$here/compiler" 2>&1; then
         echo "does not compile: $here/compiler"
