@@ -197,7 +197,8 @@ class Check:
         refused(403, "foreign", owner.send, {"command": "Cancel", "task": "s2"})
         refused(403, "foreign", owner.send, {"command": "Cancel", "task": "unheard"})
         refused(403, "foreign", owner.send, {"command": "Match"})
-        all_accepted(owner.send(submit("f2", "o1"), {"command": "Cancel", "task": "f2"}))
+        all_accepted(owner.send(submit("f2", "o1")))
+        all_accepted(owner.send({"command": "Cancel", "task": "f2"}))
         late = owner.send({"command": "Cancel", "task": "f2"}, submit("f3", "o1"))["results"]
         assert late[0]["error"] == "task_ended" and late[1]["accepted"], late
         refused(403, "foreign", node.get, "/v1/events?node=n1")
