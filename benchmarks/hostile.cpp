@@ -1,0 +1,535 @@
+// What outsiders can make a command cost. Each workload brings a network of so many honest nodes into the state that an
+// outsider wants, and then counts a stream of the outsider's commands, or of honest commands beside it.
+//
+//     hostile --instructions SIZE         under callgrind: one dump for each workload (hostile.sh adds them up)
+//     hostile --times SMALL LARGE         growth in time, the worst single command, and the heap when all has lapsed
+//
+// Arguments behind these are names of workloads; without any, all are run. CONTRIBUTING.md says how to add one.
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "support/allocations.hpp"
+#include "workload/victim.hpp"
+
+#if !defined(CALLGRIND_DUMP_STATS_AT)
+#    define CALLGRIND_ZERO_STATS static_cast<void>(0)
+#    define CALLGRIND_DUMP_STATS_AT(name) static_cast<void>(name)
+#endif
+
+namespace {
+
+using bench::Victim;
+using namespace std::chrono_literals;
+namespace command = allot::command;
+
+struct Workload {
+    const char* name;
+    std::function<void(Victim&)> prepare;                ///< What the outsider does before; not counted.
+    std::function<void(Victim&, std::uint64_t)> attack;  ///< Counts one command, or a pair of them.
+    double units = 0;        ///< How much of a named bound one command may use: 1.5 ordinary pairs each.
+    std::size_t times = 32;  ///< How often `attack` is called.
+};
+
+// ---- steps that several workloads share ----------------------------------------------------------------------------
+
+/// The stranger that joined last.
+auto last(const Victim& v) { return allot::NodeId{v.nodes()}; }
+
+/// The last stranger pauses, and resumes the next time.
+void flap(Victim& v, std::uint64_t i) {
+    if (i % 2 == 0) {
+        v.count(command::Pause{last(v)});
+    } else {
+        v.count(command::Resume{last(v)});
+    }
+}
+
+void wait_for_strangers(Victim& v, std::size_t count) {
+    for (std::size_t i = 0; i < count; ++i) { v.apply(command::Submit{v.strange_task()}, false); }
+}
+
+void crowd(Victim& v, std::size_t count, std::uint64_t stake, std::uint64_t of_operator = 0) {
+    for (std::size_t i = 0; i < count; ++i) {
+        auto node = v.stranger(stake);
+        if (of_operator != 0) { node.operator_id = allot::OperatorId{of_operator}; }
+        v.apply(command::Join{std::move(node)}, false);
+    }
+}
+
+auto models(std::uint64_t first, std::size_t count) {
+    auto names = std::vector<std::string>{};
+    for (std::size_t i = 0; i < count; ++i) { names.push_back("made-up-" + std::to_string(first + i)); }
+    return names;
+}
+
+auto strange_with(Victim& v, std::vector<std::string> names) {
+    auto task = v.strange_task();
+    task.models = std::move(names);
+    return task;
+}
+
+auto in_group(allot::TaskSpec task, std::uint64_t group) {
+    task.group = allot::GroupId{group};
+    return task;
+}
+
+void submit_and_cancel(Victim& v, const allot::TaskSpec& task) {
+    v.count(command::Submit{task});
+    v.apply(command::Cancel{task.id}, false);
+}
+
+void gate(allot::RulesParameters& rules) { rules.narrowing = allot::Narrowing::gate; }
+
+/// A node declines a task before anybody else could draw: the task waits and avoids it.
+void decline_unseen(Victim& v, const allot::TaskSpec& task) {
+    v.apply(command::Submit{task});
+    v.apply(command::Decline{v.begun().value()}, false);
+}
+
+// ---- the workloads -------------------------------------------------------------------------------------------------
+
+auto workloads() -> std::vector<Workload> {
+    return {
+        {"an ordinary pair", [](Victim&) {}, [](Victim& v, std::uint64_t) { v.count_pair(); }},
+
+        {"a node without stake pauses and resumes beside waiting tasks",
+         [](Victim& v) {
+             wait_for_strangers(v, v.size());
+             crowd(v, 1, 0);
+         },
+         flap},
+
+        {"a busy node pauses and resumes beside waiting tasks",
+         [](Victim& v) {
+             wait_for_strangers(v, v.size());
+             crowd(v, 1, 1);
+             v.apply(command::Match{});
+         },
+         flap},
+
+        {"gate: a node pauses and resumes beside tasks for models that it lacks",
+         [](Victim& v) {
+             v.under(gate);
+             for (std::size_t i = 0; i < v.size(); ++i) {
+                 v.apply(command::Submit{strange_with(v, models(i % 1'000, 1))}, false);
+             }
+             crowd(v, 1, 1);
+         },
+         flap},
+
+        {"gate: a match beside tasks for models that nobody has",
+         [](Victim& v) {
+             v.under(gate);
+             for (std::size_t i = 0; i < v.size(); ++i) {
+                 v.apply(command::Submit{strange_with(v, models(i % 1'000, 1))}, false);
+             }
+             crowd(v, 16, 1);
+         },
+         [](Victim& v, std::uint64_t) { v.count(command::Match{}); }, 0, 4},
+
+        {"gate: tasks for two models that nobody holds together",
+         [](Victim& v) {
+             v.under(gate);
+             for (std::size_t i = 0; i < v.size(); ++i) {
+                 auto node = v.stranger(1);
+                 node.models = models(i % 2, 1);
+                 v.apply(command::Join{std::move(node)}, false);
+             }
+         },
+         [](Victim& v, std::uint64_t) { submit_and_cancel(v, strange_with(v, models(0, 2))); }, 160},
+
+        {"a match beside tasks that all free nodes declined",
+         [](Victim& v) {
+             crowd(v, 1, 1);
+             for (std::size_t i = 0; i < v.size(); ++i) { decline_unseen(v, v.strange_task()); }
+         },
+         [](Victim& v, std::uint64_t) { v.count(command::Match{}); }, 0, 4},
+
+        {"a node pauses and resumes beside tasks that it declined",
+         [](Victim& v) {
+             crowd(v, 1, 1);
+             for (std::size_t i = 0; i < v.size(); ++i) { decline_unseen(v, v.strange_task()); }
+         },
+         flap},
+
+        {"a group whose nodes are all one operator's",
+         [](Victim& v) {
+             crowd(v, v.size(), 1, 1'000);
+             v.apply(command::Submit{in_group(v.strange_task(), 1)});
+         },
+         [](Victim& v, std::uint64_t) { submit_and_cancel(v, in_group(v.strange_task(), 1)); }, 160},
+
+        {"a pair beside forty gangs in groups of one operator",
+         [](Victim& v) {
+             crowd(v, v.size(), 1, 1'000);
+             for (std::uint64_t i = 0; i < 40; ++i) {
+                 auto gang = in_group(v.strange_task(), i + 1);
+                 gang.gang_size = 2;
+                 gang.fee = 1'000'000;
+                 v.apply(command::Submit{gang}, false);
+             }
+             v.apply(command::Submit{v.strange_task()});
+         },
+         [](Victim& v, std::uint64_t) {
+             v.count(command::Complete{v.begun().value()});
+             v.apply(command::Submit{v.strange_task()});
+         },
+         160},
+
+        {"a pair beside gangs that never fit",
+         [](Victim& v) {
+             crowd(v, 8, 1);
+             for (std::size_t i = 0; i < v.size(); ++i) {
+                 auto gang = v.strange_task();
+                 gang.gang_size = 16;
+                 v.apply(command::Submit{gang}, false);
+             }
+         },
+         [](Victim& v, std::uint64_t) { v.count_pair(); }},
+
+        {"gangs of one card that no card is large enough for",
+         [](Victim& v) {
+             for (std::uint64_t i = 0; i < 256; ++i) {
+                 auto node = v.stranger(1);
+                 node.gpu = "card " + std::to_string(i);
+                 v.apply(command::Join{std::move(node)}, false);
+             }
+         },
+         [](Victim& v, std::uint64_t) {
+             auto gang = v.task();
+             gang.gang_size = 16;
+             gang.same_card = true;
+             gang.vram_min = bench::vram_of(bench::rows - 1);
+             submit_and_cancel(v, gang);
+         }},
+
+        {"starts for a model that everybody was asked for",
+         [](Victim& v) {
+             crowd(v, v.size(), 1);
+             for (std::size_t i = 0; i < v.size() / 8; ++i) {
+                 const auto task = strange_with(v, models(0, 1));
+                 v.apply(command::Submit{task});
+                 v.apply(command::Cancel{task.id}, false);
+             }
+         },
+         [](Victim& v, std::uint64_t) { submit_and_cancel(v, strange_with(v, models(0, 1))); }, 160},
+
+        {"a whale joins and leaves", [](Victim&) {},
+         [](Victim& v, std::uint64_t i) {
+             if (i % 2 == 0) {
+                 auto whale = v.stranger(0);
+                 whale.stake = allot::Amount{allot::u128{1} << 90U};
+                 v.count(command::Join{whale});
+             } else {
+                 v.count(command::Leave{last(v)});
+             }
+             v.count_pair();
+         },
+         1'024},
+
+        {"a stake grows and falls a thousandfold", [](Victim& v) { crowd(v, 1, std::uint64_t{1} << 50U); },
+         [](Victim& v, std::uint64_t i) {
+             auto change = allot::NodeUpdate{.id = last(v)};
+             change.stake = std::uint64_t{1} << (i % 2 == 0 ? 60U : 50U);
+             v.count(command::Update{change});
+         },
+         1'024},
+
+        {"nodes of low health beside tasks",
+         [](Victim& v) {
+             crowd(v, v.size(), 1'000'000'000'000);
+             for (std::size_t i = 0; i < v.size(); ++i) {
+                 const auto node = allot::NodeId{v.nodes() - i};
+                 v.apply(command::Score{node, 1}, false);
+                 v.apply(command::Observe{node, allot::OutcomeKind::timeout_in_group}, false);
+                 v.apply(command::Observe{node, allot::OutcomeKind::timeout_in_group}, false);
+             }
+         },
+         [](Victim& v, std::uint64_t) { submit_and_cancel(v, v.strange_task()); }, 160},
+
+        {"sixteen whales decline what is drawn for them",
+         [](Victim& v) {
+             crowd(v, v.size(), 1);
+             crowd(v, 16, 1'000'000'000'000'000);
+         },
+         [](Victim& v, std::uint64_t) {
+             const auto task = v.strange_task();
+             v.count(command::Submit{task});
+             for (auto i = 0; i < 20 && v.begun(); ++i) { v.count(command::Decline{*v.begun()}); }
+             v.apply(command::Cancel{task.id}, false);
+         },
+         160},
+
+        {"a group's task is declined by node after node", [](Victim& v) { crowd(v, v.size(), 1); },
+         [](Victim& v, std::uint64_t i) {
+             if (i == 0) { v.apply(command::Submit{in_group(v.strange_task(), 1)}); }
+             if (v.begun()) { v.count(command::Decline{*v.begun()}); }
+         },
+         160, 256},
+
+        {"groups of as many members as allowed",
+         [](Victim& v) {
+             crowd(v, v.size(), 1);
+             for (auto i = 0; i < 63; ++i) { v.apply(command::Submit{in_group(v.strange_task(), 1)}); }
+         },
+         [](Victim& v, std::uint64_t i) {
+             if (i == 0) { v.apply(command::Submit{in_group(v.strange_task(), 1)}); }
+             if (v.begun()) { v.count(command::Decline{*v.begun()}); }
+         },
+         160},
+
+        {"a node that holds 4,096 models goes through the classes",
+         [](Victim& v) {
+             auto node = v.stranger(1);
+             node.models = models(0, 4'096);
+             v.apply(command::Join{std::move(node)});
+         },
+         [](Victim& v, std::uint64_t i) {
+             auto change = allot::NodeUpdate{.id = last(v)};
+             change.gpu = "card " + std::to_string(i);
+             v.count(command::Update{change});
+         },
+         4'096 / 8, 1'024},
+
+        {"a node that holds 4,096 models joins, works and leaves", [](Victim&) {},
+         [](Victim& v, std::uint64_t) {
+             auto node = v.stranger(1);
+             node.models = models(0, 4'096);
+             v.count(command::Join{node});
+             v.count(command::Submit{strange_with(v, models(0, 1))});
+             if (v.begun()) { v.count(command::Complete{*v.begun()}); }
+             v.count(command::Leave{node.id});
+         },
+         4'096 / 8},
+
+        {"tasks of as many requirements as allowed, and one more each time",
+         [](Victim& v) {
+             for (std::uint32_t i = 0; i < v.rules().requirements_max; ++i) {
+                 auto task = v.task();
+                 task.gpus = {{"made-up card " + std::to_string(i), {}}};
+                 v.apply(command::Submit{task}, false);
+             }
+         },
+         [](Victim& v, std::uint64_t i) {
+             auto task = v.task();
+             task.fee = 2'000;
+             task.gpus = {{"further card " + std::to_string(i), {}}};
+             v.count(command::Submit{task});
+         },
+         16},
+
+        {"nodes of as many classes as allowed, and one more each time",
+         [](Victim& v) {
+             for (std::uint32_t i = 128; i < v.rules().classes_max; ++i) {
+                 auto node = v.stranger(1);
+                 node.gpu = "made-up card " + std::to_string(i);
+                 v.apply(command::Join{std::move(node)}, false);
+             }
+         },
+         [](Victim& v, std::uint64_t i) {
+             auto node = v.stranger(2);
+             node.gpu = "further card " + std::to_string(i);
+             v.count(command::Join{node});
+         },
+         16},
+
+        {"an ordinary pair beside as many classes and requirements as allowed",
+         [](Victim& v) {
+             for (std::uint32_t i = 128; i < v.rules().classes_max; ++i) {
+                 auto node = v.stranger(1);
+                 node.gpu = "made-up card " + std::to_string(i);
+                 v.apply(command::Join{std::move(node)}, false);
+             }
+             for (std::uint32_t i = 1; i < v.rules().requirements_max; ++i) {
+                 auto task = v.task();
+                 task.vram_min = {1'000};
+                 task.software = allot::SoftwareVersion{9, i % 256, i / 256};
+                 v.apply(command::Submit{task}, false);
+             }
+         },
+         [](Victim& v, std::uint64_t) { v.count_pair(); }},
+
+        {"waiting tasks that are all due at one moment",
+         [](Victim& v) {
+             wait_for_strangers(v, v.size());
+             v.pass(5h + 59min);
+             v.settle();  // what the honest nodes run
+             v.pass(1min);
+         },
+         [](Victim& v, std::uint64_t) { v.count(command::Advance{}); }, 1'024, 1},
+
+        {"leases that all end at one moment",
+         [](Victim& v) {
+             crowd(v, v.size(), 1'000);
+             for (std::size_t i = 0; i < v.size(); ++i) { v.apply(command::Submit{v.strange_task()}); }
+             v.pass(2h);
+         },
+         [](Victim& v, std::uint64_t) { v.count(command::Advance{}); }, 1'024, 1},
+
+        {"tasks for 64 made-up models each", [](Victim& v) { crowd(v, v.size(), 1); },
+         [](Victim& v, std::uint64_t i) { submit_and_cancel(v, strange_with(v, models(i * 64, 64))); }, 64 * 11},
+
+        {"a crowd pauses and resumes beside waiting tasks",
+         [](Victim& v) {
+             crowd(v, 64, 1);
+             for (std::size_t i = 0; i < v.size(); ++i) {
+                 auto task = v.task();
+                 task.gpus = {{"made-up card", {}}};
+                 v.apply(command::Submit{task}, false);
+             }
+         },
+         [](Victim& v, std::uint64_t i) {
+             const auto node = allot::NodeId{v.nodes() - i % 64};
+             v.count(command::Pause{node});
+             v.count(command::Resume{node});
+         }},
+
+        {"a crowd without stake beside a task", [](Victim& v) { crowd(v, v.size(), 0); },
+         [](Victim& v, std::uint64_t) { submit_and_cancel(v, v.strange_task()); }},
+
+        {"a full queue is outbid again and again",
+         [](Victim& v) {
+             v.apply(command::Configure<Victim::Hub::Configuration>{
+                 allot::ValueQueueParameters{.capacity_min = static_cast<std::uint32_t>(v.size())}, 0});
+             wait_for_strangers(v, v.size());
+         },
+         [](Victim& v, std::uint64_t i) {
+             auto task = v.strange_task();
+             task.fee = 2'000 + i;
+             v.count(command::Submit{task});
+         }},
+
+        {"a node reports a model and drops it",
+         [](Victim& v) {
+             v.under(gate);
+             for (std::size_t i = 0; i < v.size(); ++i) {
+                 v.apply(command::Submit{strange_with(v, models(1, 1))}, false);
+             }
+             crowd(v, 1, 1);
+         },
+         [](Victim& v, std::uint64_t i) {
+             v.count(command::ReportModel{last(v), i % 2 == 0 ? command::Report::add : command::Report::remove,
+                                          models(0, 1)});
+         }},
+    };
+}
+
+// ---- what is done with them ----------------------------------------------------------------------------------------
+
+auto flooded(const Victim& network, const Workload& w) -> Victim {
+    auto v = network;
+    w.prepare(v);
+    return v;
+}
+
+void flood(Victim& v, const Workload& w) {
+    for (std::uint64_t i = 0; i < w.times; ++i) { w.attack(v, i); }
+}
+
+/// For callgrind: one dump for each workload, with its name and its number of commands.
+void count_instructions(std::size_t size, const std::vector<Workload>& all) {
+    const auto network = Victim{size};
+    for (const auto& w : all) {
+        auto v = flooded(network, w);
+        CALLGRIND_ZERO_STATS;
+        flood(v, w);
+        const auto dump = std::string{w.name} + "\t" + std::to_string(v.costs().size());
+        CALLGRIND_DUMP_STATS_AT(dump.c_str());
+    }
+}
+
+struct Times {
+    double mean = 0;   ///< Nanoseconds a command.
+    double worst = 0;  ///< Of one command, in nanoseconds without those that its bounds and starts allow.
+    double kept = 0;   ///< Heap when all has lapsed over the heap before.
+};
+
+/// The least of several repetitions of the same flood, command by command: what a neighbour disturbed is left out.
+auto times(const Victim& network, const Workload& w, double pair, bool heap) -> Times {
+    auto result = Times{};
+    auto best = std::vector<Victim::Cost>{};
+    const auto prepared = flooded(network, w);
+    for (auto repetition = 0; repetition < 3; ++repetition) {
+        auto v = prepared;
+        flood(v, w);
+        if (best.empty()) { best = v.costs(); }
+        for (std::size_t i = 0; i < best.size(); ++i) {
+            best[i].nanoseconds = std::min(best[i].nanoseconds, v.costs()[i].nanoseconds);
+        }
+    }
+    for (const auto& cost : best) {
+        result.mean += cost.nanoseconds / static_cast<double>(best.size());
+        const auto allowed = 1.5 * pair * (w.units + static_cast<double>(cost.starts));
+        result.worst = std::max(result.worst, cost.nanoseconds - allowed);
+    }
+    if (heap) {
+        const auto allocations = bench::Allocations{};
+        auto v = std::vector<Victim>{network};
+        auto& one = v.front();
+        for (auto i = 0; i < 64; ++i) { one.count_pair(); }
+        const auto before = static_cast<double>(allocations.live_bytes());
+        w.prepare(one);
+        flood(one, w);
+        one.lapse();
+        result.kept = static_cast<double>(allocations.live_bytes()) / before;
+    }
+    return result;
+}
+
+void tell(const std::string& name, double is, double goal) {
+    std::printf("%s\t%.2f\t%.2f\n", name.c_str(), is, goal);
+    std::fflush(stdout);
+}
+
+void measure_times(std::size_t small, std::size_t large, const std::vector<Workload>& all) {
+    const auto few = Victim{small};
+    const auto many = Victim{large};
+    const auto ordinary = workloads().front();
+    const auto pair_of = [&](const Victim& network) {
+        (void)times(network, ordinary, 0, false);  // warms the caches
+        return 2 * times(network, ordinary, 0, false).mean;
+    };
+    const auto pair = pair_of(many);
+    const auto growth = pair / pair_of(few);
+    for (const auto& w : all) {
+        const auto at_large = times(many, w, pair, true);
+        const auto at_small = times(few, w, pair, false);
+        tell(std::string{"growth in time, of the ordinary: "} + w.name, at_large.mean / at_small.mean / growth, 1.5);
+        tell(std::string{"worst command, in pairs: "} + w.name, at_large.worst / pair, 100);
+        tell(std::string{"heap when lapsed: "} + w.name, at_large.kept, 1.05);
+    }
+}
+
+auto chosen(int count, char** names) -> std::vector<Workload> {
+    auto all = workloads();
+    if (count > 0) {
+        std::erase_if(all, [&](const Workload& w) {
+            return std::none_of(names, names + count, [&](const char* name) { return std::string{w.name} == name; });
+        });
+    }
+    return all;
+}
+
+}  // namespace
+
+auto main(int argc, char** argv) -> int {
+    const auto mode = std::string{argc > 1 ? argv[1] : ""};
+    const auto number = [&](int i) { return static_cast<std::size_t>(std::strtoull(argv[i], nullptr, 10)); };
+    if (mode == "--instructions" && argc >= 3) {
+        count_instructions(number(2), chosen(argc - 3, argv + 3));
+        return 0;
+    }
+    if (mode == "--times" && argc >= 4) {
+        measure_times(number(2), number(3), chosen(argc - 4, argv + 4));
+        return 0;
+    }
+    std::fprintf(stderr, "usage: hostile --instructions SIZE [NAME...] | --times SMALL LARGE [NAME...]\n");
+    for (const auto& w : workloads()) { std::fprintf(stderr, "  %s\n", w.name); }
+    return 2;
+}
