@@ -62,6 +62,15 @@ void crowd(Victim& v, std::size_t count, std::uint64_t stake, std::uint64_t of_o
     }
 }
 
+/// A node of each of as many made-up cards as the table of classes has room for.
+void fill_classes(Victim& v) {
+    for (std::uint32_t i = 0; i < v.rules().classes_max; ++i) {
+        auto node = v.stranger(1);
+        node.gpu = "made-up card " + std::to_string(i);
+        v.apply(command::Join{std::move(node)}, false);
+    }
+}
+
 auto models(std::uint64_t first, std::size_t count) {
     auto names = std::vector<std::string>{};
     for (std::size_t i = 0; i < count; ++i) { names.push_back("made-up-" + std::to_string(first + i)); }
@@ -193,14 +202,7 @@ auto workloads() -> std::vector<Workload> {
          },
          [](Victim& v, std::uint64_t) { v.count_pair(); }},
 
-        {"gangs of one card that no card is large enough for",
-         [](Victim& v) {
-             for (std::uint64_t i = 0; i < 256; ++i) {
-                 auto node = v.stranger(1);
-                 node.gpu = "card " + std::to_string(i);
-                 v.apply(command::Join{std::move(node)}, false);
-             }
-         },
+        {"gangs of one card that no card is large enough for", [](Victim& v) { fill_classes(v); },
          [](Victim& v, std::uint64_t) {
              auto gang = v.task();
              gang.gang_size = 16;
@@ -324,14 +326,7 @@ auto workloads() -> std::vector<Workload> {
          },
          16},
 
-        {"nodes of as many classes as allowed, and one more each time",
-         [](Victim& v) {
-             for (std::uint32_t i = 128; i < v.rules().classes_max; ++i) {
-                 auto node = v.stranger(1);
-                 node.gpu = "made-up card " + std::to_string(i);
-                 v.apply(command::Join{std::move(node)}, false);
-             }
-         },
+        {"nodes of as many classes as allowed, and one more each time", [](Victim& v) { fill_classes(v); },
          [](Victim& v, std::uint64_t i) {
              auto node = v.stranger(2);
              node.gpu = "further card " + std::to_string(i);
@@ -341,11 +336,7 @@ auto workloads() -> std::vector<Workload> {
 
         {"an ordinary pair beside as many classes and requirements as allowed",
          [](Victim& v) {
-             for (std::uint32_t i = 128; i < v.rules().classes_max; ++i) {
-                 auto node = v.stranger(1);
-                 node.gpu = "made-up card " + std::to_string(i);
-                 v.apply(command::Join{std::move(node)}, false);
-             }
+             fill_classes(v);
              for (std::uint32_t i = 1; i < v.rules().requirements_max; ++i) {
                  auto task = v.task();
                  task.vram_min = {1'000};
