@@ -31,42 +31,32 @@ struct Pick {
 /// The draw as rule 12 tells it, place after place. `weigh(place)` is the weight in units of 2^-92; a bound is in
 /// units of 2^-28.
 ///
-/// Rejection sampling: draw a point below the sum of the bounds, take the first place whose prefix sum exceeds it.
-/// Accept it with probability weight / bound: if the point is in the first `weight` of the place. The point has 28 bits
-/// behind the binary point; if they do not decide, another 64 are drawn. After a number of rejections one scan decides
-/// exactly.
+/// Rejection sampling: draw a point below the sum of the lengths, take the first place whose prefix sum exceeds it.
+/// Accept it with probability weight / length: if the point is in the first `weight` of the place. At first a place is
+/// as long as its bound; the point has 28 bits behind the binary point, and if they do not decide, another 64 are
+/// drawn. From a number of rejections on a rejected place is as long as its weight, and the point has all 92 bits.
+/// After a number of tries the draw is undecided. Without bounds (no rejections) one scan decides.
 template <class Weigh>
 [[nodiscard]] auto pick(const std::vector<Place>& places, Weigh weigh, allot::Random& words,
-                        std::uint32_t rejections_max = 32) -> std::optional<Pick> {
-    auto length = std::uint64_t{0};
-    for (const auto& place : places) { length += place.bound; }
-    if (length == 0) { return std::nullopt; }
-    for (auto miss = 0U; miss < rejections_max; ++miss) {
-        const auto point = words.below(length);
-        auto begin = std::uint64_t{0};
-        for (const auto& place : places) {
-            if (point >= begin + place.bound) {
-                begin += place.bound;
-                continue;
-            }
-            const auto weight = allot::u128{weigh(place)};
-            auto fine = allot::u128{point - begin} << 64;
-            const auto edge = (weight >> 64) == (fine >> 64);
-            if (edge) { fine = fine + allot::u128{words.next()}; }
-            if (fine < weight) { return Pick{place.node, miss, false}; }
-            break;
-        }
-    }
-    auto sum = allot::u128{0};
-    for (const auto& place : places) { sum = sum + weigh(place); }
-    if (sum == allot::u128{0}) { return std::nullopt; }
-    const auto point = words.below(sum);
-    auto prefix = allot::u128{0};
+                        std::uint32_t rejections_max = 32, std::uint32_t tries_max = 160) -> std::optional<Pick> {
+    auto lengths = std::vector<allot::u128>{};
     for (const auto& place : places) {
-        prefix = prefix + weigh(place);
-        if (prefix > point) { return Pick{place.node, rejections_max, true}; }
+        lengths.push_back(rejections_max == 0 ? allot::u128{weigh(place)} : allot::u128{place.bound} << 64);
     }
-    return std::nullopt;
+    for (auto miss = 0U; miss < std::max(tries_max, 1U); ++miss) {
+        auto length = allot::u128{0};
+        for (const auto& one : lengths) { length = length + one; }
+        if (length == allot::u128{0}) { return std::nullopt; }
+        const auto coarse = miss < rejections_max;
+        auto point = coarse ? allot::u128{words.below((length >> 64).low())} << 64 : words.below(length);
+        auto hit = std::size_t{0};
+        for (; point >= lengths[hit]; ++hit) { point = point - lengths[hit]; }
+        const auto weight = allot::u128{weigh(places[hit])};
+        if (coarse && (weight >> 64) == (point >> 64)) { point = point + allot::u128{words.next()}; }
+        if (point < weight) { return Pick{places[hit].node, miss, rejections_max == 0}; }
+        if (miss + 1 >= rejections_max) { lengths[hit] = weight; }
+    }
+    return Pick{allot::no_handle<allot::NodeHandle>, tries_max};
 }
 
 /// The first complaint of a watching pool; empty if there is none. One for each thread is not needed.
@@ -79,7 +69,7 @@ inline auto complaint() -> std::string& {
 struct Ways {
     std::uint64_t drawn = 0;
     std::uint64_t missed = 0;
-    std::uint64_t scanned = 0;
+    std::uint64_t shortened = 0;  // more than 32 rejections
     std::uint64_t nobody = 0;
     std::uint64_t narrowed = 0;
 };
@@ -118,7 +108,7 @@ public:
         }
         const auto expected = pick(
             line, [&](const Place& place) { return allot::Weight{weigh(place.node, place.model)}.raw(); }, words,
-            frame.rejections_max);
+            frame.rejections_max, frame.tries_max);
         const auto drawn = inner_.draw(frame, weigh, random);
         if (drawn.has_value() != expected.has_value() || (drawn && drawn->node != expected->node)) {
             complain("the draw is not that of the oracle");
@@ -131,7 +121,7 @@ public:
         auto& way = ways();
         ++(drawn ? way.drawn : way.nobody);
         way.missed += drawn && drawn->rejections > 0 ? 1U : 0U;
-        way.scanned += drawn && drawn->scanned ? 1U : 0U;
+        way.shortened += drawn && drawn->rejections > frame.rejections_max ? 1U : 0U;
         way.narrowed += drawn && !frame.models.empty() ? 1U : 0U;
         return drawn;
     }
@@ -341,7 +331,9 @@ template <class D>
                 }
                 return counts ? c.weight : allot::u128{0};
             };
-            if (const auto drawn = pick(frame, weigh, words, rejections_max)) { return drawn->node; }
+            if (const auto drawn = pick(frame, weigh, words, rejections_max, rejections_max + 128)) {
+                return drawn->node;
+            }
             if (rules.narrowing == allot::Narrowing::gate) { return std::nullopt; }
         }
         auto frame = std::vector<std::pair<std::pair<allot::ClassId, std::uint32_t>, Place>>{};
@@ -352,7 +344,8 @@ template <class D>
             if (place.bound > 0) { places.push_back(place); }
         }
         const auto drawn = pick(
-            places, [&](const Place& place) { return by_handle(place.node).weight; }, words, rejections_max);
+            places, [&](const Place& place) { return by_handle(place.node).weight; }, words, rejections_max,
+            rejections_max + 128);
         return drawn ? std::optional{drawn->node} : std::nullopt;
     };
 

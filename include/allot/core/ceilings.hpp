@@ -76,8 +76,8 @@ struct Ceilings {
 
     /// Bounds at rest are made for at most this many powers of two above the root of the largest stake.
     static constexpr int gap_max = 2;
-    /// Above 2^10, adding up the weights is as fast as a random draw by trial.
-    static constexpr int slack_max = 10;
+    /// Above 2^6, a draw rather stays undecided than that it takes more tries.
+    static constexpr int slack_max = 6;
 };
 
 }}  // namespace allot::v0
