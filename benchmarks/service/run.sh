@@ -4,7 +4,7 @@
 # replicas.
 #
 #     sh benchmarks/service/run.sh            everything: half an hour
-#     sh benchmarks/service/run.sh --short    one turn of a second each, within 90 seconds
+#     sh benchmarks/service/run.sh --short    one turn of a second each: two minutes
 #     sh benchmarks/service/run.sh --only cluster
 set -eu
 cd "$(dirname "$0")/../.."
