@@ -39,7 +39,7 @@ describe() {
         fast) flags="-O3 -march=native -ffast-math" packages=g++ ;;
         no-exceptions) flags="-O1 -fno-exceptions" packages=g++ ;;
         no-rtti) flags="-O1 -fno-rtti" packages=g++ ;;
-        i686) cross i686-linux-gnu ;;  # runs on the machine itself
+        i686) cross i686-linux-gnu qemu-i386-static ;;  # a kernel for 64 bits alone runs it too
         aarch64) cross aarch64-linux-gnu qemu-aarch64-static ;;
         armhf) cross arm-linux-gnueabihf qemu-arm-static ;;
         riscv64) cross riscv64-linux-gnu qemu-riscv64-static ;;
