@@ -14,6 +14,8 @@ namespace {
 /// What `ClassTrees` needs of a tree: nothing but a name to tell it by.
 struct Leaf {
     std::uint32_t name = 0;
+
+    [[nodiscard]] auto blank() const -> bool { return name == 0; }
 };
 using Trees = allot::detail::ClassTrees<Leaf>;
 
@@ -121,4 +123,31 @@ TEST_CASE("a class far from the others takes no room for those between") {
     world.set(70'000, 9);
     CHECK(world.agrees({{0}, {70'000}, {0xFFFF'FFFE}}, 5));
     CHECK(world.agrees({{0}, {70'000}, {0xFFFF'FFFE}}, 12));
+}
+
+TEST_CASE("a class whose tree is given back is as one that never had a tree, and its neighbours stay", "[A7]") {
+    auto world = World{};
+    const auto drop = [&](std::uint32_t node_class) {
+        world.set(node_class, 0);
+        world.trees.drop({node_class});
+        world.totals.erase(node_class);
+    };
+    const auto all = std::vector<allot::ClassId>{{15}, {16}, {17}, {31}, {40}};
+    for (const auto c : {15U, 16U, 17U, 40U}) { world.set(c, c); }
+    drop(17);
+    CHECK(world.trees.index({17}) != Trees::none);  // one of its sixteen is left
+    CHECK(world.trees[world.trees.index({17})].blank());
+    CHECK(world.agrees(all, 15 + 5));
+    drop(16);
+    CHECK(world.trees.index({16}) == Trees::none);
+    CHECK(world.trees.total(all) == 15 + 40);
+    CHECK(world.agrees(all, 14));
+    CHECK(world.agrees(all, 15 + 5));
+    world.trees.drop({16});  // there is none
+    drop(15);
+    drop(40);
+    CHECK(world.trees.total(all) == 0);
+    CHECK(world.trees.index({40}) == Trees::none);
+    world.set(16, 3);
+    CHECK(world.agrees(all, 2));
 }

@@ -32,6 +32,7 @@ struct Ears {
     void task_changed(TaskHandle h, const allot::Task* before, const allot::Task* after) {
         note("task", h.value, before, after);
     }
+    void holders_gone(allot::ModelId, allot::ClassId) {}
     void models_changed(NodeHandle, const allot::HeldModels& before, const allot::HeldModels& after) {
         heard.push_back("models " + std::to_string(before.size()) + std::to_string(after.size()));
     }

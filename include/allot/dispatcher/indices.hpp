@@ -56,6 +56,11 @@ public:
         }
     }
 
+    /// No node of a class has a model on its disk any more.
+    void holders_gone(ModelId model, ClassId node_class) {
+        if constexpr (has_gone<typename View<Ps...>::Types::CandidatePool>) { view_.pool.gone(model, node_class); }
+    }
+
     /// A task's record changed; null stands for no record.
     /// @complexity that of the queue, and O(log owners).
     void task_changed(TaskHandle h, const Task* before, const Task* after) {

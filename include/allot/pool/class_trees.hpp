@@ -44,6 +44,25 @@ public:
         return has(block, node_class) ? block * width + node_class.value % width : none;
     }
 
+    /// Gives back the tree of a class, and with the last of sixteen classes their common block.
+    /// @pre the total of the tree is zero.
+    /// @complexity O(log classes); O(classes) where the last of sixteen goes.
+    void drop(ClassId node_class) {
+        const auto block = block_of(node_class);
+        if (!has(block, node_class)) { return; }
+        const auto first = trees_.begin() + static_cast<std::ptrdiff_t>(block * width);
+        first[node_class.value % width] = Tree{};
+        if (std::any_of(first, first + width, [](const Tree& tree) { return !tree.blank(); })) { return; }
+        if (blocks_.size() == 1) {
+            *this = ClassTrees{};
+            return;
+        }
+        const auto sums = totals_.begin() + static_cast<std::ptrdiff_t>(block * width);
+        blocks_.erase(blocks_.begin() + static_cast<std::ptrdiff_t>(block));
+        totals_.erase(sums, sums + width);
+        trees_.erase(first, first + width);
+    }
+
     [[nodiscard]] auto operator[](std::size_t index) -> Tree& { return trees_[index]; }
     [[nodiscard]] auto operator[](std::size_t index) const -> const Tree& { return trees_[index]; }
 

@@ -40,6 +40,12 @@ public:
         if (!before.models.empty() || !after.models.empty()) { set_local(before, after, stays); }
     }
 
+    /// Gives back the tree of a model's holders in a class.
+    /// @pre there is no holder.
+    void gone(ModelId model, ClassId node_class) {
+        if (model.value < models_.size()) { models_[model.value].drop(node_class); }
+    }
+
     template <class Weigh>
     [[nodiscard]] auto draw(const SamplingFrame& frame, Weigh&& weigh, Random& random) const -> std::optional<Draw> {
         return canonical_draw(*this, frame, weigh, random);

@@ -66,6 +66,9 @@ public:
         return place < places_ ? static_cast<std::uint32_t>(words_[place / 2] >> shift(place)) : 0;
     }
 
+    /// True if it has no memory: nothing was put into it.
+    [[nodiscard]] auto blank() const noexcept -> bool { return words_.empty(); }
+
     /// Number of items.
     [[nodiscard]] auto positive() const noexcept -> std::uint32_t { return size_; }
 

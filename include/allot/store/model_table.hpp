@@ -69,6 +69,12 @@ public:
         const auto row = std::lower_bound(rows.begin(), rows.end(), node_class, before);
         return row != rows.end() && row->first == node_class && row->second.taken(place);
     }
+    /// True if a node of a class has the model on its disk.
+    [[nodiscard]] auto held_in(ModelId id, ClassId node_class) const -> bool {
+        const auto& rows = places_[id.value];
+        const auto row = std::lower_bound(rows.begin(), rows.end(), node_class, before);
+        return row != rows.end() && row->first == node_class;
+    }
     /// Makes room, so that `take` of this place does not allocate.
     void reserve(ModelId id, ClassId node_class, std::uint32_t place) { row(id, node_class).reserve(place); }
     void take(ModelId id, ClassId node_class, std::uint32_t place) { row(id, node_class).take(place); }

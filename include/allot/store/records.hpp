@@ -381,6 +381,10 @@ private:
         const auto* due = due_.find(static_cast<std::uint8_t>(DueKind::wish), h.value);
         set_due(DueKind::wish, h.value, due == nullptr ? never : TimePoint{Duration{due->time}}, wish_ends);
         followers.models_changed(h, before, holdings_[h.value]);
+        for (const auto& held : before) {
+            const auto last = held.on_disk() && !interned_.models.held_in(held.model, node_class);
+            if (last) { followers.holders_gone(held.model, node_class); }
+        }
         for (const auto& held : before) { drop(held.model); }
     }
 

@@ -147,9 +147,15 @@ public:
         for (auto i = savepoint; i < entries_.size(); ++i) { std::visit(f, entries_[i]); }
     }
     [[nodiscard]] auto size() const noexcept -> std::size_t { return entries_.size(); }
-    void clear() noexcept { entries_.clear(); }
+    /// Removes all notes. The memory of a large command is given back.
+    void clear() noexcept {
+        entries_.clear();
+        if (entries_.capacity() > kept_max) { entries_ = std::vector<Entry>{}; }
+    }
 
 private:
+    static constexpr std::size_t kept_max = 4'096;
+
     template <class H>
     static void add(Touched& touched, H handle) {
         touched[static_cast<std::size_t>(section_of<H>)].push_back(handle.value);
