@@ -177,15 +177,27 @@ public:
 
     /// Those of a requirement's classes in which a gang can begin: if it wants one card, the cards with enough free
     /// nodes.
-    /// @complexity O(classes²) for one card, else O(classes).
+    /// @complexity O(classes log classes) for one card, else O(classes).
     [[nodiscard]] auto beginnings(RequirementId r) const -> std::vector<ClassId> {
         const auto classes = records.fits().classes_of(r);
         auto left = std::vector<ClassId>{classes.begin(), classes.end()};
         const auto& asked = records.fits().value(r);
-        if (asked.same_card) {
-            std::erase_if(left,
-                          [&](ClassId c) { return pool.count(SamplingFrame{card_of(c, classes)}) < asked.gang_size; });
+        if (!asked.same_card) { return left; }
+        const auto card = [&](ClassId c) {
+            const auto& value = records.fits().value(c);
+            return std::tie(value.vram, value.gpu);
+        };
+        std::sort(left.begin(), left.end(), [&](ClassId a, ClassId b) { return card(a) < card(b); });
+        auto kept = left.begin();
+        for (auto first = left.begin(); first != left.end();) {
+            const auto end = std::find_if(first, left.end(), [&](ClassId c) { return card(c) != card(*first); });
+            auto free = std::uint32_t{0};
+            std::for_each(first, end, [&](ClassId c) { free += pool.count(SamplingFrame{{&c, 1}}); });
+            if (free >= asked.gang_size) { kept = std::copy(first, end, kept); }
+            first = end;
         }
+        left.erase(kept, left.end());
+        std::sort(left.begin(), left.end());
         return left;
     }
 
