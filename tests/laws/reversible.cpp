@@ -57,11 +57,11 @@ struct DrawsAnotherWord : Lawful {
         return drawn;
     }
 };
-struct NeverScans : Lawful {
+struct GivesUp : Lawful {
     template <class Weigh>
     auto draw(const SamplingFrame& frame, const Weigh& weigh, Random& random) const -> std::optional<Draw> {
         const auto drawn = pool.draw(frame, weigh, random);
-        return drawn && drawn->scanned ? std::nullopt : drawn;
+        return drawn && drawn->undecided() ? std::nullopt : drawn;
     }
 };
 struct SharesItsState {
@@ -103,7 +103,7 @@ TEST_CASE("a pool that takes more chance than the canonical draw is found") {
 }
 
 TEST_CASE("a pool that gives up is found") {
-    CHECK(says(finding(NeverScans{}), "where the canonical draw gives node"));
+    CHECK(says(finding(GivesUp{}), "where the canonical draw gives no decision"));
 }
 
 TEST_CASE("a pool whose copies share something is found") { CHECK(says(finding(SharesItsState{}), "copy")); }

@@ -51,6 +51,7 @@ auto agrees(const allot::SumTree& tree, const Model& model) -> bool {
         if (positive >= listed.size() || listed[positive] != std::tuple{slot, item, weight}) { return false; }
         for (const auto offset : {0U, weight / 2, weight - 1}) {
             if (!(tree.find(sum + offset) == allot::SumTree::Found{slot, item, offset})) { return false; }
+            if (tree.before(slot) != sum) { return false; }
         }
         sum += weight;
         ++positive;

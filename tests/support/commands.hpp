@@ -422,7 +422,7 @@ inline auto time_after(const Op& op, allot::TimePoint now, std::optional<allot::
                     default: return other.rules();
                 }
             }();
-            return c::Configure<Configuration>{parameters, x[3]};
+            return c::Configure<Configuration>{parameters, static_cast<std::uint32_t>(x[3] % 8)};
         }
         case Verb::postpone:
             return c::Postpone{op.odd == 13   ? allot::Duration{0}

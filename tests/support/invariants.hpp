@@ -788,6 +788,10 @@ private:
                 ensure(std::holds_alternative<allot::command::Decline>(command), "a lease is declined by command",
                        e.lease.task);
                 avoid(t, e.lease.node);
+                if (t.spec.group && d.state().counters().rules_version >= 2) {  // it ran nothing of the group
+                    std::erase_if(groups_[*t.spec.group].members,
+                                  [&](const auto& other) { return other.first == e.lease.node; });
+                }
                 break;
             case LeaseEnd::withdrawn:
                 ensure(std::holds_alternative<allot::command::Decline>(command) && t.completed() == 0,

@@ -28,35 +28,50 @@ struct Pick {
     bool scanned = false;
 };
 
+/// How a draw tries: `SamplingFrame` says the same of its fields.
+struct Tries {
+    std::uint32_t rejections_max = 32;
+    std::uint32_t tries_max = 160;
+    std::vector<allot::NodeHandle> without{};
+};
+
 /// The draw as rule 12 tells it, place after place. `weigh(place)` is the weight in units of 2^-92; a bound is in
 /// units of 2^-28.
 ///
-/// Rejection sampling: draw a point below the sum of the bounds, take the first place whose prefix sum exceeds it.
-/// Accept it with probability weight / bound: if the point is in the first `weight` of the place. The point has 28 bits
-/// behind the binary point; if they do not decide, another 64 are drawn. After a number of rejections one scan decides
-/// exactly.
+/// Rejection sampling: draw a point below the sum of the lengths, take the first place whose prefix sum exceeds it.
+/// Accept it with probability weight / length: if the point is in the first `weight` of the place. A place is as long
+/// as its bound; the point has 28 bits behind the binary point, and if they do not decide, another 64 are drawn. Nodes
+/// left out have no length. From a number of rejections on a rejected place is as long as its weight. Once any place
+/// is shorter than its bound, a point has all 92 bits. After a number of tries the draw is undecided; of rules version
+/// 1 a scan decides. Without bounds (no rejections) it decides at once.
 template <class Weigh>
-[[nodiscard]] auto pick(const std::vector<Place>& places, Weigh weigh, allot::Random& words,
-                        std::uint32_t rejections_max = 32) -> std::optional<Pick> {
-    auto length = std::uint64_t{0};
-    for (const auto& place : places) { length += place.bound; }
-    if (length == 0) { return std::nullopt; }
-    for (auto miss = 0U; miss < rejections_max; ++miss) {
-        const auto point = words.below(length);
-        auto begin = std::uint64_t{0};
-        for (const auto& place : places) {
-            if (point >= begin + place.bound) {
-                begin += place.bound;
-                continue;
-            }
-            const auto weight = allot::u128{weigh(place)};
-            auto fine = allot::u128{point - begin} << 64;
-            const auto edge = (weight >> 64) == (fine >> 64);
-            if (edge) { fine = fine + allot::u128{words.next()}; }
-            if (fine < weight) { return Pick{place.node, miss, false}; }
-            break;
+[[nodiscard]] auto pick(const std::vector<Place>& places, Weigh weigh, allot::Random& words, const Tries& tries = {})
+    -> std::optional<Pick> {
+    auto lengths = std::vector<allot::u128>{};
+    auto coarse = true;
+    for (const auto& place : places) {
+        const auto out = std::find(tries.without.begin(), tries.without.end(), place.node) != tries.without.end();
+        coarse = coarse && !out;
+        lengths.push_back(out ? allot::u128{0} : allot::u128{place.bound} << 64);
+    }
+    const auto scans = tries.tries_max == 0;
+    const auto misses = scans || tries.rejections_max == 0 ? tries.rejections_max : tries.tries_max;
+    for (auto miss = 0U; miss < misses; ++miss) {
+        auto length = allot::u128{0};
+        for (const auto& one : lengths) { length = length + one; }
+        if (length == allot::u128{0}) { return std::nullopt; }
+        auto point = coarse ? allot::u128{words.below((length >> 64).low())} << 64 : words.below(length);
+        auto hit = std::size_t{0};
+        for (; point >= lengths[hit]; ++hit) { point = point - lengths[hit]; }
+        const auto weight = allot::u128{weigh(places[hit])};
+        if (coarse && (weight >> 64) == (point >> 64)) { point = point + allot::u128{words.next()}; }
+        if (point < weight) { return Pick{places[hit].node, miss, false}; }
+        if (!scans && miss + 1 >= tries.rejections_max) {
+            lengths[hit] = weight;
+            coarse = false;
         }
     }
+    if (!scans && tries.rejections_max > 0) { return Pick{allot::no_handle<allot::NodeHandle>, tries.tries_max}; }
     auto sum = allot::u128{0};
     for (const auto& place : places) { sum = sum + weigh(place); }
     if (sum == allot::u128{0}) { return std::nullopt; }
@@ -64,7 +79,7 @@ template <class Weigh>
     auto prefix = allot::u128{0};
     for (const auto& place : places) {
         prefix = prefix + weigh(place);
-        if (prefix > point) { return Pick{place.node, rejections_max, true}; }
+        if (prefix > point) { return Pick{place.node, tries.rejections_max, true}; }
     }
     return std::nullopt;
 }
@@ -79,13 +94,21 @@ inline auto complaint() -> std::string& {
 struct Ways {
     std::uint64_t drawn = 0;
     std::uint64_t missed = 0;
-    std::uint64_t scanned = 0;
+    std::uint64_t shortened = 0;  // more than 32 rejections
     std::uint64_t nobody = 0;
     std::uint64_t narrowed = 0;
+    std::uint64_t without = 0;  // began without some nodes
 };
 inline auto ways() -> Ways& {
     static auto counts = Ways{};
     return counts;
+}
+
+/// A frame's tries.
+[[nodiscard]] inline auto tries_of(const allot::SamplingFrame& frame) -> Tries {
+    auto tries = Tries{frame.rejections_max, frame.tries_max, {}};
+    for (const auto& place : frame.without) { tries.without.push_back(place.node); }
+    return tries;
 }
 
 /// A candidate pool that compares another one with an oracle and complains if they differ. At each draw it checks that
@@ -115,10 +138,15 @@ public:
             if (frame.rejections_max > 0 && weight > (allot::u128{place.bound} << 64)) {
                 complain(fmt::format("a weight exceeds its bound (node record {})", place.node.value));
             }
+            const auto out = std::any_of(frame.without.begin(), frame.without.end(),
+                                         [&](const allot::NodePlace& other) { return other.node == place.node; });
+            if (out && weight > allot::u128{0}) {
+                complain(fmt::format("a draw leaves out a node that may run the task ({})", place.node.value));
+            }
         }
         const auto expected = pick(
             line, [&](const Place& place) { return allot::Weight{weigh(place.node, place.model)}.raw(); }, words,
-            frame.rejections_max);
+            tries_of(frame));
         const auto drawn = inner_.draw(frame, weigh, random);
         if (drawn.has_value() != expected.has_value() || (drawn && drawn->node != expected->node)) {
             complain("the draw is not that of the oracle");
@@ -131,8 +159,9 @@ public:
         auto& way = ways();
         ++(drawn ? way.drawn : way.nobody);
         way.missed += drawn && drawn->rejections > 0 ? 1U : 0U;
-        way.scanned += drawn && drawn->scanned ? 1U : 0U;
+        way.shortened += drawn && drawn->rejections > frame.rejections_max ? 1U : 0U;
         way.narrowed += drawn && !frame.models.empty() ? 1U : 0U;
+        way.without += frame.without.empty() ? 0U : 1U;
         return drawn;
     }
 
@@ -247,7 +276,9 @@ template <class D>
         }
     });
     const auto ceilings = state.counters().ceilings.following(largest);
-    const auto rejections_max = 32U << static_cast<unsigned>(ceilings.slack());
+    const auto eliminates = state.counters().rules_version >= 2;
+    auto tries = Tries{32U << static_cast<unsigned>(eliminates ? std::min(ceilings.slack(), 6) : ceilings.slack()), 0};
+    if (eliminates) { tries.tries_max = tries.rejections_max + 128; }
     auto candidates = std::vector<Candidate>{};
     state.nodes().for_each([&](allot::NodeHandle handle, const auto& record) {
         const auto& node = record.node;
@@ -276,14 +307,17 @@ template <class D>
                                 : allot::harmonic({root, largest, qos, tenths, rules.boost_unit * models.size()});
         if (!weight.is_zero()) { c.weight = allot::at_stake_root_ceiling(weight, largest, ceilings.unit).raw(); }
         auto refused = false;
+        auto member = false;
         if (spec.group) {
             if (const auto g = state.groups().find(*spec.group)) {
-                for (const auto& member : state.groups()[*g].members) {
-                    refused = refused || member.node == node.id || member.operator_id == node.operator_id;
+                for (const auto& other : state.groups()[*g].members) {
+                    member = member || other.node == node.id;
+                    refused = refused || member || other.operator_id == node.operator_id;
                 }
             }
         }
         if (refused) { c.weight = allot::u128{0}; }
+        if (eliminates && member) { tries.without.push_back(handle); }
         const auto best = d.qos().score_max(record.qos);
         const auto ceiling =
             std::max(handle.value < ceilings.renewed ? ceilings.to : ceilings.from, allot::ceil_power_of_two(root));
@@ -341,7 +375,7 @@ template <class D>
                 }
                 return counts ? c.weight : allot::u128{0};
             };
-            if (const auto drawn = pick(frame, weigh, words, rejections_max)) { return drawn->node; }
+            if (const auto drawn = pick(frame, weigh, words, tries)) { return drawn->node; }
             if (rules.narrowing == allot::Narrowing::gate) { return std::nullopt; }
         }
         auto frame = std::vector<std::pair<std::pair<allot::ClassId, std::uint32_t>, Place>>{};
@@ -352,7 +386,7 @@ template <class D>
             if (place.bound > 0) { places.push_back(place); }
         }
         const auto drawn = pick(
-            places, [&](const Place& place) { return by_handle(place.node).weight; }, words, rejections_max);
+            places, [&](const Place& place) { return by_handle(place.node).weight; }, words, tries);
         return drawn ? std::optional{drawn->node} : std::nullopt;
     };
 

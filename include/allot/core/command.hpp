@@ -9,6 +9,7 @@
 #include <allot/core/node.hpp>
 #include <allot/core/outcome.hpp>
 #include <allot/core/task.hpp>
+#include <allot/version.hpp>
 
 namespace allot { inline namespace v0 {
 
@@ -93,7 +94,7 @@ struct Match {};
 template <class Parameters>
 struct Configure {
     Parameters parameters;
-    std::uint32_t rules_version = 0;
+    std::uint32_t rules_version = rules_version_newest;
 };
 
 /// The operator's answer to an outage: running leases end later by this, and tasks wait longer by it.

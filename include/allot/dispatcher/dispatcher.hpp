@@ -37,7 +37,11 @@ namespace allot { inline namespace v0 {
 /// copies share nothing and compare by content. Const calls may run at the same time; every other call needs exclusive
 /// access. If a policy throws, the state is the one before the command.
 ///
-/// @complexity of a command: O(log n + classes + groups) for n nodes, and O(log n) more for each model concerned.
+/// @complexity of a command: O(log n + classes + groups) for n nodes, O(log n) more for each model concerned, and at
+/// most `draw_tries_max` tries a draw. A free node's pull looks further at each waiting task that goes before the best
+/// one and is refused for itself: it avoids the node, is of its group, finds no gang, or under a gate wants models that
+/// the node lacks. `match` looks at each waiting task, `configure` and `postpone` at each record. The cost
+/// under attack: `benchmarks/hostile.cpp`, `docs/security.md`.
 template <class... Policies>
 class Dispatcher {
     using Types = Composition<Policies...>;

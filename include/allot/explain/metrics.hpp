@@ -56,6 +56,7 @@ struct Metrics {
     std::array<std::uint64_t, 5> choices{};  ///< By `DecisionKind`: draws, pulls, evictions, copies.
     std::uint64_t rejections = 0;            ///< Rejected tries of draws and copies.
     std::uint64_t scans = 0;                 ///< Draws and copies that an exact scan decided.
+    std::uint64_t undecided = 0;             ///< Draws for a new task that stayed undecided, so that it waits.
     std::uint64_t above_bound = 0;           ///< Weights above their bounds, found by draws and copies. If it is not
                                              ///< zero, the weight policy is not monotone although it claims to be, and
                                              ///< shares are wrong.
@@ -167,7 +168,11 @@ private:
         return nullptr;
     }
     void sees(const Decision& choice) noexcept {
-        ++counted_.choices[static_cast<std::size_t>(choice.kind)];
+        if (choice.drawn.undecided() && choice.kind == DecisionKind::draw) {
+            ++counted_.undecided;
+        } else {
+            ++counted_.choices[static_cast<std::size_t>(choice.kind)];
+        }
         counted_.rejections += choice.drawn.rejections;
         counted_.scans += choice.drawn.scanned ? 1U : 0U;
         counted_.above_bound += choice.drawn.above_bound;

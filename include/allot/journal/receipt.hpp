@@ -36,8 +36,8 @@ struct Receipt {
     Hash256 candidates_digest{};
     u128 weight_total{};           ///< Sum over all candidates, in units of 2^-92; zero if nothing was
                                    ///< weighed.
-    std::uint32_t rejections = 0;  ///< Rejected tries. A draw took one more, or the exact scan.
-    bool scanned = false;          ///< True if the exact scan decided.
+    std::uint32_t rejections = 0;  ///< Rejected tries. A draw took one more, unless it stayed undecided.
+    bool scanned = false;          ///< True if weights have no bounds, so that an exact scan decided.
     NodeId node = NodeId::null();  ///< The node chosen, or the one that pulled; null for an eviction.
     u128 weight{};                 ///< The weight of the node chosen, in the same units.
 
@@ -83,7 +83,9 @@ private:
         receipt.scanned = choice.drawn.scanned;
         receipt.weight = choice.drawn.weight.raw();
         if (choice.entropy != nullptr) { receipt.entropy = *choice.entropy; }
-        if (choice.kind != DecisionKind::eviction) { receipt.node = state.nodes()[choice.drawn.node].node.id; }
+        if (choice.kind != DecisionKind::eviction && !choice.drawn.undecided()) {
+            receipt.node = state.nodes()[choice.drawn.node].node.id;
+        }
         auto hash = Sha256{};
         const auto candidate = [&](const auto& id, const auto& weight) {
             ++receipt.candidates;

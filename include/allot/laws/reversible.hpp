@@ -150,7 +150,8 @@ template <class P>
     const auto models = world.models();
     const auto rejections_max =
         world.sampler().once_in(2) ? draw_rejections_max : world.sampler().small(2 * draw_rejections_max);
-    const auto frame = SamplingFrame{classes, models, world.sampler().once_in(4) ? 0 : rejections_max};
+    const auto frame =
+        SamplingFrame{classes, models, world.sampler().once_in(4) ? 0 : rejections_max, 5 * rejections_max};
     auto linear = LinearPool{};
     for (const auto& node : world.nodes()) { linear.changed({}, node.view()); }
     const auto weights = world.weights(!models.empty());
@@ -177,6 +178,7 @@ template <class P>
                                                          a->rejections == b->rejections && a->scanned == b->scanned));
     };
     const auto show = [](const std::optional<Draw>& draw) {
+        if (draw && draw->undecided()) { return sentence("no decision after ", draw->rejections, " rejections"); }
         return draw ? sentence("node ", draw->node.value, " of weight ", draw->weight, " after ", draw->rejections,
                                " rejections", draw->scanned ? " by scan" : "")
                     : text("no one");

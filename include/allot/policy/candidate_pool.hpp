@@ -24,8 +24,10 @@ struct NodePlace {
     std::span<const HeldModel> models{};  ///< Those on disk have a place among the holders of (model, class).
 };
 
-/// Number of tries before the exact scan, where bounds are as tight as usual. Part of the rules version.
+/// Number of rejections from which on a draw shortens the places that it rejects. Part of the rules version.
 inline constexpr std::uint32_t draw_rejections_max = 32;
+/// Number of tries after which a draw is undecided, where bounds are as tight as usual. Part of the rules version.
+inline constexpr std::uint32_t draw_tries_max = 160;
 
 /// The candidates that an index can sum, in the order that defines the result of a draw.
 ///
@@ -35,12 +37,16 @@ inline constexpr std::uint32_t draw_rejections_max = 32;
 ///
 /// A draw among the holders of all of several models uses the frame of the rarest model, with zero weight for nodes
 /// that lack another. The shares are as exact, but a try is rejected as often as a holder of the rarest model lacks
-/// another. The shares are the same for every `rejections_max`, so a few tries are enough for a short frame.
+/// another.
 struct SamplingFrame {
     std::span<const ClassId> classes;                    ///< Fitting classes, ascending.
     std::span<const ModelId> models{};                   ///< Narrowed to holders of these, in canonical order.
-    std::uint32_t rejections_max = draw_rejections_max;  ///< Number of tries before the exact scan. 0: weights have
-                                                         ///< no bounds, so scan at once.
+    std::uint32_t rejections_max = draw_rejections_max;  ///< Rejections from which on places are shortened. 0: weights
+                                                         ///< have no bounds, so scan at once.
+    std::uint32_t tries_max = draw_tries_max;            ///< Tries after which the draw is undecided. 0: after
+                                                         ///< `rejections_max` an exact scan decides (rules version 1).
+    std::span<const NodePlace> without{};  ///< Nodes that are refused in any case: the line begins without
+                                           ///< their places.
 };
 
 /// Result of a draw.
@@ -48,9 +54,12 @@ struct Draw {
     NodeHandle node{};
     Weight weight{};                ///< Weight of the node drawn, rescaled to the ceiling of the largest stake.
     std::uint32_t rejections = 0;   ///< Number of rejected tries.
-    bool scanned = false;           ///< True if the exact scan decided.
+    bool scanned = false;           ///< True if an exact scan decided: weights have no bounds, or rules version 1.
     std::uint32_t above_bound = 0;  ///< Number of weights met that exceeded their bounds, which `laws::monotone`
                                     ///< forbids.
+
+    /// True if the tries ended before a node was found, or before it was sure that there is none. It has no node.
+    [[nodiscard]] auto undecided() const noexcept -> bool { return node == no_handle<NodeHandle>; }
 };
 
 namespace detail {

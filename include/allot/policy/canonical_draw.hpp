@@ -1,12 +1,91 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
+
+#include <boost/container/small_vector.hpp>
 
 #include <allot/core/u128.hpp>
 #include <allot/policy/candidate_pool.hpp>
 
 namespace allot { inline namespace v0 {
+
+namespace detail {
+
+/// Places of a frame whose length is no longer their bound but their weight now, in the order of the frame.
+///
+/// The line is then shorter than the frame. Points are in units of 2^-92, like weights.
+class Eliminated {
+public:
+    /// Result of `find`: the place on which a point falls, or none; then `point` is that of the frame.
+    struct Found {
+        const Draw* place = nullptr;
+        u128 point{};
+    };
+
+    /// True if each place is as long as its bound.
+    [[nodiscard]] auto empty() const -> bool { return places_.empty(); }
+
+    /// Length of the line for a frame of so much.
+    [[nodiscard]] auto length(std::uint64_t total) const -> u128 { return (u128{total} << 64) - removed_; }
+
+    /// Where a point of the line falls.
+    /// @complexity linear in the places.
+    [[nodiscard]] auto find(u128 point) const -> Found {
+        for (const auto& place : places_) {
+            const auto begin = u128{place.begin} << 64;
+            if (point < begin) { break; }
+            if (point - begin < place.now.weight.raw()) { return {&place.now, {}}; }
+            point += (u128{place.bound} << 64) - place.now.weight.raw();
+        }
+        return {nullptr, point};
+    }
+
+    /// Shortens a place that begins at `begin` in the frame. One that is short already stays as it is.
+    void add(std::uint64_t begin, std::uint32_t bound, const Draw& now) {
+        const auto place =
+            std::find_if(places_.begin(), places_.end(), [&](const Place& other) { return begin <= other.begin; });
+        if (place != places_.end() && place->begin == begin) { return; }
+        places_.insert(place, Place{begin, bound, now});
+        removed_ += (u128{bound} << 64) - now.weight.raw();
+    }
+
+private:
+    struct Place {
+        std::uint64_t begin;
+        std::uint32_t bound;
+        Draw now;
+    };
+    boost::container::small_vector<Place, 8> places_{};
+    u128 removed_{};
+};
+
+/// The exact draw: one visit adds up the weights, another finds the place. `tried` tells of the tries before it.
+template <class Index, class Weigh>
+[[nodiscard]] auto scanned_draw(const Index& index, const SamplingFrame& frame, Weigh& weigh, Random& random,
+                                Draw tried) -> std::optional<Draw> {
+    auto sum = u128{0};
+    index.for_each(frame, [&](NodeHandle node, std::uint32_t model, std::uint32_t bound) {
+        const auto weight = Weight{weigh(node, model)}.raw();
+        tried.above_bound += frame.rejections_max > 0 && weight > (u128{bound} << 64) ? 1U : 0U;
+        sum += weight;
+    });
+    if (sum == u128{0}) { return std::nullopt; }
+    auto rest = random.below(sum);
+    index.for_each(frame, [&](NodeHandle node, std::uint32_t model, std::uint32_t) {
+        if (tried.scanned) { return; }
+        const auto weight = Weight{weigh(node, model)};
+        if (rest < weight.raw()) {
+            tried = {node, weight, tried.rejections, true, tried.above_bound};
+        } else {
+            rest -= weight.raw();
+        }
+    });
+    return tried;
+}
+
+}  // namespace detail
 
 /// The definition of a draw, by rejection sampling. A linear scan and a fast index both compute it, bit for bit.
 ///
@@ -15,57 +94,61 @@ namespace allot { inline namespace v0 {
 /// the part of a place selects that place; any other point is rejected, and the draw is repeated. The result is
 /// exactly proportional to the weights, however loose the bounds.
 ///
-/// After `rejections_max` rejections one scan adds up the weights and decides. Only the scan may find that there is no
-/// candidate, so a zero weight is never drawn and never hides another.
+/// The line begins without the places of `SamplingFrame::without`. From the rejection `rejections_max` on, a rejected
+/// place is shortened to its weight for the rest of the draw, to nothing if it is refused. The shares stay exact: each
+/// place keeps the part that belongs to it. Once the line has no length there is no candidate. After `tries_max` tries
+/// the draw is not decided: `Draw::undecided`.
 ///
-/// `index` offers `total(frame)`, `locate(frame, r)` and `for_each(frame, f(node, model index, bound))`. `locate` finds
-/// the first place whose prefix sum exceeds r: node, model index, offset, bound. `for_each` visits the places in frame
-/// order.
-/// @pre Every weight is at most its bound, which holds for a policy that is truly `monotone`. A larger weight counts as
-/// its bound in a try, so shares are wrong; `Draw::above_bound` reports it in every build, and the draw continues.
+/// `index` offers `total(frame)`, `locate(frame, r)`, `for_each(frame, f(node, model index, bound))` and
+/// `each_place(frame, node, f(begin, bound))`. `locate` finds the first place whose prefix sum exceeds r: node, model
+/// index, offset, bound. `for_each` visits the places in frame order, `each_place` those of one node.
+/// @pre The weights of the nodes of `without` are zero. Every weight is at most its bound, which holds for a policy
+/// that is truly `monotone`. A larger weight counts as its bound, so shares are wrong; `Draw::above_bound` reports it
+/// in every build, and the draw continues.
 /// @complexity one `locate` and one `weigh` per try; at most two tries on average where bounds are at most twice the
-/// weights. At worst, when almost no candidate is admitted, `rejections_max` tries and two visits of each place of the
-/// frame.
+/// weights. At worst `tries_max` tries. Without bounds, two visits of each place of the frame.
 template <class Index, class Weigh>
 [[nodiscard]] auto canonical_draw(const Index& index, const SamplingFrame& frame, Weigh&& weigh, Random& random)
     -> std::optional<Draw> {
     const auto total = index.total(frame);
     if (total == 0) { return std::nullopt; }
-    auto above = std::uint32_t{0};
-    const auto compare = [&above](Weight weight, std::uint32_t bound) {
-        above += weight.raw() > (u128{bound} << 64) ? 1U : 0U;
-    };
-    for (std::uint32_t rejections = 0; rejections < frame.rejections_max; ++rejections) {
-        const auto hit = index.locate(frame, random.below(total));
+    if (frame.rejections_max == 0) { return detail::scanned_draw(index, frame, weigh, random, {}); }
+    const auto eliminates = frame.tries_max > 0;
+    auto tried = Draw{no_handle<NodeHandle>};
+    auto eliminated = detail::Eliminated{};
+    for (const auto& node : frame.without) {
+        index.each_place(frame, node,
+                         [&](std::uint64_t begin, std::uint32_t bound) { eliminated.add(begin, bound, {node.node}); });
+    }
+    for (auto& tries = tried.rejections; tries < (eliminates ? frame.tries_max : frame.rejections_max); ++tries) {
+        auto point = std::uint64_t{0};
+        auto fine = std::optional<std::uint64_t>{};  // the 64 bits behind the point
+        if (eliminated.empty()) {
+            point = random.below(total);
+        } else {
+            const auto length = eliminated.length(total);
+            if (length == u128{0}) { return std::nullopt; }
+            const auto found = eliminated.find(random.below(length));
+            if (found.place != nullptr) {
+                return Draw{found.place->node, found.place->weight, tries, false, tried.above_bound};
+            }
+            point = found.point.high();
+            fine = found.point.low();
+        }
+        const auto hit = index.locate(frame, point);
         const auto weight = Weight{weigh(hit.node, hit.model)};
         const auto whole = weight.raw().high();  // the same units as bounds and offsets
-        compare(weight, hit.bound);
-        // The 64 bits behind the point decide, and are drawn, only when the point falls on the edge itself.
-        if (hit.offset < whole || (hit.offset == whole && random.next() < weight.raw().low())) {
-            return Draw{hit.node, weight, rejections, false, above};
+        tried.above_bound += weight.raw() > (u128{hit.bound} << 64) ? 1U : 0U;
+        // The bits behind the point decide, and are drawn, only when the point falls on the edge itself.
+        if (hit.offset < whole || (hit.offset == whole && (fine ? *fine : random.next()) < weight.raw().low())) {
+            return Draw{hit.node, weight, tries, false, tried.above_bound};
+        }
+        if (eliminates && tries + 1 >= frame.rejections_max) {
+            eliminated.add(point - hit.offset, hit.bound, {hit.node, weight});
         }
     }
-    auto sum = u128{0};
-    index.for_each(frame, [&](NodeHandle node, std::uint32_t model, std::uint32_t bound) {
-        const auto weight = Weight{weigh(node, model)};
-        if (frame.rejections_max > 0) {  // else there are no bounds
-            compare(weight, bound);
-        }
-        sum += weight.raw();
-    });
-    if (sum == u128{0}) { return std::nullopt; }
-    auto rest = random.below(sum);
-    auto drawn = std::optional<Draw>{};
-    index.for_each(frame, [&](NodeHandle node, std::uint32_t model, std::uint32_t) {
-        if (drawn) { return; }
-        const auto weight = Weight{weigh(node, model)};
-        if (rest < weight.raw()) {
-            drawn = Draw{node, weight, frame.rejections_max, true, above};
-        } else {
-            rest -= weight.raw();
-        }
-    });
-    return drawn;
+    if (!eliminates) { return detail::scanned_draw(index, frame, weigh, random, tried); }
+    return tried;
 }
 
 }}  // namespace allot::v0

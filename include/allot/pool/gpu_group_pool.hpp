@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -112,6 +113,32 @@ public:
             holders.for_each(frame.classes, [&](const HolderTree& tree) {
                 tree.for_each([&](std::uint32_t item) { f(NodeHandle{item - 1}, model, locals_[item]); });
             });
+            return true;
+        });
+    }
+
+    /// Calls `f(begin, bound)` for each place of the frame that a node has: one, or one for each model that it holds.
+    /// @complexity O(classes + log n) for each place.
+    template <class F>
+    void each_place(const SamplingFrame& frame, const NodePlace& node, F&& f) const {
+        const auto at = std::lower_bound(frame.classes.begin(), frame.classes.end(), node.node_class);
+        if (at == frame.classes.end() || *at != node.node_class) { return; }
+        const auto earlier = frame.classes.first(static_cast<std::size_t>(at - frame.classes.begin()));
+        if (frame.models.empty()) {
+            const auto i = candidates_.index(node.node_class);
+            const auto bound = i != Candidates::none ? candidates_[i].weight(node.slot) : 0U;
+            if (bound > 0) { f(candidates_.total(earlier) + candidates_[i].before(node.slot), bound); }
+        }
+        auto begin = std::uint64_t{0};
+        for_each_model(frame, [&](const Holders& holders, std::uint32_t model) {
+            const auto i = holders.index(node.node_class);
+            for (const auto& held : node.models) {
+                const auto there = held.model == frame.models[model] && held.on_disk() && i != Holders::none;
+                if (there && holders[i].item(held.place) == node.node.value + 1) {
+                    f(begin + holders.total(earlier) + holders[i].before(held.place, locals_), local(node.node));
+                }
+            }
+            begin += holders.total(frame.classes);
             return true;
         });
     }

@@ -93,6 +93,20 @@ public:
         return {items[lane], point};
     }
 
+    /// The sum of the weights before a place.
+    /// @param weights As for `find`.
+    /// @pre the place has an item.
+    /// @complexity O(log8 n), and 16 reads of `weights`.
+    [[nodiscard]] auto before(std::uint32_t place, const std::vector<std::uint32_t>& weights) const noexcept
+        -> std::uint64_t {
+        const auto* const first = words_.data() + places_ / 2;
+        const auto block = place / block_places;
+        auto sum = detail::sums_before([first](std::size_t i) { return first + i * detail::sums_fan_out; },
+                                       blocks(places_), block);
+        for (auto other = block * block_places; other < place; ++other) { sum += weights[item(other)]; }
+        return sum;
+    }
+
     /// Calls `f(item)` for each item, in the order of places.
     /// @pre `f` does not change the tree.
     /// @complexity linear in the number of places.

@@ -82,6 +82,14 @@ private:
         void for_each(const SamplingFrame&, F&& f) const {
             for (const auto& place : places) { f(place.node, place.model, place.bound); }
         }
+        template <class F>
+        void each_place(const SamplingFrame&, const NodePlace& node, F&& f) const {
+            auto begin = std::uint64_t{0};
+            for (const auto& place : places) {
+                if (place.node == node.node) { f(begin, place.bound); }
+                begin += place.bound;
+            }
+        }
     };
 
     static auto by_slot(const Entry& a, const Entry& b) -> bool {

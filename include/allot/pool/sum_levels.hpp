@@ -64,6 +64,22 @@ auto sums_add(Line&& line, std::size_t blocks, std::size_t block, std::uint64_t 
     }
 }
 
+/// The sum of the blocks before a block.
+/// @param line `line(i)` points to the eight sums of line i.
+/// @pre `block < blocks`.
+/// @complexity O(log8 blocks).
+template <class Line>
+[[nodiscard]] auto sums_before(Line&& line, std::size_t blocks, std::size_t block) noexcept -> std::uint64_t {
+    auto sum = std::uint64_t{0};
+    for (auto first = std::size_t{0}; blocks > 1; first += blocks) {
+        const auto* const sums = line(first + block / sums_fan_out);
+        for (std::size_t i = 0; i < block % sums_fan_out; ++i) { sum += sums[i]; }
+        block /= sums_fan_out;
+        blocks = (blocks + sums_fan_out - 1) / sums_fan_out;
+    }
+    return sum;
+}
+
 /// The block in which `point` falls. Subtracts the blocks before it from `point`.
 /// @param lines `sums_lines(blocks)`.
 /// @pre `point` is below the sum of all blocks.

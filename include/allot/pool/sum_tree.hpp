@@ -96,6 +96,17 @@ public:
         return Found{static_cast<std::uint32_t>(block * block_slots + lane), leaf.item[lane], point};
     }
 
+    /// The sum of the weights before a slot.
+    /// @pre `slot < slots()`.
+    /// @complexity O(log8 n).
+    [[nodiscard]] auto before(std::uint32_t slot) const noexcept -> std::uint64_t {
+        ALLOT_ASSERT(slot < slots_, "SumTree::before: the slot must be below slots()");
+        const auto block = std::size_t{slot / block_slots};
+        auto sum = detail::sums_before([this](std::size_t i) { return lines_[i].sum.data(); }, room_, block);
+        for (std::size_t lane = 0; lane < slot % block_slots; ++lane) { sum += blocks_[block].weight[lane]; }
+        return sum;
+    }
+
     /// Calls `f(slot, item, weight)` for each slot of positive weight, in ascending order.
     /// @pre `f` does not change the tree.
     /// @complexity O(slots).

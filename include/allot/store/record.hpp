@@ -10,6 +10,7 @@
 #include <allot/core/node.hpp>
 #include <allot/core/task.hpp>
 #include <allot/core/u128.hpp>
+#include <allot/version.hpp>
 
 namespace allot { inline namespace v0 {
 
@@ -59,7 +60,7 @@ struct Counters {
     std::uint64_t token_next = 1;     ///< Fencing token of the next lease.
     std::uint64_t sequence_next = 0;  ///< Submission number of the next task.
     Ceilings ceilings{};              ///< The ceilings that stored bounds are made for.
-    std::uint32_t rules_version = 1;
+    std::uint32_t rules_version = rules_version_newest;
 
     friend auto operator==(const Counters&, const Counters&) -> bool = default;
 };

@@ -12,7 +12,8 @@ namespace allot { inline namespace v0 {
 
 /// Finds nodes for a task and a task for a free node, and decides the next step of a task whose lease ends.
 ///
-/// @complexity of a start or a pull: O(log n + classes + groups), and O(log n) for each model concerned.
+/// @complexity of a start or a pull: O(log n + classes + groups), and O(log n) for each model concerned. A pull also
+/// looks once at each task that goes before the best one and does not suit the node.
 template <class... Ps>
 class Dispatching : public Finishing<Ps...> {
     using Below = Finishing<Ps...>;
@@ -36,8 +37,9 @@ public:
         follow_stakes();
         if (const auto best = view.next_for(n)) {
             const auto& task = view.records.tasks()[*best];
-            traced({DecisionKind::pull, task, {n}});
             const auto gang = view.gang_of(n, task, *moment.entropy);
+            if (!complete(gang)) { return; }  // undecided with these draws, though others found a gang
+            traced({DecisionKind::pull, task, {n}});
             traced_gang(task, gang, 1);
             start(*best, Task{task}, gang);
         }
@@ -73,9 +75,11 @@ public:
             std::erase_if(groups, [&](RequirementId r) { return !view.startable(r); });
             const auto best = view.queue.best(groups, [&](TaskHandle t) {
                 const auto& task = view.records.tasks()[t];
-                const auto starts = !view.draw(task, *moment.entropy).empty();
-                if (!starts) { blocked.add(view.entry_of(t, task)); }
-                return starts;
+                const auto drawn = view.draw(task, *moment.entropy);
+                if (complete(drawn)) { return true; }
+                if (!drawn.empty()) { traced({DecisionKind::draw, task, drawn.back(), &*moment.entropy}); }
+                blocked.add(view.entry_of(t, task));
+                return false;
             });
             if (!best) {
                 blocked.back();
@@ -99,10 +103,12 @@ public:
         }
         if (moment.entropy) {
             follow_stakes();
-            if (const auto drawn = view.draw(task, *moment.entropy); !drawn.empty()) {
+            if (const auto drawn = view.draw(task, *moment.entropy); complete(drawn)) {
                 traced_gang(task, drawn, 0);
                 start(t, std::move(task), drawn);
                 return;
+            } else if (!drawn.empty()) {  // undecided: it waits, and the trace is told
+                traced({DecisionKind::draw, task, drawn.back(), &*moment.entropy});
             }
         }
         enqueue(t, std::move(task));

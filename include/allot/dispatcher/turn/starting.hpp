@@ -113,7 +113,7 @@ public:
             auto random = Random{*moment.entropy, Purpose::placement, task.id.bytes(), task.attempt, i};
             for (auto copies = view.placement.wanted(demand).copies; copies > 0; --copies) {
                 const auto drawn = view.draw_fetcher(task, model, random);
-                if (!drawn) { break; }
+                if (!drawn || drawn->undecided()) { break; }
                 traced({DecisionKind::copy, task, *drawn, &*moment.entropy, model});
                 want(drawn->node, model, task.id);
             }

@@ -132,6 +132,12 @@ public:
         const auto l = *found_.lease;
         const auto t = view.records.leases()[l].task;
         tell_end(l, event::LeaseEnd::declined, OutcomeKind::declined);
+        if (view.eliminates() &&
+            view.records.tasks()[t].group != no_handle<GroupHandle>) {  // a node that ran nothing is no member
+            edit(view.records.tasks()[t].group, [&](GroupRecord& group) {
+                std::erase_if(group.members, [&](const auto& member) { return member.node == c.lease.node; });
+            });
+        }
         auto late = false;
         view.each_member(
             t, [&](LeaseHandle m) { late = late || view.records.leases()[m].phase == LeasePhase::completed; });

@@ -15,12 +15,18 @@
 
 namespace allot { inline namespace v0 {
 
-/// The nodes on which one task starts, by member.
+/// The nodes on which one task starts, by member. A draw that was not decided makes a gang of one, `undecided`.
 using Gang = boost::container::small_vector<Draw, 3>;
+
+/// True if a gang can start.
+[[nodiscard]] inline auto complete(const Gang& gang) noexcept -> bool {
+    return !gang.empty() && !gang.back().undecided();
+}
 
 /// Answers which nodes a task gets by random draw, alone or as a gang, and which task a free node takes.
 ///
 /// @complexity of one draw: that of the pool's `draw`. A gang takes one per member, and more if a card is left out.
+/// After an undecided draw there is no other.
 template <class... Ps>
 class Draws : public Weighing<Ps...> {
     using Below = Weighing<Ps...>;
@@ -29,15 +35,39 @@ public:
     using Below::Below;
     using Below::records, Below::rules, Below::pool, Below::queue, Below::gang_size, Below::holds, Below::holds_all,
         Below::is_candidate, Below::admits, Below::boost, Below::can_run, Below::fetch_weight, Below::holders_to_narrow,
-        Below::runs_nothing, Below::weight_now;
+        Below::runs_nothing, Below::weight_now, Below::eliminates, Below::place_before;
     using typename Below::WeightPolicy;
 
-    /// The frame of a draw among these classes.
-    [[nodiscard]] auto frame_of(std::span<const ClassId> classes) const -> SamplingFrame {
-        auto frame = SamplingFrame{classes};
-        frame.rejections_max =
-            monotone_weight<WeightPolicy> ? draw_rejections_max << records.counters().ceilings.slack() : 0;
-        return frame;
+    /// The frame of a draw among these classes, without these nodes. While bounds are renewed they are loose, so there
+    /// are more tries.
+    [[nodiscard]] auto frame_of(std::span<const ClassId> classes, std::span<const NodePlace> without) const
+        -> SamplingFrame {
+        if constexpr (!monotone_weight<WeightPolicy>) { return {classes, {}, 0}; }
+        const auto slack = records.counters().ceilings.slack();
+        if (!eliminates()) { return {classes, {}, draw_rejections_max << slack, 0}; }
+        const auto rejections_max = draw_rejections_max << std::min(slack, slack_max);
+        return {classes, {}, rejections_max, draw_tries_max + (rejections_max - draw_rejections_max), without};
+    }
+
+    /// The places of the nodes that a task avoids and of the members of its group, as far as they are refused. A draw
+    /// begins without them, so that they take none of its tries.
+    /// @complexity O(avoided + members), and as much again for each of the members.
+    [[nodiscard]] auto refused(const Task& task) const -> boost::container::small_vector<NodePlace, 4> {
+        auto places = boost::container::small_vector<NodePlace, 4>{};
+        const auto add = [&](const NodeId& id) {
+            const auto h = records.nodes().find(id);
+            if (!h || !is_candidate(records.nodes()[*h])) { return; }
+            const auto& record = records.nodes()[*h];
+            if (admits(record, task) != Reason::none) {
+                places.push_back(place_before(*h, &record, records.holdings(*h)));
+            }
+        };
+        if (!eliminates()) { return places; }
+        for (const auto& id : task.avoided) { add(id); }
+        if (task.group != no_handle<GroupHandle>) {
+            for (const auto& member : records.groups()[task.group].members) { add(member.node); }
+        }
+        return places;
     }
 
     /// Calls `f(node)` for each candidate of a class. It uses a draw without bounds, which looks at each of them.
@@ -59,16 +89,18 @@ public:
     /// The node that is asked to fetch a model for a task: drawn by weight among the eligible nodes that lack it.
     [[nodiscard]] auto draw_fetcher(const Task& task, ModelId model, Random& random) const -> std::optional<Draw> {
         const auto weigh = [&](NodeHandle n, std::uint32_t) { return fetch_weight(n, task, model); };
-        return pool.draw(frame_of(records.fits().classes_of(task.requirement)), weigh, random);
+        const auto known = refused(task);
+        return pool.draw(frame_of(records.fits().classes_of(task.requirement), span_of(known)), weigh, random);
     }
 
-    /// The node drawn for a task; none if no eligible node has a positive weight.
+    /// The node drawn for a task; none if no eligible node has a positive weight. An undecided draw decides that.
     ///
     /// Candidates are narrowed to holders of the task's models as the rules say. If none of those is eligible, or fewer
     /// than `narrow_from`, the draw goes on among all, with the same stream (rule 8: first eligible, then narrowed).
     [[nodiscard]] auto draw_one(const Task& task, std::span<const ClassId> classes, const Gang& chosen,
                                 Random& random) const -> std::optional<Draw> {
-        const auto frame = frame_of(classes);
+        const auto known = refused(task);
+        const auto frame = frame_of(classes, span_of(known));
         if (const auto wanted = holders_to_narrow(task)) {
             auto narrowed = frame;
             narrowed.models = span_of(task.models);
@@ -103,6 +135,7 @@ public:
         while (drawn.size() < wanted) {
             const auto next = draw_in(task, frame, chosen, random, span_of(drawn));
             if (!next) { break; }
+            if (next->undecided()) { return next; }  // to choose among fewer would give each of them more
             drawn.push_back(*next);
         }
         if (drawn.size() < least) { return std::nullopt; }
@@ -209,11 +242,13 @@ public:
     }
 
     /// Draws further members, each by weight among the nodes left over, until the gang is complete or no node is left.
+    /// An undecided draw is the last one.
     void fill(Gang& gang, const Task& task, std::span<const ClassId> classes, Random& random) const {
         for (const auto size = gang_size(task); gang.size() < size && left_over(gang, classes);) {
             const auto drawn = draw_one(task, classes, gang, random);
             if (!drawn) { return; }
             gang.push_back(*drawn);
+            if (drawn->undecided()) { return; }
         }
     }
 
@@ -229,7 +264,7 @@ public:
         return pool.count(SamplingFrame{classes}) > static_cast<std::uint32_t>(taken);
     }
 
-    /// The nodes drawn for a task: as many as it needs, or none.
+    /// The nodes drawn for a task: as many as it needs, or none; or one undecided draw.
     ///
     /// Any card: successive draws without replacement. One card: the first node is drawn by weight among cards with
     /// enough free nodes, the others among that card (rule 25). If too few of its nodes may run this task, that card is
@@ -245,25 +280,31 @@ public:
         }
         if (!asked.same_card) {
             fill(gang, task, classes, random);
-            if (gang.size() < asked.gang_size) { gang.clear(); }
-            return gang;
+            return whole(std::move(gang), asked);
         }
         for (auto left = beginnings(task.requirement); !left.empty();) {
             const auto first = draw_one(task, left, gang, random);
             if (!first) { return gang; }
             gang.push_back(*first);
+            if (first->undecided()) { return gang; }
             const auto card = card_of(records.nodes()[first->node].node.node_class, classes);
             fill(gang, task, card, random);
-            if (gang.size() == asked.gang_size) { return gang; }
+            gang = whole(std::move(gang), asked);
+            if (!gang.empty()) { return gang; }
             std::erase_if(left, [&](ClassId c) { return std::binary_search(card.begin(), card.end(), c); });
-            gang.clear();
         }
         return gang;
     }
 
+    /// A gang of the size asked for, or else nothing; of an undecided one its undecided draw.
+    [[nodiscard]] static auto whole(Gang&& gang, const Requirement& asked) -> Gang {
+        if (!gang.empty() && gang.back().undecided()) { return {gang.back()}; }
+        return gang.size() == asked.gang_size ? std::move(gang) : Gang{};
+    }
+
     /// The gang for a node that became free, with this node first: others of its card, or those of the largest VRAM. So
     /// the smallest VRAM in the gang is as large as possible (seed 000, "Find the best combination of 3 nodes"; rule
-    /// 26). Among nodes of equal VRAM a random draw decides. Empty if there are too few.
+    /// 26). Among nodes of equal VRAM a random draw decides. Empty if there are too few; or one undecided draw.
     /// @pre the node can run the task itself.
     [[nodiscard]] auto gang_of(NodeHandle n, const Task& task, const Entropy& entropy) const -> Gang {
         const auto& asked = records.fits().value(task.requirement);
@@ -273,10 +314,9 @@ public:
         const auto classes = records.fits().classes_of(task.requirement);
         each_tier(records.nodes()[n].node.node_class, asked, classes, [&](std::span<const ClassId> tier) {
             fill(gang, task, tier, random);
-            return gang.size() < asked.gang_size;
+            return gang.size() < asked.gang_size && !gang.back().undecided();
         });
-        if (gang.size() < asked.gang_size) { gang.clear(); }
-        return gang;
+        return whole(std::move(gang), asked);
     }
 
     /// Calls `f(classes)` for the classes from which other members of a node's gang come, in order of preference, while
@@ -321,8 +361,12 @@ public:
     /// True if enough other free nodes can form a gang with this one; true for a task of one node.
     [[nodiscard]] auto has_gang(NodeHandle node, const Task& task) const -> bool {
         return gang_size(task) == 1 ||
-               !gang_of(node, task, Entropy{}).empty();  // the draws decide on the nodes, not on this answer
+               complete(gang_of(node, task, Entropy{}));  // the draws decide on the nodes, not on this answer
     }
+
+private:
+    /// Above 2^6, a draw rather stays undecided than that it takes more tries.
+    static constexpr int slack_max = 6;
 };
 
 }}  // namespace allot::v0

@@ -42,6 +42,9 @@ public:
     /// The time of the last command.
     [[nodiscard]] auto now() const noexcept -> TimePoint { return records.counters().now; }
 
+    /// True if a draw eliminates the nodes that it rejects, so that it needs no scan (rule 12).
+    [[nodiscard]] auto eliminates() const noexcept -> bool { return records.counters().rules_version >= 2; }
+
     /// True if the rules bound the tasks of one owner, so that tasks have to be counted.
     [[nodiscard]] static auto has_quota(const RulesParameters& rules) -> bool {
         return rules.tasks_per_owner_max != 0xFFFF'FFFFU;
