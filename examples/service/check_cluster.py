@@ -1,6 +1,6 @@
-"""Checks what replicas on etcd claim about faults: check_cluster.py path/to/allotd path/to/allotd_stray. Needs etcd, else 77.
+"""Checks what replicas on etcd claim about faults: check_cluster.py allotd allotd_stray allotd_next [claim...]. Needs etcd, else 77.
 
-Each check has a cluster of its own. campaign.py has the faults of members and processes, with clients at work.
+The programs are of this release, of one that decides otherwise, and of the next one. Each check has a cluster of its own. campaign.py has the faults of members and processes, with clients at work.
 """
 import base64
 import glob
@@ -15,8 +15,9 @@ import threading
 import time
 
 from check import all_accepted, join, refused, run_claims, submit, until
+from campaign import Auditor, Clients, audit, drained, equal_events
 from client import Client
-from cluster import Cluster, Process, post
+from cluster import Cluster, Process, Tls
 
 
 def key_of(text):
@@ -24,13 +25,13 @@ def key_of(text):
 
 
 class Check:
-    def __init__(self, program, stray):
-        self.program, self.stray = program, stray
+    def __init__(self, program, stray, upgraded):
+        self.program, self.stray, self.upgraded = program, stray, upgraded
         self.folder = tempfile.mkdtemp(prefix="allot-replicas-")
         self.cluster = None
 
-    def begin(self, name, replicas=3, more=()):
-        self.cluster = Cluster(self.program, os.path.join(self.folder, name), 1, replicas, more)
+    def begin(self, name, replicas=3, more=(), tls=None):
+        self.cluster = Cluster(self.program, os.path.join(self.folder, name), 1, replicas, more, tls)
         self.cluster.start()
         return self.cluster
 
@@ -39,7 +40,7 @@ class Check:
 
     def log_keys(self):
         prefix = "net/log/"
-        answer = post(self.cluster.members[0].port, "/v3/kv/range", {
+        answer = self.cluster.members[0].post("/v3/kv/range", {
             "key": key_of(prefix), "range_end": key_of(prefix[:-1] + "0"), "count_only": True})
         return int(answer.get("count", 0))
 
@@ -186,7 +187,7 @@ class Check:
         for turn in range(2):
             self.write_checkpoints(client, f"c{turn}")
         cluster.replicas[2].kill()
-        found = post(cluster.members[0].port, "/v3/kv/range", {"key": key_of("net/checkpoint")})["kvs"][0]["value"]
+        found = cluster.members[0].post("/v3/kv/range", {"key": key_of("net/checkpoint")})["kvs"][0]["value"]
         named = json.loads(base64.b64decode(found))["kept"]
         path = os.path.join(cluster.folder, "checkpoints", named[0]["name"] + "-0")
         with open(path, "r+b") as file:
@@ -281,11 +282,96 @@ class Check:
             wrong.start()
             assert wrong.process.wait(20) == 1 and "--" in wrong.told(), wrong.told()
 
+    def check_upgrade(self):
+        """Replicas are upgraded one by one while clients work, as operating.md says: nothing is lost or applied twice."""
+        cluster = self.begin("upgrade", more=["--checkpoint-every", "300"])
+        releases = [{r.status()["release"] for r in cluster.replicas}]
+        clients, auditor = Clients(cluster.urls), Auditor(cluster.urls)
+        auditor.start()
+        until(lambda: cluster.replicas[0].status()["checkpoints"], 60)
+        for replica in cluster.replicas:
+            assert replica.stop() == 0
+            replica.arguments[0] = self.upgraded
+            replica.start()
+            until(lambda: (replica.status() or {}).get("role") in ("leader", "follower"), 30)
+            begun = replica.status()["index"]
+
+            def attested():
+                (line,) = [one for one in replica.status()["replicas"] if one["id"] == replica.number] or [{}]
+                return line.get("index", 0) > begun and line.get("root_index", 0) > begun
+
+            until(attested, 60)
+            assert not any(one["suspect"] for r in cluster.replicas for one in r.status()["replicas"])
+            releases.append({r.status()["release"] for r in cluster.replicas})
+        drained(clients, cluster.urls)
+        time.sleep(0.5)
+        auditor.stop.set()
+        auditor.join()
+        while auditor.read():
+            pass
+        faults = auditor.failures + audit(clients, auditor, cluster.urls)
+        assert not faults, faults
+        assert [len(one) for one in releases] == [1, 2, 2, 1] and releases[0] != releases[3], releases
+        cluster.equal_roots()
+        equal_events(cluster)
+        return f"{clients.commands} commands while replicas went from {releases[0]} to {releases[3]}"
+
+    def check_one_id(self):
+        """A second process with the id of a replica takes no part and stops; the first one goes on."""
+        cluster = self.begin("one-id")
+        client = self.client(*cluster.replicas)
+        twin = cluster.replica(2, 3)
+        twin.arguments[twin.arguments.index("--data") + 1] += "-twin"
+        twin.start()
+        until(twin.status)
+        refused(503, "catching_up", self.client(twin, patience_s=0).open)
+        until(lambda: self.work(client, 20, f"n{time.monotonic()}") or not twin.runs(), 30)
+        assert twin.process.wait(5) == 1
+        assert "another process runs as replica 2" in twin.told(), twin.told()
+        assert all(replica.runs() for replica in cluster.replicas)
+        assert not any(one["suspect"] for one in cluster.replicas[0].status()["replicas"])
+        # One that was killed holds its id no longer than its lease.
+        cluster.replicas[2].kill()
+        begun = time.monotonic()
+        cluster.replicas[2].start()
+        cluster.wait()
+        waited = time.monotonic() - begun
+        assert waited < 8, waited
+        cluster.equal_roots()
+        return f"{self.check_one_id.__doc__} After kill -9 a replica begins in {waited:.1f} s."
+
+    def check_tls(self):
+        """etcd with certificates of clients takes a replica that has one, and no other; a wrong file is told at the start."""
+        tls = Tls(os.path.join(self.folder, "tls"))
+        certificate, key = tls.signed("replica")
+        own = ["--etcd-certificate", certificate, "--etcd-key", key]
+        cluster = self.begin("secured", 1, ["--etcd-ca", tls.ca, *own], tls)
+        self.work(self.client(), 5, "n")
+        cluster.replicas[0].stop()
+        other = Tls(os.path.join(self.folder, "tls-other"))
+        for more, trouble in (([], ""), (["--etcd-ca", tls.ca], ""), (["--etcd-ca", other.ca, *own], "")):
+            cluster.more = more
+            stranger = cluster.replica(0, 1)
+            stranger.start()
+            until(lambda: (stranger.status() or {"etcd": {"reached": True}})["etcd"]["reached"] is False)
+            assert stranger.status()["role"] == "catching_up" and stranger.status()["etcd"]["trouble"]
+            stranger.stop()
+        for more, told in ((own, "--etcd-ca"), (["--etcd-ca", tls.ca, *own[:2]], "--etcd-key"),
+                           (["--etcd-ca", "/nowhere"], "/nowhere"), (["--etcd-ca", key], "certificate"),
+                           (["--etcd-ca", tls.ca, "--etcd-certificate", certificate, "--etcd-key", tls.path("ca.key")], "key")):
+            cluster.more = more
+            wrong = cluster.replica(0, 1)
+            wrong.log += f".wrong-{told.strip('/')}"
+            wrong.start()
+            assert wrong.process.wait(20) == 1 and told in wrong.told(), wrong.told()
+        cluster.replicas[0].start()
+        cluster.wait()
+
     def check_newer_release(self):
         """An entry of a newer form stops a replica, which passes over none."""
         cluster = self.begin("newer")
         entry = base64.b64encode(b"\x02" + bytes(40)).decode()
-        post(cluster.members[0].port, "/v3/kv/put", {"key": key_of("net/log/00000000000000ff/0000000000000001"),
+        cluster.members[0].post("/v3/kv/put", {"key": key_of("net/log/00000000000000ff/0000000000000001"),
                                                      "value": entry})
         for replica in cluster.replicas:
             assert replica.process.wait(20) == 1
@@ -309,4 +395,4 @@ if __name__ == "__main__":
     if not shutil.which("etcd"):
         print("etcd is missing; examples/service/cluster.sh installs it")
         sys.exit(77)
-    sys.exit(1 if Check(sys.argv[1], sys.argv[2]).run(sys.argv[3:]) else 0)
+    sys.exit(1 if Check(*sys.argv[1:4]).run(sys.argv[4:]) else 0)

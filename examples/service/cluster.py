@@ -4,6 +4,7 @@ import os
 import shutil
 import signal
 import socket
+import ssl
 import subprocess
 import time
 import urllib.error
@@ -54,29 +55,62 @@ class Process:
             return file.read()
 
 
-def post(port, path, body):
-    """A call of etcd's JSON gateway."""
-    request = urllib.request.Request(f"http://127.0.0.1:{port}{path}", json.dumps(body).encode())
-    with urllib.request.urlopen(request, timeout=2) as answer:
-        return json.load(answer)
+class Tls:
+    """A certificate authority in a folder, and the certificates that it signs for this machine."""
+
+    def __init__(self, folder):
+        self.folder = folder
+        os.makedirs(folder)
+        self.ca = self.path("ca.pem")
+        self.openssl("req", "-x509", *self.new_key("ca"), "-subj", "/CN=ca", "-out", self.ca)
+        with open(self.path("extensions"), "w", encoding="ascii") as file:
+            file.write("subjectAltName=IP:127.0.0.1\nextendedKeyUsage=serverAuth,clientAuth\n")
+
+    def path(self, name):
+        return os.path.join(self.folder, name)
+
+    def new_key(self, name):
+        return ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-keyout", self.path(name + ".key")]
+
+    def openssl(self, *arguments):
+        subprocess.run(["openssl", *arguments], check=True, capture_output=True)
+
+    def signed(self, name):
+        """The paths of a certificate and its key."""
+        request, certificate = self.path(name + ".csr"), self.path(name + ".pem")
+        self.openssl("req", *self.new_key(name), "-subj", "/CN=" + name, "-out", request)
+        self.openssl("x509", "-req", "-in", request, "-CA", self.ca, "-CAkey", self.path("ca.key"), "-CAcreateserial",
+                     "-extfile", self.path("extensions"), "-out", certificate)
+        return certificate, self.path(name + ".key")
 
 
 class Member(Process):
-    """A member of etcd."""
+    """A member of etcd; with `tls`, one that takes only clients whose certificate it knows."""
 
-    def __init__(self, folder, number, ports):
-        self.port = ports[number][0]
-        urls = [(f"http://127.0.0.1:{a}", f"http://127.0.0.1:{b}") for a, b in ports]
+    def __init__(self, folder, number, ports, tls=None):
+        self.port, self.scheme, self.context, secured = ports[number][0], "http", None, []
+        if tls is not None:
+            certificate, key = tls.signed(f"etcd-{number}")
+            self.scheme, self.context = "https", ssl.create_default_context(cafile=tls.ca)
+            self.context.load_cert_chain(certificate, key)
+            secured = ["--cert-file", certificate, "--key-file", key, "--trusted-ca-file", tls.ca, "--client-cert-auth"]
+        urls = [(f"{self.scheme}://127.0.0.1:{a}", f"http://127.0.0.1:{b}") for a, b in ports]
         super().__init__(["etcd", "--name", f"m{number}", "--data-dir", os.path.join(folder, f"etcd-{number}"),
                           "--listen-client-urls", urls[number][0], "--advertise-client-urls", urls[number][0],
                           "--listen-peer-urls", urls[number][1], "--initial-advertise-peer-urls", urls[number][1],
                           "--initial-cluster", ",".join(f"m{i}={u[1]}" for i, u in enumerate(urls)),
-                          "--log-level", "error"], os.path.join(folder, f"etcd-{number}.log"))
+                          "--log-level", "error", *secured], os.path.join(folder, f"etcd-{number}.log"))
+
+    def post(self, path, body):
+        """A call of its JSON gateway."""
+        request = urllib.request.Request(f"{self.scheme}://127.0.0.1:{self.port}{path}", json.dumps(body).encode())
+        with urllib.request.urlopen(request, timeout=2, context=self.context) as answer:
+            return json.load(answer)
 
     def state(self):
         """(whether it has a leader, whether it is the leader); None if it does not answer."""
         try:
-            status = post(self.port, "/v3/maintenance/status", {})
+            status = self.post("/v3/maintenance/status", {})
             return status.get("leader", "0") != "0", status.get("leader") == status["header"]["member_id"]
         except (OSError, ValueError):
             return None
@@ -107,11 +141,11 @@ class Replica(Process):
 class Cluster:
     """Three members and three replicas, unless the numbers say otherwise, in a folder that `close` removes."""
 
-    def __init__(self, program, folder, members=3, replicas=3, more=()):
+    def __init__(self, program, folder, members=3, replicas=3, more=(), tls=None):
         self.folder, self.program, self.more = folder, program, list(more)
         os.makedirs(folder, exist_ok=True)
         ports = [(free_port(), free_port()) for _ in range(members)]
-        self.members = [Member(folder, i, ports) for i in range(members)]
+        self.members = [Member(folder, i, ports, tls) for i in range(members)]
         self.etcd = ",".join(f"127.0.0.1:{client}" for client, _ in ports)
         self.replicas = [self.replica(i, replicas) for i in range(replicas)]
         self.urls = ",".join(r.url for r in self.replicas)

@@ -41,7 +41,7 @@ class ClusterEngine final : public ReplicaEngine<Dispatcher> {
 public:
     ClusterEngine(const Engine::Options& options, Dispatcher composed)
         : Base{options}, own_{*options.cluster}, commands_{this->first_commands()}, composed_{composed},
-          replica_{std::move(composed), own_.id}, cluster_{{own_.addresses, own_.name, own_.id}} {
+          replica_{std::move(composed), own_.id}, cluster_{{own_.addresses, own_.name, own_.id, own_.tls}} {
         if (!own_.checkpoints.empty()) { objects_ = open_objects(own_.checkpoints); }
         join();
     }
@@ -84,10 +84,15 @@ public:
         }
     }
 
-    auto is_behind() const -> bool override { return !is_caught_up_; }
+    /// Until it holds its id it takes no part, so that a second process of one id does no harm.
+    auto is_behind() const -> bool override { return !is_caught_up_ || !cluster_.holds_id(); }
 
     auto fault() const -> std::string override {
         if (!refusal_.empty()) { return refusal_; }
+        if (cluster_.is_id_taken()) {
+            return own_.name + ": another process runs as replica " + std::to_string(own_.id) +
+                   "; stop it, or start this one with an --id of its own";
+        }
         const auto& fault = replica_.fault();
         if (!fault) { return {}; }
         auto text = std::string{message(fault->error)} + " (index " + std::to_string(fault->index) + ", position " +
@@ -151,6 +156,7 @@ private:
     auto joined() -> Joined {
         auto parameters = allot::ReplicaParameters{};
         parameters.replicas = own_.replicas;
+        parameters.state_every = parameters.attest_every;  // an idle log has an entry a second, so within a minute or so
         const auto first = Entry{own_.id, 0, this->wall(), allot::entry::Parameters{1, parameters}};
         const auto version = allot::json_text({{"entry_version", allot::entry_version},
                                                {"preset", this->options_.preset},
@@ -285,7 +291,7 @@ private:
             suspects_[suspect.replica] = suspect;
             std::cerr << "allotd: suspect: " << text_of(suspect) << std::endl;
         }
-        if (effects.attestation && is_caught_up_) {
+        if (effects.attestation && !is_behind()) {
             this->bodies_.push_back({allot::entry::Attest{*effects.attestation}});
         }
         if (!is_own) { return; }

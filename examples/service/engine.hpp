@@ -15,6 +15,7 @@
 #include <allot/replica/entry.hpp>
 
 #include "clients.hpp"
+#include "etcd/tls.hpp"
 #include "events.hpp"
 #include "problem.hpp"
 
@@ -40,6 +41,7 @@ struct ClusterOptions {
     allot::ReplicaId id = 0;
     std::uint32_t replicas = 3;
     std::string checkpoints{};  ///< Folder that all replicas share; empty: this one writes and loads none.
+    etcd::Tls tls{};
 };
 
 /// A replica over a log, without the type of its dispatcher, so that each preset is compiled once.
@@ -104,5 +106,7 @@ struct Preset {
     OpenEngine open;
 };
 [[nodiscard]] auto presets() -> const std::vector<Preset>&;
+/// The release of this program.
+[[nodiscard]] auto release() -> std::string_view;
 
 }  // namespace service

@@ -39,13 +39,32 @@ auto endpoint_of(const std::string& text) -> boost::asio::ip::tcp::endpoint {
 }
 
 #ifdef ALLOT_SERVICE_ETCD
-/// The parts between commas, without a leading http://, which etcd's own tools write.
+/// The parts between commas, without a leading http:// or https://, which etcd's own tools write.
 auto split(const std::string& text) -> std::vector<std::string> {
     auto out = std::vector<std::string>{};
     auto in = std::istringstream{text};
     for (auto part = std::string{}; std::getline(in, part, ',');) {
-        constexpr auto scheme = std::string_view{"http://"};
-        out.push_back(part.starts_with(scheme) ? part.substr(scheme.size()) : part);
+        const auto scheme = part.find("://");
+        out.push_back(scheme == std::string::npos ? part : part.substr(scheme + 3));
+    }
+    return out;
+}
+
+/// The files of a connection to etcd. Throws a sentence if one is missing or they do not fit together.
+auto read_tls(const std::string& ca, const service::TlsFiles& own) -> service::etcd::Tls {
+    if (own.certificate.empty() != own.key.empty() || (ca.empty() && !own.key.empty())) {
+        throw std::runtime_error{"--etcd-certificate: needs --etcd-key and --etcd-ca"};
+    }
+    if (ca.empty()) { return {}; }
+    auto out = service::etcd::Tls{text_of(ca), {}, {}};
+    // gRPC tells nothing of a file that it cannot use.
+    auto check = boost::asio::ssl::context{boost::asio::ssl::context::tls};
+    check.add_certificate_authority(boost::asio::buffer(out.roots));
+    if (!own.key.empty()) {
+        out.certificate = text_of(own.certificate);
+        out.key = text_of(own.key);
+        check.use_certificate_chain(boost::asio::buffer(out.certificate));
+        check.use_private_key(boost::asio::buffer(out.key), boost::asio::ssl::context::pem);
     }
     return out;
 }
@@ -88,7 +107,12 @@ int main(int argc, char** argv) try {
 #ifdef ALLOT_SERVICE_ETCD
     auto cluster = service::ClusterOptions{};
     auto etcd = std::string{};
+    auto etcd_ca = std::string{};
+    auto etcd_tls = service::TlsFiles{};
     app.add_option("--etcd", etcd, "Members of etcd, HOST:PORT,HOST:PORT,...: a replica, whose log is etcd's");
+    app.add_option("--etcd-ca", etcd_ca, "Certificates that sign those of etcd, in PEM form: TLS to etcd");
+    app.add_option("--etcd-certificate", etcd_tls.certificate, "This replica's chain of certificates, for etcd");
+    app.add_option("--etcd-key", etcd_tls.key, "Private key of that certificate");
     app.add_option("--cluster", cluster.name, "Name of the cluster, the same for all its replicas");
     app.add_option("--id", cluster.id, "Number of this replica, from 0");
     app.add_option("--replicas", cluster.replicas, "Number of replicas")->capture_default_str();
@@ -114,6 +138,7 @@ int main(int argc, char** argv) try {
                    "Entries between snapshots; 200,000 by default, and 20,000 with --etcd; 0: none");
     app.add_option("--events", options.events_max, "Number of events kept for readers")->capture_default_str();
     app.add_flag("--routes", shows_routes, "Prints all routes and ends");
+    app.set_version_flag("--version", std::string{service::release()}, "Prints the release and ends");
     CLI11_PARSE(app, argc, argv);
 
     if (shows_routes) {
@@ -124,6 +149,10 @@ int main(int argc, char** argv) try {
 #ifdef ALLOT_SERVICE_ETCD
     if (!etcd.empty()) {
         cluster.addresses = split(etcd);
+        cluster.tls = read_tls(etcd_ca, etcd_tls);
+        if (cluster.tls.roots.empty() && etcd.find("https://") != std::string::npos) {
+            throw std::runtime_error{"--etcd: https needs --etcd-ca"};
+        }
         if (cluster.name.empty() || app.count("--id") == 0) {
             throw std::runtime_error{"--etcd: needs --cluster and --id"};
         }

@@ -1,4 +1,5 @@
-// CMake gives ALLOT_SERVICE_PRESETS, such as X(plain) X(hardened): one for each file in presets/ that is built.
+// CMake gives ALLOT_SERVICE_PRESETS, such as X(plain) X(hardened): one for each file in presets/ that is built. And
+// ALLOT_SERVICE_RELEASE, such as "0.2.0".
 #include <memory>
 #include <string_view>
 #include <vector>
@@ -17,5 +18,7 @@ auto presets() -> const std::vector<Preset>& {
 #undef X
     return all;
 }
+
+auto release() -> std::string_view { return ALLOT_SERVICE_RELEASE; }
 
 }  // namespace service

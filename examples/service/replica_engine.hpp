@@ -109,6 +109,7 @@ public:
         const auto& d = replica().dispatcher();
         auto out = allot::Json::object();
         out["preset"] = options_.preset;
+        out["release"] = release();
         out["index"] = replica().index();
         out["position"] = replica().position();
         out["time"] = replica().now().time_since_epoch().count();

@@ -4,7 +4,9 @@
 
 namespace service::etcd {
 
-Client::Client(const std::vector<std::string>& addresses) {
+Client::Client(const std::vector<std::string>& addresses, const Tls& tls) {
+    const auto credentials = tls.roots.empty() ? grpc::InsecureChannelCredentials()
+                                               : grpc::SslCredentials({tls.roots, tls.key, tls.certificate});
     for (const auto& address : addresses) {
         auto arguments = grpc::ChannelArguments{};
         arguments.SetMaxReceiveMessageSize(-1);  // else a long answer ends a watch
@@ -12,7 +14,7 @@ Client::Client(const std::vector<std::string>& addresses) {
         arguments.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, 200);
         arguments.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, 2'000);
         arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, 1'000);
-        const auto channel = grpc::CreateCustomChannel(address, grpc::InsecureChannelCredentials(), arguments);
+        const auto channel = grpc::CreateCustomChannel(address, credentials, arguments);
         members_.push_back(
             {address, pb::KV::NewStub(channel), pb::Watch::NewStub(channel), pb::Lease::NewStub(channel)});
     }

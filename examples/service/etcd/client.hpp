@@ -11,6 +11,7 @@
 #include <grpcpp/grpcpp.h>
 
 #include "etcd.grpc.pb.h"
+#include "tls.hpp"
 
 namespace service::etcd {
 
@@ -30,7 +31,7 @@ public:
     static constexpr auto call_time_max = std::chrono::milliseconds{1'500};
 
     /// `addresses` are HOST:PORT.
-    explicit Client(const std::vector<std::string>& addresses);
+    explicit Client(const std::vector<std::string>& addresses, const Tls& tls = {});
 
     /// Calls `call(member, context)`, which returns a `grpc::Status`. A call that is not answered in `call_time_max`
     /// has failed, and may have taken effect.

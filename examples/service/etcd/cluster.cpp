@@ -22,6 +22,7 @@ namespace {
 
 constexpr auto lanes = std::size_t{2};
 constexpr auto lease_s = std::int64_t{2};
+constexpr auto other_max = 10s;  // a lease of a dead process ends before, also if etcd elects a leader in between
 constexpr auto lead_every = 300ms;
 constexpr auto retry_after = 100ms;
 constexpr auto silence_max = 1'500ms;  // an idle leader ticks each second
@@ -35,7 +36,7 @@ auto single(const pb::RangeResponse& found) -> ClusterValue {
 }  // namespace
 
 struct Cluster::Threads {
-    explicit Threads(const Options& given) : options{given}, client{given.addresses} {
+    explicit Threads(const Options& given) : options{given}, client{given.addresses, given.tls} {
         for (std::size_t i = 0; i < lanes; ++i) {
             all.emplace_back([this] { append(); });
         }
@@ -202,31 +203,45 @@ struct Cluster::Threads {
 
     // ---- leading ----------------------------------------------------------------------------------------------------
 
+    /// Holds the id of this replica first. Only a process that holds it may lead.
     void lead() {
-        auto lease = std::int64_t{0};
+        const auto id_key = key("ids/") + std::to_string(options.id);
+        auto own = std::int64_t{0};    // the lease of the id
+        auto lease = std::int64_t{0};  // that of the leader
         do {
             const auto begun = Clock::now();
-            const auto stands = may_lead.load();
-            if (stands && lease == 0) { lease = granted(); }
+            keep_or_grant(own);
+            const auto stands = may_lead && holds_id;
+            if (stands) { keep_or_grant(lease); }
             if (!stands && lease != 0) { revoke(std::exchange(lease, 0)); }
-            if (lease != 0 && !keep(lease)) { lease = 0; }
             auto request = pb::TxnRequest{};
             const auto tries = stands && lease != 0;
             if (tries) {
-                *request.add_compare() = etcd::is_absent(key("leader"));
-                auto& own = *request.add_success();
-                own = etcd::put(key("leader"), std::to_string(options.id));
-                own.mutable_request_put()->set_lease(lease);
+                put_if_absent(request, key("leader"), std::to_string(options.id), lease);
+            } else if (!holds_id && own != 0) {
+                put_if_absent(request, id_key, std::to_string(own), own);
             }
-            *request.add_success() = etcd::get(key("leader"));
-            *request.add_success() = etcd::get(key("checkpoint"));
-            *request.add_failure() = etcd::get(key("leader"));
-            *request.add_failure() = etcd::get(key("checkpoint"));
-            if (const auto response = transact(request)) {
-                const auto last = response->responses_size() - 1;
-                const auto found = single(response->responses(last - 1).response_range());
+            for (auto* branch : {request.mutable_success(), request.mutable_failure()}) {
+                for (const auto& name : {key("leader"), key("checkpoint"), id_key}) {
+                    *branch->Add() = etcd::get(name);
+                }
+            }
+            const auto response = transact(request);
+            if (!response) {
                 const auto lock = std::lock_guard{mutex};
-                seen_checkpoints = single(response->responses(last).response_range());
+                other_since.reset();  // etcd may have given the leases of the dead more time
+            } else {
+                const auto last = response->responses_size() - 1;
+                const auto found = single(response->responses(last - 2).response_range());
+                const auto holder = single(response->responses(last).response_range());
+                const auto lock = std::lock_guard{mutex};
+                holds_id = holder.text == std::to_string(own);
+                if (holds_id || holder.revision == 0) {
+                    other_since.reset();
+                } else if (!other_since) {
+                    other_since = begun;
+                }
+                seen_checkpoints = single(response->responses(last - 1).response_range());
                 leader_id.reset();
                 if (found.revision != 0) {
                     leader_id = static_cast<allot::ReplicaId>(std::strtoul(found.text.c_str(), nullptr, 10));
@@ -235,7 +250,25 @@ struct Cluster::Threads {
                 if (tries && leader_id == options.id) { leads_until = seen_until; }
             }
         } while (pause(lead_every));
-        if (lease != 0) { revoke(lease); }  // so that another one leads at once
+        for (const auto held : {lease, own}) {  // so that another one leads, and the next process begins, at once
+            if (held != 0) { revoke(held); }
+        }
+    }
+
+    static void put_if_absent(pb::TxnRequest& request, const std::string& name, const std::string& value,
+                              std::int64_t lease) {
+        *request.add_compare() = etcd::is_absent(name);
+        auto& own = *request.add_success();
+        own = etcd::put(name, value);
+        own.mutable_request_put()->set_lease(lease);
+    }
+    /// Leaves 0 if there is no lease, or none any more.
+    void keep_or_grant(std::int64_t& lease) {
+        if (lease == 0) {
+            lease = granted();
+        } else if (!keep(lease)) {
+            lease = 0;
+        }
     }
 
     auto granted() -> std::int64_t {
@@ -287,6 +320,8 @@ struct Cluster::Threads {
     grpc::ClientContext* watching = nullptr;
     std::optional<Clock::time_point> waiting_since{};  // for etcd, in a watch
 
+    std::atomic<bool> holds_id = false;
+    std::optional<Clock::time_point> other_since{};  // that another process holds the id
     std::atomic<bool> may_lead = false;
     std::optional<allot::ReplicaId> leader_id{};
     Clock::time_point seen_until{};
@@ -401,6 +436,12 @@ void Cluster::check_silence() {
     if (threads_->watching != nullptr && since && Clock::now() - *since > silence_max) {
         threads_->watching->TryCancel();
     }
+}
+
+auto Cluster::holds_id() const -> bool { return threads_->holds_id; }
+auto Cluster::is_id_taken() const -> bool {
+    const auto lock = std::lock_guard{threads_->mutex};
+    return threads_->other_since && Clock::now() - *threads_->other_since > other_max;
 }
 
 void Cluster::stand(bool may_lead) { threads_->may_lead = may_lead; }

@@ -13,6 +13,8 @@
 #include <allot/replica/entry.hpp>
 #include <allot/replica/ordered_log.hpp>
 
+#include "tls.hpp"
+
 namespace service {
 
 /// The value of a key of etcd. A revision of 0 means that there is none.
@@ -25,6 +27,7 @@ struct ClusterValue {
 ///
 ///     <cluster>/version      entries' form and preset; written once, together with the first entry
 ///     <cluster>/log/…        entries, as `etcd::OrderedLog` says
+///     <cluster>/ids/<id>     the process that runs as this replica, under a lease of 2 s
 ///     <cluster>/leader       the replica that ticks, under a lease of 2 s
 ///     <cluster>/checkpoint   the checkpoints that a replica may load
 ///
@@ -35,6 +38,7 @@ public:
         std::vector<std::string> addresses{};  ///< Members of etcd, HOST:PORT.
         std::string name{};
         allot::ReplicaId id = 0;
+        etcd::Tls tls{};
     };
 
     explicit Cluster(const Options& options);
@@ -76,6 +80,11 @@ public:
     [[nodiscard]] auto is_caught_up(std::uint64_t position) const -> bool;
     /// Gives up a member of etcd that has been silent too long. To be called ten times a second.
     void check_silence();
+
+    /// True while this process alone runs as its replica, as far as etcd has told.
+    [[nodiscard]] auto holds_id() const -> bool;
+    /// True if another process has held the id for longer than one that died can.
+    [[nodiscard]] auto is_id_taken() const -> bool;
 
     /// Says whether this replica may tick.
     void stand(bool may_lead);
