@@ -65,7 +65,7 @@ public:
         write_checkpoint();
         this->record();
         if (fault().empty()) { return true; }
-        this->give_up(Clock::now(), {503, "replica_stopped", "ask another replica with the same session and seq", 1});
+        this->stop();
         return false;
     }
 
@@ -156,7 +156,8 @@ private:
     auto joined() -> Joined {
         auto parameters = allot::ReplicaParameters{};
         parameters.replicas = own_.replicas;
-        parameters.state_every = parameters.attest_every;  // an idle log has an entry a second, so within a minute or so
+        // An idle log has an entry a second, so both are seen every minute or so.
+        parameters.state_every = parameters.attest_every;
         const auto first = Entry{own_.id, 0, this->wall(), allot::entry::Parameters{1, parameters}};
         const auto version = allot::json_text({{"entry_version", allot::entry_version},
                                                {"preset", this->options_.preset},

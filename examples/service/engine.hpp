@@ -77,6 +77,8 @@ public:
     [[nodiscard]] virtual auto turn(allot::TimePoint now) -> bool = 0;
     /// Called ten times a second. Appends a tick if it is time: tasks wait, a deadline has passed, or a second went by.
     virtual void tick(allot::TimePoint now) = 0;
+    /// Tells all who wait for an answer to ask again. To be called before they go, for the engine holds them.
+    virtual void stop() = 0;
     /// True while the replica has not yet read the log to its end; what it shows is old.
     [[nodiscard]] virtual auto is_behind() const -> bool { return false; }
     /// The sentence of what stopped the engine; empty while it runs.

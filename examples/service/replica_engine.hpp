@@ -65,6 +65,11 @@ public:
         bodies_.push_back({allot::entry::Register{session, client.id, {}}, std::move(done)});
     }
 
+    void stop() final {
+        give_up(Clock::now(),
+                {503, "replica_stopped", "ask again with the same session and seq, at another replica", 1});
+    }
+
     auto node(const allot::NodeId& id) -> Answer final {
         const auto view = allot::find_node(replica().dispatcher(), id);
         if (!view) { return {Problem{404, "node_unknown", "no node of this id has joined; send Join"}, {}}; }

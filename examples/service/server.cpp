@@ -290,6 +290,7 @@ auto Server::run() -> bool {
         is_stopping_ = true;
         acceptor_.close();
         turn();  // what was given is answered
+        engine_.stop();
         io_.poll();
         io_.stop();
     });

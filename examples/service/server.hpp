@@ -38,7 +38,10 @@ public:
     /// Listens. Throws `boost::system::system_error` if it cannot, or if a file cannot be read.
     Server(Engine& engine, Front& front, const boost::asio::ip::tcp::endpoint& at, const TlsFiles& tls = {},
            const ServerLimits& limits = {});
-    ~Server() { engine_.on_work({}); }
+    ~Server() {
+        engine_.on_work({});
+        engine_.stop();
+    }
     Server(const Server&) = delete;
     auto operator=(const Server&) -> Server& = delete;
     /// Serves until SIGTERM, SIGINT, or a failure of the log. Returns true after a signal.

@@ -42,6 +42,7 @@ public:
     auto has_work() const -> bool override { return false; }
     auto turn(allot::TimePoint) -> bool override { return true; }
     void tick(allot::TimePoint) override {}
+    void stop() override {}
     auto fault() const -> std::string override { return {}; }
     auto node(const allot::NodeId&) -> service::Answer override { return {}; }
     auto task(const allot::TaskId&) -> service::Answer override { return {}; }
