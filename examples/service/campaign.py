@@ -300,6 +300,19 @@ def audit(clients, auditor, urls):
     return faults
 
 
+def ended_and_audited(clients, auditor, cluster):
+    """Ends the work. Returns the faults."""
+    drained(clients, cluster.urls)
+    cluster.wait()
+    time.sleep(0.5)
+    auditor.stop.set()
+    auditor.join()
+    while auditor.read():
+        pass
+    assert not auditor.failures, auditor.failures
+    return audit(clients, auditor, cluster.urls)
+
+
 def equal_events(cluster):
     """All replicas tell the same events under the same ids."""
     first = max(r.status()["events"]["first"] for r in cluster.replicas)
@@ -346,15 +359,7 @@ def main():
         except KeyboardInterrupt:
             print("ending")
         time.sleep(1)
-        drained(clients, cluster.urls)
-        cluster.wait()
-        time.sleep(0.5)
-        auditor.stop.set()
-        auditor.join()
-        while auditor.read():
-            pass
-        assert not auditor.failures, auditor.failures
-        faults = audit(clients, auditor, cluster.urls)
+        faults = ended_and_audited(clients, auditor, cluster)
         index, root = cluster.equal_roots()
         events = equal_events(cluster)
         for kind in KINDS:

@@ -74,8 +74,8 @@ public:
         cluster_.check_silence();
         this->give_up(Clock::now() - answer_time_max,
                       {504, "unknown_yet", "ask again with the same session and seq, here or at another replica", 1});
-        cluster_.stand(!is_behind() && fault().empty());
-        if (is_behind()) { return; }
+        cluster_.stand(takes_part() && fault().empty());
+        if (!takes_part()) { return; }
         if (!std::exchange(has_begun_, true)) { begin(); }
         if (!cluster_.leads() || is_ticking_) { return; }
         if (auto body = this->due_tick(now)) {
@@ -84,8 +84,8 @@ public:
         }
     }
 
-    /// Until it holds its id it takes no part, so that a second process of one id does no harm.
-    auto is_behind() const -> bool override { return !is_caught_up_ || !cluster_.holds_id(); }
+    /// Also before the first tick: log time has not begun, so waits that began now would end at once.
+    auto is_behind() const -> bool override { return !takes_part() || !replica_.last_tick(); }
 
     auto fault() const -> std::string override {
         if (!refusal_.empty()) { return refusal_; }
@@ -132,6 +132,8 @@ private:
     static constexpr auto recent_bytes_max = std::size_t{8} << 20U;
 
     auto replica() const -> const Replica& override { return replica_; }
+    /// Not until it holds its id, so that a second process of one id does no harm.
+    auto takes_part() const -> bool { return is_caught_up_ && cluster_.holds_id(); }
     auto state_root() -> allot::Hash256 override { return replica_.root(); }
     auto is_alone() const -> bool override { return false; }
 
@@ -156,8 +158,6 @@ private:
     auto joined() -> Joined {
         auto parameters = allot::ReplicaParameters{};
         parameters.replicas = own_.replicas;
-        // An idle log has an entry a second, so both are seen every minute or so.
-        parameters.state_every = parameters.attest_every;
         const auto first = Entry{own_.id, 0, this->wall(), allot::entry::Parameters{1, parameters}};
         const auto version = allot::json_text({{"entry_version", allot::entry_version},
                                                {"preset", this->options_.preset},
