@@ -1,7 +1,7 @@
 #!/bin/sh
 # What outsiders can make a command cost: runs the workloads of hostile.cpp, and prints `workload  figure  goal  ok|SHORT`.
 #
-#     sh benchmarks/hostile.sh             instructions a command at 10,000 nodes over those at 1,000: three minutes
+#     sh benchmarks/hostile.sh             instructions a command at 10,000 nodes over those at 1,000: two minutes
 #     sh benchmarks/hostile.sh --full      at 100,000 over 1,000; then growth in time, the worst command, and the heap afterwards
 #     sh benchmarks/hostile.sh --write     the first, and writes what is short of its goal into hostile.txt
 #
