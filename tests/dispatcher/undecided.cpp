@@ -89,6 +89,19 @@ TEST_CASE("a trace, a receipt and the metrics tell of an undecided draw") {
     CHECK(metrics.metrics(d).choices[static_cast<std::size_t>(allot::DecisionKind::draw)] == 0);
 }
 
+TEST_CASE("below rules version 2 the same draw is decided by a scan") {
+    auto d = crowded();
+    REQUIRE(d.join(node(401, 2'000), when(0s)).accepted());
+    REQUIRE(d.configure(allot::RulesParameters{}, 1, when(0s)).accepted());
+    auto receipts = allot::Receipts<D>{0};
+    auto events = allot::Events{};
+    d.apply(D::Command{allot::command::Submit{task(2)}}, when(0s), events, receipts.trace());
+    REQUIRE(receipts.all().size() == 1);
+    CHECK(receipts.all()[0].node == allot::NodeId{401});
+    CHECK(receipts.all()[0].scanned);
+    CHECK(receipts.all()[0].rules_version == 1);
+}
+
 TEST_CASE("a gang whose draws stay undecided waits, and starts nobody alone") {
     auto d = crowded();
     auto gang = task(2);
