@@ -1,6 +1,9 @@
-"""Checks what replicas on etcd claim about faults: check_cluster.py allotd allotd_stray allotd_next [claim...]. Needs etcd, else 77.
+"""Checks what replicas on etcd claim about faults. Needs etcd, else 77.
 
-The programs are of this release, of one that decides otherwise, and of the next one. Each check has a cluster of its own. campaign.py has the faults of members and processes, with clients at work.
+    python3 check_cluster.py path/to/allotd path/to/allotd_stray path/to/allotd_next [claim...]
+
+The programs are of this release, of one that decides otherwise, and of the next one. Each check has a cluster of its
+own. campaign.py has the faults of members and processes, with clients at work.
 """
 import base64
 import glob
@@ -43,6 +46,13 @@ class Check:
         answer = self.cluster.members[0].post("/v3/kv/range", {
             "key": key_of(prefix), "range_end": key_of(prefix[:-1] + "0"), "count_only": True})
         return int(answer.get("count", 0))
+
+    def value_of(self, key):
+        found = self.cluster.members[0].post("/v3/kv/range", {"key": key_of(key)})["kvs"][0]["value"]
+        return base64.b64decode(found).decode()
+
+    def put(self, key, value):
+        self.cluster.members[0].post("/v3/kv/put", {"key": key_of(key), "value": base64.b64encode(value).decode()})
 
     def work(self, client, count, tag):
         """Requests, each an entry."""
@@ -187,8 +197,7 @@ class Check:
         for turn in range(2):
             self.write_checkpoints(client, f"c{turn}")
         cluster.replicas[2].kill()
-        found = cluster.members[0].post("/v3/kv/range", {"key": key_of("net/checkpoint")})["kvs"][0]["value"]
-        named = json.loads(base64.b64decode(found))["kept"]
+        named = json.loads(self.value_of("net/checkpoint"))["kept"]
         path = os.path.join(cluster.folder, "checkpoints", named[0]["name"] + "-0")
         with open(path, "r+b") as file:
             file.seek(os.path.getsize(path) // 2)
@@ -283,7 +292,7 @@ class Check:
             assert wrong.process.wait(20) == 1 and "--" in wrong.told(), wrong.told()
 
     def check_upgrade(self):
-        """Replicas are upgraded one by one while clients work, as operating.md says: nothing is lost or applied twice."""
+        """Replicas are upgraded one by one as operating.md says, while clients work: nothing is lost or applied twice."""
         cluster = self.begin("upgrade", more=["--checkpoint-every", "300"])
         releases = [{r.status()["release"] for r in cluster.replicas}]
         clients, auditor = Clients(cluster.urls), Auditor(cluster.urls)
@@ -320,11 +329,23 @@ class Check:
         twin.start()
         until(twin.status)
         refused(503, "catching_up", self.client(twin, patience_s=0).open)
-        until(lambda: self.work(client, 20, f"n{time.monotonic()}") or not twin.runs(), 30)
+        roles, end = set(), time.monotonic() + 30
+        while twin.runs() and time.monotonic() < end:
+            roles.add((twin.status() or {}).get("role"))
+            self.work(client, 5, f"n{time.monotonic()}")
+        assert roles <= {"catching_up", None}, roles
         assert twin.process.wait(5) == 1
         assert "another process runs as replica 2" in twin.told(), twin.told()
         assert all(replica.runs() for replica in cluster.replicas)
         assert not any(one["suspect"] for one in cluster.replicas[0].status()["replicas"])
+        # One that was too slow to keep its lease goes on, if no other process came in the meantime.
+        cluster.replicas[1].send(19)
+        time.sleep(4)
+        cluster.replicas[1].send(18)
+        end, roles = time.monotonic() + 2, set()
+        while time.monotonic() < end:
+            roles.add((cluster.replicas[1].status() or {}).get("role"))
+        assert "catching_up" not in roles, roles
         # One that was killed holds its id no longer than its lease.
         cluster.replicas[2].kill()
         begun = time.monotonic()
@@ -336,7 +357,7 @@ class Check:
         return f"{self.check_one_id.__doc__} After kill -9 a replica begins in {waited:.1f} s."
 
     def check_tls(self):
-        """etcd with certificates of clients takes a replica that has one, and no other; a wrong file is told at the start."""
+        """An etcd that asks for certificates takes a replica that has one, and no other; a wrong file is told at once."""
         tls = Tls(os.path.join(self.folder, "tls"))
         certificate, key = tls.signed("replica")
         own = ["--etcd-certificate", certificate, "--etcd-key", key]
@@ -353,7 +374,7 @@ class Check:
             stranger.stop()
         for more, told in ((own, "--etcd-ca"), (["--etcd-ca", tls.ca, *own[:2]], "--etcd-key"),
                            (["--etcd-ca", "/nowhere"], "/nowhere"), (["--etcd-ca", key], "certificate"),
-                           (["--etcd-ca", tls.ca, "--etcd-certificate", certificate, "--etcd-key", tls.path("ca.key")], "key")):
+                           (["--etcd-ca", tls.ca, *own[:3], tls.path("ca.key")], "key")):
             cluster.more = more
             wrong = cluster.replica(0, 1)
             wrong.log += f".wrong-{told.strip('/')}"
@@ -363,12 +384,18 @@ class Check:
         cluster.wait()
 
     def check_newer_release(self):
-        """An entry of a newer form stops a replica, which passes over none."""
+        """An entry of a newer form stops a replica, which passes over none; under a newer key of forms it does not start."""
         cluster = self.begin("newer")
-        entry = base64.b64encode(b"\x02" + bytes(40)).decode()
-        cluster.members[0].post("/v3/kv/put", {"key": key_of("net/log/00000000000000ff/0000000000000001"),
-                                                     "value": entry})
-        for replica in cluster.replicas:
+        form = self.value_of("net/version").replace('"entry_version":1', '"entry_version":2')
+        self.put("net/version", form.encode())
+        cluster.replicas[2].stop()
+        cluster.replicas[2].start()
+        assert cluster.replicas[2].process.wait(20) == 1
+        told = cluster.replicas[2].told()
+        assert form in told and "same release" in told, told
+        self.work(self.client(*cluster.replicas[:2]), 2, "n")
+        self.put("net/log/00000000000000ff/0000000000000001", b"\x02" + bytes(40))
+        for replica in cluster.replicas[:2]:
             assert replica.process.wait(20) == 1
             assert "newer release" in replica.told(), replica.told()
 

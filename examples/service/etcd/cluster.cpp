@@ -208,6 +208,7 @@ struct Cluster::Threads {
         const auto id_key = key("ids/") + std::to_string(options.id);
         auto own = std::int64_t{0};    // the lease of the id
         auto lease = std::int64_t{0};  // that of the leader
+        auto is_own = false;           // the key of the id, when last seen
         do {
             const auto begun = Clock::now();
             keep_or_grant(own);
@@ -215,11 +216,12 @@ struct Cluster::Threads {
             if (stands) { keep_or_grant(lease); }
             if (!stands && lease != 0) { revoke(std::exchange(lease, 0)); }
             auto request = pb::TxnRequest{};
-            const auto tries = stands && lease != 0;
-            if (tries) {
-                put_if_absent(request, key("leader"), std::to_string(options.id), lease);
-            } else if (!holds_id && own != 0) {
+            const auto claims = !is_own && own != 0;
+            const auto tries = !claims && stands && lease != 0;
+            if (claims) {
                 put_if_absent(request, id_key, std::to_string(own), own);
+            } else if (tries) {
+                put_if_absent(request, key("leader"), std::to_string(options.id), lease);
             }
             for (auto* branch : {request.mutable_success(), request.mutable_failure()}) {
                 for (const auto& name : {key("leader"), key("checkpoint"), id_key}) {
@@ -235,8 +237,11 @@ struct Cluster::Threads {
                 const auto found = single(response->responses(last - 2).response_range());
                 const auto holder = single(response->responses(last).response_range());
                 const auto lock = std::lock_guard{mutex};
-                holds_id = holder.text == std::to_string(own);
-                if (holds_id || holder.revision == 0) {
+                is_own = holder.text == std::to_string(own);
+                const auto is_other = !is_own && holder.revision != 0;
+                holds_id =
+                    is_own || (holds_id && !is_other);  // a lease that lapsed on a slow machine is no reason to stop
+                if (!is_other) {
                     other_since.reset();
                 } else if (!other_since) {
                     other_since = begun;

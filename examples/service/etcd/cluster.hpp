@@ -81,7 +81,7 @@ public:
     /// Gives up a member of etcd that has been silent too long. To be called ten times a second.
     void check_silence();
 
-    /// True while this process alone runs as its replica, as far as etcd has told.
+    /// True once this process was seen to hold the id of its replica, until another one is.
     [[nodiscard]] auto holds_id() const -> bool;
     /// True if another process has held the id for longer than one that died can.
     [[nodiscard]] auto is_id_taken() const -> bool;
