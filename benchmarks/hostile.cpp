@@ -387,7 +387,7 @@ auto workloads() -> std::vector<Workload> {
         {"a full queue is outbid again and again",
          [](Victim& v) {
              v.apply(command::Configure<Victim::Hub::Configuration>{
-                 allot::ValueQueueParameters{.capacity_min = static_cast<std::uint32_t>(v.size())}, 0});
+                 allot::ValueQueueParameters{.capacity_min = static_cast<std::uint32_t>(v.size())}});
              wait_for_strangers(v, v.size());
          },
          [](Victim& v, std::uint64_t i) {

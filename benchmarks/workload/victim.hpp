@@ -117,7 +117,7 @@ public:
     void under(F&& change) {
         auto changed = rules();
         change(changed);
-        apply(allot::command::Configure<Hub::Configuration>{changed, 0});
+        apply(allot::command::Configure<Hub::Configuration>{changed});
     }
     /// Counts an ordinary pair: `complete` of a random honest task, and `submit` of a new one.
     void count_pair() {
