@@ -280,7 +280,8 @@ public:
         }
         if (!asked.same_card) {
             fill(gang, task, classes, random);
-            return whole(std::move(gang), asked);
+            drop_unless_whole(gang, asked);
+            return gang;
         }
         for (auto left = beginnings(task.requirement); !left.empty();) {
             const auto first = draw_one(task, left, gang, random);
@@ -289,17 +290,20 @@ public:
             if (first->undecided()) { return gang; }
             const auto card = card_of(records.nodes()[first->node].node.node_class, classes);
             fill(gang, task, card, random);
-            gang = whole(std::move(gang), asked);
+            drop_unless_whole(gang, asked);
             if (!gang.empty()) { return gang; }
             std::erase_if(left, [&](ClassId c) { return std::binary_search(card.begin(), card.end(), c); });
         }
         return gang;
     }
 
-    /// A gang of the size asked for, or else nothing; of an undecided one its undecided draw.
-    [[nodiscard]] static auto whole(Gang&& gang, const Requirement& asked) -> Gang {
-        if (!gang.empty() && gang.back().undecided()) { return {gang.back()}; }
-        return gang.size() == asked.gang_size ? std::move(gang) : Gang{};
+    /// Leaves of a gang that is not of the size asked for nothing, or its undecided draw alone.
+    static void drop_unless_whole(Gang& gang, const Requirement& asked) {
+        if (!gang.empty() && gang.back().undecided()) {
+            gang.erase(gang.begin(), gang.end() - 1);
+        } else if (gang.size() < asked.gang_size) {
+            gang.clear();
+        }
     }
 
     /// The gang for a node that became free, with this node first: others of its card, or those of the largest VRAM. So
@@ -316,7 +320,8 @@ public:
             fill(gang, task, tier, random);
             return gang.size() < asked.gang_size && !gang.back().undecided();
         });
-        return whole(std::move(gang), asked);
+        drop_unless_whole(gang, asked);
+        return gang;
     }
 
     /// Calls `f(classes)` for the classes from which other members of a node's gang come, in order of preference, while
