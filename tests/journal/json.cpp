@@ -142,7 +142,7 @@ TEST_CASE("a person may leave out what has a default, and write numbers in the p
     auto expected = allot::RollingQosParameters{};
     expected.penalty = allot::Score::from_ratio(1, 4);
     expected.window = 7;
-    CHECK(told(configure) == told(Configure{expected, 0}));
+    CHECK(told(configure) == told(Configure{expected}));
 
     CHECK(entry_of(R"({"time": -5, "entropy": 7, "command": "Match"})").moment.entropy == allot::Entropy{7});
     CHECK(entry_of(R"({"time": -5, "command": "Match"})").moment.time == allot::TimePoint{allot::Duration{-5}});

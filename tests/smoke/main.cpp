@@ -88,7 +88,7 @@ auto main() -> int {
 
     // The same bytes under every compiler, standard library and machine. It changes with the rules alone; then take the
     // number this prints.
-    const auto golden = std::uint64_t{0x7a7d'befb'5c53'bb13U};
+    const auto golden = std::uint64_t{0x842b'e65a'94d9'bdf3U};
     const auto digest = play(allot::Dispatcher{});
     if (digest != golden) {
         std::fprintf(stderr, "smoke: the digest is 0x%016llx\n", static_cast<unsigned long long>(digest));
