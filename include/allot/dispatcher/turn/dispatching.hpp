@@ -107,7 +107,7 @@ public:
                 traced_gang(task, drawn, 0);
                 start(t, std::move(task), drawn);
                 return;
-            } else if (!drawn.empty()) {  // undecided: it waits, and the trace is told
+            } else if (!drawn.empty()) {  // NOLINT: drawn; undecided, so it waits, and the trace is told
                 traced({DecisionKind::draw, task, drawn.back(), &*moment.entropy});
             }
         }
