@@ -56,7 +56,7 @@ struct Metrics {
     std::array<std::uint64_t, 5> choices{};  ///< By `DecisionKind`: draws, pulls, evictions, copies.
     std::uint64_t rejections = 0;            ///< Rejected tries of draws and copies.
     std::uint64_t scans = 0;                 ///< Draws and copies that an exact scan decided.
-    std::uint64_t undecided = 0;             ///< Draws for a new task that stayed undecided, so that it waits.
+    std::uint64_t undecided = 0;             ///< Draws for a task, new or in a match, that stayed undecided.
     std::uint64_t above_bound = 0;           ///< Weights above their bounds, found by draws and copies. If it is not
                                              ///< zero, the weight policy is not monotone although it claims to be, and
                                              ///< shares are wrong.

@@ -37,7 +37,7 @@ struct Receipt {
     u128 weight_total{};           ///< Sum over all candidates, in units of 2^-92; zero if nothing was
                                    ///< weighed.
     std::uint32_t rejections = 0;  ///< Rejected tries. A draw took one more, unless it stayed undecided.
-    bool scanned = false;          ///< True if weights have no bounds, so that an exact scan decided.
+    bool scanned = false;          ///< True if an exact scan decided: weights have no bounds, or rules version 1.
     NodeId node = NodeId::null();  ///< The node chosen, or the one that pulled; null for an eviction.
     u128 weight{};                 ///< The weight of the node chosen, in the same units.
 

@@ -46,7 +46,7 @@ struct SamplingFrame {
     std::uint32_t tries_max = draw_tries_max;            ///< Tries after which the draw is undecided. 0: after
                                                          ///< `rejections_max` an exact scan decides (rules version 1).
     std::span<const NodePlace> without{};  ///< Nodes that are refused in any case: the line begins without
-                                           ///< their places.
+                                           ///< their places. Rules version 1 makes no use of it.
 };
 
 /// Result of a draw.

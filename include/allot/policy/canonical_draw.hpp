@@ -85,6 +85,57 @@ template <class Index, class Weigh>
     return tried;
 }
 
+/// True if a weight is more than the bound of its place.
+template <class Hit>
+[[nodiscard]] auto exceeds(const Weight& weight, const Hit& hit) -> bool {
+    return weight.raw() > (u128{hit.bound} << 64);
+}
+
+/// True if a point falls within the part of a place that is as long as its weight. `fine()` returns the 64 bits behind
+/// the point. They decide, and are drawn, only when the point falls on the edge itself.
+template <class Hit, class Fine>
+[[nodiscard]] auto falls_within(const Weight& weight, const Hit& hit, const Fine& fine) -> bool {
+    const auto whole = weight.raw().high();  // the same units as bounds and offsets
+    return hit.offset < whole || (hit.offset == whole && fine() < weight.raw().low());
+}
+
+/// The draw from a line whose places are shortened: those of `without` from the beginning, others as they are rejected.
+/// `tried` tells of the tries before it.
+template <class Index, class Weigh>
+[[nodiscard]] auto eliminating_draw(const Index& index, const SamplingFrame& frame, Weigh& weigh, Random& random,
+                                    Draw tried) -> std::optional<Draw> {
+    const auto total = index.total(frame);
+    auto eliminated = Eliminated{};
+    for (const auto& node : frame.without) {
+        index.each_place(frame, node,
+                         [&](std::uint64_t begin, std::uint32_t bound) { eliminated.add(begin, bound, {node.node}); });
+    }
+    for (auto& tries = tried.rejections; tries < frame.tries_max; ++tries) {
+        auto point = std::uint64_t{0};
+        auto fine = std::optional<std::uint64_t>{};  // the 64 bits behind the point, if they are drawn already
+        if (eliminated.empty()) {
+            point = random.below(total);
+        } else {
+            const auto length = eliminated.length(total);
+            if (length == u128{0}) { return std::nullopt; }
+            const auto found = eliminated.find(random.below(length));
+            if (found.place != nullptr) {
+                return Draw{found.place->node, found.place->weight, tries, false, tried.above_bound};
+            }
+            point = found.point.high();
+            fine = found.point.low();
+        }
+        const auto hit = index.locate(frame, point);
+        const auto weight = Weight{weigh(hit.node, hit.model)};
+        tried.above_bound += exceeds(weight, hit) ? 1U : 0U;
+        if (falls_within(weight, hit, [&] { return fine ? *fine : random.next(); })) {
+            return Draw{hit.node, weight, tries, false, tried.above_bound};
+        }
+        if (tries + 1 >= frame.rejections_max) { eliminated.add(point - hit.offset, hit.bound, {hit.node, weight}); }
+    }
+    return tried;
+}
+
 }  // namespace detail
 
 /// The definition of a draw, by rejection sampling. A linear scan and a fast index both compute it, bit for bit.
@@ -115,40 +166,19 @@ template <class Index, class Weigh>
     if (frame.rejections_max == 0) { return detail::scanned_draw(index, frame, weigh, random, {}); }
     const auto eliminates = frame.tries_max > 0;
     auto tried = Draw{no_handle<NodeHandle>};
-    auto eliminated = detail::Eliminated{};
-    for (const auto& node : frame.without) {
-        index.each_place(frame, node,
-                         [&](std::uint64_t begin, std::uint32_t bound) { eliminated.add(begin, bound, {node.node}); });
-    }
-    for (auto& tries = tried.rejections; tries < (eliminates ? frame.tries_max : frame.rejections_max); ++tries) {
-        auto point = std::uint64_t{0};
-        auto fine = std::optional<std::uint64_t>{};  // the 64 bits behind the point
-        if (eliminated.empty()) {
-            point = random.below(total);
-        } else {
-            const auto length = eliminated.length(total);
-            if (length == u128{0}) { return std::nullopt; }
-            const auto found = eliminated.find(random.below(length));
-            if (found.place != nullptr) {
-                return Draw{found.place->node, found.place->weight, tries, false, tried.above_bound};
+    if (!eliminates || frame.without.empty()) {
+        auto& tries = tried.rejections;
+        for (const auto end = frame.rejections_max - (eliminates ? 1U : 0U); tries < end; ++tries) {
+            const auto hit = index.locate(frame, random.below(total));
+            const auto weight = Weight{weigh(hit.node, hit.model)};
+            tried.above_bound += detail::exceeds(weight, hit) ? 1U : 0U;
+            if (detail::falls_within(weight, hit, [&] { return random.next(); })) {
+                return Draw{hit.node, weight, tries, false, tried.above_bound};
             }
-            point = found.point.high();
-            fine = found.point.low();
-        }
-        const auto hit = index.locate(frame, point);
-        const auto weight = Weight{weigh(hit.node, hit.model)};
-        const auto whole = weight.raw().high();  // the same units as bounds and offsets
-        tried.above_bound += weight.raw() > (u128{hit.bound} << 64) ? 1U : 0U;
-        // The bits behind the point decide, and are drawn, only when the point falls on the edge itself.
-        if (hit.offset < whole || (hit.offset == whole && (fine ? *fine : random.next()) < weight.raw().low())) {
-            return Draw{hit.node, weight, tries, false, tried.above_bound};
-        }
-        if (eliminates && tries + 1 >= frame.rejections_max) {
-            eliminated.add(point - hit.offset, hit.bound, {hit.node, weight});
         }
     }
-    if (!eliminates) { return detail::scanned_draw(index, frame, weigh, random, tried); }
-    return tried;
+    return eliminates ? detail::eliminating_draw(index, frame, weigh, random, tried)
+                      : detail::scanned_draw(index, frame, weigh, random, tried);
 }
 
 }}  // namespace allot::v0
