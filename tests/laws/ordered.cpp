@@ -28,6 +28,7 @@ enum class Fault {
     heads_only,
     forgets_groups,
     asks_strangers,
+    asks_twice,
     worst_is_newest,
     worst_of_is_worst,
     double_push,
@@ -62,6 +63,7 @@ struct Queue {
     auto best(std::span<const RequirementId> groups, Fits&& fits) const -> std::optional<TaskHandle> {
         for (const auto& entry : entries) {
             const auto asked = std::find(groups.begin(), groups.end(), entry.group) != groups.end();
+            if (fault == Fault::asks_twice && asked) { (void)fits(entry.task); }
             if (fault == Fault::asks_strangers ? fits(entry.task) && asked
                                                : (asked || fault == Fault::forgets_groups) && fits(entry.task)) {
                 return entry.task;
@@ -99,6 +101,7 @@ TEST_CASE("each fault of a queue is found") {
     CHECK(says(finding(Queue<Fault::heads_only>{}), "is none where the first that fits is task"));
     CHECK(says(finding(Queue<Fault::forgets_groups>{}), "not queued in the groups asked for"));
     CHECK(says(finding(Queue<Fault::asks_strangers>{}), "not queued in the groups asked for"));
+    CHECK(says(finding(Queue<Fault::asks_twice>{}), "in order, each once"));
     CHECK(says(finding(Queue<Fault::worst_is_newest>{}), "worst is task"));
     CHECK(says(finding(Queue<Fault::worst_of_is_worst>{}), "worst_of is task"));
     CHECK(says(finding(Queue<Fault::double_push>{}), "pushing a task that is there already"));

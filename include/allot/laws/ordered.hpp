@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <allot/laws/sample.hpp>
@@ -44,13 +45,16 @@ template <class Q>
     const auto salt = sampler.below(1'000);
     const auto refused_of = sampler.below(5);  // out of 4: none to all
     auto stranger = std::optional<TaskHandle>{};
+    auto asked = std::vector<TaskHandle>{};
     const auto fits = [&](TaskHandle task) {
         const auto known =
             std::find_if(queued.begin(), queued.end(), [&](const auto& entry) { return entry.task == task; });
         if (known == queued.end() || !among(*known)) { stranger = task; }
+        asked.push_back(task);
         return (task.value * std::uint64_t{2'654'435'761U} + salt) / 1'000 % 4 >= refused_of;
     };
     const auto best = linear.best(groups, fits);
+    const auto in_order = std::exchange(asked, {});
     const auto found = queue.best(groups, fits);
     if (stranger) {
         return sentence("best asks about task ", stranger->value, ", which is not queued in the groups asked for");
@@ -59,15 +63,19 @@ template <class Q>
         return sentence("best of ", groups.size(), " groups is ", show(found), " where the first that fits is ",
                         show(best));
     }
+    if (asked != in_order) {
+        return sentence("best asks about ", asked.size(), " tasks, where it has to ask about ", in_order.size(),
+                        " in order, each once");
+    }
     return {};
 }
 
 }  // namespace detail
 
 /// Checks the contract of a queue. Tasks are ordered by highest value, then earlier submission, over all groups asked
-/// for, and tasks that do not fit are skipped. `worst` is the very last task, `worst_of` that of a group; `push` and
-/// `erase` undo each other. It does no harm to erase an absent task or to push a present one, as the dispatcher does
-/// when a policy threw.
+/// for; `best` asks about them in this order, once each, until one fits. `worst` is the very last task, `worst_of` that
+/// of a group; `push` and `erase` undo each other. It does no harm to erase an absent task or to push a present one, as
+/// the dispatcher does when a policy threw.
 ///
 /// @param empty A queue without tasks.
 /// @complexity `steps` changes and as many searches among some fifty tasks.

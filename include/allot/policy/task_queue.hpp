@@ -51,6 +51,7 @@ concept has_erase = requires(P& p, const QueueEntry& entry) {
 };
 
 /// `p.best(groups, fits) -> std::optional<TaskHandle>`: the first in order among all tasks of these groups that `fits`.
+/// It asks about the tasks in this order, once each, because a pull and a match stop after a number of them.
 template <class P>
 concept has_best = requires(const P& p, std::span<const RequirementId> groups, detail::FitsShape fits) {
     { p.best(groups, std::move(fits)) } -> std::same_as<std::optional<TaskHandle>>;

@@ -59,10 +59,9 @@ public:
         --size_;
     }
 
-    /// The first in order among all tasks of the groups that `fits`. It may ask about a task twice.
+    /// The first in order among all tasks of the groups that `fits`.
     /// @complexity O(groups). When the first task does not fit, O((groups + k) log(groups + k)) more for k tasks that
-    /// do not, and an allocation when they are many. It is never more than O(tasks of these groups), which a node pays
-    /// that none of a million tasks fits.
+    /// do not, and an allocation when they are many.
     template <class Fits>
     [[nodiscard]] auto best(std::span<const RequirementId> groups, Fits&& fits) const -> std::optional<TaskHandle> {
         const auto* const first = ends_.first(groups);
@@ -129,10 +128,7 @@ private:
         for (const auto group : groups) {
             if (ends_.filled(group)) { groups_[group.value].for_roots(add_to(group.value)); }
         }
-        auto steps = std::size_t{64};
-        for (const auto group : groups) { steps += ends_.filled(group) ? groups_[group.value].size() / 64 : 0; }
         while (!frontier.empty()) {
-            if (steps-- == 0) { return scan(groups, fits); }
             std::pop_heap(frontier.begin(), frontier.end(), later);
             const auto spot = frontier.back();
             frontier.pop_back();
@@ -141,19 +137,6 @@ private:
             groups_[spot.group].for_next(spot.place, add_to(spot.group));
         }
         return std::nullopt;
-    }
-
-    /// As above, but visits tasks in their order in memory, which takes a small part of the time for each.
-    template <class Fits>
-    [[nodiscard]] auto scan(std::span<const RequirementId> groups, Fits& fits) const -> std::optional<TaskHandle> {
-        const QueueEntry* found = nullptr;
-        for (const auto group : groups) {
-            for (std::uint32_t place = 0; ends_.filled(group) && place < groups_[group.value].size(); ++place) {
-                const auto& entry = groups_[group.value][place];
-                if ((found == nullptr || goes_before(entry, *found)) && fits(entry.task)) { found = &entry; }
-            }
-        }
-        return found == nullptr ? std::nullopt : std::optional{found->task};
     }
 
     std::vector<Heap> groups_;           // by group

@@ -28,12 +28,13 @@ public:
 
     template <class Fits>
     [[nodiscard]] auto best(std::span<const RequirementId> groups, Fits&& fits) const -> std::optional<TaskHandle> {
-        const QueueEntry* found = nullptr;
-        for (const auto& entry : entries_) {
-            const auto candidate = std::find(groups.begin(), groups.end(), entry.group) != groups.end();
-            if (candidate && (found == nullptr || goes_before(entry, *found)) && fits(entry.task)) { found = &entry; }
-        }
-        return found == nullptr ? std::nullopt : std::optional{found->task};
+        auto asked = std::vector<QueueEntry>{};
+        std::copy_if(entries_.begin(), entries_.end(), std::back_inserter(asked), [&](const QueueEntry& entry) {
+            return std::find(groups.begin(), groups.end(), entry.group) != groups.end();
+        });
+        std::sort(asked.begin(), asked.end(), goes_before);
+        const auto found = std::find_if(asked.begin(), asked.end(), [&](const auto& entry) { return fits(entry.task); });
+        return found == asked.end() ? std::nullopt : std::optional{found->task};
     }
 
     [[nodiscard]] auto worst() const -> std::optional<TaskHandle> {
