@@ -55,6 +55,7 @@ enum class Purpose : std::uint8_t {
     validation = 4,   ///< tasks sampled for validation; the subject is the task
     system_test = 5,  ///< the time of a hidden test task; the subject is the node
     job = 6,          ///< the plan of a job; the subject is the job
+    match = 7,        ///< the waiting task at which a match goes on; no subject
 };
 
 /// A stream of random words that is a function of its key alone: (entropy, purpose, subject, attempt, index).

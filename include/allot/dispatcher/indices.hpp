@@ -67,8 +67,17 @@ public:
         tally(h, before, after);
         const auto was = before != nullptr && before->state == TaskState::queued;
         const auto is = after != nullptr && after->state == TaskState::queued;
-        if (was) { view_.queue.erase(view_.entry_of(h, *before)); }
-        if (is) { view_.queue.push(view_.entry_of(h, *after)); }
+        if (was) {
+            view_.queue.erase(view_.entry_of(h, *before));
+            if (view_.gates()) { view_.gated.erase(view_.entry_of(h, *before)); }
+        }
+        if (is) {
+            view_.queue.push(view_.entry_of(h, *after));
+            if (view_.gates()) {
+                view_.gated.push(view_.entry_of(h, *after), span_of(after->models),
+                                 [&] { return view_.rarest(span_of(after->models)); });
+            }
+        }
     }
 
     /// The counters changed: renews the bounds of a stretch of nodes. Where a renewal begins or is complete, no bound
@@ -89,6 +98,7 @@ public:
         // in again under the new ones.
         const auto* const rules = std::get_if<RulesParameters>(&configuration);
         const auto moves = rules != nullptr && (rules->value_doubles_in != view_.rules->value_doubles_in ||
+                                                (rules->narrowing == Narrowing::gate) != view_.gates() ||
                                                 view_.has_quota(*rules) != view_.has_quota(view_.rules.parameters()));
         const auto each_task = [&](bool in) {
             view_.records.tasks().for_each(

@@ -6,6 +6,7 @@
 #include <allot/core/task.hpp>
 #include <allot/dispatcher/operator_stakes.hpp>
 #include <allot/dispatcher/owner_tally.hpp>
+#include <allot/dispatcher/gated_tasks.hpp>
 #include <allot/dispatcher/policy_pack.hpp>
 #include <allot/dispatcher/rules.hpp>
 #include <allot/eligibility/hardware_fit.hpp>
@@ -81,7 +82,7 @@ struct Parts {
           eligibility{Types::Pack::template take<role::eligibility, typename Types::Eligibility>(all)},
           weight_policy{Types::Pack::template take<role::weight, typename Types::WeightPolicy>(all)},
           pool{Types::Pack::template take<role::pool, typename Types::CandidatePool>(all)},
-          queue{Types::Pack::template take<role::queue, typename Types::TaskQueue>(all)},
+          queue{Types::Pack::template take<role::queue, typename Types::TaskQueue>(all)}, gated{queue, records.key()},
           qos{Types::Pack::template take<role::qos, typename Types::QoSTracker>(all)},
           valuation{Types::Pack::template take<role::valuation, typename Types::Valuation>(all)},
           placement{Types::Pack::template take<role::placement, typename Types::Placement>(all)},
@@ -118,6 +119,7 @@ struct Parts {
     [[no_unique_address]] typename Types::WeightPolicy weight_policy;
     typename Types::CandidatePool pool;
     typename Types::TaskQueue queue;
+    GatedTasks<typename Types::TaskQueue> gated;  ///< The same tasks again while the rules have a gate; else none.
     [[no_unique_address]] typename Types::QoSTracker qos;
     [[no_unique_address]] typename Types::Valuation valuation;
     [[no_unique_address]] typename Types::Placement placement;

@@ -10,10 +10,15 @@
 
 namespace allot { inline namespace v0 {
 
+/// Maximum of tasks that a match tries in vain by value, and again by lot (rule 28).
+inline constexpr std::uint32_t match_tries_max = 256;
+/// Maximum of places in the table of tasks that a match looks at by lot.
+inline constexpr std::uint32_t match_places_max = 16 * match_tries_max;
+
 /// Finds nodes for a task and a task for a free node, and decides the next step of a task whose lease ends.
 ///
 /// @complexity of a start or a pull: O(log n + classes + groups), and O(log n) for each model concerned. A pull also
-/// looks once at each task that goes before the best one and does not suit the node.
+/// asks once about each task that goes before the best one and does not suit the node, `pull_tries_max` at most.
 template <class... Ps>
 class Dispatching : public Finishing<Ps...> {
     using Below = Finishing<Ps...>;
@@ -64,34 +69,78 @@ public:
     ///
     /// A start takes candidates away and adds none: no other node gains weight, a model on its disk, or room in a group
     /// by it. So a task that could not start before it cannot start after it, and is not tried again.
-    /// @complexity one draw for each task tried, and two for each that starts.
+    ///
+    /// From rules version 2 on, after `match_tries_max` tasks in vain, it goes on by lot (`match_by_lot`).
+    /// @complexity O(groups), and for each task tried one draw, O(log groups), and the cost of the queue.
     auto match_all() -> std::uint32_t {
         follow_stakes();
-        auto groups = std::vector<RequirementId>{};
-        view.records.fits().requirements().for_each(
-            [&](std::uint32_t r, const Requirement&) { groups.push_back(RequirementId{r}); });
+        auto started = std::uint32_t{0};
+        auto tries = view.eliminates() ? match_tries_max : 0xFFFF'FFFFU;
         auto blocked = set_aside();
-        for (auto started = std::uint32_t{0};; ++started) {
-            std::erase_if(groups, [&](RequirementId r) { return !view.startable(r); });
-            const auto best = view.queue.best(groups, [&](TaskHandle t) {
-                const auto& task = view.records.tasks()[t];
-                const auto drawn = view.draw(task, *moment.entropy);
-                if (complete(drawn)) { return true; }
-                if (!drawn.empty()) { traced({DecisionKind::draw, task, drawn.back(), &*moment.entropy}); }
-                blocked.add(view.entry_of(t, task));
-                return false;
-            });
-            if (!best) {
-                blocked.back();
-                return started;
+        auto heads = std::vector<QueueEntry>{};  // a heap of the groups' best tasks
+        const auto later = [](const QueueEntry& a, const QueueEntry& b) { return goes_before(b, a); };
+        const auto add_head = [&](RequirementId group) {
+            const auto best = view.waiting().best({&group, 1}, [](TaskHandle) { return true; });
+            if (!best) { return; }
+            heads.push_back(view.entry_of(*best, view.records.tasks()[*best]));
+            heads.back().group = group;
+            std::push_heap(heads.begin(), heads.end(), later);
+        };
+        view.each_group(add_head);
+        while (!heads.empty() && tries > 0) {
+            std::pop_heap(heads.begin(), heads.end(), later);
+            const auto head = heads.back();
+            heads.pop_back();
+            if (!view.startable(head.group)) { continue; }
+            if (start_drawn(head.task)) {
+                ++started;
+            } else {
+                --tries;
+                blocked.take(head);
             }
-            blocked.leave();
-            const auto& task = view.records.tasks()[*best];
-            const auto drawn =
-                view.draw(task, *moment.entropy);  // a queue may ask about tasks behind the best one, so draw once more
-            traced_gang(task, drawn, 0);
-            start(*best, Task{task}, drawn);
+            add_head(head.group);
         }
+        blocked.back();
+        return tries > 0 ? started : started + match_by_lot();
+    }
+
+    /// Tries further tasks by handle, from a place on that is drawn by lot. So a task that waits behind many that no
+    /// node can run is tried in one of the next matches. Appends the events of `start`, and returns the number of
+    /// starts.
+    /// @complexity one draw for each task tried; it passes over `match_places_max` places of the table at most.
+    auto match_by_lot() -> std::uint32_t {
+        const auto& tasks = view.records.tasks();
+        const auto reach = tasks.reach();
+        auto random = Random{*moment.entropy, Purpose::match, {}};
+        auto t = TaskHandle{static_cast<std::uint32_t>(random.below(reach))};
+        auto started = std::uint32_t{0};
+        auto tries = match_tries_max;
+        for (auto left = std::min(reach, match_places_max); left > 0 && tries > 0; --left) {
+            const auto* task = tasks.find_record(t);
+            const auto waits = task != nullptr && task->state == TaskState::queued;
+            if (waits && view.startable(task->requirement, view.gates() ? span_of(task->models) : std::span<const ModelId>{})) {
+                if (start_drawn(t)) {
+                    ++started;
+                } else {
+                    --tries;
+                }
+            }
+            t.value = t.value + 1 == reach ? 0 : t.value + 1;
+        }
+        return started;
+    }
+
+    /// Starts a waiting task on the nodes drawn for it; false if there are none. Appends the events of `start`.
+    auto start_drawn(TaskHandle t) -> bool {
+        const auto& task = view.records.tasks()[t];
+        const auto drawn = view.draw(task, *moment.entropy);
+        if (!complete(drawn)) {
+            if (!drawn.empty()) { traced({DecisionKind::draw, task, drawn.back(), &*moment.entropy}); }
+            return false;
+        }
+        traced_gang(task, drawn, 0);
+        start(t, Task{task}, drawn);
+        return true;
     }
 
     /// Tries a new task at once, regardless of the queue (seed 001). Without a candidate or without entropy it waits.

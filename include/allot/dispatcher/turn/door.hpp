@@ -33,7 +33,7 @@ public:
     /// Starts a command at a moment, appending to `to`. All arguments have to outlive it.
     Door(View<Ps...>& whole, const Moment& at, Events& to, const Trace<View<Ps...>>& seen_by)
         : view{whole}, moment{at}, events{to}, trace{seen_by}, records_{whole.records}, queue_{whole.queue},
-          indices_{whole} {}
+          gated_{whole.gated}, indices_{whole} {}
     Door(const Door&) = delete;
     auto operator=(const Door&) -> Door& = delete;
 
@@ -98,11 +98,12 @@ public:
     }
 
     /// Lets tasks stand out of the queue for a while; records stay unchanged.
-    [[nodiscard]] auto set_aside() { return SetAside<Queue>{queue_}; }
+    [[nodiscard]] auto set_aside() { return SetAside<Queue>{view.gates() ? gated_.queue() : queue_}; }
 
 private:
     typename View<Ps...>::State& records_;
     Queue& queue_;
+    GatedTasks<Queue>& gated_;
     Indices<Ps...> indices_;
 };
 

@@ -20,23 +20,19 @@ public:
     /// Puts all tasks back into the queue.
     ~SetAside() { back(); }
 
-    /// Adds a task, which stays in the queue until `leave`.
-    void add(const QueueEntry& entry) { entries_.push_back(entry); }
-    /// Takes out of the queue the tasks that were added since the last call.
-    void leave() {
-        while (left_ < entries_.size()) {
-            queue_.erase(entries_[left_++]);  // counted first: if it throws, the entry goes back, erased or not
-        }
+    /// Takes a task out of the queue.
+    void take(const QueueEntry& entry) {
+        entries_.push_back(entry);  // first: if the queue throws, the entry goes back, erased or not
+        queue_.erase(entry);
     }
     /// Puts all of them back into the queue.
     void back() {
-        for (; left_ > 0; --left_) { queue_.push(entries_[left_ - 1]); }
+        for (; !entries_.empty(); entries_.pop_back()) { queue_.push(entries_.back()); }
     }
 
 private:
     Queue& queue_;
     std::vector<QueueEntry> entries_{};
-    std::size_t left_ = 0;
 };
 
 }}  // namespace allot::v0

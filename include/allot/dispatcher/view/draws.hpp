@@ -15,6 +15,11 @@
 
 namespace allot { inline namespace v0 {
 
+/// Maximum of waiting tasks that a pull asks about in vain (rule 16).
+inline constexpr std::uint32_t pull_tries_max = 1'024;
+/// Number of these tries that a gang takes, because its other members are drawn.
+inline constexpr std::uint32_t gang_tries = 32;
+
 /// The nodes on which one task starts, by member. A draw that was not decided makes a gang of one, `undecided`.
 using Gang = boost::container::small_vector<Draw, 3>;
 
@@ -33,7 +38,7 @@ class Draws : public Weighing<Ps...> {
 
 public:
     using Below::Below;
-    using Below::records, Below::rules, Below::pool, Below::queue, Below::gang_size, Below::holds, Below::holds_all,
+    using Below::records, Below::rules, Below::pool, Below::queue, Below::gated, Below::gates, Below::rarest, Below::gang_size, Below::holds, Below::holds_all,
         Below::is_candidate, Below::admits, Below::boost, Below::can_run, Below::fetch_weight, Below::holders_to_narrow,
         Below::runs_nothing, Below::weight_now, Below::eliminates, Below::place_before;
     using typename Below::WeightPolicy;
@@ -112,11 +117,10 @@ public:
                     one.models = {&model, 1};
                     return pool.count(one);
                 };
-                auto rarest = task.models.begin();
-                for (auto model = rarest; model != task.models.end(); ++model) {
-                    if (holders(*model) < holders(*rarest)) { rarest = model; }
-                }
-                narrowed.models = {&*rarest, 1};
+                const auto fewest = std::min_element(
+                    task.models.begin(), task.models.end(),
+                    [&](const ModelId& a, const ModelId& b) { return holders(a) < holders(b); });
+                narrowed.models = {&*fewest, 1};
             }
             if (const auto drawn = draw_among(task, narrowed, chosen, *wanted, random)) { return drawn; }
             if (*wanted == 0) { return std::nullopt; }
@@ -171,19 +175,27 @@ public:
         return pool.draw(frame, weigh, random);
     }
 
+    /// The waiting tasks in the groups that `groups_for` and `each_group` name.
+    [[nodiscard]] auto waiting() const -> const auto& { return gates() ? gated.queue() : queue; }
+
     /// The waiting task that a node would take if it became free now, as a pull asks. None if it can run none.
+    ///
+    /// From rules version 2 on it asks about `pull_tries_max` tasks at most, a gang counted as `gang_tries` of them. Then
+    /// the answer is none, too (rule 16).
     /// @complexity that of the queue's `best`, with one `can_run` per task asked.
     [[nodiscard]] auto next_for(NodeHandle n) const -> std::optional<TaskHandle> {
         auto possible = std::vector<RequirementId>{};
-        auto asked = std::uint32_t{0};
-        auto weightless = false;
-        const auto best = queue.best(groups_for(n, possible), [&](TaskHandle t) {
+        auto tries = std::uint32_t{0};
+        auto stopped = false;
+        const auto best = waiting().best(groups_for(n, possible), [&](TaskHandle t) {
             const auto& task = records.tasks()[t];
             if (can_run(n, task) && has_gang(n, task)) { return true; }
-            weightless = weightless || (++asked == 1 && runs_nothing(n));
-            return weightless;  // no other task would fit either: the walk ends here
+            const auto first = tries == 0;
+            tries += gang_size(task) == 1 ? 1U : gang_tries;
+            stopped = (first && runs_nothing(n)) || (eliminates() && tries >= pull_tries_max);
+            return stopped;
         });
-        return weightless ? std::nullopt : best;
+        return stopped ? std::nullopt : best;
     }
 
     /// True if a node is not already in the gang and, within a validation group, has a different operator than each
@@ -234,11 +246,32 @@ public:
         return left;
     }
 
-    /// True if enough nodes are free for a requirement. The conditions of single tasks are not checked.
-    [[nodiscard]] auto startable(RequirementId r) const -> bool {
+    /// True if enough nodes are free for the tasks of a group. The conditions of single tasks are not checked.
+    [[nodiscard]] auto startable(RequirementId group) const -> bool {
+        return gates() ? startable(gated.ask(group).requirement, gated.ask(group).models) : startable(group, {});
+    }
+
+    /// The same for tasks of a requirement that get no node without these models.
+    [[nodiscard]] auto startable(RequirementId r, std::span<const ModelId> models) const -> bool {
         const auto& asked = records.fits().value(r);
-        return pool.count(SamplingFrame{records.fits().classes_of(r)}) >= asked.gang_size &&
-               (!asked.same_card || !beginnings(r).empty());
+        auto frame = SamplingFrame{records.fits().classes_of(r)};
+        auto rare = no_handle<ModelId>;
+        if (!models.empty()) {
+            rare = rarest(models);
+            if (records.models().holders(rare) < asked.gang_size) { return false; }
+            frame.models = {&rare, 1};
+        }
+        return pool.count(frame) >= asked.gang_size && (!asked.same_card || !beginnings(r).empty());
+    }
+
+    /// Calls `f(group)` for each group of waiting tasks, and for some without tasks.
+    template <class F>
+    void each_group(F&& f) const {
+        if (gates()) {
+            gated.each([&](RequirementId group, const GateAsk&) { f(group); });
+        } else {
+            records.fits().requirements().for_each([&](std::uint32_t r, const Requirement&) { f(RequirementId{r}); });
+        }
     }
 
     /// Draws further members, each by weight among the nodes left over, until the gang is complete or no node is left.
@@ -345,21 +378,39 @@ public:
 
     /// The groups of tasks that a node, if it were free, could run alone or with other free nodes. `possible` stores
     /// the list if it is a new one.
-    /// @complexity O(1) if there are no gangs, else O(groups) counts of the pool.
+    /// @complexity O(1) if there are neither gangs nor a gate. With gangs, O(groups) counts of the pool. With a gate,
+    /// O(m log m) for the m models of the node, and O(models of the group) for each group that is listed under them.
     [[nodiscard]] auto groups_for(NodeHandle n, std::vector<RequirementId>& possible) const
         -> std::span<const RequirementId> {
         const auto own = records.nodes()[n].node.node_class;
         const auto all = records.fits().requirements_of(own);
-        if (records.fits().gangs() == 0) { return all; }
+        const auto gangs = records.fits().gangs() > 0;
+        if (!gangs && !gates()) { return all; }
         const auto itself = is_candidate(records.nodes()[n]) ? 0U : 1U;  // which the pool does not count
-        const auto free = itself + pool.count(SamplingFrame{records.fits().all_classes()});
-        const auto of_card = itself + pool.count(SamplingFrame{card_of(own, records.fits().all_classes())});
-        std::copy_if(all.begin(), all.end(), std::back_inserter(possible), [&](RequirementId r) {
+        const auto free = !gangs ? 0U : itself + pool.count(SamplingFrame{records.fits().all_classes()});
+        const auto of_card = !gangs ? 0U : itself + pool.count(SamplingFrame{card_of(own, records.fits().all_classes())});
+        const auto has_room = [&](RequirementId r) {
             const auto& asked = records.fits().value(r);
-            return (asked.same_card ? of_card : free) >= asked.gang_size &&
-                   (asked.gang_size == 1 ||
+            return asked.gang_size == 1 ||
+                   ((asked.same_card ? of_card : free) >= asked.gang_size &&
                     itself + pool.count(SamplingFrame{records.fits().classes_of(r)}) >= asked.gang_size);
-        });
+        };
+        if (!gates()) {
+            std::copy_if(all.begin(), all.end(), std::back_inserter(possible), has_room);
+            return possible;
+        }
+        for (const auto r : all) {
+            const auto group = gated.without_models(r);
+            if (group && has_room(r)) { possible.push_back(*group); }
+        }
+        for (const auto& held : records.holdings(n)) {
+            if (!held.on_disk()) { continue; }
+            for (const auto group : gated.under(held.model)) {
+                const auto& ask = gated.ask(group);
+                const auto fits = std::binary_search(all.begin(), all.end(), ask.requirement);
+                if (fits && holds_all(n, ask.models) && has_room(ask.requirement)) { possible.push_back(group); }
+            }
+        }
         return possible;
     }
 

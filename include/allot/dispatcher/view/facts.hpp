@@ -45,6 +45,9 @@ public:
     /// True if a draw eliminates the nodes that it rejects, so that it needs no scan (rule 12).
     [[nodiscard]] auto eliminates() const noexcept -> bool { return records.counters().rules_version >= 2; }
 
+    /// True if a node that lacks a model of a task never gets the task.
+    [[nodiscard]] auto gates() const noexcept -> bool { return rules->narrowing == Narrowing::gate; }
+
     /// True if the rules bound the tasks of one owner, so that tasks have to be counted.
     [[nodiscard]] static auto has_quota(const RulesParameters& rules) -> bool {
         return rules.tasks_per_owner_max != 0xFFFF'FFFFU;
@@ -101,12 +104,23 @@ public:
             std::count_if(models.begin(), models.end(), [](const HeldModel& m) { return m.on_disk(); }));
     }
 
+    /// The model that is on the fewest disks, the first of these models among equals.
+    /// @pre there is a model.
+    [[nodiscard]] auto rarest(std::span<const ModelId> models) const -> ModelId {
+        const auto& known = records.models();
+        return *std::min_element(models.begin(), models.end(),
+                                 [&](ModelId a, ModelId b) { return known.holders(a) < known.holders(b); });
+    }
+
     /// True if all models of a task are on the node's disk.
-    [[nodiscard]] auto holds_all(NodeHandle h, const Task& task) const -> bool {
-        return std::all_of(task.models.begin(), task.models.end(), [&](ModelId model) {
+    [[nodiscard]] auto holds_all(NodeHandle h, std::span<const ModelId> models) const -> bool {
+        return std::all_of(models.begin(), models.end(), [&](ModelId model) {
             const auto* held = holds(h, model);
             return held != nullptr && held->on_disk();
         });
+    }
+    [[nodiscard]] auto holds_all(NodeHandle h, const Task& task) const -> bool {
+        return holds_all(h, span_of(task.models));
     }
 
     /// The entry of a task in the queue's order, also of one that is not queued: its value is aged as the rules say.

@@ -1,0 +1,153 @@
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include <allot/core/grow.hpp>
+#include <allot/core/handle.hpp>
+#include <allot/core/siphash.hpp>
+#include <allot/policy/task_queue.hpp>
+#include <allot/store/interner.hpp>
+
+namespace allot { inline namespace v0 {
+
+/// What a hard gate asks of a node: the requirement and the models, in canonical order.
+struct GateAsk {
+    RequirementId requirement{};
+    std::vector<ModelId> models{};
+
+    friend auto operator==(const GateAsk&, const GateAsk&) -> bool = default;
+};
+
+/// Keyed hash of what a gate asks.
+struct GateAskHash {
+    SipKey key{};
+    [[nodiscard]] auto operator()(const GateAsk& ask) const -> std::uint64_t {
+        auto hasher = SipHash13{key};
+        hasher.word(ask.requirement.value);
+        for (const auto model : ask.models) { hasher.word(model.value); }
+        return hasher.finish();
+    }
+};
+
+/// The waiting tasks by all that a hard gate asks of a node (`Narrowing::gate`), so that a node is asked about those
+/// tasks alone whose models it holds.
+///
+/// It is a second queue with a group for each `GateAsk`. A group without models is listed under its requirement. Any
+/// other one is listed under one of its models: the rarest when its first task came. So a node that goes through the
+/// groups of its own models meets few whose other models it lacks. Where a group is listed decides nothing.
+template <class Queue>
+class GatedTasks {
+public:
+    /// Without tasks. `empty` is a queue without tasks; the key is that of the records.
+    GatedTasks(Queue empty, SipKey key) : queue_{std::move(empty)}, asks_{GateAskHash{key}} {}
+
+    /// Inserts a task. `rarest()` returns the model under which a new group is listed. If it throws, `erase` of the same
+    /// task brings back the state before.
+    /// @complexity that of the queue, and O(models).
+    template <class Rarest>
+    void push(const QueueEntry& entry, std::span<const ModelId> models, const Rarest& rarest) {
+        detail::grow_to(group_of_, std::size_t{entry.task.value} + 1, nothing);
+        auto& group = group_of_[entry.task.value];
+        if (group == nothing) {
+            const auto id = asks_.intern({entry.group, {models.begin(), models.end()}});
+            detail::grow_to(listed_, std::size_t{id} + 1);
+            if (listed_[id] == not_listed) {
+                list(RequirementId{id}, models.empty() ? no_handle<ModelId> : rarest());
+            }
+            asks_.acquire(id);
+            group = RequirementId{id};
+        }
+        queue_.push({entry.task, group, entry.value, entry.sequence});
+    }
+
+    /// Erases a task; an absent one changes nothing.
+    /// @complexity that of the queue.
+    void erase(const QueueEntry& entry) {
+        if (entry.task.value >= group_of_.size() || group_of_[entry.task.value] == nothing) { return; }
+        auto& group = group_of_[entry.task.value];
+        queue_.erase({entry.task, group, entry.value, entry.sequence});
+        asks_.release(group.value);
+        if (asks_.count(group.value) == 0) {
+            unlist(group);
+            (void)asks_.erase_if_unused(group.value);
+        }
+        group = nothing;
+    }
+
+    /// The queue, whose groups are those of this index.
+    [[nodiscard]] auto queue() const noexcept -> const Queue& { return queue_; }
+    [[nodiscard]] auto queue() noexcept -> Queue& { return queue_; }
+
+    /// What the tasks of a group ask for.
+    [[nodiscard]] auto ask(RequirementId group) const -> const GateAsk& { return asks_.value(group.value); }
+
+    /// Calls `f(group, ask)` for each group.
+    template <class F>
+    void each(F&& f) const {
+        asks_.for_each([&](std::uint32_t id, const GateAsk& ask) { f(RequirementId{id}, ask); });
+    }
+    /// The group of the tasks of a requirement that need no model.
+    [[nodiscard]] auto without_models(RequirementId requirement) const -> std::optional<RequirementId> {
+        const auto r = std::size_t{requirement.value};
+        return r < plain_.size() && plain_[r] != nothing ? std::optional{plain_[r]} : std::nullopt;
+    }
+    /// The groups that are listed under a model, in no order.
+    [[nodiscard]] auto under(ModelId model) const -> std::span<const RequirementId> {
+        return model.value < under_.size() ? std::span<const RequirementId>{under_[model.value]}
+                                           : std::span<const RequirementId>{};
+    }
+
+private:
+    static constexpr auto nothing = no_handle<RequirementId>;
+    /// Where a group is listed: at this place under this model, or under its requirement.
+    struct Listing {
+        ModelId under = no_handle<ModelId>;
+        std::uint32_t at = 0xFFFF'FFFFU;
+
+        friend auto operator==(const Listing&, const Listing&) -> bool = default;
+    };
+    static constexpr auto not_listed = Listing{};
+
+    void list(RequirementId group, ModelId model) {
+        if (model == no_handle<ModelId>) {
+            const auto requirement = std::size_t{ask(group).requirement.value};
+            detail::grow_to(plain_, requirement + 1, nothing);
+            plain_[requirement] = group;
+            listed_[group.value].at = 0;
+            return;
+        }
+        detail::grow_to(under_, std::size_t{model.value} + 1);
+        auto& others = under_[model.value];
+        others.push_back(group);
+        listed_[group.value] = {model, static_cast<std::uint32_t>(others.size() - 1)};
+    }
+
+    void unlist(RequirementId group) {
+        const auto where = std::exchange(listed_[group.value], not_listed);
+        if (where.under == no_handle<ModelId>) {
+            plain_[ask(group).requirement.value] = nothing;
+            return;
+        }
+        auto& others = under_[where.under.value];
+        const auto last = others.back();
+        others[where.at] = last;
+        if (last != group) { listed_[last.value].at = where.at; }
+        others.pop_back();
+        if (others.empty()) { others = {}; }
+    }
+
+    Queue queue_;
+    Interner<GateAsk, GateAskHash> asks_;
+    std::vector<RequirementId> group_of_;            // by task
+    std::vector<Listing> listed_;                    // by group
+    std::vector<RequirementId> plain_;               // by requirement
+    std::vector<std::vector<RequirementId>> under_;  // by model
+};
+
+}}  // namespace allot::v0
