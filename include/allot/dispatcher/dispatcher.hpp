@@ -38,8 +38,8 @@ namespace allot { inline namespace v0 {
 /// access. If a policy throws, the state is the one before the command.
 ///
 /// @complexity of a command: O(log n + classes + groups) for n nodes, O(log n) more for each model concerned, and at
-/// most `draw_tries_max` tries a draw. A free node's pull asks further about each waiting task that goes before the best
-/// one and is refused for itself, `pull_tries_max` at most: it avoids the node, is of its group, or finds no gang.
+/// most `draw_tries_max` tries a draw. A free node's pull asks further about each waiting task that goes before the
+/// best one and is refused for itself, `pull_tries_max` at most: it avoids the node, is of its group, or finds no gang.
 /// `match`: O(groups), and a draw for each start and for 2 · `match_tries_max` further tasks at most. `configure` and
 /// `postpone` look at each record. The cost under attack: `benchmarks/hostile.cpp`, `docs/security.md`.
 template <class... Policies>

@@ -16,7 +16,7 @@
 
 namespace allot { inline namespace v0 {
 
-/// What a hard gate asks of a node: the requirement and the models, in canonical order.
+/// The requirement and the models, in canonical order, that a hard gate asks of a node.
 struct GateAsk {
     RequirementId requirement{};
     std::vector<ModelId> models{};
@@ -24,7 +24,7 @@ struct GateAsk {
     friend auto operator==(const GateAsk&, const GateAsk&) -> bool = default;
 };
 
-/// Keyed hash of what a gate asks.
+/// Keyed hash of a `GateAsk`.
 struct GateAskHash {
     SipKey key{};
     [[nodiscard]] auto operator()(const GateAsk& ask) const -> std::uint64_t {
@@ -47,8 +47,8 @@ public:
     /// Without tasks. `empty` is a queue without tasks; the key is that of the records.
     GatedTasks(Queue empty, SipKey key) : queue_{std::move(empty)}, asks_{GateAskHash{key}} {}
 
-    /// Inserts a task. `rarest()` returns the model under which a new group is listed. If it throws, `erase` of the same
-    /// task brings back the state before.
+    /// Inserts a task. `rarest()` returns the model under which a new group is listed. If it throws, `erase` of the
+    /// same task brings back the state before.
     /// @complexity that of the queue, and O(models).
     template <class Rarest>
     void push(const QueueEntry& entry, std::span<const ModelId> models, const Rarest& rarest) {
@@ -57,9 +57,7 @@ public:
         if (group == nothing) {
             const auto id = asks_.intern({entry.group, {models.begin(), models.end()}});
             detail::grow_to(listed_, std::size_t{id} + 1);
-            if (listed_[id] == not_listed) {
-                list(RequirementId{id}, models.empty() ? no_handle<ModelId> : rarest());
-            }
+            if (listed_[id] == not_listed) { list(RequirementId{id}, models.empty() ? no_handle<ModelId> : rarest()); }
             asks_.acquire(id);
             group = RequirementId{id};
         }
@@ -84,7 +82,7 @@ public:
     [[nodiscard]] auto queue() const noexcept -> const Queue& { return queue_; }
     [[nodiscard]] auto queue() noexcept -> Queue& { return queue_; }
 
-    /// What the tasks of a group ask for.
+    /// The requirement and the models of a group's tasks.
     [[nodiscard]] auto ask(RequirementId group) const -> const GateAsk& { return asks_.value(group.value); }
 
     /// Calls `f(group, ask)` for each group.

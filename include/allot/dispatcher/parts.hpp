@@ -4,9 +4,9 @@
 
 #include <allot/core/command.hpp>
 #include <allot/core/task.hpp>
+#include <allot/dispatcher/gated_tasks.hpp>
 #include <allot/dispatcher/operator_stakes.hpp>
 #include <allot/dispatcher/owner_tally.hpp>
-#include <allot/dispatcher/gated_tasks.hpp>
 #include <allot/dispatcher/policy_pack.hpp>
 #include <allot/dispatcher/rules.hpp>
 #include <allot/eligibility/hardware_fit.hpp>

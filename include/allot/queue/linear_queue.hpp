@@ -33,7 +33,8 @@ public:
             return std::find(groups.begin(), groups.end(), entry.group) != groups.end();
         });
         std::sort(asked.begin(), asked.end(), goes_before);
-        const auto found = std::find_if(asked.begin(), asked.end(), [&](const auto& entry) { return fits(entry.task); });
+        const auto found =
+            std::find_if(asked.begin(), asked.end(), [&](const auto& entry) { return fits(entry.task); });
         return found == asked.end() ? std::nullopt : std::optional{found->task};
     }
 

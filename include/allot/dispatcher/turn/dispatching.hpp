@@ -10,9 +10,9 @@
 
 namespace allot { inline namespace v0 {
 
-/// Maximum of tasks that a match tries in vain by value, and again by lot (rule 28).
+/// Maximum of tasks that a match tries in vain by value, and again from a random place on (rule 28).
 inline constexpr std::uint32_t match_tries_max = 256;
-/// Maximum of places in the table of tasks that a match looks at by lot.
+/// Maximum of places in the table of tasks that a match looks at from that random place on.
 inline constexpr std::uint32_t match_places_max = 16 * match_tries_max;
 
 /// Finds nodes for a task and a task for a free node, and decides the next step of a task whose lease ends.
@@ -70,7 +70,7 @@ public:
     /// A start takes candidates away and adds none: no other node gains weight, a model on its disk, or room in a group
     /// by it. So a task that could not start before it cannot start after it, and is not tried again.
     ///
-    /// From rules version 2 on, after `match_tries_max` tasks in vain, it goes on by lot (`match_by_lot`).
+    /// From rules version 2 on, after `match_tries_max` tasks in vain, it goes on in `match_elsewhere`.
     /// @complexity O(groups), and for each task tried one draw, O(log groups), and the cost of the queue.
     auto match_all() -> std::uint32_t {
         follow_stakes();
@@ -101,14 +101,13 @@ public:
             add_head(head.group);
         }
         blocked.back();
-        return tries > 0 ? started : started + match_by_lot();
+        return tries > 0 ? started : started + match_elsewhere();
     }
 
-    /// Tries further tasks by handle, from a place on that is drawn by lot. So a task that waits behind many that no
-    /// node can run is tried in one of the next matches. Appends the events of `start`, and returns the number of
-    /// starts.
+    /// Tries further tasks by handle, from a random place on. So a task that waits behind many that no node can run is
+    /// tried in one of the next matches. Appends the events of `start`, and returns the number of starts.
     /// @complexity one draw for each task tried; it passes over `match_places_max` places of the table at most.
-    auto match_by_lot() -> std::uint32_t {
+    auto match_elsewhere() -> std::uint32_t {
         const auto& tasks = view.records.tasks();
         const auto reach = tasks.reach();
         auto random = Random{*moment.entropy, Purpose::match, {}};
@@ -118,12 +117,10 @@ public:
         for (auto left = std::min(reach, match_places_max); left > 0 && tries > 0; --left) {
             const auto* task = tasks.find_record(t);
             const auto waits = task != nullptr && task->state == TaskState::queued;
-            if (waits && view.startable(task->requirement, view.gates() ? span_of(task->models) : std::span<const ModelId>{})) {
-                if (start_drawn(t)) {
-                    ++started;
-                } else {
-                    --tries;
-                }
+            if (waits && view.startable(*task)) {
+                const auto starts = start_drawn(t);
+                started += starts ? 1U : 0U;
+                tries -= starts ? 0U : 1U;
             }
             t.value = t.value + 1 == reach ? 0 : t.value + 1;
         }

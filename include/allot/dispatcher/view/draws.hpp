@@ -38,9 +38,10 @@ class Draws : public Weighing<Ps...> {
 
 public:
     using Below::Below;
-    using Below::records, Below::rules, Below::pool, Below::queue, Below::gated, Below::gates, Below::rarest, Below::gang_size, Below::holds, Below::holds_all,
-        Below::is_candidate, Below::admits, Below::boost, Below::can_run, Below::fetch_weight, Below::holders_to_narrow,
-        Below::runs_nothing, Below::weight_now, Below::eliminates, Below::place_before;
+    using Below::records, Below::rules, Below::pool, Below::queue, Below::gated, Below::gates, Below::rarest,
+        Below::gang_size, Below::holds, Below::holds_all, Below::is_candidate, Below::admits, Below::boost,
+        Below::can_run, Below::fetch_weight, Below::holders_to_narrow, Below::runs_nothing, Below::weight_now,
+        Below::eliminates, Below::place_before;
     using typename Below::WeightPolicy;
 
     /// The frame of a draw among these classes, without these nodes. While bounds are renewed they are loose, so there
@@ -117,9 +118,9 @@ public:
                     one.models = {&model, 1};
                     return pool.count(one);
                 };
-                const auto fewest = std::min_element(
-                    task.models.begin(), task.models.end(),
-                    [&](const ModelId& a, const ModelId& b) { return holders(a) < holders(b); });
+                const auto fewest =
+                    std::min_element(task.models.begin(), task.models.end(),
+                                     [&](const ModelId& a, const ModelId& b) { return holders(a) < holders(b); });
                 narrowed.models = {&*fewest, 1};
             }
             if (const auto drawn = draw_among(task, narrowed, chosen, *wanted, random)) { return drawn; }
@@ -180,8 +181,8 @@ public:
 
     /// The waiting task that a node would take if it became free now, as a pull asks. None if it can run none.
     ///
-    /// From rules version 2 on it asks about `pull_tries_max` tasks at most, a gang counted as `gang_tries` of them. Then
-    /// the answer is none, too (rule 16).
+    /// From rules version 2 on it asks about `pull_tries_max` tasks at most, a gang counted as `gang_tries` of them.
+    /// Then the answer is none, too (rule 16).
     /// @complexity that of the queue's `best`, with one `can_run` per task asked.
     [[nodiscard]] auto next_for(NodeHandle n) const -> std::optional<TaskHandle> {
         auto possible = std::vector<RequirementId>{};
@@ -249,6 +250,11 @@ public:
     /// True if enough nodes are free for the tasks of a group. The conditions of single tasks are not checked.
     [[nodiscard]] auto startable(RequirementId group) const -> bool {
         return gates() ? startable(gated.ask(group).requirement, gated.ask(group).models) : startable(group, {});
+    }
+
+    /// The same for the group of a task.
+    [[nodiscard]] auto startable(const Task& task) const -> bool {
+        return startable(task.requirement, gates() ? span_of(task.models) : std::span<const ModelId>{});
     }
 
     /// The same for tasks of a requirement that get no node without these models.
@@ -388,7 +394,8 @@ public:
         if (!gangs && !gates()) { return all; }
         const auto itself = is_candidate(records.nodes()[n]) ? 0U : 1U;  // which the pool does not count
         const auto free = !gangs ? 0U : itself + pool.count(SamplingFrame{records.fits().all_classes()});
-        const auto of_card = !gangs ? 0U : itself + pool.count(SamplingFrame{card_of(own, records.fits().all_classes())});
+        const auto of_card =
+            !gangs ? 0U : itself + pool.count(SamplingFrame{card_of(own, records.fits().all_classes())});
         const auto has_room = [&](RequirementId r) {
             const auto& asked = records.fits().value(r);
             return asked.gang_size == 1 ||
