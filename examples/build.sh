@@ -11,6 +11,10 @@ build=$root/build/examples
 # shellcheck source=../tests/support/debian.sh
 . "$root/tests/support/debian.sh"
 need_for library build examples
+case $example in
+    allotd | follower) need_for service ;;
+    jobs) need_for jobs ;;
+esac
 
 mkdir -p "$build"
 echo "build.sh: building $example, which takes a minute the first time" >&2
