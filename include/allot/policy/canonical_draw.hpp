@@ -168,7 +168,8 @@ template <class Index, class Weigh>
     auto tried = Draw{no_handle<NodeHandle>};
     if (!eliminates || frame.without.empty()) {
         auto& tries = tried.rejections;
-        for (const auto end = frame.rejections_max - (eliminates ? 1U : 0U); tries < end; ++tries) {
+        const auto end = eliminates ? std::min(frame.rejections_max - 1, frame.tries_max) : frame.rejections_max;
+        for (; tries < end; ++tries) {
             const auto hit = index.locate(frame, random.below(total));
             const auto weight = Weight{weigh(hit.node, hit.model)};
             tried.above_bound += detail::exceeds(weight, hit) ? 1U : 0U;
