@@ -26,7 +26,7 @@ const auto covered = std::optional{std::vector{record(0), record(1)}};
 }  // namespace
 
 TEST_CASE("the escrow is asked for once, under the job's own key, and the answer ends the job") {
-    auto f = Finaliser{plan.job(), node(1).node};
+    auto f = Finaliser{plan.job(), plan.slicing().macro_count, node(1).node};
     CHECK(f.conclude(std::nullopt, 3).error == JobError::not_covered);
     const auto asked = f.conclude(covered, 3);
     const auto* request = asked.get<event::EscrowReleaseRequested>();
@@ -41,12 +41,12 @@ TEST_CASE("the escrow is asked for once, under the job's own key, and the answer
     CHECK(f.final_record() == request->as);
     CHECK(f.conclude(covered, 4).events.empty());
     // The key is the same for whoever asks.
-    auto other = Finaliser{plan.job(), node(2).node};
+    auto other = Finaliser{plan.job(), plan.slicing().macro_count, node(2).node};
     CHECK(other.conclude(covered, 9).get<event::EscrowReleaseRequested>()->idempotency_key == request->idempotency_key);
 }
 
 TEST_CASE("a job with a dead MicroJob ends failed, and its escrow is not released") {
-    auto f = Finaliser{plan.job(), node(1).node};
+    auto f = Finaliser{plan.job(), plan.slicing().macro_count, node(1).node};
     const auto asked = f.conclude(std::vector{record(0), record(1, JobOutcome::failed)}, 3);
     CHECK(asked.get<event::EscrowReleaseRequested>() == nullptr);
     REQUIRE(asked.get<event::EscrowRefundRequested>() != nullptr);
@@ -54,8 +54,8 @@ TEST_CASE("a job with a dead MicroJob ends failed, and its escrow is not release
 }
 
 TEST_CASE("what was settled first is how the job ended, whoever asks later") {
-    auto first = Finaliser{plan.job(), node(1).node};
-    auto second = Finaliser{plan.job(), node(2).node};
+    auto first = Finaliser{plan.job(), plan.slicing().macro_count, node(1).node};
+    auto second = Finaliser{plan.job(), plan.slicing().macro_count, node(2).node};
     const auto as = first.conclude(covered, 3).get<event::EscrowReleaseRequested>()->as;
     (void)second.conclude(std::vector{record(0), record(1, JobOutcome::failed)}, 2);
     (void)first.on_settlement({plan.job(), true, as, {}});
@@ -64,7 +64,7 @@ TEST_CASE("what was settled first is how the job ended, whoever asks later") {
 }
 
 TEST_CASE("a refused settlement names the culprits, and the escrow can be asked for again") {
-    auto f = Finaliser{plan.job(), node(1).node};
+    auto f = Finaliser{plan.job(), plan.slicing().macro_count, node(1).node};
     (void)f.conclude(covered, 3);
     const auto culprit = allot::Rejection{hash_of(0), {0, 0}, node(1).node, node(1).wallet};
     CHECK(f.on_settlement({plan.job(), false, {}, {culprit}}).get<event::SettlementFailed>()->culprits.size() == 1);
@@ -73,12 +73,15 @@ TEST_CASE("a refused settlement names the culprits, and the escrow can be asked 
 }
 
 TEST_CASE("answers nobody asked for are refused and change nothing") {
-    auto f = Finaliser{plan.job(), node(1).node};
+    auto f = Finaliser{plan.job(), plan.slicing().macro_count, node(1).node};
     CHECK(f.on_settlement({plan.job(), true, {}, {}}).error == JobError::settlement_unasked);
     (void)f.conclude(covered, 3);
     CHECK(f.on_settlement({allot::JobId{"another"}, true, {}, {}}).error == JobError::job_unknown);
     auto wrong = allot::FinalRecord{plan.job(), 1, node(1).node, JobOutcome::complete, {hash_of(1)}, {}};
     CHECK(f.on_settlement({plan.job(), true, wrong, {}}).error == JobError::record_invalid);
+    CHECK(f.finish(wrong).error == JobError::record_invalid);
+    wrong.macros.resize(3, hash_of(2));  // right in itself, but of another number of MacroJobs
+    wrong.digest = digest_of(wrong);
     CHECK(f.finish(wrong).error == JobError::record_invalid);
     CHECK(f.asking());
     CHECK_FALSE(f.final_record());
@@ -92,7 +95,7 @@ TEST_CASE("of two records of the end the same one stays, whichever is heard firs
     };
     const auto a = end(JobOutcome::failed, 1);
     const auto b = end(JobOutcome::complete, 7);
-    auto one = Finaliser{plan.job(), node(1).node};
+    auto one = Finaliser{plan.job(), plan.slicing().macro_count, node(1).node};
     auto two = one;
     (void)one.finish(a);
     (void)one.finish(b);

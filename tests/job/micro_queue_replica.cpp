@@ -122,6 +122,12 @@ TEST_CASE("malformed and foreign messages are refused with their own error and c
                 s.final = allot::FinalRecord{plan.job, 1, node(1).node, allot::JobOutcome::complete, {hash_of(1)}, {}};
             }),
             JobError::record_invalid);
+    refuses(p.a, with([](S& s) {  // right in itself, but of another number of MacroJobs
+                s.final = allot::FinalRecord{plan.job, 1, node(1).node, allot::JobOutcome::complete, {}, {}};
+                s.final->macros.resize(plan.macro_count + 1, hash_of(1));
+                s.final->digest = digest_of(*s.final);
+            }),
+            JobError::record_invalid);
     refuses(p.a, hear(message::OwnershipRequest{plan.job, 0, allot::NodeId{""}, node(1).wallet, 1}),
             JobError::node_invalid);
     refuses(p.a, hear(message::OwnershipRequest{plan.job, 0, node(3).node, allot::WalletId{""}, 1}),
@@ -338,6 +344,14 @@ TEST_CASE("who is known to be gone loses its lease and its place in line at once
         (void)r.fail(at(2s));
         CHECK((r.tick(at(3s)).get<event::OwnershipGranted>() == nullptr) == gone_first);
     }
+}
+
+TEST_CASE("the owner of a queue refuses to end or renew a lease of a MicroJob that does not exist", "[K1]") {
+    auto owner = replica(1);
+    (void)owner.create(at(0s));
+    const auto says = [&](const auto& told) { return owner.on_message(told, at(1s)).error; };
+    CHECK(says(message::LeaseReturned{plan.job, {0, 77}, node(3).node, {1, 1, 1}}) == JobError::micro_unknown);
+    CHECK(says(message::RenewalRequest{plan.job, {0, 77}, node(3).node, {1, 1, 1}}) == JobError::micro_unknown);
 }
 
 TEST_CASE("a completion can be fenced: then only the current lease's result counts") {

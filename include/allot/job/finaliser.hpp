@@ -34,8 +34,9 @@ struct Settlement {
 /// choice of the record to `before`.
 class Finaliser {
 public:
-    /// Makes a finaliser for this job and node.
-    Finaliser(JobId job, NodeId self) : job_{std::move(job)}, self_{std::move(self)} {}
+    /// Makes a finaliser for a job of so many MacroJobs, and this node.
+    Finaliser(JobId job, std::uint32_t macro_count, NodeId self)
+        : job_{std::move(job)}, macro_count_{macro_count}, self_{std::move(self)} {}
 
     /// The record of the job's end, once known.
     [[nodiscard]] auto final_record() const noexcept -> const std::optional<FinalRecord>& { return final_; }
@@ -69,7 +70,7 @@ public:
     [[nodiscard]] auto on_settlement(const Settlement& settlement) -> JobEffects {
         if (settlement.job != job_) { return refused(JobError::job_unknown); }
         if (!asked_) { return refused(JobError::settlement_unasked); }
-        if (settlement.settled_as && fault_of(job_, asked_->macros.size(), *settlement.settled_as)) {
+        if (settlement.settled_as && fault_of(job_, macro_count_, *settlement.settled_as)) {
             return refused(JobError::record_invalid);
         }
         const auto asked = *std::exchange(asked_, std::nullopt);
@@ -82,7 +83,7 @@ public:
     /// Receives another node's record of the job's end. Of two records every node keeps the same one.
     /// Error: `record_invalid`. @complexity linear in the record.
     [[nodiscard]] auto finish(const FinalRecord& record) -> JobEffects {
-        if (fault_of(job_, record.macros.size(), record)) { return refused(JobError::record_invalid); }
+        if (fault_of(job_, macro_count_, record)) { return refused(JobError::record_invalid); }
         auto out = JobEffects{};
         if (final_ && !before(record, *final_)) { return out; }
         final_ = record;
@@ -94,6 +95,7 @@ public:
 
 private:
     JobId job_;
+    std::uint32_t macro_count_;
     NodeId self_;
     std::optional<FinalRecord> asked_{};
     std::optional<FinalRecord> final_{};

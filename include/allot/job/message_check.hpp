@@ -37,7 +37,7 @@ namespace allot { inline namespace v0 {
     check_all(snapshot.results);
     check_all(snapshot.rejected);
     check_all(snapshot.records);
-    if (!fault && snapshot.final) { fault = fault_of(plan.job, snapshot.final->macros.size(), *snapshot.final); }
+    if (!fault && snapshot.final) { fault = fault_of(plan.job, plan.macro_count, *snapshot.final); }
     return fault;
 }
 

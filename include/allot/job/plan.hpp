@@ -71,6 +71,7 @@ struct JobSpec {
 struct MacroPlan {
     JobId job;
     std::uint32_t macro = 0;
+    std::uint32_t macro_count = 0;  ///< Number of MacroJobs of the job.
     Hash256 id{};
     std::vector<Hash256> micros{};       ///< The ids of its MicroJobs; they do not reveal which of them verify.
     std::uint32_t blocks_per_micro = 0;  ///< Number of hashes in a result.
@@ -155,6 +156,7 @@ public:
         const auto first = micros_.begin() + static_cast<std::ptrdiff_t>(std::size_t{macro} * slicing_.items());
         return {job_,
                 macro,
+                slicing_.macro_count,
                 macros_[macro],
                 {first, first + static_cast<std::ptrdiff_t>(slicing_.items())},
                 slicing_.blocks_per_micro,

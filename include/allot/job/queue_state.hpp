@@ -218,6 +218,7 @@ public:
     /// Ends a lease; the MicroJob is open again after the retry delay. Errors: those of `LeaseTable::release`.
     /// @complexity O(log n).
     auto give_back(std::uint32_t micro, const FencingToken& token, TimePoint now) -> LeaseFault {
+        if (leases_.find(micro) == nullptr) { return LeaseFault::unknown; }
         return leases_.release(micro, token, clock(now) + retry_delay(micro));
     }
 
