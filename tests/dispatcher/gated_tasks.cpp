@@ -21,8 +21,10 @@ struct GatedTask {
 
 /// A task of one of three requirements that needs up to two of four models.
 auto gated_task(std::uint32_t handle, allot::Random& random) -> GatedTask {
-    auto task = GatedTask{{allot::TaskHandle{handle}, allot::RequirementId{static_cast<std::uint32_t>(random.below(3))},
-                           {random.below(5), 1}, handle},
+    auto task = GatedTask{{allot::TaskHandle{handle},
+                           allot::RequirementId{static_cast<std::uint32_t>(random.below(3))},
+                           {random.below(5), 1},
+                           handle},
                           {}};
     for (std::uint32_t model = 0; model < 4 && task.models.size() < 2; ++model) {
         if (random.below(3) == 0) { task.models.push_back(allot::ModelId{model}); }

@@ -62,7 +62,8 @@ private:
         }
     }
 
-    // ---- values out of bytes, most of them likely ones ----------------------------------------------------------------
+    // ---- values out of bytes, most of them likely ones
+    // ----------------------------------------------------------------
 
     auto node() -> allot::NodeId {
         const auto i = in_.byte() % 8U;
@@ -94,7 +95,7 @@ private:
             case 1: return TimePoint::min();
             case 2: return TimePoint::max();
             case 3: return {};
-            default: return near + allot::Duration{in_.byte() * 100};
+            default: return std::clamp(near, TimePoint{}, allot::time_point_max) + allot::Duration{in_.byte() * 100};
         }
     }
     auto digest() -> allot::Hash256 {
@@ -129,8 +130,8 @@ private:
                 in_.byte() % 2 == 0 ? allot::RejectReason::culprit : allot::RejectReason::tie_break};
     }
     auto macro_record() -> allot::MacroRecord {
-        auto record = allot::MacroRecord{job(), macro(), count(1), node(), allot::JobOutcome::complete, {}, {}, false,
-                                         {}};
+        auto record =
+            allot::MacroRecord{job(), macro(), count(1), node(), allot::JobOutcome::complete, {}, {}, false, {}};
         for (auto i = small(1) == 0 ? 3U : in_.byte() % 5U; i > 0; --i) {
             record.accepted.push_back({digest(), node(), wallet()});
             if (record.accepted.back().digest == allot::Hash256{}) { record.outcome = allot::JobOutcome::failed; }
@@ -168,8 +169,8 @@ private:
                 case 4: item.not_before = time(control.clock); break;
                 case 5: item.attempts = small(6); break;
                 case 6:
-                    item.hold = allot::MicroLeases::Grant{node(), token(), time(control.clock), time(control.clock),
-                                                          small(3)};
+                    item.hold =
+                        allot::MicroLeases::Grant{node(), token(), time(control.clock), time(control.clock), small(3)};
                     break;
                 case 7: control.accepted[in_.byte() % control.accepted.size()] = digest(); break;
                 case 8: control.requests.push_back({node(), wallet(), count(1), time(control.clock)}); break;
@@ -209,7 +210,8 @@ private:
                 return m;
             }
             case 10: return message::MicroDone{job(), key(), digest()};
-            case 11: return in_.byte() < 250 ? JobMessage{message::JobsQuery{node()}} : message::JobEnded{final_record()};
+            case 11:
+                return in_.byte() < 250 ? JobMessage{message::JobsQuery{node()}} : message::JobEnded{final_record()};
             case 12: return message::ClaimIntent{claim(), {node(), count(1)}};
             default:
                 return in_.byte() % 2 == 0 ? JobMessage{message::VoteRequest{claim(), {node(), count(1)}}}
@@ -218,7 +220,8 @@ private:
     }
     auto claim() -> allot::Hash256 { return claims_.empty() ? digest() : claims_[in_.byte() % claims_.size()].claim; }
 
-    // ---- the run -------------------------------------------------------------------------------------------------------
+    // ---- the run
+    // -------------------------------------------------------------------------------------------------------
 
     void step() {
         victim_ = in_.byte() % 2U;
@@ -243,8 +246,8 @@ private:
             case 7: {
                 if (claims_.empty()) { return; }
                 const auto asked = claims_[in_.byte() % claims_.size()];
-                return heard(victim_, worker.on_store(asked.claim, in_.byte() < 200 ? asked.bid : allot::ClaimBid{node()},
-                                                      now_));
+                return heard(victim_, worker.on_store(asked.claim,
+                                                      in_.byte() < 200 ? asked.bid : allot::ClaimBid{node()}, now_));
             }
             case 8: return heard(victim_, worker.reject(rejection(), now_));
             case 9: {

@@ -31,7 +31,8 @@ public:
     /// Starts without a queue. Throws `std::invalid_argument` if `parameters.fault()` is not null.
     JobParticipation(JobPlan plan, JobNode self, const JobParameters& parameters, TimePoint now)
         : self_{std::move(self)}, parameters_{detail::sound(parameters)}, tracker_{std::move(plan), parameters.claim},
-          finaliser_{tracker_.plan().job(), tracker_.plan().slicing().macro_count, self_.node}, announce_at_{now + parameters.claim / 3} {}
+          finaliser_{tracker_.plan().job(), tracker_.plan().slicing().macro_count, self_.node},
+          announce_at_{now + parameters.claim / 3} {}
 
     /// The node's knowledge of the whole job.
     [[nodiscard]] auto tracker() const noexcept -> const JobTracker& { return tracker_; }
