@@ -22,7 +22,7 @@ struct Case {
         for (auto& hash : hashes) { hash = allot::RecordHasher{"lie"}.hash(hash).word(micro).finish(); }
         results[micro].digest = digest_of(plan.job, results[micro]);
     }
-    [[nodiscard]] auto verdict() const -> allot::Verdict {
+    [[nodiscard]] auto verdict() const -> allot::MacroVerdict {
         auto pointers = std::vector<const allot::ResultRecord*>{};
         for (const auto& result : results) { pointers.push_back(&result); }
         return *allot::judge(plan, secret, pointers);

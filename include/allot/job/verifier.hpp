@@ -54,7 +54,7 @@ namespace allot { inline namespace v0 {
 }
 
 /// The verdict of the secret's holder on a MacroJob.
-struct Verdict {
+struct MacroVerdict {
     std::vector<Rejection> rejected{};  ///< Rejected results; if empty, the MacroJob is verified.
     /// A verifier also computed blocks that it verified, so that part proves nothing (rule 32).
     bool self_verified = false;
@@ -78,7 +78,8 @@ struct Verdict {
 /// @complexity O(n log n) in the length of the lists.
 template <class Same = std::equal_to<>>
 [[nodiscard]] auto judge(const MacroPlan& plan, const MacroSecret& secret,
-                         const std::vector<const ResultRecord*>& results, Same same = {}) -> Result<Verdict, JobError> {
+                         const std::vector<const ResultRecord*>& results, Same same = {})
+    -> Result<MacroVerdict, JobError> {
     if (results.size() != plan.items() || secret.blocks.size() != plan.items() ||
         secret.picks.size() != secret.verifiers.size()) {
         return FailureOf<JobError>{JobError::macro_unknown};
@@ -86,7 +87,7 @@ template <class Same = std::equal_to<>>
     if (std::find(results.begin(), results.end(), nullptr) != results.end()) {
         return FailureOf<JobError>{JobError::not_covered};
     }
-    auto verdict = Verdict{};
+    auto verdict = MacroVerdict{};
     auto guilty = std::map<std::uint32_t, RejectReason>{};
     const auto blame = [&](std::uint32_t micro, RejectReason reason) {
         const auto [at, fresh] = guilty.try_emplace(micro, reason);
