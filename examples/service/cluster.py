@@ -1,6 +1,8 @@
 """Starts members of etcd and replicas of allotd on this machine, for tests: each is a process that can be killed."""
+import contextlib
 import json
 import os
+import random
 import shutil
 import signal
 import socket
@@ -14,9 +16,11 @@ from client import Client
 
 
 def free_port():
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        return s.getsockname()[1]
+    """A port below those that the system gives to connections: it is still free when a process is started again."""
+    while True:
+        with contextlib.suppress(OSError), socket.socket() as s:
+            s.bind(("127.0.0.1", random.randrange(10_000, 32_000)))
+            return s.getsockname()[1]
 
 
 class Process:

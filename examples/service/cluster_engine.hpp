@@ -160,6 +160,7 @@ private:
         parameters.replicas = own_.replicas;
         const auto first = Entry{own_.id, 0, this->wall(), allot::entry::Parameters{1, parameters}};
         const auto version = allot::json_text({{"entry_version", allot::entry_version},
+                                               {"packed", "zstd"},
                                                {"preset", this->options_.preset},
                                                {"stake_cap", allot::json_of(this->options_.stake_cap)},
                                                {"replicas", own_.replicas}});

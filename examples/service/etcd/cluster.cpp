@@ -11,6 +11,7 @@
 
 #include "client.hpp"
 #include "ordered_log.hpp"
+#include "packed.hpp"
 
 namespace service {
 
@@ -175,7 +176,7 @@ struct Cluster::Threads {
             auto page = std::vector<allot::LoggedEntry>{};
             for (const auto& event : response.events()) {
                 const auto& kv = event.kv();
-                page.push_back({static_cast<std::uint64_t>(kv.mod_revision()), {kv.value().begin(), kv.value().end()}});
+                page.push_back({static_cast<std::uint64_t>(kv.mod_revision()), etcd::unpacked(kv.value())});
             }
             push(std::move(page));
         }

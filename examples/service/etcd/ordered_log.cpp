@@ -7,6 +7,8 @@
 
 #include <fmt/format.h>
 
+#include "packed.hpp"
+
 namespace service::etcd {
 
 namespace {
@@ -31,7 +33,7 @@ auto hex_of(std::uint64_t number) -> std::string { return fmt::format("{:016x}",
 
 auto OrderedLog::append(allot::ReplicaId proposer, std::uint64_t nonce, std::span<const std::uint8_t> bytes)
     -> allot::Result<std::uint64_t, allot::OrderedLogError> {
-    const auto value = std::string{bytes.begin(), bytes.end()};
+    const auto value = packed(bytes);
     while (true) {
         auto& lane = own_lanes_[proposer];
         if (lane == 0) { lane = std::uint64_t{std::random_device{}()} << 32U | proposer; }
@@ -117,7 +119,7 @@ auto OrderedLog::fill(Lane& lane) -> bool {
     const auto found = range(lane.next, lane.end, page_entries_, false);
     if (!found) { return false; }
     for (const auto& kv : found->kvs()) {
-        lane.page.push_back({position_of(kv), {kv.value().begin(), kv.value().end()}});
+        lane.page.push_back({position_of(kv), unpacked(kv.value())});
     }
     lane.next = found->kvs_size() < page_entries_ ? lane.end : found->kvs(found->kvs_size() - 1).key() + '\0';
     return true;

@@ -16,7 +16,7 @@
 
 namespace service::etcd {
 
-/// A replicated log in etcd. An entry is a key that is created once:
+/// A replicated log in etcd. An entry, `packed`, is the value of a key that is created once:
 ///
 ///     <cluster>/log/<lane, 16 hex digits>/<nonce, 16 hex digits>   an entry; its position is its revision
 ///     <cluster>/compacted                                          the position up to which entries were dropped
