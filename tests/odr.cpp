@@ -12,10 +12,10 @@
 #include <allot/format.hpp>
 #include <allot/format/explain.hpp>
 #include <allot/job.hpp>
-#include <allot/json.hpp>
 #include <allot/journal/event_hash.hpp>
 #include <allot/journal/log.hpp>
 #include <allot/journal/receipt.hpp>
+#include <allot/json.hpp>
 #include <allot/laws.hpp>
 #include <allot/replica.hpp>
 #include <allot/reward.hpp>

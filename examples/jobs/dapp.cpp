@@ -16,9 +16,9 @@ Dapp::Dapp(const allot::JobSpec& spec, const std::string& file, int port)
 }
 
 void Dapp::poll(int wait_ms) {
-    if (now() >= post_at_) {  // repeat it for late workers
+    if (now() >= post_at_ && !ended_) {  // repeat it for late workers
         post_at_ = now() + 1s;
-        broker_.say(allot::jobs_channel(), encode(allot::job_message::JobPosted{plan_, ended_}));
+        broker_.say(allot::jobs_channel(), encode(allot::job_message::JobPosted{plan_}));
     }
     broker_.poll(wait_ms, [&](const std::string& channel, const std::string& text) { hear(channel, text); });
 }

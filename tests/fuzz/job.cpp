@@ -197,11 +197,7 @@ private:
             case 4: return message::RenewalRequest{job(), key(), node(), token()};
             case 5: return message::LeaseReturned{job(), key(), node(), token()};
             case 6: return message::JobsQuery{node()};
-            case 7: {
-                auto m = message::JobPosted{in_.byte() < 200 ? plan_ : plan_of("another"), {}};
-                if (in_.byte() > 200) { m.final = final_record(); }
-                return m;
-            }
+            case 7: return message::JobPosted{in_.byte() < 200 ? plan_ : plan_of("another")};
             case 8: return message::MacrosQuery{job(), node()};
             case 9: {
                 auto m = message::MacroNews{job(), macro(), node(), count(1), small(4), {}, {}};
@@ -249,7 +245,7 @@ private:
                 return heard(victim_, worker.on_store(asked.claim,
                                                       in_.byte() < 200 ? asked.bid : allot::ClaimBid{node()}, now_));
             }
-            case 8: return heard(victim_, worker.reject(rejection(), now_));
+            case 8: return heard(victim_, worker.reject(plan_.job(), rejection(), now_));
             case 9: {
                 if (said_.empty()) { return; }
                 return heard(victim_, worker.on_message(said_[in_.byte() % said_.size()], now_));

@@ -102,6 +102,42 @@ TEST_CASE("a latecomer asks for jobs, is answered, and joins the queue that live
     CHECK(count_sent<message::OwnershipRequest>(entered) == 1);
 }
 
+TEST_CASE("a processor with nothing to do goes on to another job, and comes back to an earlier one") {
+    const auto spec = allot::JobSpec{allot::JobId{"second"}, allot::Entropy{9}, {1, 1, 0, 1, 0}, "code", "data"};
+    const auto second = *allot::JobPlan::slice(spec);
+    const auto small = plan_of({1, 1, 0, 1, 0});
+    auto a = processor(1);
+    auto b = processor(2);
+    (void)a.post(small, at(0s));
+    const auto time = until_work(a);  // the only MicroJob of the first job, and it renews for ever
+    (void)b.on_message(message::JobPosted{small}, at(0s));
+    (void)b.on_message(message::JobPosted{second}, at(0s));
+    (void)b.on_message(message::MacroNews{small.job(), 0, node(1).node, 1, 0, {}, {}}, at(0s));
+    auto now = at(0s);
+    while (!b.work() && now < at(60s)) {
+        now = b.next_deadline();
+        (void)b.tick(now);
+    }
+    REQUIRE(b.work());
+    CHECK(b.work()->job == second.job());
+    CHECK(now <= at(0s) + 3 * allot::JobParameters{}.answer_wait);  // one wait a job, and the claim's window
+    REQUIRE(b.part(small.job()) != nullptr);                        // and it still hears of the first job
+    // An ended job is not told to those who ask, and the processor goes back to the first.
+    auto effects = b.complete(*b.work(), {hash_of(1)}, "out", now);
+    while (effects.get<event::EscrowReleaseRequested>() == nullptr && now < at(120s)) {
+        now = b.next_deadline();
+        effects = b.tick(now);
+    }
+    CHECK(b.on_settlement({second.job(), true, {}, {}}, now).get<event::JobEnded>() != nullptr);
+    CHECK(b.part(second.job()) == nullptr);
+    const auto told = b.on_message(message::JobsQuery{node(3).node}, now + 10s);
+    CHECK(count_sent<message::JobPosted>(told) == 1);
+    CHECK(sent<message::JobPosted>(told)->plan.job() == small.job());
+    for (auto i = 0; i < 20 && b.current() == nullptr; ++i) { (void)b.tick(b.next_deadline()); }
+    CHECK(b.current()->plan().job() == small.job());
+    CHECK(time < at(60s));
+}
+
 TEST_CASE("a culprit in one MacroJob is not handed the queue of another either") {
     auto p = processor(1);
     (void)p.post(plan, at(0s));
@@ -122,7 +158,7 @@ TEST_CASE("a culprit in one MacroJob is not handed the queue of another either")
     // Who joins a queue later knows it as well.
     const auto kept = p.current()->replicas().at(0).snapshot();
     auto again = JobProcessor{node(2), {}, allot::Intent{}, at(0s)};
-    (void)again.on_message(message::JobPosted{plan, {}}, at(0s));
+    (void)again.on_message(message::JobPosted{plan}, at(0s));
     CHECK(again.on_message(reject(2, allot::RejectReason::culprit), at(0s)).accepted());
     (void)again.on_message(message::MacroNews{plan.job(), 0, node(1).node, 1, 2, {}, {}}, at(0s));
     for (auto now = at(0s); now < at(20s); now += 500ms) {
@@ -159,7 +195,7 @@ TEST_CASE("whoever posted is told of a MicroJob that nobody could do, and its es
     CHECK(ended.get<event::JobEnded>()->record.outcome == allot::JobOutcome::failed);
     // Whoever only posted, and took no part, hears of it on the job's channel.
     auto poster = processor(2);
-    (void)poster.on_message(message::JobPosted{small, {}}, at(0s));
+    (void)poster.on_message(message::JobPosted{small}, at(0s));
     CHECK(poster.on_message(*sent<message::JobEnded>(ended), at(1s)).get<event::JobEnded>()->record ==
           ended.get<event::JobEnded>()->record);
 }
@@ -183,7 +219,7 @@ TEST_CASE("what makes no sense to a processor is refused with its own error and 
     refuses(
         p,
         [](auto& x) {
-            return x.reject({hash_of(1), {0, 0}, node(1).node, node(1).wallet}, at(1s));
+            return x.reject(plan.job(), {hash_of(1), {0, 0}, node(1).node, node(1).wallet}, at(1s));
         },
         JobError::job_unknown);
     refuses(
@@ -208,7 +244,7 @@ TEST_CASE("what makes no sense to a processor is refused with its own error and 
     refuses(
         p,
         [](auto& x) {
-            return x.on_message(message::JobPosted{plan_of({2, 2, 0, 1, 0}, 8), {}}, at(2s));
+            return x.on_message(message::JobPosted{plan_of({2, 2, 0, 1, 0}, 8)}, at(2s));
         },
         JobError::job_duplicate);
     refuses(
@@ -224,13 +260,13 @@ TEST_CASE("what makes no sense to a processor is refused with its own error and 
     refuses(
         p,
         [](auto& x) {
-            return x.reject({hash_of(1), {9, 0}, node(1).node, node(1).wallet}, at(2s));
+            return x.reject(plan.job(), {hash_of(1), {9, 0}, node(1).node, node(1).wallet}, at(2s));
         },
         JobError::macro_unknown);
     refuses(
         p,
         [](auto& x) {
-            return x.reject({hash_of(1), {0, 9}, node(1).node, node(1).wallet}, at(2s));
+            return x.reject(plan.job(), {hash_of(1), {0, 9}, node(1).node, node(1).wallet}, at(2s));
         },
         JobError::micro_unknown);
     refuses(

@@ -118,9 +118,7 @@ auto OrderedLog::first_above(const std::string& lane, std::uint64_t after) -> st
 auto OrderedLog::fill(Lane& lane) -> bool {
     const auto found = range(lane.next, lane.end, page_entries_, false);
     if (!found) { return false; }
-    for (const auto& kv : found->kvs()) {
-        lane.page.push_back({position_of(kv), unpacked(kv.value())});
-    }
+    for (const auto& kv : found->kvs()) { lane.page.push_back({position_of(kv), unpacked(kv.value())}); }
     lane.next = found->kvs_size() < page_entries_ ? lane.end : found->kvs(found->kvs_size() - 1).key() + '\0';
     return true;
 }

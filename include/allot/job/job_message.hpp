@@ -69,14 +69,13 @@ struct LeaseReturned {
     FencingToken token{};
 };
 
-/// Asks which jobs are open. Answered by `JobPosted`.
+/// Asks which jobs have not ended. Answered by `JobPosted`.
 struct JobsQuery {
     NodeId node;
 };
-/// A job, and the record of its end if it has ended.
+/// A job that has not ended.
 struct JobPosted {
     JobPlan plan;
-    std::optional<FinalRecord> final{};
 };
 /// Asks which MacroJobs are open. Answered by `MacroNews`.
 struct MacrosQuery {

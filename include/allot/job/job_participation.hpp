@@ -32,7 +32,7 @@ public:
     JobParticipation(JobPlan plan, JobNode self, const JobParameters& parameters, TimePoint now)
         : self_{std::move(self)}, parameters_{detail::sound(parameters)}, tracker_{std::move(plan), parameters.claim},
           finaliser_{tracker_.plan().job(), tracker_.plan().slicing().macro_count, self_.node},
-          announce_at_{now + parameters.claim / 3} {}
+          announce_at_{now + parameters.claim / 3}, ask_at_{now} {}
 
     /// The node's knowledge of the whole job.
     [[nodiscard]] auto tracker() const noexcept -> const JobTracker& { return tracker_; }
@@ -44,9 +44,12 @@ public:
     [[nodiscard]] auto final_record() const noexcept -> const std::optional<FinalRecord>& {
         return finaliser_.final_record();
     }
+    /// From then on the job's nodes may be asked again.
+    [[nodiscard]] auto ask_at() const noexcept -> TimePoint { return ask_at_; }
     /// The earliest time at which `tick` has work.
     [[nodiscard]] auto next_deadline() const -> TimePoint {
         auto deadline = owed_ ? std::min(announce_at_, answer_at_) : announce_at_;
+        if (tracker_.ended()) { deadline = std::min(deadline, ask_at_); }
         for (const auto& [m, replica] : replicas_) {
             deadline = std::min(deadline, replica.next_deadline().value_or(deadline));
         }
@@ -66,6 +69,12 @@ public:
             tell_replica(macro, now, out);
         }
         return at->second;
+    }
+
+    /// Asks which MacroJobs are open.
+    auto ask(TimePoint now, JobEffects& out) -> void {
+        ask_at_ = now + parameters_.ask_retry;
+        say(job_message::MacrosQuery{plan().job(), self_.node}, out);
     }
 
     /// Applies the effects of a replica to the job: announces a created or ended MacroJob. Returns the error of
@@ -186,7 +195,7 @@ public:
                 if (replica.state().owns()) { announce(m, now, out); }
             }
         }
-        conclude(now, out);
+        if (tracker_.ended() && !final_record()) { await_end(now, out); }
     }
 
 private:
@@ -264,6 +273,13 @@ private:
         announce(macro, now, out);
     }
 
+    /// All MacroJobs have ended. Joins the last one's queue, whose owner ends the job, because that one may vanish; and
+    /// asks for the end.
+    auto await_end(TimePoint now, JobEffects& out) -> void {
+        (void)join(plan().slicing().macro_count - 1, now, out);
+        if (now >= ask_at_) { ask(now, out); }
+        conclude(now, out);
+    }
     /// Ends the job once its plan is covered, if this node owns the last MacroJob's queue and so has to do it.
     auto conclude(TimePoint now, JobEffects& out) -> void {
         const auto last = replicas_.find(plan().slicing().macro_count - 1);
@@ -292,6 +308,7 @@ private:
     std::uint32_t settle_tries_ = 0;
     TimePoint settle_at_{};
     TimePoint announce_at_;
+    TimePoint ask_at_;
     TimePoint answer_at_{};
     bool owed_ = false;  // an answer is owed, as soon as it may be sent
 };

@@ -17,21 +17,24 @@ namespace allot { inline namespace v0 {
 /// State of a `JobProcessor` in the seed's loop.
 enum class JobPhase : std::uint8_t {
     jobs,    ///< Looks for an open job.
-    macro,   ///< Looks for an open MacroJob.
+    macro,   ///< Looks for an open MacroJob of a job.
     create,  ///< Waits for permission to create a MacroJob's queue.
     micro,   ///< Works on a MacroJob's MicroJobs.
-    final,   ///< All MacroJobs have ended; waits for the job's end.
 };
 
 /// The worker's side of the seed: finds jobs, joins or creates the queues of their MacroJobs, works on MicroJobs one at
-/// a time, and ensures that the job ends.
+/// a time, and ensures that the jobs end.
 ///
-///     JOBS -> MACRO -> CREATE or join -> MICRO -> MACRO ... -> FINAL -> JOBS
+///     JOBS -> MACRO -> CREATE or join -> MICRO -> MACRO ... -> JOBS
+///
+/// A job is locked while each of its MacroJobs is in work or has ended. The processor then goes on to the next job, and
+/// asks each again after `ask_retry`. It maintains every queue that it joined, and ends the jobs whose last queue it
+/// owns, next to the work.
 ///
 /// Every state has a deadline. Each input returns effects for the embedder: publish `sends`, subscribe to `joined`,
 /// write `writes`, put `claims` into the store, compute on `MicroLeased`, and pay on `EscrowReleaseRequested` (or
 /// refund). A value. All inputs may be refused with `time_went_back`.
-/// @complexity of each input: linear in the jobs known and in the MicroJobs of the current job.
+/// @complexity of each input: linear in the jobs known and in the MicroJobs of those that it takes part in.
 class JobProcessor {
 public:
     /// The current work: its MicroJob, its lease, and the time to call `renew`. Pass it back to name the work, because
@@ -56,8 +59,15 @@ public:
     [[nodiscard]] auto self() const noexcept -> const JobNode& { return self_; }
     /// The arbiter. Save a `Quorum` over a restart.
     [[nodiscard]] auto arbiter() const noexcept -> const ClaimArbiter& { return arbiter_; }
-    /// The current job; null if there is none.
-    [[nodiscard]] auto current() const noexcept -> const JobParticipation* { return current_ ? &*current_ : nullptr; }
+    /// The part in the job where this node works, or last looked for work; null if that job has ended.
+    [[nodiscard]] auto current() const -> const JobParticipation* { return current_ ? part(*current_) : nullptr; }
+    /// The part in a job that has not ended here; null if it takes none.
+    [[nodiscard]] auto part(const JobId& job) const -> const JobParticipation* {
+        const auto at = jobs_.find(job);
+        return at == jobs_.end() || !at->second.part ? nullptr : &*at->second.part;
+    }
+    /// True if the job was heard of. Those that end before a node hears of them are never told to it.
+    [[nodiscard]] auto knows(const JobId& job) const -> bool { return jobs_.contains(job); }
     /// The record of a job's end; null if it is not known here.
     [[nodiscard]] auto final_record(const JobId& job) const -> const FinalRecord* {
         const auto at = jobs_.find(job);
@@ -65,10 +75,11 @@ public:
     }
     /// The current work; none if there is none.
     [[nodiscard]] auto work() const -> std::optional<Work> {
-        if (!current_) { return std::nullopt; }
-        for (const auto& [m, replica] : current_->replicas()) {
+        const auto* job = current();
+        if (job == nullptr) { return std::nullopt; }
+        for (const auto& [m, replica] : job->replicas()) {
             if (const auto& w = replica.work()) {
-                return Work{current_->plan().job(), {m, w->micro}, w->token, w->renew_at};
+                return Work{job->plan().job(), {m, w->micro}, w->token, w->renew_at};
             }
         }
         return std::nullopt;
@@ -79,7 +90,10 @@ public:
         if (const auto time = std::visit([](const auto& a) { return a.next_deadline(); }, arbiter_)) {
             deadline = std::min(deadline, *time);
         }
-        if (current_) { deadline = std::min(deadline, current_->next_deadline()); }
+        for (const auto& [job, known] : jobs_) {
+            if (known.part) { deadline = std::min(deadline, known.part->next_deadline()); }
+            if (phase_ == JobPhase::jobs && known.may_have_work()) { deadline = std::min(deadline, known.ask_at()); }
+        }
         return std::max(deadline, now_);
     }
 
@@ -96,7 +110,7 @@ public:
     [[nodiscard]] auto post(const JobPlan& plan, TimePoint now) -> JobEffects {
         return input(now, [&](JobEffects& out) -> std::optional<JobError> {
             if (jobs_.contains(plan.job())) { return JobError::job_duplicate; }
-            const auto posted = job_message::JobPosted{plan, {}};
+            const auto posted = job_message::JobPosted{plan};
             out.sends.push_back({jobs_channel(), posted});
             return take(posted, now, out);
         });
@@ -106,19 +120,20 @@ public:
     [[nodiscard]] auto resume(const JobPlan& plan, const std::vector<job_message::QueueSnapshot>& snapshots,
                               TimePoint now) -> JobEffects {
         return input(now, [&](JobEffects& out) -> std::optional<JobError> {
-            if (jobs_.contains(plan.job()) || current_) { return JobError::job_duplicate; }
+            if (jobs_.contains(plan.job())) { return JobError::job_duplicate; }
             for (const auto& snapshot : snapshots) {
                 if (snapshot.macro >= plan.slicing().macro_count) { return JobError::macro_unknown; }
                 if (const auto fault = fault_of(plan.macro(snapshot.macro), snapshot, parameters_.queue.attempts_max)) {
                     return fault;
                 }
             }
-            (void)take(job_message::JobPosted{plan, {}}, now, out);
-            open_job(plan, now, out);
+            (void)take(job_message::JobPosted{plan}, now, out);
+            auto& part = take_part(jobs_.at(plan.job()), now, out);
             for (const auto& snapshot : snapshots) {
-                current_->join(snapshot.macro, now, out);
-                (void)current_->hear(snapshot, now, out);
+                part.join(snapshot.macro, now, out);
+                (void)part.hear(snapshot, now, out);
             }
+            if (phase_ == JobPhase::jobs) { look_around(plan.job(), now, out); }
             return std::nullopt;
         });
     }
@@ -140,7 +155,7 @@ public:
                                 TimePoint now) -> JobEffects {
         return at_work(work, now, [&](MicroQueueReplica& replica, JobEffects& out) {
             auto done = replica.complete(std::move(block_hashes), std::move(output_uri), now);
-            if (!done.writes.empty()) { current_->announce_done(done.writes.front().record, out); }
+            if (!done.writes.empty()) { here().announce_done(done.writes.front().record, out); }
             return done;
         });
     }
@@ -155,22 +170,21 @@ public:
     /// Receives the contract's answer to `EscrowReleaseRequested`. Errors: `job_unknown`, those of `Finaliser`, and
     /// those of the culprits' rejections.
     [[nodiscard]] auto on_settlement(const Settlement& settlement, TimePoint now) -> JobEffects {
-        return input(now, [&](JobEffects& out) {
-            return current_ ? current_->on_settlement(settlement, now, out) : std::optional{JobError::job_unknown};
+        return at_part(settlement.job, now, [&](JobParticipation& part, JobEffects& out) {
+            return part.on_settlement(settlement, now, out);
         });
     }
-    /// Rejects a result, for the holder of the secret. Errors: `job_unknown`, `macro_unknown`, `micro_unknown`,
-    /// `node_invalid`, `wallet_invalid`.
-    [[nodiscard]] auto reject(const Rejection& rejection, TimePoint now) -> JobEffects {
-        return input(now, [&](JobEffects& out) {
-            return current_ ? current_->reject(rejection, now, out) : std::optional{JobError::job_unknown};
-        });
+    /// Rejects a result of a job, for the holder of the secret. Errors: `job_unknown`, `macro_unknown`,
+    /// `micro_unknown`, `node_invalid`, `wallet_invalid`.
+    [[nodiscard]] auto reject(const JobId& job, const Rejection& rejection, TimePoint now) -> JobEffects {
+        return at_part(job, now,
+                       [&](JobParticipation& part, JobEffects& out) { return part.reject(rejection, now, out); });
     }
     /// Handles a vanished node, as `MicroQueueReplica::on_gone` does. Error: `node_invalid`.
     [[nodiscard]] auto on_gone(const NodeId& node, TimePoint now) -> JobEffects {
         return input(now, [&](JobEffects& out) -> std::optional<JobError> {
             if (node.is_null()) { return JobError::node_invalid; }
-            if (current_) { current_->on_gone(node, now, out); }
+            each_part([&](JobParticipation& part) { part.on_gone(node, now, out); });
             return std::nullopt;
         });
     }
@@ -184,8 +198,13 @@ public:
 private:
     struct Known {
         JobPlan plan;
-        std::uint64_t order = 0;  // jobs are served in the order in which they became known
+        std::uint64_t order = 0;  // in which the jobs became known
         std::optional<FinalRecord> final{};
+        std::optional<JobParticipation> part{};
+
+        [[nodiscard]] auto may_have_work() const -> bool { return !final && !(part && part->tracker().ended()); }
+        /// From then on the job's nodes may be asked again.
+        [[nodiscard]] auto ask_at() const -> TimePoint { return part ? part->ask_at() : TimePoint::min(); }
     };
 
     template <class F>
@@ -195,13 +214,10 @@ private:
         if (const std::optional<JobError> fault = f(out)) { return refused(*fault); }
         now_ = now;
         (void)follow(std::visit([&](auto& a) { return a.tick(now); }, arbiter_), now, out);
-        if (current_) { current_->tick(now, out); }
+        each_part([&](JobParticipation& part) { part.tick(now, out); });
         begin_claims(now, out);
-        if (current_ && current_->final_record()) {
-            (void)end(jobs_.at(current_->plan().job()), *current_->final_record());
-            current_.reset();
-            phase_ = JobPhase::jobs;
-            at_ = now;
+        for (auto& [job, known] : jobs_) {
+            if (known.part && known.part->final_record()) { leave(job, known); }
         }
         step(now, out);
         begin_claims(now, out);
@@ -215,8 +231,41 @@ private:
             if (!doing) { return JobError::lease_missing; }
             if (doing->job != work.job || doing->key != work.key) { return JobError::lease_foreign; }
             if (doing->token != work.token) { return JobError::lease_stale; }
-            return current_->absorb(doing->key.macro, f(current_->replica(doing->key.macro), out), now, out);
+            return here().absorb(doing->key.macro, f(here().replica(doing->key.macro), out), now, out);
         });
+    }
+    template <class F>
+    [[nodiscard]] auto at_part(const JobId& job, TimePoint now, F&& f) -> JobEffects {
+        return input(now, [&](JobEffects& out) -> std::optional<JobError> {
+            const auto at = jobs_.find(job);
+            if (at == jobs_.end() || !at->second.part) { return JobError::job_unknown; }
+            return f(*at->second.part, out);
+        });
+    }
+    template <class F>
+    void each_part(F&& f) {
+        for (auto& [job, known] : jobs_) {
+            if (known.part) { f(*known.part); }
+        }
+    }
+    /// The part in the current job. @pre `current()` is not null.
+    [[nodiscard]] auto here() -> JobParticipation& { return *jobs_.at(*current_).part; }
+    /// The part in a job, begun if need be.
+    auto take_part(Known& known, TimePoint now, JobEffects& out) -> JobParticipation& {
+        if (!known.part) {
+            known.part.emplace(known.plan, self_, parameters_, now);
+            out.joined.push_back(job_channel(known.plan.job()));
+        }
+        return *known.part;
+    }
+    /// Gives up the part in a job that has ended.
+    auto leave(const JobId& job, Known& known) -> void {
+        (void)end(known, *known.part->final_record());
+        known.part.reset();
+        if (current_ != job) { return; }
+        current_.reset();
+        create_claim_.reset();
+        phase_ = JobPhase::jobs;
     }
 
     // ---- messages --------------------------------------------------------------------------------------------------
@@ -227,21 +276,16 @@ private:
         if (m.node == self_.node || now < answer_at_) { return std::nullopt; }
         answer_at_ = now + parameters_.queue.reply_every;
         for (const auto& [job, known] : jobs_) {
-            out.sends.push_back({jobs_channel(), job_message::JobPosted{known.plan, known.final}});
+            if (!known.final) { out.sends.push_back({jobs_channel(), job_message::JobPosted{known.plan}}); }
         }
         return std::nullopt;
     }
-    [[nodiscard]] auto take(const job_message::JobPosted& m, TimePoint now, JobEffects& out)
+    [[nodiscard]] auto take(const job_message::JobPosted& m, TimePoint /*now*/, JobEffects& out)
         -> std::optional<JobError> {
-        const auto& job = m.plan.job();
-        if (m.final) {
-            if (const auto fault = fault_of(job, m.plan.slicing().macro_count, *m.final)) { return fault; }
-        }
-        const auto at = jobs_.find(job);
-        if (at != jobs_.end() && at->second.plan.digest() != m.plan.digest()) { return JobError::job_duplicate; }
-        if (at == jobs_.end()) { out.events.push_back(job_event::JobAccepted{job}); }
-        auto& known = jobs_.try_emplace(job, Known{m.plan, jobs_.size(), {}}).first->second;
-        return m.final ? hear_end(known, *m.final, now, out) : std::nullopt;
+        const auto [at, is_new] = jobs_.try_emplace(m.plan.job(), Known{m.plan, jobs_.size(), {}, {}});
+        if (at->second.plan.digest() != m.plan.digest()) { return JobError::job_duplicate; }
+        if (is_new) { out.events.push_back(job_event::JobAccepted{m.plan.job()}); }
+        return std::nullopt;
     }
     [[nodiscard]] auto take(const job_message::JobEnded& m, TimePoint now, JobEffects& out) -> std::optional<JobError> {
         const auto at = jobs_.find(m.record.job);
@@ -266,13 +310,13 @@ private:
             answer_end(*final, now, out);
             return std::nullopt;
         }
-        if (!current_ || current_->plan().job() != m.job) { return JobError::queue_missing; }
-        return current_->hear(m, now, out);
+        if (!known->second.part) { return JobError::queue_missing; }
+        return known->second.part->hear(m, now, out);
     }
 
     [[nodiscard]] auto hear_end(Known& known, const FinalRecord& record, TimePoint now, JobEffects& out)
         -> std::optional<JobError> {
-        if (current_ && current_->plan().job() == record.job) { return current_->finish(record, out); }
+        if (known.part) { return known.part->finish(record, out); }
         if (end(known, record)) {
             out.events.push_back(job_event::JobEnded{record});
         } else if (record != *known.final) {
@@ -304,23 +348,27 @@ private:
     }
     auto follow(ClaimStep&& step, TimePoint now, JobEffects& out) -> std::optional<JobError> {
         for (auto& message : step.messages) {
-            out.sends.push_back({current_ ? job_channel(current_->plan().job()) : jobs_channel(), std::move(message)});
+            out.sends.push_back({jobs_channel(), std::move(message)});  // a voter need not take part in the job
         }
         stores_.insert(stores_.end(), step.stores.begin(), step.stores.end());
         for (const auto& decision : step.decided) {
-            if (current_ && !current_->decided(decision, now, out) && create_claim_ == decision.claim) {
+            if (create_claim_ == decision.claim) {
                 created(decision.won, now, out);
+                continue;
             }
+            each_part([&](JobParticipation& part) { (void)part.decided(decision, now, out); });
         }
         return step.error;
     }
     auto created(bool won, TimePoint now, JobEffects& out) -> void {
         create_claim_.reset();
         if (phase_ != JobPhase::create) { return; }
-        const auto open = current_->tracker().open_macros(now);  // another node may have created it since
-        if (!won || std::find(open.begin(), open.end(), macro_) == open.end()) { return look_around(now, out); }
-        auto& replica = current_->join(macro_, now, out);
-        if (!replica.state().known()) { (void)current_->absorb(macro_, replica.create(now), now, out); }
+        const auto open = here().tracker().open_macros(now);  // another node may have created it since
+        if (!won || std::find(open.begin(), open.end(), macro_) == open.end()) {
+            return look_around(*current_, now, out);
+        }
+        auto& replica = here().join(macro_, now, out);
+        if (!replica.state().known()) { (void)here().absorb(macro_, replica.create(now), now, out); }
         enter(macro_, now, out);
     }
 
@@ -331,72 +379,52 @@ private:
             case JobPhase::jobs: return find_job(now, out);
             case JobPhase::macro: return find_macro(now, out);
             case JobPhase::create:
-                if (now >= at_) { look_around(now, out); }
+                if (now >= at_) { look_around(*current_, now, out); }
                 return;
             case JobPhase::micro: return work_on(now, out);
-            case JobPhase::final: break;
-        }
-        if (!current_->tracker().records()) { return look_around(now, out); }
-        if (now >= at_) {
-            at_ = now + parameters_.ask_retry;
-            ask(out);
         }
     }
-    auto ask(JobEffects& out) const -> void {
-        const auto& job = current_->plan().job();
-        out.sends.push_back({job_channel(job), job_message::MacrosQuery{job, self_.node}});
-    }
-    /// Asks which MacroJobs are open, and decides after the wait for answers.
-    auto look_around(TimePoint now, JobEffects& out) -> void {
+    /// Asks which MacroJobs of a job are open, and decides after the wait for answers.
+    auto look_around(const JobId& job, TimePoint now, JobEffects& out) -> void {
+        current_ = job;
         phase_ = JobPhase::macro;
         at_ = now + parameters_.answer_wait;
-        ask(out);
-    }
-    auto open_job(const JobPlan& plan, TimePoint now, JobEffects& out) -> void {
-        current_.emplace(plan, self_, parameters_, now);
-        out.joined.push_back(job_channel(plan.job()));
-        look_around(now, out);
+        take_part(jobs_.at(job), now, out).ask(now, out);
     }
 
+    /// Goes on to a queue with work for this node, or to the job that it asked the longest ago, the first known first.
     auto find_job(TimePoint now, JobEffects& out) -> void {
         const auto* next = static_cast<const Known*>(nullptr);
+        const auto turn = [](const Known& known) { return std::pair{known.ask_at(), known.order}; };
         for (const auto& [job, known] : jobs_) {
-            if (!known.final && (next == nullptr || known.order < next->order)) { next = &known; }
+            if (!known.may_have_work()) { continue; }
+            if (known.part && enter_useful(job, now, out)) { return; }
+            if (known.ask_at() <= now && (next == nullptr || turn(known) < turn(*next))) { next = &known; }
         }
-        if (next != nullptr) { return open_job(next->plan, now, out); }
+        if (next != nullptr) { return look_around(next->plan.job(), now, out); }
         if (now < at_) { return; }
         at_ = now + parameters_.ask_retry;
         out.sends.push_back({jobs_channel(), job_message::JobsQuery{self_.node}});
     }
 
     auto find_macro(TimePoint now, JobEffects& out) -> void {
-        const auto& tracker = current_->tracker();
-        for (const auto& [m, replica] : current_->replicas()) {
-            if (useful(replica, now)) { return enter(m, now, out); }
-        }
-        if (now < at_) { return; }
-        const auto joined = [&](std::uint32_t m) { return current_->replicas().contains(m); };
-        for (const auto m : tracker.joinable_macros(now)) {
+        if (enter_useful(*current_, now, out) || now < at_) { return; }
+        const auto joined = [&](std::uint32_t m) { return here().replicas().contains(m); };
+        for (const auto m : here().tracker().joinable_macros(now)) {
             if (!joined(m)) { return enter(m, now, out); }
         }
-        for (const auto m : tracker.open_macros(now)) {
+        for (const auto m : here().tracker().open_macros(now)) {
             if (!joined(m)) { return parameters_.queue.arbitrate_epochs ? enter(m, now, out) : claim(m, now, out); }
         }
-        if (!tracker.records()) {
-            at_ = now + parameters_.ask_retry;
-            return ask(out);
-        }
-        phase_ = JobPhase::final;
-        at_ = now;
-        current_->join(current_->plan().slicing().macro_count - 1, now, out);
-        step(now, out);
+        phase_ = JobPhase::jobs;
+        find_job(now, out);
     }
     /// Requests permission to create the queue of a MacroJob.
     auto claim(std::uint32_t macro, TimePoint now, JobEffects& out) -> void {
         macro_ = macro;
         phase_ = JobPhase::create;
         at_ = now + parameters_.ask_retry;
-        create_claim_ = RecordHasher{"create"}.id(current_->plan().job()).word(macro).finish();
+        create_claim_ = RecordHasher{"create"}.id(*current_).word(macro).finish();
         out.claims.push_back({*create_claim_, {self_.node, self_.boot}});
     }
     /// True if this node has work in a queue, or may find some once it knows the queue.
@@ -404,19 +432,30 @@ private:
         if (replica.work() || replica.record() != nullptr) { return replica.work().has_value(); }
         return !replica.state().known() || replica.state().first_for(self_.node, self_.wallet, now) != nullptr;
     }
+    /// Goes on to a queue of a job that this node joined and that has work for it; returns false if there is none.
+    auto enter_useful(const JobId& job, TimePoint now, JobEffects& out) -> bool {
+        for (const auto& [m, replica] : part(job)->replicas()) {
+            if (useful(replica, now)) {
+                current_ = job;
+                enter(m, now, out);
+                return true;
+            }
+        }
+        return false;
+    }
     auto enter(std::uint32_t macro, TimePoint now, JobEffects& out) -> void {
-        auto& replica = current_->join(macro, now, out);
+        auto& replica = here().join(macro, now, out);
         macro_ = macro;
         phase_ = JobPhase::micro;
         at_ = now + parameters_.ask_retry;
-        (void)current_->absorb(macro, replica.want_work(true, now), now, out);
+        (void)here().absorb(macro, replica.want_work(true, now), now, out);
     }
     auto work_on(TimePoint now, JobEffects& out) -> void {
-        auto& replica = current_->replica(macro_);
+        auto& replica = here().replica(macro_);
         at_ = now + parameters_.ask_retry;
         if (useful(replica, now)) { return; }
-        (void)current_->absorb(macro_, replica.want_work(false, now), now, out);
-        look_around(now, out);
+        (void)here().absorb(macro_, replica.want_work(false, now), now, out);
+        look_around(*current_, now, out);
     }
 
     JobNode self_;
@@ -424,7 +463,7 @@ private:
     ClaimArbiter arbiter_;
     JobPhase phase_ = JobPhase::jobs;
     std::map<JobId, Known> jobs_;
-    std::optional<JobParticipation> current_{};
+    std::optional<JobId> current_{};  // where this node works, or last looked for work
     std::vector<JobClaim> stores_;
     std::optional<Hash256> create_claim_{};
     std::uint32_t macro_ = 0;  // in the phases create and micro

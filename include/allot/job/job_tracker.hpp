@@ -85,6 +85,11 @@ public:
     }
     /// The records and rejections of a MacroJob. @pre the plan has it.
     [[nodiscard]] auto verdicts(std::uint32_t macro) const -> const ResultSet& { return macros_[macro].verdicts; }
+    /// True if each MacroJob has a record. @complexity linear in the records.
+    [[nodiscard]] auto ended() const -> bool {
+        return std::all_of(macros_.begin(), macros_.end(),
+                           [](const auto& m) { return m.verdicts.record() != nullptr; });
+    }
     /// Returns the records of all MacroJobs; none if one has no record. @complexity linear in the MacroJobs.
     [[nodiscard]] auto records() const -> std::optional<std::vector<MacroRecord>> {
         auto all = std::vector<MacroRecord>{};

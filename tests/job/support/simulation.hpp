@@ -237,7 +237,12 @@ private:
     [[nodiscard]] auto over() const -> bool {
         return std::all_of(nodes_.begin(), nodes_.end(),
                            [&](const auto& node) {
-                               return !node.processor || node.processor->final_record(plan_.job()) != nullptr;
+                               return !node.processor || !node.processor->knows(plan_.job()) ||
+                                      node.processor->final_record(plan_.job()) != nullptr;
+                           }) &&
+               std::any_of(nodes_.begin(), nodes_.end(),
+                           [&](const auto& node) {
+                               return node.processor && node.processor->final_record(plan_.job()) != nullptr;
                            }) &&
                booted_ == options_.nodes && coming_back_ == 0 && alive() > 0;
     }
@@ -744,6 +749,7 @@ private:
         for (const auto& node : nodes_) {
             if (!node.processor) { continue; }
             const auto* record = node.processor->final_record(plan_.job());
+            if (record == nullptr) { continue; }  // it never heard of the job
             if (first != nullptr && *record != *first) { broken("two nodes know different ends"); }
             first = record;
         }
