@@ -102,7 +102,7 @@ TEST_CASE("a latecomer asks for jobs, is answered, and joins the queue that live
     CHECK(count_sent<message::OwnershipRequest>(entered) == 1);
 }
 
-TEST_CASE("a processor with nothing to do goes on to another job, and comes back to an earlier one") {
+TEST_CASE("a processor with nothing to do goes on to another job, and comes back to an earlier one", "[K2]") {
     const auto spec = allot::JobSpec{allot::JobId{"second"}, allot::Entropy{9}, {1, 1, 0, 1, 0}, "code", "data"};
     const auto second = *allot::JobPlan::slice(spec);
     const auto small = plan_of({1, 1, 0, 1, 0});
