@@ -85,8 +85,9 @@ JOBS_SHAPE(allot::QueueRequest, &V::node, &V::wallet, &V::boot, &V::heard)
 JOBS_SHAPE(allot::QueueReign, &V::epoch, &V::owner, &V::boot, &V::parent, &V::taken)
 JOBS_SHAPE(Hold, &V::holder, &V::token, &V::granted, &V::expires, &V::renewals)
 JOBS_SHAPE(Item, &V::key, &V::attempts, &V::not_before, &V::closed, &V::hold)
+JOBS_SHAPE(allot::LeaseGiven, &V::micro, &V::holder, &V::token)
 JOBS_SHAPE(allot::QueueControl, &V::reign, &V::revision, &V::clock, &V::progress, &V::tokens, &V::items, &V::accepted,
-           &V::requests, &V::owners_before)
+           &V::requests, &V::owners_before, &V::given)
 JOBS_SHAPE(allot::Slicing, &V::macro_count, &V::workers_per_macro, &V::verifiers_per_macro, &V::blocks_per_micro,
            &V::checked_blocks_per_worker)
 JOBS_SHAPE(allot::ClaimBid, &V::node, &V::mark)

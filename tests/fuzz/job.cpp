@@ -147,11 +147,21 @@ private:
         record.digest = digest_of(record);
         return record;
     }
+    /// Makes the leases of a control such that it is not refused for them.
+    static void give(allot::QueueControl& control) {
+        control.given.clear();
+        for (const auto& item : control.items) {
+            if (item.hold) { control.given.push_back({item.key, item.hold->holder, item.hold->token}); }
+        }
+        std::sort(control.given.begin(), control.given.end(),
+                  [](const auto& a, const auto& b) { return a.token < b.token; });
+        for (const auto& lease : control.given) { control.tokens = std::max(control.tokens, lease.token.seq); }
+    }
     auto control() -> allot::QueueControl {
         const auto* known = replica();
         auto control = known != nullptr && known->state().known()
                            ? known->state().control()
-                           : allot::QueueControl{{1, node(), 1, 0, true}, 0, {}, {}, 0, {}, {}, {}, {}};
+                           : allot::QueueControl{{1, node(), 1, 0, true}, 0, {}, {}, 0, {}, {}, {}, {}, {}};
         const auto items = control.items.empty() ? 3U : control.items.size();
         control.items.resize(in_.byte() < 240 ? items : in_.byte() % 6U);
         for (std::uint32_t k = 0; k < control.items.size(); ++k) { control.items[k].key = k; }
@@ -177,6 +187,7 @@ private:
                 default: control.owners_before.push_back(node()); break;
             }
         }
+        if (in_.byte() < 200) { give(control); }
         return control;
     }
 

@@ -155,16 +155,42 @@ TEST_CASE("results are taken in before any queue is known, and duplicates change
     const auto other = message::ResultFound{plan.job, result_of(plan, 0, node(3), hashes_of(plan, 9))};
     refuses(
         r, [&](auto& x) { return x.on_message(other, at(1s)); }, JobError::result_twice);
-    CHECK(r.create(at(2s)).get<event::MicroCompleted>()->late);
-    CHECK(r.state().leases().find(0)->closed);
+    // The queue that is created here gave nobody that lease.
+    CHECK(r.create(at(2s)).get<event::MicroCompleted>() == nullptr);
+    CHECK_FALSE(r.state().leases().find(0)->closed);
+}
+
+TEST_CASE("who has no lease, or another's, is paid nothing for hashes, however quick it is", "[K5]") {
+    auto owner = replica(1);
+    (void)owner.create(at(0s));
+    (void)owner.want_work(true, at(0s));
+    const auto work = *owner.work();
+    const auto claims = [&](std::uint32_t n, std::uint32_t micro, allot::FencingToken token) {
+        const auto claim = result_of(plan, micro, node(n), hashes_of(plan, 0), token);
+        refuses(
+            owner,
+            [&](auto& x) {
+                return x.on_message(message::ResultFound{plan.job, claim}, at(1s));
+            },
+            JobError::result_unleased);
+        // Neither does it count in a snapshot, nor when the owner before was deceived by it.
+        (void)owner.on_message(message::QueueSnapshot{plan.job, 0, false, {}, {claim}, {}, {}, {}}, at(1s));
+        CHECK_FALSE(owner.state().accepted()[micro]);
+    };
+    claims(3, 0, work.token);
+    claims(3, 1, {work.token.epoch, work.token.rank, 2});
+    claims(3, 2, {work.token.epoch, work.token.rank, 0});
+    claims(3, 2, {9, 9, 9});
+    claims(1, 1, work.token);
+    CHECK(owner.complete(hashes_of(plan, 0), "", at(2s)).get<event::MicroCompleted>()->node == node(1).node);
 }
 
 TEST_CASE("P7: a rejected result stays rejected, also after the state was kept and loaded") {
     auto r = replica(1);
-    const auto result = result_of(plan, 0, node(3), hashes_of(plan, 0));
-    (void)r.on_message(message::ResultFound{plan.job, result}, at(1s));
-    (void)r.create(at(1s));
-    CHECK(r.reject(rejection_of(result), at(2s)).get<event::ResultRejected>()->node == node(3).node);
+    (void)r.create(at(0s));
+    (void)r.want_work(true, at(0s));
+    const auto result = r.complete(hashes_of(plan, 0), "out", at(1s)).writes.at(0).record;
+    CHECK(r.reject(rejection_of(result), at(2s)).get<event::ResultRejected>()->node == node(1).node);
     CHECK_FALSE(r.state().accepted()[0]);
     const auto kept = r.snapshot();
     auto again = replica(1, {}, 2);

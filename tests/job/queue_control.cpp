@@ -19,6 +19,8 @@ auto good() -> QueueControl {
     auto control = state.fresh(1);
     control.clock = at(20s);
     control.items[0].hold = allot::MicroLeases::Grant{node(1).node, {1, 1, 1}, at(10s), at(25s), 0};
+    control.tokens = 2;
+    control.given = {{1, node(3).node, {1, 1, 0}}, {0, node(1).node, {1, 1, 1}}};
     control.requests.push_back({node(2).node, node(2).wallet, 1, at(15s)});
     return control;
 }
@@ -52,6 +54,12 @@ TEST_CASE("a control has the shape of its MacroJob and times in order, or is ref
     CHECK(fault_with([](C& c) { c.reign.epoch = ~std::uint64_t{0}; }) == JobError::message_too_large);
     CHECK(fault_with([](C& c) { c.revision = ~std::uint64_t{0}; }) == JobError::message_too_large);
     CHECK(fault_with([](C& c) { c.tokens = ~std::uint64_t{0}; }) == JobError::message_too_large);
+    CHECK(fault_with([](C& c) { c.given.pop_back(); }) == JobError::message_shape_wrong);  // held and never given
+    CHECK(fault_with([](C& c) { c.given[1].holder = node(2).node; }) == JobError::message_shape_wrong);
+    CHECK(fault_with([](C& c) { c.given[0].micro = 2; }) == JobError::message_shape_wrong);
+    CHECK(fault_with([](C& c) { std::swap(c.given[0].token, c.given[1].token); }) == JobError::message_shape_wrong);
+    CHECK(fault_with([](C& c) { c.tokens = 0; }) == JobError::message_shape_wrong);
+    CHECK(fault_with([](C& c) { c.given[0].holder = allot::NodeId{""}; }) == JobError::node_invalid);
     CHECK(fault_with([](C& c) { c.requests.resize(1025, c.requests[0]); }) == JobError::message_too_large);
     CHECK(fault_with([](C& c) { c.owners_before.resize(9, node(1).node); }) == JobError::message_too_large);
     CHECK(fault_with([](C& c) { c.requests[0].wallet = allot::WalletId{""}; }) == JobError::node_invalid);

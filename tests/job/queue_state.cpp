@@ -38,9 +38,10 @@ TEST_CASE("a MicroJob is tried as often as may be, and then dead, with a letter 
     auto state = owned(p);
     auto out = JobEffects{};
     auto time = at(0s);
+    auto token = allot::FencingToken{};
     for (auto attempt = 0; attempt < 2; ++attempt) {
         REQUIRE(state.first_for(node(1).node, node(1).wallet, time)->key == 0);
-        (void)state.lease(0, time);
+        token = state.lease(0, time);
         time += 15s;
         CHECK(state.settle(time, out));
     }
@@ -50,7 +51,7 @@ TEST_CASE("a MicroJob is tried as often as may be, and then dead, with a letter 
     CHECK(dead->attempts == 2);
     CHECK(state.leases().find(0)->closed);
     // Late, but valid: it counts as long as the MacroJob has not ended.
-    CHECK_FALSE(state.results().add(result_of(plan, 0, node(1), {hash_of(0)})));
+    CHECK_FALSE(state.results().add(result_of(plan, 0, node(1), {hash_of(0)}, token)));
     CHECK(state.settle(time, out));
     CHECK(state.accepted()[0]);
     CHECK(out.get<allot::job_event::MicroCompleted>()->late);

@@ -46,6 +46,7 @@ enum class JobError : std::uint16_t {
     result_rejected = 45,
     result_late = 46,
     result_twice = 48,
+    result_unleased = 49,
 
     message_shape_wrong = 50,
     message_too_large = 51,
@@ -100,6 +101,8 @@ enum class JobError : std::uint16_t {
         case JobError::result_rejected: return "this very result was rejected";
         case JobError::result_late: return "the MacroJob's results are settled; a later one changes nothing";
         case JobError::result_twice: return "this node has another result for the same MicroJob";
+        case JobError::result_unleased:
+            return "the queue's owner gave this node no such lease, so the result counts nothing";
         case JobError::message_shape_wrong: return "the message does not have the shape of this MacroJob";
         case JobError::message_too_large: return "a list of the message is longer than its limit";
         case JobError::message_time_wrong: return "a time of the message lies outside [0, 2^48] ms or out of order";

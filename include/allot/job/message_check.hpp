@@ -18,14 +18,17 @@ namespace allot { inline namespace v0 {
 }
 
 /// Returns the first fault of a snapshot that claims to belong to this MacroJob's queue; none if it is valid.
-/// `attempts_max` bounds the number of results and rejections. @complexity as for the parts, in sum linear except for
-/// the queue's control.
+/// `attempts_max` bounds the number of leases, results and rejections. @complexity as for the parts, in sum linear
+/// except for the queue's control.
 [[nodiscard]] inline auto fault_of(const MacroPlan& plan, const job_message::QueueSnapshot& snapshot,
                                    std::uint32_t attempts_max) -> std::optional<JobError> {
     if (snapshot.job != plan.job) { return JobError::job_unknown; }
     if (snapshot.macro != plan.macro) { return JobError::macro_unknown; }
     const auto limit = std::size_t{plan.items()} * (std::size_t{attempts_max} + 4) + 64;
     if (std::max({snapshot.results.size(), snapshot.rejected.size(), snapshot.records.size()}) > limit) {
+        return JobError::message_too_large;
+    }
+    if (snapshot.control && snapshot.control->given.size() > std::size_t{plan.items()} * attempts_max) {
         return JobError::message_too_large;
     }
     auto fault = snapshot.control ? fault_of(plan, *snapshot.control) : std::nullopt;

@@ -179,7 +179,8 @@ public:
     }
     /// Receives another node's message from the MacroJob's channel. Errors: those of `fault_of` for its parts;
     /// `job_unknown` and `macro_unknown` for another MacroJob; `message_too_large`; `message_shape_wrong` if it is no
-    /// queue's message. If this node owns the queue, also the errors of leases, such as `lease_stale`.
+    /// queue's message; `result_unleased` for a result without a lease. If this node owns the queue, also the errors of
+    /// leases, such as `lease_stale`.
     [[nodiscard]] auto on_message(const JobMessage& message, TimePoint now) -> JobEffects {
         return input(now, [&](JobEffects& out) {
             return std::visit([&](const auto& m) { return take(m, now, out); }, message);
@@ -199,6 +200,8 @@ private:
         now_ = now;
         if (!final_) { proceed(now, out); }
         if (record() != nullptr || final_) { work_.reset(); }
+        // In a fork the queue went on without this lease.
+        if (work_ && !state_.may_count(state_.self().node, work_->micro, work_->token)) { work_.reset(); }
         return out;
     }
 
@@ -268,6 +271,7 @@ private:
                 return JobError::lease_stale;
             }
         }
+        if (!state_.may_count(m.record)) { return JobError::result_unleased; }
         if (const auto* other = state_.results().of(m.record.node, m.record.key.micro);
             other != nullptr && other->token == m.record.token && other->digest != m.record.digest) {
             return JobError::result_twice;
@@ -356,7 +360,8 @@ private:
     [[nodiscard]] auto unheard() const -> const ResultRecord* {
         if (state_.owns() || record() != nullptr) { return nullptr; }
         for (const auto& [digest, result] : state_.results().results()) {
-            if (result.node == state_.self().node && (!state_.known() || !state_.accepted()[result.key.micro])) {
+            if (result.node == state_.self().node && state_.may_count(result) &&
+                (!state_.known() || !state_.accepted()[result.key.micro])) {
                 return &result;
             }
         }

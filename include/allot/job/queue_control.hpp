@@ -55,6 +55,15 @@ struct QueueReign {
     }
 };
 
+/// A lease that was given, whether it lives or not.
+struct LeaseGiven {
+    std::uint32_t micro = 0;
+    NodeId holder;
+    FencingToken token{};
+
+    friend auto operator==(const LeaseGiven&, const LeaseGiven&) -> bool = default;
+};
+
 /// The part of a queue that its owner decides alone: everything about a MacroJob except the results.
 struct QueueControl {
     QueueReign reign;
@@ -66,6 +75,7 @@ struct QueueControl {
     std::vector<std::optional<Hash256>> accepted{};  ///< By MicroJob: the accepted result, if any.
     std::vector<QueueRequest> requests{};            ///< In order of arrival.
     std::vector<NodeId> owners_before{};             ///< The newest first, each once.
+    std::vector<LeaseGiven> given{};                 ///< All leases so far, by token. Only their results count.
 
     /// Limits of a control's lists and numbers; a larger one is refused.
     static constexpr std::size_t requests_max = 1024;
@@ -105,6 +115,22 @@ struct QueueControl {
             (item.hold && (!is_time(item.hold->granted) || !is_time(item.hold->expires) ||
                            item.hold->granted > control.clock || item.hold->expires <= item.hold->granted))) {
             return JobError::message_time_wrong;
+        }
+    }
+    auto last = std::vector<const LeaseGiven*>(plan.items());
+    auto before = FencingToken{};
+    for (const auto& lease : control.given) {
+        if (lease.micro >= plan.items() || lease.token <= before || lease.token.seq > control.tokens) {
+            return JobError::message_shape_wrong;
+        }
+        if (lease.holder.is_null()) { return JobError::node_invalid; }
+        before = lease.token;
+        last[lease.micro] = &lease;
+    }
+    for (const auto& item : control.items) {
+        const auto* given = last[item.key];
+        if (item.hold && (given == nullptr || given->token != item.hold->token || given->holder != item.hold->holder)) {
+            return JobError::message_shape_wrong;
         }
     }
     const auto nobody = [](const QueueRequest& request) { return request.node.is_null() || request.wallet.is_null(); };

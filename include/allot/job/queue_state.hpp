@@ -98,7 +98,7 @@ public:
 
     /// Returns a new queue of this MacroJob, under the first reign of `epoch`, this node's.
     [[nodiscard]] auto fresh(std::uint64_t epoch) const -> QueueControl {
-        auto control = QueueControl{{epoch, self_.node, self_.boot, 0, true}, 0, {}, {}, 0, {}, {}, {}, {}};
+        auto control = QueueControl{{epoch, self_.node, self_.boot, 0, true}, 0, {}, {}, 0, {}, {}, {}, {}, {}};
         for (std::uint32_t k = 0; k < plan_.items(); ++k) { control.items.push_back({k, 0, {}, false, {}}); }
         control.accepted.resize(plan_.items());
         return control;
@@ -122,6 +122,23 @@ public:
         control_->clock = clock(now);
         anchor_ = now;
         ++control_->revision;
+    }
+
+    /// True if this node was given the lease of this MicroJob under this token. @pre `known()`.
+    [[nodiscard]] auto gave(const NodeId& node, std::uint32_t micro, const FencingToken& token) const -> bool {
+        const auto& given = control_->given;
+        const auto at =
+            std::lower_bound(given.begin(), given.end(), token,
+                             [](const LeaseGiven& lease, const auto& wanted) { return lease.token < wanted; });
+        return at != given.end() && *at == LeaseGiven{micro, node, token};
+    }
+    /// True if a result under this lease may yet count: it was given, or it is later than all that this replica knows.
+    [[nodiscard]] auto may_count(const NodeId& node, std::uint32_t micro, const FencingToken& token) const -> bool {
+        return !known() || (!owns() && token.seq > control_->tokens) || gave(node, micro, token);
+    }
+    /// As above, for a result.
+    [[nodiscard]] auto may_count(const ResultRecord& result) const -> bool {
+        return may_count(result.node, result.key.micro, result.token);
     }
 
     // ---- an owner's decisions --------------------------------------------------------------------------------------
@@ -151,12 +168,13 @@ public:
         auto changed = leases_.expire(time, [&](const Item& item) { lost(item, out); }) > 0;
         auto first = std::map<std::uint32_t, const ResultRecord*>{};
         for (const auto& [digest, record] : results_.results()) {
+            if (!gave(record.node, record.key.micro, record.token)) { continue; }
             auto& best = first[record.key.micro];
             if (best == nullptr || record.token < best->token) { best = &record; }
         }
         for (std::uint32_t k = 0; k < plan_.items(); ++k) {
             auto& accepted = control_->accepted[k];
-            if (accepted && results_.find(*accepted) == nullptr) {
+            if (accepted && !counts(*accepted)) {
                 retract(k, time, out);
                 changed = true;
             }
@@ -208,6 +226,7 @@ public:
         const auto token = FencingToken{control_->reign.epoch, control_->reign.rank(), ++control_->tokens};
         [[maybe_unused]] const auto fault = leases_.acquire(micro, self_.node, token, clock(now), parameters_.lock);
         ALLOT_ASSERT(fault == LeaseFault::none, "QueueState::lease: the MicroJob must be open");
+        control_->given.push_back({micro, self_.node, token});
         control_->progress = clock(now);
         return token;
     }
@@ -288,6 +307,12 @@ private:
     [[nodiscard]] auto key(std::uint32_t micro) const noexcept -> MicroKey { return {plan_.macro, micro}; }
     auto lost(const Item& item, JobEffects& out) const -> void {
         out.events.push_back(job_event::LeaseExpired{plan_.job, key(item.key), item.hold->holder});
+    }
+
+    /// True if the result is here, and its author had the lease.
+    [[nodiscard]] auto counts(const Hash256& digest) const -> bool {
+        const auto* result = results_.find(digest);
+        return result != nullptr && gave(result->node, result->key.micro, result->token);
     }
 
     /// Grows with the number of attempts.

@@ -438,9 +438,10 @@ private:
         }
         if (effects.error) {
             using E = allot::JobError;
-            constexpr auto harmless =
-                std::array{E::queue_missing, E::result_duplicate, E::result_late,     E::lease_stale, E::lease_missing,
-                           E::item_ended,    E::job_unknown,      E::result_rejected, E::result_twice};
+            constexpr auto harmless = std::array{
+                E::queue_missing, E::result_duplicate, E::result_late,     E::lease_stale,  E::lease_missing,
+                E::item_ended,    E::job_unknown,      E::result_rejected, E::result_twice, E::result_unleased};
+            // A lease that went down with its owner, or that a fork did not have, counts nothing.
             if (std::find(harmless.begin(), harmless.end(), *effects.error) == harmless.end()) {
                 broken(fmt::format("an honest message is refused: {}", message(*effects.error)));
             }
