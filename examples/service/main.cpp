@@ -80,7 +80,7 @@ void claim(const std::string& folder, const std::string& preset) {
         if (known == preset) { return; }
         throw std::runtime_error{folder + ": belongs to the preset " + known + "; use --preset " + known};
     }
-    if (!(std::ofstream{path} << preset << '\n').flush()) { throw std::runtime_error{path + ": cannot be written"}; }
+    if (!(std::ofstream{path} << preset << '\n').flush()) { throw std::runtime_error{path + ": cannot be written; make the folder above --data first"}; }
 }
 
 /// Each connection is an open file.
