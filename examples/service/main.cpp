@@ -59,12 +59,17 @@ auto read_tls(const std::string& ca, const service::TlsFiles& own) -> service::e
     auto out = service::etcd::Tls{text_of(ca), {}, {}};
     // gRPC tells nothing of a file that it cannot use.
     auto check = boost::asio::ssl::context{boost::asio::ssl::context::tls};
-    check.add_certificate_authority(boost::asio::buffer(out.roots));
+    const auto use = [](const std::string& path, auto&& read) {
+        try {
+            read();
+        } catch (const boost::system::system_error& error) { throw std::runtime_error{path + ": " + error.what()}; }
+    };
+    use(ca, [&] { check.add_certificate_authority(boost::asio::buffer(out.roots)); });
     if (!own.key.empty()) {
         out.certificate = text_of(own.certificate);
         out.key = text_of(own.key);
-        check.use_certificate_chain(boost::asio::buffer(out.certificate));
-        check.use_private_key(boost::asio::buffer(out.key), boost::asio::ssl::context::pem);
+        use(own.certificate, [&] { check.use_certificate_chain(boost::asio::buffer(out.certificate)); });
+        use(own.key, [&] { check.use_private_key(boost::asio::buffer(out.key), boost::asio::ssl::context::pem); });
     }
     return out;
 }
@@ -80,7 +85,9 @@ void claim(const std::string& folder, const std::string& preset) {
         if (known == preset) { return; }
         throw std::runtime_error{folder + ": belongs to the preset " + known + "; use --preset " + known};
     }
-    if (!(std::ofstream{path} << preset << '\n').flush()) { throw std::runtime_error{path + ": cannot be written; make the folder above --data first"}; }
+    if (!(std::ofstream{path} << preset << '\n').flush()) {
+        throw std::runtime_error{path + ": cannot be written; make the folder above --data first"};
+    }
 }
 
 /// Each connection is an open file.
