@@ -150,7 +150,8 @@ private:
     /// Makes the leases of a control such that it is not refused for them.
     static void give(allot::QueueControl& control) {
         control.given.clear();
-        for (const auto& item : control.items) {
+        for (auto& item : control.items) {
+            item.attempts = item.hold ? 1 : 0;
             if (item.hold) { control.given.push_back({item.key, item.hold->holder, item.hold->token}); }
         }
         std::sort(control.given.begin(), control.given.end(),

@@ -102,6 +102,8 @@ TEST_CASE("malformed and foreign messages are refused with their own error and c
     refuses(p.a, with([](S& s) { s.macro = 1; }), JobError::macro_unknown);
     refuses(p.a, with([](S& s) { s.control->items.clear(); }), JobError::message_shape_wrong);
     refuses(p.a, with([](S& s) { s.control->clock = TimePoint::min(); }), JobError::message_time_wrong);
+    refuses(p.a, with([](S& s) { s.control->items[1].attempts = 6; }), JobError::message_too_large);
+    refuses(p.a, with([](S& s) { s.control->given.resize(200, s.control->given.at(0)); }), JobError::message_too_large);
     refuses(p.a, with([](S& s) { s.results.resize(200, result_of(plan, 0, node(1), hashes_of(plan, 0))); }),
             JobError::message_too_large);
     refuses(p.a, with([](S& s) { s.results.push_back(result_of(plan, 0, node(1), {hash_of(1)})); }),

@@ -20,6 +20,7 @@ auto good() -> QueueControl {
     control.clock = at(20s);
     control.items[0].hold = allot::MicroLeases::Grant{node(1).node, {1, 1, 1}, at(10s), at(25s), 0};
     control.tokens = 2;
+    control.items[0].attempts = control.items[1].attempts = 1;
     control.given = {{1, node(3).node, {1, 1, 0}}, {0, node(1).node, {1, 1, 1}}};
     control.requests.push_back({node(2).node, node(2).wallet, 1, at(15s)});
     return control;
@@ -58,6 +59,8 @@ TEST_CASE("a control has the shape of its MacroJob and times in order, or is ref
     CHECK(fault_with([](C& c) { c.given[1].holder = node(2).node; }) == JobError::message_shape_wrong);
     CHECK(fault_with([](C& c) { c.given[0].micro = 2; }) == JobError::message_shape_wrong);
     CHECK(fault_with([](C& c) { std::swap(c.given[0].token, c.given[1].token); }) == JobError::message_shape_wrong);
+    CHECK(fault_with([](C& c) { c.items[0].attempts = 0; }) == JobError::message_shape_wrong);
+    CHECK(fault_with([](C& c) { c.items[1].attempts = 2; }) == JobError::message_shape_wrong);
     CHECK(fault_with([](C& c) { c.tokens = 0; }) == JobError::message_shape_wrong);
     CHECK(fault_with([](C& c) { c.given[0].holder = allot::NodeId{""}; }) == JobError::node_invalid);
     CHECK(fault_with([](C& c) { c.requests.resize(1025, c.requests[0]); }) == JobError::message_too_large);

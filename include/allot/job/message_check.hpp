@@ -28,8 +28,12 @@ namespace allot { inline namespace v0 {
     if (std::max({snapshot.results.size(), snapshot.rejected.size(), snapshot.records.size()}) > limit) {
         return JobError::message_too_large;
     }
-    if (snapshot.control && snapshot.control->given.size() > std::size_t{plan.items()} * attempts_max) {
-        return JobError::message_too_large;
+    if (snapshot.control) {  // else the next owner's own leases would not fit here
+        const auto& items = snapshot.control->items;
+        const auto is_over = [&](const auto& item) { return item.attempts > attempts_max; };
+        if (snapshot.control->given.size() > limit || std::any_of(items.begin(), items.end(), is_over)) {
+            return JobError::message_too_large;
+        }
     }
     auto fault = snapshot.control ? fault_of(plan, *snapshot.control) : std::nullopt;
     const auto check_all = [&](const auto& parts) {

@@ -118,6 +118,7 @@ struct QueueControl {
         }
     }
     auto last = std::vector<const LeaseGiven*>(plan.items());
+    auto count = std::vector<std::uint32_t>(plan.items());
     auto before = FencingToken{};
     for (const auto& lease : control.given) {
         if (lease.micro >= plan.items() || lease.token <= before || lease.token.seq > control.tokens) {
@@ -126,9 +127,11 @@ struct QueueControl {
         if (lease.holder.is_null()) { return JobError::node_invalid; }
         before = lease.token;
         last[lease.micro] = &lease;
+        ++count[lease.micro];
     }
     for (const auto& item : control.items) {
         const auto* given = last[item.key];
+        if (item.attempts != count[item.key]) { return JobError::message_shape_wrong; }
         if (item.hold && (given == nullptr || given->token != item.hold->token || given->holder != item.hold->holder)) {
             return JobError::message_shape_wrong;
         }
