@@ -354,7 +354,7 @@ auto Cluster::join(const std::string& version, const std::vector<std::uint8_t>& 
     *request.add_compare() = etcd::is_absent(key);
     *request.add_success() = etcd::put(key, version);
     *request.add_success() =
-        etcd::put(threads_->key("log/") + etcd::hex_of(0) + '/' + etcd::hex_of(0), {first.begin(), first.end()});
+        etcd::put(threads_->key("log/") + etcd::hex_of(0) + '/' + etcd::hex_of(0), etcd::packed(first));
     *request.add_failure() = etcd::get(key);
     const auto response = threads_->transact_at_last(request);
     if (!response) { return std::nullopt; }

@@ -9,7 +9,7 @@ namespace service::etcd {
 namespace {
 
 constexpr auto level = 1;
-constexpr auto entry_bytes_max = std::size_t{16} << 20U;
+constexpr auto entry_bytes_max = std::size_t{4} << 20U;  // a body of 1 MiB, and more than all else
 
 }  // namespace
 
