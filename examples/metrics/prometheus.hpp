@@ -130,6 +130,12 @@ inline void write_choices(Exposition& out, const allot::Metrics& m) {
     }
     out.one("allot_draw_rejections_total", "counter", "Tries of draws that hit no one.", m.rejections);
     out.one("allot_draw_scans_total", "counter", "Draws that an exact scan decided.", m.scans);
+    out.one("allot_draws_undecided_total", "counter", "Draws for a task that found no node within their tries.",
+            m.undecided);
+    out.family("allot_walks_cut_total", "counter", "Pulls and matches that met the bound of tasks tried in vain.");
+    for (const auto walk : allot::enumerators<allot::Walk>()) {
+        out.sample(m.cuts[static_cast<std::size_t>(walk)], label("walk", allot::enumerator_name(walk)));
+    }
     out.one("allot_draw_weights_above_bound_total", "counter",
             "Weights above their bounds: the weight policy breaks its law.", m.above_bound);
     out.one("allot_bound_renewals_total", "counter",

@@ -1,3 +1,4 @@
+#include <array>
 #include <chrono>
 #include <cstdint>
 #include <optional>
@@ -6,6 +7,9 @@
 #include <vector>
 
 #include <allot/dispatcher/dispatcher.hpp>
+#include <allot/explain/metrics.hpp>
+#include <allot/explain/node.hpp>
+#include <allot/format/explain.hpp>
 #include <allot/queue/flat_queue.hpp>
 #include <allot/queue/linear_queue.hpp>
 
@@ -79,6 +83,16 @@ auto pulls_again(D& d) -> bool {
     return d.resume(1, walk_at(1s)).lease() != nullptr;
 }
 
+/// The metrics of one command.
+template <class D>
+auto counted(D& d, const typename D::Command& command, std::uint64_t entropy = 2026) -> allot::Metrics {
+    auto recorder = allot::MetricsRecorder{};
+    auto events = allot::Events{};
+    d.apply(command, walk_at(1s, entropy), events, recorder.template trace<D>());
+    REQUIRE(events.accepted());
+    return recorder.metrics(d);
+}
+
 auto at_a_gate() -> allot::Rules {
     auto rules = allot::RulesParameters{};
     rules.narrowing = allot::Narrowing::gate;
@@ -131,6 +145,49 @@ TEST_CASE("a match tries 256 tasks in vain by value, 256 from a random place on"
     CHECK(tried(1) == 1);
 }
 
+TEST_CASE("a match looks at 4,096 places of the table from a random place on", "[A5]") {
+    // Between the tasks that the free node declined and the one that it can run, 8,000 others are at work.
+    auto d = behind_declined<allot::ValueQueue>(256);
+    REQUIRE(d.cancel(9'999, walk_at(0s)).accepted());
+    for (std::uint64_t i = 0; i < 8'000; ++i) {
+        auto other = walk_node(10 + i);
+        other.gpu = "another card";
+        other.vram = 4_GiB;
+        REQUIRE(d.join(other, walk_at(0s)).accepted());
+        auto task = walk_task(10'000 + i);
+        task.vram_min = 4_GiB;
+        task.gpus = {{"another card", {}}};
+        REQUIRE(d.submit(task, walk_at(0s)).lease() != nullptr);
+    }
+    REQUIRE(d.submit(walk_task(20'000, {}, 1), {allot::TimePoint{}, {}}).accepted());
+    auto found = 0U;
+    for (std::uint64_t entropy = 0; entropy < 60; ++entropy) {
+        auto copy = d;
+        found += copy.match(walk_at(1s, entropy)).get<event::Matched>()->started;
+    }
+    CHECK(found > 15);  // half of the places are within reach of it; all would be, but for the bound
+    CHECK(found < 45);
+}
+
+TEST_CASE("metrics and explanations tell of a walk that met its bound", "[A5]") {
+    for (const auto others : {1'023U, 1'024U}) {
+        auto d = behind_declined<allot::ValueQueue>(others);
+        const auto cut = others == 1'024U;
+        const auto why = *allot::explain(std::as_const(d), allot::NodeId{1});
+        CHECK(why.next_cut == cut);
+        CHECK(why.next.has_value() == !cut);
+        CHECK(why.runnable == 1);
+        CHECK((fmt::format("{}", why).find("1 it could run, but its pull stops before it finds one") !=
+               std::string::npos) == cut);
+        REQUIRE(d.pause(1, walk_at(1s)).accepted());
+        CHECK(counted(d, command::Resume{allot::NodeId{1}}).cuts == std::array<std::uint64_t, 2>{cut ? 1U : 0U, 0});
+    }
+    for (const auto others : {255U, 256U}) {
+        auto d = behind_declined<allot::ValueQueue>(others);
+        CHECK(counted(d, command::Match{}).cuts == std::array<std::uint64_t, 2>{0, others == 256U ? 1U : 0U});
+    }
+}
+
 TEMPLATE_TEST_CASE("at a gate a node is asked about those tasks alone whose models it holds", "[A5]", allot::ValueQueue,
                    allot::FlatQueue) {
     auto d = CountingNetwork<TestType>{at_a_gate(), CountingFit{}, TestType{queue_room}};
@@ -160,6 +217,28 @@ TEMPLATE_TEST_CASE("at a gate a node is asked about those tasks alone whose mode
     CountingFit::asked = 0;
     CHECK(d.match(walk_at(1s)).template get<event::Matched>()->started == 0);
     CHECK(CountingFit::asked == 0);
+}
+
+TEST_CASE("at a gate a pull passes over gangs for whose models too few nodes are free", "[A5]") {
+    const auto same_card = GENERATE(false, true);
+    auto d = Network{at_a_gate()};
+    for (std::uint64_t i = 1; i <= 6; ++i) {
+        REQUIRE(d.join(walk_node(i, {i <= 2 ? "a" : "b"}), walk_at(0s)).accepted());
+    }
+    for (std::uint64_t i = 1; i <= 40; ++i) {  // more than a pull tries
+        auto gang = walk_task(i, {"a"});
+        gang.gang_size = 3;
+        gang.same_card = same_card;
+        REQUIRE(d.submit(gang, walk_at(0s)).lease() == nullptr);
+    }
+    REQUIRE(d.pause(1, walk_at(1s)).accepted());
+    REQUIRE(d.submit(walk_task(100, {"a"}, 1), {allot::TimePoint{1s}, {}}).accepted());
+    const auto resumed = d.resume(1, walk_at(1s));
+    REQUIRE(resumed.lease() != nullptr);
+    CHECK(resumed.lease()->task == allot::TaskId{100});
+    CHECK(d.complete(*resumed.lease(), walk_at(2s)).lease() == nullptr);
+    CHECK(d.join(walk_node(7, {"a"}), walk_at(3s)).lease() != nullptr);  // the third of a gang
+    CHECK(d.queued() == 39);
 }
 
 TEST_CASE("a gate that is put up or taken down while tasks wait decides for all of them") {

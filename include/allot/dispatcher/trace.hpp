@@ -32,11 +32,20 @@ struct Decision {
     bool beside = false;                 ///< True if the first of them pulled the task and this node joins it.
 };
 
-/// A callback that gets each choice when it is made, with the state on which it is based. Not owned.
+/// A walk through waiting tasks that has a bound.
+enum class Walk : std::uint8_t {
+    pull,   ///< That of a free node, `pull_tries_max` (rule 16).
+    match,  ///< That by value, `match_tries_max` (rule 28).
+};
+ALLOT_ENUMERATORS(Walk, pull, match)
+
+/// A callback that gets each choice when it is made, with the state on which it is based, and one that is told of each
+/// walk that met its bound. Not owned.
 template <class View>
 struct Trace {
     void* self = nullptr;
     void (*sees)(void* self, const View& view, const Decision& decision) = nullptr;
+    void (*cut)(void* self, Walk walk) = nullptr;
 };
 
 }}  // namespace allot::v0

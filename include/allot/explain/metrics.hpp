@@ -57,6 +57,7 @@ struct Metrics {
     std::uint64_t rejections = 0;            ///< Rejected tries of draws and copies.
     std::uint64_t scans = 0;                 ///< Draws and copies that an exact scan decided.
     std::uint64_t undecided = 0;             ///< Draws for a task, new or in a match, that stayed undecided.
+    std::array<std::uint64_t, 2> cuts{};     ///< Walks that met their bound, by `Walk`: pulls, matches.
     std::uint64_t above_bound = 0;           ///< Weights above their bounds, found by draws and copies. If it is not
                                              ///< zero, the weight policy is not monotone although it claims to be, and
                                              ///< shares are wrong.
@@ -92,8 +93,12 @@ public:
     /// The trace to pass to `apply`, which counts draws and their rejections. It may not outlive the recorder.
     template <class Dispatcher>
     [[nodiscard]] auto trace() noexcept -> Trace<typename Dispatcher::View> {
-        return {this, [](void* self, const typename Dispatcher::View&, const Decision& choice) {
+        return {this,
+                [](void* self, const typename Dispatcher::View&, const Decision& choice) {
                     static_cast<MetricsRecorder*>(self)->sees(choice);
+                },
+                [](void* self, Walk walk) {
+                    ++static_cast<MetricsRecorder*>(self)->counted_.cuts[static_cast<std::size_t>(walk)];
                 }};
     }
 

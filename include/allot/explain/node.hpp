@@ -61,10 +61,11 @@ struct NodeExplanation {
     std::vector<GroupOdds> groups{};   ///< The groups with waiting tasks, the group of the best task first.
     std::optional<TaskId> next{};      ///< The best task that it could run, which it takes once it is free; none
                                        ///< if it will leave or pause then.
+    bool next_cut = false;             ///< True if `next` is none because its pull would stop before (rule 16).
     std::optional<TaskId> held{};      ///< The pinned task that waits for it, and goes before all others.
 };
 ALLOT_FIELDS(NodeExplanation, node, now, state, obstacle, back_at, free_by, class_nodes_missing, qos, next_vram, queued,
-             tasks, runnable, groups, next, held)
+             tasks, runnable, groups, next, next_cut, held)
 
 namespace detail {
 
@@ -187,7 +188,8 @@ template <class Dispatcher>
     out.runnable = counts[Reason::none];
     if (out.obstacle != Reason::pending) {
         const auto next = d.view().next_for(h);
-        out.next = next ? std::optional{d.state().tasks()[*next].id} : std::nullopt;
+        out.next = next.task ? std::optional{d.state().tasks()[*next.task].id} : std::nullopt;
+        out.next_cut = next.cut;
     }
     demands.resize(std::min(demands.size(), groups_max));
 

@@ -181,6 +181,7 @@ struct fmt::formatter<allot::NodeExplanation> : allot::detail::PlainFormatter {
         }
         out = fmt::format_to(out, "{} it could run", e.runnable);
         if (e.next) { out = fmt::format_to(out, ", first task {}", e.next->text()); }
+        if (e.next_cut) { out = fmt::format_to(out, ", but its pull stops before it finds one"); }
         for (const auto& group : e.groups) {
             out = fmt::format_to(out, "\n{} ({} waiting): {}", say::group_text(group.group), group.waiting,
                                  say::odds_text(group.now));

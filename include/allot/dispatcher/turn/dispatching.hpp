@@ -25,9 +25,9 @@ class Dispatching : public Finishing<Ps...> {
 
 public:
     using Below::Below;
-    using Below::view, Below::moment, Below::events, Below::freed, Below::tell, Below::traced, Below::put, Below::edit,
-        Below::set_aside, Below::follow_stakes, Below::models_used, Below::start, Below::traced_gang, Below::end,
-        Below::displace, Below::evict, Below::release, Below::tell_end, Below::withdraw;
+    using Below::view, Below::moment, Below::events, Below::freed, Below::tell, Below::traced, Below::traced_cut,
+        Below::put, Below::edit, Below::set_aside, Below::follow_stakes, Below::models_used, Below::start,
+        Below::traced_gang, Below::end, Below::displace, Below::evict, Below::release, Below::tell_end, Below::withdraw;
     using typename Below::Record;
 
     /// Lets a free node take the best task that it can run, alone or with other free nodes; at most one. It chooses
@@ -40,14 +40,15 @@ public:
             return;
         }
         follow_stakes();
-        if (const auto best = view.next_for(n)) {
-            const auto& task = view.records.tasks()[*best];
-            const auto gang = view.gang_of(n, task, *moment.entropy);
-            if (!complete(gang)) { return; }  // undecided with these draws, though others found a gang
-            traced({DecisionKind::pull, task, {n}});
-            traced_gang(task, gang, 1);
-            start(*best, Task{task}, gang);
-        }
+        const auto next = view.next_for(n);
+        if (next.cut) { traced_cut(Walk::pull); }
+        if (!next.task) { return; }
+        const auto& task = view.records.tasks()[*next.task];
+        const auto gang = view.gang_of(n, task, *moment.entropy);
+        if (!complete(gang)) { return; }  // undecided with these draws, though others found a gang
+        traced({DecisionKind::pull, task, {n}});
+        traced_gang(task, gang, 1);
+        start(*next.task, Task{task}, gang);
     }
 
     /// Lets each freed node start its pinned task, and then lets the others pull. Appends the events of the starts.
@@ -101,7 +102,9 @@ public:
             add_head(head.group);
         }
         blocked.back();
-        return tries > 0 ? started : started + match_elsewhere();
+        if (tries > 0) { return started; }
+        traced_cut(Walk::match);
+        return started + match_elsewhere();
     }
 
     /// Tries further tasks by handle, from a random place on. So a task that waits behind many that no node can run is

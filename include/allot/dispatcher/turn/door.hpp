@@ -51,6 +51,11 @@ public:
         if (trace.sees != nullptr) { trace.sees(trace.self, view, choice); }
     }
 
+    /// Tells the trace of a walk that met its bound.
+    void traced_cut(Walk walk) const {
+        if (trace.cut != nullptr) { trace.cut(trace.self, walk); }
+    }
+
     /// Writes a record, a new one or in place of another.
     template <class H, class R>
     void put(H handle, R&& record) {

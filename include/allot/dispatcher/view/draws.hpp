@@ -179,24 +179,32 @@ public:
     /// The waiting tasks in the groups that `groups_for` and `each_group` name.
     [[nodiscard]] auto waiting() const -> const auto& { return gates() ? gated.queue() : queue; }
 
+    /// Result of `next_for`.
+    struct Next {
+        std::optional<TaskHandle> task{};
+        bool cut = false;  ///< True if there is no answer, because the walk met its bound.
+    };
+
     /// The waiting task that a node would take if it became free now, as a pull asks. None if it can run none.
     ///
-    /// From rules version 2 on it asks about `pull_tries_max` tasks at most, a gang counted as `gang_tries` of them.
-    /// Then the answer is none, too (rule 16).
+    /// From rules version 2 on it asks about `pull_tries_max` tasks at most, a gang counted as `gang_tries` of them
+    /// (rule 16).
     /// @complexity that of the queue's `best`, with one `can_run` per task asked.
-    [[nodiscard]] auto next_for(NodeHandle n) const -> std::optional<TaskHandle> {
+    [[nodiscard]] auto next_for(NodeHandle n) const -> Next {
         auto possible = std::vector<RequirementId>{};
         auto tries = std::uint32_t{0};
         auto stopped = false;
+        auto cut = false;
         const auto best = waiting().best(groups_for(n, possible), [&](TaskHandle t) {
             const auto& task = records.tasks()[t];
             if (can_run(n, task) && has_gang(n, task)) { return true; }
             const auto first = tries == 0;
             tries += gang_size(task) == 1 ? 1U : gang_tries;
-            stopped = (first && runs_nothing(n)) || (eliminates() && tries >= pull_tries_max);
+            cut = eliminates() && tries >= pull_tries_max;
+            stopped = (first && runs_nothing(n)) || cut;
             return stopped;
         });
-        return stopped ? std::nullopt : best;
+        return {stopped ? std::nullopt : best, cut};
     }
 
     /// True if a node is not already in the gang and, within a validation group, has a different operator than each
@@ -384,8 +392,9 @@ public:
 
     /// The groups of tasks that a node, if it were free, could run alone or with other free nodes. `possible` stores
     /// the list if it is a new one.
-    /// @complexity O(1) if there are neither gangs nor a gate. With gangs, O(groups) counts of the pool. With a gate,
-    /// O(m log m) for the m models of the node, and O(models of the group) for each group that is listed under them.
+    /// @complexity O(1) if there are neither gangs nor a gate. With gangs, O(groups) counts of the pool, each linear in
+    /// the classes. With a gate, O(m log m) for the m models of the node, and O(models of the group) for each group
+    /// that is listed under them.
     [[nodiscard]] auto groups_for(NodeHandle n, std::vector<RequirementId>& possible) const
         -> std::span<const RequirementId> {
         const auto own = records.nodes()[n].node.node_class;
@@ -396,14 +405,18 @@ public:
         const auto free = !gangs ? 0U : itself + pool.count(SamplingFrame{records.fits().all_classes()});
         const auto of_card =
             !gangs ? 0U : itself + pool.count(SamplingFrame{card_of(own, records.fits().all_classes())});
-        const auto has_room = [&](RequirementId r) {
+        const auto has_room = [&](RequirementId r, std::span<const ModelId> rarest_model = {}) {
             const auto& asked = records.fits().value(r);
-            return asked.gang_size == 1 ||
-                   ((asked.same_card ? of_card : free) >= asked.gang_size &&
-                    itself + pool.count(SamplingFrame{records.fits().classes_of(r)}) >= asked.gang_size);
+            if (asked.gang_size == 1) { return true; }
+            if ((asked.same_card ? of_card : free) < asked.gang_size) { return false; }
+            const auto classes = records.fits().classes_of(r);
+            const auto same = asked.same_card ? card_of(own, classes) : std::vector<ClassId>{};
+            return itself + pool.count(SamplingFrame{asked.same_card ? span_of(same) : classes, rarest_model}) >=
+                   asked.gang_size;
         };
         if (!gates()) {
-            std::copy_if(all.begin(), all.end(), std::back_inserter(possible), has_room);
+            std::copy_if(all.begin(), all.end(), std::back_inserter(possible),
+                         [&](RequirementId r) { return has_room(r); });
             return possible;
         }
         for (const auto r : all) {
@@ -415,7 +428,9 @@ public:
             for (const auto group : gated.under(held.model)) {
                 const auto& ask = gated.ask(group);
                 const auto fits = std::binary_search(all.begin(), all.end(), ask.requirement);
-                if (fits && holds_all(n, ask.models) && has_room(ask.requirement)) { possible.push_back(group); }
+                if (fits && holds_all(n, ask.models) && has_room(ask.requirement, {&held.model, 1})) {
+                    possible.push_back(group);
+                }
             }
         }
         return possible;
