@@ -226,6 +226,7 @@ auto workloads() -> std::vector<Workload> {
          [](Victim& v, std::uint64_t i) {
              if (i % 2 == 0) {
                  auto whale = v.stranger(0);
+                 whale.vram = {1};  // no task fits it, so that it can leave at once
                  whale.stake = allot::Amount{allot::u128{1} << 90U};
                  v.count(command::Join{whale});
              } else {
@@ -233,7 +234,7 @@ auto workloads() -> std::vector<Workload> {
              }
              v.count_pair();
          },
-         1'024},
+         256 + 160},
 
         {"a stake grows and falls a thousandfold", [](Victim& v) { crowd(v, 1, std::uint64_t{1} << 50U); },
          [](Victim& v, std::uint64_t i) {
@@ -241,7 +242,7 @@ auto workloads() -> std::vector<Workload> {
              change.stake = std::uint64_t{1} << (i % 2 == 0 ? 60U : 50U);
              v.count(command::Update{change});
          },
-         1'024},
+         256 + 160},
 
         {"nodes of low health beside tasks",
          [](Victim& v) {

@@ -56,7 +56,7 @@ if [ "$mode" = --write ]; then
     awk -F '\t' '$2 + 0 > $3 + 0 { print $1 "\t" $2 }' "$work/figures" > "$book"
 fi
 awk -F '\t' -v full="$mode" '
-    NR == FNR { noted[$1] = $2; next }
+    FILENAME == ARGV[1] { noted[$1] = $2; next }
     $2 + 0 <= $3 + 0 { print $0 "\tok"; next }
     ($1 in noted) && (full == "--full" || $2 <= noted[$1] * 1.1) { print $0 "\tnoted"; next }
     { print $0 "\tSHORT"; bad = 1 }

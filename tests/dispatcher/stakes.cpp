@@ -34,8 +34,8 @@ auto whale() {
 
 }  // namespace
 
-TEST_CASE("a whale costs no command more than 1,024 nodes, and all bounds are new in the end") {
-    auto d = network(5'000);
+TEST_CASE("a whale costs no command more than 256 nodes, and all bounds are new in the end") {
+    auto d = network(1'250);
     auto changes = [&, seen = d.pool().changes]() mutable {
         const auto more = d.pool().changes - seen;
         seen = d.pool().changes;
@@ -49,11 +49,11 @@ TEST_CASE("a whale costs no command more than 1,024 nodes, and all bounds are ne
             ok(d.join(whale(), at(0s)));
         }
         CHECK(d.state().counters().ceilings.moving());
-        CHECK(changes() <= 1'025);  // the whale itself is one more
+        CHECK(changes() <= 257);  // the whale itself is one more
         auto commands = 1;
         for (; d.state().counters().ceilings.moving(); ++commands) {
             ok(d.advance(at(0s)));
-            CHECK(changes() <= 1'024);
+            CHECK(changes() <= 256);
         }
         CHECK(commands == 5);
         CHECK(d.state().counters().ceilings.slack() == 0);

@@ -99,7 +99,9 @@ TEST_CASE("a snapshot that was ever written is read") {
     REQUIRE(file);
     const auto text = std::string{std::istreambuf_iterator<char>{file}, {}};
     const auto bytes = Bytes(text.begin(), text.end());
-    const auto loaded = allot::load_snapshot(bytes, allot::Dispatcher<>{});
+    auto then = allot::RulesParameters{};
+    then.renewals_max = 1'024;  // the default when it was written
+    const auto loaded = allot::load_snapshot(bytes, allot::Dispatcher{allot::Rules{then}});
     REQUIRE(loaded);
     CHECK(loaded->position == 60);
     CHECK(loaded->dispatcher.state().nodes().size() > 0);

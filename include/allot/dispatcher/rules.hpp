@@ -22,9 +22,8 @@ ALLOT_ENUMERATORS(Narrowing, any, all, gate, none)
 
 /// Parameters of the dispatcher itself.
 struct RulesParameters {
-    std::uint32_t due_max = 1'024;  ///< Maximum of due entries settled in one command.
-    std::uint32_t renewals_max =
-        1'024;                         ///< Maximum of bounds renewed in one command after a jump of the largest stake.
+    std::uint32_t due_max = 1'024;     ///< Maximum of due entries settled in one command.
+    std::uint32_t renewals_max = 256;  ///< Maximum of bounds renewed in one command after a jump of the largest stake.
     std::uint32_t evictions_max = 16;  ///< Maximum of surplus tasks evicted in one command when the network shrinks; or
                                        ///< of tasks or nodes that make way in one command if a table is full.
     Duration forget_tasks_after = std::chrono::hours{1};        ///< Time for which ids of ended tasks are kept.
