@@ -260,6 +260,7 @@ auto workloads() -> std::vector<Workload> {
          [](Victim& v) {
              crowd(v, v.size(), 1);
              crowd(v, 16, 1'000'000'000'000'000);
+             v.rest();  // how whales come is another workload
          },
          [](Victim& v, std::uint64_t) {
              const auto task = v.strange_task();

@@ -37,14 +37,16 @@ public:
     explicit Victim(std::size_t nodes)
         : hub_{allot::Rules{rules()}, allot::ValueQueue{{.capacity_min = 1U << 20U}}}, size_{nodes} {
         for (const auto& profile : population(nodes)) {
-            apply(allot::command::Join{spec_of(profile, allot::NodeId{++nodes_})});
+            auto node = spec_of(profile, allot::NodeId{++nodes_});
+            if (nodes_ == nodes) { node.models = {"honest"}; }  // a real network has tables of models
+            apply(allot::command::Join{std::move(node)});
         }
         for (std::size_t i = 0; i < nodes / 4; ++i) {
             apply(allot::command::Submit{task()});
             running_.push_back(begun_.value());
         }
-        mine_.clear();
-        joined_.clear();
+        mine_ = std::vector<allot::TaskId>{};
+        joined_ = std::vector<allot::NodeId>{};
     }
 
     static auto rules() -> allot::RulesParameters {
@@ -127,15 +129,26 @@ public:
         lease = begun_.value_or(lease);
     }
 
-    /// All strangers leave, their tasks are withdrawn, and an hour passes.
+    /// All strangers leave, their tasks are withdrawn, and an hour passes. A last node and a last task come and go:
+    /// maps of names give room back at their next entry.
     void lapse() {
         for (const auto& task : mine_) { apply(allot::command::Cancel{task}, false); }
         for (const auto& node : joined_) { apply(allot::command::Leave{node}, false); }
         pass(std::chrono::minutes{59});
         settle();
-        mine_ = {};
-        joined_ = {};
-        events_ = {};
+        const auto last = stranger(0);
+        apply(allot::command::Join{last}, false);
+        apply(allot::command::Leave{last.id}, false);
+        count_pair();
+        pass(std::chrono::minutes{1});
+        settle();
+        mine_ = std::vector<allot::TaskId>{};  // `{}` alone would keep the room
+        joined_ = std::vector<allot::NodeId>{};
+        events_ = allot::Events{};
+    }
+    /// Advances until all bounds of weights are renewed.
+    void rest() {
+        while (hub_.state().counters().ceilings.moving()) { apply(allot::command::Advance{}, false); }
     }
     /// Advances until nothing is due.
     void settle() {

@@ -1,5 +1,5 @@
 // CMake gives ALLOT_SERVICE_PRESETS, such as X(plain) X(hardened): one for each file in presets/ that is built. And
-// ALLOT_SERVICE_RELEASE, such as "0.3.0".
+// ALLOT_SERVICE_RELEASE, such as "0.4.0".
 #include <memory>
 #include <string_view>
 #include <vector>

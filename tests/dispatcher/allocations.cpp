@@ -1,10 +1,11 @@
 // labels: slow
-// What a dispatcher asks of the allocator: nothing, once it has grown.
+// What a dispatcher asks of the allocator: nothing, once it has grown. And what it gives back when a flood is gone.
 
 #include "support/allocations.hpp"
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -103,4 +104,75 @@ TEST_CASE("the same with flat heaps and one group of tasks") {
     auto pairs = Pairs{dispatcher<allot::FlatQueue>(), 400, 800, true};
     (void)pairs.calls_in(500'000);
     CHECK(pairs.calls_in(1'000'000) == 0);
+}
+
+namespace {
+
+/// A network of 10,000 nodes, a quarter of them at work, and floods that are gone after an hour.
+class Flooded {
+    static constexpr std::uint32_t honest = 10'000;
+
+public:
+    Flooded() {
+        for (auto n = 1U; n <= honest; ++n) { join(n == honest ? "honest" : ""); }
+        for (auto t = 0U; t < honest / 4; ++t) { submit(0); }
+        before_ = support::live;
+    }
+
+    void join(const std::string& model, std::string gpu = "RTX 4090") {
+        ok(d_.join(with(plain_node(++node_),
+                        [&](NodeSpec& node) {
+                            node.gpu = std::move(gpu);
+                            if (!model.empty()) { node.models = {model}; }
+                        }),
+                   {TimePoint{time_}, {}}));
+    }
+    void submit(std::uint32_t software) {
+        ok(d_.submit(with(plain_task(++task_),
+                          [&](TaskSpec& task) {
+                              task.duration_estimate = 100h;
+                              if (software > 0) { task.software = allot::SoftwareVersion{9, software, 0}; }
+                          }),
+                     software > 0 ? allot::Moment{TimePoint{time_}, {}} : at(time_)));
+    }
+    /// All nodes and tasks of the flood go. Returns the memory over that before it, in thousandths.
+    auto lapsed() -> std::uint64_t {
+        for (; node_ > honest; --node_) { ok(d_.leave(allot::NodeId{node_}, {TimePoint{time_}, {}})); }
+        for (; task_ > honest / 4; --task_) { ok(d_.cancel(allot::TaskId{task_}, {TimePoint{time_}, {}})); }
+        time_ += 1h;
+        settle(d_, {TimePoint{time_}, {}}, [](const Events&) {});
+        join("");  // maps of names give room back at their next entry
+        submit(1);
+        ok(d_.leave(allot::NodeId{node_--}, {TimePoint{time_}, {}}));
+        ok(d_.cancel(allot::TaskId{task_--}, {TimePoint{time_}, {}}));
+        time_ += 1h;
+        settle(d_, {TimePoint{time_}, {}}, [](const Events&) {});
+        return support::live * 1'000 / before_;
+    }
+
+private:
+    allot::Dispatcher<allot::Rules, allot::ValueQueue, allot::FixedTerms> d_{
+        allot::Rules{{.forget_tasks_after = Duration{0}, .forget_nodes_after = 1min}},
+        allot::ValueQueue{{.capacity_min = 100'000}}, allot::FixedTerms{{.patience = 1'000h}}};
+    Duration time_{0};
+    std::uint32_t node_ = 0;
+    std::uint32_t task_ = 0;
+    std::uint64_t before_ = 0;
+};
+
+}  // namespace
+
+TEST_CASE("memory that a flood took is given back when it is gone", "[A7]") {
+    auto network = Flooded{};
+    if (support::live == 0) { return; }  // nothing counts bytes here
+    const auto flood = GENERATE(0, 1, 2);
+    CAPTURE(flood);
+    const auto before = support::live;
+    for (auto i = 1U; i <= 30'000; ++i) {
+        if (flood == 0) { network.join("", "a card of the flood"); }
+        if (flood == 1) { network.submit(1 + i % 100); }
+        if (flood == 2) { network.join("made up " + std::to_string(i % 1'000), "a card of the flood"); }
+    }
+    CHECK(support::live > before * 2);
+    CHECK(network.lapsed() < 1'100);
 }

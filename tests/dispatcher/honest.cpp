@@ -36,8 +36,7 @@ using D = allot::Dispatcher<allot::Rules, allot::ValueQueue>;
 class HonestNetwork {
 public:
     HonestNetwork(std::uint64_t nodes, const allot::RulesParameters& rules, std::uint64_t seed)
-        : d_{allot::Rules{rules}, allot::ValueQueue{{.tasks_per_node = 2, .capacity_min = 1'000}}},
-          random_{seed},
+        : d_{allot::Rules{rules}, allot::ValueQueue{{.tasks_per_node = 2, .capacity_min = 1'000}}}, random_{seed},
           size_{nodes} {
         for (std::uint64_t i = 0; i < nodes; ++i) { apply(command::Join{node()}); }
     }

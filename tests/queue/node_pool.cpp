@@ -101,3 +101,23 @@ TEST_CASE("a pooled container is copied, moved and swapped like a value") {
     c = same;
     CHECK(c->size() == 1'000);
 }
+
+TEST_CASE("a large pool gives back its blocks once only the piece taken first is left") {
+    auto pool = NodePool{};
+    REQUIRE(pool.serves(64));
+    auto* const header = pool.take();
+    const auto round = [&](std::size_t pieces) {
+        auto taken = std::vector<void*>{};
+        for (std::size_t i = 0; i < pieces; ++i) { taken.push_back(std::memset(pool.take(), 1, 64)); }
+        for (auto* const piece : taken) { pool.give(piece); }
+        return pool.room();
+    };
+    CHECK(round(100) >= 100);  // small, so it stays
+    CHECK(round(10'000) == 15);
+    CHECK(round(10'000) == 15);
+    auto* const other = pool.take();
+    pool.give(header);
+    CHECK(round(10'000) >= 10'000);  // the one piece left may lie anywhere
+    pool.give(other);
+    CHECK(round(10'000) >= 10'000);
+}

@@ -258,3 +258,20 @@ TEST_CASE("a heap takes up to 256 kinds") {
     CHECK(heap.contains(255, 3));
     CHECK(heap.erase(255, 3, ties));
 }
+
+TEST_CASE("room given back changes no entry, and is taken again") {
+    auto heap = Heap{};
+    for (std::uint32_t i = 0; i < 10'000; ++i) {
+        heap.set({std::int64_t{i}, static_cast<std::uint8_t>(i % 2), i}, ties);
+    }
+    for (std::uint32_t i = 100; i < 10'000; ++i) { REQUIRE(heap.erase(static_cast<std::uint8_t>(i % 2), i, ties)); }
+    const auto before = heap;
+    heap.trim(0, 100);
+    heap.trim(1, 100);
+    CHECK(heap == before);
+    CHECK(heap.find(0, 98)->time == 98);
+    CHECK_FALSE(heap.contains(0, 9'998));
+    CHECK_FALSE(heap.erase(1, 9'999, ties));
+    heap.set({-1, 1, 9'999}, ties);
+    CHECK(*heap.top() == Due{-1, 1, 9'999});
+}

@@ -157,3 +157,19 @@ TEST_CASE("room made in advance keeps every entry, and copies are independent") 
         CHECK(find(map, records, records[handle]).has_value() == (handle % 2 == 1));
     }
 }
+
+TEST_CASE("a map that shrinks finds all that is left") {
+    auto random = std::mt19937_64{support::seed()};
+    auto records = Records{};
+    for (auto i = 0; i < 100'000; ++i) { records.push_back(random()); }
+    auto map = allot::HandleMap{};
+    for (std::uint32_t handle = 0; handle < records.size(); ++handle) { map.insert(records[handle], handle); }
+    for (std::uint32_t left = 100'000; left > 0; left /= 2) {
+        map.shrink();
+        for (std::uint32_t handle = 0; handle < left; ++handle) {
+            REQUIRE(find(map, records, records[handle]) == handle);
+        }
+        CHECK(map.size() == left);
+        for (auto handle = left / 2; handle < left; ++handle) { REQUIRE(map.erase(records[handle], handle)); }
+    }
+}

@@ -1,5 +1,6 @@
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <random>
@@ -226,4 +227,18 @@ TEST_CASE("a value that cannot be copied is not interned, and nothing changes") 
     CHECK(values == before);
     CHECK_FALSE(values.find(bad).has_value());
     CHECK(values.intern(Fragile{2}) == 1);
+}
+
+TEST_CASE("an interner gives back the room of high ids, and takes them again") {
+    auto interner = allot::Interner<std::string, std::hash<std::string>>{};
+    for (auto i = 0; i < 1'000; ++i) { (void)interner.intern("name " + std::to_string(i)); }
+    CHECK_FALSE(interner.trim());  // nothing was erased
+    for (std::uint32_t id = 10; id < 1'000; ++id) { REQUIRE(interner.erase_if_unused(id)); }
+    const auto before = interner;
+    CHECK(interner.trim() == 128);  // two pages of 64
+    CHECK_FALSE(interner.trim());
+    CHECK(interner == before);
+    interner.put(999, "name 999");
+    CHECK(interner.find(std::string{"name 999"}) == 999);
+    CHECK(interner.value(9) == "name 9");
 }

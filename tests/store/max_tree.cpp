@@ -107,3 +107,20 @@ TEST_CASE("max trees with the same maximum but other keys differ") {
     b.set(4, 2);
     CHECK_FALSE(a == b);
 }
+
+TEST_CASE("room given back changes no key, and is taken again") {
+    auto random = std::mt19937_64{support::seed()};
+    for (const auto kept : {0U, 1U, 16U, 17U, 255U, 256U, 4'097U}) {
+        auto tree = allot::MaxTree{};
+        for (std::uint32_t slot = 0; slot < 10'000; ++slot) { tree.set(slot, 1 + random() % 1'000); }
+        for (auto slot = kept; slot < 10'000; ++slot) { tree.set(slot, 0); }
+        const auto before = tree;
+        tree.trim(kept);
+        CHECK(tree == before);
+        CHECK(tree.max() == before.max());
+        tree.set(9'999, 5'000);
+        CHECK(tree.max() == 5'000);
+        tree.set(9'999, 0);
+        CHECK(tree == before);
+    }
+}

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include <allot/store/pages.hpp>
+#include <allot/store/slot_set.hpp>
 
 #include "support/catch.hpp"
 
@@ -128,4 +129,20 @@ TEST_CASE("pages hold what cannot be copied, what is over-aligned, and what thei
     auto copy = owner;
     CHECK(owner.first() == 5);
     CHECK(copy.first() == 5);
+}
+
+TEST_CASE("empty pages at the end are given back, but for one, and the records before stay where they are") {
+    auto pages = allot::Pages<Record, 64>{};
+    auto taken = allot::SlotSet{};
+    CHECK_FALSE(trimmed(pages, taken));
+    pages.ensure(64 * 10 - 1);
+    taken.take(64 * 3 + 5);
+    const auto* const kept = &pages[64 * 3 + 5];
+    CHECK(trimmed(pages, taken) == 64 * 5);
+    CHECK(pages.capacity() == 64 * 5);
+    CHECK(&pages[64 * 3 + 5] == kept);
+    CHECK_FALSE(trimmed(pages, taken));
+    taken.free(64 * 3 + 5);
+    CHECK(trimmed(pages, taken) == 64);
+    CHECK_FALSE(trimmed(pages, taken));
 }

@@ -33,6 +33,7 @@ struct Ears {
         note("task", h.value, before, after);
     }
     void holders_gone(allot::ModelId, allot::ClassId) {}
+    void class_gone(allot::ClassId) {}
     void models_changed(NodeHandle, const allot::HeldModels& before, const allot::HeldModels& after) {
         heard.push_back("models " + std::to_string(before.size()) + std::to_string(after.size()));
     }

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cstdint>
 #include <random>
 #include <set>
@@ -158,4 +159,20 @@ TEST_CASE("a slot set reaches one past its highest slot") {
     set.free(1'000U);
     set.free(64U);
     CHECK(set.reach() == 64);
+}
+
+TEST_CASE("the room that slots need ends one empty page behind the last taken slot") {
+    auto random = std::mt19937_64{support::seed()};
+    for (auto world = 0; world < 300; ++world) {
+        const auto page = std::uint32_t{64} << random() % 4;
+        const auto pages = 1 + random() % 20;
+        auto set = allot::SlotSet{};
+        for (auto n = random() % 3; n > 0; --n) {
+            const auto slot = static_cast<std::uint32_t>(random() % (pages * page));
+            if (!set.taken(slot)) { set.take(slot); }
+        }
+        const auto needed = std::uint64_t{set.reach() + page - 1} / page;
+        CHECK(set.room_needed(pages * page, page) == std::min<std::uint64_t>(pages, needed + 1) * page);
+    }
+    CHECK(allot::SlotSet{}.room_needed(0, 64) == 0);
 }

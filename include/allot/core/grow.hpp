@@ -29,4 +29,13 @@ auto grow_to(std::vector<T, Allocator>& vector, std::size_t count, const T& valu
     }
 }
 
+/// Resizes `vector` to at most `count` elements, and gives back its room if more than an eighth would be spare. If that
+/// needs memory and there is none, the room stays.
+/// @complexity amortised O(1) for each element removed.
+template <class T, class Allocator>
+auto shrink_to(std::vector<T, Allocator>& vector, std::size_t count) noexcept -> void {
+    if (count < vector.size()) { vector.erase(vector.begin() + static_cast<std::ptrdiff_t>(count), vector.end()); }
+    if (vector.capacity() - vector.size() > vector.size() / 8) { vector.shrink_to_fit(); }
+}
+
 }}}  // namespace allot::v0::detail

@@ -61,6 +61,11 @@ public:
         if constexpr (has_gone<typename View<Ps...>::Types::CandidatePool>) { view_.pool.gone(model, node_class); }
     }
 
+    /// No node is of a class any more.
+    void class_gone(ClassId node_class) {
+        if constexpr (has_class_gone<typename View<Ps...>::Types::CandidatePool>) { view_.pool.gone(node_class); }
+    }
+
     /// A task's record changed; null stands for no record.
     /// @complexity that of the queue, and O(log owners).
     void task_changed(TaskHandle h, const Task* before, const Task* after) {

@@ -90,6 +90,7 @@ class SnapshotLoader {
         static void node_changed(NodeHandle, Before, After) {}
         static void models_changed(NodeHandle, const HeldModels&, const HeldModels&) {}
         static void holders_gone(ModelId, ClassId) {}
+        static void class_gone(ClassId) {}
         static void task_changed(TaskHandle, const Task*, const Task*) {}
         static void counters_changed(const Counters&, const Counters&) {}
         static void configured(const typename Dispatcher::Configuration&) {}

@@ -101,6 +101,13 @@ concept has_gone = requires(P& p, ModelId model, ClassId node_class) {
     p.gone(model, node_class);
 };
 
+/// `p.gone(class)`: no node is of the class any more, so a pool may give back the memory that it keeps for it.
+/// Optional.
+template <class P>
+concept has_class_gone = requires(P& p, ClassId node_class) {
+    p.gone(node_class);
+};
+
 /// Index of the candidates. It needs nothing of the dispatcher and can be used alone. `laws::reversible` checks it.
 template <class P>
 concept candidate_pool = has_changed<P> && has_draw<P> && has_count<P>;

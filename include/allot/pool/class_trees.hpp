@@ -61,7 +61,12 @@ public:
         blocks_.erase(blocks_.begin() + static_cast<std::ptrdiff_t>(block));
         totals_.erase(sums, sums + width);
         trees_.erase(first, first + width);
+        shrink_to(trees_, trees_.size());
+        shrink_to(totals_, totals_.size());
     }
+
+    /// True if no class has a tree.
+    [[nodiscard]] auto blank() const -> bool { return blocks_.empty(); }
 
     [[nodiscard]] auto operator[](std::size_t index) -> Tree& { return trees_[index]; }
     [[nodiscard]] auto operator[](std::size_t index) const -> const Tree& { return trees_[index]; }

@@ -44,8 +44,15 @@ public:
     /// Gives back the tree of a model's holders in a class.
     /// @pre there is no holder.
     void gone(ModelId model, ClassId node_class) {
-        if (model.value < models_.size()) { models_[model.value].drop(node_class); }
+        if (model.value >= models_.size()) { return; }
+        models_[model.value].drop(node_class);
+        const auto end = std::find_if(models_.rbegin(), models_.rend(), [](const Holders& h) { return !h.blank(); });
+        detail::shrink_to(models_, static_cast<std::size_t>(models_.rend() - end));
     }
+
+    /// Gives back the tree of a class.
+    /// @pre no node is of the class.
+    void gone(ClassId node_class) { candidates_.drop(node_class); }
 
     template <class Weigh>
     [[nodiscard]] auto draw(const SamplingFrame& frame, Weigh&& weigh, Random& random) const -> std::optional<Draw> {

@@ -79,6 +79,9 @@ public:
     /// Number of slots whose weight is above 0.
     [[nodiscard]] auto positive() const noexcept -> std::uint32_t { return positive_; }
 
+    /// True if no slot was ever given a weight or an item.
+    [[nodiscard]] auto blank() const noexcept -> bool { return slots_ == 0; }
+
     /// One past the highest slot that was ever given a weight or an item; at most 2^32. It is a bound for loops and no
     /// part of the contents: it never falls, and `==` ignores it.
     [[nodiscard]] auto slots() const noexcept -> std::uint64_t { return slots_; }

@@ -14,8 +14,8 @@ namespace allot { inline namespace v0 {
 /// Memory for the nodes of one container: pieces of one size, taken from blocks and reused.
 ///
 /// A general allocator spends up to 16 bytes and a call on every node. Here nodes are contiguous, and the piece freed
-/// last is taken next. A block is a sixteenth of the present memory, so that spare memory stays small. Blocks are kept
-/// until the pool is destroyed.
+/// last is taken next. A block is a sixteenth of the present memory, so that spare memory stays small. Once all pieces
+/// but the first one are back, which the container keeps for itself, a large pool gives back its blocks but one.
 class NodePool {
 public:
     NodePool() = default;
@@ -35,6 +35,8 @@ public:
         if (free_ != nullptr) {
             auto* const piece = free_;
             free_ = piece->next;
+            first_back_ = first_back_ && static_cast<void*>(piece) != first();
+            ++taken_;
             return piece;
         }
         if (fresh_ == 0) {
@@ -44,24 +46,43 @@ public:
             pieces_ += count;
             fresh_ = count;
         }
+        ++taken_;
         return blocks_.back().get() + --fresh_ * size_;
     }
 
     /// Returns a piece to the pool.
     /// @pre the piece came from `take` of this pool.
-    void give(void* piece) noexcept { free_ = ::new (piece) Free{free_}; }
+    /// @complexity O(1), and O(blocks) where they are given back.
+    void give(void* piece) noexcept {
+        free_ = ::new (piece) Free{free_};
+        first_back_ = first_back_ || piece == first();
+        if (--taken_ != 1 || first_back_ || pieces_ <= kept_max) { return; }
+        blocks_.resize(1);
+        free_ = nullptr;
+        pieces_ = least;
+        fresh_ = least - 1;
+    }
+
+    /// Number of pieces that `take` returns before it asks for memory.
+    [[nodiscard]] auto room() const noexcept -> std::size_t { return pieces_ - taken_; }
 
 private:
     static constexpr std::size_t least = 16;
+    static constexpr std::size_t kept_max = 4'096;  // a pool of so many pieces keeps its blocks
     struct Free {
         Free* next;
     };
+
+    /// The piece that was taken first: the last one of the first block.
+    [[nodiscard]] auto first() const noexcept -> const void* { return blocks_.front().get() + (least - 1) * size_; }
 
     std::vector<std::unique_ptr<std::byte[]>> blocks_;
     Free* free_ = nullptr;    // given back
     std::size_t fresh_ = 0;   // in the last block, never taken; the last piece is taken first
     std::size_t pieces_ = 0;  // in all blocks
     std::size_t size_ = 0;
+    std::size_t taken_ = 0;    // pieces that are not given back
+    bool first_back_ = false;  // the piece taken first is given back
 };
 
 /// An allocator that takes single nodes from a pool, and all other memory from the heap.

@@ -62,6 +62,14 @@ public:
         detail::make_room(heap_, heap_.size() + more);
     }
 
+    /// Gives back the room of a kind's handles from `handles` on, and of entries that are gone. Changes no result.
+    /// @pre no entry of these handles is there.
+    /// @complexity amortised O(1) for each entry or handle that is gone.
+    auto trim(std::uint8_t kind, std::uint32_t handles) noexcept -> void {
+        detail::shrink_to(places_[kind], handles);
+        detail::shrink_to(heap_, heap_.size());
+    }
+
     /// Removes the entry of `kind` and `handle`; returns true if there was one.
     /// @complexity O(log4 n).
     template <class Ties>

@@ -106,6 +106,8 @@ public:
         return column.open ? std::span<const RequirementId>{column.requirements} : std::span<const RequirementId>{};
     }
     [[nodiscard]] auto open(ClassId id) const -> bool { return columns_[id.value].open; }
+    /// A hash of the card of a class, its GPU and VRAM: equal for equal cards, and for different ones almost never.
+    [[nodiscard]] auto card_hash(ClassId id) const -> std::uint64_t { return columns_[id.value].card_hash; }
     /// Number of nodes of a class that take part: neither paused nor gone.
     [[nodiscard]] auto active(ClassId id) const -> std::uint32_t { return columns_[id.value].active; }
     [[nodiscard]] auto fit(ClassId node_class, RequirementId requirement) const -> bool {
@@ -166,6 +168,7 @@ public:
         for (const auto r : requirements) { ++rows_[r.value].fitting; }
         auto& column = columns_[id.value];
         column.requirements = std::move(requirements);
+        column.card_hash = card_hash_of(classes_.value(id.value));
         column.open = false;
         column.active = 0;
         set_open(id, open);
@@ -217,7 +220,7 @@ public:
         if (!classes_.erase_if_unused(id.value)) { return false; }
         set_open(id, false);
         for (const auto r : columns_[id.value].requirements) { --rows_[r.value].fitting; }
-        columns_[id.value].requirements.clear();
+        columns_[id.value] = Column{};
         std::erase(all_, id);
         return true;
     }
@@ -228,6 +231,12 @@ public:
         for (const auto c : all_) { std::erase(columns_[c.value].requirements, id); }
         rows_[id.value] = {};
         return true;
+    }
+
+    /// Gives back the room of values that are gone. Changes no result.
+    void trim() noexcept {
+        if (const auto end = classes_.trim()) { columns_.trim(*end - 1); }
+        if (const auto end = requirements_.trim()) { rows_.trim(*end - 1); }
     }
 
     /// Evaluates `fits(class, requirement)` again for every pair, and `open(active)` for every class.
@@ -251,6 +260,7 @@ private:
         std::vector<RequirementId> requirements;  // all that it fits, open or not
         SlotSet slots;
         std::vector<NodeHandle> nodes;  // by slot; for taken slots only
+        std::uint64_t card_hash = 0;
         std::uint32_t active = 0;
         bool open = true;
     };
@@ -273,6 +283,13 @@ private:
         }
         ~Row() = default;
     };
+
+    [[nodiscard]] static auto card_hash_of(const NodeClass& node_class) -> std::uint64_t {
+        auto hasher = SipHash13{SipKey{}};  // who finds equal hashes gains a longer comparison
+        hash_text(hasher, node_class.gpu);
+        hasher.word(node_class.vram.count);
+        return hasher.finish();
+    }
 
     /// Keeps the open ones, and the room of all.
     [[nodiscard]] auto row_of(std::vector<ClassId> fitting, std::uint32_t staying = 0) const -> Row {

@@ -86,11 +86,22 @@ public:
         }
     }
 
+    /// Gives back room if a large table has more than 8/5 of what its entries need. If an allocation throws, nothing
+    /// changes.
+    /// @complexity O(1), or linear in the room.
+    auto shrink() -> void {
+        if (places_.size() > kept_max && places_for(size_) < places_.size() / 8 * 5) {
+            rebuild(places_for(std::uint64_t{size_} + size_ / 8));
+        }
+    }
+
 private:
     struct Entry {
         std::uint32_t hash = 0;
         std::uint32_t handle = handle_limit;  // this value: vacant
     };
+
+    static constexpr std::size_t kept_max = 4'096;  // a table of so many places stays as it is
 
     static constexpr auto high(std::uint64_t hash) noexcept -> std::uint32_t {
         return static_cast<std::uint32_t>(hash >> 32);

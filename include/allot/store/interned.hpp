@@ -83,6 +83,13 @@ struct Interned {
     [[nodiscard]] auto contains(ModelId id) const -> bool { return models.names().contains(id.value); }
     [[nodiscard]] auto contains(NodeNameId id) const -> bool { return node_names.contains(id.value); }
 
+    /// Gives back the room of values that are gone. Changes no result.
+    void trim() noexcept {
+        fits.trim();
+        models.trim();
+        (void)node_names.trim();
+    }
+
     /// Erases a value if no record refers to it.
     template <class Id>
     void erase_if_unused(Id id) {

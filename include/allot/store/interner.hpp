@@ -80,7 +80,17 @@ public:
         map_.erase(std::uint64_t{hash_(*entry.value)}, id);
         ids_.free(id);
         entry.value.reset();
+        falls_ = true;
         return true;
+    }
+
+    /// Gives back empty pages at the end. Returns a number above every id in use if there were any. The map gives room
+    /// back at its next entry, because that may need memory.
+    /// @complexity O(1), and O(entries given back).
+    auto trim() noexcept -> std::optional<std::uint32_t> {
+        const auto end = std::exchange(falls_, false) ? trimmed(entries_, ids_) : std::nullopt;
+        spare_ = spare_ || end;
+        return end;
     }
 
     /// Number of users of `id`.
@@ -141,6 +151,7 @@ private:
 
     /// All calls that may throw come before the id is taken; a value left at a free id is never visible.
     auto place(std::uint32_t id, T&& value, std::uint64_t hash) -> void {
+        if (std::exchange(spare_, false)) { map_.shrink(); }
         ids_.reserve(id);
         entries_.ensure(id);
         entries_[id].value.emplace(std::move(value));  // its count is 0: else the id would not be free
@@ -152,6 +163,8 @@ private:
     HandleMap map_;
     SlotSet ids_;
     Pages<Entry, 64> entries_;
+    bool falls_ = false;  // a value was erased since the last `trim`
+    bool spare_ = false;  // `map_` may have room to give back
 };
 
 }}  // namespace allot::v0

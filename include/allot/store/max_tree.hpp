@@ -43,6 +43,17 @@ public:
         if (levels_.empty() || slot / fan_out >= levels_.front().size()) { grow(slot); }
     }
 
+    /// Gives back the room of the slots from `slots` on. Changes no result.
+    /// @pre their keys are 0.
+    /// @complexity amortised O(1) for each slot.
+    auto trim(std::uint32_t slots) noexcept -> void {
+        auto lines = std::size_t{slots};
+        for (auto& level : levels_) {
+            lines = std::max<std::size_t>((lines + fan_out - 1) / fan_out, 1);
+            detail::shrink_to(level, lines);
+        }
+    }
+
     /// The key of `slot`; 0 if it was never set.
     /// @complexity O(1).
     [[nodiscard]] auto key(std::uint32_t slot) const noexcept -> std::uint64_t {

@@ -57,6 +57,14 @@ public:
     [[nodiscard]] static constexpr auto part(std::uint64_t holders) -> std::uint64_t { return whole_part / holders; }
     auto erase_if_unused(ModelId id) -> bool { return names_.erase_if_unused(id.value); }
 
+    /// Gives back the room of names that are gone. Changes no result.
+    void trim() noexcept {
+        if (const auto end = names_.trim()) {
+            places_.trim(*end - 1);
+            holders_.trim(*end - 1);
+        }
+    }
+
     /// The lowest place free among the holders of a model in a class.
     [[nodiscard]] auto free_place(ModelId id, ClassId node_class) const -> std::uint32_t {
         const auto& rows = places_[id.value];

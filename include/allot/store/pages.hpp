@@ -6,10 +6,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include <allot/assert.hpp>
+#include <allot/store/slot_set.hpp>
 
 namespace allot { inline namespace v0 {
 
@@ -82,11 +84,31 @@ public:
         while (capacity() <= handle) { pages_.push_back(std::make_unique<T[]>(page_size)); }
     }
 
+    /// Gives back the pages behind that of `handle`.
+    /// @pre no record there is live.
+    /// @complexity O(records given back).
+    auto trim(std::uint32_t handle) noexcept -> void {
+        const auto kept = std::size_t{handle / page_size} + 1;
+        if (kept < pages_.size()) { pages_.resize(kept); }
+    }
+
     /// Number of handles that have a record: all below this number.
     [[nodiscard]] auto capacity() const noexcept -> std::uint64_t { return std::uint64_t{pages_.size()} * page_size; }
 
 private:
     std::vector<std::unique_ptr<T[]>> pages_;
 };
+
+/// Gives back the empty pages at the end, but for one. Returns the number of handles that still have a page if there
+/// were any.
+/// @pre no handle that `taken` lacks has a live record.
+/// @complexity O(1), and O(records given back).
+template <class T, std::uint32_t page_size>
+auto trimmed(Pages<T, page_size>& records, const SlotSet& taken) noexcept -> std::optional<std::uint32_t> {
+    const auto end = taken.room_needed(records.capacity(), page_size);
+    if (end == records.capacity()) { return std::nullopt; }
+    records.trim(static_cast<std::uint32_t>(end - 1));
+    return static_cast<std::uint32_t>(end);
+}
 
 }}  // namespace allot::v0

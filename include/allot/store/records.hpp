@@ -41,7 +41,8 @@ inline constexpr auto due_kind = std::is_same_v<H, LeaseHandle>   ? DueKind::lea
 /// It serves the strong guarantee if a policy throws, hypothetical runs, blocks executed twice, and reversed forks.
 ///
 /// `Followers` are the indices kept elsewhere (pool, queue). They get `counters_changed(before, after)`, and with a
-/// handle in front `node_changed`, `models_changed` and `task_changed`, with null for no record; and `configured(...)`.
+/// handle in front `node_changed`, `models_changed` and `task_changed`, with null for no record; `holders_gone(model,
+/// class)` and `class_gone(class)` after the last of them; and `configured(...)`.
 /// They answer `fits(class, requirement)`, and `open(active)`: true if a class of so many active nodes may get tasks.
 ///
 /// @complexity of a write: O(log n), linear in the models of the record, and the cost of the followers. Reads are O(1).
@@ -216,8 +217,21 @@ public:
     void each_note(std::size_t savepoint, F&& f) const {
         undo_log_.each(savepoint, std::forward<F>(f));
     }
-    /// Clears the undo log: the changes stay.
-    void forget_undo_log() noexcept { undo_log_.clear(); }
+    /// Clears the undo log: the changes stay. Room that records which are gone had is given back.
+    void forget_undo_log() noexcept {
+        undo_log_.clear();
+        if (const auto end = nodes_.trim()) {
+            holdings_.trim(*end - 1);
+            stakes_.trim(*end);
+            trim(DueKind::node, *end);
+            trim(DueKind::wish, *end);
+        }
+        if (const auto end = tasks_.trim()) { trim(DueKind::task, *end); }
+        if (const auto end = ended_.trim()) { trim(DueKind::ended_task, *end); }
+        if (const auto end = groups_.trim()) { trim(DueKind::group, *end); }
+        if (const auto end = leases_.trim()) { trim(DueKind::lease, *end); }
+        interned_.trim();
+    }
     /// Reverses all changes since the savepoint, newest first.
     template <class F>
     void rollback(std::size_t savepoint, F& followers) {
@@ -271,6 +285,8 @@ private:
         if (due != never) { due_.reserve(static_cast<std::uint8_t>(kind), handle); }
     }
 
+    void trim(DueKind kind, std::uint32_t handles) noexcept { due_.trim(static_cast<std::uint8_t>(kind), handles); }
+
     auto table(NodeHandle) -> auto& { return nodes_; }
     auto table(TaskHandle) -> auto& { return tasks_; }
     auto table(EndedHandle) -> auto& { return ended_; }
@@ -310,7 +326,10 @@ private:
         set_due(DueKind::node, h.value, was != nullptr ? was->node.due_at : never,
                 is != nullptr ? is->node.due_at : never);
         followers.node_changed(h, was, is);
-        if (moves && class_was != no_handle<ClassId>) { drop(class_was); }
+        if (moves && class_was != no_handle<ClassId>) {
+            drop(class_was);
+            if (!interned_.contains(class_was)) { followers.class_gone(class_was); }
+        }
     }
 
     template <class F>

@@ -92,6 +92,23 @@ public:
         return word < words.size() && ((words[word] >> (slot & 63)) & 1U) != 0;
     }
 
+    /// The room that the taken slots need, of `room` slots in pages: without the empty pages at the end, but for one,
+    /// which serves a set that grows and falls by a few.
+    /// @pre `page` is a multiple of 64, `room` one of `page`, and above every taken slot.
+    /// @complexity O(room given up / 64).
+    [[nodiscard]] auto room_needed(std::uint64_t room, std::uint32_t page) const noexcept -> std::uint64_t {
+        const auto words = lowest();
+        const auto blank_before = [&](std::uint64_t end) {
+            const auto first = std::min<std::uint64_t>((end - page) / 64, words.size());
+            const auto last = std::min<std::uint64_t>(end / 64, words.size());
+            return std::all_of(words.begin() + static_cast<std::ptrdiff_t>(first),
+                               words.begin() + static_cast<std::ptrdiff_t>(last),
+                               [](std::uint64_t word) { return word == 0; });
+        };
+        while (room >= 2 * std::uint64_t{page} && blank_before(room) && blank_before(room - page)) { room -= page; }
+        return room;
+    }
+
     /// Number of taken slots.
     [[nodiscard]] auto size() const noexcept -> std::uint32_t { return size_; }
 

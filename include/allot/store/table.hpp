@@ -47,6 +47,13 @@ public:
     void destroy(H h, std::optional<Record>& out) {
         out.emplace(std::move(records_[h.value]));
         taken_.free(h.value);
+        falls_ = true;
+    }
+
+    /// Gives back empty pages at the end. Returns the number of handles that still have a page if there were any.
+    /// @complexity O(1), and O(records given back).
+    auto trim() noexcept -> std::optional<std::uint32_t> {
+        return std::exchange(falls_, false) ? trimmed(records_, taken_) : std::nullopt;
     }
 
     /// Calls `f(handle, record)` for each record, by ascending handle.
@@ -64,6 +71,7 @@ public:
 private:
     Pages<Record> records_;
     SlotSet taken_;
+    bool falls_ = false;  // a record was removed since the last `trim`
 };
 
 /// The id of a record.
@@ -114,6 +122,7 @@ public:
 
     void create(H h, Record&& record) {
         const auto key = known_hash(name_of(record));
+        if (std::exchange(spare_, false)) { names_.shrink(); }
         names_.reserve(names_.size() + 1);
         Table<H, Record>::create(h, std::move(record));
         names_.insert(key, h.value);
@@ -124,6 +133,13 @@ public:
         Table<H, Record>::destroy(h, out);
     }
 
+    /// As `Table::trim`. The map of names gives room back at its next entry, because that may need memory.
+    auto trim() noexcept -> std::optional<std::uint32_t> {
+        const auto end = Table<H, Record>::trim();
+        spare_ = spare_ || end;
+        return end;
+    }
+
 private:
     [[nodiscard]] auto known_hash(const Name& name) const -> std::uint64_t {
         return name == expected_ ? hash_expected_ : hash(name);
@@ -131,6 +147,7 @@ private:
 
     SipKey key_;
     HandleMap names_;
+    bool spare_ = false;  // `names_` may have room to give back
     Name expected_ = Name::null();
     std::uint64_t hash_expected_;
 };

@@ -154,7 +154,7 @@ public:
     }
 
 private:
-    static constexpr std::size_t kept_max = 4'096;
+    static constexpr std::size_t kept_max = 1'024;
 
     template <class H>
     static void add(Touched& touched, H handle) {

@@ -18,7 +18,7 @@ namespace allot { inline namespace v0 {
 /// Maximum of waiting tasks that a pull asks about in vain (rule 16).
 inline constexpr std::uint32_t pull_tries_max = 1'024;
 /// Number of these tries that a gang takes, because its other members are drawn.
-inline constexpr std::uint32_t gang_tries = 32;
+inline constexpr std::uint32_t gang_tries = 128;
 
 /// The nodes on which one task starts, by member. A draw that was not decided makes a gang of one, `undecided`.
 using Gang = boost::container::small_vector<Draw, 3>;
@@ -237,20 +237,33 @@ public:
         auto left = std::vector<ClassId>{classes.begin(), classes.end()};
         const auto& asked = records.fits().value(r);
         if (!asked.same_card) { return left; }
-        const auto card = [&](ClassId c) {
-            const auto& value = records.fits().value(c);
+        struct Carded {
+            std::uint64_t hash;
+            ClassId id;
+        };
+        auto carded = std::vector<Carded>{};
+        carded.reserve(left.size());
+        for (const auto c : left) { carded.push_back({records.fits().card_hash(c), c}); }
+        const auto card = [&](const Carded& c) {
+            const auto& value = records.fits().value(c.id);
             return std::tie(value.vram, value.gpu);
         };
-        std::sort(left.begin(), left.end(), [&](ClassId a, ClassId b) { return card(a) < card(b); });
-        auto kept = left.begin();
-        for (auto first = left.begin(); first != left.end();) {
-            const auto end = std::find_if(first, left.end(), [&](ClassId c) { return card(c) != card(*first); });
+        // Any order with equal cards side by side; hashes are compared first, because that is fast.
+        std::sort(carded.begin(), carded.end(), [&](const Carded& a, const Carded& b) {
+            return a.hash != b.hash ? a.hash < b.hash : card(a) < card(b);
+        });
+        left.clear();
+        for (auto first = carded.begin(); first != carded.end();) {
+            const auto end = std::find_if(first + 1, carded.end(), [&](const Carded& c) {
+                return c.hash != first->hash || card(c) != card(*first);
+            });
             auto free = std::uint32_t{0};
-            std::for_each(first, end, [&](ClassId c) { free += pool.count(SamplingFrame{{&c, 1}}); });
-            if (free >= asked.gang_size) { kept = std::copy(first, end, kept); }
+            std::for_each(first, end, [&](const Carded& c) { free += pool.count(SamplingFrame{{&c.id, 1}}); });
+            if (free >= asked.gang_size) {
+                std::transform(first, end, std::back_inserter(left), [](const Carded& c) { return c.id; });
+            }
             first = end;
         }
-        left.erase(kept, left.end());
         std::sort(left.begin(), left.end());
         return left;
     }
