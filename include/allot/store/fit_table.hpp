@@ -285,7 +285,7 @@ private:
     };
 
     [[nodiscard]] static auto card_hash_of(const NodeClass& node_class) -> std::uint64_t {
-        auto hasher = SipHash13{SipKey{}};  // who finds equal hashes gains a longer comparison
+        auto hasher = SipHash13{SipKey{}};  // equal hashes of different cards only make a comparison longer
         hash_text(hasher, node_class.gpu);
         hasher.word(node_class.vram.count);
         return hasher.finish();

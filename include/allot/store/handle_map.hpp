@@ -86,8 +86,8 @@ public:
         }
     }
 
-    /// Gives back room if a large table has more than 8/5 of what its entries need. If an allocation throws, nothing
-    /// changes.
+    /// Gives back room if a large table has more than 8/5 of the room that its entries need. If an allocation throws,
+    /// nothing changes.
     /// @complexity O(1), or linear in the room.
     auto shrink() -> void {
         if (places_.size() > kept_max && places_for(size_) < places_.size() / 8 * 5) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -57,6 +58,20 @@ struct Interned {
         node_names.put(id.value, name);
     }
 
+    /// The id of a value, if it is there.
+    [[nodiscard]] auto find(const NodeClass& value) const { return as<ClassId>(fits.classes().find(value)); }
+    [[nodiscard]] auto find(const Requirement& value) const {
+        return as<RequirementId>(fits.requirements().find(value));
+    }
+    [[nodiscard]] auto find(const std::string& value) const { return models.find(value); }
+    [[nodiscard]] auto find(const NodeId& value) const { return as<NodeNameId>(node_names.find(value)); }
+
+    /// The id that a new value gets.
+    [[nodiscard]] auto next_for(const NodeClass&) const -> ClassId { return fits.next_class(); }
+    [[nodiscard]] auto next_for(const Requirement&) const -> RequirementId { return fits.next_requirement(); }
+    [[nodiscard]] auto next_for(const std::string&) const -> ModelId { return models.next(); }
+    [[nodiscard]] auto next_for(const NodeId&) const -> NodeNameId { return NodeNameId{node_names.next_id()}; }
+
     /// The value of an id.
     /// @pre the id is in use.
     template <class Id>
@@ -97,6 +112,12 @@ struct Interned {
     }
     void erase_if_unused(ModelId id) { models.erase_if_unused(id); }
     void erase_if_unused(NodeNameId id) { node_names.erase_if_unused(id.value); }
+
+private:
+    template <class Id>
+    [[nodiscard]] static auto as(std::optional<std::uint32_t> id) -> std::optional<Id> {
+        return id ? std::optional{Id{*id}} : std::nullopt;
+    }
 };
 
 }}  // namespace allot::v0

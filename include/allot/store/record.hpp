@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <type_traits>
 #include <variant>
 #include <vector>
 
@@ -13,6 +14,17 @@
 #include <allot/version.hpp>
 
 namespace allot { inline namespace v0 {
+
+/// The subject of an entry of the due heap.
+enum class DueKind : std::uint8_t { lease, task, ended_task, group, node, wish };
+
+/// The kind of the records of a handle.
+template <class H>
+inline constexpr auto due_kind = std::is_same_v<H, LeaseHandle>   ? DueKind::lease
+                                 : std::is_same_v<H, TaskHandle>  ? DueKind::task
+                                 : std::is_same_v<H, EndedHandle> ? DueKind::ended_task
+                                 : std::is_same_v<H, GroupHandle> ? DueKind::group
+                                                                  : DueKind::node;
 
 /// A node with the data of its QoS tracker.
 template <class NodeData>

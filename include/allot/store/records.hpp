@@ -23,17 +23,6 @@
 
 namespace allot { inline namespace v0 {
 
-/// The subject of an entry of the due heap.
-enum class DueKind : std::uint8_t { lease, task, ended_task, group, node, wish };
-
-/// The kind of the records of a handle.
-template <class H>
-inline constexpr auto due_kind = std::is_same_v<H, LeaseHandle>   ? DueKind::lease
-                                 : std::is_same_v<H, TaskHandle>  ? DueKind::task
-                                 : std::is_same_v<H, EndedHandle> ? DueKind::ended_task
-                                 : std::is_same_v<H, GroupHandle> ? DueKind::group
-                                                                  : DueKind::node;
-
 /// Stores every record once, and the indices that follow from records alone.
 ///
 /// All changes go through `put`, `edit`, `remove`, `hold` and `set`. They add the old value to the undo log, write the
@@ -156,26 +145,17 @@ public:
         undo_log_.add(ConfigurationReplaced<Configuration>{std::move(before)});
     }
 
-    /// The id of a value, added if it is new. It is erased with the last record that uses it, so one has to use it.
-    template <class F>
-    auto intern(NodeClass value, F& followers) -> ClassId {
-        const auto known = interned_.fits.classes().find(value);
-        return known ? ClassId{*known} : add(interned_.fits.next_class(), std::move(value), followers);
+    /// The id of a value (a class, a requirement, a node's id), added if it is new. It is erased with the last record
+    /// that uses it, so one has to use it.
+    template <class Value, class F>
+    auto intern(Value value, F& followers) {
+        const auto known = interned_.find(value);
+        return known ? *known : add(interned_.next_for(value), std::move(value), followers);
     }
-    template <class F>
-    auto intern(Requirement value, F& followers) -> RequirementId {
-        const auto known = interned_.fits.requirements().find(value);
-        return known ? RequirementId{*known} : add(interned_.fits.next_requirement(), std::move(value), followers);
-    }
+    /// The same for the name of a model.
     template <class F>
     auto intern_model(const std::string& name, F& followers) -> ModelId {
-        const auto known = interned_.models.find(name);
-        return known ? *known : add(interned_.models.next(), name, followers);
-    }
-    template <class F>
-    auto intern(NodeId name, F& followers) -> NodeNameId {
-        const auto known = interned_.node_names.find(name);
-        return known ? NodeNameId{*known} : add(NodeNameId{interned_.node_names.next_id()}, name, followers);
+        return intern(name, followers);
     }
 
     /// Adds a value under the id that it had in other records.
@@ -217,19 +197,18 @@ public:
     void each_note(std::size_t savepoint, F&& f) const {
         undo_log_.each(savepoint, std::forward<F>(f));
     }
-    /// Clears the undo log: the changes stay. Room that records which are gone had is given back.
+    /// Clears the undo log: the changes stay. Room of records that are gone is given back.
     void forget_undo_log() noexcept {
         undo_log_.clear();
-        if (const auto end = nodes_.trim()) {
+        if (const auto end = trim(nodes_, DueKind::node)) {
             holdings_.trim(*end - 1);
             stakes_.trim(*end);
-            trim(DueKind::node, *end);
-            trim(DueKind::wish, *end);
+            due_.trim(static_cast<std::uint8_t>(DueKind::wish), *end);
         }
-        if (const auto end = tasks_.trim()) { trim(DueKind::task, *end); }
-        if (const auto end = ended_.trim()) { trim(DueKind::ended_task, *end); }
-        if (const auto end = groups_.trim()) { trim(DueKind::group, *end); }
-        if (const auto end = leases_.trim()) { trim(DueKind::lease, *end); }
+        trim(tasks_, DueKind::task);
+        trim(ended_, DueKind::ended_task);
+        trim(groups_, DueKind::group);
+        trim(leases_, DueKind::lease);
         interned_.trim();
     }
     /// Reverses all changes since the savepoint, newest first.
@@ -285,7 +264,12 @@ private:
         if (due != never) { due_.reserve(static_cast<std::uint8_t>(kind), handle); }
     }
 
-    void trim(DueKind kind, std::uint32_t handles) noexcept { due_.trim(static_cast<std::uint8_t>(kind), handles); }
+    template <class T>
+    auto trim(T& table, DueKind kind) noexcept -> std::optional<std::uint32_t> {
+        const auto end = table.trim();
+        if (end) { due_.trim(static_cast<std::uint8_t>(kind), *end); }
+        return end;
+    }
 
     auto table(NodeHandle) -> auto& { return nodes_; }
     auto table(TaskHandle) -> auto& { return tasks_; }
