@@ -120,7 +120,7 @@ TEST_CASE("what nobody refers to any more leaves the tables") {
     auto ears = Ears{};
     state.put(NodeHandle{0}, node_in(state, ears, 7, 8, 1), ears);
     const auto old_class = state.nodes()[{0}].node.node_class;
-    const auto model = state.intern_model("sdxl", ears);
+    const auto model = state.intern(std::string{"sdxl"}, ears);
     state.hold({0}, {{model, allot::Holding::on_disk, 0, {}}}, ears);
     CHECK(state.models().free_place(model, old_class) == 1);
     state.hold({0}, {}, ears);
@@ -143,7 +143,7 @@ TEST_CASE("a rollback leads back through everything, newest first") {
     counters.now = TimePoint{5s};
     state.set(counters, ears);
     state.put(NodeHandle{1}, node_in(state, ears, 8, 24, 50), ears);
-    const auto model = state.intern_model("sdxl", ears);
+    const auto model = state.intern(std::string{"sdxl"}, ears);
     state.hold({1}, {{model, allot::Holding::in_use, 0, {}}}, ears);
     auto task = allot::Task{};
     task.id = 1;

@@ -145,17 +145,12 @@ public:
         undo_log_.add(ConfigurationReplaced<Configuration>{std::move(before)});
     }
 
-    /// The id of a value (a class, a requirement, a node's id), added if it is new. It is erased with the last record
-    /// that uses it, so one has to use it.
+    /// The id of a value (a class, a requirement, the name of a model, a node's id), added if it is new. It is erased
+    /// with the last record that uses it, so one has to use it.
     template <class Value, class F>
     auto intern(Value value, F& followers) {
         const auto known = interned_.find(value);
         return known ? *known : add(interned_.next_for(value), std::move(value), followers);
-    }
-    /// The same for the name of a model.
-    template <class F>
-    auto intern_model(const std::string& name, F& followers) -> ModelId {
-        return intern(name, followers);
     }
 
     /// Adds a value under the id that it had in other records.

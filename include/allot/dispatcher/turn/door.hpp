@@ -87,7 +87,7 @@ public:
         return records_.intern(value, indices_);
     }
     /// The id of a model name, new or known.
-    [[nodiscard]] auto intern_model(const std::string& name) { return records_.intern_model(name, indices_); }
+    [[nodiscard]] auto intern_model(const std::string& name) { return records_.intern(name, indices_); }
     /// Puts other parameters in force, and adds the old ones to the undo log.
     void configure(const Configuration& parameters) {
         auto before = parameters;
