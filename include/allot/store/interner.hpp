@@ -80,15 +80,17 @@ public:
         map_.erase(std::uint64_t{hash_(*entry.value)}, id);
         ids_.free(id);
         entry.value.reset();
-        falls_ = true;
+        ++removed_;
         return true;
     }
 
-    /// Gives back empty pages at the end. Returns a number above every id in use if there were any. The map gives room
-    /// back at its next entry, because that may need memory.
+    /// Gives back empty pages at the end, once some dozens of values were erased. Returns a number above every id in
+    /// use if there were any. The map gives room back at its next entry, because that may need memory.
     /// @complexity O(1), and O(entries given back).
     auto trim() noexcept -> std::optional<std::uint32_t> {
-        const auto end = std::exchange(falls_, false) ? trimmed(entries_, ids_) : std::nullopt;
+        if (removed_ < removals_to_trim) { return std::nullopt; }
+        removed_ = 0;
+        const auto end = trimmed(entries_, ids_);
         spare_ = spare_ || end;
         return end;
     }
@@ -163,8 +165,8 @@ private:
     HandleMap map_;
     SlotSet ids_;
     Pages<Entry, 64> entries_;
-    bool falls_ = false;  // a value was erased since the last `trim`
-    bool spare_ = false;  // `map_` may have room to give back
+    std::uint32_t removed_ = 0;  // since the last look for empty pages
+    bool spare_ = false;         // `map_` may have room to give back
 };
 
 }}  // namespace allot::v0

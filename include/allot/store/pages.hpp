@@ -99,6 +99,9 @@ private:
     std::vector<std::unique_ptr<T[]>> pages_;
 };
 
+/// Number of records that a table removes before it looks for empty pages, so that a removal costs next to nothing.
+inline constexpr std::uint32_t removals_to_trim = 64;
+
 /// Gives back the empty pages at the end, but for one. Returns the number of handles that still have a page if there
 /// were any.
 /// @pre no handle that `taken` lacks has a live record.

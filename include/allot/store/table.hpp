@@ -47,13 +47,16 @@ public:
     void destroy(H h, std::optional<Record>& out) {
         out.emplace(std::move(records_[h.value]));
         taken_.free(h.value);
-        falls_ = true;
+        ++removed_;
     }
 
-    /// Gives back empty pages at the end. Returns the number of handles that still have a page if there were any.
+    /// Gives back empty pages at the end, once some dozens of records were removed. Returns the number of handles that
+    /// still have a page if there were any.
     /// @complexity O(1), and O(records given back).
     auto trim() noexcept -> std::optional<std::uint32_t> {
-        return std::exchange(falls_, false) ? trimmed(records_, taken_) : std::nullopt;
+        if (removed_ < removals_to_trim) { return std::nullopt; }
+        removed_ = 0;
+        return trimmed(records_, taken_);
     }
 
     /// Calls `f(handle, record)` for each record, by ascending handle.
@@ -71,7 +74,7 @@ public:
 private:
     Pages<Record> records_;
     SlotSet taken_;
-    bool falls_ = false;  // a record was removed since the last `trim`
+    std::uint32_t removed_ = 0;  // since the last look for empty pages
 };
 
 /// The id of a record.
