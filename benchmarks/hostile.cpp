@@ -405,6 +405,9 @@ auto workloads() -> std::vector<Workload> {
                  v.apply(command::Submit{strange_with(v, models(1, 1))}, false);
              }
              crowd(v, 1, 1);
+             for (const auto change : {command::Report::add, command::Report::remove}) {
+                 v.apply(command::ReportModel{last(v), change, models(0, 1)}, false);  // makes room, once
+             }
          },
          [](Victim& v, std::uint64_t i) {
              v.count(command::ReportModel{last(v), i % 2 == 0 ? command::Report::add : command::Report::remove,

@@ -80,17 +80,15 @@ public:
         map_.erase(std::uint64_t{hash_(*entry.value)}, id);
         ids_.free(id);
         entry.value.reset();
-        ++removed_;
+        falls_ = falls_ || may_trim(entries_, id);
         return true;
     }
 
-    /// Gives back empty pages at the end, once some dozens of values were erased. Returns a number above every id in
+    /// Gives back empty pages at the end. Returns a number above every id in
     /// use if there were any. The map gives room back at its next entry, because that may need memory.
     /// @complexity O(1), and O(entries given back).
     auto trim() noexcept -> std::optional<std::uint32_t> {
-        if (removed_ < removals_to_trim) { return std::nullopt; }
-        removed_ = 0;
-        const auto end = trimmed(entries_, ids_);
+        const auto end = std::exchange(falls_, false) ? trimmed(entries_, ids_) : std::nullopt;
         spare_ = spare_ || end;
         return end;
     }
@@ -165,8 +163,8 @@ private:
     HandleMap map_;
     SlotSet ids_;
     Pages<Entry, 64> entries_;
-    std::uint32_t removed_ = 0;  // since the last look for empty pages
-    bool spare_ = false;         // `map_` may have room to give back
+    bool falls_ = false;  // a page at the end may be empty
+    bool spare_ = false;  // `map_` may have room to give back
 };
 
 }}  // namespace allot::v0

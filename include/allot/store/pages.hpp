@@ -99,8 +99,13 @@ private:
     std::vector<std::unique_ptr<T[]>> pages_;
 };
 
-/// Number of records that a table removes before it looks for empty pages, so that a removal costs next to nothing.
-inline constexpr std::uint32_t removals_to_trim = 64;
+/// True if removing this record may leave an empty page to give back: it is in one of the last two pages of more.
+/// @complexity O(1).
+template <class T, std::uint32_t page_size>
+[[nodiscard]] auto may_trim(const Pages<T, page_size>& records, std::uint32_t handle) noexcept -> bool {
+    const auto end = records.capacity();
+    return end > 2 * page_size && handle + 2 * std::uint64_t{page_size} >= end;
+}
 
 /// Gives back the empty pages at the end, but for one. Returns the number of handles that still have a page if there
 /// were any.

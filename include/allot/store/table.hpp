@@ -47,16 +47,13 @@ public:
     void destroy(H h, std::optional<Record>& out) {
         out.emplace(std::move(records_[h.value]));
         taken_.free(h.value);
-        ++removed_;
+        falls_ = falls_ || may_trim(records_, h.value);
     }
 
-    /// Gives back empty pages at the end, once some dozens of records were removed. Returns the number of handles that
-    /// still have a page if there were any.
+    /// Gives back empty pages at the end. Returns the number of handles that still have a page if there were any.
     /// @complexity O(1), and O(records given back).
     auto trim() noexcept -> std::optional<std::uint32_t> {
-        if (removed_ < removals_to_trim) { return std::nullopt; }
-        removed_ = 0;
-        return trimmed(records_, taken_);
+        return std::exchange(falls_, false) ? trimmed(records_, taken_) : std::nullopt;
     }
 
     /// Calls `f(handle, record)` for each record, by ascending handle.
@@ -74,7 +71,7 @@ public:
 private:
     Pages<Record> records_;
     SlotSet taken_;
-    std::uint32_t removed_ = 0;  // since the last look for empty pages
+    bool falls_ = false;  // a page at the end may be empty
 };
 
 /// The id of a record.
