@@ -115,3 +115,19 @@ TEST_CASE("a change that memory was refused for is taken back by its reverse") {
     }
     CHECK(refused > 100);
 }
+
+TEST_CASE("a class without nodes gives its tree back", "[A7]") {
+    auto pool = allot::GpuGroupPool{};
+    const auto place = [](std::uint32_t n, std::uint32_t bound) {
+        return allot::NodePlace{{n}, {n < 1'000 ? 0U : 1U}, n % 1'000, bound, 0, {}};
+    };
+    for (std::uint32_t n = 0; n < 1'001; ++n) { pool.changed(place(n, 0), place(n, 7)); }
+    const auto full_bytes = support::live;
+    for (std::uint32_t n = 0; n < 1'000; ++n) { pool.changed(place(n, 7), place(n, 0)); }
+    pool.gone(allot::ClassId{0});
+    if (full_bytes > 0) { CHECK(support::live + 8'000 <= full_bytes); }  // 8 bytes a node at least
+    const auto classes = std::vector<allot::ClassId>{{0}, {1}};
+    CHECK(pool.count(allot::SamplingFrame{classes}) == 1);
+    pool.changed(place(3, 0), place(3, 7));
+    CHECK(pool.count(allot::SamplingFrame{classes}) == 2);
+}
