@@ -18,7 +18,8 @@ Dapp::Dapp(const allot::JobSpec& spec, const std::string& file, int port)
 void Dapp::poll(int wait_ms) {
     if (now() >= post_at_ && !ended_) {  // repeat it for late workers
         post_at_ = now() + 1s;
-        broker_.say(allot::jobs_channel(), encode(allot::job_message::JobPosted{plan_}));
+        broker_.say(allot::jobs_channel(),
+                    encode(Letter{allot::NodeId{"dapp"}, allot::job_message::JobPosted{plan_, {}}}));
     }
     broker_.poll(wait_ms, [&](const std::string& channel, const std::string& text) { hear(channel, text); });
 }
@@ -36,9 +37,9 @@ void Dapp::hear(const std::string& channel, const std::string& text) {
         if (const auto ask = decode_ask(text)) { settle(*ask); }
         return;
     }
-    const auto message = decode(text);
-    if (!message) { return; }
-    if (const auto* snapshot = std::get_if<allot::job_message::QueueSnapshot>(&*message)) {
+    const auto letter = decode(text);
+    if (!letter) { return; }
+    if (const auto* snapshot = std::get_if<allot::job_message::QueueSnapshot>(&letter->message)) {
         if (snapshot->macro >= seen_.size() ||
             fault_of(plan_.macro(snapshot->macro), *snapshot, parameters().queue.attempts_max)) {
             return;
@@ -53,7 +54,7 @@ void Dapp::hear(const std::string& channel, const std::string& text) {
                                 [&](const auto& accepted) { return rejected_.contains(accepted.digest); });
         };
         seen.ended = std::any_of(snapshot->records.begin(), snapshot->records.end(), stands);
-    } else if (const auto* end = std::get_if<allot::job_message::JobEnded>(&*message)) {
+    } else if (const auto* end = std::get_if<allot::job_message::JobEnded>(&letter->message)) {
         if (!fault_of(plan_.job(), seen_.size(), end->record)) { ended_ = end->record; }
     }
 }

@@ -75,19 +75,20 @@ using Item = allot::MicroLeases::Item;
 JOBS_SHAPE(allot::MicroKey, &V::macro, &V::micro)
 JOBS_SHAPE(allot::FencingToken, &V::epoch, &V::rank, &V::seq)
 JOBS_SHAPE(allot::ResultRecord, &V::key, &V::micro, &V::node, &V::wallet, &V::block_hashes, &V::output_uri, &V::token,
-           &V::digest)
-JOBS_SHAPE(allot::Rejection, &V::digest, &V::key, &V::node, &V::wallet, &V::reason)
+           &V::digest, &V::signature)
+JOBS_SHAPE(allot::Rejection, &V::digest, &V::key, &V::node, &V::wallet, &V::reason, &V::author, &V::signature)
 JOBS_SHAPE(allot::AcceptedResult, &V::digest, &V::node, &V::wallet)
 JOBS_SHAPE(allot::MacroRecord, &V::job, &V::macro, &V::epoch, &V::owner, &V::outcome, &V::accepted, &V::verifiers,
-           &V::self_verified, &V::digest)
-JOBS_SHAPE(allot::FinalRecord, &V::job, &V::epoch, &V::owner, &V::outcome, &V::macros, &V::digest)
+           &V::self_verified, &V::digest, &V::signature)
+JOBS_SHAPE(allot::FinalRecord, &V::job, &V::epoch, &V::owner, &V::outcome, &V::macros, &V::digest, &V::signature)
 JOBS_SHAPE(allot::QueueRequest, &V::node, &V::wallet, &V::boot, &V::heard)
 JOBS_SHAPE(allot::QueueReign, &V::epoch, &V::owner, &V::boot, &V::parent, &V::taken)
 JOBS_SHAPE(Hold, &V::holder, &V::token, &V::granted, &V::expires, &V::renewals)
 JOBS_SHAPE(Item, &V::key, &V::attempts, &V::not_before, &V::closed, &V::hold)
 JOBS_SHAPE(allot::LeaseGiven, &V::micro, &V::holder, &V::token)
 JOBS_SHAPE(allot::QueueControl, &V::reign, &V::revision, &V::clock, &V::progress, &V::tokens, &V::items, &V::accepted,
-           &V::requests, &V::owners_before, &V::given)
+           &V::requests, &V::owners_before, &V::given, &V::signature)
+JOBS_SHAPE(allot::JobAuthorities, &V::poster, &V::referee, &V::contract)
 JOBS_SHAPE(allot::Slicing, &V::macro_count, &V::workers_per_macro, &V::verifiers_per_macro, &V::blocks_per_micro,
            &V::checked_blocks_per_worker)
 JOBS_SHAPE(allot::ClaimBid, &V::node, &V::mark)
@@ -98,10 +99,10 @@ JOBS_SHAPE(m::ResultFound, &V::job, &V::record)
 JOBS_SHAPE(m::RenewalRequest, &V::job, &V::key, &V::node, &V::token)
 JOBS_SHAPE(m::LeaseReturned, &V::job, &V::key, &V::node, &V::token)
 JOBS_SHAPE(m::JobsQuery, &V::node)
-JOBS_SHAPE(m::JobPosted, &V::plan)
+JOBS_SHAPE(m::JobPosted, &V::plan, &V::signature)
 JOBS_SHAPE(m::MacrosQuery, &V::job, &V::node)
 JOBS_SHAPE(m::MacroNews, &V::job, &V::macro, &V::node, &V::epoch, &V::open, &V::records, &V::rejected)
-JOBS_SHAPE(m::MicroDone, &V::job, &V::key, &V::digest)
+JOBS_SHAPE(m::MicroDone, &V::job, &V::key, &V::node, &V::digest)
 JOBS_SHAPE(m::JobEnded, &V::record)
 JOBS_SHAPE(m::ClaimIntent, &V::claim, &V::bid)
 JOBS_SHAPE(m::VoteRequest, &V::claim, &V::bid)
@@ -116,7 +117,7 @@ JOBS_SHAPE(Deal, &V::key, &V::blocks)
 template <>
 struct Shape<allot::JobPlan> {
     static void write(Writer& w, const allot::JobPlan& p) {
-        w.fields(p.job(), p.slicing(), p.code_uri(), p.data_uri(), p.macro_ids(), p.micro_ids());
+        w.fields(p.job(), p.slicing(), p.code_uri(), p.data_uri(), p.macro_ids(), p.micro_ids(), p.authorities());
     }
     static auto read(Reader& r) -> allot::JobPlan {
         const auto job = r.next<allot::JobId>();
@@ -124,8 +125,9 @@ struct Shape<allot::JobPlan> {
         auto code = r.next<std::string>();
         auto data = r.next<std::string>();
         auto macros = r.next<std::vector<allot::Hash256>>();
+        auto micros = r.next<std::vector<allot::Hash256>>();
         auto plan = allot::JobPlan::from_parts(job, slicing, std::move(code), std::move(data), std::move(macros),
-                                               r.next<std::vector<allot::Hash256>>());
+                                               std::move(micros), r.next<allot::JobAuthorities>());
         if (!plan) { throw Malformed{std::string{message(plan.error())}}; }
         return *plan;
     }
@@ -234,22 +236,23 @@ auto alternative(std::uint64_t number, const Json& json) -> allot::JobMessage {
     }
 }
 
-constexpr auto version = 1;
+constexpr auto version = 2;
 
 }  // namespace
 
-auto encode(const allot::JobMessage& message) -> std::string {
+auto encode(const Letter& letter) -> std::string {
     return std::visit(
         [&](const auto& body) {
-            return Json::array({version, message.index(), Writer::write(body)}).dump();
+            return Json::array({version, Writer::write(letter.sender), letter.message.index(), Writer::write(body)})
+                .dump();
         },
-        message);
+        letter.message);
 }
-auto decode(const std::string& text) -> std::optional<allot::JobMessage> {
+auto decode(const std::string& text) -> std::optional<Letter> {
     try {
         const auto json = Json::parse(text);
-        if (!json.is_array() || json.size() != 3 || json[0] != version) { return std::nullopt; }
-        return alternative(json[1].get<std::uint64_t>(), json[2]);
+        if (!json.is_array() || json.size() != 4 || json[0] != version) { return std::nullopt; }
+        return Letter{Reader::read<allot::NodeId>(json[1]), alternative(json[2].get<std::uint64_t>(), json[3])};
     } catch (const Json::exception&) { return std::nullopt; } catch (const Malformed&) {
         return std::nullopt;
     }

@@ -13,8 +13,13 @@ namespace jobs {
 
 using Json = nlohmann::json;
 
-[[nodiscard]] auto encode(const allot::JobMessage& message) -> std::string;
-[[nodiscard]] auto decode(const std::string& text) -> std::optional<allot::JobMessage>;
+/// A message and its sender.
+struct Letter {
+    allot::NodeId sender;
+    allot::JobMessage message;
+};
+[[nodiscard]] auto encode(const Letter& letter) -> std::string;
+[[nodiscard]] auto decode(const std::string& text) -> std::optional<Letter>;
 
 [[nodiscard]] auto encode(const allot::ResultRecord& record) -> std::string;
 [[nodiscard]] auto decode_result(const std::string& text) -> std::optional<allot::ResultRecord>;

@@ -63,15 +63,17 @@ private:
                 asking_.reset();
                 follow(processor_.on_settlement(*settlement, now()));
             }
-        } else if (const auto message = decode(text)) {
-            follow(processor_.on_message(*message, now()));
+        } else if (const auto letter = decode(text)) {
+            follow(processor_.on_message(letter->sender, letter->message, now()));
         }
     }
 
     /// Applies the effects of the state machine. A refused input, such as a late message, has changed nothing.
     void follow(const allot::JobEffects& effects) {
         for (const auto& channel : effects.joined) { broker_.listen(channel); }
-        for (const auto& send : effects.sends) { broker_.say(send.channel, encode(send.message)); }
+        for (const auto& send : effects.sends) {
+            broker_.say(send.channel, encode(Letter{processor_.self().node, send.message}));
+        }
         for (const auto& write : effects.writes) { broker_.say(store, encode(write.record)); }
         for (const auto& event : effects.events) {
             if (const auto* leased = std::get_if<allot::job_event::MicroLeased>(&event)) {

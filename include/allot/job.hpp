@@ -26,5 +26,7 @@
 #include <allot/job/result_record.hpp>
 #include <allot/job/result_set.hpp>
 #include <allot/job/secret_plan.hpp>
+#include <allot/job/signature.hpp>
+#include <allot/job/statement.hpp>
 #include <allot/job/verifier.hpp>
 // IWYU pragma: end_exports

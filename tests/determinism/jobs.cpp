@@ -134,6 +134,7 @@ private:
         std::uint64_t number;
     };
     struct Deliver {
+        std::uint32_t from = 0;
         std::string channel;
         allot::JobMessage message;
     };
@@ -187,7 +188,8 @@ private:
     }
     void happen(std::uint32_t i, const Deliver& letter) {
         if (nodes_[i].processor && nodes_[i].channels.contains(letter.channel)) {
-            take(i, nodes_[i].processor->on_message(letter.message, time()));
+            take(i, nodes_[i].processor->on_message(allot::NodeId{"node-" + std::to_string(letter.from)},
+                                                    letter.message, time()));
         }
     }
     void happen(std::uint32_t i, const Finish& finish) {
@@ -257,7 +259,7 @@ private:
             if (to == from || unlucky(10)) { continue; }
             for (auto copies = unlucky(10) ? 2 : 1; copies > 0; --copies) {
                 const auto wait = 1 + below(unlucky(5) ? 20'000 : 50);
-                at(now_ + static_cast<std::int64_t>(wait), to, Deliver{send.channel, send.message});
+                at(now_ + static_cast<std::int64_t>(wait), to, Deliver{from, send.channel, send.message});
             }
         }
     }

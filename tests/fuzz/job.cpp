@@ -119,19 +119,24 @@ private:
 
     auto result() -> allot::ResultRecord {
         const auto k = key();
-        auto record = allot::ResultRecord{k, {}, node(), wallet(), {}, "out", token(), {}};
+        auto record = allot::ResultRecord{k, {}, node(), wallet(), {}, "out", token(), {}, {}};
         if (plan_.contains(k)) { record.micro = plan_.id(k); }
         for (auto i = in_.byte() < 240 ? 2U : in_.byte() % 4U; i > 0; --i) { record.block_hashes.push_back(digest()); }
         record.digest = in_.byte() < 240 ? digest_of(plan_.job(), record) : digest();
         return record;
     }
     auto rejection() -> allot::Rejection {
-        return {digest(), key(), node(), wallet(),
-                in_.byte() % 2 == 0 ? allot::RejectReason::culprit : allot::RejectReason::tie_break};
+        return {digest(),
+                key(),
+                node(),
+                wallet(),
+                in_.byte() % 2 == 0 ? allot::RejectReason::culprit : allot::RejectReason::tie_break,
+                node(),
+                {}};
     }
     auto macro_record() -> allot::MacroRecord {
         auto record =
-            allot::MacroRecord{job(), macro(), count(1), node(), allot::JobOutcome::complete, {}, {}, false, {}};
+            allot::MacroRecord{job(), macro(), count(1), node(), allot::JobOutcome::complete, {}, {}, false, {}, {}};
         for (auto i = small(1) == 0 ? 3U : in_.byte() % 5U; i > 0; --i) {
             record.accepted.push_back({digest(), node(), wallet()});
             if (record.accepted.back().digest == allot::Hash256{}) { record.outcome = allot::JobOutcome::failed; }
@@ -141,7 +146,7 @@ private:
         return record;
     }
     auto final_record() -> allot::FinalRecord {
-        auto record = allot::FinalRecord{job(), count(1), node(), allot::JobOutcome::complete, {}, {}};
+        auto record = allot::FinalRecord{job(), count(1), node(), allot::JobOutcome::complete, {}, {}, {}};
         if (in_.byte() % 4 == 0) { record.outcome = allot::JobOutcome::failed; }
         for (auto i = in_.byte() < 200 ? 2U : in_.byte() % 5U; i > 0; --i) { record.macros.push_back(digest()); }
         record.digest = digest_of(record);
@@ -162,7 +167,7 @@ private:
         const auto* known = replica();
         auto control = known != nullptr && known->state().known()
                            ? known->state().control()
-                           : allot::QueueControl{{1, node(), 1, 0, true}, 0, {}, {}, 0, {}, {}, {}, {}, {}};
+                           : allot::QueueControl{{1, node(), 1, 0, true}, 0, {}, {}, 0, {}, {}, {}, {}, {}, {}};
         const auto items = control.items.empty() ? 3U : control.items.size();
         control.items.resize(in_.byte() < 240 ? items : in_.byte() % 6U);
         for (std::uint32_t k = 0; k < control.items.size(); ++k) { control.items[k].key = k; }
@@ -209,7 +214,7 @@ private:
             case 4: return message::RenewalRequest{job(), key(), node(), token()};
             case 5: return message::LeaseReturned{job(), key(), node(), token()};
             case 6: return message::JobsQuery{node()};
-            case 7: return message::JobPosted{in_.byte() < 200 ? plan_ : plan_of("another")};
+            case 7: return message::JobPosted{in_.byte() < 200 ? plan_ : plan_of("another"), {}};
             case 8: return message::MacrosQuery{job(), node()};
             case 9: {
                 auto m = message::MacroNews{job(), macro(), node(), count(1), small(4), {}, {}};
@@ -217,7 +222,7 @@ private:
                 for (auto i = in_.byte() % 3U; i > 0; --i) { m.rejected.push_back(rejection()); }
                 return m;
             }
-            case 10: return message::MicroDone{job(), key(), digest()};
+            case 10: return message::MicroDone{job(), key(), node(), digest()};
             case 11:
                 return in_.byte() < 250 ? JobMessage{message::JobsQuery{node()}} : message::JobEnded{final_record()};
             case 12: return message::ClaimIntent{claim(), {node(), count(1)}};
@@ -260,10 +265,16 @@ private:
             case 8: return heard(victim_, worker.reject(plan_.job(), rejection(), now_));
             case 9: {
                 if (said_.empty()) { return; }
-                return heard(victim_, worker.on_message(said_[in_.byte() % said_.size()], now_));
+                return heard(victim_, received(worker, said_[in_.byte() % said_.size()]));
             }
-            default: return heard(victim_, worker.on_message(forged(), now_));
+            default: return heard(victim_, received(worker, forged()));
         }
+    }
+
+    /// The liar may send as any member, so it sends as the one that the message names.
+    auto received(JobProcessor& worker, const JobMessage& m) -> JobEffects {
+        const auto* named = allot::sender_named(m);
+        return worker.on_message(named == nullptr ? node() : *named, m, now_);
     }
 
     /// Time goes on by so much, or to the next deadline.

@@ -47,7 +47,7 @@ TEST_CASE("fact 2: handing over is the second publication, with the new owner an
     auto a = replica(1);
     (void)a.create(at(0s));
     const auto given =
-        a.on_message(allot::job_message::OwnershipRequest{two.job, 0, node(2).node, node(2).wallet, 1}, at(1s));
+        received(a, allot::job_message::OwnershipRequest{two.job, 0, node(2).node, node(2).wallet, 1}, at(1s));
     REQUIRE(count_sent<Snapshot>(given) == 1);
     CHECK(sent<Snapshot>(given)->control->reign.owner == node(2).node);
     CHECK(holder(*sent<Snapshot>(given), 0).empty());
@@ -69,12 +69,12 @@ TEST_CASE("fact 4: grabbing from another owner is three publications: create, ha
     auto published = std::size_t{0};
     const auto created = a.create(at(0s));
     published += count_sent<Snapshot>(created);
-    (void)b.on_message(*sent<Snapshot>(created), at(0s));
+    (void)received(b, *sent<Snapshot>(created), at(0s));
     const auto asked = b.want_work(true, at(1s));
     REQUIRE(count_sent<allot::job_message::OwnershipRequest>(asked) == 1);
-    const auto given = a.on_message(*sent<allot::job_message::OwnershipRequest>(asked), at(1s));
+    const auto given = received(a, *sent<allot::job_message::OwnershipRequest>(asked), at(1s));
     published += count_sent<Snapshot>(given);
-    const auto locked = b.on_message(*sent<Snapshot>(given), at(1s));
+    const auto locked = received(b, *sent<Snapshot>(given), at(1s));
     published += count_sent<Snapshot>(locked);
     CHECK(published == 3);
     CHECK(sent<Snapshot>(locked)->control->reign.owner == node(2).node);
@@ -97,10 +97,10 @@ TEST_CASE("facts 5 and 10: one result of two is not all, two are, and the owner 
 TEST_CASE("fact 9: a result that is published is known once to whoever does not own the queue") {
     auto a = replica(1);
     auto b = replica(2);
-    (void)b.on_message(*sent<Snapshot>(a.create(at(0s))), at(0s));
+    (void)received(b, *sent<Snapshot>(a.create(at(0s))), at(0s));
     const auto found = allot::job_message::ResultFound{two.job, result_of(two, 0, node(3), {hash_of(5)})};
-    CHECK(b.on_message(found, at(1s)).accepted());
-    CHECK(b.on_message(found, at(1s)).error == JobError::result_duplicate);
+    CHECK(received(b, found, at(1s)).accepted());
+    CHECK(received(b, found, at(1s)).error == JobError::result_duplicate);
     CHECK(b.state().results().results().size() == 1);
 }
 
@@ -111,10 +111,10 @@ TEST_CASE("fact 11: what a slow owner does not finish in its time is done by the
     auto quick = replica(2, p);
     (void)slow.create(at(0s));
     const auto taken = slow.want_work(true, at(0s));
-    (void)quick.on_message(*sent<Snapshot>(taken), at(0s));
+    (void)received(quick, *sent<Snapshot>(taken), at(0s));
     const auto asked = quick.want_work(true, at(10ms));
-    const auto given = slow.on_message(*sent<allot::job_message::OwnershipRequest>(asked), at(10ms));
-    auto works = quick.on_message(*sent<Snapshot>(given), at(10ms));
+    const auto given = received(slow, *sent<allot::job_message::OwnershipRequest>(asked), at(10ms));
+    auto works = received(quick, *sent<Snapshot>(given), at(10ms));
     REQUIRE(quick.work()->micro == 1);
     (void)quick.complete({hash_of(1)}, "", at(110ms));
     CHECK_FALSE(quick.work());  // the other is locked until then
@@ -123,7 +123,7 @@ TEST_CASE("fact 11: what a slow owner does not finish in its time is done by the
     REQUIRE(quick.work()->micro == 0);
     // The slow one's result is late and still counts: a computation is not repeated for nothing.
     const auto late = slow.complete({hash_of(0)}, "", at(1s));
-    const auto ended = quick.on_message(*sent<allot::job_message::ResultFound>(late), at(1s));
+    const auto ended = received(quick, *sent<allot::job_message::ResultFound>(late), at(1s));
     REQUIRE(ended.get<allot::job_event::MicroCompleted>() != nullptr);
     CHECK(ended.get<allot::job_event::MicroCompleted>()->late);
     CHECK(ended.get<allot::job_event::MacroEnded>() != nullptr);

@@ -14,7 +14,7 @@ namespace {
 const auto plan = plan_of({2, 1, 0, 1, 0});
 
 auto record(std::uint32_t macro, JobOutcome outcome = JobOutcome::complete) -> allot::MacroRecord {
-    auto r = allot::MacroRecord{plan.job(), macro, 1, node(1).node, outcome, {}, {}, false, {}};
+    auto r = allot::MacroRecord{plan.job(), macro, 1, node(1).node, outcome, {}, {}, false, {}, {}};
     r.accepted.push_back(outcome == JobOutcome::complete
                              ? allot::AcceptedResult{hash_of(macro), node(1).node, node(1).wallet}
                              : allot::AcceptedResult{});
@@ -77,7 +77,7 @@ TEST_CASE("answers nobody asked for are refused and change nothing") {
     CHECK(f.on_settlement({plan.job(), true, {}, {}}).error == JobError::settlement_unasked);
     (void)f.conclude(covered, 3);
     CHECK(f.on_settlement({allot::JobId{"another"}, true, {}, {}}).error == JobError::job_unknown);
-    auto wrong = allot::FinalRecord{plan.job(), 1, node(1).node, JobOutcome::complete, {hash_of(1)}, {}};
+    auto wrong = allot::FinalRecord{plan.job(), 1, node(1).node, JobOutcome::complete, {hash_of(1)}, {}, {}};
     CHECK(f.on_settlement({plan.job(), true, wrong, {}}).error == JobError::record_invalid);
     CHECK(f.finish(wrong).error == JobError::record_invalid);
     wrong.macros.resize(3, hash_of(2));  // right in itself, but of another number of MacroJobs
@@ -89,7 +89,7 @@ TEST_CASE("answers nobody asked for are refused and change nothing") {
 
 TEST_CASE("of two records of the end the same one stays, whichever is heard first") {
     const auto end = [](JobOutcome outcome, std::uint64_t epoch) {
-        auto r = allot::FinalRecord{plan.job(), epoch, node(1).node, outcome, {hash_of(0), hash_of(1)}, {}};
+        auto r = allot::FinalRecord{plan.job(), epoch, node(1).node, outcome, {hash_of(0), hash_of(1)}, {}, {}};
         r.digest = digest_of(r);
         return r;
     };

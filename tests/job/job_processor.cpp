@@ -77,8 +77,8 @@ TEST_CASE("one node goes through all of the seed's loop: jobs, macro, create, mi
     CHECK(p.current() == nullptr);
     // Whoever still asks is told the end, now and then.
     const auto late = message::MacrosQuery{plan.job(), node(2).node};
-    CHECK(count_sent<message::JobEnded>(p.on_message(late, time + 10s)) == 1);
-    CHECK(p.on_message(late, time + 10'100ms).sends.empty());
+    CHECK(count_sent<message::JobEnded>(received(p, late, time + 10s)) == 1);
+    CHECK(received(p, late, time + 10'100ms).sends.empty());
 }
 
 TEST_CASE("a latecomer asks for jobs, is answered, and joins the queue that lives") {
@@ -88,14 +88,14 @@ TEST_CASE("a latecomer asks for jobs, is answered, and joins the queue that live
     auto b = processor(2);
     const auto asked = b.tick(time + 10s);
     REQUIRE(count_sent<message::JobsQuery>(asked) == 1);
-    const auto answered = a.on_message(asked.sends[0].message, time + 1s);
+    const auto answered = received(a, asked.sends[0].message, time + 1s);
     REQUIRE(count_sent<message::JobPosted>(answered) == 1);
-    const auto joined = b.on_message(*sent<message::JobPosted>(answered), time + 10s);
+    const auto joined = received(b, *sent<message::JobPosted>(answered), time + 10s);
     REQUIRE(count_sent<message::MacrosQuery>(joined) == 1);
-    const auto told = a.on_message(*sent<message::MacrosQuery>(joined), time + 2s);
+    const auto told = received(a, *sent<message::MacrosQuery>(joined), time + 2s);
     REQUIRE(count_sent<message::MacroNews>(told) == 1);
     CHECK(sent<message::MacroNews>(told)->open == 1);
-    (void)b.on_message(*sent<message::MacroNews>(told), time + 10s);
+    (void)received(b, *sent<message::MacroNews>(told), time + 10s);
     const auto entered = b.tick(time + 11s);
     CHECK(entered.get<event::MacroOpened>()->macro == 0);
     CHECK(b.phase() == JobPhase::micro);
@@ -110,9 +110,9 @@ TEST_CASE("a processor with nothing to do goes on to another job, and comes back
     auto b = processor(2);
     (void)a.post(small, at(0s));
     const auto time = until_work(a);  // the only MicroJob of the first job, and it renews for ever
-    (void)b.on_message(message::JobPosted{small}, at(0s));
-    (void)b.on_message(message::JobPosted{second}, at(0s));
-    (void)b.on_message(message::MacroNews{small.job(), 0, node(1).node, 1, 0, {}, {}}, at(0s));
+    (void)received(b, message::JobPosted{small, {}}, at(0s));
+    (void)received(b, message::JobPosted{second, {}}, at(0s));
+    (void)received(b, message::MacroNews{small.job(), 0, node(1).node, 1, 0, {}, {}}, at(0s));
     auto now = at(0s);
     while (!b.work() && now < at(60s)) {
         now = b.next_deadline();
@@ -130,7 +130,7 @@ TEST_CASE("a processor with nothing to do goes on to another job, and comes back
     }
     CHECK(b.on_settlement({second.job(), true, {}, {}}, now).get<event::JobEnded>() != nullptr);
     CHECK(b.part(second.job()) == nullptr);
-    const auto told = b.on_message(message::JobsQuery{node(3).node}, now + 10s);
+    const auto told = received(b, message::JobsQuery{node(3).node}, now + 10s);
     CHECK(count_sent<message::JobPosted>(told) == 1);
     CHECK(sent<message::JobPosted>(told)->plan.job() == small.job());
     for (auto i = 0; i < 20 && b.current() == nullptr; ++i) { (void)b.tick(b.next_deadline()); }
@@ -149,21 +149,21 @@ TEST_CASE("a culprit in one MacroJob is not handed the queue of another either")
         const auto rejection = allot::Rejection{hash_of(n), {1, 0}, node(n).node, node(n).wallet, reason};
         return message::MacroNews{plan.job(), 1, node(9).node, 0, 0, {}, {rejection}};
     };
-    CHECK(p.on_message(reject(2, allot::RejectReason::culprit), time).accepted());
-    CHECK(p.on_message(reject(3, allot::RejectReason::tie_break), time).accepted());
-    CHECK(p.on_message(asks(2), time).get<event::OwnershipGranted>() == nullptr);
-    const auto granted = p.on_message(asks(3), time);
+    CHECK(received(p, reject(2, allot::RejectReason::culprit), time).accepted());
+    CHECK(received(p, reject(3, allot::RejectReason::tie_break), time).accepted());
+    CHECK(received(p, asks(2), time).get<event::OwnershipGranted>() == nullptr);
+    const auto granted = received(p, asks(3), time);
     REQUIRE(granted.get<event::OwnershipGranted>() != nullptr);
     CHECK(granted.get<event::OwnershipGranted>()->owner == node(3).node);
     // Who joins a queue later knows it as well.
     const auto kept = p.current()->replicas().at(0).snapshot();
     auto again = JobProcessor{node(2), {}, allot::Intent{}, at(0s)};
-    (void)again.on_message(message::JobPosted{plan}, at(0s));
-    CHECK(again.on_message(reject(2, allot::RejectReason::culprit), at(0s)).accepted());
-    (void)again.on_message(message::MacroNews{plan.job(), 0, node(1).node, 1, 2, {}, {}}, at(0s));
+    (void)received(again, message::JobPosted{plan, {}}, at(0s));
+    CHECK(received(again, reject(2, allot::RejectReason::culprit), at(0s)).accepted());
+    (void)received(again, message::MacroNews{plan.job(), 0, node(1).node, 1, 2, {}, {}}, at(0s));
     for (auto now = at(0s); now < at(20s); now += 500ms) {
         CHECK(count_sent<message::OwnershipRequest>(again.tick(now)) == 0);
-        (void)again.on_message(kept, now);
+        (void)received(again, kept, now);
     }
 }
 
@@ -195,8 +195,8 @@ TEST_CASE("whoever posted is told of a MicroJob that nobody could do, and its es
     CHECK(ended.get<event::JobEnded>()->record.outcome == allot::JobOutcome::failed);
     // Whoever only posted, and took no part, hears of it on the job's channel.
     auto poster = processor(2);
-    (void)poster.on_message(message::JobPosted{small}, at(0s));
-    CHECK(poster.on_message(*sent<message::JobEnded>(ended), at(1s)).get<event::JobEnded>()->record ==
+    (void)received(poster, message::JobPosted{small, {}}, at(0s));
+    CHECK(received(poster, *sent<message::JobEnded>(ended), at(1s)).get<event::JobEnded>()->record ==
           ended.get<event::JobEnded>()->record);
 }
 
@@ -225,11 +225,11 @@ TEST_CASE("what makes no sense to a processor is refused with its own error and 
     refuses(
         p,
         [](auto& x) {
-            return x.on_message(message::MacrosQuery{plan.job(), node(2).node}, at(1s));
+            return received(x, message::MacrosQuery{plan.job(), node(2).node}, at(1s));
         },
         JobError::job_unknown);
     refuses(
-        p, [](auto& x) { return x.on_message(message::JobsQuery{allot::NodeId{""}}, at(1s)); }, JobError::node_invalid);
+        p, [](auto& x) { return received(x, message::JobsQuery{allot::NodeId{""}}, at(1s)); }, JobError::node_invalid);
     refuses(
         p,
         [](auto& x) {
@@ -244,17 +244,21 @@ TEST_CASE("what makes no sense to a processor is refused with its own error and 
     refuses(
         p,
         [](auto& x) {
-            return x.on_message(message::JobPosted{plan_of({2, 2, 0, 1, 0}, 8)}, at(2s));
+            return received(x, message::JobPosted{plan_of({2, 2, 0, 1, 0}, 8), {}}, at(2s));
         },
         JobError::job_duplicate);
     refuses(
-        p, [](auto& x) { return x.resume(plan, {}, at(2s)); }, JobError::job_duplicate);
+        p,
+        [](auto& x) {
+            return x.resume({plan, {}}, {}, at(2s));
+        },
+        JobError::job_duplicate);
     // A result before the queue exists here.
     refuses(
         p,
         [](auto& x) {
-            return x.on_message(message::ResultFound{plan.job(), result_of(plan.macro(0), 0, node(2), {hash_of(1)})},
-                                at(2s));
+            return received(x, message::ResultFound{plan.job(), result_of(plan.macro(0), 0, node(2), {hash_of(1)})},
+                            at(2s));
         },
         JobError::queue_missing);
     refuses(
@@ -278,13 +282,13 @@ TEST_CASE("what makes no sense to a processor is refused with its own error and 
     refuses(
         p,
         [](auto& x) {
-            return x.on_message(message::JobEnded{{plan.job(), 1, node(1).node, {}, {}, {}}}, at(2s));
+            return received(x, message::JobEnded{{plan.job(), 1, node(1).node, {}, {}, {}}}, at(2s));
         },
         JobError::record_invalid);
     refuses(
         p,
         [](auto& x) {
-            return x.on_message(message::MicroDone{plan.job(), {0, 7}, hash_of(1)}, at(2s));
+            return received(x, message::MicroDone{plan.job(), {0, 7}, node(1).node, hash_of(1)}, at(2s));
         },
         JobError::micro_unknown);
 }
@@ -324,13 +328,13 @@ TEST_CASE("after a restart a processor takes up its job, but not the queues it o
     (void)until_work(p);
     const auto kept = p.current()->replicas().at(0).snapshot();
     auto again = JobProcessor{node(1, 2), {}, allot::Intent{}, at(0s)};
-    CHECK(again.resume(plan, {kept}, at(0s)).accepted());
+    CHECK(again.resume({plan, {}}, {kept}, at(0s)).accepted());
     CHECK_FALSE(again.current()->replicas().at(0).state().owns());
     CHECK_FALSE(again.work());
     auto broken = kept;
     broken.macro = 2;
     auto third = JobProcessor{node(1, 3), {}, allot::Intent{}, at(0s)};
-    CHECK(third.resume(plan, {broken}, at(0s)).error == JobError::macro_unknown);
+    CHECK(third.resume({plan, {}}, {broken}, at(0s)).error == JobError::macro_unknown);
     CHECK(third.current() == nullptr);
 }
 

@@ -18,7 +18,7 @@ auto news(std::uint32_t macro, std::uint64_t epoch, std::uint32_t open) -> Macro
     return {plan.job(), macro, node(1).node, epoch, open, {}, {}};
 }
 auto record(std::uint32_t macro) -> allot::MacroRecord {
-    auto r = allot::MacroRecord{plan.job(), macro, 1, node(1).node, allot::JobOutcome::complete, {}, {}, false, {}};
+    auto r = allot::MacroRecord{plan.job(), macro, 1, node(1).node, allot::JobOutcome::complete, {}, {}, false, {}, {}};
     for (std::uint32_t k = 0; k < 2; ++k) {
         r.accepted.push_back({hash_of(10 * macro + k), node(k).node, node(k).wallet});
     }
@@ -58,12 +58,12 @@ TEST_CASE("of an owner of an older epoch nothing is believed") {
 TEST_CASE("P7: progress counts what the plan names, once; foreign ids and duplicates never") {
     auto tracker = JobTracker{plan};
     CHECK(tracker.progress() == std::pair<std::uint64_t, std::uint64_t>{0, 6});
-    CHECK_FALSE(tracker.hear(MicroDone{plan.job(), {0, 1}, hash_of(1)}));
-    CHECK(tracker.hear(MicroDone{plan.job(), {0, 1}, hash_of(1)}) == JobError::result_duplicate);
-    CHECK(tracker.hear(MicroDone{plan.job(), {0, 1}, hash_of(2)}) == JobError::result_duplicate);
-    CHECK(tracker.hear(MicroDone{plan.job(), {0, 2}, hash_of(1)}) == JobError::micro_unknown);
-    CHECK(tracker.hear(MicroDone{plan.job(), {3, 0}, hash_of(1)}) == JobError::micro_unknown);
-    CHECK(tracker.hear(MicroDone{allot::JobId{"another"}, {0, 0}, hash_of(1)}) == JobError::job_unknown);
+    CHECK_FALSE(tracker.hear(MicroDone{plan.job(), {0, 1}, node(1).node, hash_of(1)}));
+    CHECK(tracker.hear(MicroDone{plan.job(), {0, 1}, node(1).node, hash_of(1)}) == JobError::result_duplicate);
+    CHECK(tracker.hear(MicroDone{plan.job(), {0, 1}, node(1).node, hash_of(2)}) == JobError::result_duplicate);
+    CHECK(tracker.hear(MicroDone{plan.job(), {0, 2}, node(1).node, hash_of(1)}) == JobError::micro_unknown);
+    CHECK(tracker.hear(MicroDone{plan.job(), {3, 0}, node(1).node, hash_of(1)}) == JobError::micro_unknown);
+    CHECK(tracker.hear(MicroDone{allot::JobId{"another"}, {0, 0}, node(1).node, hash_of(1)}) == JobError::job_unknown);
     CHECK(tracker.progress().first == 1);
     CHECK_FALSE(tracker.hear(ended(1), at(0s)));
     CHECK(tracker.progress().first == 3);
@@ -81,7 +81,7 @@ TEST_CASE("a job is covered when all its MacroJobs have a record, and no more wh
     CHECK_FALSE(tracker.hear(taken_back, at(0s)));
     CHECK_FALSE(tracker.records());
     CHECK(tracker.open_macros(at(0s)) == Macros{2});
-    CHECK(tracker.hear(MicroDone{plan.job(), {2, 1}, hash_of(21)}) == JobError::result_rejected);
+    CHECK(tracker.hear(MicroDone{plan.job(), {2, 1}, node(1).node, hash_of(21)}) == JobError::result_rejected);
 }
 
 TEST_CASE("news that make no sense are refused and change nothing") {

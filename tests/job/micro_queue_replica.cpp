@@ -28,7 +28,7 @@ struct Pair {
         tell(a.create(at(0s)), b, at(0s));
     }
     static void tell(const JobEffects& effects, MicroQueueReplica& to, TimePoint time) {
-        for (const auto& send : effects.sends) { (void)to.on_message(send.message, time); }
+        for (const auto& send : effects.sends) { (void)received(to, send.message, time); }
     }
     MicroQueueReplica a;
     MicroQueueReplica b;
@@ -90,7 +90,7 @@ TEST_CASE("what makes no sense is refused with its own error and changes nothing
 TEST_CASE("malformed and foreign messages are refused with their own error and change nothing") {
     auto p = Pair{};
     (void)p.a.want_work(true, at(1s));
-    const auto hear = [](auto message) { return [message](auto& x) { return x.on_message(message, at(2s)); }; };
+    const auto hear = [](auto message) { return [message](auto& x) { return received(x, message, at(2s)); }; };
     const auto good = p.a.snapshot();
     const auto with = [&](auto change) {
         auto snapshot = good;
@@ -121,11 +121,12 @@ TEST_CASE("malformed and foreign messages are refused with their own error and c
             }),
             JobError::record_invalid);
     refuses(p.a, with([](S& s) {
-                s.final = allot::FinalRecord{plan.job, 1, node(1).node, allot::JobOutcome::complete, {hash_of(1)}, {}};
+                s.final =
+                    allot::FinalRecord{plan.job, 1, node(1).node, allot::JobOutcome::complete, {hash_of(1)}, {}, {}};
             }),
             JobError::record_invalid);
     refuses(p.a, with([](S& s) {  // right in itself, but of another number of MacroJobs
-                s.final = allot::FinalRecord{plan.job, 1, node(1).node, allot::JobOutcome::complete, {}, {}};
+                s.final = allot::FinalRecord{plan.job, 1, node(1).node, allot::JobOutcome::complete, {}, {}, {}};
                 s.final->macros.resize(plan.macro_count + 1, hash_of(1));
                 s.final->digest = digest_of(*s.final);
             }),
@@ -150,13 +151,13 @@ TEST_CASE("malformed and foreign messages are refused with their own error and c
 TEST_CASE("results are taken in before any queue is known, and duplicates change nothing") {
     auto r = replica(1);
     const auto found = message::ResultFound{plan.job, result_of(plan, 0, node(3), hashes_of(plan, 0))};
-    CHECK(r.on_message(found, at(1s)).accepted());
+    CHECK(received(r, found, at(1s)).accepted());
     refuses(
-        r, [&](auto& x) { return x.on_message(found, at(1s)); }, JobError::result_duplicate);
+        r, [&](auto& x) { return received(x, found, at(1s)); }, JobError::result_duplicate);
     // The same node, under the same lease, with another content: one of the two is a lie.
     const auto other = message::ResultFound{plan.job, result_of(plan, 0, node(3), hashes_of(plan, 9))};
     refuses(
-        r, [&](auto& x) { return x.on_message(other, at(1s)); }, JobError::result_twice);
+        r, [&](auto& x) { return received(x, other, at(1s)); }, JobError::result_twice);
     // The queue that is created here gave nobody that lease.
     CHECK(r.create(at(2s)).get<event::MicroCompleted>() == nullptr);
     CHECK_FALSE(r.state().leases().find(0)->closed);
@@ -172,11 +173,11 @@ TEST_CASE("who has no lease, or another's, is paid nothing for hashes, however q
         refuses(
             owner,
             [&](auto& x) {
-                return x.on_message(message::ResultFound{plan.job, claim}, at(1s));
+                return received(x, message::ResultFound{plan.job, claim}, at(1s));
             },
             JobError::result_unleased);
         // Neither does it count in a snapshot.
-        (void)owner.on_message(message::QueueSnapshot{plan.job, 0, false, {}, {claim}, {}, {}, {}}, at(1s));
+        (void)received(owner, message::QueueSnapshot{plan.job, 0, false, {}, {claim}, {}, {}, {}}, at(1s));
         CHECK_FALSE(owner.state().accepted()[micro]);
     };
     claims(3, 0, work.token);
@@ -198,14 +199,14 @@ TEST_CASE("P7: a rejected result stays rejected, also after the state was kept a
     CHECK_FALSE(r.state().accepted()[0]);
     const auto kept = r.snapshot();
     auto again = replica(1, {}, 2);
-    CHECK(again.on_message(kept, at(0s)).accepted());
+    CHECK(received(again, kept, at(0s)).accepted());
     refuses(
         again,
         [&](auto& x) {
-            return x.on_message(message::ResultFound{plan.job, result}, at(1s));
+            return received(x, message::ResultFound{plan.job, result}, at(1s));
         },
         JobError::result_rejected);
-    (void)again.on_message(message::QueueSnapshot{plan.job, 0, false, {}, {result}, {}, {}, {}}, at(1s));
+    (void)received(again, message::QueueSnapshot{plan.job, 0, false, {}, {result}, {}, {}, {}}, at(1s));
     CHECK(again.state().results().results().empty());
 }
 
@@ -213,7 +214,7 @@ TEST_CASE("who restarts with an old state does not believe to own the queue") {
     auto r = replica(1);
     (void)r.create(at(0s));
     auto again = replica(1, {}, 2);
-    (void)again.on_message(r.snapshot(), at(0s));
+    (void)received(again, r.snapshot(), at(0s));
     CHECK_FALSE(again.state().owns());
     CHECK(again.next_deadline() == at(5s));  // it was the last owner, so it is the first in line
     CHECK(again.tick(at(5s)).get<event::OwnershipTaken>() != nullptr);
@@ -222,7 +223,7 @@ TEST_CASE("who restarts with an old state does not believe to own the queue") {
 
 TEST_CASE("an owner that falls silent is replaced, by the owner before it first") {
     auto p = Pair{};
-    Pair::tell(p.a.on_message(request(2), at(1s)), p.b, at(1s));
+    Pair::tell(received(p.a, request(2), at(1s)), p.b, at(1s));
     REQUIRE(p.b.state().owns());
     // b falls silent. What a heard last was its own hand-over.
     CHECK(p.a.tick(at(6'999ms)).get<event::OwnershipTaken>() == nullptr);
@@ -248,13 +249,13 @@ TEST_CASE("with quota one an owner works once and then serves who waits; with qu
         parameters.quota = quota;
         auto r = replica(1, parameters);
         (void)r.create(at(0s));
-        const auto asked = r.on_message(request(2), at(0s));  // does not want work itself: serves
+        const auto asked = received(r, request(2), at(0s));  // does not want work itself: serves
         CHECK(asked.get<event::OwnershipGranted>() != nullptr);
         auto s = replica(1, parameters);
         (void)s.want_work(true, at(0s));
         (void)s.create(at(0s));
         CHECK(s.work());
-        CHECK(s.on_message(request(2), at(1s)).get<event::OwnershipGranted>()->owner == node(2).node);
+        CHECK(received(s, request(2), at(1s)).get<event::OwnershipGranted>()->owner == node(2).node);
     }
 }
 
@@ -268,7 +269,7 @@ TEST_CASE("an owner that has had its quota lets who waits go first when a MicroJ
         (void)r.want_work(true, at(0s));
         REQUIRE(r.work());
         const auto asked = message::OwnershipRequest{single.job, 0, node(2).node, node(2).wallet, 1};
-        CHECK(r.on_message(asked, at(1s)).get<event::OwnershipGranted>() ==
+        CHECK(received(r, asked, at(1s)).get<event::OwnershipGranted>() ==
               nullptr);  // nothing is open: it waits in line
         CHECK(r.fail(at(2s)).accepted());
         const auto opened = r.tick(at(3s));
@@ -279,35 +280,35 @@ TEST_CASE("an owner that has had its quota lets who waits go first when a MicroJ
 
 TEST_CASE("a request that is heard while the queue is handed over is not lost") {
     auto p = Pair{};
-    (void)p.b.on_message(request(3), at(1s));
-    const auto given = p.a.on_message(request(2), at(1s));
-    const auto effects = p.b.on_message(*sent<message::QueueSnapshot>(given), at(1s));
+    (void)received(p.b, request(3), at(1s));
+    const auto given = received(p.a, request(2), at(1s));
+    const auto effects = received(p.b, *sent<message::QueueSnapshot>(given), at(1s));
     CHECK(effects.get<event::OwnershipGranted>()->owner == node(2).node);
     CHECK(p.b.state().reign().owner == node(3).node);  // passed on at once: b wants nothing
 }
 
 TEST_CASE("P10: a grantee who did not hear is told again, but not for each request") {
     auto p = Pair{};
-    const auto given = p.a.on_message(request(2), at(1s));
-    const auto again = p.a.on_message(request(2), at(2s));
+    const auto given = received(p.a, request(2), at(1s));
+    const auto again = received(p.a, request(2), at(2s));
     CHECK(sent<message::QueueSnapshot>(again)->control->reign == sent<message::QueueSnapshot>(given)->control->reign);
-    CHECK(p.a.on_message(request(2), at(2'500ms)).sends.empty());
+    CHECK(received(p.a, request(2), at(2'500ms)).sends.empty());
 }
 
 TEST_CASE("a lease is renewed by its holder, at the owner, and only under its token") {
     auto p = Pair{};
     (void)p.b.want_work(true, at(0s));
-    auto given = p.a.on_message(request(2), at(0s));
-    Pair::tell(p.b.on_message(*sent<message::QueueSnapshot>(given), at(0s)), p.a, at(0s));
+    auto given = received(p.a, request(2), at(0s));
+    Pair::tell(received(p.b, *sent<message::QueueSnapshot>(given), at(0s)), p.a, at(0s));
     REQUIRE(p.b.work());
     CHECK(p.b.work()->renew_at == at(7'500ms));
     CHECK(p.b.renew(at(7s)).get<event::LeaseLengthened>() != nullptr);
     CHECK(p.b.state().leases().find(0)->hold->expires == at(22s));
-    Pair::tell(p.b.on_message(request(1), at(8s)), p.a, at(8s));
+    Pair::tell(received(p.b, request(1), at(8s)), p.a, at(8s));
     REQUIRE(p.a.state().owns());
     const auto asked = p.b.renew(at(15s));
     REQUIRE(count_sent<message::RenewalRequest>(asked) == 1);
-    CHECK(p.a.on_message(asked.sends[0].message, at(15s)).get<event::LeaseLengthened>()->holder == node(2).node);
+    CHECK(received(p.a, asked.sends[0].message, at(15s)).get<event::LeaseLengthened>()->holder == node(2).node);
     CHECK(p.a.state().leases().find(0)->hold->expires == at(30s));
 }
 
@@ -324,7 +325,7 @@ TEST_CASE("a lease is renewed so often and no more, and not once its MicroJob is
     (void)r.complete(hashes_of(plan, 0), "", at(2s));
     const auto late = message::RenewalRequest{plan.job, {0, 0}, node(1).node, token};
     refuses(
-        r, [&](auto& x) { return x.on_message(late, at(2s)); }, JobError::item_ended);
+        r, [&](auto& x) { return received(x, late, at(2s)); }, JobError::item_ended);
 }
 
 TEST_CASE("who fails or leaves gives its lease back, and who owns passes the queue on") {
@@ -335,22 +336,22 @@ TEST_CASE("who fails or leaves gives its lease back, and who owns passes the que
     CHECK(r.state().leases().find(0)->attempts == 1);
     REQUIRE(r.work());  // the next one
     CHECK(r.work()->micro == 1);
-    (void)r.on_message(request(2), at(1s));
+    (void)received(r, request(2), at(1s));
     auto s = replica(1);
     (void)s.create(at(0s));
     (void)s.want_work(true, at(0s));
     CHECK(s.leave(at(1s)).get<event::LeaseGivenBack>() != nullptr);
     CHECK_FALSE(s.work());
     CHECK(s.next_deadline() == std::nullopt);
-    CHECK(s.on_message(request(2), at(2s)).get<event::OwnershipGranted>()->owner == node(2).node);
+    CHECK(received(s, request(2), at(2s)).get<event::OwnershipGranted>()->owner == node(2).node);
 }
 
 TEST_CASE("who is known to be gone loses its lease and its place in line at once, and only the owner sees to that") {
     auto p = Pair{};
     (void)p.b.want_work(true, at(0s));
-    const auto given = p.a.on_message(request(2), at(0s));
-    Pair::tell(p.b.on_message(*sent<message::QueueSnapshot>(given), at(0s)), p.a, at(0s));
-    Pair::tell(p.b.on_message(request(1), at(1s)), p.a, at(1s));
+    const auto given = received(p.a, request(2), at(0s));
+    Pair::tell(received(p.b, *sent<message::QueueSnapshot>(given), at(0s)), p.a, at(0s));
+    Pair::tell(received(p.b, request(1), at(1s)), p.a, at(1s));
     REQUIRE(p.a.state().leases().find(0)->hold->holder == node(2).node);
     REQUIRE(p.a.state().owns());
     refuses(
@@ -369,7 +370,7 @@ TEST_CASE("who is known to be gone loses its lease and its place in line at once
         auto r = MicroQueueReplica{single, node(1), {}, at(0s)};
         (void)r.create(at(0s));
         (void)r.want_work(true, at(0s));
-        (void)r.on_message(message::OwnershipRequest{single.job, 0, node(2).node, node(2).wallet, 1}, at(1s));
+        (void)received(r, message::OwnershipRequest{single.job, 0, node(2).node, node(2).wallet, 1}, at(1s));
         if (gone_first) { CHECK(r.on_gone(node(2).node, at(1s)).accepted()); }
         (void)r.fail(at(2s));
         CHECK((r.tick(at(3s)).get<event::OwnershipGranted>() == nullptr) == gone_first);
@@ -379,7 +380,7 @@ TEST_CASE("who is known to be gone loses its lease and its place in line at once
 TEST_CASE("the owner of a queue refuses to end or renew a lease of a MicroJob that does not exist", "[K1]") {
     auto owner = replica(1);
     (void)owner.create(at(0s));
-    const auto says = [&](const auto& told) { return owner.on_message(told, at(1s)).error; };
+    const auto says = [&](const auto& told) { return received(owner, told, at(1s)).error; };
     CHECK(says(message::LeaseReturned{plan.job, {0, 77}, node(3).node, {1, 1, 1}}) == JobError::micro_unknown);
     CHECK(says(message::RenewalRequest{plan.job, {0, 77}, node(3).node, {1, 1, 1}}) == JobError::micro_unknown);
 }
@@ -392,27 +393,26 @@ TEST_CASE("a completion can be fenced: then only the current lease's result coun
     refuses(
         r,
         [](auto& x) {
-            return x.on_message(message::ResultFound{plan.job, result_of(plan, 0, node(3), hashes_of(plan, 0))},
-                                at(1s));
+            return received(x, message::ResultFound{plan.job, result_of(plan, 0, node(3), hashes_of(plan, 0))}, at(1s));
         },
         JobError::lease_stale);
 }
 
 TEST_CASE("P10: the end is told to whoever lags behind, but not to each of its words") {
     auto p = Pair{};
-    auto final = allot::FinalRecord{plan.job, 1, node(1).node, allot::JobOutcome::failed, {hash_of(1)}, {}};
+    auto final = allot::FinalRecord{plan.job, 1, node(1).node, allot::JobOutcome::failed, {hash_of(1)}, {}, {}};
     final.digest = digest_of(final);
-    CHECK(p.a.on_message(message::JobEnded{final}, at(1s)).get<event::JobEnded>() != nullptr);
+    CHECK(received(p.a, message::JobEnded{final}, at(1s)).get<event::JobEnded>() != nullptr);
     CHECK(p.a.next_deadline() == std::nullopt);
     const auto late = p.b.snapshot();
-    const auto told = p.a.on_message(late, at(2s));
+    const auto told = received(p.a, late, at(2s));
     REQUIRE(count_sent<message::QueueSnapshot>(told) == 1);
-    CHECK(p.a.on_message(late, at(2'100ms)).sends.empty());
-    CHECK(p.a.on_message(late, at(3s)).sends.size() == 1);
-    (void)p.b.on_message(told.sends[0].message, at(2s));
+    CHECK(received(p.a, late, at(2'100ms)).sends.empty());
+    CHECK(received(p.a, late, at(3s)).sends.size() == 1);
+    (void)received(p.b, told.sends[0].message, at(2s));
     CHECK(p.b.final_record() == p.a.final_record());
     CHECK(
-        p.a.on_message(message::ResultFound{plan.job, result_of(plan, 0, node(3), hashes_of(plan, 0))}, at(4s)).error ==
+        received(p.a, message::ResultFound{plan.job, result_of(plan, 0, node(3), hashes_of(plan, 0))}, at(4s)).error ==
         JobError::result_late);
 }
 

@@ -19,7 +19,7 @@ auto result(std::uint32_t micro, std::uint32_t by, std::uint64_t first = 0) -> a
 }
 
 auto record(std::uint64_t epoch, const std::vector<allot::ResultRecord>& results) -> allot::MacroRecord {
-    auto r = allot::MacroRecord{plan.job, 0, epoch, node(1).node, allot::JobOutcome::complete, {}, {}, false, {}};
+    auto r = allot::MacroRecord{plan.job, 0, epoch, node(1).node, allot::JobOutcome::complete, {}, {}, false, {}, {}};
     for (const auto& x : results) { r.accepted.push_back({x.digest, x.node, x.wallet}); }
     r.digest = digest_of(r);
     return r;

@@ -106,8 +106,8 @@ public:
         step.messages.push_back(job_message::ClaimIntent{claim, bid});
         return step;
     }
-    /// Receives another node's bid. Errors: `message_shape_wrong`, `node_invalid`, `message_too_large` if `claims_max`
-    /// are known.
+    /// Receives another node's bid. @pre the bid names the message's sender (`fault_of_authors`). Errors:
+    /// `message_shape_wrong`, `node_invalid`, `message_too_large` if `claims_max` are known.
     [[nodiscard]] auto on_message(const JobMessage& message, TimePoint now) -> ClaimStep {
         auto step = ClaimStep{};
         const auto* intent = std::get_if<job_message::ClaimIntent>(&message);
@@ -294,7 +294,8 @@ public:
         if (voters_.contains(self_) && vote(claim, bid)) { count(at, self_, step); }
         return step;
     }
-    /// Receives a request or a vote. Errors: `node_invalid`, `message_shape_wrong`.
+    /// Receives a request or a vote. @pre it names its sender (`fault_of_authors`). Errors: `node_invalid`,
+    /// `message_shape_wrong`.
     [[nodiscard]] auto on_message(const JobMessage& message, TimePoint /*now*/) -> ClaimStep {
         auto step = ClaimStep{};
         if (const auto* request = std::get_if<job_message::VoteRequest>(&message)) {

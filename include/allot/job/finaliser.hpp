@@ -21,8 +21,10 @@ namespace allot { inline namespace v0 {
 struct Settlement {
     JobId job;
     bool settled = false;
-    std::optional<FinalRecord> settled_as{};  ///< Record of the first request, if it was another one.
-    std::vector<Rejection> culprits{};        ///< If not settled: the wrong results.
+    /// Record of the first request, if it was another one; signed by the contract, if the plan names one, for the other
+    /// members take no other end.
+    std::optional<FinalRecord> settled_as{};
+    std::vector<Rejection> culprits{};  ///< If not settled: the wrong results.
 };
 
 /// Ends a job: requests its escrow once the plan is covered, and makes the single record of its end.
@@ -50,7 +52,7 @@ public:
         if (!records || records->empty()) { return refused(JobError::not_covered); }
         auto out = JobEffects{};
         if (final_ || asked_) { return out; }
-        auto record = FinalRecord{job_, epoch, self_, JobOutcome::complete, {}, {}};
+        auto record = FinalRecord{job_, epoch, self_, JobOutcome::complete, {}, {}, {}};
         for (const auto& macro : *records) {
             record.macros.push_back(macro.digest);
             record.outcome = std::max(record.outcome, macro.outcome);

@@ -52,6 +52,9 @@ enum class JobError : std::uint16_t {
     message_too_large = 51,
     message_time_wrong = 52,
     record_invalid = 53,
+    author_wrong = 54,
+    author_unproven = 55,
+    author_without_right = 56,
 
     not_covered = 60,
     settlement_unasked = 61,
@@ -108,6 +111,11 @@ enum class JobError : std::uint16_t {
         case JobError::message_time_wrong: return "a time of the message lies outside [0, 2^48] ms or out of order";
         case JobError::record_invalid:
             return "the record does not fit the plan, or its digest is not that of its contents";
+        case JobError::author_wrong: return "the message speaks for another node than its sender";
+        case JobError::author_unproven:
+            return "a statement's signature is not its author's; sign what you send by sign_own";
+        case JobError::author_without_right:
+            return "the plan gives the verdict's author no right to it; see JobAuthorities";
         case JobError::not_covered: return "the plan is not covered yet";
         case JobError::settlement_unasked: return "no escrow release is under way";
         case JobError::claim_unknown: return "no such claim is under way";

@@ -12,6 +12,7 @@
 #include <allot/job/plan.hpp>
 #include <allot/job/queue_control.hpp>
 #include <allot/job/result_record.hpp>
+#include <allot/job/signature.hpp>
 
 namespace allot { inline namespace v0 {
 
@@ -24,8 +25,9 @@ struct ClaimBid {
     friend auto operator<=>(const ClaimBid&, const ClaimBid&) -> std::strong_ordering = default;
 };
 
-/// Messages between nodes, as values. The embedder encodes them and checks that each sender may use its name. Every
-/// message may be lost, doubled, late or out of order; none of that does harm.
+/// Messages between nodes, as values. The embedder encodes them, proves the sender of each (by its transport, or by a
+/// signature over the encoding), and passes it as `sender`. What a message relays of others has its author's signature
+/// (`for_each_statement`). Every message may be lost, doubled, late or out of order; none of that does harm.
 namespace job_message {
 
 /// The state of a queue, from its owner. Without a control: results and verdicts that another node seems to lack.
@@ -76,6 +78,7 @@ struct JobsQuery {
 /// A job that has not ended.
 struct JobPosted {
     JobPlan plan;
+    Signature signature{};  ///< The poster's, over the plan's digest.
 };
 /// Asks which MacroJobs are open. Answered by `MacroNews`.
 struct MacrosQuery {
@@ -92,10 +95,11 @@ struct MacroNews {
     std::vector<MacroRecord> records{};
     std::vector<Rejection> rejected{};
 };
-/// One MicroJob is complete.
+/// One MicroJob is complete, as a node says. For showing progress; nothing is decided by it.
 struct MicroDone {
     JobId job;
     MicroKey key{};
+    NodeId node;
     Hash256 digest{};
 };
 /// The job has ended.

@@ -121,7 +121,7 @@ public:
     [[nodiscard]] auto hear(const M& m, TimePoint now, JobEffects& out) -> std::optional<JobError> {
         const auto at = replicas_.find(macro_of(m));
         if (at == replicas_.end()) { return JobError::queue_missing; }
-        const auto fault = absorb(at->first, at->second.on_message(m, now), now, out);
+        const auto fault = absorb(at->first, at->second.on_proven(m, now), now, out);
         if constexpr (requires { m.rejected; }) {
             if (!fault) { bar(m.rejected); }
         }
@@ -130,7 +130,7 @@ public:
 
     /// Announces that this node has completed a MicroJob.
     auto announce_done(const ResultRecord& record, JobEffects& out) -> void {
-        const auto done = job_message::MicroDone{plan().job(), record.key, record.digest};
+        const auto done = job_message::MicroDone{plan().job(), record.key, self_.node, record.digest};
         (void)tracker_.hear(done);
         say(done, out);
     }
@@ -231,7 +231,7 @@ private:
         auto message = job_message::QueueSnapshot{plan().job(), macro, false, {}, {}, {}, {}, {}};
         for (const auto& [digest, rejection] : known.rejected()) { message.rejected.push_back(rejection); }
         for (const auto& [digest, record] : known.records()) { message.records.push_back(record); }
-        (void)absorb(macro, replica(macro).on_message(message, now), now, out);
+        (void)absorb(macro, replica(macro).on_proven(message, now), now, out);
     }
     /// Announces a MacroJob's state if this node has something to say: it owns the queue, or knows records or
     /// rejections.

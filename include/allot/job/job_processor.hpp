@@ -68,6 +68,11 @@ public:
     }
     /// True if the job was heard of. Those that end before a node hears of them are never told to it.
     [[nodiscard]] auto knows(const JobId& job) const -> bool { return jobs_.contains(job); }
+    /// The plan of a job with its poster's signature, to be saved for `resume`; null if it is not known here.
+    [[nodiscard]] auto posted(const JobId& job) const -> const job_message::JobPosted* {
+        const auto at = jobs_.find(job);
+        return at == jobs_.end() ? nullptr : &at->second.posted;
+    }
     /// The record of a job's end; null if it is not known here.
     [[nodiscard]] auto final_record(const JobId& job) const -> const FinalRecord* {
         const auto at = jobs_.find(job);
@@ -110,16 +115,17 @@ public:
     [[nodiscard]] auto post(const JobPlan& plan, TimePoint now) -> JobEffects {
         return input(now, [&](JobEffects& out) -> std::optional<JobError> {
             if (jobs_.contains(plan.job())) { return JobError::job_duplicate; }
-            const auto posted = job_message::JobPosted{plan};
+            const auto posted = job_message::JobPosted{plan, {}};
             out.sends.push_back({jobs_channel(), posted});
             return take(posted, now, out);
         });
     }
-    /// Resumes a job from an earlier life; `snapshots` are the saved `snapshot()` of its replicas.
+    /// Resumes a job from an earlier life: its saved `posted`, and the saved `snapshot()` of its replicas.
     /// Errors: `job_duplicate`, `macro_unknown`, and those of the snapshots.
-    [[nodiscard]] auto resume(const JobPlan& plan, const std::vector<job_message::QueueSnapshot>& snapshots,
-                              TimePoint now) -> JobEffects {
+    [[nodiscard]] auto resume(const job_message::JobPosted& posted,
+                              const std::vector<job_message::QueueSnapshot>& snapshots, TimePoint now) -> JobEffects {
         return input(now, [&](JobEffects& out) -> std::optional<JobError> {
+            const auto& plan = posted.plan;
             if (jobs_.contains(plan.job())) { return JobError::job_duplicate; }
             for (const auto& snapshot : snapshots) {
                 if (snapshot.macro >= plan.slicing().macro_count) { return JobError::macro_unknown; }
@@ -127,7 +133,7 @@ public:
                     return fault;
                 }
             }
-            (void)take(job_message::JobPosted{plan}, now, out);
+            (void)take(posted, now, out);
             auto& part = take_part(jobs_.at(plan.job()), now, out);
             for (const auto& snapshot : snapshots) {
                 part.join(snapshot.macro, now, out);
@@ -137,9 +143,18 @@ public:
             return std::nullopt;
         });
     }
-    /// Receives a message from any channel. Errors: `job_unknown`, `queue_missing` for a queue not joined here, and
-    /// those of the state machine concerned.
-    [[nodiscard]] auto on_message(const JobMessage& message, TimePoint now) -> JobEffects {
+    /// Receives a message from any channel; `sender` is proven, and `check` proves the authors of all that it relays.
+    /// Errors: those of `fault_of_authors`, `job_unknown`, `queue_missing` for a queue not joined here, and those of
+    /// the state machine concerned.
+    template <AuthorCheck Check = TrustAuthors>
+    [[nodiscard]] auto on_message(const NodeId& sender, const JobMessage& message, TimePoint now,
+                                  const Check& check = {}) -> JobEffects {
+        const auto* job = job_named(message);
+        const auto* about = job == nullptr ? nullptr : posted(*job);
+        if (const auto fault = fault_of_authors(about == nullptr ? JobAuthorities{} : about->plan.authorities(), sender,
+                                                message, check)) {
+            return refused(*fault);
+        }
         return input(now, [&](JobEffects& out) {
             return std::visit([&](const auto& m) { return take(m, now, out); }, message);
         });
@@ -197,7 +212,7 @@ public:
 
 private:
     struct Known {
-        JobPlan plan;
+        job_message::JobPosted posted;
         std::uint64_t order = 0;  // in which the jobs became known
         std::optional<FinalRecord> final{};
         std::optional<JobParticipation> part{};
@@ -253,8 +268,8 @@ private:
     /// The part in a job, begun if need be.
     auto take_part(Known& known, TimePoint now, JobEffects& out) -> JobParticipation& {
         if (!known.part) {
-            known.part.emplace(known.plan, self_, parameters_, now);
-            out.joined.push_back(job_channel(known.plan.job()));
+            known.part.emplace(known.posted.plan, self_, parameters_, now);
+            out.joined.push_back(job_channel(known.posted.plan.job()));
         }
         return *known.part;
     }
@@ -276,21 +291,21 @@ private:
         if (m.node == self_.node || now < answer_at_) { return std::nullopt; }
         answer_at_ = now + parameters_.queue.reply_every;
         for (const auto& [job, known] : jobs_) {
-            if (!known.final) { out.sends.push_back({jobs_channel(), job_message::JobPosted{known.plan}}); }
+            if (!known.final) { out.sends.push_back({jobs_channel(), known.posted}); }
         }
         return std::nullopt;
     }
     [[nodiscard]] auto take(const job_message::JobPosted& m, TimePoint /*now*/, JobEffects& out)
         -> std::optional<JobError> {
-        const auto [at, is_new] = jobs_.try_emplace(m.plan.job(), Known{m.plan, jobs_.size(), {}, {}});
-        if (at->second.plan.digest() != m.plan.digest()) { return JobError::job_duplicate; }
+        const auto [at, is_new] = jobs_.try_emplace(m.plan.job(), Known{m, jobs_.size(), {}, {}});
+        if (at->second.posted.plan.digest() != m.plan.digest()) { return JobError::job_duplicate; }
         if (is_new) { out.events.push_back(job_event::JobAccepted{m.plan.job()}); }
         return std::nullopt;
     }
     [[nodiscard]] auto take(const job_message::JobEnded& m, TimePoint now, JobEffects& out) -> std::optional<JobError> {
         const auto at = jobs_.find(m.record.job);
         if (at == jobs_.end()) { return JobError::job_unknown; }
-        if (const auto fault = fault_of(m.record.job, at->second.plan.slicing().macro_count, m.record)) {
+        if (const auto fault = fault_of(m.record.job, at->second.posted.plan.slicing().macro_count, m.record)) {
             return fault;
         }
         return hear_end(at->second, m.record, now, out);
@@ -401,7 +416,7 @@ private:
             if (known.part && enter_useful(job, now, out)) { return; }
             if (known.ask_at() <= now && (next == nullptr || turn(known) < turn(*next))) { next = &known; }
         }
-        if (next != nullptr) { return look_around(next->plan.job(), now, out); }
+        if (next != nullptr) { return look_around(next->posted.plan.job(), now, out); }
         if (now < at_) { return; }
         at_ = now + parameters_.ask_retry;
         out.sends.push_back({jobs_channel(), job_message::JobsQuery{self_.node}});

@@ -9,6 +9,7 @@
 #include <allot/job/job_error.hpp>
 #include <allot/job/names.hpp>
 #include <allot/job/plan.hpp>
+#include <allot/job/signature.hpp>
 
 namespace allot { inline namespace v0 {
 
@@ -39,8 +40,9 @@ struct MacroRecord {
     std::vector<std::uint32_t> verifiers{};
     bool self_verified = false;  ///< One wallet has several of its MicroJobs (rule 32).
     Hash256 digest{};            ///< `digest_of` the other fields.
+    Signature signature{};       ///< Its owner's, over the digest.
 
-    friend auto operator==(const MacroRecord&, const MacroRecord&) -> bool = default;
+    friend auto operator==(const MacroRecord& a, const MacroRecord& b) -> bool { return a.digest == b.digest; }
 };
 
 /// Returns the hash of all fields except the digest. @complexity linear in the record.
@@ -87,8 +89,9 @@ struct FinalRecord {
     JobOutcome outcome = JobOutcome::complete;
     std::vector<Hash256> macros{};  ///< Digests of the MacroJobs' records.
     Hash256 digest{};               ///< `digest_of` the other fields.
+    Signature signature{};          ///< The contract's over the digest; the owner's if the plan names no contract.
 
-    friend auto operator==(const FinalRecord&, const FinalRecord&) -> bool = default;
+    friend auto operator==(const FinalRecord& a, const FinalRecord& b) -> bool { return a.digest == b.digest; }
 };
 
 /// Returns the hash of all fields except the digest. @complexity linear in the record.

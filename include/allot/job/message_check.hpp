@@ -14,7 +14,8 @@ namespace allot { inline namespace v0 {
     if (rejection.key.macro != plan.macro) { return JobError::macro_unknown; }
     if (rejection.key.micro >= plan.items()) { return JobError::micro_unknown; }
     if (rejection.node.is_null()) { return JobError::node_invalid; }
-    return rejection.wallet.is_null() ? std::optional{JobError::wallet_invalid} : std::nullopt;
+    if (rejection.wallet.is_null()) { return JobError::wallet_invalid; }
+    return plan.authorities.may_reject(rejection.author) ? std::nullopt : std::optional{JobError::author_without_right};
 }
 
 /// Returns the first fault of a snapshot that claims to belong to this MacroJob's queue; none if it is valid.

@@ -11,6 +11,7 @@
 #include <allot/job/job_effects.hpp>
 #include <allot/job/message_check.hpp>
 #include <allot/job/queue_succession.hpp>
+#include <allot/job/statement.hpp>
 
 namespace allot { inline namespace v0 {
 
@@ -25,8 +26,8 @@ namespace allot { inline namespace v0 {
 /// the same results, each MicroJob counts once, and there is one record of the end.
 ///
 /// A value and a state machine: inputs return effects, nothing calls back; `next_deadline()` gives the time to call
-/// `tick`. Save `snapshot()` over a restart; a new replica, with a new `boot`, receives it as a message. All inputs may
-/// be refused with `time_went_back`. @complexity of each input: linear in the MacroJob.
+/// `tick`. Save `snapshot()` over a restart; a new replica, with a new `boot`, receives it by `on_proven`. All inputs
+/// may be refused with `time_went_back`. @complexity of each input: linear in the MacroJob.
 class MicroQueueReplica : private QueueSuccession {
 public:
     using QueueSuccession::final_record;
@@ -103,8 +104,15 @@ public:
             if (!work_) { return record() != nullptr || final_ ? JobError::result_late : JobError::lease_missing; }
             const auto& plan = state_.plan();
             const auto& self = state_.self();
-            auto result = ResultRecord{{plan.macro, work_->micro}, plan.micros[work_->micro], self.node,    self.wallet,
-                                       std::move(block_hashes),    std::move(output_uri),     work_->token, {}};
+            auto result = ResultRecord{{plan.macro, work_->micro},
+                                       plan.micros[work_->micro],
+                                       self.node,
+                                       self.wallet,
+                                       std::move(block_hashes),
+                                       std::move(output_uri),
+                                       work_->token,
+                                       {},
+                                       {}};
             result.digest = digest_of(plan.job, result);
             if (const auto fault = fault_of(plan, result)) { return fault; }
             if (const auto fault = state_.results().add(result)) { return fault; }
@@ -142,11 +150,11 @@ public:
         });
     }
     /// Rejects a result. The caller must have the right to: the holder of the secret, or the contract.
-    /// Errors: `micro_unknown`, `macro_unknown`, `node_invalid`, `wallet_invalid`.
+    /// Errors: `micro_unknown`, `macro_unknown`, `node_invalid`, `wallet_invalid`, `author_without_right`.
     [[nodiscard]] auto reject(const Rejection& rejection, TimePoint now) -> JobEffects {
         auto message = verdicts();
         message.rejected = {rejection};
-        return on_message(message, now);
+        return on_proven(message, now);
     }
     /// Bars the author of a result rejected in another MacroJob of the job (rule 32), from the next input on.
     auto bar(const Rejection& rejection) -> void { state_.bar(rejection.node, rejection.wallet); }
@@ -177,11 +185,21 @@ public:
             return std::nullopt;
         });
     }
-    /// Receives another node's message from the MacroJob's channel. Errors: those of `fault_of` for its parts;
-    /// `job_unknown` and `macro_unknown` for another MacroJob; `message_too_large`; `message_shape_wrong` if it is no
-    /// queue's message; `result_unleased` for a result without a lease. If this node owns the queue, also the errors of
-    /// leases, such as `lease_stale`.
-    [[nodiscard]] auto on_message(const JobMessage& message, TimePoint now) -> JobEffects {
+    /// Receives another node's message from the MacroJob's channel; `sender` is proven, and `check` proves the authors
+    /// of all that it relays. Errors: those of `fault_of_authors` and of `fault_of` for its parts; `job_unknown` and
+    /// `macro_unknown` for another MacroJob; `message_too_large`; `message_shape_wrong` if it is no queue's message;
+    /// `result_unleased` for a result without a lease. If this node owns the queue, also the errors of leases, such as
+    /// `lease_stale`.
+    template <AuthorCheck Check = TrustAuthors>
+    [[nodiscard]] auto on_message(const NodeId& sender, const JobMessage& message, TimePoint now,
+                                  const Check& check = {}) -> JobEffects {
+        if (const auto fault = fault_of_authors(state_.plan().authorities, sender, message, check)) {
+            return refused(*fault);
+        }
+        return on_proven(message, now);
+    }
+    /// As above, for a message whose sender and authors are proven.
+    [[nodiscard]] auto on_proven(const JobMessage& message, TimePoint now) -> JobEffects {
         return input(now, [&](JobEffects& out) {
             return std::visit([&](const auto& m) { return take(m, now, out); }, message);
         });
@@ -253,7 +271,7 @@ private:
         const auto given =
             state_.known() && !state_.owns() && state_.reign().owner == m.node && gave_ == state_.reign();
         if (final_ || given) {
-            reply(snapshot(), now, out);
+            reply(final_ ? verdicts() : snapshot(), now, out);
         } else if (record() == nullptr) {
             note_request(m, now);
         }

@@ -58,6 +58,21 @@ struct Slicing {
     friend constexpr auto operator==(const Slicing&, const Slicing&) noexcept -> bool = default;
 };
 
+/// The members that may give verdicts about a job. All null: each member may give all of them.
+struct JobAuthorities {
+    NodeId poster = NodeId::null();    ///< Signs the plan, and holds the seed. Null: nobody signs the plan.
+    NodeId referee = NodeId::null();   ///< Rejects results. Null: the poster does.
+    NodeId contract = NodeId::null();  ///< Ends the job, and may reject results. Null: the last queue's owner ends it.
+
+    /// True if a member may reject results. @complexity O(1).
+    [[nodiscard]] auto may_reject(const NodeId& author) const noexcept -> bool {
+        const auto& judge = referee.is_null() ? poster : referee;
+        return (judge.is_null() && contract.is_null()) ||
+               (!author.is_null() && (author == judge || author == contract));
+    }
+    friend auto operator==(const JobAuthorities&, const JobAuthorities&) -> bool = default;
+};
+
 /// The poster's description of a job. The seed stays with the poster, because it tells which MicroJobs verify.
 struct JobSpec {
     JobId job;
@@ -65,6 +80,7 @@ struct JobSpec {
     Slicing slicing{};
     std::string code_uri{};
     std::string data_uri{};
+    JobAuthorities authorities{};
 };
 
 /// One MacroJob, as public data.
@@ -77,6 +93,7 @@ struct MacroPlan {
     std::uint32_t blocks_per_micro = 0;  ///< Number of hashes in a result.
     std::uint32_t verifiers = 0;
     std::uint32_t checked_blocks = 0;
+    JobAuthorities authorities{};
 
     /// Number of MicroJobs.
     [[nodiscard]] auto items() const noexcept -> std::uint32_t { return static_cast<std::uint32_t>(micros.size()); }
@@ -114,15 +131,15 @@ public:
     /// Makes a plan from its parts, as received over a wire. Errors: those of `slice`, and `message_shape_wrong` for a
     /// wrong number of ids. @complexity linear in the number of MicroJobs.
     [[nodiscard]] static auto from_parts(const JobId& job, const Slicing& slicing, std::string code_uri,
-                                         std::string data_uri, std::vector<Hash256> macros, std::vector<Hash256> micros)
-        -> Result<JobPlan, JobError> {
+                                         std::string data_uri, std::vector<Hash256> macros, std::vector<Hash256> micros,
+                                         const JobAuthorities& authorities = {}) -> Result<JobPlan, JobError> {
         if (job.is_null()) { return FailureOf<JobError>{JobError::job_invalid}; }
         if (const auto fault = slicing.fault()) { return FailureOf<JobError>{*fault}; }
         if (macros.size() != slicing.macro_count ||
             micros.size() != std::size_t{slicing.macro_count} * slicing.items()) {
             return FailureOf<JobError>{JobError::message_shape_wrong};
         }
-        auto plan = JobPlan{{job, {}, slicing, std::move(code_uri), std::move(data_uri)}};
+        auto plan = JobPlan{{job, {}, slicing, std::move(code_uri), std::move(data_uri), authorities}};
         plan.macros_ = std::move(macros);
         plan.micros_ = std::move(micros);
         plan.digest_ = plan.digest_of_contents();
@@ -137,6 +154,8 @@ public:
     [[nodiscard]] auto code_uri() const noexcept -> const std::string& { return code_uri_; }
     /// Location of the data.
     [[nodiscard]] auto data_uri() const noexcept -> const std::string& { return data_uri_; }
+    /// The members that may give verdicts.
+    [[nodiscard]] auto authorities() const noexcept -> const JobAuthorities& { return authorities_; }
     /// The ids of the MacroJobs.
     [[nodiscard]] auto macro_ids() const noexcept -> const std::vector<Hash256>& { return macros_; }
     /// The ids of the MicroJobs, MacroJob by MacroJob.
@@ -161,20 +180,23 @@ public:
                 {first, first + static_cast<std::ptrdiff_t>(slicing_.items())},
                 slicing_.blocks_per_micro,
                 slicing_.verifiers_per_macro,
-                slicing_.checked_blocks_per_worker};
+                slicing_.checked_blocks_per_worker,
+                authorities_};
     }
 
     friend auto operator==(const JobPlan&, const JobPlan&) -> bool = default;
 
 private:
     explicit JobPlan(const JobSpec& spec)
-        : job_{spec.job}, slicing_{spec.slicing}, code_uri_{spec.code_uri}, data_uri_{spec.data_uri} {}
+        : job_{spec.job}, slicing_{spec.slicing}, code_uri_{spec.code_uri}, data_uri_{spec.data_uri},
+          authorities_{spec.authorities} {}
 
     [[nodiscard]] auto digest_of_contents() const -> Hash256 {
         auto hasher = RecordHasher{"plan"};
         hasher.id(job_).text(code_uri_).text(data_uri_);
         hasher.word(slicing_.macro_count).word(slicing_.workers_per_macro).word(slicing_.verifiers_per_macro);
         hasher.word(slicing_.blocks_per_micro).word(slicing_.checked_blocks_per_worker);
+        hasher.id(authorities_.poster).id(authorities_.referee).id(authorities_.contract);
         for (const auto& id : macros_) { hasher.hash(id); }
         for (const auto& id : micros_) { hasher.hash(id); }
         return hasher.finish();
@@ -184,6 +206,7 @@ private:
     Slicing slicing_;
     std::string code_uri_;
     std::string data_uri_;
+    JobAuthorities authorities_;
     std::vector<Hash256> macros_;
     std::vector<Hash256> micros_;
     Hash256 digest_{};

@@ -15,6 +15,7 @@
 #include <allot/job/lease_table.hpp>
 #include <allot/job/names.hpp>
 #include <allot/job/plan.hpp>
+#include <allot/job/signature.hpp>
 
 namespace allot { inline namespace v0 {
 
@@ -76,6 +77,7 @@ struct QueueControl {
     std::vector<QueueRequest> requests{};            ///< In order of arrival.
     std::vector<NodeId> owners_before{};             ///< The newest first, each once.
     std::vector<LeaseGiven> given{};                 ///< All leases so far, by token. Only their results count.
+    Signature signature{};                           ///< Of `author_of(control)`, over `digest_of` the other fields.
 
     /// Limits of a control's lists and numbers; a larger one is refused.
     static constexpr std::size_t requests_max = 1024;
@@ -88,6 +90,38 @@ struct QueueControl {
     }
     friend auto operator==(const QueueControl&, const QueueControl&) -> bool = default;
 };
+
+/// Returns the hash of a control's fields except the signature, with the queue that it belongs to.
+/// @complexity linear in the control.
+[[nodiscard]] inline auto digest_of(const JobId& job, std::uint32_t macro, const QueueControl& control) -> Hash256 {
+    auto hasher = RecordHasher{"control"};
+    const auto time = [&](TimePoint t) { hasher.word(static_cast<std::uint64_t>(t.time_since_epoch().count())); };
+    const auto& reign = control.reign;
+    hasher.id(job).word(macro).word(reign.epoch).id(reign.owner).word(reign.boot).word(reign.parent);
+    hasher.word(reign.taken ? 1U : 0U).word(control.revision).word(control.tokens);
+    time(control.clock);
+    time(control.progress);
+    hasher.word(control.items.size());
+    for (const auto& item : control.items) {
+        hasher.word(item.key).word(item.attempts).word(item.closed ? 1U : 0U).word(item.hold ? 1U : 0U);
+        time(item.not_before);
+        if (!item.hold) { continue; }
+        hasher.id(item.hold->holder).token(item.hold->token).word(item.hold->renewals);
+        time(item.hold->granted);
+        time(item.hold->expires);
+    }
+    hasher.word(control.accepted.size());
+    for (const auto& accepted : control.accepted) { hasher.hash(accepted.value_or(Hash256{})); }
+    hasher.word(control.requests.size());
+    for (const auto& request : control.requests) {
+        hasher.id(request.node).id(request.wallet).word(request.boot);
+        time(request.heard);
+    }
+    hasher.word(control.owners_before.size());
+    for (const auto& owner : control.owners_before) { hasher.id(owner); }
+    for (const auto& lease : control.given) { hasher.word(lease.micro).id(lease.holder).token(lease.token); }
+    return hasher.finish();
+}
 
 /// Returns the first fault of a control that claims to belong to this MacroJob's queue; none if it is valid.
 /// @complexity linear in the control.

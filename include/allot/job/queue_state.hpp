@@ -98,7 +98,7 @@ public:
 
     /// Returns a new queue of this MacroJob, under the first reign of `epoch`, this node's.
     [[nodiscard]] auto fresh(std::uint64_t epoch) const -> QueueControl {
-        auto control = QueueControl{{epoch, self_.node, self_.boot, 0, true}, 0, {}, {}, 0, {}, {}, {}, {}, {}};
+        auto control = QueueControl{{epoch, self_.node, self_.boot, 0, true}, 0, {}, {}, 0, {}, {}, {}, {}, {}, {}};
         for (std::uint32_t k = 0; k < plan_.items(); ++k) { control.items.push_back({k, 0, {}, false, {}}); }
         control.accepted.resize(plan_.items());
         return control;
@@ -122,6 +122,7 @@ public:
         control_->clock = clock(now);
         anchor_ = now;
         ++control_->revision;
+        control_->signature.clear();
     }
 
     /// True if this node was given the lease of this MicroJob under this token. @pre `known()`.
@@ -264,7 +265,7 @@ public:
     /// Returns the record of the MacroJob's end. @pre `ended()`.
     [[nodiscard]] auto conclude() const -> MacroRecord {
         auto record =
-            MacroRecord{plan_.job, plan_.macro, reign().epoch, self_.node, JobOutcome::complete, {}, {}, false, {}};
+            MacroRecord{plan_.job, plan_.macro, reign().epoch, self_.node, JobOutcome::complete, {}, {}, false, {}, {}};
         auto lists = std::vector<const std::vector<Hash256>*>{};
         auto wallets = std::set<WalletId>{};
         for (const auto& digest : control_->accepted) {

@@ -104,7 +104,7 @@ protected:
     }
     auto ask_claim(TimePoint now, JobEffects& out) -> void {
         claim_->again_at = now + parameters().owner_timeout;
-        out.claims.push_back({claim_->name, {claim_->reign.owner, claim_->reign.rank()}});
+        out.claims.push_back({claim_->name, {state_.self().node, claim_->reign.rank()}});
     }
     auto decide_claim(bool won, TimePoint now, JobEffects& out) -> void {
         const auto reign = std::exchange(claim_, std::nullopt)->reign;

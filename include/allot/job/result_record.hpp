@@ -9,6 +9,7 @@
 #include <allot/job/job_error.hpp>
 #include <allot/job/names.hpp>
 #include <allot/job/plan.hpp>
+#include <allot/job/signature.hpp>
 
 namespace allot { inline namespace v0 {
 
@@ -22,8 +23,9 @@ struct ResultRecord {
     std::string output_uri{};             ///< Location of the output.
     FencingToken token{};                 ///< Token of the lease under which it was computed.
     Hash256 digest{};                     ///< `digest_of` the other fields and the job's id.
+    Signature signature{};                ///< Its node's, over the digest.
 
-    friend auto operator==(const ResultRecord&, const ResultRecord&) -> bool = default;
+    friend auto operator==(const ResultRecord& a, const ResultRecord& b) -> bool { return a.digest == b.digest; }
 };
 
 /// Returns the seed's hash(key & data). @complexity linear in the record.
@@ -66,14 +68,23 @@ struct Rejection {
     NodeId node;
     WalletId wallet;
     RejectReason reason = RejectReason::culprit;
+    NodeId author = NodeId::null();  ///< The member that rejects it; `JobAuthorities::may_reject` tells its right.
+    Signature signature{};           ///< Its author's, over `digest_of` the other fields.
 
     friend auto operator==(const Rejection&, const Rejection&) -> bool = default;
 };
 
-/// Returns the rejection of a record.
+/// Returns the rejection of a record, without its author.
 [[nodiscard]] inline auto rejection_of(const ResultRecord& record, RejectReason reason = RejectReason::culprit)
     -> Rejection {
     return {record.digest, record.key, record.node, record.wallet, reason};
+}
+
+/// Returns the hash of a rejection's fields except the signature. @complexity O(1).
+[[nodiscard]] inline auto digest_of(const JobId& job, const Rejection& rejection) -> Hash256 {
+    auto hasher = RecordHasher{"rejection"};
+    hasher.id(job).hash(rejection.digest).key(rejection.key).id(rejection.node).id(rejection.wallet);
+    return hasher.word(static_cast<std::uint64_t>(rejection.reason)).id(rejection.author).finish();
 }
 
 }}  // namespace allot::v0

@@ -91,8 +91,9 @@ public:
     friend auto operator==(const ResultSet&, const ResultSet&) -> bool = default;
 
 private:
-    [[nodiscard]] static auto order(const Rejection& r) -> std::tuple<RejectReason, MicroKey, NodeId, WalletId> {
-        return {r.reason, r.key, r.node, r.wallet};
+    [[nodiscard]] static auto order(const Rejection& r)
+        -> std::tuple<RejectReason, MicroKey, NodeId, WalletId, NodeId> {
+        return {r.reason, r.key, r.node, r.wallet, r.author};
     }
 
     std::map<Hash256, ResultRecord> results_;

@@ -44,9 +44,16 @@ inline auto result_of(const allot::MacroPlan& plan, std::uint32_t micro, const a
                       std::vector<allot::Hash256> hashes, allot::FencingToken token = {1, 1, 1})
     -> allot::ResultRecord {
     auto result = allot::ResultRecord{
-        {plan.macro, micro}, plan.micros[micro], by.node, by.wallet, std::move(hashes), "out", token, {}};
+        {plan.macro, micro}, plan.micros[micro], by.node, by.wallet, std::move(hashes), "out", token, {}, {}};
     result.digest = digest_of(plan.job, result);
     return result;
+}
+
+/// Passes a message to a machine as its sender's; one that names no sender as the first node's.
+template <class Machine>
+auto received(Machine& machine, const allot::JobMessage& message, TimePoint now) -> JobEffects {
+    const auto* named = allot::sender_named(message);
+    return machine.on_message(named == nullptr ? node(1).node : *named, message, now);
 }
 
 /// What the MicroJobs of a MacroJob give when all are honest, by their secret blocks.

@@ -123,14 +123,30 @@ struct Outcome {
 inline auto node_id(std::uint32_t i) -> allot::NodeId { return allot::NodeId{"node-" + std::to_string(i)}; }
 inline auto wallet_id(std::uint32_t i) -> allot::WalletId { return allot::WalletId{"wallet-" + std::to_string(i)}; }
 
+/// The member that settles the jobs.
+inline const auto contract = allot::NodeId{"the contract"};
+
+/// A member's signature in the simulation: a hash that nobody else makes here.
+inline auto signature_of(const allot::NodeId& author, const Hash256& digest) -> allot::Signature {
+    const auto hash = allot::RecordHasher{"signed"}.id(author).hash(digest).finish();
+    return {hash.begin(), hash.begin() + 8};
+}
+constexpr auto proven = [](const allot::NodeId& author, const Hash256& digest, const allot::Signature& signature) {
+    return signature == signature_of(author, digest);
+};
+
 /// The true hash of a data block.
 inline auto block_hash(std::uint64_t block) -> Hash256 { return allot::RecordHasher{"block"}.word(block).finish(); }
 
 class Simulation {
 public:
     Simulation(const Options& options, std::uint64_t seed)
-        : options_{options}, seed_{seed}, random_{seed}, spec_{allot::JobId{seed}, allot::Entropy{seed},
-                                                               options.slicing, "code", "data"},
+        : options_{options}, seed_{seed}, random_{seed}, spec_{allot::JobId{seed},
+                                                               allot::Entropy{seed},
+                                                               options.slicing,
+                                                               "code",
+                                                               "data",
+                                                               {node_id(0), allot::NodeId::null(), contract}},
           plan_{*allot::JobPlan::slice(spec_)}, secret_{spec_, allot::Entropy{seed ^ 0xBEACU}} {
         for (std::uint32_t i = 0; i < options_.nodes; ++i) {
             auto node = Node{};
@@ -196,10 +212,12 @@ private:
         std::uint64_t wake = 0;                      // the number of its valid wake-up
         std::optional<allot::ClaimArbiter> voter{};  // what a voter must never forget
         std::vector<allot::job_message::QueueSnapshot> disk{};
+        std::optional<allot::job_message::JobPosted> posted{};
         std::uint64_t asked_to_pay = 0;
         std::uint64_t refused_payments = 0;
     };
     struct Letter {
+        std::uint32_t from = 0;
         std::string channel;
         allot::JobMessage message;
     };
@@ -337,7 +355,7 @@ private:
             auto old = node.disk;
             if (!old.empty()) {
                 count(Fault::restart_with_old_state);
-                input(i, node.processor->resume(plan_, old, local(node)));
+                input(i, node.processor->resume(*node.posted, old, local(node)));
             }
         }
         // The poster says it more than once: to whoever is there by then.
@@ -377,7 +395,9 @@ private:
             snapshot != nullptr && snapshot->macro == 0 && said_.size() < 60) {
             said_.push_back(*snapshot);
         }
-        letters_.push_back({send.channel, send.message});
+        letters_.push_back({from, send.channel, send.message});
+        sign_own(letters_.back().message, node_id(from),
+                 [&](const Hash256& digest) { return signature_of(node_id(from), digest); });
         // Heartbeats and retries, and the handing over of each MicroJob: nothing that grows by itself.
         const auto fair = 200 + 40 * (now_ / 1'000 + 1) * std::int64_t{plan_.slicing().macro_count};
         if (static_cast<std::int64_t>(letters_.size()) > fair * std::int64_t{options_.nodes}) {
@@ -415,7 +435,9 @@ private:
         const auto& letter = letters_[event.life];
         if (!node.processor || !node.channels.contains(letter.channel)) { return; }
         const auto* snapshot = std::get_if<allot::job_message::QueueSnapshot>(&letter.message);
-        const auto hear = [&](auto& processor) { return processor.on_message(letter.message, local(node)); };
+        const auto hear = [&](auto& processor) {
+            return processor.on_message(node_id(letter.from), letter.message, local(node), proven);
+        };
         const auto returned = std::holds_alternative<allot::job_message::LeaseReturned>(letter.message);
         auto effects =
             checked(event.node, hear, snapshot != nullptr && snapshot->control ? snapshot : nullptr, returned);
@@ -489,8 +511,9 @@ private:
         if (deadline - local(node) > std::chrono::minutes{11}) { broken("a node sleeps while work remains"); }
         at(real(node, deadline), Kind::wake, i, 0, ++node.wake);
     }
-    static void save(Node& node) {
+    void save(Node& node) const {
         if (replicas_of(node).empty()) { return; }
+        node.posted = *node.processor->posted(plan_.job());
         node.disk.clear();
         for (const auto& [m, replica] : replicas_of(node)) { node.disk.push_back(replica.snapshot()); }
     }
@@ -614,7 +637,9 @@ private:
                                                   secret_.macro(record.macro, rounds_[record.macro]), results);
                 if (!verdict) { broken("a covered MacroJob cannot be judged"); }
                 auto tie = false;
-                for (const auto& rejection : verdict->rejected) {
+                for (auto rejection : verdict->rejected) {
+                    rejection.author = contract;
+                    rejection.signature = signature_of(contract, digest_of(plan_.job(), rejection));
                     settlement.culprits.push_back(rejection);
                     const auto tied = rejection.reason == allot::RejectReason::tie_break;
                     tie = tie || tied;
@@ -629,6 +654,7 @@ private:
                 ended_with_ = ask.records;
             }
         }
+        if (paid_) { paid_->signature = signature_of(contract, paid_->digest); }
         settlement.settled = paid_.has_value();
         settlement.settled_as = paid_;
         if (!settlement.settled && fresh) {
@@ -732,7 +758,7 @@ private:
         for (auto turn = 0; turn < 3; ++turn) {
             auto replica = allot::MicroQueueReplica{
                 plan_.macro(0), {allot::NodeId{"stranger"}, allot::WalletId{"stranger"}, 1}, {}, {}};
-            for (const auto i : order) { (void)replica.on_message(said_[i], TimePoint{}); }
+            for (const auto i : order) { (void)replica.on_proven(said_[i], TimePoint{}); }
             auto state = replica.snapshot();
             if (first) { look(Promise::p1_merge); }
             if (first && !(*first == state)) { broken("the order of messages shows"); }
