@@ -23,6 +23,7 @@
 #include <allot/job/queue_parameters.hpp>
 #include <allot/job/queue_state.hpp>
 #include <allot/job/queue_succession.hpp>
+#include <allot/job/recomputed_block.hpp>
 #include <allot/job/result_record.hpp>
 #include <allot/job/result_set.hpp>
 #include <allot/job/secret_plan.hpp>

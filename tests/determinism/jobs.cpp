@@ -161,6 +161,9 @@ private:
     };
 
     [[nodiscard]] auto below(std::uint64_t n) -> std::uint64_t { return words_.below(n); }
+    [[nodiscard]] static auto true_hash(std::uint64_t block) -> Hash256 {
+        return allot::RecordHasher{"block"}.word(block).finish();
+    }
     [[nodiscard]] auto unlucky(std::uint64_t percent) -> bool {
         return !options_.fair && now_ < 60'000 && below(100) < percent;
     }
@@ -200,7 +203,7 @@ private:
         const auto secret = secret_.macro(finish.key.macro, rounds_[finish.key.macro]);
         for (const auto block : secret.blocks[finish.key.micro]) {
             const auto lies = options_.liar && i + 1 == options_.nodes;
-            hashes.push_back(allot::RecordHasher{lies ? "lie" : "block"}.word(block).finish());
+            hashes.push_back(lies ? allot::RecordHasher{"lie"}.word(block).finish() : true_hash(block));
         }
         take(i, nodes_[i].processor->complete(*work, std::move(hashes), "output", time()));
     }
@@ -229,12 +232,26 @@ private:
             results.push_back(&found->second);
         }
         auto& round = rounds_[record.macro];
-        if (const auto verdict = allot::judge(plan_.macro(record.macro), secret_.macro(record.macro, round), results)) {
+        const auto secret = secret_.macro(record.macro, round);
+        auto evidence = allot::Evidence{{}, record.disclosed, unlucky(20), round < 2};
+        for (auto turn = 0; turn < 3; ++turn) {  // the referee computes what is disputed, and then what is unverified
+            const auto verdict = allot::judge(plan_.macro(record.macro), secret, results, evidence);
+            if (!verdict) { return; }
             hash_->feed(verdict->rejected);
-            hash_->feed(verdict->macro_hash);
+            hash_->feed(verdict->disputed);
+            hash_->feed(verdict->unverified);
+            hash_->feed(verdict->verifier_hash);
             hash_->feed(verdict->wallets);
-            culprits.insert(culprits.end(), verdict->rejected.begin(), verdict->rejected.end());
-            round += verdict->rejected.empty() ? 0U : 1U;
+            if (!verdict->rejected.empty()) {
+                culprits.insert(culprits.end(), verdict->rejected.begin(), verdict->rejected.end());
+                ++round;
+                return;
+            }
+            for (const auto block : verdict->disputed) { evidence.recomputed[block] = true_hash(block); }
+            for (const auto micro : verdict->unverified) {
+                const auto block = secret.blocks[micro].front();
+                evidence.recomputed[block] = true_hash(block);
+            }
         }
     }
 

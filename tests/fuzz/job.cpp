@@ -135,8 +135,8 @@ private:
                 {}};
     }
     auto macro_record() -> allot::MacroRecord {
-        auto record =
-            allot::MacroRecord{job(), macro(), count(1), node(), allot::JobOutcome::complete, {}, {}, false, {}, {}};
+        auto record = allot::MacroRecord{job(), macro(), count(1), node(), allot::JobOutcome::complete, {}, {}, 0,
+                                         {},    {},      {},       {}};
         for (auto i = small(1) == 0 ? 3U : in_.byte() % 5U; i > 0; --i) {
             record.accepted.push_back({digest(), node(), wallet()});
             if (record.accepted.back().digest == allot::Hash256{}) { record.outcome = allot::JobOutcome::failed; }
@@ -167,7 +167,7 @@ private:
         const auto* known = replica();
         auto control = known != nullptr && known->state().known()
                            ? known->state().control()
-                           : allot::QueueControl{{1, node(), 1, 0, true}, 0, {}, {}, 0, {}, {}, {}, {}, {}, {}};
+                           : allot::QueueControl{{1, node(), 1, 0, true}, 0, {}, {}, 0, 0, {}, {}, {}, {}, {}, {}};
         const auto items = control.items.empty() ? 3U : control.items.size();
         control.items.resize(in_.byte() < 240 ? items : in_.byte() % 6U);
         for (std::uint32_t k = 0; k < control.items.size(); ++k) { control.items[k].key = k; }
@@ -201,7 +201,7 @@ private:
         switch (in_.byte() % 14U) {
             case 0:
             case 1: {
-                auto m = message::QueueSnapshot{job(), macro(), in_.byte() % 2 == 0, {}, {}, {}, {}, {}};
+                auto m = message::QueueSnapshot{job(), macro(), in_.byte() % 2 == 0, {}, {}, {}, {}, {}, {}};
                 if (in_.byte() < 200) { m.control = control(); }
                 for (auto i = in_.byte() % 3U; i > 0; --i) { m.results.push_back(result()); }
                 for (auto i = in_.byte() % 3U; i > 0; --i) { m.rejected.push_back(rejection()); }

@@ -105,7 +105,7 @@ TEST_CASE("fact 9: a result that is published is known once to whoever does not 
 }
 
 TEST_CASE("fact 11: what a slow owner does not finish in its time is done by the next, for real after 500 ms") {
-    auto p = allot::QueueParameters{};
+    auto p = trusting();
     p.lock = 500ms;
     auto slow = replica(1, p);
     auto quick = replica(2, p);

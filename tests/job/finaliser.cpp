@@ -14,7 +14,7 @@ namespace {
 const auto plan = plan_of({2, 1, 0, 1, 0});
 
 auto record(std::uint32_t macro, JobOutcome outcome = JobOutcome::complete) -> allot::MacroRecord {
-    auto r = allot::MacroRecord{plan.job(), macro, 1, node(1).node, outcome, {}, {}, false, {}, {}};
+    auto r = allot::MacroRecord{plan.job(), macro, 1, node(1).node, outcome, {}, {}, 0, {}, {}, {}, {}};
     r.accepted.push_back(outcome == JobOutcome::complete
                              ? allot::AcceptedResult{hash_of(macro), node(1).node, node(1).wallet}
                              : allot::AcceptedResult{});

@@ -18,7 +18,8 @@ auto news(std::uint32_t macro, std::uint64_t epoch, std::uint32_t open) -> Macro
     return {plan.job(), macro, node(1).node, epoch, open, {}, {}};
 }
 auto record(std::uint32_t macro) -> allot::MacroRecord {
-    auto r = allot::MacroRecord{plan.job(), macro, 1, node(1).node, allot::JobOutcome::complete, {}, {}, false, {}, {}};
+    auto r =
+        allot::MacroRecord{plan.job(), macro, 1, node(1).node, allot::JobOutcome::complete, {}, {}, 0, {}, {}, {}, {}};
     for (std::uint32_t k = 0; k < 2; ++k) {
         r.accepted.push_back({hash_of(10 * macro + k), node(k).node, node(k).wallet});
     }

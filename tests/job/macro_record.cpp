@@ -10,7 +10,7 @@ const auto plan = plan_of({2, 3, 1, 4, 1}).macro(1);
 
 template <class F>
 auto fault_with(F&& change) -> std::optional<JobError> {
-    auto record = allot::MacroRecord{plan.job, 1, 3, node(1).node, JobOutcome::complete, {}, {2}, false, {}, {}};
+    auto record = allot::MacroRecord{plan.job, 1, 3, node(1).node, JobOutcome::complete, {}, {2}, 0, {}, {}, {}, {}};
     for (std::uint32_t k = 0; k < 4; ++k) { record.accepted.push_back({hash_of(k), node(k).node, node(k).wallet}); }
     change(record);
     record.digest = digest_of(record);
@@ -32,7 +32,7 @@ TEST_CASE("a record of a MacroJob fits its plan or is refused") {
     CHECK(fault_with([](R& r) { r.accepted[0].wallet = allot::WalletId{""}; }) == wrong);
     CHECK(fault_with([](R& r) { r.verifiers = {4}; }) == wrong);
     CHECK(fault_with([](R& r) { r.verifiers = {1, 2}; }) == wrong);
-    auto record = allot::MacroRecord{plan.job, 1, 3, node(1).node, JobOutcome::complete, {}, {}, false, {}, {}};
+    auto record = allot::MacroRecord{plan.job, 1, 3, node(1).node, JobOutcome::complete, {}, {}, 0, {}, {}, {}, {}};
     CHECK(fault_of(plan, record) == wrong);
 }
 

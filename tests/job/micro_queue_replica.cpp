@@ -177,7 +177,7 @@ TEST_CASE("who has no lease, or another's, is paid nothing for hashes, however q
             },
             JobError::result_unleased);
         // Neither does it count in a snapshot.
-        (void)received(owner, message::QueueSnapshot{plan.job, 0, false, {}, {claim}, {}, {}, {}}, at(1s));
+        (void)received(owner, message::QueueSnapshot{plan.job, 0, false, {}, {}, {claim}, {}, {}, {}}, at(1s));
         CHECK_FALSE(owner.state().accepted()[micro]);
     };
     claims(3, 0, work.token);
@@ -191,14 +191,14 @@ TEST_CASE("who has no lease, or another's, is paid nothing for hashes, however q
 }
 
 TEST_CASE("P7: a rejected result stays rejected, also after the state was kept and loaded") {
-    auto r = replica(1);
+    auto r = replica(1, trusting());
     (void)r.create(at(0s));
     (void)r.want_work(true, at(0s));
     const auto result = r.complete(hashes_of(plan, 0), "out", at(1s)).writes.at(0).record;
     CHECK(r.reject(rejection_of(result), at(2s)).get<event::ResultRejected>()->node == node(1).node);
     CHECK_FALSE(r.state().accepted()[0]);
-    const auto kept = r.snapshot();
-    auto again = replica(1, {}, 2);
+    const auto kept = r.saved();
+    auto again = replica(1, trusting(), 2);
     CHECK(received(again, kept, at(0s)).accepted());
     refuses(
         again,
@@ -206,7 +206,7 @@ TEST_CASE("P7: a rejected result stays rejected, also after the state was kept a
             return received(x, message::ResultFound{plan.job, result}, at(1s));
         },
         JobError::result_rejected);
-    (void)received(again, message::QueueSnapshot{plan.job, 0, false, {}, {result}, {}, {}, {}}, at(1s));
+    (void)received(again, message::QueueSnapshot{plan.job, 0, false, {}, {}, {result}, {}, {}, {}}, at(1s));
     CHECK(again.state().results().results().empty());
 }
 

@@ -54,6 +54,8 @@ auto drawn(std::uint64_t seed) -> Options {
     o.fail_percent = below(3) == 0 ? 5 : 0;
     o.cheaters = below(4) == 0 ? 1 : 0;
     o.told_of_crashes = below(3) == 0;
+    o.commit_results = below(4) != 0;
+    o.referee_away = below(5) == 0;
     return o;
 }
 
@@ -75,6 +77,7 @@ TEST_CASE("P1 to P7, P10: every job ends once and the same everywhere, whatever 
     auto failed = std::uint64_t{0};
     auto dead_letters = std::uint64_t{0};
     auto takeovers = std::uint64_t{0};
+    auto unverified = std::uint64_t{0};
     for (std::uint64_t run = 0; run < runs; ++run) {
         const auto seed = one != 0 ? one : support::seed() * 1'000'003 + run;
         INFO("ALLOT_JOBS_RUN=" << seed);
@@ -86,10 +89,12 @@ TEST_CASE("P1 to P7, P10: every job ends once and the same everywhere, whatever 
         dead_letters += outcome.dead_letters;
         failed += outcome.outcome == allot::JobOutcome::failed ? 1 : 0;
         takeovers += outcome.takeovers;
-        if (options.cheaters == 0) { CHECK(outcome.named_honest == 0); }
+        CHECK(outcome.named_honest == 0);
+        if (options.slicing.verifiers_per_macro > 0) { CHECK(outcome.accepted_lies == 0); }
+        unverified += outcome.unverified;
     }
-    fmt::print(stderr, "{} runs: {} jobs failed, {} dead letters, {} takeovers; {}\n", runs, failed, dead_letters,
-               takeovers, says(faults));
+    fmt::print(stderr, "{} runs: {} jobs failed, {} dead letters, {} takeovers, {} parts unverified; {}\n", runs,
+               failed, dead_letters, takeovers, unverified, says(faults));
     if (one == 0) {
         INFO(says(faults));
         CHECK(std::find(faults.begin(), faults.end(), 0U) == faults.end());  // what never went wrong was not tried

@@ -19,7 +19,8 @@ auto result(std::uint32_t micro, std::uint32_t by, std::uint64_t first = 0) -> a
 }
 
 auto record(std::uint64_t epoch, const std::vector<allot::ResultRecord>& results) -> allot::MacroRecord {
-    auto r = allot::MacroRecord{plan.job, 0, epoch, node(1).node, allot::JobOutcome::complete, {}, {}, false, {}, {}};
+    auto r =
+        allot::MacroRecord{plan.job, 0, epoch, node(1).node, allot::JobOutcome::complete, {}, {}, 0, {}, {}, {}, {}};
     for (const auto& x : results) { r.accepted.push_back({x.digest, x.node, x.wallet}); }
     r.digest = digest_of(r);
     return r;
@@ -33,8 +34,12 @@ TEST_CASE("P7: a result counts once, and one that was rejected never again, not 
     CHECK(set.add(r) == std::nullopt);
     CHECK(set.add(r) == JobError::result_duplicate);
     CHECK(*set.find(r.digest) == r);
-    CHECK(*set.of(node(1).node, 0) == r);
-    CHECK(set.of(node(2).node, 0) == nullptr);
+    CHECK(set.kept(commitment_of(r)) == set.find(r.digest));
+    auto other = r;
+    other.output_uri = "another";
+    other.digest = digest_of(plan.job, other);
+    CHECK(set.differs(commitment_of(other)));
+    CHECK_FALSE(set.differs(commitment_of(r)));
     CHECK(set.reject(rejection_of(r)));
     CHECK_FALSE(set.reject(rejection_of(r)));
     CHECK(set.find(r.digest) == nullptr);

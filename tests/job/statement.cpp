@@ -30,14 +30,14 @@ auto judged_plan() -> allot::JobPlan {
     return *allot::JobPlan::slice(spec);
 }
 auto record_by(const allot::JobPlan& plan, const allot::NodeId& owner) -> allot::MacroRecord {
-    auto record = allot::MacroRecord{plan.job(), 0, 1, owner, allot::JobOutcome::complete, {}, {}, false, {}, {}};
+    auto record = allot::MacroRecord{plan.job(), 0, 1, owner, allot::JobOutcome::complete, {}, {}, 0, {}, {}, {}, {}};
     for (std::uint32_t k = 0; k < 2; ++k) { record.accepted.push_back({hash_of(k), node(5).node, node(5).wallet}); }
     record.digest = digest_of(record);
     return record;
 }
 auto end_of(const allot::JobPlan& plan) -> allot::FinalRecord {
-    auto final = allot::FinalRecord{
-        plan.job(), 1, node(4).node, allot::JobOutcome::complete, {hash_of(1), hash_of(2)}, {}, {}};
+    auto final =
+        allot::FinalRecord{plan.job(), 1, node(4).node, allot::JobOutcome::complete, {hash_of(1), hash_of(2)}, {}, {}};
     final.digest = digest_of(final);
     return final;
 }
@@ -63,6 +63,7 @@ TEST_CASE("K4: a message speaks for its sender alone") {
     result.signature = signature_of(a, result.digest);
     const auto own = std::vector<allot::JobMessage>{
         message::OwnershipRequest{plan.job(), 0, a, node(7).wallet, 1},
+        message::ResultCommitted{plan.job(), commitment_of(result)},
         message::ResultFound{plan.job(), result},
         message::RenewalRequest{plan.job(), {0, 0}, a, {}},
         message::LeaseReturned{plan.job(), {0, 0}, a, {}},
@@ -87,13 +88,14 @@ TEST_CASE("K4, K6: whatever is relayed needs its author's signature") {
     const auto plan = judged_plan();
     const auto relayer = node(8).node;
     const auto relays = [&](auto change) {
-        auto m = message::QueueSnapshot{plan.job(), 0, false, {}, {}, {}, {}, {}};
+        auto m = message::QueueSnapshot{plan.job(), 0, false, {}, {}, {}, {}, {}, {}};
         change(m);
         return m;
     };
     auto result = result_of(plan.macro(0), 0, node(7), {hash_of(1)});
     auto unsigned_ones = std::vector<std::pair<allot::NodeId, allot::JobMessage>>{
         {node(7).node, relays([&](auto& m) { m.control = control_of(plan, node(7)); })},
+        {node(7).node, relays([&](auto& m) { m.commitments = {commitment_of(result)}; })},
         {node(7).node, relays([&](auto& m) { m.results = {result}; })},
         {referee, relays([&](auto& m) { m.rejected = {rejection_by(referee)}; })},
         {contract, relays([&](auto& m) { m.rejected = {rejection_by(contract)}; })},
@@ -111,10 +113,11 @@ TEST_CASE("K4, K6: whatever is relayed needs its author's signature") {
         });
         CHECK(fault(plan, relayer, forged) == JobError::author_unproven);
         auto right = m;
-        allot::for_each_statement(right, plan.authorities(), [&, &by = author](auto& s, const allot::NodeId& a, const auto& digest) {
-            CHECK(a == by);
-            s.signature = signature_of(a, digest());
-        });
+        allot::for_each_statement(right, plan.authorities(),
+                                  [&, &by = author](auto& s, const allot::NodeId& a, const auto& digest) {
+                                      CHECK(a == by);
+                                      s.signature = signature_of(a, digest());
+                                  });
         CHECK(fault(plan, relayer, right) == std::nullopt);
         auto large = right;
         allot::for_each_statement(large, plan.authorities(), [&](auto& s, const allot::NodeId&, const auto&) {
@@ -129,7 +132,7 @@ TEST_CASE("K4, K6: whatever is relayed needs its author's signature") {
 TEST_CASE("K4: a verdict counts from those alone whom the plan names") {
     const auto plan = judged_plan();
     const auto says = [&](const allot::NodeId& author) {
-        auto m = message::QueueSnapshot{plan.job(), 0, false, {}, {}, {rejection_by(author)}, {}, {}};
+        auto m = message::QueueSnapshot{plan.job(), 0, false, {}, {}, {}, {rejection_by(author)}, {}, {}};
         auto& r = m.rejected.front();
         r.signature = signature_of(author, digest_of(plan.job(), r));
         return fault(plan, node(8).node, m);
@@ -156,7 +159,7 @@ TEST_CASE("a member signs its own statements, and no others") {
     auto first = result_of(plan.macro(0), 0, node(7), {hash_of(1)});
     auto others = result_of(plan.macro(0), 1, node(8), {hash_of(2)});
     allot::JobMessage m = message::QueueSnapshot{
-        plan.job(), 0, true, control_of(plan, node(7)), {first, others}, {}, {record_by(plan, node(7).node)}, {}};
+        plan.job(), 0, true, control_of(plan, node(7)), {}, {first, others}, {}, {record_by(plan, node(7).node)}, {}};
     auto times = 0;
     const auto sign = [&](const allot::Hash256& digest) {
         ++times;

@@ -36,6 +36,7 @@ struct QueueSnapshot {
     std::uint32_t macro = 0;
     bool whole = false;  ///< True: all that the sender knows. False: only the new part.
     std::optional<QueueControl> control{};
+    std::vector<Commitment> commitments{};  ///< Those whose results are not disclosed yet.
     std::vector<ResultRecord> results{};
     std::vector<Rejection> rejected{};
     std::vector<MacroRecord> records{};
@@ -51,7 +52,12 @@ struct OwnershipRequest {
     WalletId wallet;
     std::uint64_t boot = 0;
 };
-/// A node reports a result.
+/// A node has a result, and commits to it.
+struct ResultCommitted {
+    JobId job;
+    Commitment commitment;
+};
+/// A node discloses a result.
 struct ResultFound {
     JobId job;
     ResultRecord record;
@@ -127,10 +133,10 @@ struct Vote {
 }  // namespace job_message
 
 /// Any message.
-using JobMessage =
-    std::variant<job_message::QueueSnapshot, job_message::OwnershipRequest, job_message::ResultFound,
-                 job_message::RenewalRequest, job_message::LeaseReturned, job_message::JobsQuery,
-                 job_message::JobPosted, job_message::MacrosQuery, job_message::MacroNews, job_message::MicroDone,
-                 job_message::JobEnded, job_message::ClaimIntent, job_message::VoteRequest, job_message::Vote>;
+using JobMessage = std::variant<job_message::QueueSnapshot, job_message::OwnershipRequest, job_message::ResultCommitted,
+                                job_message::ResultFound, job_message::RenewalRequest, job_message::LeaseReturned,
+                                job_message::JobsQuery, job_message::JobPosted, job_message::MacrosQuery,
+                                job_message::MacroNews, job_message::MicroDone, job_message::JobEnded,
+                                job_message::ClaimIntent, job_message::VoteRequest, job_message::Vote>;
 
 }}  // namespace allot::v0

@@ -129,8 +129,8 @@ public:
     }
 
     /// Announces that this node has completed a MicroJob.
-    auto announce_done(const ResultRecord& record, JobEffects& out) -> void {
-        const auto done = job_message::MicroDone{plan().job(), record.key, self_.node, record.digest};
+    auto announce_done(const MicroKey& key, const Hash256& digest, JobEffects& out) -> void {
+        const auto done = job_message::MicroDone{plan().job(), key, self_.node, digest};
         (void)tracker_.hear(done);
         say(done, out);
     }
@@ -216,6 +216,8 @@ private:
             return m.macro;
         } else if constexpr (requires { m.record; }) {
             return m.record.key.macro;
+        } else if constexpr (requires { m.commitment; }) {
+            return m.commitment.key.macro;
         } else {
             return m.key.macro;
         }
@@ -228,7 +230,7 @@ private:
     /// Passes the tracker's records and rejections on to a replica.
     auto tell_replica(std::uint32_t macro, TimePoint now, JobEffects& out) -> void {
         const auto& known = tracker_.verdicts(macro);
-        auto message = job_message::QueueSnapshot{plan().job(), macro, false, {}, {}, {}, {}, {}};
+        auto message = job_message::QueueSnapshot{plan().job(), macro, false, {}, {}, {}, {}, {}, {}};
         for (const auto& [digest, rejection] : known.rejected()) { message.rejected.push_back(rejection); }
         for (const auto& [digest, record] : known.records()) { message.records.push_back(record); }
         (void)absorb(macro, replica(macro).on_proven(message, now), now, out);

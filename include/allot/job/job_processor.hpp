@@ -120,7 +120,7 @@ public:
             return take(posted, now, out);
         });
     }
-    /// Resumes a job from an earlier life: its saved `posted`, and the saved `snapshot()` of its replicas.
+    /// Resumes a job from an earlier life: its saved `posted`, and `saved()` of its replicas.
     /// Errors: `job_duplicate`, `macro_unknown`, and those of the snapshots.
     [[nodiscard]] auto resume(const job_message::JobPosted& posted,
                               const std::vector<job_message::QueueSnapshot>& snapshots, TimePoint now) -> JobEffects {
@@ -170,7 +170,11 @@ public:
                                 TimePoint now) -> JobEffects {
         return at_work(work, now, [&](MicroQueueReplica& replica, JobEffects& out) {
             auto done = replica.complete(std::move(block_hashes), std::move(output_uri), now);
-            if (!done.writes.empty()) { here().announce_done(done.writes.front().record, out); }
+            for (const auto& promise : replica.state().results().commitments()) {
+                if (done.accepted() && promise.token == work.token) {
+                    here().announce_done(work.key, promise.digest, out);
+                }
+            }
             return done;
         });
     }

@@ -38,9 +38,13 @@ struct MacroRecord {
     std::vector<AcceptedResult> accepted{};  ///< By MicroJob.
     /// The verifying MicroJobs; empty if the hashes alone cannot identify them.
     std::vector<std::uint32_t> verifiers{};
-    bool self_verified = false;  ///< One wallet has several of its MicroJobs (rule 32).
-    Hash256 digest{};            ///< `digest_of` the other fields.
-    Signature signature{};       ///< Its owner's, over the digest.
+    std::uint64_t disclosed = 0;  ///< `QueueControl::disclosed`: results of later leases may be copies.
+    /// MicroJobs that no other wallet verified, as far as the hashes alone tell (rule 32); none if the outcome is
+    /// failed.
+    std::vector<std::uint32_t> unverified{};
+    Hash256 verifier_hash{};  ///< `verifier_hash_of` the verifiers' results; null if they are not identified.
+    Hash256 digest{};         ///< `digest_of` the other fields.
+    Signature signature{};    ///< Its owner's, over the digest.
 
     friend auto operator==(const MacroRecord& a, const MacroRecord& b) -> bool { return a.digest == b.digest; }
 };
@@ -49,9 +53,12 @@ struct MacroRecord {
 [[nodiscard]] inline auto digest_of(const MacroRecord& record) -> Hash256 {
     auto hasher = RecordHasher{"macro record"};
     hasher.id(record.job).word(record.macro).word(record.epoch).id(record.owner);
-    hasher.word(static_cast<std::uint64_t>(record.outcome)).word(record.self_verified ? 1U : 0U);
-    hasher.word(record.verifiers.size());
-    for (const auto verifier : record.verifiers) { hasher.word(verifier); }
+    hasher.word(static_cast<std::uint64_t>(record.outcome)).hash(record.verifier_hash);
+    hasher.word(record.disclosed);
+    for (const auto* list : {&record.verifiers, &record.unverified}) {
+        hasher.word(list->size());
+        for (const auto micro : *list) { hasher.word(micro); }
+    }
     for (const auto& result : record.accepted) { hasher.hash(result.digest).id(result.node).id(result.wallet); }
     return hasher.finish();
 }
@@ -67,8 +74,9 @@ struct MacroRecord {
     const auto failed = std::any_of(record.accepted.begin(), record.accepted.end(), dead);
     if (record.job != plan.job || record.macro != plan.macro || record.owner.is_null() ||
         record.accepted.size() != plan.items() || failed != (record.outcome == JobOutcome::failed) ||
-        record.verifiers.size() > plan.verifiers ||
+        record.verifiers.size() > plan.verifiers || record.unverified.size() > plan.items() ||
         std::any_of(record.verifiers.begin(), record.verifiers.end(), absent) ||
+        std::any_of(record.unverified.begin(), record.unverified.end(), absent) ||
         std::any_of(record.accepted.begin(), record.accepted.end(), nobody) || record.digest != digest_of(record)) {
         return JobError::record_invalid;
     }

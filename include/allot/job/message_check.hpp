@@ -26,7 +26,8 @@ namespace allot { inline namespace v0 {
     if (snapshot.job != plan.job) { return JobError::job_unknown; }
     if (snapshot.macro != plan.macro) { return JobError::macro_unknown; }
     const auto limit = std::size_t{plan.items()} * (std::size_t{attempts_max} + 4) + 64;
-    if (std::max({snapshot.results.size(), snapshot.rejected.size(), snapshot.records.size()}) > limit) {
+    if (std::max({snapshot.commitments.size(), snapshot.results.size(), snapshot.rejected.size(),
+                  snapshot.records.size()}) > limit) {
         return JobError::message_too_large;
     }
     if (snapshot.control) {  // else the next owner's own leases would not fit here
@@ -42,6 +43,7 @@ namespace allot { inline namespace v0 {
             if (!fault) { fault = fault_of(plan, part); }
         }
     };
+    check_all(snapshot.commitments);
     check_all(snapshot.results);
     check_all(snapshot.rejected);
     check_all(snapshot.records);

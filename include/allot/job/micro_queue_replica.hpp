@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <variant>
@@ -26,12 +27,13 @@ namespace allot { inline namespace v0 {
 /// the same results, each MicroJob counts once, and there is one record of the end.
 ///
 /// A value and a state machine: inputs return effects, nothing calls back; `next_deadline()` gives the time to call
-/// `tick`. Save `snapshot()` over a restart; a new replica, with a new `boot`, receives it by `on_proven`. All inputs
+/// `tick`. Save `saved()` over a restart; a new replica, with a new `boot`, receives it by `on_proven`. All inputs
 /// may be refused with `time_went_back`. @complexity of each input: linear in the MacroJob.
 class MicroQueueReplica : private QueueSuccession {
 public:
     using QueueSuccession::final_record;
     using QueueSuccession::record;
+    using QueueSuccession::saved;
     using QueueSuccession::snapshot;
     using QueueSuccession::state;
 
@@ -116,9 +118,8 @@ public:
             result.digest = digest_of(plan.job, result);
             if (const auto fault = fault_of(plan, result)) { return fault; }
             if (const auto fault = state_.results().add(result)) { return fault; }
-            fresh_.insert(result.digest);
-            out.writes.push_back({result_path(plan.job, plan.id, result.micro), result});
-            if (!state_.owns()) { say(job_message::ResultFound{plan.job, result}, out); }
+            fresh_.insert(commitment_of(result));
+            if (!state_.owns() && !shows(result)) { report(result, out); }
             work_.reset();
             resend_wait_ = state_.parameters().request_retry;
             resend_at_ = now + resend_wait_;
@@ -234,8 +235,12 @@ private:
         if (const auto fault = fault_of(state_.plan(), m, parameters().attempts_max)) { return fault; }
         const auto behind = m.whole && lacks(m);
         for (const auto& r : m.rejected) { changed_ = state_.results().reject(r) || changed_; }
+        for (const auto& c : m.commitments) {
+            if (!state_.results().add(c)) { fresh_.insert(c); }
+        }
         for (const auto& r : m.results) {
-            if (!state_.results().add(r)) { fresh_.insert(r.digest); }
+            if (!state_.results().add(r)) { fresh_.insert(commitment_of(r)); }
+            if (r.node == state_.self().node) { disclosed_.insert(r.digest); }
         }
         const auto ended = record() != nullptr;
         for (const auto& r : m.records) { changed_ = state_.results().add(r) || changed_; }
@@ -278,26 +283,36 @@ private:
         return std::nullopt;
     }
 
+    [[nodiscard]] auto take(const job_message::ResultCommitted& m, TimePoint now, JobEffects& out)
+        -> std::optional<JobError> {
+        if (const auto fault = foreign(m.job, m.commitment.key.macro)) { return fault; }
+        if (const auto fault = fault_of(state_.plan(), m.commitment)) { return fault; }
+        return take_result(m.commitment, m.commitment, now, out);
+    }
     [[nodiscard]] auto take(const job_message::ResultFound& m, TimePoint now, JobEffects& out)
         -> std::optional<JobError> {
         if (const auto fault = foreign(m.job, m.record.key.macro)) { return fault; }
         if (const auto fault = fault_of(state_.plan(), m.record)) { return fault; }
+        return take_result(m.record, commitment_of(m.record), now, out);
+    }
+    /// Adds a result, or the commitment to one.
+    template <class R>
+    [[nodiscard]] auto take_result(const R& result, const Commitment& promise, TimePoint now, JobEffects& out)
+        -> std::optional<JobError> {
         if (record() != nullptr || final_) { return JobError::result_late; }
-        if (state_.owns() && parameters().fence_completions) {
-            const auto* item = state_.leases().find(m.record.key.micro);
-            if (!item->is_held(state_.clock(now)) || item->hold->token != m.record.token) {
+        const auto known = state_.results().commitments().contains(promise);
+        if (state_.owns() && parameters().fence_completions && !known) {
+            const auto* item = state_.leases().find(promise.key.micro);
+            if (!item->is_held(state_.clock(now)) || item->hold->token != promise.token) {
                 return JobError::lease_stale;
             }
         }
-        if (!state_.may_count(m.record)) { return JobError::result_unleased; }
-        if (const auto* other = state_.results().of(m.record.node, m.record.key.micro);
-            other != nullptr && other->token == m.record.token && other->digest != m.record.digest) {
-            return JobError::result_twice;
-        }
-        if (const auto fault = state_.results().add(m.record)) { return fault; }
-        fresh_.insert(m.record.digest);
-        if (state_.owns() && state_.accepted()[m.record.key.micro]) {
-            out.events.push_back(job_event::DuplicateResult{m.job, m.record.key, m.record.node});
+        if (!state_.may_count(promise)) { return JobError::result_unleased; }
+        if (state_.results().differs(promise)) { return JobError::result_twice; }
+        if (const auto fault = state_.results().add(result)) { return fault; }
+        fresh_.insert(promise);
+        if (state_.owns() && state_.accepted()[promise.key.micro] && !known) {
+            out.events.push_back(job_event::DuplicateResult{state_.plan().job, promise.key, promise.node});
         }
         return std::nullopt;
     }
@@ -374,21 +389,47 @@ private:
         if (!hungry() || state_.owns() || state_.is_barred(self.node, self.wallet)) { return false; }
         return !state_.known() || state_.first_for(self.node, self.wallet, time) != nullptr;
     }
-    /// Returns a result of this node that no owner has recorded yet; null if there is none.
+    /// Returns a result of this node that no owner has recorded yet, or that others do not have although it is
+    /// disclosed; null if there is none.
     [[nodiscard]] auto unheard() const -> const ResultRecord* {
         if (state_.owns() || record() != nullptr) { return nullptr; }
         for (const auto& [digest, result] : state_.results().results()) {
-            if (result.node == state_.self().node && state_.may_count(result) &&
-                (!state_.known() || !state_.accepted()[result.key.micro])) {
-                return &result;
-            }
+            if (result.node != state_.self().node || !state_.may_count(result)) { continue; }
+            const auto recorded = state_.known() && state_.accepted()[result.key.micro];
+            const auto lacking = parameters().commit_results && shows(result) && !disclosed_.contains(digest);
+            if (!recorded || lacking) { return &result; }
         }
         return nullptr;
+    }
+    /// True if this node's result is to be disclosed by now.
+    [[nodiscard]] auto shows(const ResultRecord& result) const -> bool {
+        return !parameters().commit_results || (state_.known() && state_.is_public(result));
+    }
+    /// Tells a result of this node to the owner: the commitment to it, until it may be disclosed.
+    auto report(const ResultRecord& result, JobEffects& out) const -> void {
+        const auto& job = state_.plan().job;
+        if (shows(result)) { return say(job_message::ResultFound{job, result}, out); }
+        say(job_message::ResultCommitted{job, commitment_of(result)}, out);
+    }
+    /// Discloses this node's results once they may be: to the store and to the owner.
+    auto disclose(TimePoint now, JobEffects& out) -> void {
+        for (const auto& [digest, result] : state_.results().results()) {
+            if (result.node != state_.self().node || !shows(result) || !state_.may_count(result)) { continue; }
+            if (!written_.insert(digest).second) { continue; }
+            const auto& plan = state_.plan();
+            out.writes.push_back({result_path(plan.job, plan.id, result.micro), result});
+            fresh_.insert(commitment_of(result));
+            changed_ = changed_ || state_.owns();
+            if (!state_.owns()) { report(result, out); }
+            resend_wait_ = parameters().request_retry;
+            resend_at_ = now + resend_wait_;
+        }
     }
     auto proceed(TimePoint now, JobEffects& out) -> void {
         if (claim_ && now >= claim_->again_at) { ask_claim(now, out); }
         if (!claim_ && !state_.owns() && !leaving_ && now >= takeover_at()) { take_over(now, out); }
         if (state_.owns()) { rule(now, out); }
+        disclose(now, out);
         if (!state_.owns()) { take_part(now, out); }
         if (state_.owns() && (changed_ || now >= beat_at_)) { publish(now, out); }
     }
@@ -404,7 +445,7 @@ private:
         }
         if (now >= resend_at_) {
             if (const auto* result = unheard()) {
-                say(job_message::ResultFound{plan.job, *result}, out);
+                report(*result, out);
                 resend_at_ = now + resend_wait_;
                 resend_wait_ = std::min(resend_wait_ * 2, parameters().request_retry_max);
             }
@@ -438,6 +479,8 @@ private:
     }
 
     std::optional<Work> work_{};
+    std::set<Hash256> written_;    // this node's results that were written to the store
+    std::set<Hash256> disclosed_;  // those of this node's results that others have
     TimePoint now_;
     Duration resend_wait_;
     TimePoint resend_at_;

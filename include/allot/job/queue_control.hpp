@@ -61,6 +61,7 @@ struct LeaseGiven {
     std::uint32_t micro = 0;
     NodeId holder;
     FencingToken token{};
+    bool withheld = false;  ///< Its result was committed and not disclosed in time. It counts no longer.
 
     friend auto operator==(const LeaseGiven&, const LeaseGiven&) -> bool = default;
 };
@@ -70,8 +71,10 @@ struct QueueControl {
     QueueReign reign;
     std::uint64_t revision = 0;  ///< Grows with each message of the owner.
     TimePoint clock{};           ///< The queue's own time, advanced by its owners; no common clock is needed.
-    TimePoint progress{};        ///< Time of the last lease or retraction, by that clock.
+    TimePoint progress{};        ///< Time of the last lease, acceptance or retraction, by that clock.
     std::uint64_t tokens = 0;    ///< Number of leases given so far.
+    /// Number of leases given when results were disclosed first; 0 before. Results of later leases may be copies.
+    std::uint64_t disclosed = 0;
     std::vector<MicroLeases::Item> items{};          ///< By MicroJob.
     std::vector<std::optional<Hash256>> accepted{};  ///< By MicroJob: the accepted result, if any.
     std::vector<QueueRequest> requests{};            ///< In order of arrival.
@@ -98,7 +101,8 @@ struct QueueControl {
     const auto time = [&](TimePoint t) { hasher.word(static_cast<std::uint64_t>(t.time_since_epoch().count())); };
     const auto& reign = control.reign;
     hasher.id(job).word(macro).word(reign.epoch).id(reign.owner).word(reign.boot).word(reign.parent);
-    hasher.word(reign.taken ? 1U : 0U).word(control.revision).word(control.tokens);
+    hasher.word(reign.taken ? 1U : 0U).word(control.revision);
+    hasher.word(control.tokens).word(control.disclosed);
     time(control.clock);
     time(control.progress);
     hasher.word(control.items.size());
@@ -119,7 +123,9 @@ struct QueueControl {
     }
     hasher.word(control.owners_before.size());
     for (const auto& owner : control.owners_before) { hasher.id(owner); }
-    for (const auto& lease : control.given) { hasher.word(lease.micro).id(lease.holder).token(lease.token); }
+    for (const auto& lease : control.given) {
+        hasher.word(lease.micro).id(lease.holder).token(lease.token).word(lease.withheld ? 1U : 0U);
+    }
     return hasher.finish();
 }
 
@@ -133,6 +139,7 @@ struct QueueControl {
         control.revision > QueueControl::count_max || control.tokens > QueueControl::count_max) {
         return JobError::message_too_large;
     }
+    if (control.disclosed > control.tokens) { return JobError::message_shape_wrong; }
     if (control.items.size() != plan.items() || control.accepted.size() != plan.items()) {
         return JobError::message_shape_wrong;
     }

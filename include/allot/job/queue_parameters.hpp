@@ -29,6 +29,11 @@ struct QueueParameters {
     Duration abandon_after = std::chrono::minutes{10};
     std::uint32_t quota = 1;         ///< MicroJobs that an owner takes before it serves a request; 0 serves at once.
     std::uint32_t attempts_max = 5;  ///< Leases of a MicroJob before it is dead.
+    /// Results are committed before they are disclosed, so that nobody can copy one (rule 33). Off: for members who
+    /// trust each other; saves one round of messages for each MacroJob.
+    bool commit_results = true;
+    /// A committed result that is not disclosed this long after all are committed counts no longer.
+    Duration disclose_within = std::chrono::seconds{15};
     /// Refuse a result unless its lease is the current one; else the first valid result counts.
     bool fence_completions = false;
     bool arbitrate_epochs = false;  ///< Every change of owner must first win a claim (`StoreCas`, `Quorum`).
@@ -48,6 +53,7 @@ struct QueueParameters {
             {length(reply_every), "allot: QueueParameters: reply_every must be positive and at most 40 days"},
             {length(retry_delay), "allot: QueueParameters: retry_delay must be positive and at most 40 days"},
             {length(abandon_after), "allot: QueueParameters: abandon_after must be positive and at most 40 days"},
+            {length(disclose_within), "allot: QueueParameters: disclose_within must be positive and at most 40 days"},
             {heartbeat <= owner_timeout / 2, "allot: QueueParameters: heartbeat must be at most half of owner_timeout"},
             {request_retry <= request_retry_max,
              "allot: QueueParameters: request_retry must be at most request_retry_max"},

@@ -98,7 +98,7 @@ public:
 
     /// Returns a new queue of this MacroJob, under the first reign of `epoch`, this node's.
     [[nodiscard]] auto fresh(std::uint64_t epoch) const -> QueueControl {
-        auto control = QueueControl{{epoch, self_.node, self_.boot, 0, true}, 0, {}, {}, 0, {}, {}, {}, {}, {}, {}};
+        auto control = QueueControl{{epoch, self_.node, self_.boot, 0, true}, 0, {}, {}, 0, 0, {}, {}, {}, {}, {}, {}};
         for (std::uint32_t k = 0; k < plan_.items(); ++k) { control.items.push_back({k, 0, {}, false, {}}); }
         control.accepted.resize(plan_.items());
         return control;
@@ -131,15 +131,22 @@ public:
         const auto at =
             std::lower_bound(given.begin(), given.end(), token,
                              [](const LeaseGiven& lease, const auto& wanted) { return lease.token < wanted; });
-        return at != given.end() && *at == LeaseGiven{micro, node, token};
+        return at != given.end() && *at == LeaseGiven{micro, node, token, false};
     }
     /// True if a result under this lease may yet count: it was given, or it is later than all that this replica knows.
     [[nodiscard]] auto may_count(const NodeId& node, std::uint32_t micro, const FencingToken& token) const -> bool {
         return !known() || (!owns() && token.seq > control_->tokens) || gave(node, micro, token);
     }
-    /// As above, for a result.
-    [[nodiscard]] auto may_count(const ResultRecord& result) const -> bool {
+    /// As above, for a result or a commitment.
+    template <class R>
+    [[nodiscard]] auto may_count(const R& result) const -> bool {
         return may_count(result.node, result.key.micro, result.token);
+    }
+    /// True if results may be disclosed: every MicroJob has a committed result or is dead. @pre `known()`.
+    [[nodiscard]] auto discloses() const -> bool { return !parameters_.commit_results || closed(); }
+    /// True if this result may be told to others: another node disclosed it, or it is time to. @pre `known()`.
+    [[nodiscard]] auto is_public(const ResultRecord& result) const -> bool {
+        return result.node != self_.node || !known() || discloses() || results_.record() != nullptr;
     }
 
     // ---- an owner's decisions --------------------------------------------------------------------------------------
@@ -167,15 +174,15 @@ public:
     auto settle(TimePoint now, JobEffects& out) -> bool {
         const auto time = clock(now);
         auto changed = leases_.expire(time, [&](const Item& item) { lost(item, out); }) > 0;
-        auto first = std::map<std::uint32_t, const ResultRecord*>{};
-        for (const auto& [digest, record] : results_.results()) {
-            if (!gave(record.node, record.key.micro, record.token)) { continue; }
-            auto& best = first[record.key.micro];
-            if (best == nullptr || record.token < best->token) { best = &record; }
+        auto first = std::map<std::uint32_t, const Commitment*>{};
+        for (const auto& promise : results_.commitments()) {
+            if (!gave(promise.node, promise.key.micro, promise.token)) { continue; }
+            auto& best = first[promise.key.micro];
+            if (best == nullptr || promise.token < best->token) { best = &promise; }
         }
         for (std::uint32_t k = 0; k < plan_.items(); ++k) {
             auto& accepted = control_->accepted[k];
-            if (accepted && !counts(*accepted)) {
+            if (accepted && promise(k) == nullptr) {
                 retract(k, time, out);
                 changed = true;
             }
@@ -184,7 +191,12 @@ public:
                 changed = true;
             }
         }
-        return bury(time, out) || changed;
+        changed = bury(time, out) || changed;
+        if (closed() && control_->disclosed == 0) {
+            control_->disclosed = control_->tokens;
+            changed = true;
+        }
+        return withdraw(time, out) || changed;
     }
 
     /// Ends the leases of a vanished node and removes its request. Returns true if something changed. @pre `known()`.
@@ -217,7 +229,7 @@ public:
         if (!busy.contains(node)) { return item; }
         auto taking_part = busy;
         for (const auto& request : control_->requests) {
-            if (!is_barred(request.node, request.wallet)) { taking_part.insert(request.node); }
+            if (waits(request, time) && !is_barred(request.node, request.wallet)) { taking_part.insert(request.node); }
         }
         return taking_part.size() < plan_.items() ? item : nullptr;
     }
@@ -247,40 +259,42 @@ public:
     /// @complexity quadratic in the requests, at worst.
     [[nodiscard]] auto next_in_line(TimePoint now) const -> const QueueRequest* {
         for (const auto& request : control_->requests) {
-            if (clock(now) - request.heard < parameters_.request_ttl &&
-                first_for(request.node, request.wallet, now) != nullptr) {
+            if (waits(request, clock(now)) && first_for(request.node, request.wallet, now) != nullptr) {
                 return &request;
             }
         }
         return nullptr;
     }
 
-    /// True if every MicroJob is done or dead.
+    /// True if every MicroJob is dead, or done with its result disclosed.
     [[nodiscard]] auto ended() const -> bool {
-        auto all = true;
-        leases_.for_each([&](const Item& item) { all = all && item.closed; });
+        auto all = closed();
+        for (std::uint32_t k = 0; k < plan_.items(); ++k) {
+            all = all && (!control_->accepted[k] || disclosed(k) != nullptr);
+        }
         return all;
     }
 
     /// Returns the record of the MacroJob's end. @pre `ended()`.
     [[nodiscard]] auto conclude() const -> MacroRecord {
-        auto record =
-            MacroRecord{plan_.job, plan_.macro, reign().epoch, self_.node, JobOutcome::complete, {}, {}, false, {}, {}};
-        auto lists = std::vector<const std::vector<Hash256>*>{};
-        auto wallets = std::set<WalletId>{};
-        for (const auto& digest : control_->accepted) {
-            const auto* result = digest ? results_.find(*digest) : nullptr;
+        auto record = MacroRecord{
+            plan_.job, plan_.macro, reign().epoch, self_.node, JobOutcome::complete, {}, {}, 0, {}, {}, {}, {}};
+        auto results = std::vector<const ResultRecord*>{};
+        for (std::uint32_t k = 0; k < plan_.items(); ++k) {
+            const auto* result = disclosed(k);
             if (result == nullptr) {
                 record.outcome = JobOutcome::failed;
                 record.accepted.emplace_back();
                 continue;
             }
-            record.accepted.push_back({*digest, result->node, result->wallet});
-            record.self_verified = !wallets.insert(result->wallet).second || record.self_verified;
-            lists.push_back(&result->block_hashes);
+            record.accepted.push_back({result->digest, result->node, result->wallet});
+            results.push_back(result);
         }
+        record.disclosed = parameters_.commit_results ? control_->disclosed : control_->tokens;
         if (record.outcome == JobOutcome::complete && plan_.verifiers > 0) {
-            record.verifiers = find_verifiers(plan_, lists);
+            record.verifiers = find_verifiers(plan_, results);
+            record.verifier_hash = verifier_hash_of(plan_, record.verifiers, results);
+            record.unverified = unverified(record.verifiers, results);
         }
         record.digest = digest_of(record);
         return record;
@@ -301,19 +315,64 @@ public:
             sooner(item.hold ? item.hold->expires : item.not_before);
         });
         if (open) { sooner(control_->progress + parameters_.abandon_after); }
+        if (!open && !ended()) { sooner(control_->progress + parameters_.disclose_within); }
         return due;
     }
 
 private:
+    /// True if a request was repeated lately. A node that fell silent takes no part any more.
+    [[nodiscard]] auto waits(const QueueRequest& request, TimePoint time) const -> bool {
+        return time - request.heard < parameters_.request_ttl;
+    }
     [[nodiscard]] auto key(std::uint32_t micro) const noexcept -> MicroKey { return {plan_.macro, micro}; }
     auto lost(const Item& item, JobEffects& out) const -> void {
         out.events.push_back(job_event::LeaseExpired{plan_.job, key(item.key), item.hold->holder});
     }
 
-    /// True if the result is here, and its author had the lease.
-    [[nodiscard]] auto counts(const Hash256& digest) const -> bool {
-        const auto* result = results_.find(digest);
-        return result != nullptr && gave(result->node, result->key.micro, result->token);
+    /// True if every MicroJob is done or dead.
+    [[nodiscard]] auto closed() const -> bool {
+        auto all = true;
+        leases_.for_each([&](const Item& item) { all = all && item.closed; });
+        return all;
+    }
+    /// Returns the commitment that was accepted for a MicroJob; null if there is none, or it is not here, or its author
+    /// did not have the lease.
+    [[nodiscard]] auto promise(std::uint32_t micro) const -> const Commitment* {
+        if (!control_->accepted[micro]) { return nullptr; }
+        const auto& all = results_.commitments();
+        const auto& digest = *control_->accepted[micro];
+        for (auto at = all.lower_bound({digest, {}, NodeId::null(), {}, {}}); at != all.end() && at->digest == digest;
+             ++at) {
+            if (at->key.micro == micro && gave(at->node, micro, at->token)) { return &*at; }
+        }
+        return nullptr;
+    }
+    /// Returns the accepted result of a MicroJob, once it is disclosed; null before.
+    [[nodiscard]] auto disclosed(std::uint32_t micro) const -> const ResultRecord* {
+        const auto* promised = promise(micro);
+        return promised == nullptr ? nullptr : results_.kept(*promised);
+    }
+    /// Returns the MicroJobs whose results no other wallet verified before it could have copied them.
+    [[nodiscard]] auto unverified(const std::vector<std::uint32_t>& verifiers,
+                                  const std::vector<const ResultRecord*>& results) const -> std::vector<std::uint32_t> {
+        const auto late = [&](std::uint32_t k) {
+            return parameters_.commit_results && results[k]->token.seq > control_->disclosed;
+        };
+        const auto verifies = [&](std::uint32_t k) {
+            return std::find(verifiers.begin(), verifiers.end(), k) != verifiers.end();
+        };
+        const auto confirms = [&](std::uint32_t k, std::uint32_t other) {
+            return !late(other) && verifies(k) != verifies(other) && results[k]->wallet != results[other]->wallet;
+        };
+        auto found = std::vector<std::uint32_t>{};
+        for (std::uint32_t k = 0; k < plan_.items(); ++k) {
+            auto confirmed = false;
+            for (std::uint32_t other = 0; other < plan_.items(); ++other) {
+                confirmed = confirmed || confirms(k, other);
+            }
+            if (late(k) || !confirmed) { found.push_back(k); }
+        }
+        return found;
     }
 
     /// Grows with the number of attempts.
@@ -326,21 +385,34 @@ private:
     [[nodiscard]] auto engaged(TimePoint time) const -> std::set<NodeId> {
         auto nodes = std::set<NodeId>{};
         leases_.for_each([&](const Item& item) {
-            const auto& accepted = control_->accepted[item.key];
-            const auto* result = accepted ? results_.find(*accepted) : nullptr;
-            if (result != nullptr) { nodes.insert(result->node); }
+            if (const auto* promised = promise(item.key)) { nodes.insert(promised->node); }
             if (item.is_held(time)) { nodes.insert(item.hold->holder); }
         });
         return nodes;
     }
 
-    auto accept(const ResultRecord& record, TimePoint time, JobEffects& out) -> void {
-        const auto* item = leases_.find(record.key.micro);
-        const auto held = item->hold && item->hold->token == record.token && !item->closed;
+    auto accept(const Commitment& promise, TimePoint time, JobEffects& out) -> void {
+        const auto* item = leases_.find(promise.key.micro);
+        const auto held = item->hold && item->hold->token == promise.token && !item->closed;
         const auto took = held ? time - item->hold->granted : Duration{0};
-        control_->accepted[record.key.micro] = record.digest;
-        (void)leases_.close(record.key.micro);
-        out.events.push_back(job_event::MicroCompleted{plan_.job, record.key, record.node, took, !held});
+        control_->accepted[promise.key.micro] = promise.digest;
+        control_->progress = time;
+        (void)leases_.close(promise.key.micro);
+        out.events.push_back(job_event::MicroCompleted{plan_.job, promise.key, promise.node, took, !held});
+    }
+
+    /// Retracts the results that were committed and not disclosed in time. Returns true if there was one.
+    auto withdraw(TimePoint time, JobEffects& out) -> bool {
+        if (!closed() || time - control_->progress < parameters_.disclose_within) { return false; }
+        auto any = false;
+        for (std::uint32_t k = 0; k < plan_.items(); ++k) {
+            if (!control_->accepted[k] || disclosed(k) != nullptr) { continue; }
+            const auto token = promise(k)->token;
+            for (auto& lease : control_->given) { lease.withheld = lease.withheld || lease.token == token; }
+            retract(k, time, out);
+            any = true;
+        }
+        return any;
     }
 
     /// Retracts an accepted result: it was rejected, or it was lost with the owner that had it. In the second case its

@@ -29,11 +29,18 @@ public:
     [[nodiscard]] auto final_record() const noexcept -> const std::optional<FinalRecord>& { return final_; }
     /// The valid record of the MacroJob; null if there is none.
     [[nodiscard]] auto record() const -> const MacroRecord* { return state_.results().record(); }
-    /// Returns all that is known, to be saved, or to be sent to a node that knows nothing.
+    /// Returns all that is known and may be told, to be sent to a node that knows nothing.
     [[nodiscard]] auto snapshot() const -> job_message::QueueSnapshot {
         auto message = verdicts();
         message.whole = true;
         if (state_.known()) { message.control = state_.control(); }
+        for (const auto& promise : state_.results().commitments()) { tell_result(promise, message); }
+        return message;
+    }
+    /// Returns all that is known, with this node's results that are not disclosed yet. To be saved, and not to be sent.
+    [[nodiscard]] auto saved() const -> job_message::QueueSnapshot {
+        auto message = snapshot();
+        message.results.clear();
         for (const auto& [digest, result] : state_.results().results()) { message.results.push_back(result); }
         return message;
     }
@@ -52,10 +59,19 @@ protected:
     /// Returns a snapshot of the decisions, without the queue.
     [[nodiscard]] auto verdicts() const -> job_message::QueueSnapshot {
         auto message =
-            job_message::QueueSnapshot{state_.plan().job, state_.plan().macro, false, {}, {}, {}, {}, final_};
+            job_message::QueueSnapshot{state_.plan().job, state_.plan().macro, false, {}, {}, {}, {}, {}, final_};
         for (const auto& [digest, rejection] : state_.results().rejected()) { message.rejected.push_back(rejection); }
         for (const auto& [digest, record] : state_.results().records()) { message.records.push_back(record); }
         return message;
+    }
+    /// Adds a result to a message; its commitment, if the result is not disclosed.
+    auto tell_result(const Commitment& promise, job_message::QueueSnapshot& message) const -> void {
+        const auto* result = state_.results().kept(promise);
+        if (result != nullptr && state_.is_public(*result)) {
+            message.results.push_back(*result);
+        } else if (!state_.results().is_rejected(promise.digest)) {
+            message.commitments.push_back(promise);
+        }
     }
     /// Answers a node that lags behind, at most once in `reply_every`.
     auto reply(job_message::QueueSnapshot message, TimePoint now, JobEffects& out) -> void {
@@ -151,9 +167,7 @@ protected:
         auto message = whole_ ? snapshot() : verdicts();
         if (!whole_) {
             message.control = state_.control();
-            for (const auto& digest : fresh_) {
-                if (const auto* result = state_.results().find(digest)) { message.results.push_back(*result); }
-            }
+            for (const auto& promise : fresh_) { tell_result(promise, message); }
         }
         say(std::move(message), out);
         fresh_.clear();
@@ -166,7 +180,7 @@ protected:
     std::optional<FinalRecord> final_{};
     std::optional<Claim> claim_{};
     std::optional<QueueReign> gave_{};  // the reign of the last handover by this node
-    std::set<Hash256> fresh_;           // results not yet published
+    std::set<Commitment> fresh_;        // those not yet published
     TimePoint heard_;                   // last adoption of a newer control
     Duration request_wait_;
     TimePoint request_at_;

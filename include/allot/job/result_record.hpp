@@ -1,9 +1,11 @@
 #pragma once
 
 #include <algorithm>
+#include <compare>
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include <allot/job/job_error.hpp>
@@ -55,9 +57,37 @@ struct ResultRecord {
     return std::nullopt;
 }
 
+/// A node's promise of a result, made before it discloses the result: the digest binds the node, the wallet and each
+/// hash, and tells none of them. A node can promise another's digest, but it has no result that keeps this promise.
+struct Commitment {
+    Hash256 digest{};  ///< That of the result.
+    MicroKey key{};
+    NodeId node;
+    FencingToken token{};
+    Signature signature{};  ///< Its node's, over the digest.
+
+    friend auto operator==(const Commitment& a, const Commitment& b) -> bool { return (a <=> b) == 0; }
+    friend auto operator<=>(const Commitment& a, const Commitment& b) -> std::strong_ordering {
+        return std::tie(a.digest, a.key, a.token, a.node) <=> std::tie(b.digest, b.key, b.token, b.node);
+    }
+};
+
+/// Returns the commitment to a result. @complexity O(1).
+[[nodiscard]] inline auto commitment_of(const ResultRecord& record) -> Commitment {
+    return {record.digest, record.key, record.node, record.token, record.signature};
+}
+/// Returns the fault of a commitment that claims to belong to this MacroJob; none if it is valid. @complexity O(1).
+[[nodiscard]] inline auto fault_of(const MacroPlan& plan, const Commitment& commitment) -> std::optional<JobError> {
+    if (commitment.key.macro != plan.macro) { return JobError::macro_unknown; }
+    if (commitment.key.micro >= plan.items()) { return JobError::micro_unknown; }
+    if (commitment.digest == Hash256{}) { return JobError::result_hash_missing; }
+    return commitment.node.is_null() ? std::optional{JobError::node_invalid} : std::nullopt;
+}
+
 /// Reason for rejecting a result.
 enum class RejectReason : std::uint8_t {
-    culprit,    ///< The author is to blame, and gets no further MicroJob of this job.
+    culprit,   ///< It contradicts a recomputed block: its author is to blame, and gets no further MicroJob of this job.
+    outvoted,  ///< Most wallets report otherwise. Nobody is named; the author loses this part.
     tie_break,  ///< No author is to blame; another node has to compute it again.
 };
 

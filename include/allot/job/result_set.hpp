@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -24,16 +25,25 @@ namespace allot { inline namespace v0 {
 /// @complexity O(log n) in the entries, unless stated otherwise.
 class ResultSet {
 public:
-    /// Adds a result. Errors, which change nothing: `result_rejected`, `result_duplicate`.
+    /// Adds a commitment. Errors, which change nothing: `result_rejected`, `result_duplicate`.
+    auto add(const Commitment& commitment) -> std::optional<JobError> {
+        if (rejected_.contains(commitment.digest)) { return JobError::result_rejected; }
+        const auto fresh = commitments_.insert(commitment).second;
+        return fresh ? std::nullopt : std::optional{JobError::result_duplicate};
+    }
+    /// Adds a result, which is its own commitment, too. Errors, which change nothing: `result_rejected`,
+    /// `result_duplicate`.
     auto add(const ResultRecord& record) -> std::optional<JobError> {
         if (rejected_.contains(record.digest)) { return JobError::result_rejected; }
         if (results_.contains(record.digest)) { return JobError::result_duplicate; }
         results_.emplace(record.digest, record);
+        commitments_.insert(commitment_of(record));
         return std::nullopt;
     }
     /// Rejects a result, known or not, and removes it. Returns false if the rejection was known.
     auto reject(const Rejection& rejection) -> bool {
         results_.erase(rejection.digest);
+        std::erase_if(commitments_, [&](const auto& promise) { return promise.digest == rejection.digest; });
         auto [at, fresh] = rejected_.try_emplace(rejection.digest, rejection);
         if (fresh) { return true; }
         // Nodes that rejected it for different reasons must converge to one reason.
@@ -49,6 +59,11 @@ public:
         const auto at = results_.find(digest);
         return at == results_.end() ? nullptr : &at->second;
     }
+    /// Returns the result that was promised, once it is disclosed; null before.
+    [[nodiscard]] auto kept(const Commitment& promise) const -> const ResultRecord* {
+        const auto* result = find(promise.digest);
+        return result != nullptr && commitment_of(*result) == promise ? result : nullptr;
+    }
     /// True if the result with this digest was rejected.
     [[nodiscard]] auto is_rejected(const Hash256& digest) const -> bool { return rejected_.contains(digest); }
 
@@ -60,12 +75,12 @@ public:
         });
     }
 
-    /// Returns the node's result for a MicroJob; null if there is none. @complexity linear in the results.
-    [[nodiscard]] auto of(const NodeId& node, std::uint32_t micro) const -> const ResultRecord* {
-        for (const auto& [digest, record] : results_) {
-            if (record.key.micro == micro && record.node == node) { return &record; }
-        }
-        return nullptr;
+    /// True if the node committed to another result under the same lease. @complexity linear in the commitments.
+    [[nodiscard]] auto differs(const Commitment& promise) const -> bool {
+        return std::any_of(commitments_.begin(), commitments_.end(), [&](const auto& other) {
+            return other.node == promise.node && other.key == promise.key && other.token == promise.token &&
+                   other.digest != promise.digest;
+        });
     }
 
     /// Returns the MacroJob's valid record: the first, by `before`, of those without a rejected result; null if there
@@ -81,6 +96,8 @@ public:
         return best;
     }
 
+    /// All commitments, by digest of the result.
+    [[nodiscard]] auto commitments() const noexcept -> const std::set<Commitment>& { return commitments_; }
     /// All results, by digest.
     [[nodiscard]] auto results() const noexcept -> const std::map<Hash256, ResultRecord>& { return results_; }
     /// All rejections, by digest of the result.
@@ -96,6 +113,7 @@ private:
         return {r.reason, r.key, r.node, r.wallet, r.author};
     }
 
+    std::set<Commitment> commitments_;
     std::map<Hash256, ResultRecord> results_;
     std::map<Hash256, Rejection> rejected_;
     std::map<Hash256, MacroRecord> records_;

@@ -40,7 +40,8 @@ struct MacroSecret {
 /// - the verifiers' numbers;
 /// - the order of dealing the MacroJob's data blocks to the workers, so that no worker can tell from its own blocks
 ///   which number was skipped;
-/// - from attempt 1 + `round` of the same key, each verifier's picks.
+/// - from attempt 1 + `round` of the same key, each verifier's picks;
+/// - from the last attempt, the blocks that the referee samples.
 class SecretPlan {
 public:
     /// Makes the secret of a job. @pre `JobPlan::slice(spec)` gives a plan (asserted).
@@ -79,7 +80,24 @@ public:
         return secret;
     }
 
+    /// Returns `count` different data blocks of a MacroJob that its referee recomputes whatever is reported, or all if
+    /// it has fewer: a share of wrong blocks stays unseen with a probability of at most (1 - share)^count.
+    /// @pre `macro < slicing.macro_count` (asserted). @complexity linear in the MacroJob's blocks.
+    [[nodiscard]] auto samples(std::uint32_t macro, std::uint32_t count) const -> std::vector<std::uint64_t> {
+        ALLOT_ASSERT(macro < slicing_.macro_count, "SecretPlan::samples: there is no such MacroJob");
+        const auto all = static_cast<std::uint32_t>(slicing_.blocks_per_macro());
+        auto random = stream(macro, sampling);
+        const auto numbers = drawn_first(all, std::min(count, all), random);
+        auto blocks = std::vector<std::uint64_t>{};
+        for (std::uint32_t i = 0; i < std::min(count, all); ++i) {
+            blocks.push_back(slicing_.blocks_per_macro() * macro + numbers[i]);
+        }
+        return blocks;
+    }
+
 private:
+    static constexpr std::uint32_t sampling = ~std::uint32_t{0};  // the attempt of the stream that draws samples
+
     [[nodiscard]] auto stream(std::uint32_t macro, std::uint32_t attempt) const -> Random {
         auto key = seed_;
         key.words[0] += macro;

@@ -19,7 +19,8 @@ inline constexpr std::size_t signature_size_max = 128;
 /// author's over this digest. The embedder knows the keys and the scheme. The same statement arrives many times, so an
 /// expensive check should remember the signatures that it proved.
 template <class C>
-concept AuthorCheck = requires(const C& check, const NodeId& author, const Hash256& digest, const Signature& signature) {
+concept AuthorCheck = requires(const C& check, const NodeId& author, const Hash256& digest,
+                               const Signature& signature) {
     { check(author, digest, signature) } -> std::convertible_to<bool>;
 };
 

@@ -23,6 +23,8 @@ namespace allot { inline namespace v0 {
                 return &m.voter;
             } else if constexpr (requires { m.bid.node; }) {
                 return &m.bid.node;
+            } else if constexpr (requires { m.commitment; }) {
+                return &m.commitment.node;
             } else if constexpr (requires { m.record.node; }) {
                 return &m.record.node;
             } else if constexpr (requires { m.node; }) {
@@ -63,7 +65,9 @@ auto for_each_statement(Message& message, const JobAuthorities& authorities, F&&
     std::visit(
         [&](auto& m) {
             const auto relay_all = [&](auto& statements, const auto& author_of_one) {
-                for (auto& s : statements) { f(s, author_of_one(s), [&] { return s.digest; }); }
+                for (auto& s : statements) {
+                    f(s, author_of_one(s), [&] { return s.digest; });
+                }
             };
             const auto final = [&](auto& record) {
                 f(record, authorities.contract.is_null() ? record.owner : authorities.contract,
@@ -73,6 +77,7 @@ auto for_each_statement(Message& message, const JobAuthorities& authorities, F&&
                 if (m.control) {
                     f(*m.control, author_of(*m.control), [&] { return digest_of(m.job, m.macro, *m.control); });
                 }
+                relay_all(m.commitments, [](const auto& c) -> const NodeId& { return c.node; });
                 relay_all(m.results, [](const auto& r) -> const NodeId& { return r.node; });
                 if (m.final) { final(*m.final); }
             }
@@ -83,6 +88,9 @@ auto for_each_statement(Message& message, const JobAuthorities& authorities, F&&
                 }
             }
             using M = std::remove_cvref_t<decltype(m)>;
+            if constexpr (std::is_same_v<M, job_message::ResultCommitted>) {
+                f(m.commitment, m.commitment.node, [&] { return m.commitment.digest; });
+            }
             if constexpr (std::is_same_v<M, job_message::ResultFound>) {
                 f(m.record, m.record.node, [&] { return m.record.digest; });
             }

@@ -40,6 +40,13 @@ inline auto node(std::uint32_t number, std::uint64_t boot = 1) -> allot::JobNode
     return {allot::NodeId{"NODE_" + std::to_string(number)}, allot::WalletId{"WALLET_" + std::to_string(number)}, boot};
 }
 
+/// The parameters of members who trust each other: results are not committed before they are disclosed.
+inline auto trusting() -> allot::QueueParameters {
+    auto p = allot::QueueParameters{};
+    p.commit_results = false;
+    return p;
+}
+
 inline auto result_of(const allot::MacroPlan& plan, std::uint32_t micro, const allot::JobNode& by,
                       std::vector<allot::Hash256> hashes, allot::FencingToken token = {1, 1, 1})
     -> allot::ResultRecord {

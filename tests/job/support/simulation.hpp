@@ -70,6 +70,8 @@ struct Options {
     std::uint32_t delay_max = 50;    ///< ms; messages overtake each other.
     std::uint32_t late_percent = 0;  ///< So many are late by up to 20 s.
     bool partition = false;
+    bool referee_away = false;   ///< Votes decide, and name nobody.
+    bool commit_results = true;  ///< Results are committed before they are disclosed.
     std::uint32_t crashes = 0;
     std::uint32_t crash_until = 12'000;   ///< ms after the first three seconds.
     bool told_of_crashes = false;         ///< The transport says so to everybody, at once.
@@ -115,6 +117,7 @@ struct Outcome {
     std::uint64_t named_honest = 0;
     std::uint64_t named_cheaters = 0;
     std::uint64_t accepted_lies = 0;
+    std::uint64_t unverified = 0;  ///< Parts that are not paid, because nobody verified them.
     std::map<allot::NodeId, std::uint64_t> done_by{};
     std::int64_t ended_at = 0;
     std::uint64_t messages = 0;
@@ -340,12 +343,18 @@ private:
         return allot::Quorum{node_id(i), voters};
     }
 
+    [[nodiscard]] auto parameters() const -> allot::JobParameters {
+        auto p = allot::JobParameters{};
+        p.queue.commit_results = options_.commit_results;
+        return p;
+    }
+
     void boot(std::uint32_t i, std::uint64_t again) {
         auto& node = nodes_[i];
         ++node.life;
         node.asked_to_pay = node.refused_payments = 0;
         node.channels.clear();
-        node.processor.emplace(allot::JobNode{node_id(i), wallet_id(i), node.life}, allot::JobParameters{},
+        node.processor.emplace(allot::JobNode{node_id(i), wallet_id(i), node.life}, parameters(),
                                node.voter ? *node.voter : arbiter(i), local(node));
         input(i, node.processor->start(local(node)));
         if (again == 0) {
@@ -515,7 +524,7 @@ private:
         if (replicas_of(node).empty()) { return; }
         node.posted = *node.processor->posted(plan_.job());
         node.disk.clear();
-        for (const auto& [m, replica] : replicas_of(node)) { node.disk.push_back(replica.snapshot()); }
+        for (const auto& [m, replica] : replicas_of(node)) { node.disk.push_back(replica.saved()); }
     }
 
     void note(std::uint32_t i, const allot::JobEvent& event) {
@@ -631,19 +640,14 @@ private:
             fresh = settlement.culprits.empty();
             for (const auto& record : ask.records) {
                 if (!fresh) { break; }
-                auto results = std::vector<const allot::ResultRecord*>{};
-                for (const auto& accepted : record.accepted) { results.push_back(&store_.at(accepted.digest)); }
-                const auto verdict = allot::judge(plan_.macro(record.macro),
-                                                  secret_.macro(record.macro, rounds_[record.macro]), results);
-                if (!verdict) { broken("a covered MacroJob cannot be judged"); }
                 auto tie = false;
-                for (auto rejection : verdict->rejected) {
+                for (auto rejection : verdict_on(record).rejected) {
                     rejection.author = contract;
                     rejection.signature = signature_of(contract, digest_of(plan_.job(), rejection));
                     settlement.culprits.push_back(rejection);
-                    const auto tied = rejection.reason == allot::RejectReason::tie_break;
-                    tie = tie || tied;
-                    for (std::uint32_t i = 0; i < nodes_.size() && !tied; ++i) {
+                    const auto named = rejection.reason == allot::RejectReason::culprit;
+                    tie = tie || rejection.reason == allot::RejectReason::tie_break;
+                    for (std::uint32_t i = 0; i < nodes_.size() && named; ++i) {
                         if (node_id(i) == rejection.node) { ++(cheats(i) ? out_.named_cheaters : out_.named_honest); }
                     }
                 }
@@ -665,6 +669,33 @@ private:
         // It may have heard of the end, or lost the queue, in the meantime.
         act(
             event.node, [&](auto& processor) { return processor.on_settlement(settlement, local(node)); }, true);
+    }
+
+    /// The contract's verdict. The referee recomputes what is disputed, and a block of each part that nobody verified.
+    [[nodiscard]] auto verdict_on(const allot::MacroRecord& record) -> allot::MacroVerdict {
+        const auto secret = secret_.macro(record.macro, rounds_[record.macro]);
+        auto results = std::vector<const allot::ResultRecord*>{};
+        for (const auto& accepted : record.accepted) { results.push_back(&store_.at(accepted.digest)); }
+        auto evidence =
+            allot::Evidence{recomputed_, record.disclosed, options_.referee_away, rounds_[record.macro] < 2};
+        for (auto turn = 0;; ++turn) {
+            const auto verdict = allot::judge(plan_.macro(record.macro), secret, results, evidence);
+            if (!verdict) { broken("a covered MacroJob cannot be judged"); }
+            if (verdict->verified() || !verdict->rejected.empty()) { return *verdict; }
+            if (options_.referee_away) {
+                out_.unverified += verdict->unverified.size();
+                for (const auto micro : verdict->unverified) { unpaid_.insert({record.macro, micro}); }
+                return *verdict;
+            }
+            if (turn == 3) { broken("the referee's blocks decide nothing"); }
+            for (const auto block : verdict->disputed) { evidence.recomputed[block] = block_hash(block); }
+            for (const auto micro : verdict->unverified) {
+                const auto& blocks = secret.blocks[micro];
+                const auto block = blocks[static_cast<std::size_t>(below(blocks.size()))];
+                evidence.recomputed[block] = block_hash(block);
+            }
+            recomputed_ = evidence.recomputed;
+        }
     }
 
     void answer_claim(const Event& event) {
@@ -803,7 +834,8 @@ private:
                 const auto rejected = [&](const auto& r) { return r.digest == result.digest; };
                 if (std::any_of(judged_.begin(), judged_.end(), rejected)) { broken("a rejected result was paid"); }
                 for (std::uint32_t i = 0; i < nodes_.size(); ++i) {
-                    if (node_id(i) == result.node && cheats(i)) { ++out_.accepted_lies; }
+                    const auto lies = node_id(i) == result.node && cheats(i);
+                    if (lies && !unpaid_.contains(result.key)) { ++out_.accepted_lies; }
                 }
             }
         }
@@ -832,6 +864,8 @@ private:
     std::vector<allot::job_event::EscrowReleaseRequested> asks_;
     std::vector<allot::job_message::QueueSnapshot> said_;
     std::vector<allot::Rejection> judged_;
+    std::map<std::uint64_t, Hash256> recomputed_;
+    std::set<allot::MicroKey> unpaid_;               // those that nobody verified
     std::map<std::uint32_t, std::uint32_t> rounds_;  // by MacroJob: how often a tie had to be broken
     std::optional<allot::FinalRecord> paid_{};
     std::vector<allot::MacroRecord> ended_with_;
