@@ -217,7 +217,7 @@ public:
         if (!busy.contains(node)) { return item; }
         auto taking_part = busy;
         for (const auto& request : control_->requests) {
-            if (!is_barred(request.node, request.wallet)) { taking_part.insert(request.node); }
+            if (waits(request, time) && !is_barred(request.node, request.wallet)) { taking_part.insert(request.node); }
         }
         return taking_part.size() < plan_.items() ? item : nullptr;
     }
@@ -247,8 +247,7 @@ public:
     /// @complexity quadratic in the requests, at worst.
     [[nodiscard]] auto next_in_line(TimePoint now) const -> const QueueRequest* {
         for (const auto& request : control_->requests) {
-            if (clock(now) - request.heard < parameters_.request_ttl &&
-                first_for(request.node, request.wallet, now) != nullptr) {
+            if (waits(request, clock(now)) && first_for(request.node, request.wallet, now) != nullptr) {
                 return &request;
             }
         }
@@ -306,6 +305,10 @@ public:
 
 private:
     [[nodiscard]] auto key(std::uint32_t micro) const noexcept -> MicroKey { return {plan_.macro, micro}; }
+    /// True if a request was repeated lately; who is silent for too long may have vanished.
+    [[nodiscard]] auto waits(const QueueRequest& request, TimePoint time) const noexcept -> bool {
+        return time - request.heard < parameters_.request_ttl;
+    }
     auto lost(const Item& item, JobEffects& out) const -> void {
         out.events.push_back(job_event::LeaseExpired{plan_.job, key(item.key), item.hold->holder});
     }
