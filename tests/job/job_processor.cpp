@@ -97,8 +97,7 @@ TEST_CASE("a latecomer asks for jobs, is answered, and joins the queue that live
     const auto told = received(a, *sent<message::MacrosQuery>(joined), time + 2s);
     REQUIRE(count_sent<message::MacroNews>(told) == 1);
     CHECK(sent<message::MacroNews>(told)->open == 1);
-    (void)received(b, *sent<message::MacroNews>(told), time + 10s);
-    const auto entered = b.tick(time + 11s);
+    const auto entered = received(b, *sent<message::MacroNews>(told), time + 10s);  // at once
     CHECK(entered.get<event::MacroOpened>()->macro == 0);
     CHECK(b.phase() == JobPhase::micro);
     CHECK(count_sent<message::OwnershipRequest>(entered) == 1);
@@ -124,7 +123,8 @@ TEST_CASE("a processor with nothing to do goes on to another job, and comes back
     CHECK(b.work()->job == second.job());
     CHECK(now <= at(0s) + 3 * allot::JobParameters{}.answer_wait);  // one wait a job, and the claim's window
     REQUIRE(b.part(small.job()) != nullptr);                        // and it still hears of the first job
-    // An ended job is not told to those who ask, and the processor goes back to the first.
+    // Neither a locked job nor an ended one is told to those who ask, but one whose lock expired is; and the processor
+    // goes back to the first.
     auto effects = b.complete(*b.work(), {hash_of(1)}, "out", now);
     while (effects.get<event::EscrowReleaseRequested>() == nullptr && now < at(120s)) {
         now = b.next_deadline();
@@ -132,12 +132,79 @@ TEST_CASE("a processor with nothing to do goes on to another job, and comes back
     }
     CHECK(b.on_settlement({second.job(), true, {}, {}}, now).get<event::JobEnded>() != nullptr);
     CHECK(b.part(second.job()) == nullptr);
-    const auto told = received(b, message::JobsQuery{node(3).node}, now + 10s);
+    CHECK(now < at(30s));
+    CHECK(count_sent<message::JobPosted>(received(b, message::JobsQuery{node(3).node}, now)) == 0);
+    const auto told = received(b, message::JobsQuery{node(3).node}, at(30s));
     CHECK(count_sent<message::JobPosted>(told) == 1);
     CHECK(sent<message::JobPosted>(told)->plan.job() == small.job());
     for (auto i = 0; i < 20 && b.current() == nullptr; ++i) { (void)b.tick(b.next_deadline()); }
     CHECK(b.current()->plan().job() == small.job());
     CHECK(time < at(60s));
+}
+
+TEST_CASE("a processor that knows that a job is locked waits for no answer", "[K2]") {
+    const auto small = plan_of({1, 1, 0, 1, 0});
+    auto p = processor(1);
+    (void)received(p, message::JobPosted{small, {}}, at(1s));
+    CHECK(p.phase() == JobPhase::macro);  // nobody has answered yet
+    (void)received(p, message::MacroNews{small.job(), 0, node(2).node, 1, 0, {}, {}}, at(1s));
+    CHECK(p.phase() == JobPhase::jobs);
+    const auto again = p.tick(at(6s));
+    CHECK(count_sent<message::MacrosQuery>(again) == 1);
+    CHECK(p.phase() == JobPhase::jobs);
+}
+
+TEST_CASE("a query is answered with what was never locked or is locked no longer, and never with what has ended",
+          "[K2]") {
+    const auto small = plan_of({2, 1, 0, 1, 0});
+    auto p = processor(1);
+    (void)p.post(small, at(0s));
+    auto now = until_work(p);
+    auto asker = allot::JobTracker{small};
+    const auto asks_for_jobs = [&] {
+        now += 2s;  // else it was answered just now
+        return count_sent<message::JobPosted>(received(p, message::JobsQuery{node(2).node}, now));
+    };
+    const auto asks_for_macros = [&] {
+        now += 2s;
+        for (const auto& send : received(p, message::MacrosQuery{small.job(), node(2).node}, now).sends) {
+            if (const auto* news = std::get_if<message::MacroNews>(&send.message)) {
+                CHECK_FALSE(asker.hear(*news, now));
+            }
+        }
+        return std::pair{asker.open_macros(now), asker.joinable_macros(now)};
+    };
+    using Macros = std::vector<std::uint32_t>;
+    // The first MacroJob is locked by its only MicroJob, the second never was.
+    CHECK(asks_for_jobs() == 1);
+    CHECK(asks_for_macros() == std::pair{Macros{1}, Macros{}});
+    // The MicroJob's lock expires: a MacroJob in use with an open MicroJob.
+    auto r = allot::MicroQueueReplica{small.macro(0), node(1), {}, at(0s)};
+    (void)r.create(at(0s));
+    CHECK(r.open_count(at(0s)) == 1);
+    (void)r.want_work(true, at(0s));
+    CHECK(r.open_count(at(14s)) == 0);
+    CHECK(r.open_count(at(15s)) == 1);
+    CHECK(r.complete({hash_of(1)}, "out", at(1s)).accepted());
+    CHECK(r.open_count(at(100s)) == 0);
+    // The first MacroJob ends; the second is never locked, then it is.
+    CHECK(p.complete(*p.work(), {hash_of(1)}, "out", now).accepted());
+    CHECK(p.current()->tracker().record(0) != nullptr);
+    CHECK(asks_for_jobs() == 1);
+    while (!p.work()) { (void)p.tick(now = p.next_deadline()); }
+    CHECK(asks_for_jobs() == 0);
+    CHECK(asks_for_macros() == std::pair{Macros{}, Macros{}});
+    // All MacroJobs have ended, then the job.
+    auto effects = p.complete(*p.work(), {hash_of(1)}, "out", now);
+    CHECK(asks_for_jobs() == 0);
+    CHECK(asks_for_macros() == std::pair{Macros{}, Macros{}});
+    CHECK(asker.ended());
+    CHECK(p.on_settlement({small.job(), true, {}, {}}, now).get<event::JobEnded>() != nullptr);
+    now += 100s;
+    CHECK(asks_for_jobs() == 0);
+    const auto last = received(p, message::MacrosQuery{small.job(), node(2).node}, now + 2s);
+    CHECK(count_sent<message::MacroNews>(last) == 0);
+    CHECK(count_sent<message::JobEnded>(last) == 1);
 }
 
 TEST_CASE("a culprit in one MacroJob is not handed the queue of another either") {

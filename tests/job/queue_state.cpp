@@ -105,6 +105,15 @@ TEST_CASE(
     CHECK_FALSE(state.owns());
 }
 
+TEST_CASE("who stands in line and is not heard for long keeps no other from a second MicroJob") {
+    auto state = owned();
+    (void)state.lease(0, at(10s));
+    CHECK(state.note_request({node(2).node, node(2).wallet, 1, at(0s)}));
+    CHECK(state.note_request({node(3).node, node(3).wallet, 1, at(0s)}));
+    CHECK(state.first_for(node(1).node, node(1).wallet, at(14s)) == nullptr);
+    CHECK(state.first_for(node(1).node, node(1).wallet, at(15s)) != nullptr);
+}
+
 TEST_CASE("an accepted result that went down with its owner is asked for again, not counted as dead") {
     auto state = owned();
     auto control = state.control();

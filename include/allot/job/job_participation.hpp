@@ -44,6 +44,31 @@ public:
     [[nodiscard]] auto final_record() const noexcept -> const std::optional<FinalRecord>& {
         return finaliser_.final_record();
     }
+    /// True if the job is locked or has ended (rule 30): each MacroJob's queue is in use and has no open MicroJob, or
+    /// has ended.
+    [[nodiscard]] auto is_locked(TimePoint now) const -> bool {
+        const auto open = [&](const auto& replica) { return replica.second.open_count(now) > 0; };
+        return !unused_macro(now) && !first_not_joined(tracker_.joinable_macros(now)) &&
+               std::none_of(replicas_.begin(), replicas_.end(), open);
+    }
+    /// True if this node has work in a queue that it joined, or may find some once it knows the queue.
+    /// Throws `std::out_of_range` if the queue was not joined.
+    [[nodiscard]] auto useful(std::uint32_t macro, TimePoint now) const -> bool {
+        const auto& replica = replicas_.at(macro);
+        if (replica.work() || replica.record() != nullptr) { return replica.work().has_value(); }
+        return !replica.state().known() || replica.state().first_for(self_.node, self_.wallet, now) != nullptr;
+    }
+    /// Returns the first MacroJob with work for this node: a joined one, or else one in use with an open MicroJob.
+    [[nodiscard]] auto useful_macro(TimePoint now) const -> std::optional<std::uint32_t> {
+        for (const auto& [m, replica] : replicas_) {
+            if (useful(m, now)) { return m; }
+        }
+        return first_not_joined(tracker_.joinable_macros(now));
+    }
+    /// Returns the first MacroJob whose queue nobody uses; none if each is in use, joined here, or ended.
+    [[nodiscard]] auto unused_macro(TimePoint now) const -> std::optional<std::uint32_t> {
+        return first_not_joined(tracker_.open_macros(now));
+    }
     /// From then on the job's nodes may be asked again.
     [[nodiscard]] auto ask_at() const noexcept -> TimePoint { return ask_at_; }
     /// The earliest time at which `tick` has work.
@@ -203,6 +228,11 @@ private:
         return std::holds_alternative<job_event::JobEnded>(event);
     }
 
+    [[nodiscard]] auto first_not_joined(const std::vector<std::uint32_t>& macros) const
+        -> std::optional<std::uint32_t> {
+        const auto at = std::find_if_not(macros.begin(), macros.end(), [&](auto m) { return replicas_.contains(m); });
+        return at == macros.end() ? std::nullopt : std::optional{*at};
+    }
     auto say(JobMessage message, JobEffects& out) const -> void {
         out.sends.push_back({job_channel(plan().job()), std::move(message)});
     }

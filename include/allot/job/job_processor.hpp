@@ -222,6 +222,8 @@ private:
         std::optional<JobParticipation> part{};
 
         [[nodiscard]] auto may_have_work() const -> bool { return !final && !(part && part->tracker().ended()); }
+        /// True if the job is neither ended nor locked, as far as this node knows (rule 30).
+        [[nodiscard]] auto is_open(TimePoint now) const -> bool { return !final && !(part && part->is_locked(now)); }
         /// From then on the job's nodes may be asked again.
         [[nodiscard]] auto ask_at() const -> TimePoint { return part ? part->ask_at() : TimePoint::min(); }
     };
@@ -295,7 +297,7 @@ private:
         if (m.node == self_.node || now < answer_at_) { return std::nullopt; }
         answer_at_ = now + parameters_.queue.reply_every;
         for (const auto& [job, known] : jobs_) {
-            if (!known.final) { out.sends.push_back({jobs_channel(), known.posted}); }
+            if (known.is_open(now)) { out.sends.push_back({jobs_channel(), known.posted}); }
         }
         return std::nullopt;
     }
@@ -403,37 +405,43 @@ private:
             case JobPhase::micro: return work_on(now, out);
         }
     }
-    /// Asks which MacroJobs of a job are open, and decides after the wait for answers.
+    /// Asks which MacroJobs of a job are open, and decides: at once, or after the wait for answers if they matter.
     auto look_around(const JobId& job, TimePoint now, JobEffects& out) -> void {
         current_ = job;
         phase_ = JobPhase::macro;
         at_ = now + parameters_.answer_wait;
         take_part(jobs_.at(job), now, out).ask(now, out);
+        find_macro(now, out);
     }
 
-    /// Goes on to a queue with work for this node, or to the job that it asked the longest ago, the first known first.
-    auto find_job(TimePoint now, JobEffects& out) -> void {
-        const auto* next = static_cast<const Known*>(nullptr);
+    /// The job to ask next: of those that may be asked by now, the one asked the longest ago, then the first known.
+    [[nodiscard]] auto job_to_ask(TimePoint now) const -> std::optional<JobId> {
+        auto next = std::optional<JobId>{};
         const auto turn = [](const Known& known) { return std::pair{known.ask_at(), known.order}; };
         for (const auto& [job, known] : jobs_) {
-            if (!known.may_have_work()) { continue; }
-            if (known.part && enter_useful(job, now, out)) { return; }
-            if (known.ask_at() <= now && (next == nullptr || turn(known) < turn(*next))) { next = &known; }
+            if (!known.may_have_work() || known.ask_at() > now) { continue; }
+            if (!next || turn(known) < turn(jobs_.at(*next))) { next = job; }
         }
-        if (next != nullptr) { return look_around(next->posted.plan.job(), now, out); }
+        return next;
+    }
+    /// Goes on to a queue with work for this node, or to the next job.
+    auto find_job(TimePoint now, JobEffects& out) -> void {
+        for (const auto& [job, known] : jobs_) {
+            if (known.part && known.may_have_work() && enter_useful(job, now, out)) { return; }
+        }
+        if (const auto next = job_to_ask(now)) { return look_around(*next, now, out); }
         if (now < at_) { return; }
         at_ = now + parameters_.ask_retry;
         out.sends.push_back({jobs_channel(), job_message::JobsQuery{self_.node}});
     }
 
+    /// Goes on to a queue with work for this node, or creates one that nobody has after the wait for answers; and to
+    /// another job, at once, if it knows that all of them are in work or have ended.
     auto find_macro(TimePoint now, JobEffects& out) -> void {
-        if (enter_useful(*current_, now, out) || now < at_) { return; }
-        const auto joined = [&](std::uint32_t m) { return here().replicas().contains(m); };
-        for (const auto m : here().tracker().joinable_macros(now)) {
-            if (!joined(m)) { return enter(m, now, out); }
-        }
-        for (const auto m : here().tracker().open_macros(now)) {
-            if (!joined(m)) { return parameters_.queue.arbitrate_epochs ? enter(m, now, out) : claim(m, now, out); }
+        if (enter_useful(*current_, now, out)) { return; }
+        if (const auto m = here().unused_macro(now)) {
+            if (now < at_) { return; }
+            return parameters_.queue.arbitrate_epochs ? enter(*m, now, out) : claim(*m, now, out);
         }
         phase_ = JobPhase::jobs;
         find_job(now, out);
@@ -446,21 +454,13 @@ private:
         create_claim_ = RecordHasher{"create"}.id(*current_).word(macro).finish();
         out.claims.push_back({*create_claim_, {self_.node, self_.boot}});
     }
-    /// True if this node has work in a queue, or may find some once it knows the queue.
-    [[nodiscard]] auto useful(const MicroQueueReplica& replica, TimePoint now) const -> bool {
-        if (replica.work() || replica.record() != nullptr) { return replica.work().has_value(); }
-        return !replica.state().known() || replica.state().first_for(self_.node, self_.wallet, now) != nullptr;
-    }
-    /// Goes on to a queue of a job that this node joined and that has work for it; returns false if there is none.
+    /// Goes on to a queue of a job that has work for this node; returns false if there is none.
     auto enter_useful(const JobId& job, TimePoint now, JobEffects& out) -> bool {
-        for (const auto& [m, replica] : part(job)->replicas()) {
-            if (useful(replica, now)) {
-                current_ = job;
-                enter(m, now, out);
-                return true;
-            }
-        }
-        return false;
+        const auto macro = part(job)->useful_macro(now);
+        if (!macro) { return false; }
+        current_ = job;
+        enter(*macro, now, out);
+        return true;
     }
     auto enter(std::uint32_t macro, TimePoint now, JobEffects& out) -> void {
         auto& replica = here().join(macro, now, out);
@@ -469,12 +469,16 @@ private:
         at_ = now + parameters_.ask_retry;
         (void)here().absorb(macro, replica.want_work(true, now), now, out);
     }
+    /// Stays while the queue has work for this node; but not longer than `ask_retry` without a lease, if another job
+    /// may be asked, because the owner may keep the queue to itself.
     auto work_on(TimePoint now, JobEffects& out) -> void {
-        auto& replica = here().replica(macro_);
-        at_ = now + parameters_.ask_retry;
-        if (useful(replica, now)) { return; }
-        (void)here().absorb(macro_, replica.want_work(false, now), now, out);
-        look_around(*current_, now, out);
+        const auto useful = here().useful(macro_, now);
+        const auto works = here().replica(macro_).work().has_value();
+        const auto other = works || now < at_ ? std::nullopt : job_to_ask(now);
+        if (works || now >= at_) { at_ = now + parameters_.ask_retry; }
+        if (useful && !other) { return; }
+        (void)here().absorb(macro_, here().replica(macro_).want_work(false, now), now, out);
+        look_around(useful ? *other : *current_, now, out);
     }
 
     JobNode self_;

@@ -325,6 +325,10 @@ private:
         return time - request.heard < parameters_.request_ttl;
     }
     [[nodiscard]] auto key(std::uint32_t micro) const noexcept -> MicroKey { return {plan_.macro, micro}; }
+    /// True if a request was repeated lately; who is silent for too long may have vanished.
+    [[nodiscard]] auto waits(const QueueRequest& request, TimePoint time) const noexcept -> bool {
+        return time - request.heard < parameters_.request_ttl;
+    }
     auto lost(const Item& item, JobEffects& out) const -> void {
         out.events.push_back(job_event::LeaseExpired{plan_.job, key(item.key), item.hold->holder});
     }
