@@ -320,10 +320,6 @@ public:
     }
 
 private:
-    /// True if a request was repeated lately. A node that fell silent takes no part any more.
-    [[nodiscard]] auto waits(const QueueRequest& request, TimePoint time) const -> bool {
-        return time - request.heard < parameters_.request_ttl;
-    }
     [[nodiscard]] auto key(std::uint32_t micro) const noexcept -> MicroKey { return {plan_.macro, micro}; }
     /// True if a request was repeated lately; who is silent for too long may have vanished.
     [[nodiscard]] auto waits(const QueueRequest& request, TimePoint time) const noexcept -> bool {
