@@ -14,6 +14,10 @@
 #include <string>
 #include <vector>
 
+#if defined(__GLIBC__)
+#    include <malloc.h>
+#endif
+
 #include "support/allocations.hpp"
 #include "workload/victim.hpp"
 
@@ -483,7 +487,18 @@ void tell(const std::string& name, double is, double goal) {
     std::fflush(stdout);
 }
 
+/// Lets the allocator keep what is given back. Else each copy of the large network ends at fresh pages of the system,
+/// and a command that needs a megabyte pays for them anew, while those of the small network find pages that were used
+/// before.
+void keep_memory() {
+#if defined(__GLIBC__)
+    (void)mallopt(M_TRIM_THRESHOLD, 2'000'000'000);
+    (void)mallopt(M_MMAP_THRESHOLD, 32 << 20);
+#endif
+}
+
 void measure_times(std::size_t small, std::size_t large, const std::vector<Workload>& all) {
+    keep_memory();
     const auto few = Victim{small};
     const auto many = Victim{large};
     const auto ordinary = workloads().front();

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <random>
@@ -8,6 +9,7 @@
 
 #include <allot/store/due_heap.hpp>
 
+#include "support/allocations.hpp"
 #include "support/catch.hpp"
 #include "support/history.hpp"
 #include "support/seed.hpp"
@@ -250,6 +252,54 @@ TEST_CASE("a heap may be set from its own first entry") {
     heap.set(*heap.top(), ties);
     CHECK(*heap.top() == Due{0, 0, 0});
     CHECK(heap.size() == 20);
+}
+
+TEST_CASE("the entry that is due after the first is one of four") {
+    auto heap = Heap{};
+    CHECK(heap.after_top().empty());
+    heap.set({0, 0, 0}, ties);
+    CHECK(heap.after_top().empty());
+    for (std::uint32_t i = 1; i < 200; ++i) {
+        heap.set({std::int64_t{i / 7}, 0, i}, ties);
+        CHECK(heap.after_top().size() == std::min(i, 4U));
+    }
+    while (heap.size() > 1) {
+        const auto next = std::vector<Due>{heap.after_top().begin(), heap.after_top().end()};
+        heap.erase(heap.top()->kind, heap.top()->handle, ties);
+        REQUIRE(std::count(next.begin(), next.end(), *heap.top()) == 1);
+    }
+}
+
+TEST_CASE("an order that prefetches is asked about the siblings of equal times alone") {
+    struct Order {
+        std::uint32_t& asked;
+        auto operator()(const Due& a, const Due& b) const -> bool { return ties(a, b); }
+        void fetch(const Due&) const { ++asked; }
+    };
+    auto asked = std::uint32_t{0};
+    auto heap = Heap{};
+    auto same = Heap{};
+    for (std::uint32_t i = 0; i < 100; ++i) {
+        heap.set({i < 50 ? std::int64_t{i} : 99, 0, i}, Order{asked});
+        same.set({i < 50 ? std::int64_t{i} : 99, 0, i}, ties);
+    }
+    while (heap.top() != nullptr) {
+        REQUIRE(*heap.top() == *same.top());
+        if (heap.size() == 90) { CHECK(asked < 200); }
+        heap.erase(0, heap.top()->handle, Order{asked});
+        same.erase(0, same.top()->handle, ties);
+    }
+    CHECK(asked > 200);
+}
+
+TEST_CASE("a copy has the room of the original, so that its next entry moves none") {
+    auto heap = Heap{};
+    for (std::uint32_t i = 0; i < 1'000; ++i) { heap.set({std::int64_t{i}, 0, i}, ties); }
+    for (std::uint32_t i = 900; i < 1'000; ++i) { heap.erase(0, i, ties); }
+    auto copy = heap;
+    const auto before = support::calls;
+    for (std::uint32_t i = 900; i < 1'000; ++i) { copy.set({std::int64_t{i}, 0, i}, ties); }
+    CHECK(support::calls == before);
 }
 
 TEST_CASE("a heap takes up to 256 kinds") {

@@ -192,3 +192,32 @@ TEST_CASE("a class knows its nodes by slot, and a requirement how many of its ta
     table.refit(enough, [](std::uint32_t) { return true; });
     CHECK(table.staying(RequirementId{0}) == 1);
 }
+
+TEST_CASE("classes of one GPU and VRAM have the same card, whatever their platforms") {
+    auto table = FitTable{{1, 2}};
+    table.add(ClassId{0}, {"GPU", {16}, "", {}}, enough);
+    table.add(ClassId{1}, {"GPU", {16}, "linux", {1, 2, 3}}, enough);
+    table.add(ClassId{2}, {"GPU", {24}, "", {}}, enough);
+    table.add(ClassId{3}, {"gpu", {16}, "", {}}, enough);
+    CHECK(table.same_card(ClassId{0}, ClassId{0}));
+    CHECK(table.same_card(ClassId{0}, ClassId{1}));
+    CHECK_FALSE(table.same_card(ClassId{0}, ClassId{2}));
+    CHECK_FALSE(table.same_card(ClassId{0}, ClassId{3}));
+    CHECK(table.card_hash(ClassId{0}) == table.card_hash(ClassId{1}));
+    auto other = FitTable{{3, 4}};
+    other.add(ClassId{0}, {"GPU", {16}, "", {}}, enough);
+    CHECK(other.card_hash(ClassId{0}) != table.card_hash(ClassId{0}));
+}
+
+TEST_CASE("a new requirement that fits all classes moves an eighth of their lists, also in a copy", "[A6]") {
+    constexpr auto classes = std::uint32_t{800};
+    auto original = FitTable{{1, 2}};
+    for (std::uint32_t c = 0; c < classes; ++c) { original.add(ClassId{c}, card(24 + c), enough); }
+    auto table = original;
+    for (std::uint32_t r = 0; r < 24; ++r) {
+        const auto before = support::calls;
+        table.add(RequirementId{r}, least(r), enough);
+        CHECK(support::calls - before < classes / 8 + 32);
+        CHECK(table.requirements_of(ClassId{classes - 1}).size() == r + 1);
+    }
+}

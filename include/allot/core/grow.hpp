@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <utility>
 #include <vector>
 
 namespace allot { inline namespace v0 { namespace detail {
@@ -37,5 +38,23 @@ auto shrink_to(std::vector<T, Allocator>& vector, std::size_t count) noexcept ->
     if (count < vector.size()) { vector.erase(vector.begin() + static_cast<std::ptrdiff_t>(count), vector.end()); }
     if (vector.capacity() - vector.size() > vector.size() / 8) { vector.shrink_to_fit(); }
 }
+
+/// A vector whose copy has as much room as itself. Other copies of a vector have no room to spare, and their first new
+/// element would move all others.
+template <class T>
+struct Roomy : std::vector<T> {
+    Roomy() = default;
+    Roomy(const Roomy& other) : std::vector<T>{} {
+        this->reserve(other.capacity());
+        this->insert(this->end(), other.begin(), other.end());
+    }
+    Roomy(Roomy&& other) noexcept = default;
+    explicit Roomy(std::vector<T>&& items) noexcept : std::vector<T>{std::move(items)} {}
+    auto operator=(Roomy other) noexcept -> Roomy& {
+        this->swap(other);
+        return *this;
+    }
+    ~Roomy() = default;
+};
 
 }}}  // namespace allot::v0::detail

@@ -5,10 +5,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
-#include <vector>
+#include <span>
 
 #include <allot/assert.hpp>
 #include <allot/core/grow.hpp>
+#include <allot/store/prefetch.hpp>
 
 namespace allot { inline namespace v0 {
 
@@ -30,6 +31,7 @@ struct Due {
 /// Each call that may compare takes that order as `ties(const Due& a, const Due& b) -> bool`: "a comes before b",
 /// called only when the times are equal. It reads ids in the owner's records, and a heap with a pointer to them could
 /// not be copied. With a strict total order the result of `top` depends on the contents alone, never on the history.
+/// It may have `ties.fetch(const Due&)`, which prefetches the id of an entry.
 /// @pre of every such call: `ties` is a strict total order of the entries, does not change while they stay, and does
 /// not throw.
 template <unsigned kinds>
@@ -100,6 +102,13 @@ public:
     /// @complexity O(1).
     [[nodiscard]] auto top() const noexcept -> const Due* { return heap_.empty() ? nullptr : &heap_.front(); }
 
+    /// The entries of which one falls due after the first. They hold until the next change.
+    /// @complexity O(1).
+    [[nodiscard]] auto after_top() const noexcept -> std::span<const Due> {
+        const auto all = std::span<const Due>{heap_};
+        return all.empty() ? all : all.subspan(1, std::min(all.size() - 1, fan_out));
+    }
+
     /// Number of entries.
     [[nodiscard]] auto size() const noexcept -> std::uint32_t { return static_cast<std::uint32_t>(heap_.size()); }
 
@@ -154,12 +163,29 @@ private:
         put(place, due);
     }
 
+    /// Prefetches the ids of these siblings, and their children, if they are due at one moment. The owner's records are
+    /// far from each other in memory, and the processor cannot guess the result of a comparison: one after another,
+    /// each would wait for its own.
+    template <class Ties>
+    void fetch(std::size_t first, std::size_t end, const Ties& ties) const noexcept {
+        if constexpr (requires { ties.fetch(heap_[first]); }) {
+            if (end - first < 2 || heap_[first].time != heap_[first + 1].time) { return; }
+            const auto below = first * fan_out + 1;
+            for (auto i = below; i < std::min(below + fan_out * fan_out, heap_.size()); i += fan_out) {
+                prefetch(heap_[i]);
+            }
+            for (auto i = first; i < end; ++i) { ties.fetch(heap_[i]); }
+        }
+    }
+
     /// Moves up the entries that come before `due`, from the hole at `place` down; returns the remaining hole.
     template <class Ties>
     [[nodiscard]] auto sink(std::size_t place, const Due& due, const Ties& ties) -> std::size_t {
         for (auto first = place * fan_out + 1; first < heap_.size(); first = place * fan_out + 1) {
+            const auto end = std::min(first + fan_out, heap_.size());
+            fetch(first, end, ties);
             auto best = first;
-            for (auto child = first + 1; child < std::min(first + fan_out, heap_.size()); ++child) {
+            for (auto child = first + 1; child < end; ++child) {
                 if (before(heap_[child], heap_[best], ties)) { best = child; }
             }
             if (!before(heap_[best], due, ties)) { break; }
@@ -169,8 +195,8 @@ private:
         return place;
     }
 
-    std::vector<Due> heap_;
-    std::array<std::vector<std::uint32_t>, kinds> places_;  // by handle: the place of its entry, or absent
+    detail::Roomy<Due> heap_;
+    std::array<detail::Roomy<std::uint32_t>, kinds> places_;  // by handle: the place of its entry, or absent
 };
 
 }}  // namespace allot::v0

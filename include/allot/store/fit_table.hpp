@@ -80,7 +80,7 @@ struct RequirementHash {
 /// reverse. The pool, the queue and an explanation therefore read the same bits.
 class FitTable {
 public:
-    explicit FitTable(SipKey key) : classes_{NodeClassHash{key}}, requirements_{RequirementHash{key}} {}
+    explicit FitTable(SipKey key) : key_{key}, classes_{NodeClassHash{key}}, requirements_{RequirementHash{key}} {}
 
     [[nodiscard]] auto classes() const noexcept -> const auto& { return classes_; }
     [[nodiscard]] auto requirements() const noexcept -> const auto& { return requirements_; }
@@ -106,8 +106,14 @@ public:
         return column.open ? std::span<const RequirementId>{column.requirements} : std::span<const RequirementId>{};
     }
     [[nodiscard]] auto open(ClassId id) const -> bool { return columns_[id.value].open; }
-    /// A hash of the card of a class, its GPU and VRAM: equal for equal cards, and for different ones almost never.
+    /// A keyed hash of the card of a class, its GPU and VRAM: equal for equal cards, and for different ones almost
+    /// never.
     [[nodiscard]] auto card_hash(ClassId id) const -> std::uint64_t { return columns_[id.value].card_hash; }
+    /// True if two classes have the same card.
+    [[nodiscard]] auto same_card(ClassId a, ClassId b) const -> bool {
+        return a == b ||
+               (card_hash(a) == card_hash(b) && value(a).vram == value(b).vram && value(a).gpu == value(b).gpu);
+    }
     /// Number of nodes of a class that take part: neither paused nor gone.
     [[nodiscard]] auto active(ClassId id) const -> std::uint32_t { return columns_[id.value].active; }
     [[nodiscard]] auto fit(ClassId node_class, RequirementId requirement) const -> bool {
@@ -155,10 +161,11 @@ public:
     /// @complexity O(requirements).
     template <class Fits>
     void add(ClassId id, NodeClass value, const Fits& fits, bool open = true) {
-        auto requirements = std::vector<RequirementId>{};
+        auto requirements = detail::Roomy<RequirementId>{};
         requirements_.for_each([&](std::uint32_t r, const Requirement& requirement) {
             if (fits(value, requirement)) { requirements.push_back(RequirementId{r}); }
         });
+        requirements.reserve(room_for(id, requirements.size()));
         columns_.ensure(id.value);
         for (const auto r : requirements) {
             detail::make_room(rows_[r.value].classes, std::size_t{rows_[r.value].fitting} + 1);
@@ -204,7 +211,9 @@ public:
         });
         rows_.ensure(id.value);
         for (const auto c : fitting) {
-            detail::make_room(columns_[c.value].requirements, columns_[c.value].requirements.size() + 1);
+            auto& requirements = columns_[c.value].requirements;
+            const auto count = requirements.size() + 1;
+            if (count > requirements.capacity()) { detail::make_room(requirements, room_for(c, count)); }
         }
         const auto gang = value.gang_size > 1;
         requirements_.put(id.value, std::move(value));  // the last call that may throw
@@ -257,7 +266,7 @@ public:
 
 private:
     struct Column {
-        std::vector<RequirementId> requirements;  // all that it fits, open or not
+        detail::Roomy<RequirementId> requirements;  // all that it fits, open or not
         SlotSet slots;
         std::vector<NodeHandle> nodes;  // by slot; for taken slots only
         std::uint64_t card_hash = 0;
@@ -265,27 +274,20 @@ private:
         bool open = true;
     };
     struct Row {
-        std::vector<ClassId> classes;  // all that fit and are open; with room for all that fit, also in a copy
+        detail::Roomy<ClassId> classes;  // all that fit and are open; with room for all that fit, also in a copy
         std::uint32_t fitting = 0;
         std::uint32_t staying = 0;  // number of tasks
-
-        Row() = default;
-        Row(Row&&) noexcept = default;
-        Row(const Row& other) : fitting{other.fitting}, staying{other.staying} {
-            classes.reserve(fitting);
-            classes = other.classes;
-        }
-        auto operator=(Row other) noexcept -> Row& {
-            classes = std::move(other.classes);
-            fitting = other.fitting;
-            staying = other.staying;
-            return *this;
-        }
-        ~Row() = default;
     };
 
-    [[nodiscard]] static auto card_hash_of(const NodeClass& node_class) -> std::uint64_t {
-        auto hasher = SipHash13{SipKey{}};  // equal hashes of different cards only make a comparison longer
+    /// Room for so many requirements of a class, and up to seven more. A new requirement may fit all classes; it
+    /// depends on the class how many more, so that only an eighth of the lists move for it.
+    [[nodiscard]] static auto room_for(ClassId id, std::size_t count) noexcept -> std::size_t {
+        constexpr auto step = std::size_t{8};
+        return count + step - 1 - (count + id.value) % step;
+    }
+
+    [[nodiscard]] auto card_hash_of(const NodeClass& node_class) const -> std::uint64_t {
+        auto hasher = SipHash13{key_};
         hash_text(hasher, node_class.gpu);
         hasher.word(node_class.vram.count);
         return hasher.finish();
@@ -297,7 +299,7 @@ private:
         row.fitting = static_cast<std::uint32_t>(fitting.size());
         row.staying = staying;
         std::erase_if(fitting, [&](ClassId c) { return !open(c); });
-        row.classes = std::move(fitting);
+        row.classes = detail::Roomy<ClassId>{std::move(fitting)};
         return row;
     }
 
@@ -306,6 +308,7 @@ private:
         ascending.insert(std::lower_bound(ascending.begin(), ascending.end(), handle), handle);
     }
 
+    SipKey key_;
     Interner<NodeClass, NodeClassHash> classes_;
     Interner<Requirement, RequirementHash> requirements_;
     std::vector<ClassId> all_;

@@ -14,6 +14,7 @@
 #include <allot/assert.hpp>
 #include <allot/core/siphash.hpp>
 #include <allot/store/due_heap.hpp>
+#include <allot/store/due_order.hpp>
 #include <allot/store/interned.hpp>
 #include <allot/store/max_tree.hpp>
 #include <allot/store/pages.hpp>
@@ -62,6 +63,8 @@ public:
     [[nodiscard]] auto stake_root_max() const noexcept -> StakeRoot { return StakeRoot::from_packed(stakes_.max()); }
     /// The first due entry, or null.
     [[nodiscard]] auto due_first() const noexcept -> const Due* { return due_.top(); }
+    /// The entries of which one is due after the first.
+    [[nodiscard]] auto due_after_first() const noexcept -> std::span<const Due> { return due_.after_top(); }
     /// Models that a node holds or was asked to fetch, ascending by model.
     [[nodiscard]] auto holdings(NodeHandle h) const -> const HeldModels& { return holdings_[h.value]; }
     /// The key of all id and name hashes. It never affects a decision.
@@ -402,13 +405,9 @@ private:
     void set_due(DueKind kind, std::uint32_t handle, TimePoint was, TimePoint is) {
         if (was != is) { move_due(kind, handle, is); }
     }
-    /// Sets or erases a due time. Equal due times are ordered by the id of the record, then by kind and handle.
+    /// Sets or erases a due time.
     void move_due(DueKind kind, std::uint32_t handle, TimePoint is) {
-        const auto ties = [this](const Due& a, const Due& b) {
-            const auto& x = id_of(a);
-            const auto& y = id_of(b);
-            return x != y ? x < y : std::pair{a.kind, a.handle} < std::pair{b.kind, b.handle};
-        };
+        const auto ties = DueOrder<Records>{*this};
         const auto k = static_cast<std::uint8_t>(kind);
         if (is != never) {
             due_.set({is.time_since_epoch().count(), k, handle}, ties);
@@ -416,18 +415,6 @@ private:
             due_.erase(k, handle, ties);
         }
     }
-    [[nodiscard]] auto id_of(const Due& due) const -> const NodeId::Bytes& {
-        switch (static_cast<DueKind>(due.kind)) {
-            case DueKind::node:
-            case DueKind::wish: return nodes_[NodeHandle{due.handle}].node.id.bytes();
-            case DueKind::task: return tasks_[TaskHandle{due.handle}].id.bytes();
-            case DueKind::ended_task: return ended_[EndedHandle{due.handle}].id.bytes();
-            case DueKind::group: return groups_[GroupHandle{due.handle}].id.bytes();
-            case DueKind::lease: break;
-        }
-        return tasks_[leases_[LeaseHandle{due.handle}].task].id.bytes();
-    }
-
     // ---- interned values: those without a record are erased, and added to the undo log ----------------------------
 
     template <class Id, class Value, class F>

@@ -1,17 +1,18 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <iterator>
 #include <optional>
 #include <span>
-#include <tuple>
 #include <utility>
 #include <vector>
 
 #include <boost/container/small_vector.hpp>
 
 #include <allot/core/random.hpp>
-#include <allot/dispatcher/view/weighing.hpp>
+#include <allot/dispatcher/view/openings.hpp>
 
 namespace allot { inline namespace v0 {
 
@@ -33,15 +34,15 @@ using Gang = boost::container::small_vector<Draw, 3>;
 /// @complexity of one draw: that of the pool's `draw`. A gang takes one per member, and more if a card is left out.
 /// After an undecided draw there is no other.
 template <class... Ps>
-class Draws : public Weighing<Ps...> {
-    using Below = Weighing<Ps...>;
+class Draws : public Openings<Ps...> {
+    using Below = Openings<Ps...>;
 
 public:
     using Below::Below;
-    using Below::records, Below::rules, Below::pool, Below::queue, Below::gated, Below::gates, Below::rarest,
-        Below::gang_size, Below::holds, Below::holds_all, Below::is_candidate, Below::admits, Below::boost,
-        Below::can_run, Below::fetch_weight, Below::holders_to_narrow, Below::runs_nothing, Below::weight_now,
-        Below::eliminates, Below::place_before;
+    using Below::records, Below::rules, Below::pool, Below::queue, Below::gated, Below::gates, Below::gang_size,
+        Below::holds, Below::holds_all, Below::is_candidate, Below::admits, Below::boost, Below::can_run,
+        Below::fetch_weight, Below::holders_to_narrow, Below::runs_nothing, Below::weight_now, Below::eliminates,
+        Below::place_before, Below::beginnings, Below::card_of, Below::groups_for;
     using typename Below::WeightPolicy;
 
     /// The frame of a draw among these classes, without these nodes. While bounds are renewed they are loose, so there
@@ -217,90 +218,6 @@ public:
         });
     }
 
-    /// Those of these classes that have the same card as `like`.
-    /// @complexity O(classes).
-    [[nodiscard]] auto card_of(ClassId like, std::span<const ClassId> classes) const -> std::vector<ClassId> {
-        const auto& card = records.fits().value(like);
-        auto same = std::vector<ClassId>{};
-        std::copy_if(classes.begin(), classes.end(), std::back_inserter(same), [&](ClassId c) {
-            const auto& other = records.fits().value(c);
-            return other.vram == card.vram && other.gpu == card.gpu;
-        });
-        return same;
-    }
-
-    /// Those of a requirement's classes in which a gang can begin: if it wants one card, the cards with enough free
-    /// nodes.
-    /// @complexity O(classes log classes) for one card, else O(classes).
-    [[nodiscard]] auto beginnings(RequirementId r) const -> std::vector<ClassId> {
-        const auto classes = records.fits().classes_of(r);
-        auto left = std::vector<ClassId>{classes.begin(), classes.end()};
-        const auto& asked = records.fits().value(r);
-        if (!asked.same_card) { return left; }
-        struct Carded {
-            std::uint64_t hash;
-            ClassId id;
-        };
-        auto carded = std::vector<Carded>{};
-        carded.reserve(left.size());
-        for (const auto c : left) { carded.push_back({records.fits().card_hash(c), c}); }
-        const auto card = [&](const Carded& c) {
-            const auto& value = records.fits().value(c.id);
-            return std::tie(value.vram, value.gpu);
-        };
-        // Any order with equal cards side by side; hashes are compared first, because that is fast.
-        std::sort(carded.begin(), carded.end(), [&](const Carded& a, const Carded& b) {
-            return a.hash != b.hash ? a.hash < b.hash : card(a) < card(b);
-        });
-        left.clear();
-        for (auto first = carded.begin(); first != carded.end();) {
-            const auto end = std::find_if(first + 1, carded.end(), [&](const Carded& c) {
-                return c.hash != first->hash || card(c) != card(*first);
-            });
-            auto free = std::uint32_t{0};
-            std::for_each(first, end, [&](const Carded& c) { free += pool.count(SamplingFrame{{&c.id, 1}}); });
-            if (free >= asked.gang_size) {
-                std::transform(first, end, std::back_inserter(left), [](const Carded& c) { return c.id; });
-            }
-            first = end;
-        }
-        std::sort(left.begin(), left.end());
-        return left;
-    }
-
-    /// True if enough nodes are free for the tasks of a group. The conditions of single tasks are not checked.
-    [[nodiscard]] auto startable(RequirementId group) const -> bool {
-        return gates() ? startable(gated.ask(group).requirement, gated.ask(group).models) : startable(group, {});
-    }
-
-    /// The same for the group of a task.
-    [[nodiscard]] auto startable(const Task& task) const -> bool {
-        return startable(task.requirement, gates() ? span_of(task.models) : std::span<const ModelId>{});
-    }
-
-    /// The same for tasks of a requirement that get no node without these models.
-    [[nodiscard]] auto startable(RequirementId r, std::span<const ModelId> models) const -> bool {
-        const auto& asked = records.fits().value(r);
-        auto frame = SamplingFrame{records.fits().classes_of(r)};
-        auto rare = no_handle<ModelId>;
-        if (!models.empty()) {
-            rare = rarest(models);
-            if (records.models().holders(rare) < asked.gang_size) { return false; }
-            frame.models = {&rare, 1};
-        }
-        return pool.count(frame) >= asked.gang_size && (!asked.same_card || !beginnings(r).empty());
-    }
-
-    /// Calls `f(group)` for each group of waiting tasks, and for some without tasks.
-    template <class F>
-    void each_group(F&& f) const {
-        if (gates()) {
-            gated.each([&](RequirementId group, const GateAsk&) { f(group); });
-        } else {
-            records.fits().requirements().for_each([&](std::uint32_t r, const Requirement&) { f(RequirementId{r}); });
-        }
-    }
-
     /// Draws further members, each by weight among the nodes left over, until the gang is complete or no node is left.
     /// An undecided draw is the last one.
     void fill(Gang& gang, const Task& task, std::span<const ClassId> classes, Random& random) const {
@@ -401,52 +318,6 @@ public:
             if (!f(std::span<const ClassId>{tier, end})) { return; }
             tier = end;
         }
-    }
-
-    /// The groups of tasks that a node, if it were free, could run alone or with other free nodes. `possible` stores
-    /// the list if it is a new one.
-    /// @complexity O(1) if there are neither gangs nor a gate. With gangs, O(groups) counts of the pool, each linear in
-    /// the classes. With a gate, O(m log m) for the m models of the node, and O(models of the group) for each group
-    /// that is listed under them.
-    [[nodiscard]] auto groups_for(NodeHandle n, std::vector<RequirementId>& possible) const
-        -> std::span<const RequirementId> {
-        const auto own = records.nodes()[n].node.node_class;
-        const auto all = records.fits().requirements_of(own);
-        const auto gangs = records.fits().gangs() > 0;
-        if (!gangs && !gates()) { return all; }
-        const auto itself = is_candidate(records.nodes()[n]) ? 0U : 1U;  // which the pool does not count
-        const auto free = !gangs ? 0U : itself + pool.count(SamplingFrame{records.fits().all_classes()});
-        const auto of_card =
-            !gangs ? 0U : itself + pool.count(SamplingFrame{card_of(own, records.fits().all_classes())});
-        const auto has_room = [&](RequirementId r, std::span<const ModelId> rarest_model = {}) {
-            const auto& asked = records.fits().value(r);
-            if (asked.gang_size == 1) { return true; }
-            if ((asked.same_card ? of_card : free) < asked.gang_size) { return false; }
-            const auto classes = records.fits().classes_of(r);
-            const auto same = asked.same_card ? card_of(own, classes) : std::vector<ClassId>{};
-            return itself + pool.count(SamplingFrame{asked.same_card ? span_of(same) : classes, rarest_model}) >=
-                   asked.gang_size;
-        };
-        if (!gates()) {
-            std::copy_if(all.begin(), all.end(), std::back_inserter(possible),
-                         [&](RequirementId r) { return has_room(r); });
-            return possible;
-        }
-        for (const auto r : all) {
-            const auto group = gated.without_models(r);
-            if (group && has_room(r)) { possible.push_back(*group); }
-        }
-        for (const auto& held : records.holdings(n)) {
-            if (!held.on_disk()) { continue; }
-            for (const auto group : gated.under(held.model)) {
-                const auto& ask = gated.ask(group);
-                const auto fits = std::binary_search(all.begin(), all.end(), ask.requirement);
-                if (fits && holds_all(n, ask.models) && has_room(ask.requirement, {&held.model, 1})) {
-                    possible.push_back(group);
-                }
-            }
-        }
-        return possible;
     }
 
     /// True if enough other free nodes can form a gang with this one; true for a task of one node.

@@ -15,7 +15,8 @@ namespace allot { inline namespace v0 {
 /// Answers every question about a dispatcher's state, each rule written once. No function changes anything.
 ///
 /// `check`, `explain/`, receipts and `Turn` use it; `dispatcher.view()` gives it to an embedder. It consists of layers,
-/// one per header: `Facts`, `Weighing`, `Draws`, `Candidates`, and here the entries that make way if a table is full.
+/// one per header: `Facts`, `Weighing`, `Openings`, `Draws`, `Candidates`, and here the entries that make way if a
+/// table is full.
 template <class... Ps>
 class View : public Candidates<Ps...> {
     using Below = Candidates<Ps...>;
