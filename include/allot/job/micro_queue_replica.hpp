@@ -97,7 +97,8 @@ public:
         });
     }
     /// Submits the result of `work()`. Errors: `lease_missing`; those of `fault_of`; `result_rejected` if this very
-    /// result was rejected; `result_late` if the MacroJob has ended without it, which also ends the work.
+    /// result was rejected; `result_contradicts_renewal` if it lacks the block to which a renewal committed;
+    /// `result_late` if the MacroJob has ended without it, which also ends the work.
     [[nodiscard]] auto complete(std::vector<Hash256> block_hashes, std::string output_uri, TimePoint now)
         -> JobEffects {
         return input(now, [&](JobEffects& out) -> std::optional<JobError> {
@@ -115,6 +116,7 @@ public:
                                        {}};
             result.digest = digest_of(plan.job, result);
             if (const auto fault = fault_of(plan, result)) { return fault; }
+            if (!state_.matches_renewal(result)) { return JobError::result_contradicts_renewal; }
             if (const auto fault = state_.results().add(result)) { return fault; }
             fresh_.insert(result.digest);
             out.writes.push_back({result_path(plan.job, plan.id, result.micro), result});
@@ -134,16 +136,23 @@ public:
             return std::nullopt;
         });
     }
-    /// Extends the lease of `work()`. Errors: `lease_missing`; from an owner also `lease_stale`, `lease_capped`.
-    [[nodiscard]] auto renew(TimePoint now) -> JobEffects {
+    /// Extends the lease of `work()`, of which the first `blocks` blocks are finished; `newest` is the hash of the last
+    /// of them. Errors: `lease_missing`; `result_hash_missing`; `renewal_without_progress` if the last renewal named as
+    /// many blocks, or the plan has fewer; from an owner also `lease_stale`, `lease_capped`.
+    [[nodiscard]] auto renew(std::uint32_t blocks, const Hash256& newest, TimePoint now) -> JobEffects {
         return input(now, [&](JobEffects& out) -> std::optional<JobError> {
             if (!work_) { return JobError::lease_missing; }
-            const auto& plan = state_.plan();
+            if (newest == Hash256{}) { return JobError::result_hash_missing; }
+            const auto& job = state_.plan().job;
+            const auto& self = state_.self();
+            const auto key = MicroKey{state_.plan().macro, work_->micro};
+            const auto commitment = commitment_to(job, key, self.node, self.wallet, work_->token, blocks, newest);
+            const auto request = job_message::RenewalRequest{job, key, self.node, work_->token, {blocks, commitment}};
             if (state_.owns()) {
-                if (const auto fault = renewed(work_->micro, work_->token, now, out)) { return fault; }
+                if (const auto fault = renewed(request, now, out)) { return fault; }
             } else {
-                say(job_message::RenewalRequest{plan.job, {plan.macro, work_->micro}, state_.self().node, work_->token},
-                    out);
+                if (!state_.is_further(request.token, request.progress)) { return JobError::renewal_without_progress; }
+                say(request, out);
             }
             work_->renew_at = now + state_.parameters().lock / 2;
             return std::nullopt;
@@ -282,6 +291,7 @@ private:
         -> std::optional<JobError> {
         if (const auto fault = foreign(m.job, m.record.key.macro)) { return fault; }
         if (const auto fault = fault_of(state_.plan(), m.record)) { return fault; }
+        if (!state_.matches_renewal(m.record)) { return JobError::result_contradicts_renewal; }
         if (record() != nullptr || final_) { return JobError::result_late; }
         if (state_.owns() && parameters().fence_completions) {
             const auto* item = state_.leases().find(m.record.key.micro);
@@ -305,7 +315,8 @@ private:
     [[nodiscard]] auto take(const job_message::RenewalRequest& m, TimePoint now, JobEffects& out)
         -> std::optional<JobError> {
         if (const auto fault = foreign(m.job, m.key.macro)) { return fault; }
-        return state_.owns() ? renewed(m.key.micro, m.token, now, out) : std::nullopt;
+        if (m.progress.commitment == Hash256{}) { return JobError::renewal_without_progress; }
+        return state_.owns() ? renewed(m, now, out) : std::nullopt;
     }
     [[nodiscard]] auto take(const job_message::LeaseReturned& m, TimePoint now, JobEffects& out)
         -> std::optional<JobError> {
@@ -339,11 +350,11 @@ private:
         }
         return JobError::lease_capped;
     }
-    [[nodiscard]] auto renewed(std::uint32_t micro, const FencingToken& token, TimePoint now, JobEffects& out)
+    [[nodiscard]] auto renewed(const job_message::RenewalRequest& m, TimePoint now, JobEffects& out)
         -> std::optional<JobError> {
-        if (const auto fault = error_of(state_.renew(micro, token, now))) { return fault; }
-        out.events.push_back(job_event::LeaseLengthened{
-            state_.plan().job, {state_.plan().macro, micro}, state_.leases().find(micro)->hold->holder});
+        if (!state_.is_further(m.token, m.progress)) { return JobError::renewal_without_progress; }
+        if (const auto fault = error_of(state_.renew(m.key.micro, m.node, m.token, m.progress, now))) { return fault; }
+        out.events.push_back(job_event::LeaseLengthened{m.job, m.key, m.node});
         changed_ = true;
         return std::nullopt;
     }

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include <allot/core/siphash.hpp>
+#include <allot/job/block_progress.hpp>
 #include <allot/job/job_error.hpp>
 #include <allot/job/lease_table.hpp>
 #include <allot/job/names.hpp>
@@ -61,6 +62,7 @@ struct LeaseGiven {
     std::uint32_t micro = 0;
     NodeId holder;
     FencingToken token{};
+    BlockProgress progress{};  ///< That of its last renewal.
 
     friend auto operator==(const LeaseGiven&, const LeaseGiven&) -> bool = default;
 };
@@ -119,7 +121,10 @@ struct QueueControl {
     }
     hasher.word(control.owners_before.size());
     for (const auto& owner : control.owners_before) { hasher.id(owner); }
-    for (const auto& lease : control.given) { hasher.word(lease.micro).id(lease.holder).token(lease.token); }
+    for (const auto& lease : control.given) {
+        hasher.word(lease.micro).id(lease.holder).token(lease.token);
+        hasher.word(lease.progress.blocks).hash(lease.progress.commitment);
+    }
     return hasher.finish();
 }
 
@@ -159,6 +164,10 @@ struct QueueControl {
             return JobError::message_shape_wrong;
         }
         if (lease.holder.is_null()) { return JobError::node_invalid; }
+        if (lease.progress.blocks > plan.blocks_per_micro ||
+            (lease.progress.blocks == 0) != (lease.progress.commitment == Hash256{})) {
+            return JobError::message_shape_wrong;
+        }
         before = lease.token;
         last[lease.micro] = &lease;
         ++count[lease.micro];
@@ -166,7 +175,8 @@ struct QueueControl {
     for (const auto& item : control.items) {
         const auto* given = last[item.key];
         if (item.attempts != count[item.key]) { return JobError::message_shape_wrong; }
-        if (item.hold && (given == nullptr || given->token != item.hold->token || given->holder != item.hold->holder)) {
+        if (item.hold && (given == nullptr || given->token != item.hold->token || given->holder != item.hold->holder ||
+                          item.hold->renewals > given->progress.blocks)) {
             return JobError::message_shape_wrong;
         }
     }

@@ -125,13 +125,30 @@ public:
         control_->signature.clear();
     }
 
-    /// True if this node was given the lease of this MicroJob under this token. @pre `known()`.
-    [[nodiscard]] auto gave(const NodeId& node, std::uint32_t micro, const FencingToken& token) const -> bool {
+    /// The lease that was given under this token; null if there is none. @complexity O(log n).
+    [[nodiscard]] auto lease_given(const FencingToken& token) const -> const LeaseGiven* {
+        if (!known()) { return nullptr; }
         const auto& given = control_->given;
         const auto at =
             std::lower_bound(given.begin(), given.end(), token,
                              [](const LeaseGiven& lease, const auto& wanted) { return lease.token < wanted; });
-        return at != given.end() && *at == LeaseGiven{micro, node, token};
+        return at != given.end() && at->token == token ? &*at : nullptr;
+    }
+    /// True if this node was given the lease of this MicroJob under this token.
+    [[nodiscard]] auto gave(const NodeId& node, std::uint32_t micro, const FencingToken& token) const -> bool {
+        const auto* lease = lease_given(token);
+        return lease != nullptr && lease->micro == micro && lease->holder == node;
+    }
+    /// True if this progress goes beyond that of the lease's last renewal known here, and not beyond the plan.
+    [[nodiscard]] auto is_further(const FencingToken& token, const BlockProgress& progress) const -> bool {
+        const auto* lease = lease_given(token);
+        return progress.blocks > (lease == nullptr ? 0 : lease->progress.blocks) &&
+               progress.blocks <= plan_.blocks_per_micro;
+    }
+    /// True unless a result lacks the block to which its author committed by the last renewal known here.
+    [[nodiscard]] auto matches_renewal(const ResultRecord& result) const -> bool {
+        const auto* lease = lease_given(result.token);
+        return lease == nullptr || lease->holder != result.node || keeps(lease->progress, plan_.job, result);
     }
     /// True if a result under this lease may yet count: it was given, or it is later than all that this replica knows.
     [[nodiscard]] auto may_count(const NodeId& node, std::uint32_t micro, const FencingToken& token) const -> bool {
@@ -169,7 +186,7 @@ public:
         auto changed = leases_.expire(time, [&](const Item& item) { lost(item, out); }) > 0;
         auto first = std::map<std::uint32_t, const ResultRecord*>{};
         for (const auto& [digest, record] : results_.results()) {
-            if (!gave(record.node, record.key.micro, record.token)) { continue; }
+            if (!gave(record.node, record.key.micro, record.token) || !matches_renewal(record)) { continue; }
             auto& best = first[record.key.micro];
             if (best == nullptr || record.token < best->token) { best = &record; }
         }
@@ -207,11 +224,14 @@ public:
     }
 
     /// Returns the lowest MicroJob that a node may have now; null if there is none. A culprit gets none. While enough
-    /// nodes take part, no node gets a second one (rule 32). @pre `known()`.
+    /// nodes take part, no node gets a second one (rule 32). A MicroJob whose last lease was the node's is open to all
+    /// others first, for one `lock` (rule 30). @pre `known()`.
     [[nodiscard]] auto first_for(const NodeId& node, const WalletId& wallet, TimePoint now) const -> const Item* {
         if (is_barred(node, wallet)) { return nullptr; }
         const auto time = clock(now);
-        const auto* item = leases_.first_open(time);
+        const auto had = had_last(node);
+        const auto* item = leases_.first_open(
+            time, [&](const Item& open) { return !had[open.key] || time >= open_since(open) + parameters_.lock; });
         if (item == nullptr) { return nullptr; }
         const auto busy = engaged(time);
         if (!busy.contains(node)) { return item; }
@@ -227,13 +247,20 @@ public:
         const auto token = FencingToken{control_->reign.epoch, control_->reign.rank(), ++control_->tokens};
         [[maybe_unused]] const auto fault = leases_.acquire(micro, self_.node, token, clock(now), parameters_.lock);
         ALLOT_ASSERT(fault == LeaseFault::none, "QueueState::lease: the MicroJob must be open");
-        control_->given.push_back({micro, self_.node, token});
+        control_->given.push_back({micro, self_.node, token, {}});
         control_->progress = clock(now);
         return token;
     }
-    /// Renews a lease. Errors: those of `LeaseTable::renew`. @complexity O(log n).
-    auto renew(std::uint32_t micro, const FencingToken& token, TimePoint now) -> LeaseFault {
-        return leases_.renew(micro, token, clock(now), parameters_.lock, parameters_.renewals_max);
+    /// Renews a lease of `holder`. Errors: those of `LeaseTable::renew`. @pre `is_further(token, progress)`.
+    /// @complexity O(log n).
+    auto renew(std::uint32_t micro, const NodeId& holder, const FencingToken& token, const BlockProgress& progress,
+               TimePoint now) -> LeaseFault {
+        if (leases_.find(micro) == nullptr) { return LeaseFault::unknown; }
+        if (!gave(holder, micro, token)) { return LeaseFault::stale; }
+        const auto fault = leases_.renew(micro, token, clock(now), parameters_.lock, parameters_.renewals_max);
+        const auto number = static_cast<std::size_t>(lease_given(token) - control_->given.data());
+        if (fault == LeaseFault::none) { control_->given[number].progress = progress; }
+        return fault;
     }
     /// Ends a lease; the MicroJob is open again after the retry delay. Errors: those of `LeaseTable::release`.
     /// @complexity O(log n).
@@ -294,10 +321,12 @@ public:
             if (time > now && (!due || time < *due)) { due = time; }
         };
         auto open = false;
+        const auto had = had_last(self_.node);
         leases_.for_each([&](const Item& item) {
             if (item.closed) { return; }
             open = true;
-            sooner(item.hold ? item.hold->expires : item.not_before);
+            sooner(open_since(item));
+            if (had[item.key]) { sooner(open_since(item) + parameters_.lock); }
         });
         if (open) { sooner(control_->progress + parameters_.abandon_after); }
         return due;
@@ -305,6 +334,16 @@ public:
 
 private:
     [[nodiscard]] auto key(std::uint32_t micro) const noexcept -> MicroKey { return {plan_.macro, micro}; }
+    /// Returns for each MicroJob whether its last lease was the node's.
+    [[nodiscard]] auto had_last(const NodeId& node) const -> std::vector<bool> {
+        auto had = std::vector<bool>(plan_.items());
+        for (const auto& lease : control_->given) { had[lease.micro] = lease.holder == node; }
+        return had;
+    }
+    /// The time at which an item is open, if its lease is not renewed.
+    [[nodiscard]] static auto open_since(const Item& item) noexcept -> TimePoint {
+        return item.hold ? item.hold->expires : item.not_before;
+    }
     /// True if a request was repeated lately; who is silent for too long may have vanished.
     [[nodiscard]] auto waits(const QueueRequest& request, TimePoint time) const noexcept -> bool {
         return time - request.heard < parameters_.request_ttl;
