@@ -107,9 +107,13 @@ JOBS_SHAPE(m::JobEnded, &V::record)
 JOBS_SHAPE(m::ClaimIntent, &V::claim, &V::bid)
 JOBS_SHAPE(m::VoteRequest, &V::claim, &V::bid)
 JOBS_SHAPE(m::Vote, &V::claim, &V::bid, &V::voter)
-JOBS_SHAPE(EscrowAsk, &V::node, &V::records, &V::as)
+JOBS_SHAPE(Stored, &V::job, &V::record)
+JOBS_SHAPE(EscrowAsk, &V::records, &V::as)
 JOBS_SHAPE(allot::Settlement, &V::job, &V::settled, &V::settled_as, &V::culprits)
-JOBS_SHAPE(Deal, &V::key, &V::blocks)
+JOBS_SHAPE(Deal, &V::job, &V::key, &V::blocks)
+JOBS_SHAPE(Refused, &V::what, &V::times)
+JOBS_SHAPE(Report, &V::doing, &V::refused, &V::last, &V::ends, &V::reconnects, &V::resumed)
+JOBS_SHAPE(Saved, &V::posted, &V::snapshots)
 
 #undef JOBS_SHAPE
 
@@ -236,39 +240,42 @@ auto alternative(std::uint64_t number, const Json& json) -> allot::JobMessage {
     }
 }
 
-constexpr auto version = 2;
+constexpr auto version = 3;
 
 }  // namespace
 
-auto encode(const Letter& letter) -> std::string {
+auto encode(const allot::JobMessage& message) -> std::string {
     return std::visit(
         [&](const auto& body) {
-            return Json::array({version, Writer::write(letter.sender), letter.message.index(), Writer::write(body)})
-                .dump();
+            return Json::array({version, message.index(), Writer::write(body)}).dump();
         },
-        letter.message);
+        message);
 }
-auto decode(const std::string& text) -> std::optional<Letter> {
+auto decode(const std::string& text) -> std::optional<allot::JobMessage> {
     try {
         const auto json = Json::parse(text);
-        if (!json.is_array() || json.size() != 4 || json[0] != version) { return std::nullopt; }
-        return Letter{Reader::read<allot::NodeId>(json[1]), alternative(json[2].get<std::uint64_t>(), json[3])};
+        if (!json.is_array() || json.size() != 3 || json[0] != version) { return std::nullopt; }
+        return alternative(json[1].get<std::uint64_t>(), json[2]);
     } catch (const Json::exception&) { return std::nullopt; } catch (const Malformed&) {
         return std::nullopt;
     }
 }
 
-auto encode(const allot::ResultRecord& record) -> std::string { return Writer::write(record).dump(); }
+auto encode(const Stored& stored) -> std::string { return Writer::write(stored).dump(); }
 auto encode(const EscrowAsk& ask) -> std::string { return Writer::write(ask).dump(); }
 auto encode(const allot::Settlement& settlement) -> std::string { return Writer::write(settlement).dump(); }
 auto encode(const Deal& deal) -> std::string { return Writer::write(deal).dump(); }
-auto decode_result(const std::string& text) -> std::optional<allot::ResultRecord> {
-    return parsed<allot::ResultRecord>(text);
-}
+auto encode(const Report& report) -> std::string { return Writer::write(report).dump(); }
+auto encode(const std::vector<Saved>& saved) -> std::string { return Writer::write(saved).dump(); }
+auto decode_stored(const std::string& text) -> std::optional<Stored> { return parsed<Stored>(text); }
 auto decode_ask(const std::string& text) -> std::optional<EscrowAsk> { return parsed<EscrowAsk>(text); }
 auto decode_settlement(const std::string& text) -> std::optional<allot::Settlement> {
     return parsed<allot::Settlement>(text);
 }
 auto decode_deal(const std::string& text) -> std::optional<Deal> { return parsed<Deal>(text); }
+auto decode_report(const std::string& text) -> std::optional<Report> { return parsed<Report>(text); }
+auto decode_saved(const std::string& text) -> std::optional<std::vector<Saved>> {
+    return parsed<std::vector<Saved>>(text);
+}
 
 }  // namespace jobs
