@@ -3,6 +3,8 @@
 #include <utility>
 #include <variant>
 
+#include "refusals.hpp"
+
 namespace jobs {
 
 namespace m = allot::job_message;
@@ -44,7 +46,7 @@ public:
           random_{options.seed} {}
 
     [[noreturn]] void run() {
-        post_.listen(net + "#");
+        post_.listen("#");  // also to what is said to others alone: the broker must not pass that on
         auto next = now();
         auto report = now();
         for (auto turn = std::uint64_t{0};; ++turn) {
@@ -60,13 +62,18 @@ public:
             attack(turn);
             if (now() < report) { continue; }
             report = now() + 500ms;
-            post_.say(reported + options_.self.name,
-                      encode(Report{"sent " + std::to_string(turn + 1) + " forged messages", {}, {}, {}, 0, 0}));
+            auto report = Report{"sent " + std::to_string(turn + 1) + " forged messages", {}, {}, {}, 0, 0};
+            if (overheard_ > 0) { report.refused.push_back({access_broken, overheard_}); }
+            post_.say(reported + options_.self.name, encode(report));
         }
     }
 
 private:
     void hear(const std::string& sender, const std::string& channel, const std::string& text) {
+        if (!channel.starts_with(net)) {
+            overheard_ += channel.ends_with("/" + options_.self.name) ? 0U : 1U;
+            return;
+        }
         auto message = decode(text);
         if (!message) { return; }
         if (const auto* posted = std::get_if<m::JobPosted>(&*message)) { posted_ = *posted; }
@@ -106,8 +113,8 @@ private:
     void give_back_for_another() {
         for (const auto& item : snapshot_->control->items) {
             if (!item.hold) { continue; }
-            say(queue_, m::LeaseReturned{snapshot_->job, {snapshot_->macro, item.key}, item.hold->holder,
-                                         item.hold->token});
+            say(queue_,
+                m::LeaseReturned{snapshot_->job, {snapshot_->macro, item.key}, item.hold->holder, item.hold->token});
         }
     }
     void end_a_job() {
@@ -155,10 +162,11 @@ private:
     }
     /// Records of an end that never was, with itself as the worker.
     void ask_for_the_escrow() {
-        auto ask = EscrowAsk{{}, {posted_->plan.job(), 1, options_.self.node(), allot::JobOutcome::complete, {}, {}, {}}};
+        auto ask =
+            EscrowAsk{{}, {posted_->plan.job(), 1, options_.self.node(), allot::JobOutcome::complete, {}, {}, {}}};
         for (std::uint32_t i = 0; i < posted_->plan.slicing().macro_count; ++i) {
-            auto record = allot::MacroRecord{ask.as.job, i, 1, options_.self.node(), allot::JobOutcome::complete,
-                                             {},         {}, false, {}, {}};
+            auto record = allot::MacroRecord{
+                ask.as.job, i, 1, options_.self.node(), allot::JobOutcome::complete, {}, {}, false, {}, {}};
             for (std::uint32_t k = 0; k < posted_->plan.slicing().items(); ++k) {
                 const auto digest = allot::RecordHasher{"no work"}.word(i).word(k).finish();
                 record.accepted.push_back({digest, options_.self.node(), options_.self.wallet()});
@@ -191,6 +199,7 @@ private:
     std::optional<m::JobPosted> posted_{};
     std::optional<m::QueueSnapshot> snapshot_{};
     std::string queue_;
+    std::uint64_t overheard_ = 0;
 };
 
 }  // namespace

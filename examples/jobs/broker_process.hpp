@@ -21,7 +21,8 @@ public:
     auto operator=(const BrokerProcess&) -> BrokerProcess& = delete;
     ~BrokerProcess() { kill(); }
 
-    /// Starts it and waits until it listens, at each start on the same port. Throws `std::runtime_error` if it does not.
+    /// Starts it and waits until it listens, at each start on the same port. Throws `std::runtime_error` if it does
+    /// not.
     void start();
     /// Ends it without a warning.
     void kill();

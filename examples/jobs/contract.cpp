@@ -83,8 +83,8 @@ auto Contract::fault_of_ask(const allot::NodeId& sender, const EscrowAsk& ask) c
                 // Dead, it says; the queue has to say so, too.
                 const auto& control = seen_[i].control;
                 if (!control || !control->items[k].closed || control->accepted[k]) { return "record_invalid"; }
-            } else if (result != nullptr && (result->key != key || result->node != accepted.node ||
-                                             result->wallet != accepted.wallet)) {
+            } else if (result != nullptr &&
+                       (result->key != key || result->node != accepted.node || result->wallet != accepted.wallet)) {
                 return "record_invalid";
             } else if (result != nullptr && (!dealt_.contains(key) || !dealt_.at(key).contains(result->node))) {
                 return "result_unleased";  // it never had the blocks, so it cannot have computed them
@@ -127,8 +127,7 @@ auto Contract::sampled(const allot::MacroRecord& record) const -> std::vector<al
     }
     auto picks = std::vector<allot::Pick>{};
     for (std::uint32_t i = 0; i < samples_; ++i) {
-        const auto draw =
-            allot::RecordHasher{"sample"}.hash(seed_.bytes()).hash(record.digest).word(i).finish();
+        const auto draw = allot::RecordHasher{"sample"}.hash(seed_.bytes()).hash(record.digest).word(i).finish();
         auto number = std::uint64_t{0};
         for (std::size_t byte = 0; byte < 8; ++byte) { number = (number << 8U) | draw[byte]; }
         number %= slicing.blocks_per_macro();
@@ -198,8 +197,7 @@ void Contract::pay(const std::vector<allot::MacroRecord>& records) {
             ++book_.payments[{record.macro, k}];
         }
     }
-    const auto split =
-        allot::split_escrow(allot::Amount{deposit}, shares, static_cast<std::uint32_t>(shares.size()));
+    const auto split = allot::split_escrow(allot::Amount{deposit}, shares, static_cast<std::uint32_t>(shares.size()));
     for (const auto& [wallet, amount] : split->paid) {
         book_.paid[wallet].units = book_.paid[wallet].units + amount.units;
     }
@@ -216,8 +214,7 @@ auto Contract::notices() const -> std::vector<allot::JobMessage> {
         return all;
     }
     for (const auto& [digest, rejection] : rejected_) {
-        all.push_back(
-            m::MacroNews{plan().job(), rejection.key.macro, allot::NodeId{dapp_name}, 0, 0, {}, {rejection}});
+        all.push_back(m::MacroNews{plan().job(), rejection.key.macro, allot::NodeId{dapp_name}, 0, 0, {}, {rejection}});
     }
     return all;
 }

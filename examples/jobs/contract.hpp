@@ -23,7 +23,8 @@ public:
 
     static constexpr std::uint64_t deposit = 10'000;
 
-    // ---- what it hears, of senders that are proven; the text says why something is refused, if it is --------------------
+    // ---- what it hears, of senders that are proven; the text says why something is refused, if it is
+    // --------------------
 
     using Refusal = std::optional<std::string>;
 
@@ -40,7 +41,8 @@ public:
     /// Returns what it tells all members again and again: the plan, the rejections, the end.
     [[nodiscard]] auto notices() const -> std::vector<allot::JobMessage>;
 
-    // ---- what it knows -------------------------------------------------------------------------------------------------
+    // ---- what it knows
+    // -------------------------------------------------------------------------------------------------
 
     /// The state of one MacroJob, from the last control received.
     struct Seen {
@@ -86,7 +88,8 @@ private:
     [[nodiscard]] auto judged(const std::vector<allot::MacroRecord>& records) const
         -> std::optional<std::vector<allot::Rejection>>;
     [[nodiscard]] auto wrong_in(const allot::MacroRecord& record,
-                                const std::vector<const allot::ResultRecord*>& results) const -> std::set<std::uint32_t>;
+                                const std::vector<const allot::ResultRecord*>& results) const
+        -> std::set<std::uint32_t>;
     void pay(const std::vector<allot::MacroRecord>& records);
 
     const SigningKey& key_;

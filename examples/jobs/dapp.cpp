@@ -6,6 +6,15 @@
 #include "refusals.hpp"
 
 namespace jobs {
+namespace {
+
+auto sum_of(const std::vector<Refused>& all) -> std::uint64_t {
+    auto sum = std::uint64_t{0};
+    for (const auto& refused : all) { sum += refused.times; }
+    return sum;
+}
+
+}  // namespace
 
 Dapp::Dapp(std::vector<Contract>& contracts, const std::string& password, int port, const SigningKey& key,
            const Keyring& ring)
@@ -43,7 +52,7 @@ void Dapp::hear(const std::string& sender, const std::string& channel, const std
         if (refusal) { refuse(*refusal, "a result of " + sender); }
         return;
     }
-    if (!channel.starts_with(net)) { return refuse("author_wrong", "a letter of " + sender + " on " + channel); }
+    if (!channel.starts_with(net)) { return refuse(access_broken, "a letter of " + sender + " on " + channel); }
     const auto message = decode(text);
     if (!message) { return refuse("malformed", "something of " + sender); }
     const auto* job = allot::job_named(*message);
@@ -83,6 +92,9 @@ void Dapp::hear_report(const std::string& sender, const std::string& text) {
     if (!report) { return; }
     auto& known = reports_[sender];
     if (!report->last.empty() && report->last != known.last) { show(report->last); }
+    if (sum_of(report->refused) < sum_of(known.refused)) {  // it began anew, and so did its counts
+        for (const auto& refused : known.refused) { earlier_[sender][refused.what] += refused.times; }
+    }
     known = *report;
 }
 
@@ -123,6 +135,9 @@ auto Dapp::refused(const std::vector<std::string>& whose) const -> std::map<std:
         const auto report = reports_.find(name);
         if (report == reports_.end()) { continue; }
         for (const auto& refused : report->second.refused) { all[refused.what] += refused.times; }
+        if (const auto earlier = earlier_.find(name); earlier != earlier_.end()) {
+            for (const auto& [what, times] : earlier->second) { all[what] += times; }
+        }
     }
     return all;
 }

@@ -24,7 +24,7 @@ public:
     [[nodiscard]] auto contracts() const -> const std::vector<Contract>& { return contracts_; }
     [[nodiscard]] auto reports() const -> const std::map<std::string, Report>& { return reports_; }
     [[nodiscard]] auto holds(const std::string& name) const -> bool;
-    /// True if a member works in one of the jobs, and what it says of its ends is what the contracts settled.
+    /// True if a member knows the end of each job, as its contract settled it.
     [[nodiscard]] auto knows_all_ends(const std::string& name) const -> bool;
     [[nodiscard]] auto reconnects() const -> int { return post_.reconnects(); }
 
@@ -45,6 +45,7 @@ private:
     std::vector<Contract>& contracts_;
     Post post_;
     std::map<std::string, Report> reports_;
+    std::map<std::string, std::map<std::string, std::uint64_t>> earlier_;  // what a member refused before it was killed
     std::map<std::string, std::uint64_t> refused_;
     std::deque<std::string> last_;
     allot::TimePoint tell_at_{};

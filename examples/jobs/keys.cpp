@@ -33,8 +33,8 @@ auto Keyring::knows(const std::string& name) const -> bool {
     return std::any_of(keys_.begin(), keys_.end(), [&](const auto& entry) { return entry.first.text() == name; });
 }
 
-auto Keyring::proves(const allot::NodeId& author, const allot::Hash256& digest,
-                     const allot::Signature& signature) const -> bool {
+auto Keyring::proves(const allot::NodeId& author, const allot::Hash256& digest, const allot::Signature& signature) const
+    -> bool {
     const auto key = keys_.find(author);
     if (key == keys_.end() || signature.size() != crypto_sign_BYTES) { return false; }
     const auto text = std::string{signature.begin(), signature.end()};

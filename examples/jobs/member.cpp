@@ -9,6 +9,8 @@
 #include <utility>
 #include <variant>
 
+#include <fmt/format.h>
+
 #include "adversary.hpp"
 #include "common.hpp"
 #include "disk.hpp"
@@ -230,7 +232,10 @@ private:
         auto report = Report{
             "looks for work", refusals_.counts(), refusals_.last(), {}, static_cast<std::uint32_t>(post_.reconnects()),
             resumed_};
-        if (doing_) { report.doing = "works"; }
+        if (doing_) {
+            report.doing = fmt::format("{}, MicroJob {}.{}: {}/{}", doing_->job.text(), doing_->key.macro,
+                                       doing_->key.micro, doing_->hashes.size(), doing_->blocks.size());
+        }
         for (const auto& job : jobs_) {
             if (const auto* final = processor_.final_record(job)) { report.ends.push_back(final->digest); }
         }

@@ -37,8 +37,11 @@ inline auto sixteen(std::uint32_t adversaries) -> std::vector<Member> {
         std::string name;
         Role role;
     };
-    const auto liars = std::array<Liar, adversaries_max>{
-        {{"eve", Role::cheat}, {"mia", Role::cheat}, {"ned", Role::cheat}, {"mal", Role::forger}, {"tom", Role::thief}}};
+    const auto liars = std::array<Liar, adversaries_max>{{{"eve", Role::cheat},
+                                                          {"mia", Role::cheat},
+                                                          {"ned", Role::cheat},
+                                                          {"mal", Role::forger},
+                                                          {"tom", Role::thief}}};
     auto all = std::vector<Member>{};
     for (const auto* name : names) {
         auto member = Member{name};

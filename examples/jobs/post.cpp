@@ -58,8 +58,7 @@ void Post::poll(int wait_ms, const Hear& hear, const Refuse& refuse) {
         }
         const auto signature = from_hex(envelope.substr(end + 1, signature_digits));
         const auto text = envelope.substr(end + signature_digits + 2);
-        if (!signature ||
-            !ring_.proves(allot::NodeId{name}, digest_of_letter(channel, name, text), *signature)) {
+        if (!signature || !ring_.proves(allot::NodeId{name}, digest_of_letter(channel, name, text), *signature)) {
             return refuse(name, channel);
         }
         hear(name, channel, text);

@@ -14,10 +14,13 @@ namespace jobs {
 
 /// A message's kind, for the view.
 inline auto kind_of(const allot::JobMessage& message) -> std::string {
-    constexpr auto names =
-        std::array{"QueueSnapshot", "OwnershipRequest", "ResultFound", "RenewalRequest", "LeaseReturned",
-                   "JobsQuery",     "JobPosted",        "MacrosQuery", "MacroNews",      "MicroDone",
-                   "JobEnded",      "ClaimIntent",      "VoteRequest", "Vote"};
+    constexpr auto names = std::array{"QueueSnapshot", "OwnershipRequest",
+                                      "ResultFound",   "RenewalRequest",
+                                      "LeaseReturned", "JobsQuery",
+                                      "JobPosted",     "MacrosQuery",
+                                      "MacroNews",     "MicroDone",
+                                      "JobEnded",      "ClaimIntent",
+                                      "VoteRequest",   "Vote"};
     static_assert(names.size() == std::variant_size_v<allot::JobMessage>);
     return names[message.index()];
 }
@@ -42,6 +45,9 @@ inline auto attack_of(allot::JobError error) -> std::optional<std::string> {
         default: return std::nullopt;
     }
 }
+
+/// The reason for what the broker's access list should have refused; it must never be counted.
+inline const auto access_broken = std::string{"access_list_broken"};
 
 /// What somebody refused: how often, by its reason, and the last one in words.
 class Refusals {

@@ -47,22 +47,42 @@ auto macro_line(std::size_t job, std::size_t macro, const Contract::Seen& seen) 
     return text + (seen.ended ? " | all" : "");
 }
 
-/// What a member does, in words.
-auto doing(const Member& member, const Dapp& dapp, const Crew& crew, const Scene& scene) -> std::string {
-    const auto named = std::any_of(dapp.contracts().begin(), dapp.contracts().end(), [&](const auto& contract) {
-        return contract.culprits().contains(member.name);
-    });
+/// What a member does, in words; `coarse` leaves out what changes all the time.
+auto doing(const Member& member, const Dapp& dapp, const Crew& crew, const Scene& scene, bool coarse = false)
+    -> std::string {
+    const auto named = std::any_of(dapp.contracts().begin(), dapp.contracts().end(),
+                                   [&](const auto& contract) { return contract.culprits().contains(member.name); });
     const auto report = dapp.reports().find(member.name);
     const auto fate = scene.fates.find(member.name);
     auto text = std::string{"is not here yet"};
-    if (crew.runs(member.name)) { text = report == dapp.reports().end() ? "starts" : report->second.doing; }
+    if (crew.runs(member.name)) {
+        text = report == dapp.reports().end() ? "starts" : coarse ? "takes part" : report->second.doing;
+    }
     if (fate != scene.fates.end()) { text = fate->second; }
-    if (named) { text = "NAMED: its blocks were wrong"; }
+    if (named) { text = "NAMED: wrong blocks"; }
     return text;
 }
 
 auto called(const Member& member) -> std::string {
     return member.role == Role::honest ? member.name : member.name + " (" + name_of(member.role) + ")";
+}
+
+/// Colours a few words; the rest stays as the terminal has it.
+auto coloured(std::string line) -> std::string {
+    const auto colour = [&](const std::string& word, const std::string& code) {
+        for (auto at = line.find(word); at != std::string::npos; at = line.find(word, at)) {
+            const auto shown = "\x1b[" + code + "m" + word + "\x1b[0m";
+            line.replace(at, word.size(), shown);
+            at += shown.size();
+        }
+    };
+    colour("KILLED", "1;31");
+    colour("NAMED", "1;31");
+    colour("refused", "33");
+    colour("Refused", "1;33");
+    colour("done ", "32");
+    colour("ended, paid", "1;32");
+    return line;
 }
 
 auto reporters(const Crew& crew) -> std::vector<std::string> {
@@ -113,7 +133,7 @@ auto View::frame(const Dapp& dapp, const Crew& crew, const Scene& scene, Size si
         auto line = std::string{};
         for (auto i = row; i < crew.members().size(); i += rows) {
             const auto& member = crew.members()[i];
-            const auto text = fmt::format("{:<12}{}", called(member), doing(member, dapp, crew, scene));
+            const auto text = fmt::format("{:<13}{}", called(member), doing(member, dapp, crew, scene));
             line += fmt::format("{:<{}.{}} ", text, width - 1, width - 1);
         }
         lines.push_back(line);
@@ -126,29 +146,25 @@ auto View::frame(const Dapp& dapp, const Crew& crew, const Scene& scene, Size si
         counts.back() += text;
         sum += times;
     }
-    lines.push_back(fmt::format("Refused by the honest so far: {}. The last ones:", sum));
-    const auto& last = dapp.last_refusals();
-    const auto used = lines.size() + counts.size() + 1;  // and the cursor's
-    const auto room = size.rows > used ? size.rows - used : 0;
-    for (auto i = last.size() - std::min(room, last.size()); i < last.size(); ++i) { lines.push_back("  " + last[i]); }
+    lines.push_back(fmt::format("Refused by the honest so far: {} messages", sum));
     lines.insert(lines.end(), counts.begin(), counts.end());
+    const auto& last = dapp.last_refusals();
+    const auto used = lines.size() + 1;  // and the cursor's
+    const auto room = size.rows > used ? size.rows - used : 0;
+    for (auto i = last.size() - std::min(room, last.size()); i < last.size(); ++i) { lines.push_back("> " + last[i]); }
     return lines;
 }
 
 void View::draw_frame(const std::vector<std::string>& lines, Size size) const {
     auto out = std::string{"\x1b[H"};
     const auto rows = std::min(lines.size(), size.rows - 1);
-    for (std::size_t i = 0; i < rows; ++i) { out += lines[i].substr(0, size.columns) + "\x1b[K\n"; }
+    for (std::size_t i = 0; i < rows; ++i) { out += coloured(lines[i].substr(0, size.columns)) + "\x1b[K\n"; }
     fmt::print("{}\x1b[J", out);
 }
 
 void View::print_news(const Dapp& dapp, const Crew& crew, const Scene& scene) {
     auto news = std::map<std::string, std::string>{{"broker", scene.broker}};
-    for (const auto& member : crew.members()) {
-        const auto text = doing(member, dapp, crew, scene);
-        const auto moves = text == "works" || text == "looks for work" || text.starts_with("sent ");
-        news[called(member)] = moves ? "takes part" : text;
-    }
+    for (const auto& member : crew.members()) { news[called(member)] = doing(member, dapp, crew, scene, true); }
     for (std::size_t job = 0; job < dapp.contracts().size(); ++job) {
         const auto& contract = dapp.contracts()[job];
         const auto [done, all] = contract.progress();
