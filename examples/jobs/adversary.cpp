@@ -56,7 +56,7 @@ public:
                     [&](const std::string& sender, const std::string& channel, const std::string& text) {
                         hear(sender, channel, text);
                     },
-                    [](const std::string&, const std::string&) {});
+                    [](const std::string&) {});
             }
             next = now() + 60ms;
             attack(turn);

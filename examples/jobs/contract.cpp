@@ -86,8 +86,6 @@ auto Contract::fault_of_ask(const allot::NodeId& sender, const EscrowAsk& ask) c
             } else if (result != nullptr &&
                        (result->key != key || result->node != accepted.node || result->wallet != accepted.wallet)) {
                 return "record_invalid";
-            } else if (result != nullptr && (!dealt_.contains(key) || !dealt_.at(key).contains(result->node))) {
-                return "result_unleased";  // it never had the blocks, so it cannot have computed them
             }
         }
     }
@@ -150,7 +148,7 @@ auto Contract::judged(const std::vector<allot::MacroRecord>& records) const
         for (std::uint32_t k = 0; k < results.size(); ++k) {
             if (const auto known = rejected_.find(results[k]->digest); known != rejected_.end()) {
                 rejected.push_back(known->second);
-            } else if (wrong.contains(k) || culprits_.contains(results[k]->node.text())) {
+            } else if (wrong.contains(k) || !was_dealt(*results[k]) || culprits_.contains(results[k]->node.text())) {
                 rejected.push_back(rejection_of(*results[k], allot::RejectReason::culprit));
                 rejected.back().author = allot::NodeId{dapp_name};
                 rejected.back().signature = key_.sign(digest_of(plan().job(), rejected.back()));
@@ -158,6 +156,12 @@ auto Contract::judged(const std::vector<allot::MacroRecord>& records) const
         }
     }
     return rejected;
+}
+
+/// A result of a member that never had the blocks cannot be computed, whatever its hashes are.
+auto Contract::was_dealt(const allot::ResultRecord& result) const -> bool {
+    const auto to = dealt_.find(result.key);
+    return to != dealt_.end() && to->second.contains(result.node);
 }
 
 auto Contract::settle(const allot::NodeId& sender, const EscrowAsk& ask, std::optional<allot::Settlement>& answer)

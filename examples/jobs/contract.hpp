@@ -90,6 +90,7 @@ private:
     [[nodiscard]] auto wrong_in(const allot::MacroRecord& record,
                                 const std::vector<const allot::ResultRecord*>& results) const
         -> std::set<std::uint32_t>;
+    [[nodiscard]] auto was_dealt(const allot::ResultRecord& result) const -> bool;
     void pay(const std::vector<allot::MacroRecord>& records);
 
     const SigningKey& key_;

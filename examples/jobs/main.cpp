@@ -156,7 +156,7 @@ private:
             scene_.broker = fmt::format("was killed at {:.1f} s, and runs again since {:.1f} s",
                                         seconds(*broker_killed_ - began_), seconds(jobs::now() - began_));
             crew_->start(reborn_);
-            scene_.fates[reborn_] = "was killed, is back with its disk";
+            scene_.fates[reborn_] = "back with its disk";
         }
     }
     [[nodiscard]] auto half_done() const -> bool {
@@ -203,9 +203,10 @@ private:
         for (const auto& note : notes) { print_wrapped(note + "."); }
         for (const auto& fault : faults) { fmt::print("WRONG: {}\n", fault); }
         if (faults.empty()) {
-            fmt::print("After {:.1f} s: nothing is lost, nothing was paid twice, and all was verified first.\n",
+            fmt::print("After {:.1f} s: nothing is lost, nothing was paid twice, and all was verified.\n",
                        seconds(jobs::now() - began_));
         } else {
+            for (const auto& line : jobs::View::macro_lines(*dapp_)) { fmt::print("{}\n", line); }
             fmt::print("The same again: --seed {} --adversaries {}\n", options_.seed, options_.adversaries);
         }
         return faults.empty() ? 0 : 1;

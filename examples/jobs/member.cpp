@@ -63,9 +63,7 @@ public:
                 [&](const std::string& sender, const std::string& channel, const std::string& text) {
                     hear(sender, channel, text);
                 },
-                [&](const std::string& sender, const std::string& channel) {
-                    refuse("author_unproven", "a letter in the name of " + sender + " on " + channel);
-                });
+                [&](const std::string& named) { refuse("author_unproven", "a letter in the name of " + named); });
             follow(processor_.tick(now()));
             work();
             ask_escrow();

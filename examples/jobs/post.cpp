@@ -51,15 +51,15 @@ void Post::poll(int wait_ms, const Hear& hear, const Refuse& refuse) {
     broker_.poll(wait_ms, [&](const std::string& channel, const std::string& envelope) {
         const auto end = envelope.find('\n');
         const auto name = envelope.substr(0, end);
-        if (end == std::string::npos || !ring_.knows(name)) { return refuse("a stranger", channel); }
+        if (end == std::string::npos || !ring_.knows(name)) { return refuse("a stranger"); }
         if (name == name_) { return; }  // its own, or one that claims to be: it knows what it said
         if (envelope.size() < end + signature_digits + 2 || envelope[end + signature_digits + 1] != '\n') {
-            return refuse(name, channel);
+            return refuse(name);
         }
         const auto signature = from_hex(envelope.substr(end + 1, signature_digits));
         const auto text = envelope.substr(end + signature_digits + 2);
         if (!signature || !ring_.proves(allot::NodeId{name}, digest_of_letter(channel, name, text), *signature)) {
-            return refuse(name, channel);
+            return refuse(name);
         }
         hear(name, channel, text);
     });

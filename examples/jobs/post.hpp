@@ -16,8 +16,8 @@ namespace jobs {
 class Post {
 public:
     using Hear = std::function<void(const std::string& sender, const std::string& channel, const std::string& text)>;
-    /// Hears of an envelope whose sender is not the one that it names; `sender` is a member's name, or "a stranger".
-    using Refuse = std::function<void(const std::string& sender, const std::string& channel)>;
+    /// Hears of an envelope whose sender is not the one that it names, which is a member's name, or "a stranger".
+    using Refuse = std::function<void(const std::string& named)>;
 
     Post(const std::string& name, const std::string& password, int port, const SigningKey& key, const Keyring& ring)
         : name_{name}, broker_{name, password, port}, key_{key}, ring_{ring} {}

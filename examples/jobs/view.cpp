@@ -105,6 +105,15 @@ auto View::size() -> Size {
     return {window.ws_col, window.ws_row};
 }
 
+auto View::macro_lines(const Dapp& dapp) -> std::vector<std::string> {
+    auto lines = std::vector<std::string>{};
+    for (std::size_t job = 0; job < dapp.contracts().size(); ++job) {
+        const auto& seen = dapp.contracts()[job].seen();
+        for (std::size_t m = 0; m < seen.size(); ++m) { lines.push_back(macro_line(job, m, seen[m])); }
+    }
+    return lines;
+}
+
 void View::draw(const Dapp& dapp, const Crew& crew, const Scene& scene) {
     if (live_) {
         draw_frame(frame(dapp, crew, scene, size()), size());

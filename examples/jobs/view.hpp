@@ -23,6 +23,9 @@ class View {
 public:
     explicit View(bool live);
 
+    /// Returns a line for each MacroJob of all jobs, for whoever looks for a fault.
+    [[nodiscard]] static auto macro_lines(const Dapp& dapp) -> std::vector<std::string>;
+
     void draw(const Dapp& dapp, const Crew& crew, const Scene& scene);
 
 private:
