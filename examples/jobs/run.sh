@@ -1,8 +1,8 @@
 #!/bin/sh
-# Installs missing packages, builds examples/jobs, and runs two jobs over a broker (mosquitto) that it starts: sixteen
-# members with Ed25519 keys, three who cheat together, one who forges messages, one who steals hashes, one who is killed,
-# one who comes late; and the broker is killed in the middle. Debian 12, Ubuntu 22.04 or later. Ends by itself within
-# three minutes; the status is 0 if nothing is lost, paid twice, or paid without having been verified.
+# Installs missing packages, builds examples/jobs, and runs two jobs over a broker (mosquitto) that it starts. Of sixteen
+# members three cheat together, one forges messages, one steals hashes, one is killed, and one comes late; and the broker
+# is killed in the middle. Debian 12, Ubuntu 22.04 or later. Ends by itself within three minutes; the status is 0 if
+# nothing is lost, paid twice, or paid without having been verified.
 #
 #     sh examples/jobs/run.sh --adversaries 0 --seed 7 --no-view
 #
