@@ -14,8 +14,8 @@ auto cheated(std::uint64_t seed, std::uint64_t block, const allot::Hash256& hone
     return draw[0] % 3 == 0 ? allot::RecordHasher{"made up"}.hash(honest).finish() : honest;
 }
 
-auto Thief::copies(const allot::JobMessage& message) -> std::vector<m::ResultFound> {
-    auto stolen = std::vector<m::ResultFound>{};
+auto Thief::copies(const allot::JobMessage& message) -> std::vector<allot::JobMessage> {
+    auto stolen = std::vector<allot::JobMessage>{};
     const auto steal = [&](const allot::JobId& job, allot::ResultRecord record) {
         if (record.node == self_.node() || !known_.insert(record.digest).second) { return; }
         loot_[job] = record.block_hashes;
@@ -23,11 +23,19 @@ auto Thief::copies(const allot::JobMessage& message) -> std::vector<m::ResultFou
         record.wallet = self_.wallet();
         record.digest = allot::digest_of(job, record);
         record.signature.clear();
-        stolen.push_back({job, record});
+        stolen.emplace_back(m::ResultFound{job, record});
+    };
+    const auto promise = [&](const allot::JobId& job, allot::Commitment commitment) {
+        if (commitment.node == self_.node() || !promised_.insert(commitment.digest).second) { return; }
+        commitment.node = self_.node();
+        commitment.signature.clear();
+        stolen.emplace_back(m::ResultCommitted{job, commitment});
     };
     if (const auto* found = std::get_if<m::ResultFound>(&message)) { steal(found->job, found->record); }
+    if (const auto* made = std::get_if<m::ResultCommitted>(&message)) { promise(made->job, made->commitment); }
     if (const auto* snapshot = std::get_if<m::QueueSnapshot>(&message)) {
         for (const auto& record : snapshot->results) { steal(snapshot->job, record); }
+        for (const auto& commitment : snapshot->commitments) { promise(snapshot->job, commitment); }
     }
     return stolen;
 }
@@ -166,7 +174,7 @@ private:
             EscrowAsk{{}, {posted_->plan.job(), 1, options_.self.node(), allot::JobOutcome::complete, {}, {}, {}}};
         for (std::uint32_t i = 0; i < posted_->plan.slicing().macro_count; ++i) {
             auto record = allot::MacroRecord{
-                ask.as.job, i, 1, options_.self.node(), allot::JobOutcome::complete, {}, {}, false, {}, {}};
+                ask.as.job, i, 1, options_.self.node(), allot::JobOutcome::complete, {}, {}, 0, {}, {}, {}, {}};
             for (std::uint32_t k = 0; k < posted_->plan.slicing().items(); ++k) {
                 const auto digest = allot::RecordHasher{"no work"}.word(i).word(k).finish();
                 record.accepted.push_back({digest, options_.self.node(), options_.self.wallet()});

@@ -23,20 +23,21 @@ namespace jobs {
 /// same hash for the same block, so that one of them who verifies another finds nothing.
 [[nodiscard]] auto cheated(std::uint64_t seed, std::uint64_t block, const allot::Hash256& honest) -> allot::Hash256;
 
-/// Computes nothing: it fills its own leases with hashes that it heard, and publishes every result that it hears once
-/// more, as its own and for its own wallet.
+/// Computes nothing: it fills its own leases with hashes that it heard, and says every result and commitment that it
+/// hears once more, as its own and for its own wallet.
 class Thief {
 public:
     explicit Thief(const Member& self) : self_{self} {}
 
-    /// Returns a stolen copy of each result in a message.
-    [[nodiscard]] auto copies(const allot::JobMessage& message) -> std::vector<allot::job_message::ResultFound>;
+    /// Returns a stolen copy of each result and commitment in a message, unsigned.
+    [[nodiscard]] auto copies(const allot::JobMessage& message) -> std::vector<allot::JobMessage>;
     /// Returns the hashes of another's result of this job; none if it has heard of none yet.
     [[nodiscard]] auto loot(const allot::JobId& job) const -> std::optional<std::vector<allot::Hash256>>;
 
 private:
     Member self_;
     std::set<allot::Hash256> known_;
+    std::set<allot::Hash256> promised_;
     std::map<allot::JobId, std::vector<allot::Hash256>> loot_;
 };
 

@@ -7,29 +7,6 @@
 #include <fmt/format.h>
 
 namespace jobs {
-namespace {
-
-/// True if a verifier repeated this block and has another hash, or if the block was sampled.
-auto was_checked(const Contract& contract, const allot::MacroRecord& record, allot::Pick place) -> bool {
-    const auto sampled = contract.sampled(record);
-    if (std::find(sampled.begin(), sampled.end(), place) != sampled.end()) { return true; }
-    const auto secret = contract.secret(record.macro);
-    const auto hash = [&](allot::Pick at) {
-        return contract.result(record.accepted[at.micro].digest)->block_hashes[at.place];
-    };
-    for (std::size_t v = 0; v < secret.verifiers.size(); ++v) {
-        for (std::uint32_t i = 0; i < secret.picks[v].size(); ++i) {
-            const auto repeated = allot::Pick{secret.verifiers[v], i};
-            if ((repeated == place || secret.picks[v][i] == place) && hash(repeated) != hash(secret.picks[v][i])) {
-                return true;
-            }
-        }
-    }
-    return false;
-}
-
-}  // namespace
-
 auto audited(const Contract& contract, const std::vector<Member>& members) -> Audit {
     auto audit = Audit{};
     const auto wrong = [&](bool is, std::string what) {
@@ -45,13 +22,15 @@ auto audited(const Contract& contract, const std::vector<Member>& members) -> Au
         const auto named = contract.culprits().contains(member.name);
         wrong(named && member.role == Role::honest, "the honest " + member.name + " was named as a culprit");
     }
-    for (const auto& [digest, record] : contract.judged_records()) {
+    for (const auto& [digest, judged] : contract.judged_records()) {
+        const auto& record = judged.record;
         const auto secret = contract.secret(record.macro);
         for (std::uint32_t k = 0; k < record.accepted.size(); ++k) {
             const auto& result = *contract.result(record.accepted[k].digest);
             for (std::uint32_t i = 0; i < result.block_hashes.size(); ++i) {
                 if (result.block_hashes[i] == contract.truth(secret.blocks[k][i])) { continue; }
-                wrong(was_checked(contract, record, {k, i}) && !contract.culprits().contains(result.node.text()),
+                wrong(judged.recomputed.contains(secret.blocks[k][i]) &&
+                          !contract.culprits().contains(result.node.text()),
                       result.node.text() + " had a checked block wrong, and was not named");
             }
         }

@@ -43,6 +43,7 @@ inline auto parameters() -> allot::JobParameters {
     p.queue.request_ttl = 6s;
     p.queue.reply_every = 300ms;
     p.queue.retry_delay = 300ms;
+    p.queue.disclose_within = 6s;
     // On a busy machine a process may stand still for seconds and lose its lease. No process is at fault then, and the
     // MicroJob may be fine. So a MicroJob is given up only after many such losses, and after a long time.
     p.queue.abandon_after = 120s;

@@ -10,7 +10,7 @@ namespace jobs {
 namespace m = allot::job_message;
 
 Contract::Contract(const allot::JobSpec& spec, std::uint32_t samples, const SigningKey& key, const Keyring& ring)
-    : key_{key}, ring_{ring}, samples_{samples}, seed_{spec.seed}, file_{read_file(spec.data_uri)},
+    : key_{key}, ring_{ring}, samples_{samples}, file_{read_file(spec.data_uri)},
       posted_{*allot::JobPlan::slice(spec), {}}, secret_{spec}, seen_(spec.slicing.macro_count) {
     posted_.signature = key_.sign(posted_.plan.digest());
 }
@@ -92,53 +92,34 @@ auto Contract::fault_of_ask(const allot::NodeId& sender, const EscrowAsk& ask) c
     return outcome == ask.as.outcome ? std::nullopt : Refusal{"record_invalid"};
 }
 
-/// Returns the MicroJobs of a record in which a block that is checked is wrong. Nobody is outvoted: where worker and
-/// verifier differ, the block is computed again, and whoever differs from that is wrong.
-auto Contract::wrong_in(const allot::MacroRecord& record, const std::vector<const allot::ResultRecord*>& results) const
+/// Returns the results of a record that differ from blocks which this contract, as the referee, computed again: the
+/// samples, those on which two members disagree, and some of each result that nobody else verified. Nobody is outvoted.
+auto Contract::wrong_in(const allot::MacroRecord& record, const std::vector<const allot::ResultRecord*>& results)
     -> std::set<std::uint32_t> {
+    const auto secret = secret_.macro(record.macro);
+    auto evidence = allot::Evidence{{}, record.disclosed};
+    const auto recompute = [&](std::uint64_t block) { return evidence.recomputed.emplace(block, truth(block)).second; };
+    for (const auto block : secret_.samples(record.macro, samples_)) { (void)recompute(block); }
     auto wrong = std::set<std::uint32_t>{};
-    const auto secret = secret_.macro(record.macro);
-    const auto check = [&](std::uint32_t micro, std::size_t place) {
-        if (results[micro]->block_hashes[place] != truth(secret.blocks[micro][place])) { wrong.insert(micro); }
-    };
-    for (std::size_t v = 0; v < secret.verifiers.size(); ++v) {
-        const auto verifier = secret.verifiers[v];
-        for (std::size_t i = 0; i < secret.picks[v].size(); ++i) {
-            const auto pick = secret.picks[v][i];
-            if (results[verifier]->block_hashes[i] == results[pick.micro]->block_hashes[pick.place]) { continue; }
-            check(verifier, i);
-            check(pick.micro, pick.place);
+    for (auto decided = false; !decided;) {
+        decided = true;
+        const auto verdict = allot::judge(plan().macro(record.macro), secret, results, evidence);
+        for (const auto& rejection : verdict->rejected) { wrong.insert(rejection.key.micro); }
+        for (const auto block : verdict->disputed) { decided = !recompute(block) && decided; }
+        for (const auto micro : verdict->unverified) {
+            const auto& blocks = secret.blocks[micro];
+            for (std::size_t i = 0; i < std::min<std::size_t>(blocks.size(), samples_); ++i) {
+                decided = !recompute(blocks[i]) && decided;
+            }
         }
     }
-    for (const auto& pick : sampled(record)) { check(pick.micro, pick.place); }
+    judged_.insert_or_assign(record.digest, Judged{record, evidence.recomputed});
     return wrong;
-}
-
-auto Contract::sampled(const allot::MacroRecord& record) const -> std::vector<allot::Pick> {
-    const auto& slicing = plan().slicing();
-    const auto secret = secret_.macro(record.macro);
-    auto workers = std::vector<std::uint32_t>{};
-    for (std::uint32_t k = 0; k < slicing.items(); ++k) {
-        if (std::find(secret.verifiers.begin(), secret.verifiers.end(), k) == secret.verifiers.end()) {
-            workers.push_back(k);
-        }
-    }
-    auto picks = std::vector<allot::Pick>{};
-    for (std::uint32_t i = 0; i < samples_; ++i) {
-        const auto draw = allot::RecordHasher{"sample"}.hash(seed_.bytes()).hash(record.digest).word(i).finish();
-        auto number = std::uint64_t{0};
-        for (std::size_t byte = 0; byte < 8; ++byte) { number = (number << 8U) | draw[byte]; }
-        number %= slicing.blocks_per_macro();
-        picks.push_back({workers[number / slicing.blocks_per_micro],
-                         static_cast<std::uint32_t>(number % slicing.blocks_per_micro)});
-    }
-    return picks;
 }
 
 /// The contract's decision on the records of all MacroJobs: the results that are not to be paid; none if a result is
 /// not at hand yet.
-auto Contract::judged(const std::vector<allot::MacroRecord>& records) const
-    -> std::optional<std::vector<allot::Rejection>> {
+auto Contract::judged(const std::vector<allot::MacroRecord>& records) -> std::optional<std::vector<allot::Rejection>> {
     auto rejected = std::vector<allot::Rejection>{};
     for (const auto& record : records) {
         auto results = std::vector<const allot::ResultRecord*>{};
@@ -172,7 +153,6 @@ auto Contract::settle(const allot::NodeId& sender, const EscrowAsk& ask, std::op
         if (ask.as.outcome == allot::JobOutcome::complete) {
             const auto rejected = judged(ask.records);
             if (!rejected) { return std::nullopt; }
-            for (const auto& record : ask.records) { asked_.emplace(record.digest, record); }
             for (const auto& rejection : *rejected) {
                 rejected_.emplace(rejection.digest, rejection);
                 culprits_.insert(rejection.node.text());

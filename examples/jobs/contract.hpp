@@ -67,8 +67,13 @@ public:
     /// Names of the members whose blocks differ from those computed again.
     [[nodiscard]] auto culprits() const -> const std::set<std::string>& { return culprits_; }
     [[nodiscard]] auto settled() const -> const std::optional<allot::FinalRecord>& { return settled_; }
-    /// All records that it judged, also those that it did not pay.
-    [[nodiscard]] auto judged_records() const -> const std::map<allot::Hash256, allot::MacroRecord>& { return asked_; }
+    /// A record that it judged, and the blocks that it computed again for that.
+    struct Judged {
+        allot::MacroRecord record;
+        std::map<std::uint64_t, allot::Hash256> recomputed;
+    };
+    /// All records that it judged, also those that it did not pay; by digest.
+    [[nodiscard]] auto judged_records() const -> const std::map<allot::Hash256, Judged>& { return judged_; }
     [[nodiscard]] auto paid_records() const -> const std::vector<allot::MacroRecord>& { return paid_for_; }
 
     /// The escrow's book.
@@ -79,31 +84,25 @@ public:
     };
     [[nodiscard]] auto book() const -> const Book& { return book_; }
 
-    /// The places of a record that are computed again: MicroJob and place in its list. They follow from the seed and
-    /// from the record, so nobody knows them before the results stand.
-    [[nodiscard]] auto sampled(const allot::MacroRecord& record) const -> std::vector<allot::Pick>;
-
 private:
     [[nodiscard]] auto fault_of_ask(const allot::NodeId& sender, const EscrowAsk& ask) const -> Refusal;
-    [[nodiscard]] auto judged(const std::vector<allot::MacroRecord>& records) const
+    [[nodiscard]] auto judged(const std::vector<allot::MacroRecord>& records)
         -> std::optional<std::vector<allot::Rejection>>;
     [[nodiscard]] auto wrong_in(const allot::MacroRecord& record,
-                                const std::vector<const allot::ResultRecord*>& results) const
-        -> std::set<std::uint32_t>;
+                                const std::vector<const allot::ResultRecord*>& results) -> std::set<std::uint32_t>;
     [[nodiscard]] auto was_dealt(const allot::ResultRecord& result) const -> bool;
     void pay(const std::vector<allot::MacroRecord>& records);
 
     const SigningKey& key_;
     const Keyring& ring_;
     std::uint32_t samples_;
-    allot::Entropy seed_;
     std::string file_;
     allot::job_message::JobPosted posted_;
     allot::SecretPlan secret_;
     std::vector<Seen> seen_;
     std::map<allot::MicroKey, std::set<allot::NodeId>> dealt_;  // to whom
     std::map<allot::Hash256, allot::ResultRecord> store_;
-    std::map<allot::Hash256, allot::MacroRecord> asked_;
+    std::map<allot::Hash256, Judged> judged_;
     std::set<std::string> culprits_;
     std::map<allot::Hash256, allot::Rejection> rejected_;
     std::optional<allot::FinalRecord> settled_{};

@@ -87,12 +87,12 @@ private:
                 follow(processor_.on_settlement(*settlement, now()));
             }
         } else if (const auto message = decode(text)) {
-            hear(sender, *message);
+            hear(sender, channel, *message);
         } else {
             refuse("malformed", "something of " + sender);
         }
     }
-    void hear(const std::string& sender, const allot::JobMessage& message) {
+    void hear(const std::string& sender, const std::string& channel, const allot::JobMessage& message) {
         // Anybody may post a job; this member works for the dapp alone, and takes no plan of another poster, who might
         // use the id of a job of the dapp.
         if (const auto* posted = std::get_if<allot::job_message::JobPosted>(&message);
@@ -108,11 +108,8 @@ private:
         follow(std::move(effects));
         if (!thief_) { return; }
         for (auto& copy : thief_->copies(message)) {
-            copy.record.signature = sign(copy.record.digest);
-            const auto* posted = processor_.posted(copy.job);
-            if (posted == nullptr || !posted->plan.contains(copy.record.key)) { continue; }
-            post_.say(store + name_, encode(Stored{copy.job, copy.record}));
-            post_.say(net + posted->plan.macro(copy.record.key.macro).channel(), encode(allot::JobMessage{copy}));
+            sign_own(copy, options_.self.node(), [&](const auto& digest) { return sign(digest); });
+            post_.say(channel, encode(copy));
         }
     }
     void refuse(const std::string& what, const std::string& sentence) {
@@ -135,8 +132,18 @@ private:
         }
         for (auto& write : effects.writes) {
             write.record.signature = sign(write.record.digest);
-            if (doing_) { post_.say(store + name_, encode(Stored{doing_->job, write.record})); }
+            if (const auto job = job_of(write.record)) { post_.say(store + name_, encode(Stored{*job, write.record})); }
         }
+    }
+    /// A result is written when it is disclosed, long after its work.
+    [[nodiscard]] auto job_of(const allot::ResultRecord& record) const -> std::optional<allot::JobId> {
+        for (const auto& job : jobs_) {
+            const auto* posted = processor_.posted(job);
+            if (posted != nullptr && posted->plan.contains(record.key) && posted->plan.id(record.key) == record.micro) {
+                return job;
+            }
+        }
+        return std::nullopt;
     }
     void note(const allot::JobEvent& event) {
         namespace e = allot::job_event;
@@ -156,7 +163,7 @@ private:
             const auto* part = processor_.part(job);
             if (part == nullptr) { continue; }  // it has ended, or there was nothing to do yet
             auto saved = Saved{*processor_.posted(job), {}};
-            for (const auto& [m, replica] : part->replicas()) { saved.snapshots.push_back(replica.snapshot()); }
+            for (const auto& [m, replica] : part->replicas()) { saved.snapshots.push_back(replica.saved()); }
             all.push_back(std::move(saved));
         }
         disk_.save(all);
@@ -199,7 +206,7 @@ private:
             doing_->hashes.emplace_back();
         } else if (const auto loot = thief_->loot(doing_->job)) {
             finish(lease, *loot);
-        } else if (now() > doing_->began + 8s) {
+        } else if (now() > doing_->began + 4s) {
             follow(processor_.fail(lease, now()));
             doing_.reset();
         }

@@ -79,22 +79,24 @@ JOBS_SHAPE(allot::ResultRecord, &V::key, &V::micro, &V::node, &V::wallet, &V::bl
 JOBS_SHAPE(allot::Rejection, &V::digest, &V::key, &V::node, &V::wallet, &V::reason, &V::author, &V::signature)
 JOBS_SHAPE(allot::AcceptedResult, &V::digest, &V::node, &V::wallet)
 JOBS_SHAPE(allot::MacroRecord, &V::job, &V::macro, &V::epoch, &V::owner, &V::outcome, &V::accepted, &V::verifiers,
-           &V::self_verified, &V::digest, &V::signature)
+           &V::disclosed, &V::unverified, &V::verifier_hash, &V::digest, &V::signature)
 JOBS_SHAPE(allot::FinalRecord, &V::job, &V::epoch, &V::owner, &V::outcome, &V::macros, &V::digest, &V::signature)
 JOBS_SHAPE(allot::QueueRequest, &V::node, &V::wallet, &V::boot, &V::heard)
 JOBS_SHAPE(allot::QueueReign, &V::epoch, &V::owner, &V::boot, &V::parent, &V::taken)
 JOBS_SHAPE(Hold, &V::holder, &V::token, &V::granted, &V::expires, &V::renewals)
 JOBS_SHAPE(Item, &V::key, &V::attempts, &V::not_before, &V::closed, &V::hold)
-JOBS_SHAPE(allot::LeaseGiven, &V::micro, &V::holder, &V::token)
-JOBS_SHAPE(allot::QueueControl, &V::reign, &V::revision, &V::clock, &V::progress, &V::tokens, &V::items, &V::accepted,
-           &V::requests, &V::owners_before, &V::given, &V::signature)
+JOBS_SHAPE(allot::LeaseGiven, &V::micro, &V::holder, &V::token, &V::withheld)
+JOBS_SHAPE(allot::Commitment, &V::digest, &V::key, &V::node, &V::token, &V::signature)
+JOBS_SHAPE(allot::QueueControl, &V::reign, &V::revision, &V::clock, &V::progress, &V::tokens, &V::disclosed, &V::items,
+           &V::accepted, &V::requests, &V::owners_before, &V::given, &V::signature)
 JOBS_SHAPE(allot::JobAuthorities, &V::poster, &V::referee, &V::contract)
 JOBS_SHAPE(allot::Slicing, &V::macro_count, &V::workers_per_macro, &V::verifiers_per_macro, &V::blocks_per_micro,
            &V::checked_blocks_per_worker)
 JOBS_SHAPE(allot::ClaimBid, &V::node, &V::mark)
-JOBS_SHAPE(m::QueueSnapshot, &V::job, &V::macro, &V::whole, &V::control, &V::results, &V::rejected, &V::records,
-           &V::final)
+JOBS_SHAPE(m::QueueSnapshot, &V::job, &V::macro, &V::whole, &V::control, &V::commitments, &V::results, &V::rejected,
+           &V::records, &V::final)
 JOBS_SHAPE(m::OwnershipRequest, &V::job, &V::macro, &V::node, &V::wallet, &V::boot)
+JOBS_SHAPE(m::ResultCommitted, &V::job, &V::commitment)
 JOBS_SHAPE(m::ResultFound, &V::job, &V::record)
 JOBS_SHAPE(m::RenewalRequest, &V::job, &V::key, &V::node, &V::token)
 JOBS_SHAPE(m::LeaseReturned, &V::job, &V::key, &V::node, &V::token)
@@ -182,7 +184,7 @@ auto Reader::read(const Json& json) -> T {
         return static_cast<T>(wide);
     } else if constexpr (std::is_same_v<T, allot::JobOutcome> || std::is_same_v<T, allot::RejectReason>) {
         const auto number = read<std::uint32_t>(json);
-        if (number > 1) { throw Malformed{"an enumerator is unknown"}; }
+        if (number > (std::is_same_v<T, allot::JobOutcome> ? 1U : 2U)) { throw Malformed{"an enumerator is unknown"}; }
         return static_cast<T>(number);
     } else if constexpr (std::is_same_v<T, allot::TimePoint>) {
         return T{allot::Duration{json.get<std::int64_t>()}};
@@ -240,7 +242,7 @@ auto alternative(std::uint64_t number, const Json& json) -> allot::JobMessage {
     }
 }
 
-constexpr auto version = 3;
+constexpr auto version = 4;
 
 }  // namespace
 
