@@ -66,6 +66,7 @@ public:
                 [&](const std::string& named) { refuse("author_unproven", "a letter in the name of " + named); });
             follow(processor_.tick(now()));
             work();
+            write();
             ask_escrow();
             report();
         }
@@ -132,8 +133,17 @@ private:
         }
         for (auto& write : effects.writes) {
             write.record.signature = sign(write.record.digest);
-            if (const auto job = job_of(write.record)) { post_.say(store + name_, encode(Stored{*job, write.record})); }
+            if (const auto job = job_of(write.record)) { writes_.push_back({*job, write.record}); }
         }
+        if (!effects.writes.empty()) { write_at_ = now(); }
+    }
+    /// The library takes it that what is written to the store stays there. Here the broker may be away and lose it, so
+    /// each member writes again until the job has ended.
+    void write() {
+        if (now() < write_at_) { return; }
+        write_at_ = now() + 2s;
+        std::erase_if(writes_, [&](const auto& stored) { return processor_.final_record(stored.job) != nullptr; });
+        for (const auto& stored : writes_) { post_.say(store + name_, encode(stored)); }
     }
     /// A result is written when it is disclosed, long after its work.
     [[nodiscard]] auto job_of(const allot::ResultRecord& record) const -> std::optional<allot::JobId> {
@@ -258,10 +268,12 @@ private:
     std::set<allot::JobId> jobs_;
     std::optional<Doing> doing_{};
     std::map<allot::JobId, EscrowAsk> asking_;
+    std::vector<Stored> writes_;
     std::map<std::string, std::string> files_;
     Refusals refusals_;
     std::uint32_t resumed_ = 0;
     allot::TimePoint ask_at_{};
+    allot::TimePoint write_at_{};
     allot::TimePoint report_at_{};
 };
 
