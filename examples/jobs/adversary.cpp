@@ -49,57 +49,61 @@ namespace {
 
 class Forger {
 public:
-    Forger(const ForgerOptions& options, const SigningKey& key, const Keyring& ring)
-        : options_{options}, key_{key}, post_{options.self.name, options.password, options.port, key, ring},
-          random_{options.seed} {}
+    Forger(const ForgerOptions& options, const SigningKey& key)
+        : options_{options}, key_{key}, broker_{options.self.name, options.password, options.port}, random_{
+                                                                                                        options.seed} {}
 
     [[noreturn]] void run() {
-        post_.listen("#");  // also to what is said to others alone: the broker must not pass that on
+        broker_.listen("#");  // also to what is said to others alone: the broker must not pass that on
         auto next = now();
-        auto report = now();
+        auto report_at = now();
         for (auto turn = std::uint64_t{0};; ++turn) {
             while (now() < next) {
-                post_.poll(
-                    10,
-                    [&](const std::string& sender, const std::string& channel, const std::string& text) {
-                        hear(sender, channel, text);
-                    },
-                    [](const std::string&) {});
+                broker_.poll(10,
+                             [&](const std::string& channel, const std::string& envelope) { hear(channel, envelope); });
             }
             next = now() + 60ms;
             attack(turn);
-            if (now() < report) { continue; }
-            report = now() + 500ms;
+            if (now() < report_at) { continue; }
+            report_at = now() + 500ms;
             auto report = Report{"sent " + std::to_string(turn + 1) + " forged messages", {}, {}, {}, 0, 0};
             if (overheard_ > 0) { report.refused.push_back({access_broken, overheard_}); }
-            post_.say(reported + options_.self.name, encode(report));
+            say_text(reported + options_.self.name, encode(report));
         }
     }
 
 private:
-    void hear(const std::string& sender, const std::string& channel, const std::string& text) {
+    void hear(const std::string& channel, const std::string& envelope) {
         if (!channel.starts_with(net)) {
             overheard_ += channel.ends_with("/" + options_.self.name) ? 0U : 1U;
             return;
         }
-        auto message = decode(text);
+        const auto letter = opened(envelope);
+        if (!letter || letter->sender == options_.self.name) { return; }
+        const auto message = decode(letter->text);
         if (!message) { return; }
         if (const auto* posted = std::get_if<m::JobPosted>(&*message)) { posted_ = *posted; }
         if (const auto* snapshot = std::get_if<m::QueueSnapshot>(&*message); snapshot != nullptr && snapshot->control) {
             snapshot_ = *snapshot;
             queue_ = channel;
         }
-        heard_.push_back({sender, channel, text});
+        heard_.push_back({channel, envelope});
         if (heard_.size() > 100) { heard_.pop_front(); }
     }
     auto below(std::size_t n) -> std::size_t { return static_cast<std::size_t>(random_() % n); }
     auto somebody() -> allot::NodeId { return allot::NodeId{options_.names[below(options_.names.size())]}; }
     auto own(const allot::Hash256& digest) -> allot::Signature { return key_.sign(digest); }
-    void say(const std::string& channel, const allot::JobMessage& message) { post_.say(channel, encode(message)); }
+    /// Says something as `sender`, with its own signature: it has no other one.
+    void say_as(const std::string& sender, const std::string& channel, const std::string& text) {
+        number_ = number_after(number_);
+        broker_.say(channel, sealed(key_, sender, number_, channel, text));
+    }
+    void say_text(const std::string& channel, const std::string& text) { say_as(options_.self.name, channel, text); }
+    void say(const std::string& channel, const allot::JobMessage& message) { say_text(channel, encode(message)); }
 
     void attack(std::uint64_t turn) {
         if (heard_.empty() || !posted_ || !snapshot_) { return; }
-        switch (turn % 10) {
+        switch (turn % 12) {
             case 0: return speak_for_another();
             case 1: return give_back_for_another();
             case 2: return end_a_job();
@@ -109,13 +113,30 @@ private:
             case 6: return post_another_plan();
             case 7: return ask_for_foreign_blocks();
             case 8: return ask_for_the_escrow();
+            case 9: return say_again();
+            case 10: return promise_for_another();
             default: return babble();
         }
     }
     /// What another member said, said again as if by a third one.
     void speak_for_another() {
-        const auto& letter = heard_[below(heard_.size())];
-        post_.say_raw(letter.channel, sealed(key_, somebody().text(), letter.channel, letter.text));
+        const auto& heard = heard_[below(heard_.size())];
+        say_as(somebody().text(), heard.channel, opened(heard.envelope)->text);
+    }
+    /// What another member said, with that one's own signature.
+    void say_again() {
+        const auto& heard = heard_[below(heard_.size())];
+        broker_.say(heard.channel, heard.envelope);
+    }
+    /// A result of somebody who has none, as if it were only passed on.
+    void promise_for_another() {
+        auto message = m::QueueSnapshot{snapshot_->job, snapshot_->macro, false, {}, {}, {}, {}, {}, {}};
+        for (const auto& lease : snapshot_->control->given) {
+            const auto digest = allot::RecordHasher{"no result"}.id(lease.holder).finish();
+            message.commitments.push_back(
+                {digest, {snapshot_->macro, lease.micro}, lease.holder, lease.token, own(digest)});
+        }
+        say(queue_, message);
     }
     /// Under its own name, but about somebody else's lease.
     void give_back_for_another() {
@@ -165,8 +186,8 @@ private:
     /// On its own channel, for the broker lets it write on no other one.
     void ask_for_foreign_blocks() {
         const auto micro = static_cast<std::uint32_t>(below(snapshot_->control->items.size()));
-        post_.say(deals_asked + options_.self.name, encode(Deal{snapshot_->job, {snapshot_->macro, micro}, {}}));
-        post_.say(deals_asked + somebody().text(), encode(Deal{snapshot_->job, {snapshot_->macro, micro}, {}}));
+        say_text(deals_asked + options_.self.name, encode(Deal{snapshot_->job, {snapshot_->macro, micro}, {}}));
+        say_text(deals_asked + somebody().text(), encode(Deal{snapshot_->job, {snapshot_->macro, micro}, {}}));
     }
     /// Records of an end that never was, with itself as the worker.
     void ask_for_the_escrow() {
@@ -185,23 +206,24 @@ private:
             ask.records.push_back(record);
         }
         ask.as.digest = allot::digest_of(ask.as);
-        post_.say(escrow_asked + options_.self.name, encode(ask));
+        say_text(escrow_asked + options_.self.name, encode(ask));
     }
-    /// No message at all, or half of one.
+    /// Half of a message.
     void babble() {
-        const auto& letter = heard_[below(heard_.size())];
-        post_.say(letter.channel, letter.text.substr(0, below(letter.text.size())));
+        const auto& heard = heard_[below(heard_.size())];
+        const auto text = opened(heard.envelope)->text;
+        say_text(heard.channel, text.substr(0, below(text.size())));
     }
 
     struct Heard {
-        std::string sender;
         std::string channel;
-        std::string text;
+        std::string envelope;
     };
 
     ForgerOptions options_;
     const SigningKey& key_;
-    Post post_;
+    Broker broker_;
+    std::uint64_t number_ = 0;
     std::mt19937_64 random_;
     std::deque<Heard> heard_;
     std::optional<m::JobPosted> posted_{};
@@ -212,8 +234,6 @@ private:
 
 }  // namespace
 
-void run_forger(const ForgerOptions& options, const SigningKey& key, const Keyring& ring) {
-    Forger{options, key, ring}.run();
-}
+void run_forger(const ForgerOptions& options, const SigningKey& key) { Forger{options, key}.run(); }
 
 }  // namespace jobs

@@ -50,6 +50,6 @@ struct ForgerOptions {
 };
 
 /// Sends forged messages, one after the other, until the process is ended.
-[[noreturn]] void run_forger(const ForgerOptions& options, const SigningKey& key, const Keyring& ring);
+[[noreturn]] void run_forger(const ForgerOptions& options, const SigningKey& key);
 
 }  // namespace jobs

@@ -42,7 +42,7 @@ void Crew::live(const Member& member) const {
         if (member.role == Role::forger) {
             auto names = std::vector<std::string>{dapp_name};
             for (const auto& other : members_) { names.push_back(other.name); }
-            run_forger({member, names, options_.seed, password, options_.port}, key, ring_);
+            run_forger({member, names, options_.seed, password, options_.port}, key);
         }
         run_member({member, options_.seed, password, options_.port, options_.folder, options_.block_time}, key, ring_);
     } catch (const std::exception& error) { fmt::print(stderr, "{}: {}\n", member.name, error.what()); }

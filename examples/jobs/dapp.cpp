@@ -35,7 +35,7 @@ void Dapp::poll(int wait_ms) {
         [&](const std::string& sender, const std::string& channel, const std::string& text) {
             hear(sender, channel, text);
         },
-        [&](const std::string& named) { refuse("author_unproven", "a letter in the name of " + named); });
+        [&](const std::string& why, const std::string& named) { refuse(why, "a letter in the name of " + named); });
 }
 
 void Dapp::hear(const std::string& sender, const std::string& channel, const std::string& text) {

@@ -1,17 +1,24 @@
 #include "post.hpp"
 
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <optional>
+#include <system_error>
 
 namespace jobs {
 namespace {
 
-constexpr std::size_t signature_digits = 128;
-
 /// What is signed. The channel belongs to it: nobody can move a letter to another channel.
-auto digest_of_letter(const std::string& channel, const std::string& name, const std::string& text) {
-    return allot::RecordHasher{"letter"}.text(channel).text(name).text(text).finish();
+auto digest_of_letter(const std::string& channel, const Letter& letter) {
+    return allot::RecordHasher{"letter"}
+        .text(channel)
+        .text(letter.sender)
+        .word(letter.number)
+        .text(letter.text)
+        .finish();
 }
 
 auto hex(const allot::Signature& signature) -> std::string {
@@ -42,26 +49,49 @@ auto from_hex(const std::string& text) -> std::optional<allot::Signature> {
 
 }  // namespace
 
-auto sealed(const SigningKey& key, const std::string& name, const std::string& channel, const std::string& text)
-    -> std::string {
-    return name + "\n" + hex(key.sign(digest_of_letter(channel, name, text))) + "\n" + text;
+auto sealed(const SigningKey& key, const std::string& sender, std::uint64_t number, const std::string& channel,
+            const std::string& text) -> std::string {
+    const auto digest = digest_of_letter(channel, {sender, number, {}, text});
+    return sender + "\n" + std::to_string(number) + "\n" + hex(key.sign(digest)) + "\n" + text;
+}
+
+auto opened(const std::string& envelope) -> std::optional<Letter> {
+    auto lines = std::array<std::string, 3>{};
+    auto at = std::size_t{0};
+    for (auto& line : lines) {
+        const auto end = envelope.find('\n', at);
+        if (end == std::string::npos) { return std::nullopt; }
+        line = envelope.substr(at, end - at);
+        at = end + 1;
+    }
+    auto letter = Letter{lines[0], 0, {}, envelope.substr(at)};
+    const auto* last = lines[1].data() + lines[1].size();
+    const auto [end, error] = std::from_chars(lines[1].data(), last, letter.number);
+    const auto signature = from_hex(lines[2]);
+    if (error != std::errc{} || end != last || !signature) { return std::nullopt; }
+    letter.signature = *signature;
+    return letter;
+}
+
+auto number_after(std::uint64_t last) -> std::uint64_t {
+    const auto time = std::chrono::system_clock::now().time_since_epoch();
+    const auto clock = std::chrono::duration_cast<std::chrono::microseconds>(time).count();
+    return std::max(last + 1, static_cast<std::uint64_t>(clock));
 }
 
 void Post::poll(int wait_ms, const Hear& hear, const Refuse& refuse) {
     broker_.poll(wait_ms, [&](const std::string& channel, const std::string& envelope) {
-        const auto end = envelope.find('\n');
-        const auto name = envelope.substr(0, end);
-        if (end == std::string::npos || !ring_.knows(name)) { return refuse("a stranger"); }
-        if (name == name_) { return; }  // its own, or one that claims to be: it knows what it said
-        if (envelope.size() < end + signature_digits + 2 || envelope[end + signature_digits + 1] != '\n') {
-            return refuse(name);
+        const auto letter = opened(envelope);
+        if (!letter || !ring_.knows(letter->sender)) { return refuse("author_unproven", "a stranger"); }
+        if (letter->sender == name_) { return; }  // its own, or one that claims to be: it knows what it said
+        const auto digest = digest_of_letter(channel, *letter);
+        if (!ring_.proves(allot::NodeId{letter->sender}, digest, letter->signature)) {
+            return refuse("author_unproven", letter->sender);
         }
-        const auto signature = from_hex(envelope.substr(end + 1, signature_digits));
-        const auto text = envelope.substr(end + signature_digits + 2);
-        if (!signature || !ring_.proves(allot::NodeId{name}, digest_of_letter(channel, name, text), *signature)) {
-            return refuse(name);
-        }
-        hear(name, channel, text);
+        auto& last = heard_[letter->sender];
+        if (letter->number <= last) { return refuse("replayed", letter->sender); }
+        last = letter->number;
+        hear(letter->sender, channel, letter->text);
     });
 }
 

@@ -128,7 +128,7 @@ auto View::frame(const Dapp& dapp, const Crew& crew, const Scene& scene, Size si
     const auto& contracts = dapp.contracts();
     for (std::size_t job = 0; job < contracts.size(); ++job) {
         const auto [done, all] = contracts[job].progress();
-        const auto width = std::min<std::size_t>(size.columns - 40, 100);
+        const auto width = std::clamp<std::size_t>(size.columns, 50, 140) - 40;
         lines.push_back(fmt::format("Job {} {} {}/{} {}", letter_of(job), bar(done, all, width), done, all,
                                     state_of(contracts[job])));
         for (std::size_t m = 0; m < contracts[job].seen().size(); ++m) {
