@@ -34,23 +34,23 @@ inline const auto dapp_name = std::string{"dapp"};
 /// Short durations, so that the example ends within a minute; a worldwide network would keep the defaults.
 inline auto parameters() -> allot::JobParameters {
     auto p = allot::JobParameters{};
-    p.queue.lock = 5s;
-    p.queue.owner_timeout = 2s;
-    p.queue.heartbeat = 500ms;
+    p.queue.lock = 6s;
+    p.queue.owner_timeout = 3s;
+    p.queue.heartbeat = 1s;
     p.queue.stagger = 300ms;
-    p.queue.request_retry = 200ms;
-    p.queue.request_retry_max = 1s;
-    p.queue.request_ttl = 6s;
-    p.queue.reply_every = 300ms;
+    p.queue.request_retry = 300ms;
+    p.queue.request_retry_max = 2s;
+    p.queue.request_ttl = 8s;
+    p.queue.reply_every = 500ms;
     p.queue.retry_delay = 300ms;
     p.queue.disclose_within = 6s;
     // On a busy machine a process may stand still for seconds and lose its lease. No process is at fault then, and the
     // MicroJob may be fine. So a MicroJob is given up only after many such losses, and after a long time.
     p.queue.abandon_after = 120s;
     p.queue.attempts_max = 40;
-    p.answer_wait = 400ms;
-    p.ask_retry = 1s;
-    p.claim = 6s;
+    p.answer_wait = 1500ms;  // everybody answers everybody, so it bounds the traffic
+    p.ask_retry = 3s;
+    p.claim = 9s;
     return p;
 }
 
