@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <fstream>
@@ -16,32 +17,40 @@ namespace jobs {
 
 using namespace std::chrono_literals;
 
-/// Channels of this example, in addition to the library's.
-inline const auto deals_asked = std::string{"Deals/asked"};
-inline const auto deals_given = std::string{"Deals/given/"};  // followed by the node's name
-inline const auto store = std::string{"Store"};
-inline const auto escrow_asked = std::string{"Escrow/asked"};
-inline const auto escrow_said = std::string{"Escrow/said/"};  // followed by the node's name
+/// Channels of this example, beside the library's. What follows is a member's name: the broker's access list lets each
+/// member write, or read, only the channel of its own name.
+inline const auto deals_asked = std::string{"Deals/asked/"};
+inline const auto deals_given = std::string{"Deals/given/"};
+inline const auto store = std::string{"Store/"};
+inline const auto escrow_asked = std::string{"Escrow/asked/"};
+inline const auto escrow_said = std::string{"Escrow/said/"};
+inline const auto reported = std::string{"Report/"};
+/// Stands before the library's channels, which all members read and write.
+inline const auto net = std::string{"Net/"};
 
-/// Short durations, so that the example ends within half a minute; a worldwide network would keep the defaults.
+/// The member that posts the jobs, holds their seeds, and is the contract that pays.
+inline const auto dapp_name = std::string{"dapp"};
+
+/// Short durations, so that the example ends within a minute; a worldwide network would keep the defaults.
 inline auto parameters() -> allot::JobParameters {
     auto p = allot::JobParameters{};
-    p.queue.lock = 4s;
-    p.queue.owner_timeout = 2s;
-    p.queue.heartbeat = 500ms;
+    p.queue.lock = 6s;
+    p.queue.owner_timeout = 3s;
+    p.queue.heartbeat = 1s;
     p.queue.stagger = 300ms;
-    p.queue.request_retry = 200ms;
-    p.queue.request_retry_max = 1s;
-    p.queue.request_ttl = 6s;
-    p.queue.reply_every = 300ms;
+    p.queue.request_retry = 300ms;
+    p.queue.request_retry_max = 2s;
+    p.queue.request_ttl = 8s;
+    p.queue.reply_every = 500ms;
     p.queue.retry_delay = 300ms;
-    p.queue.abandon_after = 40s;
+    p.queue.disclose_within = 6s;
     // On a busy machine a process may stand still for seconds and lose its lease. No process is at fault then, and the
-    // MicroJob may be fine. So a MicroJob is given up only after many such losses.
-    p.queue.attempts_max = 25;
-    p.answer_wait = 400ms;
-    p.ask_retry = 1s;
-    p.claim = 6s;
+    // MicroJob may be fine. So a MicroJob is given up only after many such losses, and after a long time.
+    p.queue.abandon_after = 120s;
+    p.queue.attempts_max = 40;
+    p.answer_wait = 1500ms;  // everybody answers everybody, so it bounds the traffic
+    p.ask_retry = 3s;
+    p.claim = 9s;
     return p;
 }
 
@@ -53,10 +62,14 @@ inline auto now() -> allot::TimePoint {
 
 inline auto read_file(const std::string& path) -> std::string {
     auto in = std::ifstream{path, std::ios::binary};
-    if (!in) { throw std::runtime_error{"cannot read " + path}; }
+    if (!in) { throw std::runtime_error{"cannot read " + path + "; pass the path of a readable file"}; }
     return {std::istreambuf_iterator<char>{in}, {}};
 }
 
+/// Number of blocks into which a job cuts its file.
+inline auto block_count(const allot::Slicing& slicing) -> std::uint64_t {
+    return slicing.blocks_per_macro() * slicing.macro_count;
+}
 /// The hash of one of `count` blocks of a file, which the job computes.
 inline auto block_hash(const std::string& file, std::uint64_t block, std::uint64_t count) -> allot::Hash256 {
     const auto size = (file.size() + count - 1) / count;

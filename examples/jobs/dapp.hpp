@@ -1,69 +1,54 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <map>
-#include <optional>
-#include <set>
 #include <string>
-#include <utility>
 #include <vector>
 
-#include "broker.hpp"
-#include "common.hpp"
-#include "wire.hpp"
+#include "contract.hpp"
+#include "post.hpp"
 
 namespace jobs {
 
-/// The poster of the job: it holds the secret, deals the blocks, and plays the contract that pays. It also monitors.
+/// The poster of the jobs, on the broker: it passes what it hears to the contract of the job concerned, and collects
+/// what the members report.
 class Dapp {
 public:
-    Dapp(const allot::JobSpec& spec, const std::string& file, int port);
+    Dapp(std::vector<Contract>& contracts, const std::string& password, int port, const SigningKey& key,
+         const Keyring& ring);
 
     /// Receives and answers messages for up to `wait_ms` ms.
     void poll(int wait_ms);
 
-    /// The state of one MacroJob, from the last snapshot received.
-    struct Seen {
-        std::optional<allot::QueueControl> control{};
-        allot::TimePoint heard{};
-        bool ended = false;
-    };
-    [[nodiscard]] auto seen() const -> const std::vector<Seen>& { return seen_; }
-    [[nodiscard]] auto plan() const -> const allot::JobPlan& { return plan_; }
-    /// Returns the number of complete MicroJobs and of all.
-    [[nodiscard]] auto progress() const -> std::pair<std::uint64_t, std::uint64_t>;
+    [[nodiscard]] auto contracts() const -> const std::vector<Contract>& { return contracts_; }
+    [[nodiscard]] auto reports() const -> const std::map<std::string, Report>& { return reports_; }
     [[nodiscard]] auto holds(const std::string& name) const -> bool;
-    [[nodiscard]] auto culprits() const -> const std::set<std::string>& { return culprits_; }
-    [[nodiscard]] auto ended() const -> const std::optional<allot::FinalRecord>& { return ended_; }
-    [[nodiscard]] auto paid() const -> const std::map<allot::WalletId, allot::Amount>& { return paid_; }
+    /// True if a member knows the end of each job, as its contract settled it.
+    [[nodiscard]] auto knows_all_ends(const std::string& name) const -> bool;
+    [[nodiscard]] auto reconnects() const -> int { return post_.reconnects(); }
 
-    /// Returns the faults of the outcome; empty if it is right.
-    [[nodiscard]] auto faults() const -> std::vector<std::string>;
-
-    static constexpr std::uint64_t escrow = 10'000;
+    /// How often something was refused, here and by the members `whose` reports count; by reason.
+    [[nodiscard]] auto refused(const std::vector<std::string>& whose) const -> std::map<std::string, std::uint64_t>;
+    /// The last refusals in words, the newest last.
+    [[nodiscard]] auto last_refusals() const -> const std::deque<std::string>& { return last_; }
 
 private:
-    void hear(const std::string& channel, const std::string& text);
-    void deal(const std::string& text);
-    void settle(const EscrowAsk& ask);
-    [[nodiscard]] auto judged(const std::vector<allot::MacroRecord>& records) const
-        -> std::optional<std::vector<allot::Rejection>>;
-    void pay(const std::vector<allot::MacroRecord>& records);
+    void hear(const std::string& sender, const std::string& channel, const std::string& text);
+    void answer_deal(const std::string& sender, const std::string& text);
+    void answer_escrow(const std::string& sender, const std::string& text);
+    void hear_report(const std::string& sender, const std::string& text);
+    void refuse(const std::string& what, const std::string& sentence);
+    void show(const std::string& sentence);
+    [[nodiscard]] auto contract(const allot::JobId& job) -> Contract*;
 
-    std::string file_;
-    Broker broker_;
-    allot::JobPlan plan_;
-    allot::SecretPlan secret_;
-    std::vector<Seen> seen_;
-    std::map<allot::Hash256, allot::ResultRecord> store_;
-    std::set<std::string> culprits_;
-    std::map<allot::Hash256, allot::Rejection> rejected_;
-    std::optional<allot::FinalRecord> settled_{};
-    std::optional<allot::FinalRecord> ended_{};
-    std::vector<allot::MacroRecord> paid_for_;
-    std::map<allot::WalletId, allot::Amount> paid_;
-    std::map<allot::MicroKey, int> payments_;
-    allot::TimePoint post_at_{};
+    std::vector<Contract>& contracts_;
+    Post post_;
+    std::map<std::string, Report> reports_;
+    std::map<std::string, std::map<std::string, std::uint64_t>> earlier_;  // what a member refused before it was killed
+    std::map<std::string, std::uint64_t> refused_;
+    std::deque<std::string> last_;
+    allot::TimePoint tell_at_{};
 };
 
 }  // namespace jobs

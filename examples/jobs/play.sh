@@ -1,37 +1,27 @@
 #!/bin/sh
-# play.sh <program> <file>: starts a broker on a free port of this machine and runs the program against it.
+# play.sh <program> <file> <file> [option...]: runs the program, which hashes the two files, in a folder of its own that
+# is removed afterwards. The options are those of the program: --seed, --adversaries, --no-view.
 set -eu
 
 PATH=$PATH:/usr/sbin
-if ! command -v mosquitto > /dev/null; then
-    echo "play.sh: there is no mosquitto here; examples/jobs/run.sh installs it" >&2
-    exit 77
-fi
+for tool in mosquitto mosquitto_passwd; do
+    if ! command -v $tool > /dev/null; then
+        echo "play.sh: there is no $tool here; examples/jobs/run.sh installs it" >&2
+        exit 77
+    fi
+done
+program=$1
+first=$2
+second=$3
+shift 3
 work=$(mktemp -d)
-broker=
-trap '[ -z "$broker" ] || kill "$broker" 2> /dev/null || true; rm -rf "$work"' EXIT
+trap 'rm -rf "$work"' EXIT
 trap 'exit 1' HUP INT TERM
 
-# It listens when it reports that it runs; on a busy machine that takes time. It ends if its port is taken.
-port=$((20000 + $$ % 10000))
-for _ in 1 2 3 4 5 6 7 8 9 10; do
-    printf 'listener %s 127.0.0.1\nallow_anonymous true\npersistence false\n' "$port" > "$work/broker.conf"
-    mosquitto -c "$work/broker.conf" > "$work/broker.log" 2>&1 &
-    broker=$!
-    waited=0
-    while [ $waited -lt 30 ] && kill -0 "$broker" 2> /dev/null && ! grep -qs ' running$' "$work/broker.log"; do
-        sleep 1
-        waited=$((waited + 1))
-    done
-    if kill -0 "$broker" 2> /dev/null; then
-        break
-    fi
-    broker=
-    port=$((port + 7))
-done
-if [ -z "$broker" ]; then
-    cat "$work/broker.log" >&2
-    exit 1
+status=0
+"$program" --folder "$work" --file "$first" "$second" "$@" || status=$?
+if [ $status -ne 0 ]; then
+    echo "The broker's last words:" >&2
+    tail -n 5 "$work/broker.log" >&2 || true
 fi
-
-"$1" --port "$port" --file "$2"
+exit $status

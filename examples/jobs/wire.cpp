@@ -79,23 +79,26 @@ JOBS_SHAPE(allot::ResultRecord, &V::key, &V::micro, &V::node, &V::wallet, &V::bl
 JOBS_SHAPE(allot::Rejection, &V::digest, &V::key, &V::node, &V::wallet, &V::reason, &V::author, &V::signature)
 JOBS_SHAPE(allot::AcceptedResult, &V::digest, &V::node, &V::wallet)
 JOBS_SHAPE(allot::MacroRecord, &V::job, &V::macro, &V::epoch, &V::owner, &V::outcome, &V::accepted, &V::verifiers,
-           &V::self_verified, &V::digest, &V::signature)
+           &V::disclosed, &V::unverified, &V::verifier_hash, &V::digest, &V::signature)
 JOBS_SHAPE(allot::FinalRecord, &V::job, &V::epoch, &V::owner, &V::outcome, &V::macros, &V::digest, &V::signature)
 JOBS_SHAPE(allot::QueueRequest, &V::node, &V::wallet, &V::boot, &V::heard)
-JOBS_SHAPE(allot::QueueReign, &V::epoch, &V::owner, &V::boot, &V::parent, &V::taken)
+JOBS_SHAPE(allot::QueueReign, &V::epoch, &V::owner, &V::boot, &V::parent, &V::taken, &V::began)
+JOBS_SHAPE(allot::SignedReign, &V::reign, &V::signature)
 JOBS_SHAPE(Hold, &V::holder, &V::token, &V::granted, &V::expires, &V::renewals)
 JOBS_SHAPE(Item, &V::key, &V::attempts, &V::not_before, &V::closed, &V::hold)
 JOBS_SHAPE(allot::BlockProgress, &V::blocks, &V::commitment)
-JOBS_SHAPE(allot::LeaseGiven, &V::micro, &V::holder, &V::token, &V::progress)
-JOBS_SHAPE(allot::QueueControl, &V::reign, &V::revision, &V::clock, &V::progress, &V::tokens, &V::items, &V::accepted,
-           &V::requests, &V::owners_before, &V::given, &V::signature)
+JOBS_SHAPE(allot::LeaseGiven, &V::micro, &V::holder, &V::token, &V::withheld, &V::progress)
+JOBS_SHAPE(allot::Commitment, &V::digest, &V::key, &V::node, &V::token, &V::signature)
+JOBS_SHAPE(allot::QueueControl, &V::chain, &V::revision, &V::clock, &V::progress, &V::tokens, &V::disclosed, &V::items,
+           &V::accepted, &V::requests, &V::given, &V::signature)
 JOBS_SHAPE(allot::JobAuthorities, &V::poster, &V::referee, &V::contract)
 JOBS_SHAPE(allot::Slicing, &V::macro_count, &V::workers_per_macro, &V::verifiers_per_macro, &V::blocks_per_micro,
            &V::checked_blocks_per_worker)
 JOBS_SHAPE(allot::ClaimBid, &V::node, &V::mark)
-JOBS_SHAPE(m::QueueSnapshot, &V::job, &V::macro, &V::whole, &V::control, &V::results, &V::rejected, &V::records,
-           &V::final)
+JOBS_SHAPE(m::QueueSnapshot, &V::job, &V::macro, &V::whole, &V::control, &V::commitments, &V::results, &V::rejected,
+           &V::records, &V::final)
 JOBS_SHAPE(m::OwnershipRequest, &V::job, &V::macro, &V::node, &V::wallet, &V::boot)
+JOBS_SHAPE(m::ResultCommitted, &V::job, &V::commitment)
 JOBS_SHAPE(m::ResultFound, &V::job, &V::record)
 JOBS_SHAPE(m::RenewalRequest, &V::job, &V::key, &V::node, &V::token, &V::progress)
 JOBS_SHAPE(m::LeaseReturned, &V::job, &V::key, &V::node, &V::token)
@@ -108,9 +111,13 @@ JOBS_SHAPE(m::JobEnded, &V::record)
 JOBS_SHAPE(m::ClaimIntent, &V::claim, &V::bid)
 JOBS_SHAPE(m::VoteRequest, &V::claim, &V::bid)
 JOBS_SHAPE(m::Vote, &V::claim, &V::bid, &V::voter)
-JOBS_SHAPE(EscrowAsk, &V::node, &V::records, &V::as)
+JOBS_SHAPE(Stored, &V::job, &V::record)
+JOBS_SHAPE(EscrowAsk, &V::records, &V::as)
 JOBS_SHAPE(allot::Settlement, &V::job, &V::settled, &V::settled_as, &V::culprits)
-JOBS_SHAPE(Deal, &V::key, &V::blocks)
+JOBS_SHAPE(Deal, &V::job, &V::key, &V::blocks)
+JOBS_SHAPE(Refused, &V::what, &V::times)
+JOBS_SHAPE(Report, &V::doing, &V::refused, &V::last, &V::ends, &V::reconnects, &V::resumed)
+JOBS_SHAPE(Saved, &V::posted, &V::snapshots)
 
 #undef JOBS_SHAPE
 
@@ -179,7 +186,7 @@ auto Reader::read(const Json& json) -> T {
         return static_cast<T>(wide);
     } else if constexpr (std::is_same_v<T, allot::JobOutcome> || std::is_same_v<T, allot::RejectReason>) {
         const auto number = read<std::uint32_t>(json);
-        if (number > 1) { throw Malformed{"an enumerator is unknown"}; }
+        if (number > (std::is_same_v<T, allot::JobOutcome> ? 1U : 2U)) { throw Malformed{"an enumerator is unknown"}; }
         return static_cast<T>(number);
     } else if constexpr (std::is_same_v<T, allot::TimePoint>) {
         return T{allot::Duration{json.get<std::int64_t>()}};
@@ -237,39 +244,42 @@ auto alternative(std::uint64_t number, const Json& json) -> allot::JobMessage {
     }
 }
 
-constexpr auto version = 2;
+constexpr auto version = 4;
 
 }  // namespace
 
-auto encode(const Letter& letter) -> std::string {
+auto encode(const allot::JobMessage& message) -> std::string {
     return std::visit(
         [&](const auto& body) {
-            return Json::array({version, Writer::write(letter.sender), letter.message.index(), Writer::write(body)})
-                .dump();
+            return Json::array({version, message.index(), Writer::write(body)}).dump();
         },
-        letter.message);
+        message);
 }
-auto decode(const std::string& text) -> std::optional<Letter> {
+auto decode(const std::string& text) -> std::optional<allot::JobMessage> {
     try {
         const auto json = Json::parse(text);
-        if (!json.is_array() || json.size() != 4 || json[0] != version) { return std::nullopt; }
-        return Letter{Reader::read<allot::NodeId>(json[1]), alternative(json[2].get<std::uint64_t>(), json[3])};
+        if (!json.is_array() || json.size() != 3 || json[0] != version) { return std::nullopt; }
+        return alternative(json[1].get<std::uint64_t>(), json[2]);
     } catch (const Json::exception&) { return std::nullopt; } catch (const Malformed&) {
         return std::nullopt;
     }
 }
 
-auto encode(const allot::ResultRecord& record) -> std::string { return Writer::write(record).dump(); }
+auto encode(const Stored& stored) -> std::string { return Writer::write(stored).dump(); }
 auto encode(const EscrowAsk& ask) -> std::string { return Writer::write(ask).dump(); }
 auto encode(const allot::Settlement& settlement) -> std::string { return Writer::write(settlement).dump(); }
 auto encode(const Deal& deal) -> std::string { return Writer::write(deal).dump(); }
-auto decode_result(const std::string& text) -> std::optional<allot::ResultRecord> {
-    return parsed<allot::ResultRecord>(text);
-}
+auto encode(const Report& report) -> std::string { return Writer::write(report).dump(); }
+auto encode(const std::vector<Saved>& saved) -> std::string { return Writer::write(saved).dump(); }
+auto decode_stored(const std::string& text) -> std::optional<Stored> { return parsed<Stored>(text); }
 auto decode_ask(const std::string& text) -> std::optional<EscrowAsk> { return parsed<EscrowAsk>(text); }
 auto decode_settlement(const std::string& text) -> std::optional<allot::Settlement> {
     return parsed<allot::Settlement>(text);
 }
 auto decode_deal(const std::string& text) -> std::optional<Deal> { return parsed<Deal>(text); }
+auto decode_report(const std::string& text) -> std::optional<Report> { return parsed<Report>(text); }
+auto decode_saved(const std::string& text) -> std::optional<std::vector<Saved>> {
+    return parsed<std::vector<Saved>>(text);
+}
 
 }  // namespace jobs
