@@ -40,8 +40,7 @@ void Dapp::hear(const std::string& channel, const std::string& text) {
     const auto letter = decode(text);
     if (!letter) { return; }
     if (const auto* snapshot = std::get_if<allot::job_message::QueueSnapshot>(&letter->message)) {
-        if (snapshot->macro >= seen_.size() ||
-            fault_of(plan_.macro(snapshot->macro), *snapshot, parameters().queue.attempts_max)) {
+        if (snapshot->macro >= seen_.size() || fault_of(plan_.macro(snapshot->macro), *snapshot, parameters().queue)) {
             return;
         }
         auto& seen = seen_[snapshot->macro];

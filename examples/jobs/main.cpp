@@ -82,7 +82,7 @@ auto line(std::uint32_t m, const jobs::Dapp::Seen& seen) -> std::string {
     if (!seen.control) { return fmt::format("MacroJob {}  nobody has opened it", m); }
     const auto& control = *seen.control;
     const auto clock = control.clock + (jobs::now() - seen.heard);
-    auto text = fmt::format("MacroJob {}  owner {:<5} ", m, control.reign.owner.text());
+    auto text = fmt::format("MacroJob {}  owner {:<5} ", m, control.chain.back().reign.owner.text());
     for (std::size_t k = 0; k < control.items.size(); ++k) {
         const auto& item = control.items[k];
         auto state = std::string{"open"};

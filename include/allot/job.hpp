@@ -5,6 +5,7 @@
 
 // IWYU pragma: begin_exports
 #include <allot/job/claim_arbiter.hpp>
+#include <allot/job/control_check.hpp>
 #include <allot/job/escrow.hpp>
 #include <allot/job/finaliser.hpp>
 #include <allot/job/job_effects.hpp>
@@ -21,6 +22,7 @@
 #include <allot/job/plan.hpp>
 #include <allot/job/queue_control.hpp>
 #include <allot/job/queue_parameters.hpp>
+#include <allot/job/queue_reign.hpp>
 #include <allot/job/queue_state.hpp>
 #include <allot/job/queue_succession.hpp>
 #include <allot/job/recomputed_block.hpp>

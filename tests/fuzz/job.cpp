@@ -157,22 +157,36 @@ private:
         control.given.clear();
         for (auto& item : control.items) {
             item.attempts = item.hold ? 1 : 0;
-            if (item.hold) { control.given.push_back({item.key, item.hold->holder, item.hold->token}); }
+            if (!item.hold) { continue; }
+            const auto& reign = control.chain[item.key % control.chain.size()].reign;
+            item.hold->holder = reign.owner;
+            item.hold->token = {reign.epoch, reign.rank(), item.key + 1};
+            control.given.push_back({item.key, item.hold->holder, item.hold->token});
         }
         std::sort(control.given.begin(), control.given.end(),
                   [](const auto& a, const auto& b) { return a.token < b.token; });
         for (const auto& lease : control.given) { control.tokens = std::max(control.tokens, lease.token.seq); }
     }
+    auto fresh_control() -> allot::QueueControl {
+        auto control = allot::QueueControl{};
+        control.chain.push_back({{1, node(), 1, 0, true, {}}, {}});
+        return control;
+    }
     auto control() -> allot::QueueControl {
         const auto* known = replica();
-        auto control = known != nullptr && known->state().known()
-                           ? known->state().control()
-                           : allot::QueueControl{{1, node(), 1, 0, true}, 0, {}, {}, 0, 0, {}, {}, {}, {}, {}, {}};
+        auto control = known != nullptr && known->state().known() ? known->state().control() : fresh_control();
         const auto items = control.items.empty() ? 3U : control.items.size();
         control.items.resize(in_.byte() < 240 ? items : in_.byte() % 6U);
         for (std::uint32_t k = 0; k < control.items.size(); ++k) { control.items[k].key = k; }
         control.accepted.resize(in_.byte() < 240 ? items : in_.byte() % 6U);
-        control.reign = {count(control.reign.epoch), node(), count(1), count(0), in_.byte() % 2 == 0};
+        // Most often the next reign, of the liar's choice; sometimes one that cannot follow.
+        const auto last = control.reign();
+        const auto fits = in_.byte() < 200;
+        control.chain.push_back(
+            {{fits ? last.epoch + 1 : count(last.epoch), node(), count(1), fits ? last.rank() : count(0),
+              in_.byte() % 2 == 0, fits ? control.clock : time(control.clock)},
+             {}});
+        if (in_.byte() > 250) { control.chain.erase(control.chain.begin()); }
         control.revision = count(control.revision);
         for (auto changes = in_.byte() % 6U; changes > 0; --changes) {
             if (control.items.empty() || control.accepted.empty()) { break; }
@@ -190,7 +204,7 @@ private:
                     break;
                 case 7: control.accepted[in_.byte() % control.accepted.size()] = digest(); break;
                 case 8: control.requests.push_back({node(), wallet(), count(1), time(control.clock)}); break;
-                default: control.owners_before.push_back(node()); break;
+                default: control.disclosed = count(control.tokens); break;
             }
         }
         if (in_.byte() < 200) { give(control); }

@@ -178,7 +178,8 @@ TEST_CASE("members who trust each other save the round of commitments; what it c
             messages[commits ? 1 : 0] += outcome.messages;
         }
     }
-    fmt::print(stderr, "a MacroJob of 11 parts, mean of 40 runs: {} ms without commitments, {} ms with; {} and {} messages\n",
+    fmt::print(stderr,
+               "a MacroJob of 11 parts, mean of 40 runs: {} ms without commitments, {} ms with; {} and {} messages\n",
                sum[0] / 40, sum[1] / 40, messages[0] / 40, messages[1] / 40);
     CHECK(sum[1] - sum[0] < 40 * 1'000);  // one round of messages, whatever the work takes
 }

@@ -36,7 +36,7 @@ TEST_CASE("fact 1: creating a queue is one publication; its owner is the creator
     const auto created = a.create(at(0s));
     REQUIRE(count_sent<Snapshot>(created) == 1);
     const auto* snapshot = sent<Snapshot>(created);
-    CHECK(snapshot->control->reign.owner == node(1).node);
+    CHECK(snapshot->control->reign().owner == node(1).node);
     CHECK(snapshot->control->items.size() == 2);
     CHECK(holder(*snapshot, 0).empty());
     CHECK(holder(*snapshot, 1).empty());
@@ -49,7 +49,7 @@ TEST_CASE("fact 2: handing over is the second publication, with the new owner an
     const auto given =
         received(a, allot::job_message::OwnershipRequest{two.job, 0, node(2).node, node(2).wallet, 1}, at(1s));
     REQUIRE(count_sent<Snapshot>(given) == 1);
-    CHECK(sent<Snapshot>(given)->control->reign.owner == node(2).node);
+    CHECK(sent<Snapshot>(given)->control->reign().owner == node(2).node);
     CHECK(holder(*sent<Snapshot>(given), 0).empty());
     CHECK_FALSE(a.state().owns());
 }
@@ -77,7 +77,7 @@ TEST_CASE("fact 4: grabbing from another owner is three publications: create, ha
     const auto locked = received(b, *sent<Snapshot>(given), at(1s));
     published += count_sent<Snapshot>(locked);
     CHECK(published == 3);
-    CHECK(sent<Snapshot>(locked)->control->reign.owner == node(2).node);
+    CHECK(sent<Snapshot>(locked)->control->reign().owner == node(2).node);
     CHECK(holder(*sent<Snapshot>(locked), 0) == "NODE_2");
     CHECK(holder(*sent<Snapshot>(locked), 1).empty());
 }

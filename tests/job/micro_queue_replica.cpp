@@ -291,7 +291,8 @@ TEST_CASE("P10: a grantee who did not hear is told again, but not for each reque
     auto p = Pair{};
     const auto given = received(p.a, request(2), at(1s));
     const auto again = received(p.a, request(2), at(2s));
-    CHECK(sent<message::QueueSnapshot>(again)->control->reign == sent<message::QueueSnapshot>(given)->control->reign);
+    CHECK(sent<message::QueueSnapshot>(again)->control->reign() ==
+          sent<message::QueueSnapshot>(given)->control->reign());
     CHECK(received(p.a, request(2), at(2'500ms)).sends.empty());
 }
 

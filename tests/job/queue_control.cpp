@@ -14,14 +14,23 @@ namespace {
 
 const auto plan = plan_of({1, 2, 0, 3, 0}).macro(0);
 
+/// Appends a reign to a control's chain.
+auto reigns(QueueControl& c, const allot::NodeId& owner, bool taken, TimePoint began = at(0s)) -> void {
+    c.chain.push_back({{c.reign().epoch + 1, owner, 1, c.reign().rank(), taken, began}, {}});
+}
+
+/// The first node created the queue; the third took a MicroJob, and the first one the other.
 auto good() -> QueueControl {
     auto state = allot::QueueState{plan, node(1), {}};
     auto control = state.fresh(1);
+    reigns(control, node(3).node, false);
+    control.given.push_back({1, node(3).node, {2, control.reign().rank(), 1}});
+    reigns(control, node(1).node, false, at(10s));
+    control.given.push_back({0, node(1).node, {3, control.reign().rank(), 2}});
     control.clock = at(20s);
-    control.items[0].hold = allot::MicroLeases::Grant{node(1).node, {1, 1, 1}, at(10s), at(25s), 0};
+    control.items[0].hold = allot::MicroLeases::Grant{node(1).node, control.given[1].token, at(10s), at(25s), 0};
     control.tokens = 2;
     control.items[0].attempts = control.items[1].attempts = 1;
-    control.given = {{1, node(3).node, {1, 1, 0}}, {0, node(1).node, {1, 1, 1}}};
     control.requests.push_back({node(2).node, node(2).wallet, 1, at(15s)});
     return control;
 }
@@ -30,7 +39,7 @@ template <class F>
 auto fault_with(F&& change) -> std::optional<JobError> {
     auto control = good();
     change(control);
-    return fault_of(plan, control);
+    return fault_of(plan, control, allot::QueueParameters{});
 }
 
 }  // namespace
@@ -38,7 +47,7 @@ auto fault_with(F&& change) -> std::optional<JobError> {
 TEST_CASE("a control has the shape of its MacroJob and times in order, or is refused") {
     using C = QueueControl;
     CHECK(fault_with([](C&) {}) == std::nullopt);
-    CHECK(fault_with([](C& c) { c.reign.owner = allot::NodeId{""}; }) == JobError::node_invalid);
+    CHECK(fault_with([](C& c) { c.chain.back().reign.owner = allot::NodeId{""}; }) == JobError::node_invalid);
     CHECK(fault_with([](C& c) { c.items.pop_back(); }) == JobError::message_shape_wrong);
     CHECK(fault_with([](C& c) { c.accepted.pop_back(); }) == JobError::message_shape_wrong);
     CHECK(fault_with([](C& c) { c.items[1].key = 0; }) == JobError::message_shape_wrong);
@@ -52,7 +61,7 @@ TEST_CASE("a control has the shape of its MacroJob and times in order, or is ref
     CHECK(fault_with([](C& c) { c.clock = TimePoint::max(); }) == JobError::message_time_wrong);
     CHECK(fault_with([](C& c) { c.progress = at(21s); }) == JobError::message_time_wrong);
     CHECK(fault_with([](C& c) { c.items[1].not_before = TimePoint::min(); }) == JobError::message_time_wrong);
-    CHECK(fault_with([](C& c) { c.reign.epoch = ~std::uint64_t{0}; }) == JobError::message_too_large);
+    CHECK(fault_with([](C& c) { c.chain.back().reign.epoch = ~std::uint64_t{0}; }) == JobError::message_shape_wrong);
     CHECK(fault_with([](C& c) { c.revision = ~std::uint64_t{0}; }) == JobError::message_too_large);
     CHECK(fault_with([](C& c) { c.tokens = ~std::uint64_t{0}; }) == JobError::message_too_large);
     CHECK(fault_with([](C& c) { c.given.pop_back(); }) == JobError::message_shape_wrong);  // held and never given
@@ -64,16 +73,145 @@ TEST_CASE("a control has the shape of its MacroJob and times in order, or is ref
     CHECK(fault_with([](C& c) { c.tokens = 0; }) == JobError::message_shape_wrong);
     CHECK(fault_with([](C& c) { c.given[0].holder = allot::NodeId{""}; }) == JobError::node_invalid);
     CHECK(fault_with([](C& c) { c.requests.resize(1025, c.requests[0]); }) == JobError::message_too_large);
-    CHECK(fault_with([](C& c) { c.owners_before.resize(9, node(1).node); }) == JobError::message_too_large);
+    CHECK(fault_with([](C& c) { c.requests[0].heard = at(26s); }) == JobError::message_time_wrong);
+    CHECK(fault_with([](C& c) { c.items[0].hold->expires = at(36s); }) == JobError::message_time_wrong);
+    CHECK(fault_with([](C& c) { c.items[1].not_before = at(85s); }) == JobError::message_time_wrong);
+    CHECK(fault_with([](C& c) { c.items[1].not_before = at(84s); }) == std::nullopt);
+    CHECK(fault_with([](C& c) { c.disclosed = 3; }) == JobError::message_shape_wrong);
     CHECK(fault_with([](C& c) { c.requests[0].wallet = allot::WalletId{""}; }) == JobError::node_invalid);
+}
+
+TEST_CASE("K6: a chain of reigns has no gap, and no reign that its author could not begin") {
+    using C = QueueControl;
+    CHECK(fault_with([](C& c) { c.chain.clear(); }) == JobError::message_shape_wrong);
+    CHECK(fault_with([](C& c) { c.chain.erase(c.chain.begin()); }) == JobError::message_shape_wrong);
+    CHECK(fault_with([](C& c) { c.chain.erase(c.chain.begin() + 1); }) == JobError::message_shape_wrong);
+    CHECK(fault_with([](C& c) { c.chain.front().reign.taken = false; }) == JobError::message_shape_wrong);
+    CHECK(fault_with([](C& c) { c.chain.front().reign.epoch = 0; }) == JobError::message_shape_wrong);
+    CHECK(fault_with([](C& c) { c.chain.back().reign.parent = 5; }) == JobError::message_shape_wrong);
+    CHECK(fault_with([](C& c) { c.chain[1].reign.owner = allot::NodeId::null(); }) == JobError::node_invalid);
+    CHECK(fault_with([](C& c) { c.chain.back().reign.began = at(-1s); }) == JobError::message_time_wrong);
+    CHECK(fault_with([](C& c) { c.chain.back().reign.began = at(21s); }) == JobError::message_time_wrong);
+    CHECK(fault_with([](C& c) { reigns(c, node(2).node, true, at(15s)); }) == std::nullopt);
+    CHECK(fault_with([](C& c) {
+              reigns(c, node(2).node, true, at(15s));
+              c.chain.back().reign.epoch = 3 + allot::epoch_step_max;
+          }) == std::nullopt);
+    CHECK(fault_with([](C& c) {
+              reigns(c, node(2).node, true, at(15s));
+              c.chain.back().reign.epoch = 4 + allot::epoch_step_max;
+          }) == JobError::message_shape_wrong);
+    CHECK(fault_with([](C& c) { reigns(c, node(1).node, false, at(15s)); }) == JobError::reign_too_early);  // to itself
+    CHECK(fault_with([](C& c) { reigns(c, node(1).node, true, at(15s)); }) == std::nullopt);  // its next life
+    // A lease that its holder's reign did not give.
+    CHECK(fault_with([](C& c) { c.given[0].token.rank ^= 1U; }) == JobError::message_shape_wrong);
+    CHECK(fault_with([](C& c) { c.given[0].token.epoch = 1; }) == JobError::message_shape_wrong);
+    // Two that pass the queue to and fro without leasing anything come to an end.
+    const auto to_and_fro = [](std::size_t times) {
+        return [times](C& c) {
+            for (std::size_t i = 0; i < times; ++i) { reigns(c, node(4 + i % 2).node, false, at(15s)); }
+        };
+    };
+    CHECK(fault_with(to_and_fro(2 * C::reigns_spare)) == std::nullopt);
+    CHECK(fault_with(to_and_fro(2 * C::reigns_spare + 1)) == JobError::message_too_large);
+}
+
+TEST_CASE("an owner that was taken over rests, and so does the one that took over, longer each time") {
+    // 5 s after the first time, then 10 s, 20 s.
+    auto control = good();
+    const auto says = [&](const allot::NodeId& owner, bool taken, allot::Duration time) {
+        auto c = control;
+        c.clock = at(1'000s);
+        reigns(c, owner, taken, at(time));
+        const auto fault = fault_of(plan, c, allot::QueueParameters{});
+        if (!fault) { control = c; }
+        return fault;
+    };
+    CHECK(says(node(2).node, true, 20s) == std::nullopt);  // from the first node
+    CHECK(says(node(1).node, false, 24'999ms) == JobError::reign_too_early);
+    CHECK(says(node(1).node, true, 24'999ms) == JobError::reign_too_early);
+    CHECK(says(node(1).node, false, 25s) == std::nullopt);
+    CHECK(says(node(2).node, true, 24'999ms) == JobError::message_time_wrong);
+    CHECK(says(node(2).node, true, 25s) == std::nullopt);  // for the second time
+    CHECK(says(node(1).node, false, 34'999ms) == JobError::reign_too_early);
+    CHECK(says(node(1).node, false, 35s) == std::nullopt);
+    CHECK(says(node(2).node, true, 34'999ms) == JobError::message_time_wrong);
+    CHECK(says(node(2).node, true, 35s) == std::nullopt);  // for the third time
+    CHECK(says(node(3).node, false, 36s) == std::nullopt);
+    CHECK(says(node(2).node, true, 54'999ms) == JobError::reign_too_early);
+    CHECK(says(node(2).node, true, 55s) == std::nullopt);
+    // Rests are bounded, so that nobody is shut out for ever.
+    auto rests = allot::ReignRests{{}, 5s};
+    for (auto i = 0; i < 100; ++i) {
+        rests.follow({1, node(1).node, 1, 0, true, {}}, {2, node(2).node, 1, 0, true, at(1s)});
+    }
+    CHECK(rests.may_own_from(node(1).node) == at(1s + 5s * 1024));
+    CHECK(rests.may_take_from(node(2).node) == at(1s + 5s * 1024));
+    CHECK(rests.may_take_from(node(1).node) == at(1s + 5s * 1024));
+    CHECK(rests.may_own_from(node(3).node) == TimePoint{});
+}
+
+TEST_CASE("K6: a few members cannot replace a queue that more of them have owned") {
+    auto honest = good();  // two members have signed it
+    reigns(honest, node(2).node, false, at(15s));
+    reigns(honest, node(4).node, false, at(16s));  // node 2 has, too
+    // A liar creates the queue anew, under any epoch, or takes it over from an old reign.
+    auto forged = allot::QueueState{plan, node(9), {}}.fresh(1'000'000);
+    CHECK(honest.newer_than(forged));
+    CHECK_FALSE(forged.newer_than(honest));
+    reigns(forged, node(8).node, false);
+    reigns(forged, node(9).node, false);
+    forged.chain.back().reign.epoch += 1'000'000;
+    CHECK(honest.newer_than(forged));
+    auto old = good();
+    old.chain.pop_back();
+    reigns(old, node(9).node, true, at(15s));
+    old.chain.back().reign.epoch += 1'000'000;
+    CHECK(honest.newer_than(old));
+    // Members that it hands the queue to without their knowledge sign nothing.
+    reigns(old, node(20).node, false, at(16s));
+    CHECK(authors_of(old.chain) == 2);
+    CHECK(honest.newer_than(old));
+    // The chain itself goes on.
+    auto next = honest;
+    reigns(next, node(5).node, false, at(17s));
+    CHECK(next.newer_than(honest));
+}
+
+TEST_CASE("K6: a new owner cannot change what earlier owners decided, nor end work before its time") {
+    const auto known = good();
+    const auto p = allot::QueueParameters{};
+    const auto says = [&](auto change, TimePoint clock_max = at(1'000s)) {
+        auto next = known;
+        reigns(next, node(2).node, true, at(20s));
+        change(next);
+        return fault_of_change(known, clock_max, next, p);
+    };
+    using C = QueueControl;
+    CHECK(says([](C&) {}) == std::nullopt);
+    CHECK(says([](C&) {}, at(19s)) == JobError::message_time_wrong);
+    // The lease of the last owner may be unknown to one that took over; those before may not.
+    CHECK(says([](C& c) { c.given.pop_back(); }) == std::nullopt);
+    CHECK(says([](C& c) { c.given.erase(c.given.begin()); }) == JobError::history_changed);
+    CHECK(says([](C& c) { c.given[0].micro = 0; }) == JobError::history_changed);
+    CHECK(says([](C& c) { c.given[0].withheld = true; }) == std::nullopt);  // 15 s after the last progress
+    CHECK(says([](C& c) { c.given[0].withheld = true, c.clock = at(14s); }) == JobError::history_changed);
+    CHECK(says([](C& c) { c.items[1].closed = true; }) == JobError::history_changed);  // dead after 20 s
+    CHECK(says([](C& c) { c.items[1].closed = true, c.clock = at(600s); }) == std::nullopt);
+    CHECK(says([](C& c) { c.items[1].closed = true, c.items[1].attempts = 5; }) == std::nullopt);
+    CHECK(says([](C& c) { c.items[1].closed = true, c.accepted[1] = hash_of(1); }) == std::nullopt);
 }
 
 TEST_CASE("P1: reigns are totally ordered, by epoch first, and two of one epoch never tie") {
     auto random = std::mt19937_64{support::seed()};
     auto reigns = std::vector<QueueReign>{};
     for (auto i = 0; i < 60; ++i) {
-        reigns.push_back({random() % 4, node(static_cast<std::uint32_t>(random() % 3)).node, random() % 2, random() % 2,
-                          random() % 2 == 0});
+        reigns.push_back({random() % 4,
+                          node(static_cast<std::uint32_t>(random() % 3)).node,
+                          random() % 2,
+                          random() % 2,
+                          random() % 2 == 0,
+                          {}});
     }
     for (const auto& a : reigns) {
         for (const auto& b : reigns) {
@@ -89,7 +227,8 @@ TEST_CASE("P1: reigns are totally ordered, by epoch first, and two of one epoch 
 TEST_CASE("no node is always first in a fork") {
     auto wins = 0;
     for (std::uint64_t epoch = 1; epoch <= 200; ++epoch) {
-        wins += QueueReign{epoch, node(1).node, 1, 0, true} > QueueReign{epoch, node(2).node, 1, 0, true} ? 1 : 0;
+        wins +=
+            QueueReign{epoch, node(1).node, 1, 0, true, {}} > QueueReign{epoch, node(2).node, 1, 0, true, {}} ? 1 : 0;
     }
     CHECK(wins > 60);
     CHECK(wins < 140);
@@ -102,7 +241,7 @@ TEST_CASE("of one reign the higher revision is newer") {
     CHECK(newer.newer_than(older));
     CHECK_FALSE(older.newer_than(newer));
     CHECK_FALSE(older.newer_than(older));
-    older.reign.epoch = 2;
+    older.chain.back().reign.epoch = 9;
     CHECK(older.newer_than(newer));
 }
 

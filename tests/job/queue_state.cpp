@@ -99,7 +99,7 @@ TEST_CASE(
     CHECK(state.next_in_line(at(11s))->node == node(2).node);
     CHECK(state.next_in_line(at(25s))->node == node(3).node);
     CHECK(state.next_in_line(at(26s)) == nullptr);
-    state.begin_reign({2, node(3).node, 1, state.reign().rank(), false}, at(26s));
+    state.begin_reign({2, node(3).node, 1, state.reign().rank(), false, state.clock(at(26s))}, at(26s));
     CHECK(state.requests().size() == 1);
     CHECK(state.owners_before() == std::vector{node(1).node});
     CHECK_FALSE(state.owns());

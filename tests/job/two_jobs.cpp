@@ -22,8 +22,8 @@ namespace {
 
 /// How a node works.
 enum class Habit : std::uint8_t {
-    honest,   ///< Finishes a block in each block time, and renews with what it finished.
-    keeps,    ///< Works like an honest one, but never passes a queue on.
+    honest,  ///< Finishes a block in each block time, and renews with what it finished.
+    keeps,   ///< Works like an honest one, but never passes a queue on.
 };
 
 struct Lease {
@@ -54,7 +54,8 @@ public:
         follow(i, nodes_[i].processor.post(work.plan, now_));
     }
     /// Goes on to a time; or until `done()`, and returns true then.
-    auto run(TimePoint until, const std::function<bool()>& done = [] { return false; }) -> bool {
+    auto run(
+        TimePoint until, const std::function<bool()>& done = [] { return false; }) -> bool {
         while (!done()) {
             if (events_.empty() || events_.begin()->first.first > until) {
                 now_ = until;
@@ -116,7 +117,9 @@ private:
         }
         for (const auto& said : effects.events) {
             if (const auto* leased = std::get_if<event::MicroLeased>(&said)) { begin(i, *leased); }
-            if (const auto* done = std::get_if<event::MicroCompleted>(&said)) { completed_[done->job].insert(done->key); }
+            if (const auto* done = std::get_if<event::MicroCompleted>(&said)) {
+                completed_[done->job].insert(done->key);
+            }
             if (std::holds_alternative<event::MicroDead>(said)) { ++dead_; }
             if (const auto* release = std::get_if<event::EscrowReleaseRequested>(&said)) {
                 later(now_ + 1s, [this, i, job = release->as.job] {
@@ -149,9 +152,7 @@ private:
             for (std::uint32_t k = 0; k < of; ++k) { hashes.push_back(hash_of(k)); }
             return follow(i, self.processor.complete(*work, hashes, "out", now_));
         }
-        if (!is_honest(i) || now_ >= work->renew_at) {
-            follow(i, self.processor.renew(*work, now_));
-        }
+        if (!is_honest(i) || now_ >= work->renew_at) { follow(i, self.processor.renew(*work, now_)); }
         later(now_ + step, [this, i, leased, step, blocks] { go_on(i, leased, step, blocks + 1); });
     }
 

@@ -55,6 +55,8 @@ enum class JobError : std::uint16_t {
     author_wrong = 54,
     author_unproven = 55,
     author_without_right = 56,
+    reign_too_early = 57,
+    history_changed = 58,
 
     not_covered = 60,
     settlement_unasked = 61,
@@ -116,6 +118,10 @@ enum class JobError : std::uint16_t {
             return "a statement's signature is not its author's; sign what you send by sign_own";
         case JobError::author_without_right:
             return "the plan gives the verdict's author no right to it; see JobAuthorities";
+        case JobError::reign_too_early:
+            return "the queue's owner has to rest: it was taken over, or took the queue over, a short while ago";
+        case JobError::history_changed:
+            return "the queue's owner changed what was decided before it, or ends work before its time";
         case JobError::not_covered: return "the plan is not covered yet";
         case JobError::settlement_unasked: return "no escrow release is under way";
         case JobError::claim_unknown: return "no such claim is under way";

@@ -153,6 +153,12 @@ public:
         return fault;
     }
 
+    /// Loads the saved state of a queue. Error: those of the replica.
+    auto resume(const job_message::QueueSnapshot& kept, TimePoint now, JobEffects& out) -> void {
+        auto& replica = join(kept.macro, now, out);
+        (void)absorb(kept.macro, replica.resume(kept, now), now, out);
+        bar(kept.rejected);
+    }
     /// Announces that this node has completed a MicroJob.
     auto announce_done(const MicroKey& key, const Hash256& digest, JobEffects& out) -> void {
         const auto done = job_message::MicroDone{plan().job(), key, self_.node, digest};

@@ -129,16 +129,13 @@ public:
             if (jobs_.contains(plan.job())) { return JobError::job_duplicate; }
             for (const auto& snapshot : snapshots) {
                 if (snapshot.macro >= plan.slicing().macro_count) { return JobError::macro_unknown; }
-                if (const auto fault = fault_of(plan.macro(snapshot.macro), snapshot, parameters_.queue.attempts_max)) {
+                if (const auto fault = fault_of(plan.macro(snapshot.macro), snapshot, parameters_.queue)) {
                     return fault;
                 }
             }
             (void)take(posted, now, out);
             auto& part = take_part(jobs_.at(plan.job()), now, out);
-            for (const auto& snapshot : snapshots) {
-                part.join(snapshot.macro, now, out);
-                (void)part.hear(snapshot, now, out);
-            }
+            for (const auto& snapshot : snapshots) { part.resume(snapshot, now, out); }
             if (phase_ == JobPhase::jobs) { look_around(plan.job(), now, out); }
             return std::nullopt;
         });

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <optional>
 
+#include <allot/job/control_check.hpp>
 #include <allot/job/job_error.hpp>
 #include <allot/job/job_message.hpp>
 
@@ -19,25 +20,18 @@ namespace allot { inline namespace v0 {
 }
 
 /// Returns the first fault of a snapshot that claims to belong to this MacroJob's queue; none if it is valid.
-/// `attempts_max` bounds the number of leases, results and rejections. @complexity as for the parts, in sum linear
-/// except for the queue's control.
+/// `parameters` bound the number of leases, results and rejections. @complexity as for the parts, in sum linear except
+/// for the queue's control.
 [[nodiscard]] inline auto fault_of(const MacroPlan& plan, const job_message::QueueSnapshot& snapshot,
-                                   std::uint32_t attempts_max) -> std::optional<JobError> {
+                                   const QueueParameters& parameters) -> std::optional<JobError> {
     if (snapshot.job != plan.job) { return JobError::job_unknown; }
     if (snapshot.macro != plan.macro) { return JobError::macro_unknown; }
-    const auto limit = std::size_t{plan.items()} * (std::size_t{attempts_max} + 4) + 64;
+    const auto limit = std::size_t{plan.items()} * (std::size_t{parameters.attempts_max} + 4) + 64;
     if (std::max({snapshot.commitments.size(), snapshot.results.size(), snapshot.rejected.size(),
                   snapshot.records.size()}) > limit) {
         return JobError::message_too_large;
     }
-    if (snapshot.control) {  // else the next owner's own leases would not fit here
-        const auto& items = snapshot.control->items;
-        const auto is_over = [&](const auto& item) { return item.attempts > attempts_max; };
-        if (snapshot.control->given.size() > limit || std::any_of(items.begin(), items.end(), is_over)) {
-            return JobError::message_too_large;
-        }
-    }
-    auto fault = snapshot.control ? fault_of(plan, *snapshot.control) : std::nullopt;
+    auto fault = snapshot.control ? fault_of(plan, *snapshot.control, parameters) : std::nullopt;
     const auto check_all = [&](const auto& parts) {
         for (const auto& part : parts) {
             if (!fault) { fault = fault_of(plan, part); }

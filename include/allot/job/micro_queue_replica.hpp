@@ -27,7 +27,7 @@ namespace allot { inline namespace v0 {
 /// the same results, each MicroJob counts once, and there is one record of the end.
 ///
 /// A value and a state machine: inputs return effects, nothing calls back; `next_deadline()` gives the time to call
-/// `tick`. Save `saved()` over a restart; a new replica, with a new `boot`, receives it by `on_proven`. All inputs
+/// `tick`. Save `saved()` over a restart; a new replica, with a new `boot`, receives it by `resume`. All inputs
 /// may be refused with `time_went_back`. @complexity of each input: linear in the MacroJob.
 class MicroQueueReplica : private QueueSuccession {
 public:
@@ -205,6 +205,12 @@ public:
             return std::visit([&](const auto& m) { return take(m, now, out); }, message);
         });
     }
+    /// Loads the `saved()` state of an earlier life. Errors: those of `on_proven`.
+    [[nodiscard]] auto resume(const job_message::QueueSnapshot& kept, TimePoint now) -> JobEffects {
+        auto effects = on_proven(kept, now);
+        adrift_ = true;
+        return effects;
+    }
 
     friend auto operator==(const MicroQueueReplica& a, const MicroQueueReplica& b) -> bool {
         return a.snapshot() == b.snapshot();
@@ -217,11 +223,19 @@ private:
         auto out = JobEffects{};
         if (const std::optional<JobError> fault = f(out)) { return refused(*fault); }
         now_ = now;
+        end_by_record(out);
         if (!final_) { proceed(now, out); }
         if (record() != nullptr || final_) { work_.reset(); }
         // In a fork the queue went on without this lease.
         if (work_ && !state_.may_count(state_.self().node, work_->micro, work_->token)) { work_.reset(); }
         return out;
+    }
+
+    /// Ends the MacroJob once the grounds of an owner's record are known.
+    auto end_by_record(JobEffects& out) -> void {
+        if (record() != nullptr) { return; }
+        state_.support();
+        if (record() != nullptr) { out.events.push_back(job_event::MacroEnded{*record()}); }
     }
 
     // ---- messages --------------------------------------------------------------------------------------------------
@@ -232,7 +246,12 @@ private:
     }
     [[nodiscard]] auto take(const job_message::QueueSnapshot& m, TimePoint now, JobEffects& out)
         -> std::optional<JobError> {
-        if (const auto fault = fault_of(state_.plan(), m, parameters().attempts_max)) { return fault; }
+        if (const auto fault = fault_of(state_.plan(), m, parameters())) { return fault; }
+        const auto newer = m.control && (!state_.known() || m.control->newer_than(state_.control()));
+        if (newer && state_.known() && !adrift(now)) {
+            const auto fault = fault_of_change(state_.control(), clock_max(now), *m.control, parameters());
+            if (fault) { return fault; }
+        }
         const auto behind = m.whole && lacks(m);
         for (const auto& r : m.rejected) { changed_ = state_.results().reject(r) || changed_; }
         for (const auto& c : m.commitments) {
@@ -242,15 +261,13 @@ private:
             if (!state_.results().add(r)) { fresh_.insert(commitment_of(r)); }
             if (r.node == state_.self().node) { disclosed_.insert(r.digest); }
         }
-        const auto ended = record() != nullptr;
         for (const auto& r : m.records) { changed_ = state_.results().add(r) || changed_; }
-        if (!ended && record() != nullptr) { out.events.push_back(job_event::MacroEnded{*record()}); }
         if (m.final && (!final_ || before(*m.final, *final_))) {
             final_ = m.final;
             claim_.reset();
             out.events.push_back(job_event::JobEnded{*final_});
         }
-        if (m.control && (!state_.known() || m.control->newer_than(state_.control()))) { adopt(*m.control, now, out); }
+        if (newer) { adopt(*m.control, now, out); }
         if (behind) { reply(verdicts(), now, out); }
         return std::nullopt;
     }
@@ -458,7 +475,7 @@ private:
         if (state_.ended()) {
             const auto record = state_.conclude();
             state_.results().add(record);
-            out.events.push_back(job_event::MacroEnded{record});
+            end_by_record(out);
             changed_ = whole_ = true;
             return;
         }

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include <allot/assert.hpp>
+#include <allot/job/control_check.hpp>
 #include <allot/job/job_effects.hpp>
 #include <allot/job/queue_control.hpp>
 #include <allot/job/queue_parameters.hpp>
@@ -55,6 +56,17 @@ public:
     [[nodiscard]] auto results() const noexcept -> const ResultSet& { return results_; }
     /// As above, to add to them.
     [[nodiscard]] auto results() noexcept -> ResultSet& { return results_; }
+    /// The valid record of the MacroJob; null if there is none. An owner's record counts once this node has seen all
+    /// that it tells: each result under its lease, and each dead MicroJob. @complexity as that of `ResultSet::record`.
+    [[nodiscard]] auto record() const -> const MacroRecord* {
+        return results_.record([&](const MacroRecord& record) { return supported_.contains(record.digest); });
+    }
+    /// Looks for records that this node has seen the grounds of by now. @complexity linear in the new records.
+    auto support() -> void {
+        for (const auto& [digest, record] : results_.records()) {
+            if (!supported_.contains(digest) && supports(record)) { supported_.insert(digest); }
+        }
+    }
     /// The leases of the MicroJobs.
     [[nodiscard]] auto leases() const noexcept -> const MicroLeases& { return leases_; }
 
@@ -62,10 +74,10 @@ public:
     [[nodiscard]] auto known() const noexcept -> bool { return control_.has_value(); }
     /// True if this life of this node owns the queue.
     [[nodiscard]] auto owns() const noexcept -> bool {
-        return known() && control_->reign.owner == self_.node && control_->reign.boot == self_.boot;
+        return known() && reign().owner == self_.node && reign().boot == self_.boot;
     }
     /// The current reign. @pre `known()`.
-    [[nodiscard]] auto reign() const noexcept -> const QueueReign& { return control_->reign; }
+    [[nodiscard]] auto reign() const noexcept -> const QueueReign& { return control_->reign(); }
     /// Returns the newest control as a value. @pre `known()`.
     [[nodiscard]] auto control() const -> QueueControl {
         auto control = *control_;
@@ -79,7 +91,9 @@ public:
     /// The waiting requests. @pre `known()`.
     [[nodiscard]] auto requests() const noexcept -> const std::vector<QueueRequest>& { return control_->requests; }
     /// The previous owners, newest first. @pre `known()`.
-    [[nodiscard]] auto owners_before() const noexcept -> const std::vector<NodeId>& { return control_->owners_before; }
+    [[nodiscard]] auto owners_before() const -> std::vector<NodeId> { return control_->owners_before(); }
+    /// The times from which nodes may own the queue, or take it over, by its clock. @pre `known()`.
+    [[nodiscard]] auto rests() const -> ReignRests { return {control_->chain, parameters_.owner_timeout}; }
 
     /// Converts the local time `now` to the queue's time. @pre `known()`.
     [[nodiscard]] auto clock(TimePoint now) const noexcept -> TimePoint { return control_->clock + (now - anchor_); }
@@ -98,7 +112,8 @@ public:
 
     /// Returns a new queue of this MacroJob, under the first reign of `epoch`, this node's.
     [[nodiscard]] auto fresh(std::uint64_t epoch) const -> QueueControl {
-        auto control = QueueControl{{epoch, self_.node, self_.boot, 0, true}, 0, {}, {}, 0, 0, {}, {}, {}, {}, {}, {}};
+        auto control = QueueControl{};
+        control.chain.push_back({{epoch, self_.node, self_.boot, 0, true, {}}, {}});
         for (std::uint32_t k = 0; k < plan_.items(); ++k) { control.items.push_back({k, 0, {}, false, {}}); }
         control.accepted.resize(plan_.items());
         return control;
@@ -106,13 +121,8 @@ public:
 
     /// Starts the reign of another owner, or of this node, over the known queue. @pre `known()`.
     auto begin_reign(const QueueReign& reign, TimePoint now) -> void {
-        auto& before = control_->owners_before;
-        const auto last = control_->reign.owner;
-        std::erase(before, last);
-        before.insert(before.begin(), last);
-        before.resize(std::min(before.size(), QueueControl::owners_max), last);
         stamp(now);
-        control_->reign = reign;
+        control_->chain.push_back({reign, {}});
         control_->revision = 0;
         drop_request(reign.owner);
     }
@@ -146,7 +156,7 @@ public:
     [[nodiscard]] auto discloses() const -> bool { return !parameters_.commit_results || closed(); }
     /// True if this result may be told to others: another node disclosed it, or it is time to. @pre `known()`.
     [[nodiscard]] auto is_public(const ResultRecord& result) const -> bool {
-        return result.node != self_.node || !known() || discloses() || results_.record() != nullptr;
+        return result.node != self_.node || !known() || discloses() || record() != nullptr;
     }
 
     // ---- an owner's decisions --------------------------------------------------------------------------------------
@@ -236,7 +246,7 @@ public:
 
     /// Leases a MicroJob to this node. @pre it is open (asserted). @complexity O(log n).
     auto lease(std::uint32_t micro, TimePoint now) -> FencingToken {
-        const auto token = FencingToken{control_->reign.epoch, control_->reign.rank(), ++control_->tokens};
+        const auto token = FencingToken{reign().epoch, reign().rank(), ++control_->tokens};
         [[maybe_unused]] const auto fault = leases_.acquire(micro, self_.node, token, clock(now), parameters_.lock);
         ALLOT_ASSERT(fault == LeaseFault::none, "QueueState::lease: the MicroJob must be open");
         control_->given.push_back({micro, self_.node, token});
@@ -259,7 +269,8 @@ public:
     /// @complexity quadratic in the requests, at worst.
     [[nodiscard]] auto next_in_line(TimePoint now) const -> const QueueRequest* {
         for (const auto& request : control_->requests) {
-            if (waits(request, clock(now)) && first_for(request.node, request.wallet, now) != nullptr) {
+            if (waits(request, clock(now)) && may_own(request.node, now) &&
+                first_for(request.node, request.wallet, now) != nullptr) {
                 return &request;
             }
         }
@@ -320,6 +331,31 @@ public:
     }
 
 private:
+    /// True if a node may be handed the queue.
+    [[nodiscard]] auto may_own(const NodeId& node, TimePoint now) const -> bool {
+        const auto is = [&](const auto& reign) { return reign.reign.owner == node; };
+        const auto has = [&](const auto& lease) { return lease.holder == node; };
+        const auto reigns = std::count_if(control_->chain.begin(), control_->chain.end(), is);
+        const auto leases = std::count_if(control_->given.begin(), control_->given.end(), has);
+        return reigns < leases + static_cast<std::ptrdiff_t>(QueueControl::reigns_spare) &&
+               clock(now) >= rests().may_own_from(node);
+    }
+    [[nodiscard]] auto supports(const MacroRecord& record) const -> bool {
+        if (!known()) { return false; }
+        for (std::uint32_t k = 0; k < plan_.items(); ++k) {
+            const auto& accepted = record.accepted[k];
+            if (accepted.digest == Hash256{}) {
+                if (!leases_.find(k)->closed || control_->accepted[k]) { return false; }
+                continue;
+            }
+            const auto* result = results_.find(accepted.digest);
+            if (result == nullptr || result->key.micro != k || result->node != accepted.node ||
+                result->wallet != accepted.wallet || !gave(result->node, k, result->token)) {
+                return false;
+            }
+        }
+        return true;
+    }
     [[nodiscard]] auto key(std::uint32_t micro) const noexcept -> MicroKey { return {plan_.macro, micro}; }
     /// True if a request was repeated lately; who is silent for too long may have vanished.
     [[nodiscard]] auto waits(const QueueRequest& request, TimePoint time) const noexcept -> bool {
@@ -450,6 +486,7 @@ private:
     std::optional<QueueControl> control_{};  // its items are in `leases_`
     MicroLeases leases_;
     ResultSet results_;
+    std::set<Hash256> supported_;    // digests of records
     std::set<NodeId> barred_nodes_;  // for results in other MacroJobs
     std::set<WalletId> barred_wallets_;
     TimePoint anchor_{};  // local time of `control_->clock`

@@ -28,7 +28,7 @@ public:
     /// The record of the job's end, once known. From then on the queue is idle.
     [[nodiscard]] auto final_record() const noexcept -> const std::optional<FinalRecord>& { return final_; }
     /// The valid record of the MacroJob; null if there is none.
-    [[nodiscard]] auto record() const -> const MacroRecord* { return state_.results().record(); }
+    [[nodiscard]] auto record() const -> const MacroRecord* { return state_.record(); }
     /// Returns all that is known and may be told, to be sent to a node that knows nothing.
     [[nodiscard]] auto snapshot() const -> job_message::QueueSnapshot {
         auto message = verdicts();
@@ -107,16 +107,31 @@ protected:
                    : at != before.end()              ? 1 + (at - before.begin())
                                                      : turn + 1 + static_cast<std::int64_t>(before.size());
         }
-        return heard_ + parameters().owner_timeout + parameters().stagger * turn;
+        const auto silent = heard_ + parameters().owner_timeout + parameters().stagger * turn;
+        if (!state_.known() || state_.reign().owner == self.node) { return silent; }
+        return std::max(silent, state_.local(state_.rests().may_take_from(self.node)));
+    }
+
+    /// True if this node cannot know how far the queue's clock is: after a restart, or if nobody replaced an owner that
+    /// was silent here.
+    [[nodiscard]] auto adrift(TimePoint now) const -> bool {
+        return adrift_ || now >= heard_ + parameters().owner_timeout + parameters().stagger * 16;
+    }
+
+    /// The latest time that the queue's clock can show: that since this node knows it, and a quarter more, and a lease.
+    /// Owners' clocks differ and run at different rates, but a liar's clock must not end all leases.
+    [[nodiscard]] auto clock_max(TimePoint now) const -> TimePoint {
+        return clock_first_ + (now - clock_first_at_) / 4 * 5 + parameters().lock;
     }
 
     auto pass_on(const QueueRequest& to, TimePoint now, JobEffects& out) -> void {
-        change_reign({next_epoch(), to.node, to.boot, state_.reign().rank(), false}, now, out);
+        change_reign({next_epoch(), to.node, to.boot, state_.reign().rank(), false, state_.clock(now)}, now, out);
     }
     auto take_over(TimePoint now, JobEffects& out) -> void {
         const auto& self = state_.self();
         const auto parent = state_.known() ? state_.reign().rank() : 0;
-        change_reign({next_epoch(), self.node, self.boot, parent, true}, now, out);
+        const auto began = state_.known() ? state_.clock(now) : TimePoint{};
+        change_reign({next_epoch(), self.node, self.boot, parent, true, began}, now, out);
     }
     auto ask_claim(TimePoint now, JobEffects& out) -> void {
         claim_->again_at = now + parameters().owner_timeout;
@@ -136,9 +151,12 @@ protected:
 
     auto adopt(const QueueControl& control, TimePoint now, JobEffects& out) -> void {
         const auto owned = state_.owns();
-        const auto same_reign = state_.known() && state_.reign() == control.reign;
+        const auto same_reign = state_.known() && state_.reign() == control.reign();
+        const auto other = state_.known() && state_.control().chain.front() != control.chain.front();
+        if (!state_.known() || other || adrift(now)) { set_clock(control.clock, now); }
         state_.adopt(control, now);
         heard_ = now;
+        adrift_ = false;
         claim_.reset();
         lost_ = 0;
         if (same_reign) { return; }
@@ -186,10 +204,15 @@ protected:
     TimePoint request_at_;
     TimePoint beat_at_{};
     std::uint32_t taken_ = 0;  // MicroJobs leased in this reign
+    bool adrift_ = false;      // the queue was known before a restart
     bool changed_ = false;     // a message must be published
     bool whole_ = false;       // and it must be whole
 
 private:
+    auto set_clock(TimePoint clock, TimePoint now) -> void {
+        clock_first_ = clock;
+        clock_first_at_ = now;
+    }
     [[nodiscard]] auto next_epoch() const -> std::uint64_t {
         return std::max(epoch_floor_, state_.known() ? state_.reign().epoch : 0) + 1;
     }
@@ -209,6 +232,7 @@ private:
         changed_ = whole_ = true;
         if (!state_.known()) {
             state_.adopt(state_.fresh(reign.epoch), now);
+            set_clock({}, now);
             out.events.push_back(job_event::QueueCreated{plan.job, plan.macro});
             return;
         }
@@ -223,6 +247,8 @@ private:
         ask_anew(now + parameters().request_retry);
     }
 
+    TimePoint clock_first_{};              // of the queue
+    TimePoint clock_first_at_{};           // its local time
     std::vector<QueueRequest> overheard_;  // times are local
     TimePoint reply_at_{};
     std::uint64_t epoch_floor_ = 0;  // highest epoch known to be taken

@@ -83,17 +83,22 @@ public:
         });
     }
 
-    /// Returns the MacroJob's valid record: the first, by `before`, of those without a rejected result; null if there
-    /// is none.
+    /// Returns the MacroJob's valid record: the first, by `before`, of those without a rejected result for which
+    /// `counts(record)` is true; null if there is none.
     /// @complexity linear in the records' results, times a logarithm.
-    [[nodiscard]] auto record() const -> const MacroRecord* {
+    template <class F>
+    [[nodiscard]] auto record(F&& counts) const -> const MacroRecord* {
         const auto* best = static_cast<const MacroRecord*>(nullptr);
         for (const auto& [digest, record] : records_) {
             const auto void_now = std::any_of(record.accepted.begin(), record.accepted.end(),
                                               [&](const auto& result) { return is_rejected(result.digest); });
-            if (!void_now && (best == nullptr || before(record, *best))) { best = &record; }
+            if (!void_now && counts(record) && (best == nullptr || before(record, *best))) { best = &record; }
         }
         return best;
+    }
+    /// As above, whichever record it is.
+    [[nodiscard]] auto record() const -> const MacroRecord* {
+        return record([](const MacroRecord&) { return true; });
     }
 
     /// All commitments, by digest of the result.

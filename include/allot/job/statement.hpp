@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <type_traits>
@@ -52,10 +53,9 @@ namespace allot { inline namespace v0 {
 }
 
 /// Returns the author of a control: its queue's owner; but the message that hands a queue over is that of the owner
-/// before. @complexity O(1).
+/// before. @pre the chain is not empty. @complexity O(1).
 [[nodiscard]] inline auto author_of(const QueueControl& control) noexcept -> const NodeId& {
-    const auto handed_over = !control.reign.taken && control.revision == 0 && !control.owners_before.empty();
-    return handed_over ? control.owners_before.front() : control.reign.owner;
+    return control.revision == 0 ? author_of(control.chain, control.chain.size() - 1) : control.reign().owner;
 }
 
 /// Calls `f(statement, author, digest)` for each statement that a message relays, where `digest()` computes the digest
@@ -74,7 +74,12 @@ auto for_each_statement(Message& message, const JobAuthorities& authorities, F&&
                   [&] { return record.digest; });
             };
             if constexpr (requires { m.control; }) {
-                if (m.control) {
+                if (m.control && !m.control->chain.empty()) {
+                    for (std::size_t i = 0; i < m.control->chain.size(); ++i) {
+                        auto& reign = m.control->chain[i];
+                        f(reign, author_of(m.control->chain, i),
+                          [&] { return digest_of(m.job, m.macro, reign.reign); });
+                    }
                     f(*m.control, author_of(*m.control), [&] { return digest_of(m.job, m.macro, *m.control); });
                 }
                 relay_all(m.commitments, [](const auto& c) -> const NodeId& { return c.node; });

@@ -288,8 +288,8 @@ private:
                                     replica.state().results().results().size(), replica.work().has_value());
                 if (!replica.state().known()) { continue; }
                 const auto control = replica.state().control();
-                text += fmt::format(" epoch {} rev {} owner {} boot {} clock {}", control.reign.epoch, control.revision,
-                                    control.reign.owner.text(), control.reign.boot,
+                text += fmt::format(" epoch {} rev {} owner {} boot {} clock {}", control.reign().epoch,
+                                    control.revision, control.reign().owner.text(), control.reign().boot,
                                     control.clock.time_since_epoch().count());
                 for (const auto& item : control.items) {
                     text +=
@@ -400,13 +400,13 @@ private:
     }
 
     void send(std::uint32_t from, const allot::JobSend& send) {
-        if (const auto* snapshot = std::get_if<allot::job_message::QueueSnapshot>(&send.message);
-            snapshot != nullptr && snapshot->macro == 0 && said_.size() < 60) {
-            said_.push_back(*snapshot);
-        }
         letters_.push_back({from, send.channel, send.message});
         sign_own(letters_.back().message, node_id(from),
                  [&](const Hash256& digest) { return signature_of(node_id(from), digest); });
+        if (const auto* snapshot = std::get_if<allot::job_message::QueueSnapshot>(&letters_.back().message);
+            snapshot != nullptr && snapshot->macro == 0 && said_.size() < 60) {
+            said_.push_back(*snapshot);
+        }
         // Heartbeats and retries, and the handing over of each MicroJob: nothing that grows by itself.
         const auto fair = 200 + 40 * (now_ / 1'000 + 1) * std::int64_t{plan_.slicing().macro_count};
         if (static_cast<std::int64_t>(letters_.size()) > fair * std::int64_t{options_.nodes}) {
@@ -469,9 +469,10 @@ private:
         }
         if (effects.error) {
             using E = allot::JobError;
-            constexpr auto harmless = std::array{
-                E::queue_missing, E::result_duplicate, E::result_late,     E::lease_stale,  E::lease_missing,
-                E::item_ended,    E::job_unknown,      E::result_rejected, E::result_twice, E::result_unleased};
+            constexpr auto harmless =
+                std::array{E::queue_missing, E::result_duplicate, E::result_late,     E::lease_stale,
+                           E::lease_missing, E::item_ended,       E::job_unknown,     E::result_rejected,
+                           E::result_twice,  E::result_unleased,  E::history_changed, E::message_time_wrong};
             // A lease that went down with its owner, or that a fork did not have, counts nothing.
             if (std::find(harmless.begin(), harmless.end(), *effects.error) == harmless.end()) {
                 broken(fmt::format("an honest message is refused: {}", message(*effects.error)));
@@ -496,7 +497,7 @@ private:
                  bool returned = false) -> JobEffects {
         const auto before = controls(nodes_[i]);
         auto effects = f(*nodes_[i].processor);
-        check_leases(i, before, heard, returned);
+        check_leases(i, before, effects.error ? nullptr : heard, returned);
         return effects;
     }
 
@@ -789,7 +790,7 @@ private:
         for (auto turn = 0; turn < 3; ++turn) {
             auto replica = allot::MicroQueueReplica{
                 plan_.macro(0), {allot::NodeId{"stranger"}, allot::WalletId{"stranger"}, 1}, {}, {}};
-            for (const auto i : order) { (void)replica.on_proven(said_[i], TimePoint{}); }
+            for (const auto i : order) { (void)replica.resume(said_[i], TimePoint{}); }
             auto state = replica.snapshot();
             if (first) { look(Promise::p1_merge); }
             if (first && !(*first == state)) { broken("the order of messages shows"); }

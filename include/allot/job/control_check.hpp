@@ -1,0 +1,155 @@
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include <allot/job/job_error.hpp>
+#include <allot/job/plan.hpp>
+#include <allot/job/queue_control.hpp>
+#include <allot/job/queue_parameters.hpp>
+
+namespace allot { inline namespace v0 {
+
+namespace detail {
+
+[[nodiscard]] inline auto is_time(TimePoint time) -> bool { return time >= TimePoint{} && time <= time_point_max; }
+
+/// A MicroJob without a result that nobody is to do any more.
+[[nodiscard]] inline auto is_dead(const QueueControl& control, std::uint32_t micro) -> bool {
+    return control.items[micro].closed && !control.accepted[micro];
+}
+
+/// Returns the first fault of the MicroJobs of a control; none if they are valid.
+[[nodiscard]] inline auto fault_of_items(const QueueControl& control, const QueueParameters& parameters)
+    -> std::optional<JobError> {
+    const auto rest_max = parameters.retry_delay * 64;
+    for (std::uint32_t k = 0; k < control.items.size(); ++k) {
+        const auto& item = control.items[k];
+        if (item.key != k || (item.closed && item.hold) || (control.accepted[k] && !item.closed)) {
+            return JobError::message_shape_wrong;
+        }
+        if (item.attempts > parameters.attempts_max) { return JobError::message_too_large; }
+        if (!is_time(item.not_before) || item.not_before > control.clock + rest_max) {
+            return JobError::message_time_wrong;
+        }
+        if (!item.hold) { continue; }
+        const auto& hold = *item.hold;
+        if (hold.holder.is_null()) { return JobError::node_invalid; }
+        if (!is_time(hold.granted) || !is_time(hold.expires) || hold.granted > control.clock ||
+            hold.expires <= hold.granted || hold.expires > control.clock + parameters.lock) {
+            return JobError::message_time_wrong;
+        }
+    }
+    return std::nullopt;
+}
+
+/// Returns the first fault of the leases given: each belongs to a reign of its holder, and each MicroJob has as many as
+/// it counts attempts.
+[[nodiscard]] inline auto fault_of_leases(const QueueControl& control) -> std::optional<JobError> {
+    auto owners = std::map<std::pair<std::uint64_t, std::uint64_t>, const NodeId*>{};
+    auto allowance = std::map<NodeId, std::size_t>{};
+    for (const auto& [reign, signature] : control.chain) { owners[{reign.epoch, reign.rank()}] = &reign.owner; }
+    auto last = std::vector<const LeaseGiven*>(control.items.size());
+    auto count = std::vector<std::uint32_t>(control.items.size());
+    auto before = FencingToken{};
+    for (const auto& lease : control.given) {
+        if (lease.micro >= control.items.size() || lease.token <= before || lease.token.seq > control.tokens) {
+            return JobError::message_shape_wrong;
+        }
+        if (lease.holder.is_null()) { return JobError::node_invalid; }
+        const auto owner = owners.find({lease.token.epoch, lease.token.rank});
+        if (owner == owners.end() || *owner->second != lease.holder) { return JobError::message_shape_wrong; }
+        before = lease.token;
+        last[lease.micro] = &lease;
+        ++count[lease.micro];
+        ++allowance[lease.holder];
+    }
+    for (const auto& item : control.items) {
+        const auto* given = last[item.key];
+        if (item.attempts != count[item.key]) { return JobError::message_shape_wrong; }
+        if (item.hold && (given == nullptr || given->token != item.hold->token || given->holder != item.hold->holder)) {
+            return JobError::message_shape_wrong;
+        }
+    }
+    auto reigns = std::map<NodeId, std::size_t>{};
+    for (const auto& [reign, signature] : control.chain) {
+        if (++reigns[reign.owner] > allowance[reign.owner] + QueueControl::reigns_spare) {
+            return JobError::message_too_large;
+        }
+    }
+    return std::nullopt;
+}
+
+}  // namespace detail
+
+/// Returns the first fault of a control that claims to belong to this MacroJob's queue; none if it is valid.
+/// @complexity linear in the control, times a logarithm.
+[[nodiscard]] inline auto fault_of(const MacroPlan& plan, const QueueControl& control,
+                                   const QueueParameters& parameters) -> std::optional<JobError> {
+    const auto leases_max = std::size_t{plan.items()} * parameters.attempts_max;
+    if (control.requests.size() > QueueControl::requests_max || control.given.size() > leases_max ||
+        control.revision > QueueControl::count_max || control.tokens > QueueControl::count_max) {
+        return JobError::message_too_large;
+    }
+    if (const auto fault = fault_of(control.chain, parameters.owner_timeout)) { return fault; }
+    if (control.reign().epoch > QueueControl::count_max) { return JobError::message_too_large; }
+    if (control.items.size() != plan.items() || control.accepted.size() != plan.items() ||
+        control.disclosed > control.tokens) {
+        return JobError::message_shape_wrong;
+    }
+    if (!detail::is_time(control.clock) || !detail::is_time(control.progress) || control.progress > control.clock ||
+        control.reign().began > control.clock) {
+        return JobError::message_time_wrong;
+    }
+    if (const auto fault = detail::fault_of_items(control, parameters)) { return fault; }
+    if (const auto fault = detail::fault_of_leases(control)) { return fault; }
+    for (const auto& request : control.requests) {
+        if (request.node.is_null() || request.wallet.is_null()) { return JobError::node_invalid; }
+        if (!detail::is_time(request.heard) || request.heard > control.clock + parameters.owner_timeout) {
+            return JobError::message_time_wrong;
+        }
+    }
+    return std::nullopt;
+}
+
+/// Returns the first fault of a control as the successor of the one that a node knows; none if it may replace that one.
+/// What is refused for its times may be accepted later, when the node's own time tells the same.
+///
+/// Errors: `message_time_wrong` if it is the same queue, and its clock is beyond `clock_max`; `history_changed` if it lacks a lease that each of its
+/// owners knew, or if MicroJobs die or commitments count no longer before their time.
+/// @pre `fault_of` finds no fault in either. @complexity linear in the controls, times a logarithm.
+[[nodiscard]] inline auto fault_of_change(const QueueControl& known, TimePoint clock_max, const QueueControl& next,
+                                          const QueueParameters& parameters) -> std::optional<JobError> {
+    auto shared = std::size_t{0};
+    const auto both = std::min(known.chain.size(), next.chain.size());
+    while (shared < both && known.chain[shared] == next.chain[shared]) { ++shared; }
+    if (shared > 0 && next.clock > clock_max) { return JobError::message_time_wrong; }
+    // The last owner that both share may have given leases that its successor never heard of. All earlier ones are known.
+    const auto settled = shared < 2 ? 0 : next.chain[shared - 1].reign.epoch;
+    auto at = next.given.begin();
+    for (const auto& lease : known.given) {
+        if (lease.token.epoch >= settled) { break; }
+        at = std::find_if(at, next.given.end(), [&](const auto& other) { return other.token >= lease.token; });
+        if (at == next.given.end() || at->token != lease.token || at->micro != lease.micro) {
+            return JobError::history_changed;
+        }
+        if (at->withheld && !lease.withheld && next.clock - known.progress < parameters.disclose_within) {
+            return JobError::history_changed;
+        }
+    }
+    for (std::uint32_t k = 0; k < next.items.size(); ++k) {
+        if (!detail::is_dead(next, k) || detail::is_dead(known, k)) { continue; }
+        if (next.items[k].attempts < parameters.attempts_max &&
+            next.clock - known.progress < parameters.abandon_after) {
+            return JobError::history_changed;
+        }
+    }
+    return std::nullopt;
+}
+
+}}  // namespace allot::v0
