@@ -20,6 +20,7 @@ struct Doing {
     std::vector<std::uint64_t> blocks{};  // empty until dealt
     std::vector<allot::Hash256> hashes{};
     allot::TimePoint next{};  // time at which the next block is done, or is asked for again
+    std::size_t renewed = 0;  // blocks at the last renewal
 };
 
 class Worker {
@@ -92,7 +93,11 @@ private:
             doing_.reset();
             return;
         }
-        if (now() >= lease->renew_at) { follow(processor_.renew(*lease, now())); }
+        const auto blocks = doing_->hashes.size();
+        if (now() >= lease->renew_at && blocks > doing_->renewed) {
+            follow(processor_.renew(*lease, static_cast<std::uint32_t>(blocks), doing_->hashes.back(), now()));
+            doing_->renewed = blocks;
+        }
         if (now() < doing_->next) { return; }
         if (doing_->blocks.empty()) {
             broker_.say(deals_asked, encode(Deal{doing_->key, {}}) + "\n" + options_.name);

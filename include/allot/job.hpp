@@ -4,7 +4,9 @@
 /// Apart from `allot.hpp`, because most programs that place tasks on nodes need none of it.
 
 // IWYU pragma: begin_exports
+#include <allot/job/block_progress.hpp>
 #include <allot/job/claim_arbiter.hpp>
+#include <allot/job/conclusion.hpp>
 #include <allot/job/control_check.hpp>
 #include <allot/job/escrow.hpp>
 #include <allot/job/finaliser.hpp>

@@ -225,7 +225,7 @@ private:
             }
             case 2: return message::OwnershipRequest{job(), macro(), node(), wallet(), count(1)};
             case 3: return message::ResultFound{job(), result()};
-            case 4: return message::RenewalRequest{job(), key(), node(), token()};
+            case 4: return message::RenewalRequest{job(), key(), node(), token(), {small(4), digest()}};
             case 5: return message::LeaseReturned{job(), key(), node(), token()};
             case 6: return message::JobsQuery{node()};
             case 7: return message::JobPosted{in_.byte() < 200 ? plan_ : plan_of("another"), {}};
@@ -263,7 +263,7 @@ private:
                 return heard(victim_, worker.complete(*work, std::move(hashes), "out", now_));
             }
             case 3: return work ? heard(victim_, worker.fail(*work, now_)) : void();
-            case 4: return work ? heard(victim_, worker.renew(*work, now_)) : void();
+            case 4: return work ? heard(victim_, worker.renew(*work, small(4), digest(), now_)) : void();
             case 5: {
                 auto settlement = allot::Settlement{job(), in_.byte() % 2 == 0, {}, {}};
                 if (!settlement.settled) { settlement.culprits.push_back(rejection()); }

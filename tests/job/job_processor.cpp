@@ -110,7 +110,7 @@ TEST_CASE("a processor with nothing to do goes on to another job, and comes back
     auto a = processor(1);
     auto b = processor(2);
     (void)a.post(small, at(0s));
-    const auto time = until_work(a);  // the only MicroJob of the first job, and it renews for ever
+    const auto time = until_work(a);  // the only MicroJob of the first job, and it needs long
     (void)received(b, message::JobPosted{small, {}}, at(0s));
     (void)received(b, message::JobPosted{second, {}}, at(0s));
     (void)received(b, message::MacroNews{small.job(), 0, node(1).node, 1, 0, {}, {}}, at(0s));
@@ -375,7 +375,7 @@ TEST_CASE("what is done with work names it: that of another job, MacroJob or lea
         refuses(
             p, [&](auto& x) { return x.fail(wrong, time); }, error);
         refuses(
-            p, [&](auto& x) { return x.renew(wrong, time); }, error);
+            p, [&](auto& x) { return x.renew(wrong, 1, hash_of(1), time); }, error);
         CHECK(p.work()->token == work.token);
         CHECK(p.work()->renew_at == work.renew_at);
     };
@@ -386,7 +386,7 @@ TEST_CASE("what is done with work names it: that of another job, MacroJob or lea
     auto stale = work;
     ++stale.token.seq;
     refuses_all(stale, JobError::lease_stale);
-    CHECK(p.renew(work, time).accepted());
+    CHECK(p.renew(work, 1, hash_of(1), time).accepted());
     CHECK(p.complete(work, {hash_of(1)}, "", time).accepted());  // renewed or not, it is the same work
     CHECK_FALSE(p.complete(work, {hash_of(1)}, "", time).accepted());
 }

@@ -207,6 +207,7 @@ TEST_CASE("whatever is done, the table answers as a map that is searched through
                 auto count = std::uint32_t{0};
                 for (auto& [k, m] : model) {
                     if (m.hold && now >= m.hold->expires) {
+                        m.not_before = std::max(m.not_before, m.hold->expires);
                         m.hold.reset();
                         ++count;
                     }

@@ -56,7 +56,7 @@ TEST_CASE("what makes no sense is refused with its own error and changes nothing
     refuses(
         r, [](auto& x) { return x.fail(at(1s)); }, JobError::lease_missing);
     refuses(
-        r, [](auto& x) { return x.renew(at(1s)); }, JobError::lease_missing);
+        r, [](auto& x) { return x.renew(1, hash_of(1), at(1s)); }, JobError::lease_missing);
     refuses(
         r, [](auto& x) { return x.on_claim(hash_of(1), true, at(1s)); }, JobError::claim_unknown);
     (void)r.create(at(2s));
@@ -137,8 +137,10 @@ TEST_CASE("malformed and foreign messages are refused with their own error and c
             JobError::wallet_invalid);
     refuses(p.a, hear(message::OwnershipRequest{allot::JobId{"another"}, 0, node(3).node, node(3).wallet, 1}),
             JobError::job_unknown);
-    refuses(p.a, hear(message::RenewalRequest{plan.job, {0, 0}, node(1).node, {1, 2, 3}}), JobError::lease_stale);
-    refuses(p.a, hear(message::RenewalRequest{plan.job, {0, 9}, node(1).node, {1, 2, 3}}), JobError::micro_unknown);
+    refuses(p.a, hear(message::RenewalRequest{plan.job, {0, 0}, node(1).node, {1, 2, 3}, {1, hash_of(1)}}),
+            JobError::lease_stale);
+    refuses(p.a, hear(message::RenewalRequest{plan.job, {0, 9}, node(1).node, {1, 2, 3}, {1, hash_of(1)}}),
+            JobError::micro_unknown);
     refuses(p.a, hear(message::LeaseReturned{plan.job, {0, 1}, node(1).node, {1, 2, 3}}), JobError::lease_missing);
     refuses(p.a, hear(message::LeaseReturned{plan.job, {1, 1}, node(1).node, {1, 2, 3}}), JobError::macro_unknown);
     refuses(p.a, hear(message::JobsQuery{node(1).node}), JobError::message_shape_wrong);
@@ -260,18 +262,33 @@ TEST_CASE("with quota one an owner works once and then serves who waits; with qu
 }
 
 TEST_CASE("an owner that has had its quota lets who waits go first when a MicroJob is open again") {
-    const auto single = plan_of({1, 1, 0, 2, 0}).macro(0);
+    const auto four = plan_of({1, 4, 0, 2, 0}).macro(0);
     for (const auto quota : {0U, 1U, 2U}) {
         auto parameters = allot::QueueParameters{};
         parameters.quota = quota;
-        auto r = MicroQueueReplica{single, node(1), parameters, at(0s)};
+        auto r = MicroQueueReplica{four, node(1), parameters, at(0s)};
         (void)r.create(at(0s));
+        auto leased = r.snapshot();  // all but the first have a holder, and the second lease ends at 3 s
+        leased.control->revision = 9;
+        const auto passes = [&](const allot::NodeId& to) {
+            const auto last = leased.control->reign();
+            leased.control->chain.push_back({{last.epoch + 1, to, 1, last.rank(), false, at(0s)}, {}});
+        };
+        for (const auto k : {1U, 2U, 3U}) {
+            const auto holder = node(k == 1 ? 3 : 4).node;
+            if (k != 3) { passes(holder); }
+            const auto& reign = leased.control->reign();
+            const auto token = allot::FencingToken{reign.epoch, reign.rank(), ++leased.control->tokens};
+            leased.control->items[k].attempts = 1;
+            leased.control->items[k].hold = {holder, token, at(0s), k == 1 ? at(3s) : at(15s), 0};
+            leased.control->given.push_back({k, holder, token, false, {}});
+        }
+        passes(node(1).node);
+        REQUIRE(received(r, leased, at(0s)).accepted());
         (void)r.want_work(true, at(0s));
-        REQUIRE(r.work());
-        const auto asked = message::OwnershipRequest{single.job, 0, node(2).node, node(2).wallet, 1};
-        CHECK(received(r, asked, at(1s)).get<event::OwnershipGranted>() ==
-              nullptr);  // nothing is open: it waits in line
-        CHECK(r.fail(at(2s)).accepted());
+        CHECK(r.complete(hashes_of(four, 0), "", at(1s)).accepted());
+        const auto asked = message::OwnershipRequest{four.job, 0, node(2).node, node(2).wallet, 1};
+        CHECK(received(r, asked, at(1s)).get<event::OwnershipGranted>() == nullptr);  // it waits in line
         const auto opened = r.tick(at(3s));
         CHECK((opened.get<event::OwnershipGranted>() != nullptr) == (quota < 2));
         CHECK((opened.get<event::MicroLeased>() != nullptr) == (quota == 2));
@@ -303,11 +320,11 @@ TEST_CASE("a lease is renewed by its holder, at the owner, and only under its to
     Pair::tell(received(p.b, *sent<message::QueueSnapshot>(given), at(0s)), p.a, at(0s));
     REQUIRE(p.b.work());
     CHECK(p.b.work()->renew_at == at(7'500ms));
-    CHECK(p.b.renew(at(7s)).get<event::LeaseLengthened>() != nullptr);
+    CHECK(p.b.renew(1, hash_of(0), at(7s)).get<event::LeaseLengthened>() != nullptr);
     CHECK(p.b.state().leases().find(0)->hold->expires == at(22s));
     Pair::tell(received(p.b, request(1), at(8s)), p.a, at(8s));
     REQUIRE(p.a.state().owns());
-    const auto asked = p.b.renew(at(15s));
+    const auto asked = p.b.renew(2, hash_of(1), at(15s));
     REQUIRE(count_sent<message::RenewalRequest>(asked) == 1);
     CHECK(received(p.a, asked.sends[0].message, at(15s)).get<event::LeaseLengthened>()->holder == node(2).node);
     CHECK(p.a.state().leases().find(0)->hold->expires == at(30s));
@@ -320,13 +337,70 @@ TEST_CASE("a lease is renewed so often and no more, and not once its MicroJob is
     (void)r.create(at(0s));
     (void)r.want_work(true, at(0s));
     const auto token = r.work()->token;
-    CHECK(r.renew(at(1s)).accepted());
+    CHECK(r.renew(1, hash_of(0), at(1s)).accepted());
     refuses(
-        r, [](auto& x) { return x.renew(at(2s)); }, JobError::lease_capped);
+        r, [](auto& x) { return x.renew(2, hash_of(1), at(2s)); }, JobError::lease_capped);
     (void)r.complete(hashes_of(plan, 0), "", at(2s));
-    const auto late = message::RenewalRequest{plan.job, {0, 0}, node(1).node, token};
+    const auto late = message::RenewalRequest{plan.job, {0, 0}, node(1).node, token, {2, hash_of(9)}};
     refuses(
         r, [&](auto& x) { return received(x, late, at(2s)); }, JobError::item_ended);
+}
+
+TEST_CASE("a renewal needs a further block, and is its holder's alone", "[K2]") {
+    auto p = Pair{};
+    (void)p.b.want_work(true, at(0s));
+    auto given = received(p.a, request(2), at(0s));
+    Pair::tell(received(p.b, *sent<message::QueueSnapshot>(given), at(0s)), p.a, at(0s));
+    REQUIRE(p.b.work());
+    const auto token = p.b.work()->token;
+    const auto none = JobError::renewal_without_progress;
+    const auto at_owner = [&] {  // the same at the owner and at a holder that is not
+        refuses(
+            p.b, [](auto& x) { return x.renew(0, hash_of(0), at(1s)); }, none);
+        refuses(
+            p.b, [](auto& x) { return x.renew(3, hash_of(0), at(1s)); }, none);  // the plan has two
+        refuses(
+            p.b, [](auto& x) { return x.renew(1, {}, at(1s)); }, JobError::result_hash_missing);
+    };
+    at_owner();
+    CHECK(p.b.renew(1, hash_of(0), at(1s)).accepted());
+    refuses(
+        p.b, [](auto& x) { return x.renew(1, hash_of(5), at(1s)); }, none);
+    Pair::tell(p.b.tick(at(1s)), p.a, at(1s));
+    Pair::tell(received(p.b, request(1), at(1s)), p.a, at(1s));
+    REQUIRE(p.a.state().owns());
+    at_owner();
+    const auto asks = [&](std::uint32_t by, std::uint32_t blocks, allot::Hash256 commitment) {
+        return [=](auto& x) {
+            const auto m = message::RenewalRequest{plan.job, {0, 0}, node(by).node, token, {blocks, commitment}};
+            return received(x, m, at(2s));
+        };
+    };
+    refuses(p.a, asks(2, 0, hash_of(1)), none);
+    refuses(p.a, asks(2, 1, hash_of(1)), none);
+    refuses(p.a, asks(2, 3, hash_of(1)), none);
+    refuses(p.a, asks(2, 2, {}), none);
+    refuses(p.a, asks(3, 2, hash_of(1)), JobError::lease_stale);
+    const auto asked = p.b.renew(2, hash_of(1), at(2s));
+    CHECK(received(p.a, asked.sends.at(0).message, at(2s)).get<event::LeaseLengthened>() != nullptr);
+    refuses(
+        p.a, [&](auto& x) { return received(x, asked.sends.at(0).message, at(2s)); }, none);
+    // The result has to have the block to which its author committed.
+    const auto lie = result_of(plan, 0, node(2), {hash_of(0), hash_of(7)}, token);
+    refuses(
+        p.a,
+        [&](auto& x) {
+            return received(x, message::ResultFound{plan.job, lie}, at(3s));
+        },
+        JobError::result_contradicts_renewal);
+    refuses(
+        p.b,
+        [](auto& x) {
+            return x.complete({hash_of(3), hash_of(4)}, "out", at(3s));
+        },
+        JobError::result_contradicts_renewal);
+    const auto truth = result_of(plan, 0, node(2), hashes_of(plan, 0), token);
+    CHECK(received(p.a, message::ResultFound{plan.job, truth}, at(3s)).get<event::MicroCompleted>() != nullptr);
 }
 
 TEST_CASE("who fails or leaves gives its lease back, and who owns passes the queue on") {
@@ -383,7 +457,8 @@ TEST_CASE("the owner of a queue refuses to end or renew a lease of a MicroJob th
     (void)owner.create(at(0s));
     const auto says = [&](const auto& told) { return received(owner, told, at(1s)).error; };
     CHECK(says(message::LeaseReturned{plan.job, {0, 77}, node(3).node, {1, 1, 1}}) == JobError::micro_unknown);
-    CHECK(says(message::RenewalRequest{plan.job, {0, 77}, node(3).node, {1, 1, 1}}) == JobError::micro_unknown);
+    CHECK(says(message::RenewalRequest{plan.job, {0, 77}, node(3).node, {1, 1, 1}, {1, hash_of(1)}}) ==
+          JobError::micro_unknown);
 }
 
 TEST_CASE("a completion can be fenced: then only the current lease's result counts") {

@@ -40,7 +40,7 @@ TEST_CASE("a MicroJob is tried as often as may be, and then dead, with a letter 
     auto time = at(0s);
     auto token = allot::FencingToken{};
     for (auto attempt = 0; attempt < 2; ++attempt) {
-        REQUIRE(state.first_for(node(1).node, node(1).wallet, time)->key == 0);
+        REQUIRE(state.first_for(node(2).node, node(2).wallet, time)->key == 0);
         token = state.lease(0, time);
         time += 15s;
         CHECK(state.settle(time, out));
@@ -112,6 +112,23 @@ TEST_CASE("who stands in line and is not heard for long keeps no other from a se
     CHECK(state.note_request({node(3).node, node(3).wallet, 1, at(0s)}));
     CHECK(state.first_for(node(1).node, node(1).wallet, at(14s)) == nullptr);
     CHECK(state.first_for(node(1).node, node(1).wallet, at(15s)) != nullptr);
+}
+
+TEST_CASE("whoever had a MicroJob last gets it again one lock later than all others", "[K2]") {
+    auto state = owned();
+    const auto first_for = [&](std::uint32_t n, TimePoint time) {
+        const auto* item = state.first_for(node(n).node, node(n).wallet, time);
+        return item == nullptr ? -1 : static_cast<int>(item->key);
+    };
+    (void)state.lease(0, at(0s));
+    CHECK(first_for(2, at(15s)) == 0);
+    CHECK(first_for(1, at(15s)) == 1);
+    auto out = JobEffects{};
+    (void)state.settle(at(16s), out);  // as before, whether the expiry was noticed or not
+    CHECK(first_for(2, at(16s)) == 0);
+    CHECK(first_for(1, at(30s) - 1ms) == 1);
+    CHECK(state.next_due(at(16s)) == at(30s));
+    CHECK(first_for(1, at(30s)) == 0);
 }
 
 TEST_CASE("an accepted result that went down with its owner is asked for again, not counted as dead") {

@@ -1,4 +1,5 @@
 // labels: jobs
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -11,7 +12,7 @@
 #include "support/catch.hpp"
 
 // Two jobs side by side, in virtual time and a network without faults: a job that takes long, or that nobody finishes,
-// must not keep the workers from the other. Every message takes 20 ms.
+// must not keep the workers from the other. A message takes 20 ms, and 1 ms from or to a liar.
 
 namespace job_test::two_jobs {
 using allot::JobProcessor;
@@ -22,8 +23,11 @@ namespace {
 
 /// How a node works.
 enum class Habit : std::uint8_t {
-    honest,  ///< Finishes a block in each block time, and renews with what it finished.
-    keeps,   ///< Works like an honest one, but never passes a queue on.
+    honest,   ///< Finishes a block in each block time, and renews with what it finished.
+    repeats,  ///< Renews with the first block for ever, and never has a result.
+    invents,  ///< Renews with one more block each time, and never has a result.
+    returns,  ///< Gives its MicroJob back after half of the lock, and wants another.
+    keeps,    ///< Works like an honest one, but never passes a queue on.
 };
 
 struct Lease {
@@ -105,7 +109,7 @@ private:
         for (const auto& send : effects.sends) {
             for (std::uint32_t to = 0; to < nodes_.size(); ++to) {
                 if (to == i) { continue; }
-                later(now_ + 20ms, [this, i, to, send] {
+                later(now_ + (is_honest(i) && is_honest(to) ? 20ms : 1ms), [this, i, to, send] {
                     if (!nodes_[to].channels.contains(send.channel)) { return; }
                     if (nodes_[to].habit == Habit::keeps &&
                         std::holds_alternative<message::OwnershipRequest>(send.message)) {
@@ -152,7 +156,11 @@ private:
             for (std::uint32_t k = 0; k < of; ++k) { hashes.push_back(hash_of(k)); }
             return follow(i, self.processor.complete(*work, hashes, "out", now_));
         }
-        if (!is_honest(i) || now_ >= work->renew_at) { follow(i, self.processor.renew(*work, now_)); }
+        if (self.habit == Habit::returns) { return follow(i, self.processor.fail(*work, now_)); }
+        if (!is_honest(i) || now_ >= work->renew_at) {
+            const auto count = self.habit == Habit::repeats ? 1 : blocks;
+            follow(i, self.processor.renew(*work, count, hash_of(count - 1), now_));
+        }
         later(now_ + step, [this, i, leased, step, blocks] { go_on(i, leased, step, blocks + 1); });
     }
 
@@ -230,6 +238,56 @@ TEST_CASE("an owner that keeps the queue to itself keeps no worker from another 
     net.run(at(120s));
     CHECK(net.first(parts_of_2s.plan.job()) - at(60s) <= p.ask_retry + p.answer_wait + intent_window + 100ms);
     CHECK(net.completed(parts_of_2s.plan.job()) == 5);
+}
+
+TEST_CASE("a worker that renews for ever delays one MicroJob once, within the bound", "[K2]") {
+    // Of two parts of 20 s one is the liar's: 4 blocks of 5 s, so a lease lasts 5 locks at most.
+    const auto parts = work_of("first", {1, 2, 0, 4, 0}, 5s);
+    constexpr auto lock = allot::QueueParameters{}.lock;
+    auto delayed = 0;
+    for (const auto habit : {Habit::repeats, Habit::invents}) {
+        for (std::uint32_t liar = 0; liar < six; ++liar) {
+            INFO("node " << liar << (habit == Habit::repeats ? " repeats" : " invents"));
+            auto habits = std::vector(six, Habit::honest);
+            habits[liar] = habit;
+            auto net = Network{habits};
+            net.post(0, parts);
+            net.run(at(10s));
+            net.post(0, parts_of_2s);
+            REQUIRE(net.run(at(600s), [&] { return net.completed(parts.plan.job()) == 2; }));
+            CHECK(net.dead() == 0);
+            CHECK(net.first(parts_of_2s.plan.job()) - at(10s) < p.ask_retry);
+            const auto first = [&](const Lease& l) { return l.job == parts.plan.job(); };
+            const auto of_liar = [&](const Lease& l) { return first(l) && l.node == liar; };
+            const auto& leases = net.leases();
+            const auto lost = std::find_if(leases.begin(), leases.end(), of_liar);
+            if (lost == leases.end()) { continue; }
+            ++delayed;
+            CHECK(std::count_if(leases.begin(), leases.end(), of_liar) == 1);  // once
+            const auto again =
+                std::find_if(lost + 1, leases.end(), [&](const Lease& l) { return first(l) && l.key == lost->key; });
+            REQUIRE(again != leases.end());
+            const auto renewals = habit == Habit::repeats ? 1 : 4;
+            CHECK(again->time - lost->time <= (1 + renewals) * lock + p.ask_retry + p.answer_wait);
+            CHECK(net.now() - again->time == 20s);
+        }
+    }
+    CHECK(delayed >= 4);
+}
+
+TEST_CASE("whoever gave a MicroJob back leaves it to a worker that is still busy when it opens", "[K2]") {
+    const auto parts = work_of("first", {1, 2, 0, 4, 0}, 5s);
+    for (const auto liar : {0U, 1U}) {
+        auto habits = std::vector(2, Habit::honest);
+        habits[liar] = Habit::returns;
+        auto net = Network{habits};
+        net.post(0, parts);
+        REQUIRE(net.run(at(600s), [&] { return net.completed(parts.plan.job()) == 2; }));
+        const auto of_liar = [&](const Lease& l) { return l.node == liar; };
+        CHECK(std::count_if(net.leases().begin(), net.leases().end(), of_liar) == 1);
+        CHECK(net.now() < at(50s));  // two parts of 20 s, one after the other
+        CHECK(net.dead() == 0);
+    }
 }
 
 }  // namespace job_test::two_jobs

@@ -50,7 +50,8 @@ namespace detail {
 
 /// Returns the first fault of the leases given: each belongs to a reign of its holder, and each MicroJob has as many as
 /// it counts attempts.
-[[nodiscard]] inline auto fault_of_leases(const QueueControl& control) -> std::optional<JobError> {
+[[nodiscard]] inline auto fault_of_leases(const MacroPlan& plan, const QueueControl& control)
+    -> std::optional<JobError> {
     auto owners = std::map<std::pair<std::uint64_t, std::uint64_t>, const NodeId*>{};
     auto allowance = std::map<NodeId, std::size_t>{};
     for (const auto& [reign, signature] : control.chain) { owners[{reign.epoch, reign.rank()}] = &reign.owner; }
@@ -62,6 +63,10 @@ namespace detail {
             return JobError::message_shape_wrong;
         }
         if (lease.holder.is_null()) { return JobError::node_invalid; }
+        if (lease.progress.blocks > plan.blocks_per_micro ||
+            (lease.progress.blocks == 0) != (lease.progress.commitment == Hash256{})) {
+            return JobError::message_shape_wrong;
+        }
         const auto owner = owners.find({lease.token.epoch, lease.token.rank});
         if (owner == owners.end() || *owner->second != lease.holder) { return JobError::message_shape_wrong; }
         before = lease.token;
@@ -72,7 +77,8 @@ namespace detail {
     for (const auto& item : control.items) {
         const auto* given = last[item.key];
         if (item.attempts != count[item.key]) { return JobError::message_shape_wrong; }
-        if (item.hold && (given == nullptr || given->token != item.hold->token || given->holder != item.hold->holder)) {
+        if (item.hold && (given == nullptr || given->token != item.hold->token || given->holder != item.hold->holder ||
+                          item.hold->renewals > given->progress.blocks)) {
             return JobError::message_shape_wrong;
         }
     }
@@ -107,7 +113,7 @@ namespace detail {
         return JobError::message_time_wrong;
     }
     if (const auto fault = detail::fault_of_items(control, parameters)) { return fault; }
-    if (const auto fault = detail::fault_of_leases(control)) { return fault; }
+    if (const auto fault = detail::fault_of_leases(plan, control)) { return fault; }
     for (const auto& request : control.requests) {
         if (request.node.is_null() || request.wallet.is_null()) { return JobError::node_invalid; }
         if (!detail::is_time(request.heard) || request.heard > control.clock + parameters.owner_timeout) {
@@ -120,8 +126,8 @@ namespace detail {
 /// Returns the first fault of a control as the successor of the one that a node knows; none if it may replace that one.
 /// What is refused for its times may be accepted later, when the node's own time tells the same.
 ///
-/// Errors: `message_time_wrong` if it is the same queue, and its clock is beyond `clock_max`; `history_changed` if it lacks a lease that each of its
-/// owners knew, or if MicroJobs die or commitments count no longer before their time.
+/// Errors: `message_time_wrong` if it is the same queue, and its clock is beyond `clock_max`; `history_changed` if it
+/// lacks a lease that each of its owners knew, or if MicroJobs die or commitments count no longer before their time.
 /// @pre `fault_of` finds no fault in either. @complexity linear in the controls, times a logarithm.
 [[nodiscard]] inline auto fault_of_change(const QueueControl& known, TimePoint clock_max, const QueueControl& next,
                                           const QueueParameters& parameters) -> std::optional<JobError> {
@@ -129,7 +135,8 @@ namespace detail {
     const auto both = std::min(known.chain.size(), next.chain.size());
     while (shared < both && known.chain[shared] == next.chain[shared]) { ++shared; }
     if (shared > 0 && next.clock > clock_max) { return JobError::message_time_wrong; }
-    // The last owner that both share may have given leases that its successor never heard of. All earlier ones are known.
+    // The last owner that both share may have given leases that its successor never heard of. All earlier ones are
+    // known.
     const auto settled = shared < 2 ? 0 : next.chain[shared - 1].reign.epoch;
     auto at = next.given.begin();
     for (const auto& lease : known.given) {

@@ -37,6 +37,7 @@ enum class JobError : std::uint16_t {
     item_ended = 34,
     item_barred = 35,
     lease_foreign = 36,
+    renewal_without_progress = 37,
 
     result_of_another_micro = 40,
     result_length_wrong = 41,
@@ -45,6 +46,7 @@ enum class JobError : std::uint16_t {
     result_duplicate = 44,
     result_rejected = 45,
     result_late = 46,
+    result_contradicts_renewal = 47,
     result_twice = 48,
     result_unleased = 49,
 
@@ -98,6 +100,8 @@ enum class JobError : std::uint16_t {
         case JobError::item_barred: return "the item may not be had now: not before its time, or not by this node";
         case JobError::lease_foreign:
             return "this node works on another MicroJob by now; the lease it had before is over";
+        case JobError::renewal_without_progress:
+            return "the renewal commits to no further block of the plan; renew once another block is finished";
         case JobError::result_of_another_micro: return "the result's id is not that of the MicroJob it names";
         case JobError::result_length_wrong: return "the result needs exactly one hash for each block of the MicroJob";
         case JobError::result_hash_missing: return "a hash of the result is null";
@@ -105,6 +109,8 @@ enum class JobError : std::uint16_t {
         case JobError::result_duplicate: return "this very result is known already";
         case JobError::result_rejected: return "this very result was rejected";
         case JobError::result_late: return "the MacroJob's results are settled; a later one changes nothing";
+        case JobError::result_contradicts_renewal:
+            return "the result lacks the block to which a renewal of its lease committed; submit that one";
         case JobError::result_twice: return "this node has another result for the same MicroJob";
         case JobError::result_unleased:
             return "the queue's owner gave this node no such lease, so the result counts nothing";

@@ -7,6 +7,7 @@
 #include <variant>
 #include <vector>
 
+#include <allot/job/block_progress.hpp>
 #include <allot/job/macro_record.hpp>
 #include <allot/job/names.hpp>
 #include <allot/job/plan.hpp>
@@ -62,12 +63,13 @@ struct ResultFound {
     JobId job;
     ResultRecord record;
 };
-/// A node requests an extension of its lease.
+/// A node requests an extension of its lease, and commits to a further block.
 struct RenewalRequest {
     JobId job;
     MicroKey key{};
     NodeId node;
     FencingToken token{};
+    BlockProgress progress{};
 };
 /// A node returns its lease: it failed, or it leaves.
 struct LeaseReturned {

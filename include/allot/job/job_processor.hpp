@@ -179,9 +179,12 @@ public:
     [[nodiscard]] auto fail(const Work& work, TimePoint now) -> JobEffects {
         return at_work(work, now, [&](MicroQueueReplica& replica, JobEffects& /*out*/) { return replica.fail(now); });
     }
-    /// Extends the lease of `work`. Errors: those of `fail`, and `lease_capped`.
-    [[nodiscard]] auto renew(const Work& work, TimePoint now) -> JobEffects {
-        return at_work(work, now, [&](MicroQueueReplica& replica, JobEffects& /*out*/) { return replica.renew(now); });
+    /// Extends the lease of `work`, as `MicroQueueReplica::renew` does. Errors: those of `fail`, and of that.
+    [[nodiscard]] auto renew(const Work& work, std::uint32_t blocks, const Hash256& newest, TimePoint now)
+        -> JobEffects {
+        return at_work(work, now, [&](MicroQueueReplica& replica, JobEffects& /*out*/) {
+            return replica.renew(blocks, newest, now);
+        });
     }
     /// Receives the contract's answer to `EscrowReleaseRequested`. Errors: `job_unknown`, those of `Finaliser`, and
     /// those of the culprits' rejections.

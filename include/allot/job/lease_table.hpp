@@ -182,7 +182,8 @@ public:
     /// Reopens an item from `not_before` on. Error: `unknown`.
     auto reopen(const Key& key, TimePoint not_before) -> LeaseFault { return set_closed(key, false, not_before); }
 
-    /// Ends the expired leases and returns their number. Calls `f(item)` for each as it was, by expiry, then by key.
+    /// Ends the expired leases and returns their number; their items' `not_before` is the expiry. Calls `f(item)` for
+    /// each as it was, by expiry, then by key.
     /// @complexity O(log n) for each expired lease.
     template <class F>
     auto expire(TimePoint now, F&& f) -> std::uint32_t {
@@ -190,7 +191,10 @@ public:
         auto& index = items_.template get<ByExpiry>();
         while (!index.empty() && index.begin()->expiry() <= now) {
             const auto before = *index.begin();
-            index.modify(index.begin(), [](Item& item) { item.hold.reset(); });
+            index.modify(index.begin(), [](Item& item) {
+                item.not_before = std::max(item.not_before, item.hold->expires);
+                item.hold.reset();
+            });
             f(before);
             ++count;
         }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 
 #include <allot/job/control_check.hpp>
@@ -9,6 +10,27 @@
 #include <allot/job/job_message.hpp>
 
 namespace allot { inline namespace v0 {
+
+/// Returns the fault of a message that claims to belong to this MacroJob's queue; none if it does. @complexity O(1).
+[[nodiscard]] inline auto foreign(const MacroPlan& plan, const JobId& job, std::uint32_t macro)
+    -> std::optional<JobError> {
+    if (job != plan.job) { return JobError::job_unknown; }
+    return macro == plan.macro ? std::nullopt : std::optional{JobError::macro_unknown};
+}
+/// Returns the error that tells why a lease table refused an input; none if it did not. @complexity O(1).
+[[nodiscard]] constexpr auto error_of(LeaseFault fault) noexcept -> std::optional<JobError> {
+    switch (fault) {
+        case LeaseFault::none: return std::nullopt;
+        case LeaseFault::unknown: return JobError::micro_unknown;
+        case LeaseFault::closed: return JobError::item_ended;
+        case LeaseFault::held: return JobError::lease_held;
+        case LeaseFault::not_yet: return JobError::item_barred;
+        case LeaseFault::not_held: return JobError::lease_missing;
+        case LeaseFault::stale: return JobError::lease_stale;
+        case LeaseFault::capped: break;
+    }
+    return JobError::lease_capped;
+}
 
 /// Returns the fault of a rejection that claims to belong to this MacroJob; none if it is valid.
 [[nodiscard]] inline auto fault_of(const MacroPlan& plan, const Rejection& rejection) -> std::optional<JobError> {
@@ -24,8 +46,7 @@ namespace allot { inline namespace v0 {
 /// for the queue's control.
 [[nodiscard]] inline auto fault_of(const MacroPlan& plan, const job_message::QueueSnapshot& snapshot,
                                    const QueueParameters& parameters) -> std::optional<JobError> {
-    if (snapshot.job != plan.job) { return JobError::job_unknown; }
-    if (snapshot.macro != plan.macro) { return JobError::macro_unknown; }
+    if (const auto fault = foreign(plan, snapshot.job, snapshot.macro)) { return fault; }
     const auto limit = std::size_t{plan.items()} * (std::size_t{parameters.attempts_max} + 4) + 64;
     if (std::max({snapshot.commitments.size(), snapshot.results.size(), snapshot.rejected.size(),
                   snapshot.records.size()}) > limit) {

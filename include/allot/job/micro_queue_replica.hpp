@@ -99,7 +99,8 @@ public:
         });
     }
     /// Submits the result of `work()`. Errors: `lease_missing`; those of `fault_of`; `result_rejected` if this very
-    /// result was rejected; `result_late` if the MacroJob has ended without it, which also ends the work.
+    /// result was rejected; `result_contradicts_renewal` if it lacks the block to which a renewal committed;
+    /// `result_late` if the MacroJob has ended without it, which also ends the work.
     [[nodiscard]] auto complete(std::vector<Hash256> block_hashes, std::string output_uri, TimePoint now)
         -> JobEffects {
         return input(now, [&](JobEffects& out) -> std::optional<JobError> {
@@ -117,6 +118,7 @@ public:
                                        {}};
             result.digest = digest_of(plan.job, result);
             if (const auto fault = fault_of(plan, result)) { return fault; }
+            if (!state_.matches_renewal(result)) { return JobError::result_contradicts_renewal; }
             if (const auto fault = state_.results().add(result)) { return fault; }
             fresh_.insert(commitment_of(result));
             if (!state_.owns() && !shows(result)) { report(result, out); }
@@ -135,16 +137,23 @@ public:
             return std::nullopt;
         });
     }
-    /// Extends the lease of `work()`. Errors: `lease_missing`; from an owner also `lease_stale`, `lease_capped`.
-    [[nodiscard]] auto renew(TimePoint now) -> JobEffects {
+    /// Extends the lease of `work()`, of which the first `blocks` blocks are finished; `newest` is the hash of the last
+    /// of them. Errors: `lease_missing`; `result_hash_missing`; `renewal_without_progress` if the last renewal named as
+    /// many blocks, or the plan has fewer; from an owner also `lease_stale`, `lease_capped`.
+    [[nodiscard]] auto renew(std::uint32_t blocks, const Hash256& newest, TimePoint now) -> JobEffects {
         return input(now, [&](JobEffects& out) -> std::optional<JobError> {
             if (!work_) { return JobError::lease_missing; }
-            const auto& plan = state_.plan();
+            if (newest == Hash256{}) { return JobError::result_hash_missing; }
+            const auto& job = state_.plan().job;
+            const auto& self = state_.self();
+            const auto key = MicroKey{state_.plan().macro, work_->micro};
+            const auto commitment = commitment_to(job, key, self.node, self.wallet, work_->token, blocks, newest);
+            const auto request = job_message::RenewalRequest{job, key, self.node, work_->token, {blocks, commitment}};
             if (state_.owns()) {
-                if (const auto fault = renewed(work_->micro, work_->token, now, out)) { return fault; }
+                if (const auto fault = renewed(request, now, out)) { return fault; }
             } else {
-                say(job_message::RenewalRequest{plan.job, {plan.macro, work_->micro}, state_.self().node, work_->token},
-                    out);
+                if (!state_.is_further(request.token, request.progress)) { return JobError::renewal_without_progress; }
+                say(request, out);
             }
             work_->renew_at = now + state_.parameters().lock / 2;
             return std::nullopt;
@@ -240,10 +249,6 @@ private:
 
     // ---- messages --------------------------------------------------------------------------------------------------
 
-    [[nodiscard]] auto foreign(const JobId& job, std::uint32_t macro) const -> std::optional<JobError> {
-        if (job != state_.plan().job) { return JobError::job_unknown; }
-        return macro == state_.plan().macro ? std::nullopt : std::optional{JobError::macro_unknown};
-    }
     [[nodiscard]] auto take(const job_message::QueueSnapshot& m, TimePoint now, JobEffects& out)
         -> std::optional<JobError> {
         if (const auto fault = fault_of(state_.plan(), m, parameters())) { return fault; }
@@ -285,7 +290,7 @@ private:
 
     [[nodiscard]] auto take(const job_message::OwnershipRequest& m, TimePoint now, JobEffects& out)
         -> std::optional<JobError> {
-        if (const auto fault = foreign(m.job, m.macro)) { return fault; }
+        if (const auto fault = foreign(state_.plan(), m.job, m.macro)) { return fault; }
         if (m.node.is_null()) { return JobError::node_invalid; }
         if (m.wallet.is_null()) { return JobError::wallet_invalid; }
         if (m.node == state_.self().node) { return std::nullopt; }
@@ -302,14 +307,15 @@ private:
 
     [[nodiscard]] auto take(const job_message::ResultCommitted& m, TimePoint now, JobEffects& out)
         -> std::optional<JobError> {
-        if (const auto fault = foreign(m.job, m.commitment.key.macro)) { return fault; }
+        if (const auto fault = foreign(state_.plan(), m.job, m.commitment.key.macro)) { return fault; }
         if (const auto fault = fault_of(state_.plan(), m.commitment)) { return fault; }
         return take_result(m.commitment, m.commitment, now, out);
     }
     [[nodiscard]] auto take(const job_message::ResultFound& m, TimePoint now, JobEffects& out)
         -> std::optional<JobError> {
-        if (const auto fault = foreign(m.job, m.record.key.macro)) { return fault; }
+        if (const auto fault = foreign(state_.plan(), m.job, m.record.key.macro)) { return fault; }
         if (const auto fault = fault_of(state_.plan(), m.record)) { return fault; }
+        if (!state_.matches_renewal(m.record)) { return JobError::result_contradicts_renewal; }
         return take_result(m.record, commitment_of(m.record), now, out);
     }
     /// Adds a result, or the commitment to one.
@@ -336,12 +342,13 @@ private:
 
     [[nodiscard]] auto take(const job_message::RenewalRequest& m, TimePoint now, JobEffects& out)
         -> std::optional<JobError> {
-        if (const auto fault = foreign(m.job, m.key.macro)) { return fault; }
-        return state_.owns() ? renewed(m.key.micro, m.token, now, out) : std::nullopt;
+        if (const auto fault = foreign(state_.plan(), m.job, m.key.macro)) { return fault; }
+        if (m.progress.commitment == Hash256{}) { return JobError::renewal_without_progress; }
+        return state_.owns() ? renewed(m, now, out) : std::nullopt;
     }
     [[nodiscard]] auto take(const job_message::LeaseReturned& m, TimePoint now, JobEffects& out)
         -> std::optional<JobError> {
-        if (const auto fault = foreign(m.job, m.key.macro)) { return fault; }
+        if (const auto fault = foreign(state_.plan(), m.job, m.key.macro)) { return fault; }
         return state_.owns() ? returned(m.key.micro, m.token, m.node, now, out) : std::nullopt;
     }
     [[nodiscard]] auto take(const job_message::JobEnded& m, TimePoint now, JobEffects& out) -> std::optional<JobError> {
@@ -358,24 +365,11 @@ private:
 
     // ---- leases ---------------------------------------------------------------------------------------------------
 
-    [[nodiscard]] static auto error_of(LeaseFault fault) noexcept -> std::optional<JobError> {
-        switch (fault) {
-            case LeaseFault::none: return std::nullopt;
-            case LeaseFault::unknown: return JobError::micro_unknown;
-            case LeaseFault::closed: return JobError::item_ended;
-            case LeaseFault::held: return JobError::lease_held;
-            case LeaseFault::not_yet: return JobError::item_barred;
-            case LeaseFault::not_held: return JobError::lease_missing;
-            case LeaseFault::stale: return JobError::lease_stale;
-            case LeaseFault::capped: break;
-        }
-        return JobError::lease_capped;
-    }
-    [[nodiscard]] auto renewed(std::uint32_t micro, const FencingToken& token, TimePoint now, JobEffects& out)
+    [[nodiscard]] auto renewed(const job_message::RenewalRequest& m, TimePoint now, JobEffects& out)
         -> std::optional<JobError> {
-        if (const auto fault = error_of(state_.renew(micro, token, now))) { return fault; }
-        out.events.push_back(job_event::LeaseLengthened{
-            state_.plan().job, {state_.plan().macro, micro}, state_.leases().find(micro)->hold->holder});
+        if (!state_.is_further(m.token, m.progress)) { return JobError::renewal_without_progress; }
+        if (const auto fault = error_of(state_.renew(m.key.micro, m.node, m.token, m.progress, now))) { return fault; }
+        out.events.push_back(job_event::LeaseLengthened{m.job, m.key, m.node});
         changed_ = true;
         return std::nullopt;
     }
@@ -424,17 +418,15 @@ private:
     }
     /// Tells a result of this node to the owner: the commitment to it, until it may be disclosed.
     auto report(const ResultRecord& result, JobEffects& out) const -> void {
-        const auto& job = state_.plan().job;
-        if (shows(result)) { return say(job_message::ResultFound{job, result}, out); }
-        say(job_message::ResultCommitted{job, commitment_of(result)}, out);
+        if (shows(result)) { return say(job_message::ResultFound{state_.plan().job, result}, out); }
+        say(job_message::ResultCommitted{state_.plan().job, commitment_of(result)}, out);
     }
     /// Discloses this node's results once they may be: to the store and to the owner.
     auto disclose(TimePoint now, JobEffects& out) -> void {
         for (const auto& [digest, result] : state_.results().results()) {
             if (result.node != state_.self().node || !shows(result) || !state_.may_count(result)) { continue; }
             if (!written_.insert(digest).second) { continue; }
-            const auto& plan = state_.plan();
-            out.writes.push_back({result_path(plan.job, plan.id, result.micro), result});
+            out.writes.push_back({result_path(state_.plan().job, state_.plan().id, result.micro), result});
             fresh_.insert(commitment_of(result));
             changed_ = changed_ || state_.owns();
             if (!state_.owns()) { report(result, out); }

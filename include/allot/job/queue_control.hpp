@@ -10,6 +10,7 @@
 #include <tuple>
 #include <vector>
 
+#include <allot/job/block_progress.hpp>
 #include <allot/job/lease_table.hpp>
 #include <allot/job/names.hpp>
 #include <allot/job/plan.hpp>
@@ -36,7 +37,8 @@ struct LeaseGiven {
     std::uint32_t micro = 0;
     NodeId holder;
     FencingToken token{};
-    bool withheld = false;  ///< Its result was committed and not disclosed in time. It counts no longer.
+    bool withheld = false;     ///< Its result was committed and not disclosed in time. It counts no longer.
+    BlockProgress progress{};  ///< That of its last renewal.
 
     friend auto operator==(const LeaseGiven&, const LeaseGiven&) -> bool = default;
 };
@@ -115,6 +117,7 @@ struct QueueControl {
     }
     for (const auto& lease : control.given) {
         hasher.word(lease.micro).id(lease.holder).token(lease.token).word(lease.withheld ? 1U : 0U);
+        hasher.word(lease.progress.blocks).hash(lease.progress.commitment);
     }
     return hasher.finish();
 }

@@ -10,8 +10,12 @@ namespace allot { inline namespace v0 {
 
 /// Parameters of a `MicroQueueReplica`; durations are in ms. All replicas of one queue need the same.
 struct QueueParameters {
-    Duration lock = std::chrono::seconds{15};  ///< Length of a MicroJob's lease; renew it at half of that.
-    /// Greatest number of renewals of a lease: an hour by default.
+    /// Length of a MicroJob's lease; renew it at half of that. Each renewal needs a further block, so a block must take
+    /// less, better less than half.
+    Duration lock = std::chrono::seconds{15};
+    /// Greatest number of renewals of a lease. A lease lasts at most
+    /// `(1 + min(renewals_max, blocks_per_micro)) * lock`; who lost it has the MicroJob again one `lock` after all
+    /// others.
     std::uint32_t renewals_max = 480;
     Duration owner_timeout = std::chrono::seconds{5};  ///< An owner that is silent for this long is replaced ...
     /// ... by the first in line, by the next one this much later, and so on.

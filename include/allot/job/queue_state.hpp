@@ -10,12 +10,12 @@
 #include <vector>
 
 #include <allot/assert.hpp>
+#include <allot/job/conclusion.hpp>
 #include <allot/job/control_check.hpp>
 #include <allot/job/job_effects.hpp>
 #include <allot/job/queue_control.hpp>
 #include <allot/job/queue_parameters.hpp>
 #include <allot/job/result_set.hpp>
-#include <allot/job/verifier.hpp>
 
 namespace allot { inline namespace v0 {
 
@@ -135,13 +135,30 @@ public:
         control_->signature.clear();
     }
 
-    /// True if this node was given the lease of this MicroJob under this token. @pre `known()`.
-    [[nodiscard]] auto gave(const NodeId& node, std::uint32_t micro, const FencingToken& token) const -> bool {
+    /// The lease that was given under this token; null if there is none. @complexity O(log n).
+    [[nodiscard]] auto lease_given(const FencingToken& token) const -> const LeaseGiven* {
+        if (!known()) { return nullptr; }
         const auto& given = control_->given;
         const auto at =
             std::lower_bound(given.begin(), given.end(), token,
                              [](const LeaseGiven& lease, const auto& wanted) { return lease.token < wanted; });
-        return at != given.end() && *at == LeaseGiven{micro, node, token, false};
+        return at != given.end() && at->token == token ? &*at : nullptr;
+    }
+    /// True if this node was given the lease of this MicroJob under this token.
+    [[nodiscard]] auto gave(const NodeId& node, std::uint32_t micro, const FencingToken& token) const -> bool {
+        const auto* lease = lease_given(token);
+        return lease != nullptr && lease->micro == micro && lease->holder == node && !lease->withheld;
+    }
+    /// True if this progress goes beyond that of the lease's last renewal known here, and not beyond the plan.
+    [[nodiscard]] auto is_further(const FencingToken& token, const BlockProgress& progress) const -> bool {
+        const auto* lease = lease_given(token);
+        return progress.blocks > (lease == nullptr ? 0 : lease->progress.blocks) &&
+               progress.blocks <= plan_.blocks_per_micro;
+    }
+    /// True unless a result lacks the block to which its author committed by the last renewal known here.
+    [[nodiscard]] auto matches_renewal(const ResultRecord& result) const -> bool {
+        const auto* lease = lease_given(result.token);
+        return lease == nullptr || lease->holder != result.node || keeps(lease->progress, plan_.job, result);
     }
     /// True if a result under this lease may yet count: it was given, or it is later than all that this replica knows.
     [[nodiscard]] auto may_count(const NodeId& node, std::uint32_t micro, const FencingToken& token) const -> bool {
@@ -229,11 +246,14 @@ public:
     }
 
     /// Returns the lowest MicroJob that a node may have now; null if there is none. A culprit gets none. While enough
-    /// nodes take part, no node gets a second one (rule 32). @pre `known()`.
+    /// nodes take part, no node gets a second one (rule 32). A MicroJob whose last lease was the node's is open to all
+    /// others first, for one `lock` (rule 30). @pre `known()`.
     [[nodiscard]] auto first_for(const NodeId& node, const WalletId& wallet, TimePoint now) const -> const Item* {
         if (is_barred(node, wallet)) { return nullptr; }
         const auto time = clock(now);
-        const auto* item = leases_.first_open(time);
+        const auto had = had_last(node);
+        const auto* item = leases_.first_open(
+            time, [&](const Item& open) { return !had[open.key] || time >= open_since(open) + parameters_.lock; });
         if (item == nullptr) { return nullptr; }
         const auto busy = engaged(time);
         if (!busy.contains(node)) { return item; }
@@ -249,13 +269,20 @@ public:
         const auto token = FencingToken{reign().epoch, reign().rank(), ++control_->tokens};
         [[maybe_unused]] const auto fault = leases_.acquire(micro, self_.node, token, clock(now), parameters_.lock);
         ALLOT_ASSERT(fault == LeaseFault::none, "QueueState::lease: the MicroJob must be open");
-        control_->given.push_back({micro, self_.node, token});
+        control_->given.push_back({micro, self_.node, token, false, {}});
         control_->progress = clock(now);
         return token;
     }
-    /// Renews a lease. Errors: those of `LeaseTable::renew`. @complexity O(log n).
-    auto renew(std::uint32_t micro, const FencingToken& token, TimePoint now) -> LeaseFault {
-        return leases_.renew(micro, token, clock(now), parameters_.lock, parameters_.renewals_max);
+    /// Renews a lease of `holder`. Errors: those of `LeaseTable::renew`. @pre `is_further(token, progress)`.
+    /// @complexity O(log n).
+    auto renew(std::uint32_t micro, const NodeId& holder, const FencingToken& token, const BlockProgress& progress,
+               TimePoint now) -> LeaseFault {
+        if (leases_.find(micro) == nullptr) { return LeaseFault::unknown; }
+        if (!gave(holder, micro, token)) { return LeaseFault::stale; }
+        const auto fault = leases_.renew(micro, token, clock(now), parameters_.lock, parameters_.renewals_max);
+        const auto number = static_cast<std::size_t>(lease_given(token) - control_->given.data());
+        if (fault == LeaseFault::none) { control_->given[number].progress = progress; }
+        return fault;
     }
     /// Ends a lease; the MicroJob is open again after the retry delay. Errors: those of `LeaseTable::release`.
     /// @complexity O(log n).
@@ -288,27 +315,10 @@ public:
 
     /// Returns the record of the MacroJob's end. @pre `ended()`.
     [[nodiscard]] auto conclude() const -> MacroRecord {
-        auto record = MacroRecord{
-            plan_.job, plan_.macro, reign().epoch, self_.node, JobOutcome::complete, {}, {}, 0, {}, {}, {}, {}};
         auto results = std::vector<const ResultRecord*>{};
-        for (std::uint32_t k = 0; k < plan_.items(); ++k) {
-            const auto* result = disclosed(k);
-            if (result == nullptr) {
-                record.outcome = JobOutcome::failed;
-                record.accepted.emplace_back();
-                continue;
-            }
-            record.accepted.push_back({result->digest, result->node, result->wallet});
-            results.push_back(result);
-        }
-        record.disclosed = parameters_.commit_results ? control_->disclosed : control_->tokens;
-        if (record.outcome == JobOutcome::complete && plan_.verifiers > 0) {
-            record.verifiers = find_verifiers(plan_, results);
-            record.verifier_hash = verifier_hash_of(plan_, record.verifiers, results);
-            record.unverified = unverified(record.verifiers, results);
-        }
-        record.digest = digest_of(record);
-        return record;
+        for (std::uint32_t k = 0; k < plan_.items(); ++k) { results.push_back(disclosed(k)); }
+        const auto number = parameters_.commit_results ? control_->disclosed : control_->tokens;
+        return concluded(plan_, self_.node, reign().epoch, results, number);
     }
 
     /// Returns the earliest time after `now` at which something happens without an input: a lease expires, a MicroJob
@@ -320,10 +330,12 @@ public:
             if (time > now && (!due || time < *due)) { due = time; }
         };
         auto open = false;
+        const auto had = had_last(self_.node);
         leases_.for_each([&](const Item& item) {
             if (item.closed) { return; }
             open = true;
-            sooner(item.hold ? item.hold->expires : item.not_before);
+            sooner(open_since(item));
+            if (had[item.key]) { sooner(open_since(item) + parameters_.lock); }
         });
         if (open) { sooner(control_->progress + parameters_.abandon_after); }
         if (!open && !ended()) { sooner(control_->progress + parameters_.disclose_within); }
@@ -350,13 +362,24 @@ private:
             }
             const auto* result = results_.find(accepted.digest);
             if (result == nullptr || result->key.micro != k || result->node != accepted.node ||
-                result->wallet != accepted.wallet || !gave(result->node, k, result->token)) {
+                result->wallet != accepted.wallet || !gave(result->node, k, result->token) ||
+                !matches_renewal(*result)) {
                 return false;
             }
         }
         return true;
     }
     [[nodiscard]] auto key(std::uint32_t micro) const noexcept -> MicroKey { return {plan_.macro, micro}; }
+    /// Returns for each MicroJob whether its last lease was the node's.
+    [[nodiscard]] auto had_last(const NodeId& node) const -> std::vector<bool> {
+        auto had = std::vector<bool>(plan_.items());
+        for (const auto& lease : control_->given) { had[lease.micro] = lease.holder == node; }
+        return had;
+    }
+    /// The time at which an item is open, if its lease is not renewed.
+    [[nodiscard]] static auto open_since(const Item& item) noexcept -> TimePoint {
+        return item.hold ? item.hold->expires : item.not_before;
+    }
     /// True if a request was repeated lately; who is silent for too long may have vanished.
     [[nodiscard]] auto waits(const QueueRequest& request, TimePoint time) const noexcept -> bool {
         return time - request.heard < parameters_.request_ttl;
@@ -386,29 +409,8 @@ private:
     /// Returns the accepted result of a MicroJob, once it is disclosed; null before.
     [[nodiscard]] auto disclosed(std::uint32_t micro) const -> const ResultRecord* {
         const auto* promised = promise(micro);
-        return promised == nullptr ? nullptr : results_.kept(*promised);
-    }
-    /// Returns the MicroJobs whose results no other wallet verified before it could have copied them.
-    [[nodiscard]] auto unverified(const std::vector<std::uint32_t>& verifiers,
-                                  const std::vector<const ResultRecord*>& results) const -> std::vector<std::uint32_t> {
-        const auto late = [&](std::uint32_t k) {
-            return parameters_.commit_results && results[k]->token.seq > control_->disclosed;
-        };
-        const auto verifies = [&](std::uint32_t k) {
-            return std::find(verifiers.begin(), verifiers.end(), k) != verifiers.end();
-        };
-        const auto confirms = [&](std::uint32_t k, std::uint32_t other) {
-            return !late(other) && verifies(k) != verifies(other) && results[k]->wallet != results[other]->wallet;
-        };
-        auto found = std::vector<std::uint32_t>{};
-        for (std::uint32_t k = 0; k < plan_.items(); ++k) {
-            auto confirmed = false;
-            for (std::uint32_t other = 0; other < plan_.items(); ++other) {
-                confirmed = confirmed || confirms(k, other);
-            }
-            if (late(k) || !confirmed) { found.push_back(k); }
-        }
-        return found;
+        const auto* result = promised == nullptr ? nullptr : results_.kept(*promised);
+        return result != nullptr && matches_renewal(*result) ? result : nullptr;
     }
 
     /// Grows with the number of attempts.

@@ -229,6 +229,8 @@ private:
         std::uint64_t life = 0;
         allot::MicroKey key{};
         allot::FencingToken token{};
+        std::int64_t began = 0;
+        std::int64_t takes = 0;
     };
 
     [[noreturn]] void broken(const std::string& what) const {
@@ -470,9 +472,10 @@ private:
         if (effects.error) {
             using E = allot::JobError;
             constexpr auto harmless =
-                std::array{E::queue_missing, E::result_duplicate, E::result_late,     E::lease_stale,
-                           E::lease_missing, E::item_ended,       E::job_unknown,     E::result_rejected,
-                           E::result_twice,  E::result_unleased,  E::history_changed, E::message_time_wrong};
+                std::array{E::queue_missing,     E::result_duplicate, E::result_late,     E::lease_stale,
+                           E::lease_missing,     E::item_ended,       E::job_unknown,     E::result_rejected,
+                           E::result_twice,      E::result_unleased,  E::history_changed, E::renewal_without_progress,
+                           E::message_time_wrong};
             // A lease that went down with its owner, or that a fork did not have, counts nothing.
             if (std::find(harmless.begin(), harmless.end(), *effects.error) == harmless.end()) {
                 broken(fmt::format("an honest message is refused: {}", message(*effects.error)));
@@ -537,7 +540,7 @@ private:
             check_barred(i);
             ++out_.executions;
             ++out_.done_by[node_id(i)];
-            work_.push_back({i, nodes_[i].life, leased->key, leased->token});
+            work_.push_back({i, nodes_[i].life, leased->key, leased->token, now_});
             auto takes = options_.work_min + below(options_.work_max);
             if (faulty() && percent(options_.slow_percent)) {
                 count(Fault::slow);
@@ -546,6 +549,7 @@ private:
                 at(real(nodes_[i], nodes_[i].processor->work()->renew_at), Kind::renew, i, nodes_[i].life,
                    work_.size() - 1);
             }
+            work_.back().takes = takes;
             at(now_ + takes, Kind::done, i, nodes_[i].life, work_.size() - 1);
         } else if (const auto* ask = std::get_if<allot::job_event::EscrowReleaseRequested>(&event)) {
             this->ask(i, *ask, allot::JobOutcome::complete);
@@ -592,11 +596,29 @@ private:
         if (!node.processor || event.life != node.life) { return; }
         const auto job = work_[event.what];
         if (!still_at(node, job)) { return; }
-        act(
-            event.node, [&](auto& processor) { return processor.renew(work_of(job), local(node)); }, true);
-        if (const auto again = node.processor->work()) {
-            at(std::max(now_ + 1, real(node, again->renew_at)), Kind::renew, event.node, node.life, event.what);
+        const auto blocks = std::int64_t{plan_.slicing().blocks_per_micro};
+        const auto done = std::min(blocks, blocks * (now_ - job.began) / job.takes);
+        if (done > 0) {
+            const auto newest = hashes_of(event.node, job)[static_cast<std::size_t>(done - 1)];
+            const auto count = static_cast<std::uint32_t>(done);
+            act(
+                event.node, [&](auto& processor) { return processor.renew(work_of(job), count, newest, local(node)); },
+                true);
         }
+        const auto again = node.processor->work();
+        if (!again || done == blocks) { return; }
+        const auto next_block = job.began + (job.takes * (done + 1) + blocks - 1) / blocks;
+        at(std::max(next_block, real(node, again->renew_at)), Kind::renew, event.node, node.life, event.what);
+    }
+    /// What the node finds, or makes up.
+    auto hashes_of(std::uint32_t i, const Execution& job) -> std::vector<Hash256> {
+        const auto secret = secret_.macro(job.key.macro, rounds_[job.key.macro]);
+        auto hashes = std::vector<Hash256>{};
+        for (const auto block : secret.blocks[job.key.micro]) {
+            const auto hash = block_hash(block);
+            hashes.push_back(cheats(i) ? allot::RecordHasher{"lie"}.hash(hash).word(i).finish() : hash);
+        }
+        return hashes;
     }
 
     void finish_work(std::uint32_t i, std::uint64_t which) {
@@ -608,13 +630,8 @@ private:
             return act(
                 i, [&](auto& processor) { return processor.fail(work_of(job), local(node)); }, false, true);
         }
-        const auto secret = secret_.macro(job.key.macro, rounds_[job.key.macro]);
-        auto hashes = std::vector<Hash256>{};
-        for (const auto block : secret.blocks[job.key.micro]) { hashes.push_back(block_hash(block)); }
-        if (cheats(i)) {
-            count(Fault::cheat);
-            for (auto& hash : hashes) { hash = allot::RecordHasher{"lie"}.hash(hash).word(i).finish(); }
-        }
+        const auto hashes = hashes_of(i, job);
+        count(Fault::cheat, cheats(i) ? 1 : 0);
         act(
             i, [&](auto& processor) { return processor.complete(work_of(job), hashes, "output", local(node)); }, true);
     }
