@@ -408,7 +408,7 @@ job_page() {
 job_page no docs/jobs.md ''
 job_page yes docs/jobs.md '/^| `VoteRequest`/d'
 job_page yes docs/jobs.md '/^| `MacroEnded`/d'
-job_page yes docs/jobs.md 's/, `result_twice`, `result_unleased` |/, `result_twice` |/'
+job_page yes docs/jobs.md 's/`result_late`, `result_twice`, /`result_late`, /'
 job_page yes docs/jobs.md '/^| `create`/d'
 job_page yes docs/jobs.md 's/^| `tie_break`/| `tie`/'
 job_page yes docs/jobs.md 's/^| `failed`/| `dead`/'
