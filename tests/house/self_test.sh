@@ -391,6 +391,40 @@ pages yes pages README.md '$a\
 pages yes pages docs/events.md '$a\
 [nowhere](rules.md#rule-99)'
 
+# job_page <yes|no> <file> <sed script>: does the check complain about the page of jobs, that page or a header changed in this way?
+job_page() {
+    rm -rf "$copy/jobs"
+    mkdir -p "$copy/jobs/docs" "$copy/jobs/include/allot"
+    cp "$tests/../docs/jobs.md" "$copy/jobs/docs/"
+    cp -r "$tests/../include/allot/job" "$copy/jobs/include/allot/"
+    sed -i "$3" "$copy/jobs/$2"
+    if sh "$here/jobs.sh" "$copy/jobs" > "$copy/output"; then found=no; else found=yes; fi
+    if [ "$found" != "$1" ]; then
+        echo "jobs: complaint about $2 after sed '$3': expected $1, was $found"
+        failures=$((failures + 1))
+    fi
+}
+
+job_page no docs/jobs.md ''
+job_page yes docs/jobs.md '/^| `VoteRequest`/d'
+job_page yes docs/jobs.md '/^| `MacroEnded`/d'
+job_page yes docs/jobs.md 's/`result_late`, `result_twice`, /`result_late`, /'
+job_page yes docs/jobs.md '/^| `create`/d'
+job_page yes docs/jobs.md 's/^| `tie_break`/| `tie`/'
+job_page yes docs/jobs.md 's/^| `failed`/| `dead`/'
+job_page yes docs/jobs.md '/^| `Rejection`/d'
+job_page yes docs/jobs.md '/`owners_max`/d'
+job_page yes docs/jobs.md 's/^| `lock` | 15 s/| `lock` | 16 s/'
+job_page yes docs/jobs.md '/^| `quota`/d'
+job_page yes docs/jobs.md 's/`author_without_right` |$/`author_without_rights` |/'
+job_page yes docs/jobs.md 's/`JobTracker::open_macros`/`JobTracker::opened_macros`/'
+job_page yes docs/jobs.md '/^<!-- messages -->/d'
+job_page yes include/allot/job/job_message.hpp 's/job_message::VoteRequest,/job_message::VoteRequest, job_message::Veto,/'
+job_page yes include/allot/job/job_effects.hpp 's/job_event::MacroEnded,/job_event::MacroClosed,/'
+job_page yes include/allot/job/job_error.hpp 's/^    author_wrong = 54,/    author_wrong = 54,\
+    author_silent = 57,/'
+job_page yes include/allot/job/queue_parameters.hpp 's/lock = std::chrono::seconds{15}/lock = std::chrono::seconds{20}/'
+
 # golden <yes|no> <what is done to a copy of the golden files>: is that refused?
 golden() {
     rm -rf "$copy/golden"
