@@ -107,4 +107,17 @@ TEST_CASE("news that make no sense are refused and change nothing") {
     CHECK(tracker.progress().first == 0);
 }
 
+TEST_CASE("K6: an epoch that one message makes up does not keep the true owner's news away for ever") {
+    const auto plan = plan_of({1, 2, 0, 1, 0});
+    auto tracker = allot::JobTracker{plan, 30s};
+    const auto news = [&](std::uint32_t by, std::uint64_t epoch) {
+        return allot::job_message::MacroNews{plan.job(), 0, node(by).node, epoch, 1, {}, {}};
+    };
+    CHECK(tracker.hear(news(9, ~std::uint64_t{0}), at(0s)) == JobError::message_too_large);
+    CHECK_FALSE(tracker.hear(news(9, 1'000'000), at(0s)));
+    CHECK_FALSE(tracker.hear(news(1, 5), at(31s)));  // the liar's claim has expired
+    CHECK(tracker.joinable_macros(at(60s)) == std::vector{0U});
+    CHECK(tracker.joinable_macros(at(61s)).empty());
+}
+
 }  // namespace job_test::job_tracker

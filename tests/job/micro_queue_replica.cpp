@@ -508,4 +508,26 @@ TEST_CASE("where epochs are arbitrated nobody owns the queue before the claim is
     CHECK(r.state().owns());
 }
 
+TEST_CASE("nobody gives back the lease of another, although its token is public") {
+    auto owner = replica(1);
+    (void)owner.create(at(0s));
+    (void)owner.want_work(true, at(0s));
+    const auto token = owner.work()->token;
+    const auto back = [&](std::uint32_t by) { return message::LeaseReturned{plan.job, {0, 0}, node(by).node, token}; };
+    CHECK(received(owner, back(2), at(1s)).error == JobError::lease_foreign);
+    REQUIRE(owner.work());
+    CHECK(received(owner, back(1), at(1s)).accepted());
+}
+
+TEST_CASE("a line full of requests that fell silent takes a new one") {
+    auto state = allot::QueueState{plan, node(1), {}};
+    state.adopt(state.fresh(1), at(0s));
+    for (std::uint32_t i = 0; i < allot::QueueControl::requests_max; ++i) {
+        REQUIRE(state.note_request({node(100 + i).node, node(100 + i).wallet, 1, at(0s)}));
+    }
+    CHECK_FALSE(state.note_request({node(2).node, node(2).wallet, 1, at(14s)}));
+    CHECK(state.note_request({node(2).node, node(2).wallet, 1, at(15s)}));
+    CHECK(state.requests().size() == 1);
+}
+
 }  // namespace job_test::micro_queue_replica

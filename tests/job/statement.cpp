@@ -219,10 +219,28 @@ TEST_CASE("the digest of a control covers each of its fields") {
     CHECK(changes([](auto& c) { c.items[1].hold = {node(8).node, {1, 1, 1}, at(0s), at(1s), 0}; }));
     CHECK(changes([](auto& c) { c.items.pop_back(); }));
     CHECK(changes([](auto& c) { c.accepted[0] = hash_of(1); }));
+    CHECK(changes([](auto& c) { c.accepted[0] = allot::Hash256{}; }));
     CHECK(changes([](auto& c) { c.requests.push_back({node(8).node, node(8).wallet, 1, at(0s)}); }));
     CHECK(changes([](auto& c) { c.chain.push_back(c.chain.back()); }));
     CHECK(changes([](auto& c) { c.given.push_back({0, node(8).node, {1, 1, 1}}); }));
     CHECK_FALSE(changes([](auto& c) { c.signature = {1}; }));
+}
+
+TEST_CASE("a signature over a result is none over a commitment to it, nor to it under another lease") {
+    const auto plan = judged_plan();
+    auto result = result_of(plan.macro(0), 0, node(7), {hash_of(1)});
+    auto commitment = commitment_of(result);
+    const auto says = [&](const allot::Hash256& digest) {
+        commitment.signature = signature_of(node(7).node, digest);
+        return fault(plan, node(8).node,
+                     message::QueueSnapshot{plan.job(), 0, false, {}, {commitment}, {}, {}, {}, {}});
+    };
+    CHECK(says(result.digest) == JobError::author_unproven);
+    auto other = commitment;
+    ++other.token.seq;
+    CHECK(says(digest_of(plan.job(), other)) == JobError::author_unproven);
+    CHECK(says(digest_of(allot::JobId{"another"}, commitment)) == JobError::author_unproven);
+    CHECK(says(digest_of(plan.job(), commitment)) == std::nullopt);
 }
 
 }  // namespace job_test::statement

@@ -11,8 +11,8 @@
 
 namespace allot { inline namespace v0 {
 
-/// Returns the MicroJobs whose results no other wallet verified before it could have copied them. Results of leases after
-/// number `disclosed` may be copies.
+/// Returns the MicroJobs whose results no other wallet verified before it could have copied them. Results of leases
+/// after number `disclosed` may be copies.
 /// @pre `results` has one entry for each MicroJob, none null. @complexity quadratic in the MicroJobs.
 [[nodiscard]] inline auto unverified_of(const MacroPlan& plan, const std::vector<std::uint32_t>& verifiers,
                                         const std::vector<const ResultRecord*>& results, std::uint64_t disclosed)

@@ -346,8 +346,8 @@ private:
         return std::nullopt;
     }
     auto answer_end(const FinalRecord& record, TimePoint now, JobEffects& out) -> void {
-        if (now < answer_at_) { return; }
-        answer_at_ = now + parameters_.queue.reply_every;
+        if (now < end_at_) { return; }
+        end_at_ = now + parameters_.queue.reply_every;
         out.sends.push_back({job_channel(record.job), job_message::JobEnded{record}});
     }
     auto end(Known& known, const FinalRecord& record) -> bool {
@@ -491,8 +491,9 @@ private:
     std::optional<Hash256> create_claim_{};
     std::uint32_t macro_ = 0;  // in the phases create and micro
     TimePoint now_;
-    TimePoint at_;  // time at which the phase acts next
-    TimePoint answer_at_{};
+    TimePoint at_;           // time at which the phase acts next
+    TimePoint answer_at_{};  // from then on it answers which jobs are open,
+    TimePoint end_at_{};     // and which has ended
 };
 
 }}  // namespace allot::v0

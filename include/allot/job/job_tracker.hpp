@@ -42,7 +42,9 @@ public:
         if (news.job != plan_.job()) { return JobError::job_unknown; }
         if (news.macro >= macros_.size()) { return JobError::macro_unknown; }
         if (news.node.is_null()) { return JobError::node_invalid; }
-        if (news.records.size() > limit || news.rejected.size() > limit) { return JobError::message_too_large; }
+        if (news.epoch > QueueControl::count_max || news.records.size() > limit || news.rejected.size() > limit) {
+            return JobError::message_too_large;
+        }
         const auto plan = plan_.macro(news.macro);
         for (const auto& record : news.records) {
             if (const auto fault = fault_of(plan, record)) { return fault; }
@@ -143,7 +145,7 @@ private:
     /// Renews the claim of the owner with the highest epoch; ignores owners of older epochs.
     auto renew_claim(const job_message::MacroNews& news, TimePoint now) -> void {
         const auto* item = claims_.find(news.macro);
-        if (item->hold && item->hold->token > news.epoch) { return; }
+        if (item->is_held(now) && item->hold->token > news.epoch) { return; }
         macros_[news.macro].open = news.open;
         if (claims_.renew(news.macro, news.epoch, now, claim_) == LeaseFault::none) { return; }
         if (item->hold) { (void)claims_.release(news.macro, item->hold->token, now); }

@@ -375,6 +375,7 @@ private:
     }
     [[nodiscard]] auto returned(std::uint32_t micro, const FencingToken& token, const NodeId& node, TimePoint now,
                                 JobEffects& out) -> std::optional<JobError> {
+        if (!state_.gave(node, micro, token)) { return JobError::lease_foreign; }
         if (const auto fault = error_of(state_.give_back(micro, token, now))) { return fault; }
         out.events.push_back(job_event::LeaseGivenBack{state_.plan().job, {state_.plan().macro, micro}, node});
         changed_ = true;
@@ -428,8 +429,7 @@ private:
             if (!written_.insert(digest).second) { continue; }
             out.writes.push_back({result_path(state_.plan().job, state_.plan().id, result.micro), result});
             fresh_.insert(commitment_of(result));
-            changed_ = changed_ || state_.owns();
-            if (!state_.owns()) { report(result, out); }
+            state_.owns() ? void(changed_ = true) : report(result, out);
             resend_wait_ = parameters().request_retry;
             resend_at_ = now + resend_wait_;
         }

@@ -109,7 +109,9 @@ struct QueueControl {
         time(item.hold->expires);
     }
     hasher.word(control.accepted.size());
-    for (const auto& accepted : control.accepted) { hasher.hash(accepted.value_or(Hash256{})); }
+    for (const auto& accepted : control.accepted) {
+        hasher.word(accepted ? 1U : 0U).hash(accepted.value_or(Hash256{}));
+    }
     hasher.word(control.requests.size());
     for (const auto& request : control.requests) {
         hasher.id(request.node).id(request.wallet).word(request.boot);

@@ -187,6 +187,9 @@ public:
                 return changed;
             }
         }
+        if (control_->requests.size() >= QueueControl::requests_max) {
+            std::erase_if(control_->requests, [&](const auto& other) { return !waits(other, request.heard); });
+        }
         if (control_->requests.size() >= QueueControl::requests_max) { return false; }
         control_->requests.push_back(request);
         return true;

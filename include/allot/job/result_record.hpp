@@ -64,7 +64,7 @@ struct Commitment {
     MicroKey key{};
     NodeId node;
     FencingToken token{};
-    Signature signature{};  ///< Its node's, over the digest.
+    Signature signature{};  ///< Its node's, over `digest_of` the other fields.
 
     friend auto operator==(const Commitment& a, const Commitment& b) -> bool { return (a <=> b) == 0; }
     friend auto operator<=>(const Commitment& a, const Commitment& b) -> std::strong_ordering {
@@ -72,9 +72,15 @@ struct Commitment {
     }
 };
 
-/// Returns the commitment to a result. @complexity O(1).
+/// Returns the hash of a commitment's fields except the signature. @complexity O(1).
+[[nodiscard]] inline auto digest_of(const JobId& job, const Commitment& commitment) -> Hash256 {
+    auto hasher = RecordHasher{"commitment"};
+    hasher.id(job).hash(commitment.digest).key(commitment.key).id(commitment.node);
+    return hasher.token(commitment.token).finish();
+}
+/// Returns the commitment to a result, not signed. @complexity O(1).
 [[nodiscard]] inline auto commitment_of(const ResultRecord& record) -> Commitment {
-    return {record.digest, record.key, record.node, record.token, record.signature};
+    return {record.digest, record.key, record.node, record.token, {}};
 }
 /// Returns the fault of a commitment that claims to belong to this MacroJob; none if it is valid. @complexity O(1).
 [[nodiscard]] inline auto fault_of(const MacroPlan& plan, const Commitment& commitment) -> std::optional<JobError> {

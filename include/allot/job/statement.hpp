@@ -82,7 +82,9 @@ auto for_each_statement(Message& message, const JobAuthorities& authorities, F&&
                     }
                     f(*m.control, author_of(*m.control), [&] { return digest_of(m.job, m.macro, *m.control); });
                 }
-                relay_all(m.commitments, [](const auto& c) -> const NodeId& { return c.node; });
+                for (auto& c : m.commitments) {
+                    f(c, c.node, [&] { return digest_of(m.job, c); });
+                }
                 relay_all(m.results, [](const auto& r) -> const NodeId& { return r.node; });
                 if (m.final) { final(*m.final); }
             }
@@ -94,7 +96,7 @@ auto for_each_statement(Message& message, const JobAuthorities& authorities, F&&
             }
             using M = std::remove_cvref_t<decltype(m)>;
             if constexpr (std::is_same_v<M, job_message::ResultCommitted>) {
-                f(m.commitment, m.commitment.node, [&] { return m.commitment.digest; });
+                f(m.commitment, m.commitment.node, [&] { return digest_of(m.job, m.commitment); });
             }
             if constexpr (std::is_same_v<M, job_message::ResultFound>) {
                 f(m.record, m.record.node, [&] { return m.record.digest; });
