@@ -57,6 +57,21 @@ TEST_CASE("a control has the shape of its MacroJob and times in order, or is ref
     CHECK(fault_with([](C& c) { c.items[0].hold->expires = at(10s); }) == JobError::message_time_wrong);
     CHECK(fault_with([](C& c) { c.items[0].hold->granted = at(21s); }) ==
           JobError::message_time_wrong);  // in the future
+    // Each renewal had a further block of the plan, and adds one lock at most.
+    const auto renewed = [](std::uint32_t renewals, allot::BlockProgress progress, TimePoint expires) {
+        return fault_with([&](C& c) {
+            c.items[0].hold->renewals = renewals;
+            c.items[0].hold->expires = expires;
+            c.given[1].progress = progress;
+        });
+    };
+    CHECK(renewed(0, {}, at(25s) + 1ms) == JobError::message_time_wrong);
+    CHECK(renewed(1, {1, hash_of(1)}, at(35s)) == std::nullopt);
+    CHECK(renewed(1, {}, at(35s)) == JobError::message_shape_wrong);
+    CHECK(renewed(1, {3, hash_of(1)}, at(35s)) == std::nullopt);
+    CHECK(renewed(1, {4, hash_of(1)}, at(35s)) == JobError::message_shape_wrong);
+    CHECK(renewed(0, {1, {}}, at(25s)) == JobError::message_shape_wrong);
+    CHECK(renewed(0, {0, hash_of(1)}, at(25s)) == JobError::message_shape_wrong);
     CHECK(fault_with([](C& c) { c.clock = at(-1ms); }) == JobError::message_time_wrong);
     CHECK(fault_with([](C& c) { c.clock = TimePoint::max(); }) == JobError::message_time_wrong);
     CHECK(fault_with([](C& c) { c.progress = at(21s); }) == JobError::message_time_wrong);

@@ -193,7 +193,8 @@ TEST_CASE("a queue that is handed over is its last owner's word, and from then o
 
 TEST_CASE("the digest of a control covers each of its fields") {
     const auto plan = judged_plan();
-    const auto control = control_of(plan, node(7));
+    auto control = control_of(plan, node(7));
+    control.given.push_back({0, node(8).node, {1, 1, 1}});
     const auto digest = digest_of(plan.job(), 0, control);
     const auto changes = [&](auto change) {
         auto other = control;
@@ -223,6 +224,8 @@ TEST_CASE("the digest of a control covers each of its fields") {
     CHECK(changes([](auto& c) { c.requests.push_back({node(8).node, node(8).wallet, 1, at(0s)}); }));
     CHECK(changes([](auto& c) { c.chain.push_back(c.chain.back()); }));
     CHECK(changes([](auto& c) { c.given.push_back({0, node(8).node, {1, 1, 1}}); }));
+    CHECK(changes([](auto& c) { ++c.given[0].progress.blocks; }));
+    CHECK(changes([](auto& c) { c.given[0].progress.commitment = hash_of(1); }));
     CHECK_FALSE(changes([](auto& c) { c.signature = {1}; }));
 }
 

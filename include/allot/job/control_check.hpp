@@ -49,8 +49,8 @@ namespace detail {
 }
 
 /// Returns the first fault of the leases given: each belongs to a reign of its holder, and each MicroJob has as many as
-/// it counts attempts.
-[[nodiscard]] inline auto fault_of_leases(const MacroPlan& plan, const QueueControl& control)
+/// it counts attempts. Each renewal of a lease had a further block, and a lock (rule 30).
+[[nodiscard]] inline auto fault_of_leases(const MacroPlan& plan, const QueueControl& control, Duration lock)
     -> std::optional<JobError> {
     auto owners = std::map<std::pair<std::uint64_t, std::uint64_t>, const NodeId*>{};
     auto allowance = std::map<NodeId, std::size_t>{};
@@ -63,12 +63,12 @@ namespace detail {
             return JobError::message_shape_wrong;
         }
         if (lease.holder.is_null()) { return JobError::node_invalid; }
+        const auto owner = owners.find({lease.token.epoch, lease.token.rank});
+        if (owner == owners.end() || *owner->second != lease.holder) { return JobError::message_shape_wrong; }
         if (lease.progress.blocks > plan.blocks_per_micro ||
             (lease.progress.blocks == 0) != (lease.progress.commitment == Hash256{})) {
             return JobError::message_shape_wrong;
         }
-        const auto owner = owners.find({lease.token.epoch, lease.token.rank});
-        if (owner == owners.end() || *owner->second != lease.holder) { return JobError::message_shape_wrong; }
         before = lease.token;
         last[lease.micro] = &lease;
         ++count[lease.micro];
@@ -77,9 +77,14 @@ namespace detail {
     for (const auto& item : control.items) {
         const auto* given = last[item.key];
         if (item.attempts != count[item.key]) { return JobError::message_shape_wrong; }
-        if (item.hold && (given == nullptr || given->token != item.hold->token || given->holder != item.hold->holder ||
-                          item.hold->renewals > given->progress.blocks)) {
+        if (!item.hold) { continue; }
+        const auto& hold = *item.hold;
+        if (given == nullptr || given->token != hold.token || given->holder != hold.holder ||
+            hold.renewals > given->progress.blocks) {
             return JobError::message_shape_wrong;
+        }
+        if (hold.expires - hold.granted > lock * (1 + std::int64_t{hold.renewals})) {
+            return JobError::message_time_wrong;
         }
     }
     auto reigns = std::map<NodeId, std::size_t>{};
@@ -113,7 +118,7 @@ namespace detail {
         return JobError::message_time_wrong;
     }
     if (const auto fault = detail::fault_of_items(control, parameters)) { return fault; }
-    if (const auto fault = detail::fault_of_leases(plan, control)) { return fault; }
+    if (const auto fault = detail::fault_of_leases(plan, control, parameters.lock)) { return fault; }
     for (const auto& request : control.requests) {
         if (request.node.is_null() || request.wallet.is_null()) { return JobError::node_invalid; }
         if (!detail::is_time(request.heard) || request.heard > control.clock + parameters.owner_timeout) {
