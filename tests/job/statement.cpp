@@ -61,9 +61,11 @@ TEST_CASE("K4: a message speaks for its sender alone") {
     const auto claim = allot::ClaimBid{a, 1};
     auto result = result_of(plan.macro(0), 0, node(7), {hash_of(1)});
     result.signature = signature_of(a, result.digest);
+    auto promise = commitment_of(result);
+    promise.signature = signature_of(a, digest_of(plan.job(), promise));
     const auto own = std::vector<allot::JobMessage>{
         message::OwnershipRequest{plan.job(), 0, a, node(7).wallet, 1},
-        message::ResultCommitted{plan.job(), commitment_of(result)},
+        message::ResultCommitted{plan.job(), promise},
         message::ResultFound{plan.job(), result},
         message::RenewalRequest{plan.job(), {0, 0}, a, {}},
         message::LeaseReturned{plan.job(), {0, 0}, a, {}},

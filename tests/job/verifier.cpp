@@ -277,4 +277,20 @@ TEST_CASE("several verifiers each find their liar") {
     CHECK(c.settled().rejected[0].key.micro == liar);
 }
 
+TEST_CASE("a recomputed block is signed with the job, the number, both hashes and its author") {
+    const auto job = allot::JobId{"job"};
+    const auto block = allot::RecomputedBlock{5, hash_of(1), hash_of(2), node(1).node, {}};
+    const auto changes = [&](auto change) {
+        auto other = block;
+        change(other);
+        return digest_of(job, other) != digest_of(job, block);
+    };
+    CHECK(digest_of(allot::JobId{"another"}, block) != digest_of(job, block));
+    CHECK(changes([](auto& b) { ++b.block; }));
+    CHECK(changes([](auto& b) { b.input = hash_of(3); }));
+    CHECK(changes([](auto& b) { b.output = hash_of(3); }));
+    CHECK(changes([](auto& b) { b.author = node(2).node; }));
+    CHECK_FALSE(changes([](auto& b) { b.signature = {1}; }));
+}
+
 }  // namespace job_test::verifier

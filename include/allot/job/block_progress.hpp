@@ -16,7 +16,7 @@ struct BlockProgress {
 };
 
 /// Returns a node's commitment to the hash of one block, number `block` of its MicroJob's list, counted from 1. It
-/// discloses nothing of a hash that nobody can guess, and serves no other node, wallet or lease. @complexity O(1).
+/// discloses nothing of a hash that no node can guess, and serves no other node, wallet or lease. @complexity O(1).
 [[nodiscard]] inline auto commitment_to(const JobId& job, MicroKey key, const NodeId& node, const WalletId& wallet,
                                         const FencingToken& token, std::uint32_t block, const Hash256& hash)
     -> Hash256 {

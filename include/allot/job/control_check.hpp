@@ -19,7 +19,7 @@ namespace detail {
 
 [[nodiscard]] inline auto is_time(TimePoint time) -> bool { return time >= TimePoint{} && time <= time_point_max; }
 
-/// A MicroJob without a result that nobody is to do any more.
+/// A MicroJob without a result that no node is to do any more.
 [[nodiscard]] inline auto is_dead(const QueueControl& control, std::uint32_t micro) -> bool {
     return control.items[micro].closed && !control.accepted[micro];
 }
@@ -129,7 +129,7 @@ namespace detail {
 }
 
 /// Returns the first fault of a control as the successor of the one that a node knows; none if it may replace that one.
-/// What is refused for its times may be accepted later, when the node's own time tells the same.
+/// A control that is refused for its times may be accepted later, when the node's own time tells the same.
 ///
 /// Errors: `message_time_wrong` if it is the same queue, and its clock is beyond `clock_max`; `history_changed` if it
 /// lacks a lease that each of its owners knew, or if MicroJobs die or commitments count no longer before their time.

@@ -27,8 +27,9 @@ struct ClaimBid {
 };
 
 /// Messages between nodes, as values. The embedder encodes them, proves the sender of each (by its transport, or by a
-/// signature over the encoding), and passes it as `sender`. What a message relays of others has its author's signature
-/// (`for_each_statement`). Every message may be lost, doubled, late or out of order; none of that does harm.
+/// signature over the encoding), and passes it as `sender`. Each statement of another that
+/// a message relays has its author's signature (`for_each_statement`). Every message may be lost, doubled, late or out
+/// of order; none of that does harm.
 namespace job_message {
 
 /// The state of a queue, from its owner. Without a control: results and verdicts that another node seems to lack.

@@ -65,7 +65,7 @@ public:
         }
         return first_not_joined(tracker_.joinable_macros(now));
     }
-    /// Returns the first MacroJob whose queue nobody uses; none if each is in use, joined here, or ended.
+    /// Returns the first MacroJob whose queue no node uses; none if each is in use, joined here, or ended.
     [[nodiscard]] auto unused_macro(TimePoint now) const -> std::optional<std::uint32_t> {
         return first_not_joined(tracker_.open_macros(now));
     }

@@ -435,7 +435,7 @@ private:
         out.sends.push_back({jobs_channel(), job_message::JobsQuery{self_.node}});
     }
 
-    /// Goes on to a queue with work for this node, or creates one that nobody has after the wait for answers; and to
+    /// Goes on to a queue with work for this node, or creates one that no node has after the wait for answers; and to
     /// another job, at once, if it knows that all of them are in work or have ended.
     auto find_macro(TimePoint now, JobEffects& out) -> void {
         if (enter_useful(*current_, now, out)) { return; }

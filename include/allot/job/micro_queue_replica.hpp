@@ -363,8 +363,6 @@ private:
         return JobError::message_shape_wrong;
     }
 
-    // ---- leases ---------------------------------------------------------------------------------------------------
-
     [[nodiscard]] auto renewed(const job_message::RenewalRequest& m, TimePoint now, JobEffects& out)
         -> std::optional<JobError> {
         if (!state_.is_further(m.token, m.progress)) { return JobError::renewal_without_progress; }
@@ -375,7 +373,8 @@ private:
     }
     [[nodiscard]] auto returned(std::uint32_t micro, const FencingToken& token, const NodeId& node, TimePoint now,
                                 JobEffects& out) -> std::optional<JobError> {
-        if (!state_.gave(node, micro, token)) { return JobError::lease_foreign; }
+        const auto* item = state_.leases().find(micro);
+        if (item != nullptr && item->hold && item->hold->holder != node) { return JobError::lease_foreign; }
         if (const auto fault = error_of(state_.give_back(micro, token, now))) { return fault; }
         out.events.push_back(job_event::LeaseGivenBack{state_.plan().job, {state_.plan().macro, micro}, node});
         changed_ = true;

@@ -60,7 +60,7 @@ struct Slicing {
 
 /// The members that may give verdicts about a job. All null: each member may give all of them.
 struct JobAuthorities {
-    NodeId poster = NodeId::null();    ///< Signs the plan, and holds the seed. Null: nobody signs the plan.
+    NodeId poster = NodeId::null();    ///< Signs the plan, and holds the seed. Null: the plan is not signed.
     NodeId referee = NodeId::null();   ///< Rejects results. Null: the poster does.
     NodeId contract = NodeId::null();  ///< Ends the job, and may reject results. Null: the last queue's owner ends it.
 

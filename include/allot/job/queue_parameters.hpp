@@ -14,8 +14,8 @@ struct QueueParameters {
     /// less, better less than half.
     Duration lock = std::chrono::seconds{15};
     /// Greatest number of renewals of a lease. A lease lasts at most
-    /// `(1 + min(renewals_max, blocks_per_micro)) * lock`; who lost it has the MicroJob again one `lock` after all
-    /// others.
+    /// `(1 + min(renewals_max, blocks_per_micro)) * lock`; the node that lost it has the MicroJob again one `lock`
+    /// after all others.
     std::uint32_t renewals_max = 480;
     Duration owner_timeout = std::chrono::seconds{5};  ///< An owner that is silent for this long is replaced ...
     /// ... by the first in line, by the next one this much later, and so on.
@@ -33,7 +33,7 @@ struct QueueParameters {
     Duration abandon_after = std::chrono::minutes{10};
     std::uint32_t quota = 1;         ///< MicroJobs that an owner takes before it serves a request; 0 serves at once.
     std::uint32_t attempts_max = 5;  ///< Leases of a MicroJob before it is dead.
-    /// Results are committed before they are disclosed, so that nobody can copy one (rule 33). Off: for members who
+    /// Results are committed before they are disclosed, so that no node can copy one (rule 33). Off: for members that
     /// trust each other; saves one round of messages for each MacroJob.
     bool commit_results = true;
     /// A committed result that is not disclosed this long after all are committed counts no longer.

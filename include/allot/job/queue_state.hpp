@@ -383,7 +383,7 @@ private:
     [[nodiscard]] static auto open_since(const Item& item) noexcept -> TimePoint {
         return item.hold ? item.hold->expires : item.not_before;
     }
-    /// True if a request was repeated lately; who is silent for too long may have vanished.
+    /// True if a request was repeated lately; a node that is silent for too long may have vanished.
     [[nodiscard]] auto waits(const QueueRequest& request, TimePoint time) const noexcept -> bool {
         return time - request.heard < parameters_.request_ttl;
     }

@@ -112,8 +112,8 @@ protected:
         return std::max(silent, state_.local(state_.rests().may_take_from(self.node)));
     }
 
-    /// True if this node cannot know how far the queue's clock is: after a restart, or if nobody replaced an owner that
-    /// was silent here.
+    /// True if this node cannot know how far the queue's clock is: after a restart, or if no node replaced an owner
+    /// that was silent here.
     [[nodiscard]] auto adrift(TimePoint now) const -> bool {
         return adrift_ || now >= heard_ + parameters().owner_timeout + parameters().stagger * 16;
     }

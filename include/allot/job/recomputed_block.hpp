@@ -7,8 +7,8 @@
 
 namespace allot { inline namespace v0 {
 
-/// A data block that the referee computed itself. It names those who reported another output. The referee publishes it
-/// signed, and opens the job's seed after the job, so that anybody can repeat it.
+/// A data block that the referee computed itself. It names the authors of results with another output. The referee
+/// publishes it signed, and opens the job's seed after the job, so that any node can repeat it.
 struct RecomputedBlock {
     std::uint64_t block = 0;  ///< Number of the data block in the job.
     Hash256 input{};          ///< Hash of the block's data.

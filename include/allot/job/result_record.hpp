@@ -93,7 +93,7 @@ struct Commitment {
 /// Reason for rejecting a result.
 enum class RejectReason : std::uint8_t {
     culprit,   ///< It contradicts a recomputed block: its author is to blame, and gets no further MicroJob of this job.
-    outvoted,  ///< Most wallets report otherwise. Nobody is named; the author loses this part.
+    outvoted,  ///< Most wallets report otherwise. No author is named; this one loses this part.
     tie_break,  ///< No author is to blame; another node has to compute it again.
 };
 

@@ -96,7 +96,7 @@ public:
         }
         return best;
     }
-    /// As above, whichever record it is.
+    /// As above, for any record.
     [[nodiscard]] auto record() const -> const MacroRecord* {
         return record([](const MacroRecord&) { return true; });
     }

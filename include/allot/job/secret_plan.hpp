@@ -80,7 +80,7 @@ public:
         return secret;
     }
 
-    /// Returns `count` different data blocks of a MacroJob that its referee recomputes whatever is reported, or all if
+    /// Returns `count` different data blocks of a MacroJob that its referee recomputes in any case, or all if
     /// it has fewer: a share of wrong blocks stays unseen with a probability of at most (1 - share)^count.
     /// @pre `macro < slicing.macro_count` (asserted). @complexity linear in the MacroJob's blocks.
     [[nodiscard]] auto samples(std::uint32_t macro, std::uint32_t count) const -> std::vector<std::uint64_t> {

@@ -24,10 +24,10 @@ concept AuthorCheck = requires(const C& check, const NodeId& author, const Hash2
     { check(author, digest, signature) } -> std::convertible_to<bool>;
 };
 
-/// The check for members who trust each other: it takes each statement as its author's.
+/// The check for members that trust each other: it takes each statement as its author's.
 ///
-/// Not promised with it: anything about a member that lies. It can then speak for all others in what it relays: name
-/// culprits, end jobs, and give leases in their names.
+/// Not promised with it: anything about a member that lies. It can then speak for all others in all that it relays:
+/// name culprits, end jobs, and give leases in their names.
 struct TrustAuthors {
     constexpr auto operator()(const NodeId& /*author*/, const Hash256& /*digest*/,
                               const Signature& /*signature*/) const noexcept -> bool {

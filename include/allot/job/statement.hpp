@@ -13,8 +13,8 @@
 
 namespace allot { inline namespace v0 {
 
-// A message comes from one member, and relays statements of others. Whatever a message says of its sender must be the
-// sender's own name. Each statement that is relayed has its own author, and its author's signature over its digest.
+// A message comes from one member, and relays statements of others. The name that a message gives its sender must be
+// the sender's own. Each statement that is relayed has its own author, and its author's signature over its digest.
 
 /// Returns the member that a message names as its sender; null if it names none. @complexity O(1).
 [[nodiscard]] inline auto sender_named(const JobMessage& message) noexcept -> const NodeId* {

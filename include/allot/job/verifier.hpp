@@ -68,13 +68,13 @@ namespace allot { inline namespace v0 {
     return hasher.finish();
 }
 
-/// All that a verdict goes by, beside the results.
+/// All that a verdict goes by, in addition to the results.
 struct Evidence {
     std::map<std::uint64_t, Hash256> recomputed{};  ///< Outputs that the referee computed, by data block.
     /// `MacroRecord::disclosed`. A result of a later lease may be a copy: only a recomputed block verifies it, and it
     /// verifies nothing.
     std::uint64_t disclosed = ~std::uint64_t{0};
-    /// The referee did not answer in time: wallets vote instead. Nobody is named then.
+    /// The referee did not answer in time: wallets vote instead. No author is named then.
     bool referee_away = false;
     /// Fresh picks may be tried once more after a vote; if not, its losers are unverified.
     bool may_repeat = true;
@@ -86,7 +86,7 @@ struct MacroVerdict {
     /// Data blocks that two wallets report differently. The referee must recompute them; until then there is no
     /// verdict.
     std::vector<std::uint64_t> disputed{};
-    /// MicroJobs that are not rejected and that nobody else verified. They are not paid. None in a plan without
+    /// MicroJobs that are not rejected and that no other wallet verified. They are not paid. None in a plan without
     /// verifiers.
     std::vector<std::uint32_t> unverified{};
     Hash256 verifier_hash{};          ///< `verifier_hash_of` the verifiers' results, for the contract.
@@ -202,7 +202,7 @@ private:
 /// wallets differ and the block is not recomputed, it is `disputed`: the referee recomputes one block for each wallet
 /// that differs, and the verdict is asked for again. Only if the referee is away do the wallets vote: the losers are
 /// `outvoted` and lose that part; if exactly half differ, or there is one wallet, the verifier's result is rejected to
-/// break the tie, and another node repeats it on fresh picks (the next `round`). Nobody verifies its own work.
+/// break the tie, and another node repeats it on fresh picks (the next `round`). No wallet verifies its own work.
 ///
 /// `same(a, b)` compares two hashes; pass another function for outputs that may differ a little.
 /// Errors: `not_covered` if a result is missing, `macro_unknown` if the secret has another shape.
