@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <optional>
 #include <random>
 #include <vector>
 
@@ -96,6 +97,32 @@ TEST_CASE("P1: whoever heard the same holds the same, in whatever order and how 
         auto set = ResultSet{};
         for (const auto i : steps) { apply(set, i); }
         REQUIRE(set == first);
+    }
+}
+
+TEST_CASE("K4: no author fills the set, and which of its entries stay does not depend on their order") {
+    auto random = std::mt19937_64{support::seed()};
+    auto flood = std::vector<allot::ResultRecord>{};
+    for (std::uint64_t i = 0; i < 100; ++i) { flood.push_back(result(1, 2, 10 + 4 * i)); }
+    const auto honest = result(1, 3);
+    auto first = std::optional<ResultSet>{};
+    for (auto turn = 0; turn < 20; ++turn) {
+        auto set = ResultSet{};
+        for (std::size_t i = 0; i < flood.size(); ++i) { std::swap(flood[i], flood[random() % flood.size()]); }
+        auto refused = 0;
+        for (const auto& r : flood) {
+            if (r.digest[0] % 8 == 0) { set.reject(rejection_of(r, RejectReason::tie_break)); }
+            refused += set.add(commitment_of(r)) == JobError::message_too_large ? 1 : 0;
+            if (r.digest[1] % 2 == 0) { (void)set.add(r); }
+            set.add(record(r.token.seq + r.digest[0] + 256U * r.digest[1], {r, r, r, r}));
+        }
+        CHECK(refused > 0);
+        CHECK(set.add(honest) == std::nullopt);
+        CHECK(set.commitments().size() <= ResultSet::each_max + 1);
+        CHECK(set.results().size() <= ResultSet::each_max + 1);
+        CHECK(set.records().size() == ResultSet::each_max);
+        if (!first) { first = set; }
+        REQUIRE(set == *first);
     }
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <set>
@@ -18,26 +19,33 @@ namespace allot { inline namespace v0 {
 
 /// All known results of a MacroJob: received ones, rejected ones, and records of its end.
 ///
-/// It only grows, by union, and a rejected result stays rejected. So nodes that received the same messages, in any
-/// order and any number of times, have equal sets. Progress follows from the set alone; no separate count could
-/// disagree. A plain value, saved and loaded as it is. It checks nothing: call `fault_of` on input.
+/// It only grows, by union, and a rejected result stays rejected; but of one node's commitments for one MicroJob, and
+/// of one owner's records, only the first `each_max` by their order stay, so that no author can fill it. So nodes that
+/// received the same messages, in any order and any number of times, have equal sets. Progress follows from the set
+/// alone; no separate count could disagree. A plain value, saved and loaded as it is. It checks nothing: call
+/// `fault_of` on input.
 ///
 /// @complexity O(log n) in the entries, unless stated otherwise.
 class ResultSet {
 public:
-    /// Adds a commitment. Errors, which change nothing: `result_rejected`, `result_duplicate`.
+    /// Greatest number of commitments of one node for one MicroJob, rejected ones included, and of records of one
+    /// owner.
+    static constexpr std::size_t each_max = 16;
+
+    /// Adds a commitment. Errors, which change nothing: `result_rejected`, `result_duplicate`, `message_too_large`.
+    /// @complexity linear in the commitments and rejections.
     auto add(const Commitment& commitment) -> std::optional<JobError> {
         if (rejected_.contains(commitment.digest)) { return JobError::result_rejected; }
-        const auto fresh = commitments_.insert(commitment).second;
-        return fresh ? std::nullopt : std::optional{JobError::result_duplicate};
+        if (!commitments_.insert(commitment).second) { return JobError::result_duplicate; }
+        bound(commitment.node, commitment.key);
+        return commitments_.contains(commitment) ? std::nullopt : std::optional{JobError::message_too_large};
     }
-    /// Adds a result, which is its own commitment, too. Errors, which change nothing: `result_rejected`,
-    /// `result_duplicate`.
+    /// Adds a result, which is its own commitment, too. Errors, which change nothing, and complexity: as above.
     auto add(const ResultRecord& record) -> std::optional<JobError> {
-        if (rejected_.contains(record.digest)) { return JobError::result_rejected; }
         if (results_.contains(record.digest)) { return JobError::result_duplicate; }
+        const auto fault = add(commitment_of(record));
+        if (fault && fault != JobError::result_duplicate) { return fault; }
         results_.emplace(record.digest, record);
-        commitments_.insert(commitment_of(record));
         return std::nullopt;
     }
     /// Rejects a result, known or not, and removes it. Returns false if the rejection was known.
@@ -45,14 +53,25 @@ public:
         results_.erase(rejection.digest);
         std::erase_if(commitments_, [&](const auto& promise) { return promise.digest == rejection.digest; });
         auto [at, fresh] = rejected_.try_emplace(rejection.digest, rejection);
-        if (fresh) { return true; }
+        if (fresh) {
+            bound(rejection.node, rejection.key);
+            return true;
+        }
         // Nodes that rejected it for different reasons must converge to one reason.
         if (!(order(rejection) < order(at->second))) { return false; }
         at->second = rejection;
         return true;
     }
-    /// Adds a record of the whole MacroJob. Returns false if it was known.
-    auto add(const MacroRecord& record) -> bool { return records_.emplace(record.digest, record).second; }
+    /// Adds a record of the whole MacroJob. Returns false if it was known, or if its owner has too many.
+    /// @complexity linear in the records.
+    auto add(const MacroRecord& record) -> bool {
+        if (!records_.emplace(record.digest, record).second) { return false; }
+        const auto same = [&](const auto& entry) { return entry.second.owner == record.owner; };
+        if (std::count_if(records_.begin(), records_.end(), same) > static_cast<std::ptrdiff_t>(each_max)) {
+            records_.erase(std::prev(std::find_if(records_.rbegin(), records_.rend(), same).base()));
+        }
+        return records_.contains(record.digest);
+    }
 
     /// Returns the result with this digest, or null.
     [[nodiscard]] auto find(const Hash256& digest) const -> const ResultRecord* {
@@ -113,6 +132,24 @@ public:
     friend auto operator==(const ResultSet&, const ResultSet&) -> bool = default;
 
 private:
+    /// Keeps the first commitments of a node for a MicroJob. Rejected ones count, so that the order of messages does
+    /// not.
+    auto bound(const NodeId& node, const MicroKey& key) -> void {
+        auto own = std::vector<Commitment>{};
+        const auto same = [&](const auto& entry) { return entry.node == node && entry.key == key; };
+        for (const auto& promise : commitments_) {
+            if (same(promise)) { own.push_back(promise); }
+        }
+        for (const auto& [digest, rejection] : rejected_) {
+            if (same(rejection)) { own.push_back({digest, key, node, {}, {}}); }
+        }
+        if (own.size() <= each_max) { return; }
+        std::sort(own.begin(), own.end());
+        for (auto at = own.begin() + each_max; at != own.end(); ++at) {
+            if (const auto* result = kept(*at)) { results_.erase(Hash256{result->digest}); }
+            commitments_.erase(*at);
+        }
+    }
     [[nodiscard]] static auto order(const Rejection& r)
         -> std::tuple<RejectReason, MicroKey, NodeId, WalletId, NodeId> {
         return {r.reason, r.key, r.node, r.wallet, r.author};
