@@ -9,7 +9,6 @@
 
 #include <allot/store/due_heap.hpp>
 
-#include "support/allocations.hpp"
 #include "support/catch.hpp"
 #include "support/history.hpp"
 #include "support/seed.hpp"
@@ -290,16 +289,6 @@ TEST_CASE("an order that prefetches is asked about the siblings of equal times a
         same.erase(0, same.top()->handle, ties);
     }
     CHECK(asked > 200);
-}
-
-TEST_CASE("a copy has the room of the original, so that its next entry moves none") {
-    auto heap = Heap{};
-    for (std::uint32_t i = 0; i < 1'000; ++i) { heap.set({std::int64_t{i}, 0, i}, ties); }
-    for (std::uint32_t i = 900; i < 1'000; ++i) { heap.erase(0, i, ties); }
-    auto copy = heap;
-    const auto before = support::calls;
-    for (std::uint32_t i = 900; i < 1'000; ++i) { copy.set({std::int64_t{i}, 0, i}, ties); }
-    CHECK(support::calls == before);
 }
 
 TEST_CASE("a heap takes up to 256 kinds") {

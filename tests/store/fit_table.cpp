@@ -6,7 +6,6 @@
 #include <allot/laws/sample.hpp>
 #include <allot/store/fit_table.hpp>
 
-#include "support/allocations.hpp"
 #include "support/catch.hpp"
 #include "support/seed.hpp"
 
@@ -100,24 +99,6 @@ TEST_CASE("nothing fits a closed class until it is opened") {
     CHECK(table.active(ClassId{0}) == 0);
 }
 
-TEST_CASE("a class of a copied table opens without memory, too") {
-    auto table = FitTable{{1, 2}};
-    for (std::uint32_t c = 0; c < 40; ++c) { table.add(ClassId{c}, card(8 + c), enough, false); }
-    table.add(RequirementId{0}, least(8), enough);
-    const auto open_all = [](FitTable& t) {
-        const auto before = support::calls;
-        for (std::uint32_t c = 0; c < 40; ++c) { t.set_open(ClassId{c}, true); }
-        return support::calls - before;
-    };
-    auto copy = table;
-    auto assigned = FitTable{{1, 2}};
-    assigned = table;
-    CHECK(open_all(table) == 0);
-    CHECK(open_all(copy) == 0);
-    CHECK(open_all(assigned) == 0);
-    CHECK(copy.classes_of(RequirementId{0}).size() == 40);
-}
-
 TEST_CASE("rows and columns agree after any history") {
     auto sampler = allot::laws::Sampler{support::seed()};
     auto table = FitTable{{3, 4}};
@@ -207,17 +188,4 @@ TEST_CASE("classes of one GPU and VRAM have the same card, whatever their platfo
     auto other = FitTable{{3, 4}};
     other.add(ClassId{0}, {"GPU", {16}, "", {}}, enough);
     CHECK(other.card_hash(ClassId{0}) != table.card_hash(ClassId{0}));
-}
-
-TEST_CASE("a new requirement that fits all classes moves an eighth of their lists, also in a copy", "[A6]") {
-    constexpr auto classes = std::uint32_t{800};
-    auto original = FitTable{{1, 2}};
-    for (std::uint32_t c = 0; c < classes; ++c) { original.add(ClassId{c}, card(24 + c), enough); }
-    auto table = original;
-    for (std::uint32_t r = 0; r < 24; ++r) {
-        const auto before = support::calls;
-        table.add(RequirementId{r}, least(r), enough);
-        CHECK(support::calls - before < classes / 8 + 32);
-        CHECK(table.requirements_of(ClassId{classes - 1}).size() == r + 1);
-    }
 }
