@@ -1,9 +1,10 @@
+#include "support/allocations.hpp"
+
 #include <cstdint>
 
 #include <allot/store/due_heap.hpp>
 #include <allot/store/fit_table.hpp>
 
-#include "support/allocations.hpp"
 #include "support/catch.hpp"
 
 // What the tables of the store allocate, counted.
@@ -28,7 +29,9 @@ TEST_CASE("a copy has the room of the original, so that its next entry moves non
 TEST_CASE("a new requirement that fits all classes moves an eighth of their lists, also in a copy", "[A6]") {
     constexpr auto classes = std::uint32_t{800};
     auto original = allot::FitTable{{1, 2}};
-    for (std::uint32_t c = 0; c < classes; ++c) { original.add(allot::ClassId{c}, allot::NodeClass{"GPU", {24 + c}, "", {}}, fits); }
+    for (std::uint32_t c = 0; c < classes; ++c) {
+        original.add(allot::ClassId{c}, allot::NodeClass{"GPU", {24 + c}, "", {}}, fits);
+    }
     auto table = original;
     for (std::uint32_t r = 0; r < 24; ++r) {
         const auto before = support::calls;
@@ -40,7 +43,9 @@ TEST_CASE("a new requirement that fits all classes moves an eighth of their list
 
 TEST_CASE("a class of a copied table opens without memory, too") {
     auto table = allot::FitTable{{1, 2}};
-    for (std::uint32_t c = 0; c < 40; ++c) { table.add(allot::ClassId{c}, allot::NodeClass{"GPU", {8 + c}, "", {}}, fits, false); }
+    for (std::uint32_t c = 0; c < 40; ++c) {
+        table.add(allot::ClassId{c}, allot::NodeClass{"GPU", {8 + c}, "", {}}, fits, false);
+    }
     table.add(allot::RequirementId{0}, allot::Requirement{{8}}, fits);
     const auto open_all = [](allot::FitTable& t) {
         const auto before = support::calls;
