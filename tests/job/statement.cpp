@@ -248,4 +248,32 @@ TEST_CASE("a signature over a result is none over a commitment to it, nor to it 
     CHECK(says(digest_of(plan.job(), commitment)) == std::nullopt);
 }
 
+TEST_CASE("a message of the wrong shape is refused before a signature of it is checked") {
+    const auto plan = judged_plan();
+    auto checks = 0;
+    const auto counting = [&](const allot::NodeId&, const allot::Hash256&, const allot::Signature&) {
+        ++checks;
+        return true;
+    };
+    // A liar signs ten thousand reigns of its own; each would be proven.
+    auto control = control_of(plan, node(7));
+    for (auto i = 0; i < 10'000; ++i) {
+        const auto last = control.reign();
+        control.chain.push_back({{last.epoch + 1, node(7 + i % 2).node, 1, last.rank(), true, at(0s)}, {}});
+    }
+    const auto forged = message::QueueSnapshot{plan.job(), 0, true, control, {}, {}, {}, {}, {}};
+    auto replica = allot::MicroQueueReplica{plan.macro(0), node(9), {}, at(0s)};
+    CHECK(replica.on_message(node(7).node, forged, at(0s), counting).error == JobError::reign_too_early);
+    auto processor = allot::JobProcessor{node(9), {}, allot::Intent{}, at(0s)};
+    CHECK(processor.on_message(node(7).node, forged, at(0s), counting).error == JobError::job_unknown);
+    CHECK(checks == 0);
+    CHECK(processor.on_message(node(7).node, message::JobPosted{plan, {1}}, at(0s), counting).accepted());
+    CHECK(checks == 1);
+    CHECK(processor.on_message(node(7).node, forged, at(0s), counting).error == JobError::reign_too_early);
+    auto elsewhere = forged;
+    elsewhere.macro = 2;
+    CHECK(processor.on_message(node(7).node, elsewhere, at(0s), counting).error == JobError::macro_unknown);
+    CHECK(checks == 1);
+}
+
 }  // namespace job_test::statement

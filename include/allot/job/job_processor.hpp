@@ -148,10 +148,10 @@ public:
                                   const Check& check = {}) -> JobEffects {
         const auto* job = job_named(message);
         const auto* about = job == nullptr ? nullptr : posted(*job);
-        if (const auto fault = fault_of_authors(about == nullptr ? JobAuthorities{} : about->plan.authorities(), sender,
-                                                message, check)) {
-            return refused(*fault);
-        }
+        if (job != nullptr && about == nullptr) { return refused(JobError::job_unknown); }
+        const auto fault = about == nullptr ? fault_of_authors(JobAuthorities{}, sender, message, check)
+                                            : fault_of_message(about->plan, parameters_.queue, sender, message, check);
+        if (fault) { return refused(*fault); }
         return input(now, [&](JobEffects& out) {
             return std::visit([&](const auto& m) { return take(m, now, out); }, message);
         });

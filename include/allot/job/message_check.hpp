@@ -4,10 +4,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <variant>
 
 #include <allot/job/control_check.hpp>
 #include <allot/job/job_error.hpp>
 #include <allot/job/job_message.hpp>
+#include <allot/job/statement.hpp>
 
 namespace allot { inline namespace v0 {
 
@@ -64,6 +66,29 @@ namespace allot { inline namespace v0 {
     check_all(snapshot.records);
     if (!fault && snapshot.final) { fault = fault_of(plan.job, plan.macro_count, *snapshot.final); }
     return fault;
+}
+
+/// Returns the first fault of a message from `sender` to a queue of this MacroJob: in the shape of a snapshot, and then
+/// in its authors (`fault_of_authors`), because a check costs the most, and a long message could cost many.
+/// @complexity as for both.
+template <AuthorCheck Check>
+[[nodiscard]] auto fault_of_message(const MacroPlan& plan, const QueueParameters& parameters, const NodeId& sender,
+                                    const JobMessage& message, const Check& check) -> std::optional<JobError> {
+    if (const auto* snapshot = std::get_if<job_message::QueueSnapshot>(&message)) {
+        if (const auto fault = fault_of(plan, *snapshot, parameters)) { return fault; }
+    }
+    return fault_of_authors(plan.authorities, sender, message, check);
+}
+
+/// As above, for a message about a job. Error for a snapshot of a MacroJob that the plan does not have:
+/// `macro_unknown`. @complexity as above.
+template <AuthorCheck Check>
+[[nodiscard]] auto fault_of_message(const JobPlan& plan, const QueueParameters& parameters, const NodeId& sender,
+                                    const JobMessage& message, const Check& check) -> std::optional<JobError> {
+    const auto* snapshot = std::get_if<job_message::QueueSnapshot>(&message);
+    if (snapshot == nullptr) { return fault_of_authors(plan.authorities(), sender, message, check); }
+    if (!plan.contains({snapshot->macro, 0})) { return JobError::macro_unknown; }
+    return fault_of_message(plan.macro(snapshot->macro), parameters, sender, message, check);
 }
 
 }}  // namespace allot::v0

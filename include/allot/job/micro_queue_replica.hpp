@@ -12,7 +12,6 @@
 #include <allot/job/job_effects.hpp>
 #include <allot/job/message_check.hpp>
 #include <allot/job/queue_succession.hpp>
-#include <allot/job/statement.hpp>
 
 namespace allot { inline namespace v0 {
 
@@ -203,7 +202,7 @@ public:
     template <AuthorCheck Check = TrustAuthors>
     [[nodiscard]] auto on_message(const NodeId& sender, const JobMessage& message, TimePoint now,
                                   const Check& check = {}) -> JobEffects {
-        if (const auto fault = fault_of_authors(state_.plan().authorities, sender, message, check)) {
+        if (const auto fault = fault_of_message(state_.plan(), parameters(), sender, message, check)) {
             return refused(*fault);
         }
         return on_proven(message, now);
@@ -373,8 +372,8 @@ private:
     }
     [[nodiscard]] auto returned(std::uint32_t micro, const FencingToken& token, const NodeId& node, TimePoint now,
                                 JobEffects& out) -> std::optional<JobError> {
-        const auto* item = state_.leases().find(micro);
-        if (item != nullptr && item->hold && item->hold->holder != node) { return JobError::lease_foreign; }
+        const auto* lease = state_.lease_given(token);
+        if (lease != nullptr && lease->holder != node) { return JobError::lease_foreign; }
         if (const auto fault = error_of(state_.give_back(micro, token, now))) { return fault; }
         out.events.push_back(job_event::LeaseGivenBack{state_.plan().job, {state_.plan().macro, micro}, node});
         changed_ = true;

@@ -77,6 +77,14 @@ struct QueueControl {
         }
         return owners;
     }
+    /// True if a node may own the queue once more: it was given leases, or has not used up its `reigns_spare`.
+    /// @complexity linear in the chain and the leases.
+    [[nodiscard]] auto has_reign_left(const NodeId& node) const -> bool {
+        const auto is = [&](const auto& reign) { return reign.reign.owner == node; };
+        const auto has = [&](const auto& lease) { return lease.holder == node; };
+        const auto leases = std::count_if(given.begin(), given.end(), has);
+        return std::count_if(chain.begin(), chain.end(), is) < leases + static_cast<std::ptrdiff_t>(reigns_spare);
+    }
     /// True if this control replaces `other`. More members signed its chain; else, of two queues created for one
     /// MacroJob, every node prefers the same; else it has a higher reign, or the same and a higher revision. So a few
     /// members cannot replace a queue that many have owned, by a queue of their own or from an old reign.

@@ -298,8 +298,10 @@ public:
     /// skipped.
     /// @complexity quadratic in the requests, at worst.
     [[nodiscard]] auto next_in_line(TimePoint now) const -> const QueueRequest* {
+        const auto resting = rests();
         for (const auto& request : control_->requests) {
-            if (waits(request, clock(now)) && may_own(request.node, now) &&
+            if (waits(request, clock(now)) && control_->has_reign_left(request.node) &&
+                clock(now) >= resting.may_own_from(request.node) &&
                 first_for(request.node, request.wallet, now) != nullptr) {
                 return &request;
             }
@@ -346,15 +348,6 @@ public:
     }
 
 private:
-    /// True if a node may be handed the queue.
-    [[nodiscard]] auto may_own(const NodeId& node, TimePoint now) const -> bool {
-        const auto is = [&](const auto& reign) { return reign.reign.owner == node; };
-        const auto has = [&](const auto& lease) { return lease.holder == node; };
-        const auto reigns = std::count_if(control_->chain.begin(), control_->chain.end(), is);
-        const auto leases = std::count_if(control_->given.begin(), control_->given.end(), has);
-        return reigns < leases + static_cast<std::ptrdiff_t>(QueueControl::reigns_spare) &&
-               clock(now) >= rests().may_own_from(node);
-    }
     [[nodiscard]] auto supports(const MacroRecord& record) const -> bool {
         if (!known()) { return false; }
         for (std::uint32_t k = 0; k < plan_.items(); ++k) {
@@ -447,9 +440,9 @@ private:
         if (!closed() || time - control_->progress < parameters_.disclose_within) { return false; }
         auto any = false;
         for (std::uint32_t k = 0; k < plan_.items(); ++k) {
-            if (!control_->accepted[k] || disclosed(k) != nullptr) { continue; }
-            const auto token = promise(k)->token;
-            for (auto& lease : control_->given) { lease.withheld = lease.withheld || lease.token == token; }
+            const auto* promised = promise(k);
+            if (promised == nullptr || disclosed(k) != nullptr) { continue; }
+            for (auto& lease : control_->given) { lease.withheld = lease.withheld || lease.token == promised->token; }
             retract(k, time, out);
             any = true;
         }
