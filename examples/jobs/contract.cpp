@@ -18,16 +18,12 @@ Contract::Contract(const allot::JobSpec& spec, std::uint32_t samples, const Sign
 // ---- what it hears -------------------------------------------------------------------------------------------------
 
 auto Contract::hear(const allot::NodeId& sender, const allot::JobMessage& message) -> Refusal {
-    if (const auto fault = fault_of_authors(plan().authorities(), sender, message, ring_.check())) {
+    if (const auto fault = fault_of_message(plan(), parameters().queue, sender, message, ring_.check())) {
         return attack_of(*fault);
     }
     if (const auto* found = std::get_if<m::ResultFound>(&message)) { return keep(found->record); }
     const auto* snapshot = std::get_if<m::QueueSnapshot>(&message);
     if (snapshot == nullptr) { return std::nullopt; }
-    if (snapshot->macro >= seen_.size()) { return "macro_unknown"; }
-    if (const auto fault = fault_of(plan().macro(snapshot->macro), *snapshot, parameters().queue)) {
-        return attack_of(*fault);
-    }
     auto& seen = seen_[snapshot->macro];
     if (snapshot->control && (!seen.control || snapshot->control->newer_than(*seen.control))) {
         seen.control = snapshot->control;

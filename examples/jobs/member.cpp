@@ -127,8 +127,12 @@ private:
     /// Applies the effects of the state machine. A refused input, such as a late message, has changed nothing.
     void follow(allot::JobEffects effects) {
         for (const auto& event : effects.events) { note(event); }
-        // First the disk, then the word: after a restart it stands by what it said.
-        if (!effects.events.empty() || !effects.writes.empty()) { save(); }
+        // First the disk, then the word: after a restart it stands by what it said. A commitment is such a word: a
+        // result that a restart forgets cannot be disclosed.
+        const auto commits = std::any_of(effects.sends.begin(), effects.sends.end(), [](const auto& send) {
+            return std::holds_alternative<allot::job_message::ResultCommitted>(send.message);
+        });
+        if (commits || !effects.events.empty() || !effects.writes.empty()) { save(); }
         for (const auto& channel : effects.joined) { post_.listen(net + channel); }
         for (auto& send : effects.sends) {
             sign_own(send.message, options_.self.node(), [&](const auto& digest) { return sign(digest); });

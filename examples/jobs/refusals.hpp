@@ -30,6 +30,7 @@ inline auto attack_of(allot::JobError error) -> std::optional<std::string> {
         case E::author_unproven: return "author_unproven";
         case E::author_without_right: return "author_without_right";
         case E::job_duplicate: return "job_duplicate";
+        case E::lease_foreign: return "lease_foreign";
         case E::record_invalid: return "record_invalid";
         case E::result_digest_wrong: return "result_digest_wrong";
         case E::result_length_wrong: return "result_length_wrong";
@@ -38,7 +39,7 @@ inline auto attack_of(allot::JobError error) -> std::optional<std::string> {
         case E::result_unleased: return "result_unleased";
         case E::message_shape_wrong: return "message_shape_wrong";
         case E::message_too_large: return "message_too_large";
-        case E::message_time_wrong: return "message_time_wrong";
+        case E::reign_too_early: return "reign_too_early";
         default: return std::nullopt;
     }
 }
