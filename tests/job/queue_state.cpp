@@ -157,4 +157,28 @@ TEST_CASE("a lease given back or rejected rests longer each time") {
     }
 }
 
+TEST_CASE("an owner that was taken over is passed over in the line until it has rested") {
+    auto state = owned();
+    state.begin_reign({2, node(2).node, 1, state.reign().rank(), false, at(0s)}, at(0s));
+    state.begin_reign({3, node(1).node, 1, state.reign().rank(), true, at(10s)}, at(10s));
+    REQUIRE(state.owns());
+    CHECK(state.note_request({node(2).node, node(2).wallet, 1, at(10s)}));
+    CHECK(state.next_in_line(at(14'999ms)) == nullptr);
+    REQUIRE(state.next_in_line(at(15s)) != nullptr);
+    CHECK(state.next_in_line(at(15s))->node == node(2).node);
+}
+
+TEST_CASE("a node that owned the queue often and leased nothing is handed it no more") {
+    auto state = owned();
+    for (std::size_t i = 0; i < allot::QueueControl::reigns_spare; ++i) {
+        state.begin_reign({2 * i + 2, node(2).node, 1, state.reign().rank(), false, at(0s)}, at(0s));
+        state.begin_reign(
+            {2 * i + 3, node(static_cast<std::uint32_t>(10 + i)).node, 1, state.reign().rank(), false, at(0s)}, at(0s));
+    }
+    CHECK(state.note_request({node(2).node, node(2).wallet, 1, at(0s)}));
+    CHECK(state.next_in_line(at(1s)) == nullptr);
+    CHECK(state.note_request({node(3).node, node(3).wallet, 1, at(0s)}));
+    CHECK(state.next_in_line(at(1s))->node == node(3).node);
+}
+
 }  // namespace job_test::queue_state
