@@ -12,6 +12,7 @@ import os
 import re
 import resource
 import shutil
+import signal
 import sys
 import tempfile
 import threading
@@ -92,9 +93,12 @@ class Check:
             answers |= {one["answer"] for one in got.values()}
         assert "applied" in answers and answers <= {"applied", "duplicate"}, answers
         cluster.equal_roots()
-        told = [self.client(r).get("/v1/events?start=0&limit=500")["items"] for r in cluster.replicas]
+        def events(): return [self.client(r).get("/v1/events?start=0&limit=500")["items"] for r in cluster.replicas]
+
+        until(lambda: min(map(len, events())) >= 23)  # events are told a moment after the state that they led to
+        told = events()
         count = min(map(len, told))
-        assert count >= 23 and told[0][:count] == told[1][:count] == told[2][:count]
+        assert told[0][:count] == told[1][:count] == told[2][:count]
         joined = [e for e in told[0] if e["event"] == "NodeJoined" and e["node"].startswith("twin")]
         assert len(joined) == 20, "each applied once"
         status = cluster.replicas[0].status()
@@ -179,11 +183,11 @@ class Check:
         cluster.wait()
         cluster.equal_roots()
         # The same for one that runs, but was stopped for long.
-        cluster.replicas[2].send(19)
+        cluster.replicas[2].send(signal.SIGSTOP)
         for turn in range(3):
             self.write_checkpoints(client, f"s{turn}")
         before = cluster.replicas[2].told()
-        cluster.replicas[2].send(18)
+        cluster.replicas[2].send(signal.SIGCONT)
         until(lambda: cluster.replicas[2].status()["index"] >= cluster.replicas[0].status()["index"] - 2, 20)
         assert before == cluster.replicas[2].told()
         assert cluster.replicas[2].status()["events"]["first"] > 0, "it passed over events, and says so"
@@ -197,6 +201,8 @@ class Check:
         for turn in range(2):
             self.write_checkpoints(client, f"c{turn}")
         cluster.replicas[2].kill()
+        for replica in cluster.replicas[:2]:  # else they may name a newer one meanwhile
+            replica.send(signal.SIGSTOP)
         named = json.loads(self.value_of("net/checkpoint"))["kept"]
         path = os.path.join(cluster.folder, "checkpoints", named[0]["name"] + "-0")
         with open(path, "r+b") as file:
@@ -205,9 +211,10 @@ class Check:
             file.seek(-1, 1)
             file.write(bytes([byte[0] ^ 1]))
         cluster.replicas[2].start()
+        until(lambda: f"checkpoint {named[0]['name']} is not used" in cluster.replicas[2].told(), 20)
+        for replica in cluster.replicas[:2]:
+            replica.send(signal.SIGCONT)
         cluster.wait()
-        told = cluster.replicas[2].told()
-        assert f"checkpoint {named[0]['name']} is not used" in told, told
         assert cluster.replicas[2].status()["events"]["first"] >> 20 == named[1]["index"] + 1, "it began from the older"
         cluster.equal_roots()
 
