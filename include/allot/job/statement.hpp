@@ -17,7 +17,7 @@ namespace allot { inline namespace v0 {
 // the sender's own. Each statement that is relayed has its own author, and its author's signature over its digest.
 
 /// Returns the member that a message names as its sender; null if it names none. @complexity O(1).
-[[nodiscard]] inline auto sender_named(const JobMessage& message) noexcept -> const NodeId* {
+[[nodiscard]] inline auto sender_named(const JobMessage& message) -> const NodeId* {
     return std::visit(
         [](const auto& m) -> const NodeId* {
             if constexpr (requires { m.voter; }) {
@@ -38,7 +38,7 @@ namespace allot { inline namespace v0 {
 }
 
 /// Returns the job that a message is about; null if it is about none. @complexity O(1).
-[[nodiscard]] inline auto job_named(const JobMessage& message) noexcept -> const JobId* {
+[[nodiscard]] inline auto job_named(const JobMessage& message) -> const JobId* {
     return std::visit(
         [](const auto& m) -> const JobId* {
             if constexpr (requires { m.job; }) {
