@@ -19,8 +19,9 @@ struct DueOrder {
 
     /// True if `a` comes before `b`.
     [[nodiscard]] auto operator()(const Due& a, const Due& b) const noexcept -> bool {
-        const auto order = id_of(a) <=> id_of(b);
-        return order != 0 ? order < 0 : std::pair{a.kind, a.handle} < std::pair{b.kind, b.handle};
+        const auto& left = id_of(a);
+        const auto& right = id_of(b);
+        return left != right ? left < right : std::pair{a.kind, a.handle} < std::pair{b.kind, b.handle};
     }
     /// Prefetches the id of an entry. Changes nothing.
     void fetch(const Due& due) const noexcept { prefetch(id_of(due)); }
