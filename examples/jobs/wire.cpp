@@ -81,12 +81,12 @@ JOBS_SHAPE(allot::AcceptedResult, &V::digest, &V::node, &V::wallet)
 JOBS_SHAPE(allot::MacroRecord, &V::job, &V::macro, &V::epoch, &V::owner, &V::outcome, &V::accepted, &V::verifiers,
            &V::disclosed, &V::unverified, &V::verifier_hash, &V::digest, &V::signature)
 JOBS_SHAPE(allot::FinalRecord, &V::job, &V::epoch, &V::owner, &V::outcome, &V::macros, &V::digest, &V::signature)
-JOBS_SHAPE(allot::QueueRequest, &V::node, &V::wallet, &V::boot, &V::heard)
+JOBS_SHAPE(allot::QueueRequest, &V::node, &V::wallet, &V::boot, &V::heard, &V::signature)
 JOBS_SHAPE(allot::QueueReign, &V::epoch, &V::owner, &V::boot, &V::parent, &V::taken, &V::began)
 JOBS_SHAPE(allot::SignedReign, &V::reign, &V::signature)
 JOBS_SHAPE(Hold, &V::holder, &V::token, &V::granted, &V::expires, &V::renewals)
 JOBS_SHAPE(Item, &V::key, &V::attempts, &V::not_before, &V::closed, &V::hold)
-JOBS_SHAPE(allot::BlockProgress, &V::blocks, &V::commitment)
+JOBS_SHAPE(allot::BlockProgress, &V::blocks, &V::commitment, &V::signature)
 JOBS_SHAPE(allot::LeaseGiven, &V::micro, &V::holder, &V::token, &V::withheld, &V::progress)
 JOBS_SHAPE(allot::Commitment, &V::digest, &V::key, &V::node, &V::token, &V::signature)
 JOBS_SHAPE(allot::QueueControl, &V::chain, &V::revision, &V::clock, &V::progress, &V::tokens, &V::disclosed, &V::items,
@@ -97,7 +97,7 @@ JOBS_SHAPE(allot::Slicing, &V::macro_count, &V::workers_per_macro, &V::verifiers
 JOBS_SHAPE(allot::ClaimBid, &V::node, &V::mark)
 JOBS_SHAPE(m::QueueSnapshot, &V::job, &V::macro, &V::whole, &V::control, &V::commitments, &V::results, &V::rejected,
            &V::records, &V::final)
-JOBS_SHAPE(m::OwnershipRequest, &V::job, &V::macro, &V::node, &V::wallet, &V::boot)
+JOBS_SHAPE(m::OwnershipRequest, &V::job, &V::macro, &V::node, &V::wallet, &V::boot, &V::signature)
 JOBS_SHAPE(m::ResultCommitted, &V::job, &V::commitment)
 JOBS_SHAPE(m::ResultFound, &V::job, &V::record)
 JOBS_SHAPE(m::RenewalRequest, &V::job, &V::key, &V::node, &V::token, &V::progress)

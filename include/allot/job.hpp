@@ -27,7 +27,9 @@
 #include <allot/job/queue_reign.hpp>
 #include <allot/job/queue_state.hpp>
 #include <allot/job/queue_succession.hpp>
+#include <allot/job/queue_view.hpp>
 #include <allot/job/recomputed_block.hpp>
+#include <allot/job/result_delivery.hpp>
 #include <allot/job/result_record.hpp>
 #include <allot/job/result_set.hpp>
 #include <allot/job/secret_plan.hpp>

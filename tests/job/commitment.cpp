@@ -137,7 +137,24 @@ TEST_CASE("K4: a thief that commits to another's digest, or copies what it hears
     // A node has one promise under one lease.
     auto second = heard;
     second.digest = hash_of(77);
-    CHECK(received(p.b, message::ResultCommitted{plan.job, second}, at(25s)).error == JobError::result_twice);
+    const auto twice = message::ResultCommitted{plan.job, second};
+    CHECK(received(p.b, twice, at(25s)).get<event::MemberContradicted>()->node == node(1).node);
+    CHECK(received(p.b, twice, at(25s)).error == JobError::result_twice);
+}
+
+TEST_CASE("K4: an owner's word that all results are committed discloses none") {
+    auto p = Pair{};
+    p.pass(p.a.complete(hashes_of(plan, 0), "out", at(2s)), p.b, at(2s));
+    auto lie = *sent<Snapshot>(p.b.tick(at(4s)));
+    lie.control->revision += 1;
+    lie.control->items[1].hold.reset();
+    lie.control->items[1].closed = true;
+    lie.control->accepted[1] = hash_of(99);  // that of a result that nobody has
+    const auto heard = received(p.a, lie, at(4s));
+    CHECK(heard.accepted());
+    CHECK(p.a.state().accepted()[1]);
+    CHECK_FALSE(tells(heard));
+    CHECK_FALSE(tells(p.a.tick(at(8s))));
 }
 
 TEST_CASE("a commitment is refused for each fault of it") {

@@ -158,6 +158,9 @@ TEST_CASE("results are taken in before any queue is known, and duplicates change
         r, [&](auto& x) { return received(x, found, at(1s)); }, JobError::result_duplicate);
     // The same node, under the same lease, with another content: one of the two is a lie.
     const auto other = message::ResultFound{plan.job, result_of(plan, 0, node(3), hashes_of(plan, 9))};
+    CHECK(received(r, other, at(1s)).get<event::MemberContradicted>()->node == node(3).node);
+    CHECK(r.state().is_barred(node(3).node));
+    CHECK_FALSE(r.state().is_barred(node(2).node));
     refuses(
         r, [&](auto& x) { return received(x, other, at(1s)); }, JobError::result_twice);
     // The queue that is created here gave nobody that lease.
@@ -230,6 +233,79 @@ TEST_CASE("an owner that falls silent is replaced, by the owner before it first"
     // b falls silent. What a heard last was its own hand-over.
     CHECK(p.a.tick(at(6'999ms)).get<event::OwnershipTaken>() == nullptr);
     CHECK(p.a.tick(at(7s)).get<event::OwnershipTaken>()->epoch == 3);  // 1 s + 5 s, and one place in line
+}
+
+namespace {
+
+/// Lets an owner send heartbeats to another replica and answer nothing. Returns when the other one takes over, or none.
+auto replaced_at(MicroQueueReplica& owner, MicroQueueReplica& other, TimePoint from, TimePoint until)
+    -> std::optional<TimePoint> {
+    for (auto time = from; time < until; time += 100ms) {
+        Pair::tell(owner.tick(time), other, time);
+        if (other.tick(time).get<event::OwnershipTaken>() != nullptr) { return time; }
+    }
+    return std::nullopt;
+}
+
+}  // namespace
+
+TEST_CASE("an owner that is heard and never hands over is replaced by a node that wants work") {
+    auto p = Pair{};
+    CHECK_FALSE(replaced_at(p.a, p.b, at(0s), at(60s)));  // nobody wants anything from it
+    (void)p.b.want_work(true, at(60s));
+    const auto time = replaced_at(p.a, p.b, at(60s), at(120s));
+    REQUIRE(time);
+    CHECK(*time >= at(75s));  // request_ttl
+    CHECK(*time <= at(75s) + 9s);
+    CHECK(p.b.work());
+}
+
+TEST_CASE("an owner that does not record a result, retract or conclude is replaced as well") {
+    auto p = Pair{};
+    (void)p.b.want_work(true, at(0s));
+    Pair::tell(received(p.a, request(2), at(0s)), p.b, at(0s));
+    const auto back = received(p.b, request(1), at(1s));  // it has its MicroJob, and passes the queue on
+    Pair::tell(back, p.a, at(1s));
+    REQUIRE(p.a.state().owns());
+    REQUIRE(p.b.work());
+    (void)p.b.want_work(false, at(1s));
+    CHECK_FALSE(replaced_at(p.a, p.b, at(1s), at(2s)));
+    CHECK(p.b.complete(hashes_of(plan, 0), "out", at(2s)).accepted());
+    const auto time = replaced_at(p.a, p.b, at(2s), at(60s));
+    REQUIRE(time);
+    CHECK(*time >= at(17s));
+    CHECK(p.b.state().accepted()[0]);
+}
+
+TEST_CASE("who hands one reign to two members is replaced at once, and handed the queue no more") {
+    auto p = Pair{};
+    auto fork = replica(1);
+    (void)fork.create(at(0s));
+    const auto to = [&](std::uint32_t n, MicroQueueReplica from) {
+        return *sent<message::QueueSnapshot>(received(from, request(n), at(1s)));
+    };
+    auto c = replica(3);
+    (void)received(c, to(4, fork), at(1s));
+    CHECK_FALSE(c.state().is_barred(node(1).node));
+    const auto heard = received(c, to(5, fork), at(1s));
+    REQUIRE(heard.get<event::MemberContradicted>() != nullptr);
+    CHECK(heard.get<event::MemberContradicted>()->node == node(1).node);
+    CHECK(received(c, to(4, fork), at(2s)).get<event::MemberContradicted>() == nullptr);  // told once
+    // Two controls of one revision are a contradiction, too; the same one heard twice is not.
+    auto d = replica(3);
+    const auto first = *sent<message::QueueSnapshot>(fork.tick(at(2s)));
+    auto second = first;
+    second.control->requests.push_back({node(9).node, node(9).wallet, 1, at(1s)});
+    (void)received(d, first, at(2s));
+    CHECK(received(d, first, at(2s)).get<event::MemberContradicted>() == nullptr);
+    CHECK(received(d, second, at(2s)).get<event::MemberContradicted>() != nullptr);
+    // It owns the queue, and d wants work: it waits for its turn, and not for `request_ttl`.
+    (void)d.want_work(true, at(2s));
+    const auto time = replaced_at(fork, d, at(2s), at(60s));
+    REQUIRE(time);
+    CHECK(*time < at(12s));
+    (void)received(d, request(1), *time);
+    CHECK(d.state().next_in_line(*time) == nullptr);
 }
 
 TEST_CASE("an owner is heard at least every heartbeat, and each word puts off who would replace it") {

@@ -217,6 +217,63 @@ TEST_CASE("K6: a new owner cannot change what earlier owners decided, nor end wo
     CHECK(says([](C& c) { c.items[1].closed = true, c.accepted[1] = hash_of(1); }) == std::nullopt);
 }
 
+TEST_CASE("K6: who goes on from a control changes neither when results were disclosed nor the last progress") {
+    auto known = good();
+    known.progress = at(12s);
+    known.disclosed = 1;
+    const auto says = [&](auto change) {
+        auto next = known;
+        reigns(next, node(2).node, true, at(20s));
+        change(next);
+        return fault_of_change(known, at(1'000s), next, allot::QueueParameters{});
+    };
+    using C = QueueControl;
+    CHECK(says([](C&) {}) == std::nullopt);
+    CHECK(says([](C& c) { c.progress = at(13s); }) == std::nullopt);
+    CHECK(says([](C& c) { c.progress = at(11s); }) == JobError::history_changed);
+    CHECK(says([](C& c) { c.disclosed = 2; }) == JobError::history_changed);
+    CHECK(says([](C& c) { c.disclosed = 0; }) == JobError::history_changed);
+    // In a fork others may have disclosed at another time.
+    CHECK(says([](C& c) { c.chain[2].reign.boot = 9, c.disclosed = 2; }) == std::nullopt);
+}
+
+TEST_CASE("the last lease of a MicroJob is for a new holder") {
+    auto p = allot::QueueParameters{};
+    p.attempts_max = 2;
+    auto control = good();
+    control.given.push_back({1, node(1).node, {3, control.reign().rank(), 3}});
+    control.items[1].attempts = 2;
+    control.tokens = 3;
+    CHECK(fault_of(plan, control, p) == std::nullopt);
+    control.given[2].micro = 0;
+    control.items[1].attempts = 1;
+    control.items[0].attempts = 2;
+    control.items[0].hold->token = control.given[2].token;
+    CHECK(fault_of(plan, control, p) == JobError::message_shape_wrong);
+    CHECK(fault_of(plan, control, allot::QueueParameters{}) == std::nullopt);
+}
+
+TEST_CASE("two chains contradict where one member signed both ways on") {
+    const auto known = good().chain;
+    const auto with = [&](auto change) {
+        auto chain = known;
+        change(chain.back().reign);
+        return chain;
+    };
+    using R = QueueReign;
+    CHECK(allot::contradicts(known, known) == nullptr);
+    CHECK(allot::contradicts(known, {known[0], known[1]}) == nullptr);
+    const auto handed = with([](R& r) { r.owner = node(7).node; });
+    REQUIRE(allot::contradicts(known, handed) != nullptr);
+    CHECK(*allot::contradicts(known, handed) == node(3).node);
+    CHECK(allot::contradicts(known, with([](R& r) { r.taken = true; })) == nullptr);  // two authors
+    const auto taken = with([](R& r) { r.taken = true; });
+    const auto later = with([](R& r) { r.taken = true, r.epoch = 9; });
+    REQUIRE(allot::contradicts(taken, later) != nullptr);
+    CHECK(*allot::contradicts(taken, later) == node(1).node);
+    CHECK(allot::contradicts(taken, with([](R& r) { r.taken = true, r.boot = 2; })) == nullptr);  // another life
+}
+
 TEST_CASE("P1: reigns are totally ordered, by epoch first, and two of one epoch never tie") {
     auto random = std::mt19937_64{support::seed()};
     auto reigns = std::vector<QueueReign>{};

@@ -1,4 +1,5 @@
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "job/support/fixture.hpp"
@@ -131,6 +132,31 @@ TEST_CASE("whoever had a MicroJob last gets it again one lock later than all oth
     CHECK(first_for(1, at(30s)) == 0);
 }
 
+TEST_CASE("two nodes in turns cannot use up a MicroJob: the last lease is for a node that had none") {
+    auto state = owned();
+    auto time = at(0s);
+    const auto may_have = [&](std::uint32_t n) {
+        const auto* item = state.first_for(node(n).node, node(n).wallet, time);
+        return item != nullptr && item->key == 0;
+    };
+    // A second lease waits for one lock more, so that others come first.
+    for (const auto& [by, from] : {std::pair{1U, at(0s)}, {2U, at(15s)}, {1U, at(45s)}, {2U, at(75s)}}) {
+        while (!may_have(by)) { time += 1s; }
+        CHECK(time == from);
+        const auto next = state.reign().epoch + 1;
+        state.begin_reign({next, node(by).node, 1, state.reign().rank(), false, at(0s)}, time);
+        auto control = state.control();
+        state = QueueState{plan, node(by), {}};
+        state.adopt(control, time);
+        (void)state.lease(0, time);
+        time += 15s;
+    }
+    time += 300s;
+    CHECK_FALSE(may_have(1));
+    CHECK_FALSE(may_have(2));
+    CHECK(may_have(3));
+}
+
 TEST_CASE("an accepted result that went down with its owner is asked for again, not counted as dead") {
     auto state = owned();
     auto control = state.control();
@@ -155,6 +181,30 @@ TEST_CASE("a lease given back or rejected rests longer each time") {
         CHECK(state.give_back(0, token, time) == allot::LeaseFault::none);
         CHECK(state.leases().find(0)->not_before - time == wait);
     }
+}
+
+TEST_CASE("a record counts if it follows from its grounds: an owner hides no part that was not verified") {
+    const auto checked = plan_of({1, 1, 1, 2, 1}).macro(0);  // a worker and a verifier
+    auto state = QueueState{checked, node(1), {}};
+    state.adopt(state.fresh(1), at(0s));
+    auto out = JobEffects{};
+    for (std::uint32_t k = 0; k < 2; ++k) {
+        const auto token = state.lease(k, at(0s));
+        CHECK_FALSE(state.results().add(result_of(checked, k, node(1), hashes_of(checked, 2 * k), token)));
+    }
+    CHECK(state.settle(at(1s), out));
+    const auto right = state.conclude();
+    REQUIRE(right.unverified == std::vector{0U, 1U});  // one wallet did both
+    auto wrong = right;
+    wrong.unverified.clear();
+    wrong.digest = digest_of(wrong);
+    CHECK(state.results().add(wrong));
+    state.support();
+    CHECK(state.record() == nullptr);
+    CHECK(state.results().add(right));
+    state.support();
+    REQUIRE(state.record() != nullptr);
+    CHECK(*state.record() == right);
 }
 
 TEST_CASE("an owner that was taken over is passed over in the line until it has rested") {

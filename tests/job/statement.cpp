@@ -63,11 +63,15 @@ TEST_CASE("K4: a message speaks for its sender alone") {
     result.signature = signature_of(a, result.digest);
     auto promise = commitment_of(result);
     promise.signature = signature_of(a, digest_of(plan.job(), promise));
+    auto request = message::OwnershipRequest{plan.job(), 0, a, node(7).wallet, 1};
+    request.signature = signature_of(a, digest_of(plan.job(), 0, request));
+    auto renewal = message::RenewalRequest{plan.job(), {0, 0}, a, {}, {1, hash_of(1)}};
+    renewal.progress.signature = signature_of(a, digest_of(plan.job(), renewal.key, renewal.token, renewal.progress));
     const auto own = std::vector<allot::JobMessage>{
-        message::OwnershipRequest{plan.job(), 0, a, node(7).wallet, 1},
+        request,
         message::ResultCommitted{plan.job(), promise},
         message::ResultFound{plan.job(), result},
-        message::RenewalRequest{plan.job(), {0, 0}, a, {}},
+        renewal,
         message::LeaseReturned{plan.job(), {0, 0}, a, {}},
         message::JobsQuery{a},
         message::MacrosQuery{plan.job(), a},
@@ -129,6 +133,28 @@ TEST_CASE("K4, K6: whatever is relayed needs its author's signature") {
         // Members who trust each other need none.
         CHECK(allot::fault_of_authors(plan.authorities(), relayer, m, allot::TrustAuthors{}) == std::nullopt);
     }
+}
+
+TEST_CASE("K4: no owner invents who waits, or how far another has come") {
+    const auto plan = judged_plan();
+    auto m = message::QueueSnapshot{plan.job(), 0, false, {}, {}, {}, {}, {}, {}};
+    m.control = control_of(plan, node(7));
+    const auto sign_all = [&](auto by) {
+        auto copy = allot::JobMessage{m};
+        const auto sign = [&](auto& s, const allot::NodeId& author, const auto& digest) {
+            s.signature = signature_of(by(author), digest());
+        };
+        allot::for_each_statement(copy, plan.authorities(), sign);
+        return copy;
+    };
+    const auto owner_signs = [](const allot::NodeId&) { return node(7).node; };
+    CHECK(fault(plan, node(7).node, sign_all(owner_signs)) == std::nullopt);
+    m.control->requests.push_back({node(5).node, node(5).wallet, 1, at(0s)});
+    CHECK(fault(plan, node(7).node, sign_all(owner_signs)) == JobError::author_unproven);
+    m.control->requests.clear();
+    m.control->given.push_back({0, node(5).node, {1, 1, 1}, false, {1, hash_of(1)}});
+    CHECK(fault(plan, node(7).node, sign_all(owner_signs)) == JobError::author_unproven);
+    CHECK(fault(plan, node(7).node, sign_all([](const auto& author) { return author; })) == std::nullopt);
 }
 
 TEST_CASE("K4: a verdict counts from those alone whom the plan names") {

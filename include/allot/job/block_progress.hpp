@@ -11,9 +11,17 @@ namespace allot { inline namespace v0 {
 struct BlockProgress {
     std::uint32_t blocks = 0;  ///< Number of finished blocks: the first of the MicroJob's list.
     Hash256 commitment{};      ///< `commitment_to` the newest of them; null if there is none.
+    Signature signature{};     ///< The holder's, over `digest_of` the others: no owner makes an honest result void.
 
     friend auto operator==(const BlockProgress&, const BlockProgress&) -> bool = default;
 };
+
+/// Returns the hash of a progress, with the lease that it belongs to. @complexity O(1).
+[[nodiscard]] inline auto digest_of(const JobId& job, MicroKey key, const FencingToken& token,
+                                    const BlockProgress& progress) -> Hash256 {
+    auto hasher = RecordHasher{"progress"};
+    return hasher.id(job).key(key).token(token).word(progress.blocks).hash(progress.commitment).finish();
+}
 
 /// Returns a node's commitment to the hash of one block, number `block` of its MicroJob's list, counted from 1. It
 /// discloses nothing of a hash that no node can guess, and serves no other node, wallet or lease. @complexity O(1).

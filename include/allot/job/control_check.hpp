@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -22,6 +23,11 @@ namespace detail {
 /// A MicroJob without a result that no node is to do any more.
 [[nodiscard]] inline auto is_dead(const QueueControl& control, std::uint32_t micro) -> bool {
     return control.items[micro].closed && !control.accepted[micro];
+}
+
+/// True if the next lease of a MicroJob with so many leases is its last. It is for a node that had none of them.
+[[nodiscard]] constexpr auto is_last_lease(std::uint32_t attempts, const QueueParameters& parameters) -> bool {
+    return attempts + 1 >= parameters.attempts_max;
 }
 
 /// Returns the first fault of the MicroJobs of a control; none if they are valid.
@@ -49,14 +55,17 @@ namespace detail {
 }
 
 /// Returns the first fault of the leases given: each belongs to a reign of its holder, and each MicroJob has as many as
-/// it counts attempts. Each renewal of a lease had a further block, and a lock (rule 30).
-[[nodiscard]] inline auto fault_of_leases(const MacroPlan& plan, const QueueControl& control, Duration lock)
+/// it counts attempts; the last one is for a new holder. Each renewal of a lease had a further block, and a lock
+/// (rule 30).
+[[nodiscard]] inline auto fault_of_leases(const MacroPlan& plan, const QueueControl& control,
+                                          const QueueParameters& parameters)
     -> std::optional<JobError> {
     auto owners = std::map<std::pair<std::uint64_t, std::uint64_t>, const NodeId*>{};
     auto allowance = std::map<NodeId, std::size_t>{};
     for (const auto& [reign, signature] : control.chain) { owners[{reign.epoch, reign.rank()}] = &reign.owner; }
     auto last = std::vector<const LeaseGiven*>(control.items.size());
     auto count = std::vector<std::uint32_t>(control.items.size());
+    auto held = std::set<std::pair<std::uint32_t, NodeId>>{};
     auto before = FencingToken{};
     for (const auto& lease : control.given) {
         if (lease.micro >= control.items.size() || lease.token <= before || lease.token.seq > control.tokens) {
@@ -69,6 +78,8 @@ namespace detail {
             (lease.progress.blocks == 0) != (lease.progress.commitment == Hash256{})) {
             return JobError::message_shape_wrong;
         }
+        const auto again = !held.insert({lease.micro, lease.holder}).second;
+        if (again && is_last_lease(count[lease.micro], parameters)) { return JobError::message_shape_wrong; }
         before = lease.token;
         last[lease.micro] = &lease;
         ++count[lease.micro];
@@ -83,7 +94,7 @@ namespace detail {
             hold.renewals > given->progress.blocks) {
             return JobError::message_shape_wrong;
         }
-        if (hold.expires - hold.granted > lock * (1 + std::int64_t{hold.renewals})) {
+        if (hold.expires - hold.granted > parameters.lock * (1 + std::int64_t{hold.renewals})) {
             return JobError::message_time_wrong;
         }
     }
@@ -118,7 +129,7 @@ namespace detail {
         return JobError::message_time_wrong;
     }
     if (const auto fault = detail::fault_of_items(control, parameters)) { return fault; }
-    if (const auto fault = detail::fault_of_leases(plan, control, parameters.lock)) { return fault; }
+    if (const auto fault = detail::fault_of_leases(plan, control, parameters)) { return fault; }
     for (const auto& request : control.requests) {
         if (request.node.is_null() || request.wallet.is_null()) { return JobError::node_invalid; }
         if (!detail::is_time(request.heard) || request.heard > control.clock + parameters.owner_timeout) {
@@ -128,18 +139,39 @@ namespace detail {
     return std::nullopt;
 }
 
+/// Returns the number of reigns that two chains begin with in common. @complexity linear in the chains.
+[[nodiscard]] inline auto shared_of(const ReignChain& a, const ReignChain& b) noexcept -> std::size_t {
+    const auto both = std::min(a.size(), b.size());
+    auto shared = std::size_t{0};
+    while (shared < both && a[shared] == b[shared]) { ++shared; }
+    return shared;
+}
+
+/// Returns the member that signed both of two chains where they part, so that it contradicts itself: it handed one reign
+/// to two members, or began two reigns in one life from one before; null if there is none. (A life hands a reign over
+/// once, and takes over from a reign once.) @complexity linear in the chains.
+[[nodiscard]] inline auto contradicts(const ReignChain& a, const ReignChain& b) noexcept -> const NodeId* {
+    const auto at = shared_of(a, b);
+    if (at == std::min(a.size(), b.size()) || a[at].reign.taken != b[at].reign.taken) { return nullptr; }
+    const auto one_life = a[at].reign.owner == b[at].reign.owner && a[at].reign.boot == b[at].reign.boot;
+    return !a[at].reign.taken || one_life ? &author_of(a, at) : nullptr;
+}
+
 /// Returns the first fault of a control as the successor of the one that a node knows; none if it may replace that one.
 /// A control that is refused for its times may be accepted later, when the node's own time tells the same.
 ///
 /// Errors: `message_time_wrong` if it is the same queue, and its clock is beyond `clock_max`; `history_changed` if it
-/// lacks a lease that each of its owners knew, or if MicroJobs die or commitments count no longer before their time.
+/// lacks a lease that each of its owners knew, if it goes on from the known one and changes when results were disclosed
+/// or when the last progress was, or if MicroJobs die or commitments count no longer before their time.
 /// @pre `fault_of` finds no fault in either. @complexity linear in the controls, times a logarithm.
 [[nodiscard]] inline auto fault_of_change(const QueueControl& known, TimePoint clock_max, const QueueControl& next,
                                           const QueueParameters& parameters) -> std::optional<JobError> {
-    auto shared = std::size_t{0};
-    const auto both = std::min(known.chain.size(), next.chain.size());
-    while (shared < both && known.chain[shared] == next.chain[shared]) { ++shared; }
+    const auto shared = shared_of(known.chain, next.chain);
     if (shared > 0 && next.clock > clock_max) { return JobError::message_time_wrong; }
+    const auto goes_on = shared == known.chain.size();
+    if (goes_on && (next.progress < known.progress || (known.disclosed != 0 && next.disclosed != known.disclosed))) {
+        return JobError::history_changed;
+    }
     // The last owner that both share may have given leases that its successor never heard of. All earlier ones are
     // known.
     const auto settled = shared < 2 ? 0 : next.chain[shared - 1].reign.epoch;

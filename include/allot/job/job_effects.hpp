@@ -107,6 +107,13 @@ struct MicroDead {
     MicroKey key{};
     std::uint32_t attempts = 0;
 };
+/// A member signed two statements that contradict each other. It gets no further MicroJob of the MacroJob here, and is
+/// not handed its queue.
+struct MemberContradicted {
+    JobId job;
+    std::uint32_t macro = 0;
+    NodeId node;
+};
 /// A MacroJob has ended, for as long as none of its results is rejected.
 struct MacroEnded {
     MacroRecord record;
@@ -143,7 +150,7 @@ using JobEvent =
                  job_event::OwnershipGranted, job_event::OwnershipTaken, job_event::OwnershipLost,
                  job_event::MicroLeased, job_event::LeaseLengthened, job_event::LeaseExpired, job_event::LeaseGivenBack,
                  job_event::MicroCompleted, job_event::DuplicateResult, job_event::ResultRejected, job_event::MicroDead,
-                 job_event::MacroEnded, job_event::EscrowReleaseRequested, job_event::EscrowRefundRequested,
+                 job_event::MemberContradicted, job_event::MacroEnded, job_event::EscrowReleaseRequested, job_event::EscrowRefundRequested,
                  job_event::SettlementFailed, job_event::JobEnded>;
 
 /// A message to publish on a channel.

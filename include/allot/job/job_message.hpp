@@ -53,6 +53,7 @@ struct OwnershipRequest {
     NodeId node;
     WalletId wallet;
     std::uint64_t boot = 0;
+    Signature signature{};  ///< The node's; the owner relays it in its line.
 };
 /// A node has a result, and commits to it.
 struct ResultCommitted {

@@ -32,7 +32,7 @@ public:
     JobParticipation(JobPlan plan, JobNode self, const JobParameters& parameters, TimePoint now)
         : self_{std::move(self)}, parameters_{detail::sound(parameters)}, tracker_{std::move(plan), parameters.claim},
           finaliser_{tracker_.plan().job(), tracker_.plan().slicing().macro_count, self_.node},
-          announce_at_{now + parameters.claim / 3}, ask_at_{now} {}
+          look_at_{now + parameters.claim}, announce_at_{now + parameters.claim / 3}, ask_at_{now} {}
 
     /// The node's knowledge of the whole job.
     [[nodiscard]] auto tracker() const noexcept -> const JobTracker& { return tracker_; }
@@ -43,6 +43,16 @@ public:
     /// The record of the job's end, once known.
     [[nodiscard]] auto final_record() const noexcept -> const std::optional<FinalRecord>& {
         return finaliser_.final_record();
+    }
+    /// True if each MacroJob has ended, as far as this node knows: by the record of a queue that is known here, else by
+    /// the word of others.
+    [[nodiscard]] auto ended() const -> bool {
+        for (std::uint32_t m = 0; m < plan().slicing().macro_count; ++m) {
+            const auto at = replicas_.find(m);
+            const auto known = at != replicas_.end() && at->second.state().known();
+            if ((known ? at->second.record() : tracker_.record(m)) == nullptr) { return false; }
+        }
+        return true;
     }
     /// True if the job is locked or has ended (rule 30): each MacroJob's queue is in use and has no open MicroJob, or
     /// has ended.
@@ -56,7 +66,8 @@ public:
     [[nodiscard]] auto useful(std::uint32_t macro, TimePoint now) const -> bool {
         const auto& replica = replicas_.at(macro);
         if (replica.work() || replica.record() != nullptr) { return replica.work().has_value(); }
-        return !replica.state().known() || replica.state().first_for(self_.node, self_.wallet, now) != nullptr;
+        if (!replica.state().known()) { return tracker_.record(macro) == nullptr; }
+        return replica.state().first_for(self_.node, self_.wallet, now) != nullptr;
     }
     /// Returns the first MacroJob with work for this node: a joined one, or else one in use with an open MicroJob.
     [[nodiscard]] auto useful_macro(TimePoint now) const -> std::optional<std::uint32_t> {
@@ -74,7 +85,8 @@ public:
     /// The earliest time at which `tick` has work.
     [[nodiscard]] auto next_deadline() const -> TimePoint {
         auto deadline = owed_ ? std::min(announce_at_, answer_at_) : announce_at_;
-        if (tracker_.ended()) { deadline = std::min(deadline, ask_at_); }
+        deadline = std::min(deadline, ending_ ? ask_at_ : look_at_);
+        if (ending_ && waits_since_) { deadline = std::min(deadline, replace_at()); }
         for (const auto& [m, replica] : replicas_) {
             deadline = std::min(deadline, replica.next_deadline().value_or(deadline));
         }
@@ -226,7 +238,9 @@ public:
                 if (replica.state().owns()) { announce(m, now, out); }
             }
         }
-        if (tracker_.ended() && !final_record()) { await_end(now, out); }
+        const auto ending = ended() && !final_record();
+        if (std::exchange(ending_, ending) && !ending) { look_at_ = now + parameters_.claim; }
+        ending ? await_end(now, out) : look_further(now, out);
     }
 
 private:
@@ -311,27 +325,61 @@ private:
         announce(macro, now, out);
     }
 
-    /// All MacroJobs have ended. Joins the last one's queue, whose owner ends the job, because that one may vanish; and
-    /// asks for the end.
+    /// All MacroJobs have ended. Joins their queues, because only a record whose results are here proves that; and the
+    /// last one's owner ends the job, and may vanish. Asks for the end, and replaces an owner that does not ask for it.
     auto await_end(TimePoint now, JobEffects& out) -> void {
-        (void)join(plan().slicing().macro_count - 1, now, out);
+        for (std::uint32_t m = 0; m < plan().slicing().macro_count; ++m) { (void)join(m, now, out); }
         if (now >= ask_at_) { ask(now, out); }
-        conclude(now, out);
+        auto& last = replicas_.rbegin()->second;
+        if (last.state().owns()) {
+            waits_since_.reset();
+            return conclude(now, out);
+        }
+        waits_since_ = waits_since_.value_or(now);
+        if (now >= replace_at()) {
+            waits_since_ = now;
+            (void)absorb(replicas_.rbegin()->first, last.replace_owner(now), now, out);
+        }
     }
-    /// Ends the job once its plan is covered, if this node owns the last MacroJob's queue and so has to do it.
-    auto conclude(TimePoint now, JobEffects& out) -> void {
-        const auto last = replicas_.find(plan().slicing().macro_count - 1);
-        if (last == replicas_.end() || !last->second.state().owns() || finaliser_.asking() ||
-            finaliser_.final_record() || settle_claim_ || now < settle_at_ || !tracker_.records()) {
+    /// The time at which this node replaces the owner of the last queue, which has not ended the job: members in turn,
+    /// so that one of them has done so before the next. @pre `waits_since_`.
+    [[nodiscard]] auto replace_at() const -> TimePoint {
+        const auto turn = static_cast<std::int64_t>(rank_of(self_.node, 0, 0) % 8U);
+        return *waits_since_ + parameters_.settle_patience * (2 + turn);
+    }
+    /// Joins a queue that others say is in use, one in each `claim`, beginning with another one on each node. So members
+    /// that claim queues at their word alone delay a job and do not stop it.
+    auto look_further(TimePoint now, JobEffects& out) -> void {
+        waits_since_.reset();
+        if (now < look_at_) { return; }
+        look_at_ = now + parameters_.claim;
+        const auto count = plan().slicing().macro_count;
+        const auto first = rank_of(self_.node, 0, 0) % count;
+        for (std::uint32_t k = 0; k < count; ++k) {
+            const auto macro = static_cast<std::uint32_t>((first + k) % count);
+            if (replicas_.contains(macro) || tracker_.record(macro) != nullptr) { continue; }
+            (void)join(macro, now, out);
             return;
         }
+    }
+    /// Ends the job once each queue that is known here has its record. @pre this node owns the last MacroJob's queue.
+    auto conclude(TimePoint now, JobEffects& out) -> void {
+        if (finaliser_.asking() || settle_claim_ || now < settle_at_ || !records()) { return; }
         if (!parameters_.queue.arbitrate_epochs) { return settle(out); }
         settle_claim_ = RecordHasher{"settle"}.id(plan().job()).word(settle_tries_++).finish();
         out.claims.push_back({*settle_claim_, {self_.node, self_.boot}});
     }
+    /// Returns the records of all queues; none if one is not proven here.
+    [[nodiscard]] auto records() const -> std::optional<std::vector<MacroRecord>> {
+        auto all = std::vector<MacroRecord>{};
+        for (const auto& [m, replica] : replicas_) {
+            if (const auto* record = replica.record()) { all.push_back(*record); }
+        }
+        return all.size() == plan().slicing().macro_count ? std::optional{all} : std::nullopt;
+    }
     auto settle(JobEffects& out) -> void {
         const auto last = replicas_.find(plan().slicing().macro_count - 1);
-        auto settled = finaliser_.conclude(tracker_.records(), last->second.state().reign().epoch);
+        auto settled = finaliser_.conclude(records(), last->second.state().reign().epoch);
         if (!settled.error) { out.append(std::move(settled)); }
     }
 
@@ -345,6 +393,9 @@ private:
     std::optional<Hash256> settle_claim_{};
     std::uint32_t settle_tries_ = 0;
     TimePoint settle_at_{};
+    std::optional<TimePoint> waits_since_{};  // this node waits for another one to end the job
+    TimePoint look_at_;  // it joins a further queue then
+    bool ending_ = false;  // all MacroJobs have ended, and the job has not
     TimePoint announce_at_;
     TimePoint ask_at_;
     TimePoint answer_at_{};

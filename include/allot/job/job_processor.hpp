@@ -221,7 +221,7 @@ private:
         std::optional<FinalRecord> final{};
         std::optional<JobParticipation> part{};
 
-        [[nodiscard]] auto may_have_work() const -> bool { return !final && !(part && part->tracker().ended()); }
+        [[nodiscard]] auto may_have_work() const -> bool { return !final && !(part && part->ended()); }
         /// True if the job is neither ended nor locked, as far as this node knows (rule 30).
         [[nodiscard]] auto is_open(TimePoint now) const -> bool { return !final && !(part && part->is_locked(now)); }
         /// From then on the job's nodes may be asked again.

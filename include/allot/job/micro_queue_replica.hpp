@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <optional>
-#include <set>
 #include <string>
 #include <utility>
 #include <variant>
@@ -11,7 +10,7 @@
 
 #include <allot/job/job_effects.hpp>
 #include <allot/job/message_check.hpp>
-#include <allot/job/queue_succession.hpp>
+#include <allot/job/result_delivery.hpp>
 
 namespace allot { inline namespace v0 {
 
@@ -28,7 +27,7 @@ namespace allot { inline namespace v0 {
 /// A value and a state machine: inputs return effects, nothing calls back; `next_deadline()` gives the time to call
 /// `tick`. Save `saved()` over a restart; a new replica, with a new `boot`, receives it by `resume`. All inputs
 /// may be refused with `time_went_back`. @complexity of each input: linear in the MacroJob.
-class MicroQueueReplica : private QueueSuccession {
+class MicroQueueReplica : private ResultDelivery {
 public:
     using QueueSuccession::final_record;
     using QueueSuccession::record;
@@ -48,8 +47,7 @@ public:
     /// Makes a replica without a queue. Throws `std::invalid_argument` if `parameters.fault()` is not null.
     /// @pre the ids of the node and its wallet are not null (asserted).
     MicroQueueReplica(MacroPlan plan, JobNode self, const QueueParameters& parameters, TimePoint now)
-        : QueueSuccession{std::move(plan), std::move(self), parameters, now}, now_{now},
-          resend_wait_{parameters.request_retry}, resend_at_{now} {}
+        : ResultDelivery{std::move(plan), std::move(self), parameters, now}, now_{now} {}
 
     /// The current work; none if there is none.
     [[nodiscard]] auto work() const noexcept -> const std::optional<Work>& { return work_; }
@@ -67,7 +65,7 @@ public:
         const auto sooner = [&](std::optional<TimePoint> time) {
             deadline = time ? std::min(deadline, *time) : deadline;
         };
-        if (unheard() != nullptr) { sooner(resend_at_); }
+        if (unheard() != nullptr) { sooner(repeat_at()); }
         if (record() == nullptr) {
             if (const auto due = state_.known() ? state_.next_due(now_) : std::nullopt) { sooner(due); }
             if (asks(std::max(request_at_, now_))) { sooner(request_at_); }
@@ -122,8 +120,7 @@ public:
             fresh_.insert(commitment_of(result));
             if (!state_.owns() && !shows(result)) { report(result, out); }
             work_.reset();
-            resend_wait_ = state_.parameters().request_retry;
-            resend_at_ = now + resend_wait_;
+            repeat_from(now);
             ask_anew(now);
             return std::nullopt;
         });
@@ -167,6 +164,16 @@ public:
     }
     /// Bars the author of a result rejected in another MacroJob of the job (rule 32), from the next input on.
     auto bar(const Rejection& rejection) -> void { state_.bar(rejection.node, rejection.wallet); }
+    /// Takes the queue from an owner that does not do its duty, as the caller finds; no effect while this node has to
+    /// rest, or awaits a claim.
+    [[nodiscard]] auto replace_owner(TimePoint now) -> JobEffects {
+        return input(now, [&](JobEffects& out) -> std::optional<JobError> {
+            const auto& node = state_.self().node;
+            const auto rested = state_.known() && state_.clock(now) >= state_.rests().may_take_from(node);
+            if (rested && !state_.owns() && !claim_) { take_over(now, out); }
+            return std::nullopt;
+        });
+    }
     /// Leaves the queue: returns the work, passes the queue on, and makes no further requests.
     [[nodiscard]] auto leave(TimePoint now) -> JobEffects {
         return input(now, [&](JobEffects& out) {
@@ -233,6 +240,7 @@ private:
         now_ = now;
         end_by_record(out);
         if (!final_) { proceed(now, out); }
+        note_owed(is_owed(now), now);
         if (record() != nullptr || final_) { work_.reset(); }
         // In a fork the queue went on without this lease.
         if (work_ && !state_.may_count(state_.self().node, work_->micro, work_->token)) { work_.reset(); }
@@ -257,13 +265,14 @@ private:
             if (fault) { return fault; }
         }
         const auto behind = m.whole && lacks(m);
+        if (m.control && state_.known()) { look_for_contradiction(*m.control, out); }
         for (const auto& r : m.rejected) { changed_ = state_.results().reject(r) || changed_; }
         for (const auto& c : m.commitments) {
             if (!state_.results().add(c)) { fresh_.insert(c); }
         }
         for (const auto& r : m.results) {
             if (!state_.results().add(r)) { fresh_.insert(commitment_of(r)); }
-            if (r.node == state_.self().node) { disclosed_.insert(r.digest); }
+            if (r.node == state_.self().node) { note_told(r.digest); }
         }
         for (const auto& r : m.records) { changed_ = state_.results().add(r) || changed_; }
         if (m.final && (!final_ || before(*m.final, *final_))) {
@@ -273,6 +282,23 @@ private:
         }
         if (newer) { adopt(*m.control, now, out); }
         if (behind) { reply(verdicts(), now, out); }
+        return std::nullopt;
+    }
+    /// Looks for two controls of one revision, or two reigns that begin in one, by one author.
+    auto look_for_contradiction(const QueueControl& control, JobEffects& out) -> void {
+        const auto same = !state_.owns() && control.reign() == state_.reign() &&
+                          control.revision == state_.revision();  // an owner's own changes before it tells them
+        if (const auto* author = contradicts(state_.chain(), control.chain)) {
+            (void)contradicted(*author, {}, out);
+        } else if (same && digest_of(state_.plan().job, state_.plan().macro, control) != state_.digest()) {
+            (void)contradicted(author_of(control), {}, out);
+        }
+    }
+    /// Bars a member that contradicted itself. Returns `fault` if it is barred already.
+    auto contradicted(const NodeId& node, JobError fault, JobEffects& out) -> std::optional<JobError> {
+        if (state_.is_barred(node)) { return fault; }
+        state_.bar(node);
+        out.events.push_back(job_event::MemberContradicted{state_.plan().job, state_.plan().macro, node});
         return std::nullopt;
     }
     /// True if the sender of a whole snapshot lacks a record, a rejection or the final record.
@@ -330,7 +356,7 @@ private:
             }
         }
         if (!state_.may_count(promise)) { return JobError::result_unleased; }
-        if (state_.results().differs(promise)) { return JobError::result_twice; }
+        if (state_.results().differs(promise)) { return contradicted(promise.node, JobError::result_twice, out); }
         if (const auto fault = state_.results().add(result)) { return fault; }
         fresh_.insert(promise);
         if (state_.owns() && state_.accepted()[promise.key.micro] && !known) {
@@ -390,6 +416,15 @@ private:
         ask_anew(now);
     }
 
+    /// True if an honest owner would act, for this node or for the MacroJob: hand the queue over, record a result,
+    /// retract one that is withheld, or conclude.
+    [[nodiscard]] auto is_owed(TimePoint now) const -> bool {
+        if (!state_.known() || state_.owns() || record() != nullptr || final_ || leaving_) { return false; }
+        const auto& self = state_.self();
+        return (asks(now) && state_.may_own(self.node, now)) ||
+               (unheard() != nullptr && !parameters().fence_completions) || state_.is_withheld(now) || state_.ended();
+    }
+
     // ---- consequences ----------------------------------------------------------------------------------------------
 
     [[nodiscard]] auto hungry() const -> bool { return wanting_ && !work_ && !leaving_ && record() == nullptr; }
@@ -398,39 +433,6 @@ private:
         const auto& self = state_.self();
         if (!hungry() || state_.owns() || state_.is_barred(self.node, self.wallet)) { return false; }
         return !state_.known() || state_.first_for(self.node, self.wallet, time) != nullptr;
-    }
-    /// Returns a result of this node that no owner has recorded yet, or that others do not have although it is
-    /// disclosed; null if there is none.
-    [[nodiscard]] auto unheard() const -> const ResultRecord* {
-        if (state_.owns() || record() != nullptr) { return nullptr; }
-        for (const auto& [digest, result] : state_.results().results()) {
-            if (result.node != state_.self().node || !state_.may_count(result)) { continue; }
-            const auto recorded = state_.known() && state_.accepted()[result.key.micro];
-            const auto lacking = parameters().commit_results && shows(result) && !disclosed_.contains(digest);
-            if (!recorded || lacking) { return &result; }
-        }
-        return nullptr;
-    }
-    /// True if this node's result is to be disclosed by now.
-    [[nodiscard]] auto shows(const ResultRecord& result) const -> bool {
-        return !parameters().commit_results || (state_.known() && state_.is_public(result));
-    }
-    /// Tells a result of this node to the owner: the commitment to it, until it may be disclosed.
-    auto report(const ResultRecord& result, JobEffects& out) const -> void {
-        if (shows(result)) { return say(job_message::ResultFound{state_.plan().job, result}, out); }
-        say(job_message::ResultCommitted{state_.plan().job, commitment_of(result)}, out);
-    }
-    /// Discloses this node's results once they may be: to the store and to the owner.
-    auto disclose(TimePoint now, JobEffects& out) -> void {
-        for (const auto& [digest, result] : state_.results().results()) {
-            if (result.node != state_.self().node || !shows(result) || !state_.may_count(result)) { continue; }
-            if (!written_.insert(digest).second) { continue; }
-            out.writes.push_back({result_path(state_.plan().job, state_.plan().id, result.micro), result});
-            fresh_.insert(commitment_of(result));
-            state_.owns() ? void(changed_ = true) : report(result, out);
-            resend_wait_ = parameters().request_retry;
-            resend_at_ = now + resend_wait_;
-        }
     }
     auto proceed(TimePoint now, JobEffects& out) -> void {
         if (claim_ && now >= claim_->again_at) { ask_claim(now, out); }
@@ -450,13 +452,7 @@ private:
             request_at_ = now + request_wait_;
             request_wait_ = std::min(request_wait_ * 2, parameters().request_retry_max);
         }
-        if (now >= resend_at_) {
-            if (const auto* result = unheard()) {
-                report(*result, out);
-                resend_at_ = now + resend_wait_;
-                resend_wait_ = std::min(resend_wait_ * 2, parameters().request_retry_max);
-            }
-        }
+        repeat_results(now, out);
     }
 
     auto rule(TimePoint now, JobEffects& out) -> void {
@@ -486,11 +482,7 @@ private:
     }
 
     std::optional<Work> work_{};
-    std::set<Hash256> written_;    // this node's results that were written to the store
-    std::set<Hash256> disclosed_;  // those of this node's results that others have
     TimePoint now_;
-    Duration resend_wait_;
-    TimePoint resend_at_;
     bool wanting_ = false;
     bool leaving_ = false;
 };

@@ -27,10 +27,20 @@ struct QueueRequest {
     NodeId node;
     WalletId wallet;
     std::uint64_t boot = 0;
-    TimePoint heard{};  ///< Time of its last receipt, by the queue's clock.
+    TimePoint heard{};      ///< Time of its last receipt, by the queue's clock.
+    Signature signature{};  ///< Its node's, over `digest_of` the fields above `heard`: no owner invents a request.
 
     friend auto operator==(const QueueRequest&, const QueueRequest&) -> bool = default;
 };
+
+/// Returns the hash of a request to own a queue, or of the message that brings it (`job_message::OwnershipRequest`).
+/// @complexity O(1).
+template <class Request>
+    requires requires(const Request& r) { r.boot, r.wallet; }
+[[nodiscard]] auto digest_of(const JobId& job, std::uint32_t macro, const Request& request) -> Hash256 {
+    auto hasher = RecordHasher{"request"};
+    return hasher.id(job).word(macro).id(request.node).id(request.wallet).word(request.boot).finish();
+}
 
 /// A lease that was given, whether it lives or not.
 struct LeaseGiven {

@@ -83,11 +83,11 @@ protected:
     /// during a handover.
     auto note_request(const job_message::OwnershipRequest& m, TimePoint now) -> void {
         if (state_.owns()) {
-            changed_ = state_.note_request({m.node, m.wallet, m.boot, state_.clock(now)}) || changed_;
+            changed_ = state_.note_request({m.node, m.wallet, m.boot, state_.clock(now), m.signature}) || changed_;
             return;
         }
         std::erase_if(overheard_, [&](const auto& request) { return request.node == m.node; });
-        if (overheard_.size() < QueueControl::requests_max) { overheard_.push_back({m.node, m.wallet, m.boot, now}); }
+        if (overheard_.size() < QueueControl::requests_max) { overheard_.push_back({m.node, m.wallet, m.boot, now, m.signature}); }
     }
     /// From `at` on this node requests the queue, beginning with the shortest wait between two requests.
     auto ask_anew(TimePoint at) -> void {
@@ -95,21 +95,28 @@ protected:
         request_at_ = at;
     }
 
-    /// The time at which this node replaces a silent owner. The previous owners come first, newest first, then all
-    /// others in an order that differs from epoch to epoch.
+    /// The time at which this node replaces the owner: one that is silent, or one that did not act although it had to
+    /// for `request_ttl`. (An owner that contradicted itself is given no time for that.)
     [[nodiscard]] auto takeover_at() const -> TimePoint {
-        const auto& self = state_.self();
-        auto turn = static_cast<std::int64_t>(rank_of(self.node, state_.known() ? state_.reign().epoch : 0, 0) % 8U);
-        if (state_.known()) {
-            const auto& before = state_.owners_before();
-            const auto at = std::find(before.begin(), before.end(), self.node);
-            turn = state_.reign().owner == self.node ? 0
-                   : at != before.end()              ? 1 + (at - before.begin())
-                                                     : turn + 1 + static_cast<std::int64_t>(before.size());
+        const auto turn = parameters().stagger * turn_of_takeover();
+        auto time = heard_ + parameters().owner_timeout + turn;
+        if (!state_.known() || state_.reign().owner == state_.self().node) { return time; }
+        if (owed_since_) {
+            const auto patience = state_.is_barred(state_.reign().owner) ? Duration{0} : parameters().request_ttl;
+            time = std::min(time, *owed_since_ + patience + turn);
         }
-        const auto silent = heard_ + parameters().owner_timeout + parameters().stagger * turn;
-        if (!state_.known() || state_.reign().owner == self.node) { return silent; }
-        return std::max(silent, state_.local(state_.rests().may_take_from(self.node)));
+        return std::max(time, state_.local(state_.rests().may_take_from(state_.self().node)));
+    }
+    /// Notes whether the owner has something to do for this node or for the MacroJob. It acts if the queue has both
+    /// another reign and another lease; else its heartbeats alone keep it the owner for `request_ttl` only.
+    auto note_owed(bool owed, TimePoint now) -> void {
+        if (!owed) { return owed_since_.reset(); }
+        const auto epoch = state_.reign().epoch;
+        const auto acted = epoch != owed_epoch_ && state_.tokens() != owed_tokens_;
+        if (owed_since_ && !acted) { return; }
+        owed_since_ = now;
+        owed_epoch_ = epoch;
+        owed_tokens_ = state_.tokens();
     }
 
     /// True if this node cannot know how far the queue's clock is: after a restart, or if no node replaced an owner
@@ -209,6 +216,18 @@ protected:
     bool whole_ = false;       // and it must be whole
 
 private:
+    /// This node's turn to replace an owner: the owner itself after a restart, then the previous owners, newest first,
+    /// then all others in an order that differs from epoch to epoch.
+    [[nodiscard]] auto turn_of_takeover() const -> std::int64_t {
+        const auto& self = state_.self();
+        const auto turn =
+            static_cast<std::int64_t>(rank_of(self.node, state_.known() ? state_.reign().epoch : 0, 0) % 8U);
+        if (!state_.known()) { return turn; }
+        if (state_.reign().owner == self.node) { return 0; }
+        const auto before = state_.owners_before();
+        const auto at = std::find(before.begin(), before.end(), self.node);
+        return 1 + (at != before.end() ? at - before.begin() : turn + static_cast<std::int64_t>(before.size()));
+    }
     auto set_clock(TimePoint clock, TimePoint now) -> void {
         clock_first_ = clock;
         clock_first_at_ = now;
@@ -251,6 +270,9 @@ private:
     TimePoint clock_first_at_{};           // its local time
     std::vector<QueueRequest> overheard_;  // times are local
     TimePoint reply_at_{};
+    std::optional<TimePoint> owed_since_{};  // the owner has not acted since then; these were the
+    std::uint64_t owed_epoch_ = 0;           // reign
+    std::uint64_t owed_tokens_ = 0;          // and the leases
     std::uint64_t epoch_floor_ = 0;  // highest epoch known to be taken
     std::uint32_t lost_ = 0;         // claims lost since the last adoption
 };

@@ -81,6 +81,14 @@ auto for_each_statement(Message& message, const JobAuthorities& authorities, F&&
                           [&] { return digest_of(m.job, m.macro, reign.reign); });
                     }
                     f(*m.control, author_of(*m.control), [&] { return digest_of(m.job, m.macro, *m.control); });
+                    for (auto& request : m.control->requests) {
+                        f(request, request.node, [&] { return digest_of(m.job, m.macro, request); });
+                    }
+                    for (auto& lease : m.control->given) {
+                        if (lease.progress.blocks == 0) { continue; }
+                        f(lease.progress, lease.holder,
+                          [&] { return digest_of(m.job, {m.macro, lease.micro}, lease.token, lease.progress); });
+                    }
                 }
                 for (auto& c : m.commitments) {
                     f(c, c.node, [&] { return digest_of(m.job, c); });
@@ -95,6 +103,12 @@ auto for_each_statement(Message& message, const JobAuthorities& authorities, F&&
                 }
             }
             using M = std::remove_cvref_t<decltype(m)>;
+            if constexpr (std::is_same_v<M, job_message::OwnershipRequest>) {
+                f(m, m.node, [&] { return digest_of(m.job, m.macro, m); });
+            }
+            if constexpr (std::is_same_v<M, job_message::RenewalRequest>) {
+                f(m.progress, m.node, [&] { return digest_of(m.job, m.key, m.token, m.progress); });
+            }
             if constexpr (std::is_same_v<M, job_message::ResultCommitted>) {
                 f(m.commitment, m.commitment.node, [&] { return digest_of(m.job, m.commitment); });
             }
