@@ -75,9 +75,7 @@ TEST_CASE("K6: a record that a member makes up ends no MacroJob, and asks for no
 
 TEST_CASE("K6: who says of each queue that it is in use delays a job, and does not stop it") {
     auto p = processor();
-    const auto asked = works(p, [] {
-        return std::vector{news(0, 1ULL << 40U, {}), news(1, 1ULL << 40U, {})};
-    });
+    const auto asked = works(p, [] { return std::vector{news(0, 1ULL << 40U, {}), news(1, 1ULL << 40U, {})}; });
     REQUIRE(asked);
     // One further queue in each `claim`, and no owner is heard there for `owner_timeout` and the turns.
     CHECK(asked->second > at(30s));

@@ -58,8 +58,7 @@ namespace detail {
 /// it counts attempts; the last one is for a new holder. Each renewal of a lease had a further block, and a lock
 /// (rule 30).
 [[nodiscard]] inline auto fault_of_leases(const MacroPlan& plan, const QueueControl& control,
-                                          const QueueParameters& parameters)
-    -> std::optional<JobError> {
+                                          const QueueParameters& parameters) -> std::optional<JobError> {
     auto owners = std::map<std::pair<std::uint64_t, std::uint64_t>, const NodeId*>{};
     auto allowance = std::map<NodeId, std::size_t>{};
     for (const auto& [reign, signature] : control.chain) { owners[{reign.epoch, reign.rank()}] = &reign.owner; }
@@ -147,9 +146,9 @@ namespace detail {
     return shared;
 }
 
-/// Returns the member that signed both of two chains where they part, so that it contradicts itself: it handed one reign
-/// to two members, or began two reigns in one life from one before; null if there is none. (A life hands a reign over
-/// once, and takes over from a reign once.) @complexity linear in the chains.
+/// Returns the member that signed both of two chains where they part, so that it contradicts itself: it handed one
+/// reign to two members, or began two reigns in one life from one before; null if there is none. (A life hands a reign
+/// over once, and takes over from a reign once.) @complexity linear in the chains.
 [[nodiscard]] inline auto contradicts(const ReignChain& a, const ReignChain& b) noexcept -> const NodeId* {
     const auto at = shared_of(a, b);
     if (at == std::min(a.size(), b.size()) || a[at].reign.taken != b[at].reign.taken) { return nullptr; }
@@ -160,9 +159,9 @@ namespace detail {
 /// Returns the first fault of a control as the successor of the one that a node knows; none if it may replace that one.
 /// A control that is refused for its times may be accepted later, when the node's own time tells the same.
 ///
-/// Errors: `message_time_wrong` if it is the same queue, and its clock is beyond `clock_max`; `history_changed` if it
-/// lacks a lease that each of its owners knew, if it goes on from the known one and changes when results were disclosed
-/// or when the last progress was, or if MicroJobs die or commitments count no longer before their time.
+/// Errors: `message_time_wrong` if it is the same queue, and its clock is beyond `clock_max`. `history_changed` if it
+/// lacks a lease that each of its owners knew, or if MicroJobs die or commitments count no longer before their time.
+/// The same if it goes on from the known one, and changes the time of the last progress or of the disclosure.
 /// @pre `fault_of` finds no fault in either. @complexity linear in the controls, times a logarithm.
 [[nodiscard]] inline auto fault_of_change(const QueueControl& known, TimePoint clock_max, const QueueControl& next,
                                           const QueueParameters& parameters) -> std::optional<JobError> {

@@ -150,8 +150,8 @@ using JobEvent =
                  job_event::OwnershipGranted, job_event::OwnershipTaken, job_event::OwnershipLost,
                  job_event::MicroLeased, job_event::LeaseLengthened, job_event::LeaseExpired, job_event::LeaseGivenBack,
                  job_event::MicroCompleted, job_event::DuplicateResult, job_event::ResultRejected, job_event::MicroDead,
-                 job_event::MemberContradicted, job_event::MacroEnded, job_event::EscrowReleaseRequested, job_event::EscrowRefundRequested,
-                 job_event::SettlementFailed, job_event::JobEnded>;
+                 job_event::MemberContradicted, job_event::MacroEnded, job_event::EscrowReleaseRequested,
+                 job_event::EscrowRefundRequested, job_event::SettlementFailed, job_event::JobEnded>;
 
 /// A message to publish on a channel.
 struct JobSend {

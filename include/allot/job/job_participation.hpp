@@ -347,8 +347,8 @@ private:
         const auto turn = static_cast<std::int64_t>(rank_of(self_.node, 0, 0) % 8U);
         return *waits_since_ + parameters_.settle_patience * (2 + turn);
     }
-    /// Joins a queue that others say is in use, one in each `claim`, beginning with another one on each node. So members
-    /// that claim queues at their word alone delay a job and do not stop it.
+    /// Joins a queue that others say is in use, one in each `claim`, beginning with another one on each node. So
+    /// members that claim queues at their word alone delay a job and do not stop it.
     auto look_further(TimePoint now, JobEffects& out) -> void {
         waits_since_.reset();
         if (now < look_at_) { return; }
@@ -394,8 +394,8 @@ private:
     std::uint32_t settle_tries_ = 0;
     TimePoint settle_at_{};
     std::optional<TimePoint> waits_since_{};  // this node waits for another one to end the job
-    TimePoint look_at_;  // it joins a further queue then
-    bool ending_ = false;  // all MacroJobs have ended, and the job has not
+    TimePoint look_at_;                       // it joins a further queue then
+    bool ending_ = false;                     // all MacroJobs have ended, and the job has not
     TimePoint announce_at_;
     TimePoint ask_at_;
     TimePoint answer_at_{};

@@ -179,8 +179,7 @@ public:
 
 private:
     /// Returns the results that a record names, null for a dead MicroJob; none if this node has not seen them all.
-    [[nodiscard]] auto grounds_of(const MacroRecord& record) const
-        -> std::optional<std::vector<const ResultRecord*>> {
+    [[nodiscard]] auto grounds_of(const MacroRecord& record) const -> std::optional<std::vector<const ResultRecord*>> {
         auto grounds = std::vector<const ResultRecord*>(plan_.items());
         for (std::uint32_t k = 0; k < plan_.items(); ++k) {
             const auto& accepted = record.accepted[k];

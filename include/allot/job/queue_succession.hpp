@@ -87,7 +87,9 @@ protected:
             return;
         }
         std::erase_if(overheard_, [&](const auto& request) { return request.node == m.node; });
-        if (overheard_.size() < QueueControl::requests_max) { overheard_.push_back({m.node, m.wallet, m.boot, now, m.signature}); }
+        if (overheard_.size() < QueueControl::requests_max) {
+            overheard_.push_back({m.node, m.wallet, m.boot, now, m.signature});
+        }
     }
     /// From `at` on this node requests the queue, beginning with the shortest wait between two requests.
     auto ask_anew(TimePoint at) -> void {
@@ -273,8 +275,8 @@ private:
     std::optional<TimePoint> owed_since_{};  // the owner has not acted since then; these were the
     std::uint64_t owed_epoch_ = 0;           // reign
     std::uint64_t owed_tokens_ = 0;          // and the leases
-    std::uint64_t epoch_floor_ = 0;  // highest epoch known to be taken
-    std::uint32_t lost_ = 0;         // claims lost since the last adoption
+    std::uint64_t epoch_floor_ = 0;          // highest epoch known to be taken
+    std::uint32_t lost_ = 0;                 // claims lost since the last adoption
 };
 
 }}  // namespace allot::v0

@@ -175,9 +175,7 @@ public:
         return barred_nodes_.contains(node) || barred_wallets_.contains(wallet) || results_.is_barred(node, wallet);
     }
     /// True if this node is barred with any wallet.
-    [[nodiscard]] auto is_barred(const NodeId& node) const -> bool {
-        return is_barred(node, WalletId::null());
-    }
+    [[nodiscard]] auto is_barred(const NodeId& node) const -> bool { return is_barred(node, WalletId::null()); }
 
     /// Returns the lowest MicroJob that a node may have now; null if there is none. A culprit gets none. While enough
     /// nodes take part, no node gets a second one (rule 32). A MicroJob that the node had before is open to all others

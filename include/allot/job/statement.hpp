@@ -86,8 +86,9 @@ auto for_each_statement(Message& message, const JobAuthorities& authorities, F&&
                     }
                     for (auto& lease : m.control->given) {
                         if (lease.progress.blocks == 0) { continue; }
-                        f(lease.progress, lease.holder,
-                          [&] { return digest_of(m.job, {m.macro, lease.micro}, lease.token, lease.progress); });
+                        f(lease.progress, lease.holder, [&] {
+                            return digest_of(m.job, {m.macro, lease.micro}, lease.token, lease.progress);
+                        });
                     }
                 }
                 for (auto& c : m.commitments) {
