@@ -130,6 +130,10 @@ TEST_CASE("whoever had a MicroJob last gets it again one lock later than all oth
     CHECK(first_for(1, at(30s) - 1ms) == 1);
     CHECK(state.next_due(at(16s)) == at(30s));
     CHECK(first_for(1, at(30s)) == 0);
+    (void)state.lease(0, at(30s));
+    (void)state.settle(at(45s), out);
+    CHECK(first_for(1, at(75s) - 1ms) == 1);  // two locks later than all others
+    CHECK(first_for(1, at(75s)) == 0);
 }
 
 TEST_CASE("two nodes in turns cannot use up a MicroJob: the last lease is for a node that had none") {
