@@ -26,6 +26,7 @@ const auto contract = node(3).node;
 
 auto judged_plan() -> allot::JobPlan {
     auto spec = spec_of({2, 2, 0, 1, 0});
+    spec.job = allot::job_id_of(poster, 1);
     spec.authorities = {poster, referee, contract};
     return *allot::JobPlan::slice(spec);
 }
