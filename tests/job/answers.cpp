@@ -26,8 +26,8 @@ auto job_number(std::uint32_t number) -> allot::JobPlan {
     return *allot::JobPlan::slice(spec);
 }
 auto ended(const allot::JobPlan& plan, std::uint32_t macro, std::uint64_t hash = 1) -> message::MacroNews {
-    auto record = allot::MacroRecord{
-        plan.job(), macro, 1, node(90).node, allot::JobOutcome::complete, {}, {}, 0, {}, {}, {}, {}};
+    auto record =
+        allot::MacroRecord{plan.job(), macro, 1, node(90).node, allot::JobOutcome::complete, {}, {}, 0, {}, {}, {}, {}};
     record.accepted = {{hash_of(hash), node(90).node, node(90).wallet}};
     record.digest = digest_of(record);
     return {plan.job(), macro, node(90).node, 0, 0, {record}, {}};
@@ -91,7 +91,8 @@ private:
 
 }  // namespace
 
-TEST_CASE("twelve idle members that ask about twelve jobs do not all answer each other, and each has its answer in time") {
+TEST_CASE(
+    "twelve idle members that ask about twelve jobs do not all answer each other, and each has its answer in time") {
     auto net = Idlers{12};
     net.run(at(5s));
     net.questions.clear();
@@ -198,7 +199,8 @@ TEST_CASE("what was said before a question, or says less, or not to all who ask,
         auto less = m;
         auto rejects = ended(less.plan, 0);
         rejects.records.clear();
-        rejects.rejected.push_back({hash_of(7), {0, 0}, node(90).node, node(90).wallet, allot::RejectReason::tie_break});
+        rejects.rejected.push_back(
+            {hash_of(7), {0, 0}, node(90).node, node(90).wallet, allot::RejectReason::tie_break});
         CHECK(less.hears(rejects, at(0s)) == 0);
         CHECK(less.asked_by(asker, at(1s)) == 0);
         CHECK(less.hears(ended(less.plan, 0), at(1s) + 10ms) == 0);
