@@ -125,8 +125,8 @@ public:
     }
 
     /// Answers a node's question about the MacroJobs: of the queues that this node owns at once, of others after a
-    /// delay of up to a quarter of `answer_wait`, and only what no other node has said since the question. Error:
-    /// `node_invalid`.
+    /// delay of up to a quarter of `answer_wait`. An answer is left out if another node has said as much since the
+    /// question. Error: `node_invalid`.
     [[nodiscard]] auto hear(const job_message::MacrosQuery& m, TimePoint now, JobEffects& out)
         -> std::optional<JobError> {
         if (m.node.is_null()) { return JobError::node_invalid; }

@@ -35,9 +35,9 @@ struct KnownJob {
 /// The jobs that a node knows, so many that no poster can fill them.
 ///
 /// Of the jobs without an end at most `jobs_per_poster` name the same poster, and there are at most `jobs_max`. Beyond
-/// that a new one takes the place of the newest job of the poster with the most, if that poster has at least two more
-/// than its own, and if this node joined no queue of the job. So a poster that fills the place keeps no other out, and
-/// a job in which this node takes part stays. A job that gave way is unknown again.
+/// that a new job takes the place of the newest job of the poster with the most. That poster must have at least two
+/// more than the new job's poster, and this node no queue of the job. So a poster that fills the place keeps no other
+/// out, and a job in which this node takes part stays. A job that gave way is unknown again.
 ///
 /// Of the ended jobs the last `ended_max` stay; beyond that the poster with the most loses its oldest end. A job that
 /// was forgotten does not begin again: its poster's lower numbers are refused from then on. If its plan names no
@@ -100,8 +100,8 @@ public:
         return true;
     }
 
-    /// The job to ask next: of those that may be asked by now, the one asked the longest ago, then the one with the
-    /// fewest jobs of its poster ahead of it, then the first known. @complexity linear.
+    /// The job to ask next, of those that may be asked by now: the one asked the longest ago. Of several the one with
+    /// the fewest jobs of its poster ahead of it, then the first known. @complexity linear.
     [[nodiscard]] auto to_ask(TimePoint now) const -> std::optional<JobId> {
         const auto turn = [](const KnownJob& known) { return std::tuple{known.ask_at(), known.ahead, known.order}; };
         const auto* next = static_cast<const KnownJob*>(nullptr);

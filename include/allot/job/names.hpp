@@ -101,7 +101,7 @@ private:
 
 /// Returns the id of a poster's job, for a plan that names its poster: a mark, the hash of the poster's id, and a
 /// number. No other member can make it, so no other plan takes the job's place. Give each job a higher number than
-/// those before, also after a restart: a lower one may be refused (`job_forgotten`).
+/// those before, also after a restart: a lower one may be refused (`job_forgotten`). @complexity O(1).
 [[nodiscard]] inline auto job_id_of(const NodeId& poster, std::uint64_t number) -> JobId {
     auto bytes = RecordHasher{"poster"}.id(poster).finish();
     std::copy(detail::job_id_mark.begin(), detail::job_id_mark.end(), bytes.begin());
@@ -111,7 +111,7 @@ private:
     }
     return JobId{bytes};
 }
-/// Returns the number in an id that `job_id_of` made; none for any other id.
+/// Returns the number in an id that `job_id_of` made; none for any other id. @complexity O(1).
 [[nodiscard]] inline auto job_number_of(const JobId& job) -> std::optional<std::uint64_t> {
     const auto& bytes = job.bytes();
     if (!std::equal(detail::job_id_mark.begin(), detail::job_id_mark.end(), bytes.begin())) { return std::nullopt; }
@@ -120,6 +120,7 @@ private:
     return number;
 }
 /// True if a plan with this poster may have this id: one of `job_id_of`, or any other id if the poster is null.
+/// @complexity O(1).
 [[nodiscard]] inline auto may_post(const NodeId& poster, const JobId& job) -> bool {
     const auto number = job_number_of(job);
     return poster.is_null() ? !number : number && job == job_id_of(poster, *number);
