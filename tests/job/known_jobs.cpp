@@ -161,6 +161,9 @@ TEST_CASE("the oldest ends are forgotten first, and what is forgotten does not b
     CHECK_FALSE(jobs.add(posted(1, 5), {}));
     CHECK_FALSE(jobs.add(posted(2, 1), {}));  // numbers are each poster's own
     CHECK(jobs.all().size() == 5);
+    CHECK(end(jobs, 1, 4));  // and job 1 is forgotten, which has a lower number than job 3
+    CHECK_FALSE(knows(jobs, 1, 1));
+    CHECK(jobs.add(posted(1, 3), {}) == JobError::job_forgotten);
 }
 
 TEST_CASE("a poster that ends many jobs drives no other's end out of memory") {
