@@ -175,12 +175,14 @@ private:
         say(net + allot::job_channel(snapshot_->job),
             m::MacroNews{snapshot_->job, snapshot_->macro, options_.self.node(), 0, 0, {}, {rejection}});
     }
-    /// A plan under the id of a job that is known, in which this member gives the verdicts.
+    /// A plan under the id of a job that is known, in which this member gives the verdicts. It is in the name of the
+    /// dapp: with another poster it is no plan, because the id is the dapp's.
     void post_another_plan() {
         const auto& plan = posted_->plan;
         const auto self = options_.self.node();
-        const auto forged = allot::JobPlan::from_parts(plan.job(), plan.slicing(), plan.code_uri(), plan.data_uri(),
-                                                       plan.macro_ids(), plan.micro_ids(), {self, self, self});
+        const auto forged =
+            allot::JobPlan::from_parts(plan.job(), plan.slicing(), plan.code_uri(), plan.data_uri(), plan.macro_ids(),
+                                       plan.micro_ids(), {plan.authorities().poster, self, self});
         say(net + allot::jobs_channel(), m::JobPosted{*forged, own(forged->digest())});
     }
     /// On its own channel, for the broker lets it write on no other one.

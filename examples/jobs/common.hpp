@@ -31,6 +31,12 @@ inline const auto net = std::string{"Net/"};
 /// The member that posts the jobs, holds their seeds, and is the contract that pays.
 inline const auto dapp_name = std::string{"dapp"};
 
+/// The id of one of the jobs, which are numbered from 0, and its name for people: "A" for the first.
+inline auto job_of(std::uint64_t number) -> allot::JobId { return allot::job_id_of(allot::NodeId{dapp_name}, number); }
+inline auto name_of(const allot::JobId& job) -> std::string {
+    return {static_cast<char>('A' + allot::job_number_of(job).value_or(0))};
+}
+
 /// Short durations, so that the example ends within a minute; a worldwide network would keep the defaults.
 inline auto parameters() -> allot::JobParameters {
     auto p = allot::JobParameters{};

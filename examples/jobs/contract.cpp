@@ -41,7 +41,9 @@ auto Contract::hear(const allot::NodeId& sender, const allot::JobMessage& messag
 auto Contract::keep(const allot::ResultRecord& record) -> Refusal {
     if (!plan().contains(record.key)) { return "micro_unknown"; }
     if (const auto fault = fault_of(plan().macro(record.key.macro), record)) { return attack_of(*fault); }
-    if (!ring_.proves(record.node, record.digest, record.signature)) { return "author_unproven"; }
+    if (const auto refusal = ring_.refusal_of(record.node, record.digest, record.signature)) {
+        return name_of(*refusal);
+    }
     store_.emplace(record.digest, record);
     return std::nullopt;
 }
@@ -69,7 +71,9 @@ auto Contract::fault_of_ask(const allot::NodeId& sender, const EscrowAsk& ask) c
     for (std::uint32_t i = 0; i < seen_.size(); ++i) {
         const auto& record = ask.records[i];
         if (fault_of(plan().macro(i), record) || record.digest != ask.as.macros[i]) { return "record_invalid"; }
-        if (!ring_.proves(record.owner, record.digest, record.signature)) { return "author_unproven"; }
+        if (const auto refusal = ring_.refusal_of(record.owner, record.digest, record.signature)) {
+            return name_of(*refusal);
+        }
         outcome = std::max(outcome, record.outcome);
         for (std::uint32_t k = 0; k < record.accepted.size(); ++k) {
             const auto& accepted = record.accepted[k];

@@ -1,6 +1,5 @@
 #include "keys.hpp"
 
-#include <algorithm>
 #include <stdexcept>
 
 #include <sodium.h>
@@ -29,23 +28,29 @@ auto SigningKey::sign(const allot::Hash256& digest) const -> allot::Signature {
 
 void Keyring::admit(const std::string& name, const PublicKey& key) { keys_.emplace(allot::NodeId{name}, key); }
 
-auto Keyring::knows(const std::string& name) const -> bool {
-    return std::any_of(keys_.begin(), keys_.end(), [&](const auto& entry) { return entry.first.text() == name; });
+auto name_of(KeyRefusal refusal) -> std::string {
+    switch (refusal) {
+        case KeyRefusal::member_unknown: return "member_unknown";
+        case KeyRefusal::signature_malformed: return "signature_malformed";
+        case KeyRefusal::signature_wrong: break;
+    }
+    return "signature_wrong";
 }
 
-auto Keyring::proves(const allot::NodeId& author, const allot::Hash256& digest, const allot::Signature& signature) const
-    -> bool {
+auto Keyring::refusal_of(const allot::NodeId& author, const allot::Hash256& digest,
+                         const allot::Signature& signature) const -> std::optional<KeyRefusal> {
     const auto key = keys_.find(author);
-    if (key == keys_.end() || signature.size() != crypto_sign_BYTES) { return false; }
+    if (key == keys_.end()) { return KeyRefusal::member_unknown; }
+    if (signature.size() != crypto_sign_BYTES) { return KeyRefusal::signature_malformed; }
     const auto text = std::string{signature.begin(), signature.end()};
     const auto statement = allot::RecordHasher{"proven"}.id(author).hash(digest).text(text).finish();
-    if (proven_.contains(statement)) { return true; }
+    if (proven_.contains(statement)) { return std::nullopt; }
     if (crypto_sign_verify_detached(signature.data(), digest.data(), digest.size(), key->second.data()) != 0) {
-        return false;
+        return KeyRefusal::signature_wrong;
     }
     if (proven_.size() >= proven_max) { proven_.clear(); }
     proven_.insert(statement);
-    return true;
+    return std::nullopt;
 }
 
 }  // namespace jobs

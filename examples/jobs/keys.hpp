@@ -3,6 +3,7 @@
 #include <array>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 
@@ -28,20 +29,28 @@ private:
     std::array<std::uint8_t, 64> secret_{};
 };
 
+/// Why a signature proves nothing.
+enum class KeyRefusal : std::uint8_t {
+    member_unknown,       ///< The author has no key here.
+    signature_malformed,  ///< It has not the length of a signature.
+    signature_wrong,      ///< It is not the author's over this digest: of another key, or over something else.
+};
+[[nodiscard]] auto name_of(KeyRefusal refusal) -> std::string;
+
 /// The public keys of all members. Whoever has no key here is no member, and proves nothing.
 class Keyring {
 public:
     void admit(const std::string& name, const PublicKey& key);
-    [[nodiscard]] auto knows(const std::string& name) const -> bool;
 
-    /// True if the signature is the author's over the digest. The same statement arrives many times, so it remembers
-    /// what it proved. A wrong signature is checked each time: to remember those would let a liar fill the memory.
-    [[nodiscard]] auto proves(const allot::NodeId& author, const allot::Hash256& digest,
-                              const allot::Signature& signature) const -> bool;
+    /// Returns why the signature is not the author's over the digest; none if it is. No other function looks a key up,
+    /// or checks a signature. The same statement arrives many times, so it remembers what it proved. A wrong signature
+    /// is checked each time: to remember those would let a liar fill the memory.
+    [[nodiscard]] auto refusal_of(const allot::NodeId& author, const allot::Hash256& digest,
+                                  const allot::Signature& signature) const -> std::optional<KeyRefusal>;
     /// As above, as the check that the library is given.
     [[nodiscard]] auto check() const {
         return [this](const allot::NodeId& author, const allot::Hash256& digest, const allot::Signature& signature) {
-            return proves(author, digest, signature);
+            return !refusal_of(author, digest, signature);
         };
     }
 

@@ -64,7 +64,7 @@ auto specs(const Options& options) -> std::vector<allot::JobSpec> {
     auto all = std::vector<allot::JobSpec>{};
     const auto dapp = allot::NodeId{jobs::dapp_name};
     for (std::size_t i = 0; i < options.files.size(); ++i) {
-        all.push_back({allot::JobId{fmt::format("job {}", static_cast<char>('A' + i))},
+        all.push_back({jobs::job_of(i),
                        allot::Entropy{allot::RecordHasher{"job"}.word(options.seed).word(i).finish()},
                        slicing,
                        "hash",

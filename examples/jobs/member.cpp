@@ -97,8 +97,7 @@ private:
         }
     }
     void hear(const std::string& sender, const std::string& channel, const allot::JobMessage& message) {
-        // Anybody may post a job; this member works for the dapp alone, and takes no plan of another poster, who might
-        // use the id of a job of the dapp.
+        // Anybody may post a job; this member works for the dapp alone.
         if (const auto* posted = std::get_if<allot::job_message::JobPosted>(&message);
             posted != nullptr && posted->plan.authorities().poster != allot::NodeId{dapp_name}) {
             return refuse("author_without_right", "the JobPosted of " + sender);
@@ -126,6 +125,7 @@ private:
 
     /// Applies the effects of the state machine. A refused input, such as a late message, has changed nothing.
     void follow(allot::JobEffects effects) {
+        sign_own(effects, options_.self.node(), [&](const auto& digest) { return sign(digest); });
         for (const auto& event : effects.events) { note(event); }
         // First the disk, then the word: after a restart it stands by what it said. A commitment is such a word: a
         // result that a restart forgets cannot be disclosed.
@@ -134,14 +134,8 @@ private:
         });
         if (commits || !effects.events.empty() || !effects.writes.empty()) { save(); }
         for (const auto& channel : effects.joined) { post_.listen(net + channel); }
-        for (auto& send : effects.sends) {
-            sign_own(send.message, options_.self.node(), [&](const auto& digest) { return sign(digest); });
-            post_.say(net + send.channel, encode(send.message));
-        }
-        for (auto& write : effects.writes) {
-            write.record.signature = sign(write.record.digest);
-            if (const auto job = job_of(write.record)) { writes_.push_back({*job, write.record}); }
-        }
+        for (const auto& send : effects.sends) { post_.say(net + send.channel, encode(send.message)); }
+        for (const auto& write : effects.writes) { writes_.push_back({write.job, write.record}); }
         if (!effects.writes.empty()) { write_at_ = now(); }
     }
     /// The library takes it that what is written to the store stays there. Here the broker may be away and lose it, so
@@ -151,16 +145,6 @@ private:
         write_at_ = now() + 2s;
         std::erase_if(writes_, [&](const auto& stored) { return processor_.final_record(stored.job) != nullptr; });
         for (const auto& stored : writes_) { post_.say(store + name_, encode(stored)); }
-    }
-    /// A result is written when it is disclosed, long after its work.
-    [[nodiscard]] auto job_of(const allot::ResultRecord& record) const -> std::optional<allot::JobId> {
-        for (const auto& job : jobs_) {
-            const auto* posted = processor_.posted(job);
-            if (posted != nullptr && posted->plan.contains(record.key) && posted->plan.id(record.key) == record.micro) {
-                return job;
-            }
-        }
-        return std::nullopt;
     }
     void note(const allot::JobEvent& event) {
         namespace e = allot::job_event;
@@ -240,9 +224,6 @@ private:
     // ---- the escrow and the view -----------------------------------------------------------------------------------
 
     void ask_escrow(const allot::JobId& job, EscrowAsk ask) {
-        for (auto& record : ask.records) {
-            if (record.owner == options_.self.node()) { record.signature = sign(record.digest); }
-        }
         asking_.insert_or_assign(job, std::move(ask));
         ask_at_ = now();
     }
@@ -259,7 +240,7 @@ private:
             "looks for work", refusals_.counts(), refusals_.last(), {}, static_cast<std::uint32_t>(post_.reconnects()),
             resumed_};
         if (doing_) {
-            report.doing = fmt::format("{}, MicroJob {}.{}: {}/{}", doing_->job.text(), doing_->key.macro,
+            report.doing = fmt::format("job {}, MicroJob {}.{}: {}/{}", name_of(doing_->job), doing_->key.macro,
                                        doing_->key.micro, doing_->hashes.size(), doing_->blocks.size());
         }
         for (const auto& job : jobs_) {

@@ -82,11 +82,11 @@ auto number_after(std::uint64_t last) -> std::uint64_t {
 void Post::poll(int wait_ms, const Hear& hear, const Refuse& refuse) {
     broker_.poll(wait_ms, [&](const std::string& channel, const std::string& envelope) {
         const auto letter = opened(envelope);
-        if (!letter || !ring_.knows(letter->sender)) { return refuse("author_unproven", "a stranger"); }
+        if (!letter) { return refuse("malformed", "a stranger"); }
         if (letter->sender == name_) { return; }  // its own, or one that claims to be: it knows what it said
         const auto digest = digest_of_letter(channel, *letter);
-        if (!ring_.proves(allot::NodeId{letter->sender}, digest, letter->signature)) {
-            return refuse("author_unproven", letter->sender);
+        if (const auto refusal = ring_.refusal_of(allot::NodeId{letter->sender}, digest, letter->signature)) {
+            return refuse(name_of(*refusal), *refusal == KeyRefusal::member_unknown ? "a stranger" : letter->sender);
         }
         auto& last = heard_[letter->sender];
         if (letter->number <= last) { return refuse("replayed", letter->sender); }

@@ -26,20 +26,22 @@ inline auto kind_of(const allot::JobMessage& message) -> std::string {
 inline auto attack_of(allot::JobError error) -> std::optional<std::string> {
     using E = allot::JobError;
     switch (error) {
-        case E::author_wrong: return "author_wrong";
-        case E::author_unproven: return "author_unproven";
-        case E::author_without_right: return "author_without_right";
-        case E::job_duplicate: return "job_duplicate";
-        case E::lease_foreign: return "lease_foreign";
-        case E::record_invalid: return "record_invalid";
-        case E::result_digest_wrong: return "result_digest_wrong";
-        case E::result_length_wrong: return "result_length_wrong";
-        case E::result_of_another_micro: return "result_of_another_micro";
-        case E::result_twice: return "result_twice";
-        case E::result_unleased: return "result_unleased";
-        case E::message_shape_wrong: return "message_shape_wrong";
-        case E::message_too_large: return "message_too_large";
-        case E::reign_too_early: return "reign_too_early";
+        case E::author_wrong:
+        case E::author_unproven:
+        case E::author_without_right:
+        case E::job_duplicate:
+        case E::lease_foreign:
+        case E::record_invalid:
+        case E::result_digest_wrong:
+        case E::result_length_wrong:
+        case E::result_of_another_micro:
+        case E::result_twice:
+        case E::result_unleased:
+        case E::message_shape_wrong:
+        case E::message_too_large:
+        case E::reign_too_early:
+        case E::job_forgotten:
+        case E::too_many_jobs: return std::string{allot::enumerator_name(error)};
         default: return std::nullopt;
     }
 }

@@ -17,6 +17,7 @@
 #include <allot/job/job_participation.hpp>
 #include <allot/job/job_processor.hpp>
 #include <allot/job/job_tracker.hpp>
+#include <allot/job/known_jobs.hpp>
 #include <allot/job/macro_record.hpp>
 #include <allot/job/message_check.hpp>
 #include <allot/job/micro_queue_replica.hpp>

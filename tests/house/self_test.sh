@@ -425,6 +425,32 @@ job_page yes include/allot/job/job_error.hpp 's/^    author_wrong = 54,/    auth
     author_silent = 57,/'
 job_page yes include/allot/job/queue_parameters.hpp 's/lock = std::chrono::seconds{15}/lock = std::chrono::seconds{20}/'
 
+# keys <yes|no> <file of the examples> <sed script, or a line to add after "+">: is that refused?
+keys() {
+    rm -rf "$copy/examples"
+    mkdir -p "$copy/examples"
+    cp -r "$tests/../examples/jobs" "$copy/examples/"
+    case $3 in
+        +*) printf '%s\n' "${3#+}" >> "$copy/examples/$2" ;;
+        *) sed -i "$3" "$copy/examples/$2" ;;
+    esac
+    if sh "$here/keys.sh" "$copy/examples" > "$copy/output"; then found=no; else found=yes; fi
+    if [ "$found" != "$1" ]; then
+        echo "keys: complaint about $2 after '$3': expected $1, was $found"
+        failures=$((failures + 1))
+    fi
+}
+
+keys no jobs/post.cpp ''
+keys yes jobs/post.cpp '+auto is_fine = crypto_sign_verify_detached(a, b, c, d) == 0;'
+keys yes jobs/wire.hpp '+auto is_fine = EVP_DigestVerify(a, b, c, d, e) == 1;'
+keys yes jobs/keys.cpp '+auto Keyring::other() const -> bool { return keys_.find(a) != keys_.end(); }'
+keys yes jobs/keys.cpp 's/crypto_sign_verify_detached(.*) != 0/false/'
+keys yes jobs/keys.hpp 's/return !refusal_of(.*;/return true;/'
+keys yes jobs/member.cpp 's/, ring_\.check());/);/'
+keys yes jobs/contract.cpp 's/ring_\.check()/allot::TrustAuthors{}/'
+keys yes jobs/dapp.cpp '+auto fault = fault_of_authors(authorities, sender, message, [](auto&&...) { return true; });'
+
 # golden <yes|no> <what is done to a copy of the golden files>: is that refused?
 golden() {
     rm -rf "$copy/golden"

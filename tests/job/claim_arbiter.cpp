@@ -107,4 +107,50 @@ TEST_CASE("arbiters refuse what is not theirs, and change nothing") {
     CHECK(quorum.begin(claim, a, at(0s)).decided == Decided{{claim, true}});  // the only voter
 }
 
+TEST_CASE(
+    "a node that makes up claims fills its own share alone: no honest bid is refused, and its share is free again") {
+    auto arbiter = Intent{};
+    const auto bids = [&](std::uint64_t number, const ClaimBid& bid, TimePoint now) {
+        return arbiter.on_message(allot::job_message::ClaimIntent{hash_of(number), bid}, now).error;
+    };
+    for (std::uint64_t i = 0; i < Intent::claims_max; ++i) { CHECK_FALSE(bids(1'000 + i, b, at(0s))); }
+    CHECK(bids(9'999, b, at(0s)) == JobError::message_too_large);
+    CHECK_FALSE(bids(1'000, b, at(0s)));  // said again
+    CHECK_FALSE(bids(9'999, a, at(0s)));
+    CHECK_FALSE(bids(9'998, {node(3).node, 1}, at(0s)));
+    // A claim that is here already may be contested, and a better bid takes it out of the other's share.
+    const auto first = hash_of(1'000);
+    auto better_one = ClaimBid{node(3).node, 1};
+    while (bid_rank(first, better_one) > bid_rank(first, b)) { ++better_one.mark; }
+    CHECK_FALSE(bids(1'000, better_one, at(0s)));
+    CHECK_FALSE(bids(9'997, b, at(0s)));
+    CHECK(bids(9'996, b, at(0s)) == JobError::message_too_large);
+    // This node's own bid is never refused, and wins.
+    (void)arbiter.begin(claim, a, at(1s));
+    CHECK(arbiter.tick(at(2s)).decided == Decided{{claim, true}});
+    (void)arbiter.tick(at(20s));
+    CHECK_FALSE(bids(9'996, b, at(20s)));
+}
+
+TEST_CASE("a node that makes up claims uses up its own votes alone, and votes that were given stay") {
+    const auto voters = std::vector{node(1).node, node(2).node, node(3).node};
+    auto voter = Quorum{node(1).node, voters};
+    const auto asks = [&](std::uint64_t number, const ClaimBid& bid) {
+        return voter.on_message(allot::job_message::VoteRequest{hash_of(number), bid}, at(0s));
+    };
+    auto given = std::size_t{0};
+    for (std::uint64_t i = 0; i < Quorum::votes_max; ++i) { given += asks(10 + i, b).messages.size(); }
+    CHECK(given == Quorum::votes_max);
+    CHECK(asks(9, b).error == JobError::message_too_large);
+    CHECK(asks(9, b).messages.empty());
+    CHECK(asks(10, b).messages.size() == 1);  // it voted so
+    CHECK(asks(9, {node(3).node, 1}).messages.size() == 1);
+    CHECK(asks(9, b).messages.empty());  // and this one went to another
+    CHECK_FALSE(asks(9, b).error);
+    CHECK(voter.begin(hash_of(8), a, at(0s)).messages.size() == 1);
+    // Who is no voter keeps no votes.
+    auto other = Quorum{node(9).node, voters};
+    CHECK_FALSE(other.on_message(allot::job_message::VoteRequest{claim, b}, at(0s)).error);
+}
+
 }  // namespace job_test::claim_arbiter

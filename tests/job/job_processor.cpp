@@ -62,7 +62,10 @@ TEST_CASE("one node goes through all of the seed's loop: jobs, macro, create, mi
         time = p.next_deadline();
         auto effects = p.tick(time);
         if (p.work()) { effects = p.complete(*p.work(), {hash_of(1)}, "out", time); }
-        for (const auto& write : effects.writes) { writes.push_back(write.path); }
+        for (const auto& write : effects.writes) {
+            writes.push_back(write.path);
+            CHECK(write.job == plan.job());
+        }
         if (const auto* request = effects.get<event::EscrowReleaseRequested>()) { asked = *request; }
         if (seen.empty() || seen.back() != p.phase()) { seen.push_back(p.phase()); }
     }
@@ -342,6 +345,24 @@ TEST_CASE("what makes no sense to a processor is refused with its own error and 
             return x.reject(plan.job(), {hash_of(1), {0, 9}, node(1).node, node(1).wallet}, at(2s));
         },
         JobError::micro_unknown);
+    auto judged = spec_of({1, 1, 0, 1, 0});
+    judged.job = allot::job_id_of(node(3).node, 1);
+    judged.authorities.poster = node(3).node;
+    const auto by_others = *allot::JobPlan::slice(judged);
+    refuses(
+        p,
+        [&](auto& x) {
+            return x.reject(by_others.job(), {hash_of(1), {0, 0}, node(1).node, node(1).wallet}, at(2s));
+        },
+        JobError::job_unknown);
+    auto knows_it = processor(1);
+    (void)knows_it.post(by_others, at(0s));
+    refuses(
+        knows_it,
+        [&](auto& x) {
+            return x.reject(by_others.job(), {hash_of(1), {0, 0}, node(1).node, node(1).wallet}, at(0s));
+        },
+        JobError::author_without_right);
     refuses(
         p,
         [](auto& x) {

@@ -1,3 +1,6 @@
+#include <cstddef>
+#include <cstdint>
+
 #include "job/support/fixture.hpp"
 #include "support/catch.hpp"
 
@@ -13,6 +16,36 @@ TEST_CASE("channels and paths are the seed's names, unambiguous for any id") {
     CHECK(allot::result_path(job, macro, micro) ==
           allot::macro_channel(job, macro) + "/MicroJob" + allot::hex_of(micro));
     CHECK(allot::job_channel(allot::JobId{"7"}) != allot::job_channel(job));
+}
+
+TEST_CASE("the id of a poster's job tells its number, and no other poster may use it") {
+    const auto poster = node(1).node;
+    const auto null = allot::NodeId::null();
+    for (const auto number :
+         {std::uint64_t{0}, std::uint64_t{1}, std::uint64_t{0x0102030405060708}, ~std::uint64_t{0}}) {
+        const auto job = allot::job_id_of(poster, number);
+        CHECK(allot::job_number_of(job) == number);
+        CHECK(allot::may_post(poster, job));
+        CHECK_FALSE(allot::may_post(node(2).node, job));
+        CHECK_FALSE(allot::may_post(null, job));
+    }
+    CHECK(allot::job_id_of(poster, 1) != allot::job_id_of(poster, 2));
+    CHECK(allot::job_id_of(poster, 1).hex() == "ff4a4f42"
+                                               "634aa721744f521e056ea2c508112a997c0ac0fd"
+                                               "0000000000000001");
+    // Each byte counts: of the mark, of the poster's hash, and of the number.
+    for (std::size_t i = 0; i < allot::JobId::size; ++i) {
+        auto bytes = allot::job_id_of(poster, 1).bytes();
+        bytes[i] ^= 1U;
+        INFO(i);
+        CHECK(allot::may_post(poster, allot::JobId{bytes}) == (i >= 24));
+        CHECK(allot::may_post(null, allot::JobId{bytes}) == (i < 4));
+    }
+    for (const auto& other : {allot::JobId{"job"}, allot::JobId{7}}) {
+        CHECK_FALSE(allot::job_number_of(other));
+        CHECK_FALSE(allot::may_post(poster, other));
+        CHECK(allot::may_post(null, other));
+    }
 }
 
 TEST_CASE("hashes of records tell kinds and borders apart") {

@@ -26,6 +26,7 @@ const auto contract = node(3).node;
 
 auto judged_plan() -> allot::JobPlan {
     auto spec = spec_of({2, 2, 0, 1, 0});
+    spec.job = allot::job_id_of(poster, 1);
     spec.authorities = {poster, referee, contract};
     return *allot::JobPlan::slice(spec);
 }
@@ -202,6 +203,38 @@ TEST_CASE("a member signs its own statements, and no others") {
     CHECK(snapshot.results[1].signature.empty());
     allot::sign_own(m, node(7).node, sign);  // what is signed stays
     CHECK(times == 4);
+}
+
+TEST_CASE("a member signs its own statements in all that it is about to say: to members, the store and the escrow") {
+    const auto plan = judged_plan();
+    const auto self = node(7).node;
+    const auto own = result_of(plan.macro(0), 0, node(7), {hash_of(1)});
+    const auto others = result_of(plan.macro(0), 1, node(8), {hash_of(2)});
+    const auto records = std::vector{record_by(plan, self), record_by(plan, node(8).node)};
+    auto as = end_of(plan);
+    as.owner = self;
+    as.digest = digest_of(as);
+    auto effects = allot::JobEffects{};
+    effects.sends = {{"channel", message::ResultFound{plan.job(), own}}};
+    effects.writes = {{"own", own}, {"another's", others}};
+    effects.events = {
+        allot::job_event::MacroEnded{records[0]}, allot::job_event::EscrowReleaseRequested{plan.job(), {}, records, as},
+        allot::job_event::EscrowRefundRequested{plan.job(), {}, records, as}, allot::job_event::JobEnded{end_of(plan)}};
+    const auto sign = [&](const allot::Hash256& digest) { return signature_of(self, digest); };
+    allot::sign_own(effects, self, sign);
+    const auto is_signed = [&](const auto& statement) { return statement.signature == sign(statement.digest); };
+    CHECK(is_signed(sent<message::ResultFound>(effects)->record));
+    CHECK(is_signed(effects.writes[0].record));
+    CHECK(effects.writes[1].record.signature.empty());
+    CHECK(is_signed(effects.get<allot::job_event::MacroEnded>()->record));
+    const auto escrow = [&](const auto& event) {
+        CHECK(is_signed(event.records[0]));
+        CHECK(event.records[1].signature.empty());
+        CHECK(is_signed(event.as));
+    };
+    escrow(*effects.get<allot::job_event::EscrowReleaseRequested>());
+    escrow(*effects.get<allot::job_event::EscrowRefundRequested>());
+    CHECK(effects.get<allot::job_event::JobEnded>()->record.signature.empty());  // of another owner
 }
 
 TEST_CASE("a queue that is handed over is its last owner's word, and from then on its new owner's") {

@@ -68,7 +68,8 @@ template <class Map, class TimeOf>
 ///
 /// Cheap, and needs no store. Over a network that loses messages, or one slower than the window, two nodes can win.
 /// Then the order of reigns decides later, and a MicroJob may have run twice. The best bid keeps others off for
-/// `forget_after` since its last receipt; then the claim is free again, in case its winner has vanished.
+/// `forget_after` since its last receipt; then the claim is free again, in case its winner has vanished. Each node has
+/// a share of claims of its own, so a node that makes up claims keeps no other's bid out.
 ///
 /// @complexity `begin` and `on_message` are O(log n) in the claims known; `tick` and `next_deadline` are linear.
 class Intent {
@@ -107,7 +108,8 @@ public:
         return step;
     }
     /// Receives another node's bid. @pre the bid names the message's sender (`fault_of_authors`). Errors:
-    /// `message_shape_wrong`, `node_invalid`, `message_too_large` if `claims_max` are known.
+    /// `message_shape_wrong`, `node_invalid`, `message_too_large` if the bidder has the best bid for `claims_max`
+    /// others.
     [[nodiscard]] auto on_message(const JobMessage& message, TimePoint now) -> ClaimStep {
         auto step = ClaimStep{};
         const auto* intent = std::get_if<job_message::ClaimIntent>(&message);
@@ -115,7 +117,7 @@ public:
             step.error = JobError::message_shape_wrong;
         } else if (intent->bid.node.is_null()) {
             step.error = JobError::node_invalid;
-        } else if (heard_.size() >= claims_max && !heard_.contains(intent->claim)) {
+        } else if (!heard_.contains(intent->claim) && best_of(intent->bid.node) >= claims_max) {
             step.error = JobError::message_too_large;
         } else {
             auto& heard = heard_[intent->claim];
@@ -144,7 +146,12 @@ public:
                 step.decided.push_back({claim, heard.best && *heard.best == *heard.own});
                 heard.own.reset();
             }
-            at = !heard.own && now >= heard.best_at + parameters_.forget_after ? heard_.erase(at) : std::next(at);
+            if (heard.own || now < heard.best_at + parameters_.forget_after) {
+                ++at;
+                continue;
+            }
+            count(heard, -1);
+            at = heard_.erase(at);
         }
         return step;
     }
@@ -154,8 +161,8 @@ public:
                                 [](const Heard& h) { return h.own ? std::optional{h.decide_at} : std::nullopt; });
     }
 
-    /// Greatest number of claims known at once; bids for further claims are refused.
-    static constexpr std::size_t claims_max = 4096;
+    /// Greatest number of claims for which a node may have the best bid; its bids for further claims are refused.
+    static constexpr std::size_t claims_max = 256;
 
 private:
     struct Heard {
@@ -168,16 +175,30 @@ private:
 
     /// Keeps the better bid. The best bid is forgotten after a silence, however many others arrive: its node may have
     /// vanished.
-    auto listen(Heard& heard, const Hash256& claim, const ClaimBid& bid, TimePoint now) const -> void {
+    auto listen(Heard& heard, const Hash256& claim, const ClaimBid& bid, TimePoint now) -> void {
         const auto forgotten = now >= heard.best_at + parameters_.forget_after;
         if (!heard.best || forgotten || bid_rank(claim, bid) <= bid_rank(claim, *heard.best)) {
+            count(heard, -1);
             heard.best = bid;
             heard.best_at = now;
+            count(heard, 1);
         }
+    }
+    [[nodiscard]] auto best_of(const NodeId& bidder) const -> std::size_t {
+        const auto at = best_of_.find(bidder);
+        return at == best_of_.end() ? 0 : at->second;
+    }
+    /// Adds to the number of claims for which the best bidder has the best bid.
+    auto count(const Heard& heard, int step) -> void {
+        if (!heard.best) { return; }
+        const auto at = best_of_.try_emplace(heard.best->node, 0).first;
+        at->second = step > 0 ? at->second + 1 : at->second - 1;
+        if (at->second == 0) { best_of_.erase(at); }
     }
 
     Parameters parameters_{};
     std::map<Hash256, Heard> heard_;
+    std::map<NodeId, std::size_t> best_of_;  // number of claims by the node that has the best bid
 };
 
 /// Decides a claim by a store with compare-and-set: the first bid stored has the claim for ever. No forks.
@@ -256,7 +277,7 @@ private:
 
 /// Decides a claim by a fixed set of voters. Each votes once for each claim, for ever; more than half of them give it.
 /// No forks, and no store; but no node wins while half of the voters are away. Without a majority in time the claim
-/// counts as lost.
+/// counts as lost. Each bidder has a share of votes of its own, so a node that makes up claims uses up no other's.
 ///
 /// A voter must save this value before it sends the resulting messages: a voter that forgot a vote could vote twice.
 /// @complexity O(log n) in the claims and votes; `tick` and `next_deadline` are linear in the pending claims.
@@ -295,12 +316,14 @@ public:
         return step;
     }
     /// Receives a request or a vote. @pre it names its sender (`fault_of_authors`). Errors: `node_invalid`,
-    /// `message_shape_wrong`.
+    /// `message_shape_wrong`, `message_too_large` for a further claim of a bidder that has `votes_max` votes.
     [[nodiscard]] auto on_message(const JobMessage& message, TimePoint /*now*/) -> ClaimStep {
         auto step = ClaimStep{};
         if (const auto* request = std::get_if<job_message::VoteRequest>(&message)) {
             if (request->bid.node.is_null()) {
                 step.error = JobError::node_invalid;
+            } else if (voters_.contains(self_) && !has_room(request->claim, request->bid.node)) {
+                step.error = JobError::message_too_large;
             } else if (voters_.contains(self_) && vote(request->claim, request->bid)) {
                 step.messages.push_back(job_message::Vote{request->claim, request->bid, self_});
             }
@@ -345,8 +368,8 @@ public:
         return detail::earliest(asked_, [](const Asked& asked) { return std::min(asked.again_at, asked.give_up_at); });
     }
 
-    /// Greatest number of votes kept; this node votes for no further claims.
-    static constexpr std::size_t votes_max = std::size_t{1} << 20;
+    /// Greatest number of votes of this node for one bidder, kept for ever; it votes for no further claims of it.
+    static constexpr std::size_t votes_max = std::size_t{1} << 16;
 
 private:
     struct Asked {
@@ -358,8 +381,15 @@ private:
     using Asking = std::map<Hash256, Asked>;
 
     [[nodiscard]] auto vote(const Hash256& claim, const ClaimBid& bid) -> bool {
-        if (votes_.size() >= votes_max && !votes_.contains(claim)) { return false; }
-        return votes_.try_emplace(claim, bid).first->second == bid;
+        if (!has_room(claim, bid.node)) { return false; }
+        const auto [at, fresh] = votes_.try_emplace(claim, bid);
+        if (fresh) { ++votes_for_[bid.node]; }
+        return at->second == bid;
+    }
+    /// True if a vote for the claim is known, or may be given to the bidder.
+    [[nodiscard]] auto has_room(const Hash256& claim, const NodeId& bidder) const -> bool {
+        const auto at = votes_for_.find(bidder);
+        return at == votes_for_.end() || at->second < votes_max || votes_.contains(claim);
     }
     auto count(typename Asking::iterator at, const NodeId& voter, ClaimStep& step) -> void {
         at->second.votes.insert(voter);
@@ -373,6 +403,7 @@ private:
     Parameters parameters_{};
     Asking asked_;
     std::map<Hash256, ClaimBid> votes_;
+    std::map<NodeId, std::size_t> votes_for_;  // number of votes by bidder
 };
 
 /// The arbiter of the right to create a queue. `StoreCas` and `Quorum` also decide the next owner and the node that

@@ -21,8 +21,9 @@ namespace allot { inline namespace v0 {
 struct Settlement {
     JobId job;
     bool settled = false;
-    /// Record of the first request, if it was another one; signed by the contract, if the plan names one, for the other
-    /// members take no other end.
+    /// The record as which the contract settled the job: that of the first request. If the plan names a contract,
+    /// always pass it, signed by the contract, because the other members take no other end. None: the record of the
+    /// request that is answered.
     std::optional<FinalRecord> settled_as{};
     std::vector<Rejection> culprits{};  ///< If not settled: the wrong results.
 };

@@ -158,10 +158,12 @@ struct JobSend {
     std::string channel;
     JobMessage message;
 };
-/// A record to write to the replicated store, once; a path that is taken keeps its content.
+/// A record to write to the replicated store, once; a path that is taken keeps its content. `JobProcessor` names its
+/// job; a single `MicroQueueReplica` does not, for it has one job only.
 struct JobWrite {
     std::string path;
     ResultRecord record;
+    JobId job = JobId::null();
 };
 /// A claim to win through a `ClaimArbiter`; pass the answer to `on_claim`.
 struct JobClaim {

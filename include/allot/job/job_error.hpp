@@ -3,11 +3,13 @@
 #include <cstdint>
 #include <string_view>
 
+#include <allot/core/fields.hpp>
 #include <allot/version.hpp>
 
 namespace allot { inline namespace v0 {
 
 /// Why an input to a job's state machines was refused. The numbers are stable; a refused input changes nothing.
+/// `enumerator_name` tells the name of one, for logs and metrics.
 enum class JobError : std::uint16_t {
     time_went_back = 1,
     parameter_invalid = 2,
@@ -22,6 +24,7 @@ enum class JobError : std::uint16_t {
     too_many_items = 15,
     too_many_blocks = 16,
     job_invalid = 17,
+    job_foreign = 18,
 
     job_unknown = 20,
     job_duplicate = 21,
@@ -29,6 +32,8 @@ enum class JobError : std::uint16_t {
     micro_unknown = 23,
     queue_missing = 24,
     queue_exists = 25,
+    job_forgotten = 26,
+    too_many_jobs = 27,
 
     lease_missing = 30,
     lease_stale = 31,
@@ -66,6 +71,16 @@ enum class JobError : std::uint16_t {
     amount_overflow = 63,
     no_shares = 64,
 };
+ALLOT_ENUMERATORS(JobError, time_went_back, parameter_invalid, node_invalid, wallet_invalid, no_macros, no_workers,
+                  no_blocks, no_checks, checks_do_not_fit, too_many_items, too_many_blocks, job_invalid, job_foreign,
+                  job_unknown, job_duplicate, macro_unknown, micro_unknown, queue_missing, queue_exists, job_forgotten,
+                  too_many_jobs, lease_missing, lease_stale, lease_held, lease_capped, item_ended, item_barred,
+                  lease_foreign, renewal_without_progress, result_of_another_micro, result_length_wrong,
+                  result_hash_missing, result_digest_wrong, result_duplicate, result_rejected, result_late,
+                  result_contradicts_renewal, result_twice, result_unleased, message_shape_wrong, message_too_large,
+                  message_time_wrong, record_invalid, author_wrong, author_unproven, author_without_right,
+                  reign_too_early, history_changed, not_covered, settlement_unasked, claim_unknown, amount_overflow,
+                  no_shares)
 
 /// Returns one sentence: the error and its remedy.
 [[nodiscard]] constexpr auto message(JobError error) noexcept -> std::string_view {
@@ -85,12 +100,17 @@ enum class JobError : std::uint16_t {
         case JobError::too_many_items: return "the job has more MicroJobs than 2^20, or a MacroJob more than 4096";
         case JobError::too_many_blocks: return "the job has more than 2^48 blocks, or a MicroJob more than 65536";
         case JobError::job_invalid: return "the job's id is null; every job needs one";
+        case JobError::job_foreign: return "the job's id is not one of its plan's poster; make it by job_id_of";
         case JobError::job_unknown: return "no job of this id is known here";
         case JobError::job_duplicate: return "a job of this id is known, with another plan";
         case JobError::macro_unknown: return "the job has no MacroJob of this number";
         case JobError::micro_unknown: return "the MacroJob has no MicroJob of this number";
         case JobError::queue_missing: return "no queue is known here yet; create one, or wait for a snapshot";
         case JobError::queue_exists: return "a queue is known here already";
+        case JobError::job_forgotten:
+            return "a later job of the poster has ended and was forgotten; give each job a higher number";
+        case JobError::too_many_jobs:
+            return "this node knows as many jobs without an end as it may; see JobParameters::jobs_max";
         case JobError::lease_missing: return "nobody holds the item; there is no lease";
         case JobError::lease_stale:
             return "the lease is not the current one; its token was overtaken, or it has expired";

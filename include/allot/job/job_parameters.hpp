@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 
 #include <allot/core/parameters.hpp>
 #include <allot/core/time.hpp>
@@ -19,9 +20,15 @@ struct JobParameters {
     Duration claim = std::chrono::seconds{30};
     /// Time after which a node that lost the claim to settle tries again.
     Duration settle_patience = std::chrono::seconds{60};
+    /// Number of jobs without an end that a node knows. Beyond it one of the poster with the most gives way
+    /// (`KnownJobs`).
+    std::uint32_t jobs_max = 4096;
+    std::uint32_t jobs_per_poster = 64;  ///< How many of these may name the same poster.
+    std::uint32_t ended_max = 1024;  ///< Number of ended jobs that a node knows, so that it can answer with the end.
 
     /// Returns the first fault of the parameters as one sentence; null if they are valid.
     [[nodiscard]] constexpr auto fault() const noexcept -> const char* {
+        constexpr auto count = [](std::uint32_t n) { return n > 0 && n <= (std::uint32_t{1} << 20U); };
         constexpr auto length = [](Duration d) { return d > Duration{0} && d <= std::chrono::hours{24 * 40}; };
         return detail::first_unmet({
             {queue.valid(), queue.fault()},
@@ -30,6 +37,10 @@ struct JobParameters {
             {length(claim) && claim > queue.owner_timeout,
              "allot: JobParameters: claim must be longer than queue.owner_timeout and at most 40 days"},
             {length(settle_patience), "allot: JobParameters: settle_patience must be positive and at most 40 days"},
+            {count(jobs_max), "allot: JobParameters: jobs_max must be positive and at most 2^20"},
+            {count(jobs_per_poster) && jobs_per_poster <= jobs_max,
+             "allot: JobParameters: jobs_per_poster must be positive and at most jobs_max"},
+            {count(ended_max), "allot: JobParameters: ended_max must be positive and at most 2^20"},
         });
     }
     /// True if `fault()` is null.

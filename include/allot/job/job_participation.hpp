@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <span>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -84,9 +85,10 @@ public:
     [[nodiscard]] auto ask_at() const noexcept -> TimePoint { return ask_at_; }
     /// The earliest time at which `tick` has work.
     [[nodiscard]] auto next_deadline() const -> TimePoint {
-        auto deadline = owed_ ? std::min(announce_at_, answer_at_) : announce_at_;
-        deadline = std::min(deadline, ending_ ? ask_at_ : look_at_);
+        auto deadline = std::min(announce_at_, ending_ ? ask_at_ : look_at_);
         if (ending_ && waits_since_) { deadline = std::min(deadline, replace_at()); }
+        if (owes_queues_) { deadline = std::min(deadline, queues_at_); }
+        if (owes_verdicts_) { deadline = std::min(deadline, verdicts_at_); }
         for (const auto& [m, replica] : replicas_) {
             deadline = std::min(deadline, replica.next_deadline().value_or(deadline));
         }
@@ -126,17 +128,23 @@ public:
         const auto* final = effects.get<job_event::JobEnded>();
         const auto record = final == nullptr ? std::nullopt : std::optional{final->record};
         std::erase_if(effects.events, is_end);
+        for (auto& write : effects.writes) { write.job = plan().job(); }
         out.append(std::move(effects));
         if (announced) { announce(macro, now, out); }
         if (record) { (void)finish(*record, out); }
         return std::nullopt;
     }
 
-    /// Answers a node's question about the MacroJobs. Error: `node_invalid`.
+    /// Answers a node's question about the MacroJobs: of the queues that this node owns at once, of others after a
+    /// delay of up to a quarter of `answer_wait`. An answer is left out if another node has said as much since the
+    /// question. Error: `node_invalid`.
     [[nodiscard]] auto hear(const job_message::MacrosQuery& m, TimePoint now, JobEffects& out)
         -> std::optional<JobError> {
         if (m.node.is_null()) { return JobError::node_invalid; }
-        owed_ = owed_ || m.node != self_.node;
+        if (m.node == self_.node) { return std::nullopt; }
+        if (!owes_verdicts_) { verdicts_at_ = std::max(verdicts_at_, now + delay_for(m.node)); }
+        owes_queues_ = owes_verdicts_ = true;
+        asked_at_ = now;
         answer(now, out);
         return std::nullopt;
     }
@@ -300,12 +308,38 @@ private:
         }
         if (news.epoch > 0 || !news.records.empty() || !news.rejected.empty()) { say(std::move(news), out); }
     }
-    /// Answers questions with the state of all MacroJobs; questions at about the same time get one answer.
+    /// Answers questions; those at about the same time get one answer. Of its queue an owner alone can tell, so it
+    /// needs no other's word for that. Records and rejections are known to many.
     auto answer(TimePoint now, JobEffects& out) -> void {
-        if (!owed_ || now < answer_at_) { return; }
-        owed_ = false;
-        answer_at_ = now + parameters_.answer_wait / 2;
-        for (std::uint32_t macro = 0; macro < plan().slicing().macro_count; ++macro) { announce(macro, now, out); }
+        const auto owns = [&](std::uint32_t macro) {
+            const auto at = replicas_.find(macro);
+            return at != replicas_.end() && at->second.state().owns();
+        };
+        const auto announce_if = [&](auto&& tells) {
+            for (std::uint32_t m = 0; m < plan().slicing().macro_count; ++m) {
+                if (tells(m)) { announce(m, now, out); }
+            }
+        };
+        if (owes_queues_ && now >= queues_at_) {
+            owes_queues_ = false;
+            queues_at_ = now + parameters_.answer_wait / 2;
+            announce_if(owns);
+        }
+        if (owes_verdicts_ && now >= verdicts_at_) {
+            owes_verdicts_ = false;
+            verdicts_at_ = now + parameters_.answer_wait / 4;
+            announce_if([&](std::uint32_t m) { return !owns(m) && !(tracker_.told_at(m) > asked_at_); });
+        }
+    }
+    /// The delay of an answer: it differs from node to node and from question to question, so that one is the first.
+    [[nodiscard]] auto delay_for(const NodeId& asker) const -> Duration {
+        const auto draw = SipHash24{SipKey{}}
+                              .bytes(std::span{plan().job().bytes()})
+                              .bytes(std::span{asker.bytes()})
+                              .bytes(std::span{self_.node.bytes()})
+                              .finish();
+        const auto delays = static_cast<std::uint64_t>(parameters_.answer_wait.count() / 4 + 1);
+        return Duration{static_cast<Duration::rep>(draw % delays)};
     }
     /// A culprit gets no further MicroJob of the whole job (rule 32).
     auto bar(const std::vector<Rejection>& rejected) -> void {
@@ -398,8 +432,12 @@ private:
     bool ending_ = false;                     // all MacroJobs have ended, and the job has not
     TimePoint announce_at_;
     TimePoint ask_at_;
-    TimePoint answer_at_{};
-    bool owed_ = false;  // an answer is owed, as soon as it may be sent
+    TimePoint asked_at_{};  // time of the last question of another node
+    // An answer is owed, as soon as it may be sent: on the queues that this node owns, and on records and rejections.
+    bool owes_queues_ = false;
+    bool owes_verdicts_ = false;
+    TimePoint queues_at_{};
+    TimePoint verdicts_at_{};
 };
 
 }}  // namespace allot::v0

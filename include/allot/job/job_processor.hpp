@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <string>
 #include <utility>
@@ -11,6 +10,7 @@
 
 #include <allot/job/claim_arbiter.hpp>
 #include <allot/job/job_participation.hpp>
+#include <allot/job/known_jobs.hpp>
 
 namespace allot { inline namespace v0 {
 
@@ -48,8 +48,8 @@ public:
 
     /// Makes a processor that has not started. Throws `std::invalid_argument` if `parameters.fault()` is not null.
     JobProcessor(JobNode self, const JobParameters& parameters, ClaimArbiter arbiter, TimePoint now)
-        : self_{std::move(self)},
-          parameters_{detail::sound(parameters)}, arbiter_{std::move(arbiter)}, now_{now}, at_{now} {
+        : self_{std::move(self)}, parameters_{detail::sound(parameters)}, arbiter_{std::move(arbiter)},
+          jobs_{parameters_}, now_{now}, at_{now} {
         parameters_.queue.arbitrate_epochs = !std::holds_alternative<Intent>(arbiter_);
     }
 
@@ -63,20 +63,21 @@ public:
     [[nodiscard]] auto current() const -> const JobParticipation* { return current_ ? part(*current_) : nullptr; }
     /// The part in a job that has not ended here; null if it takes none.
     [[nodiscard]] auto part(const JobId& job) const -> const JobParticipation* {
-        const auto at = jobs_.find(job);
-        return at == jobs_.end() || !at->second.part ? nullptr : &*at->second.part;
+        const auto* known = jobs_.find(job);
+        return known == nullptr || !known->part ? nullptr : &*known->part;
     }
-    /// True if the job was heard of. Those that end before a node hears of them are never told to it.
-    [[nodiscard]] auto knows(const JobId& job) const -> bool { return jobs_.contains(job); }
+    /// True if the job was heard of, and is not forgotten (`KnownJobs`). Those that end before a node hears of them are
+    /// never told to it.
+    [[nodiscard]] auto knows(const JobId& job) const -> bool { return jobs_.find(job) != nullptr; }
     /// The plan of a job with its poster's signature, to be saved for `resume`; null if it is not known here.
     [[nodiscard]] auto posted(const JobId& job) const -> const job_message::JobPosted* {
-        const auto at = jobs_.find(job);
-        return at == jobs_.end() ? nullptr : &at->second.posted;
+        const auto* known = jobs_.find(job);
+        return known == nullptr ? nullptr : &known->posted;
     }
     /// The record of a job's end; null if it is not known here.
     [[nodiscard]] auto final_record(const JobId& job) const -> const FinalRecord* {
-        const auto at = jobs_.find(job);
-        return at == jobs_.end() || !at->second.final ? nullptr : &*at->second.final;
+        const auto* known = jobs_.find(job);
+        return known == nullptr || !known->final ? nullptr : &*known->final;
     }
     /// The current work; none if there is none.
     [[nodiscard]] auto work() const -> std::optional<Work> {
@@ -95,7 +96,7 @@ public:
         if (const auto time = std::visit([](const auto& a) { return a.next_deadline(); }, arbiter_)) {
             deadline = std::min(deadline, *time);
         }
-        for (const auto& [job, known] : jobs_) {
+        for (const auto& [job, known] : jobs_.all()) {
             if (known.part) { deadline = std::min(deadline, known.part->next_deadline()); }
             if (phase_ == JobPhase::jobs && known.may_have_work()) { deadline = std::min(deadline, known.ask_at()); }
         }
@@ -111,30 +112,30 @@ public:
             return std::nullopt;
         });
     }
-    /// Posts a job. Error: `job_duplicate`.
+    /// Posts a job. Errors: `job_duplicate`, `job_forgotten`, `too_many_jobs`.
     [[nodiscard]] auto post(const JobPlan& plan, TimePoint now) -> JobEffects {
         return input(now, [&](JobEffects& out) -> std::optional<JobError> {
-            if (jobs_.contains(plan.job())) { return JobError::job_duplicate; }
+            if (knows(plan.job())) { return JobError::job_duplicate; }
             const auto posted = job_message::JobPosted{plan, {}};
             out.sends.push_back({jobs_channel(), posted});
             return take(posted, now, out);
         });
     }
-    /// Resumes a job from an earlier life: its saved `posted`, and `saved()` of its replicas.
+    /// Resumes a job from an earlier life, beyond `jobs_max`: its saved `posted`, and `saved()` of its replicas.
     /// Errors: `job_duplicate`, `macro_unknown`, and those of the snapshots.
     [[nodiscard]] auto resume(const job_message::JobPosted& posted,
                               const std::vector<job_message::QueueSnapshot>& snapshots, TimePoint now) -> JobEffects {
         return input(now, [&](JobEffects& out) -> std::optional<JobError> {
             const auto& plan = posted.plan;
-            if (jobs_.contains(plan.job())) { return JobError::job_duplicate; }
+            if (knows(plan.job())) { return JobError::job_duplicate; }
             for (const auto& snapshot : snapshots) {
                 if (snapshot.macro >= plan.slicing().macro_count) { return JobError::macro_unknown; }
                 if (const auto fault = fault_of(plan.macro(snapshot.macro), snapshot, parameters_.queue)) {
                     return fault;
                 }
             }
-            (void)take(posted, now, out);
-            auto& part = take_part(jobs_.at(plan.job()), now, out);
+            auto& part = take_part(jobs_.restore(posted), now, out);
+            out.events.push_back(job_event::JobAccepted{plan.job()});
             for (const auto& snapshot : snapshots) { part.resume(snapshot, now, out); }
             if (phase_ == JobPhase::jobs) { look_around(plan.job(), now, out); }
             return std::nullopt;
@@ -194,7 +195,7 @@ public:
         });
     }
     /// Rejects a result of a job, for the holder of the secret. Errors: `job_unknown`, `macro_unknown`,
-    /// `micro_unknown`, `node_invalid`, `wallet_invalid`.
+    /// `micro_unknown`, `node_invalid`, `wallet_invalid`, `author_without_right`.
     [[nodiscard]] auto reject(const JobId& job, const Rejection& rejection, TimePoint now) -> JobEffects {
         return at_part(job, now,
                        [&](JobParticipation& part, JobEffects& out) { return part.reject(rejection, now, out); });
@@ -215,19 +216,6 @@ public:
     }
 
 private:
-    struct Known {
-        job_message::JobPosted posted;
-        std::uint64_t order = 0;  // in which the jobs became known
-        std::optional<FinalRecord> final{};
-        std::optional<JobParticipation> part{};
-
-        [[nodiscard]] auto may_have_work() const -> bool { return !final && !(part && part->ended()); }
-        /// True if the job is neither ended nor locked, as far as this node knows (rule 30).
-        [[nodiscard]] auto is_open(TimePoint now) const -> bool { return !final && !(part && part->is_locked(now)); }
-        /// From then on the job's nodes may be asked again.
-        [[nodiscard]] auto ask_at() const -> TimePoint { return part ? part->ask_at() : TimePoint::min(); }
-    };
-
     template <class F>
     [[nodiscard]] auto input(TimePoint now, F&& f) -> JobEffects {
         if (now < now_) { return refused(JobError::time_went_back); }
@@ -237,7 +225,7 @@ private:
         (void)follow(std::visit([&](auto& a) { return a.tick(now); }, arbiter_), now, out);
         each_part([&](JobParticipation& part) { part.tick(now, out); });
         begin_claims(now, out);
-        for (auto& [job, known] : jobs_) {
+        for (auto& [job, known] : jobs_.all()) {
             if (known.part && known.part->final_record()) { leave(job, known); }
         }
         step(now, out);
@@ -258,21 +246,21 @@ private:
     template <class F>
     [[nodiscard]] auto at_part(const JobId& job, TimePoint now, F&& f) -> JobEffects {
         return input(now, [&](JobEffects& out) -> std::optional<JobError> {
-            const auto at = jobs_.find(job);
-            if (at == jobs_.end() || !at->second.part) { return JobError::job_unknown; }
-            return f(*at->second.part, out);
+            auto* known = jobs_.find(job);
+            if (known == nullptr || !known->part) { return JobError::job_unknown; }
+            return f(*known->part, out);
         });
     }
     template <class F>
     void each_part(F&& f) {
-        for (auto& [job, known] : jobs_) {
+        for (auto& [job, known] : jobs_.all()) {
             if (known.part) { f(*known.part); }
         }
     }
     /// The part in the current job. @pre `current()` is not null.
-    [[nodiscard]] auto here() -> JobParticipation& { return *jobs_.at(*current_).part; }
+    [[nodiscard]] auto here() -> JobParticipation& { return *jobs_.find(*current_)->part; }
     /// The part in a job, begun if need be.
-    auto take_part(Known& known, TimePoint now, JobEffects& out) -> JobParticipation& {
+    auto take_part(KnownJob& known, TimePoint now, JobEffects& out) -> JobParticipation& {
         if (!known.part) {
             known.part.emplace(known.posted.plan, self_, parameters_, now);
             out.joined.push_back(job_channel(known.posted.plan.job()));
@@ -280,8 +268,8 @@ private:
         return *known.part;
     }
     /// Gives up the part in a job that has ended.
-    auto leave(const JobId& job, Known& known) -> void {
-        (void)end(known, *known.part->final_record());
+    auto leave(const JobId& job, KnownJob& known) -> void {
+        (void)jobs_.end(known, *known.part->final_record());
         known.part.reset();
         if (current_ != job) { return; }
         current_.reset();
@@ -296,25 +284,25 @@ private:
         if (m.node.is_null()) { return JobError::node_invalid; }
         if (m.node == self_.node || now < answer_at_) { return std::nullopt; }
         answer_at_ = now + parameters_.queue.reply_every;
-        for (const auto& [job, known] : jobs_) {
+        for (const auto& [job, known] : jobs_.all()) {
             if (known.is_open(now)) { out.sends.push_back({jobs_channel(), known.posted}); }
         }
         return std::nullopt;
     }
     [[nodiscard]] auto take(const job_message::JobPosted& m, TimePoint /*now*/, JobEffects& out)
         -> std::optional<JobError> {
-        const auto [at, is_new] = jobs_.try_emplace(m.plan.job(), Known{m, jobs_.size(), {}, {}});
-        if (at->second.posted.plan.digest() != m.plan.digest()) { return JobError::job_duplicate; }
+        const auto is_new = !knows(m.plan.job());
+        if (const auto fault = jobs_.add(m, current_)) { return fault; }
         if (is_new) { out.events.push_back(job_event::JobAccepted{m.plan.job()}); }
         return std::nullopt;
     }
     [[nodiscard]] auto take(const job_message::JobEnded& m, TimePoint now, JobEffects& out) -> std::optional<JobError> {
-        const auto at = jobs_.find(m.record.job);
-        if (at == jobs_.end()) { return JobError::job_unknown; }
-        if (const auto fault = fault_of(m.record.job, at->second.posted.plan.slicing().macro_count, m.record)) {
+        auto* known = jobs_.find(m.record.job);
+        if (known == nullptr) { return JobError::job_unknown; }
+        if (const auto fault = fault_of(m.record.job, known->posted.plan.slicing().macro_count, m.record)) {
             return fault;
         }
-        return hear_end(at->second, m.record, now, out);
+        return hear_end(*known, m.record, now, out);
     }
     /// Messages about a claim.
     template <class M>
@@ -325,20 +313,20 @@ private:
     /// Messages about one job. If it has ended, the answer is its final record.
     template <class M>
     [[nodiscard]] auto take(const M& m, TimePoint now, JobEffects& out) -> std::optional<JobError> {
-        const auto known = jobs_.find(m.job);
-        if (known == jobs_.end()) { return JobError::job_unknown; }
-        if (const auto& final = known->second.final) {
+        auto* known = jobs_.find(m.job);
+        if (known == nullptr) { return JobError::job_unknown; }
+        if (const auto& final = known->final) {
             answer_end(*final, now, out);
             return std::nullopt;
         }
-        if (!known->second.part) { return JobError::queue_missing; }
-        return known->second.part->hear(m, now, out);
+        if (!known->part) { return JobError::queue_missing; }
+        return known->part->hear(m, now, out);
     }
 
-    [[nodiscard]] auto hear_end(Known& known, const FinalRecord& record, TimePoint now, JobEffects& out)
+    [[nodiscard]] auto hear_end(KnownJob& known, const FinalRecord& record, TimePoint now, JobEffects& out)
         -> std::optional<JobError> {
         if (known.part) { return known.part->finish(record, out); }
-        if (end(known, record)) {
+        if (jobs_.end(known, record)) {
             out.events.push_back(job_event::JobEnded{record});
         } else if (record != *known.final) {
             answer_end(*known.final, now, out);
@@ -349,11 +337,6 @@ private:
         if (now < end_at_) { return; }
         end_at_ = now + parameters_.queue.reply_every;
         out.sends.push_back({job_channel(record.job), job_message::JobEnded{record}});
-    }
-    auto end(Known& known, const FinalRecord& record) -> bool {
-        if (known.final && !before(record, *known.final)) { return false; }
-        known.final = record;
-        return true;
     }
 
     // ---- claims ---------------------------------------------------------------------------------------------------
@@ -410,26 +393,16 @@ private:
         current_ = job;
         phase_ = JobPhase::macro;
         at_ = now + parameters_.answer_wait;
-        take_part(jobs_.at(job), now, out).ask(now, out);
+        take_part(*jobs_.find(job), now, out).ask(now, out);
         find_macro(now, out);
     }
 
-    /// The job to ask next: of those that may be asked by now, the one asked the longest ago, then the first known.
-    [[nodiscard]] auto job_to_ask(TimePoint now) const -> std::optional<JobId> {
-        auto next = std::optional<JobId>{};
-        const auto turn = [](const Known& known) { return std::pair{known.ask_at(), known.order}; };
-        for (const auto& [job, known] : jobs_) {
-            if (!known.may_have_work() || known.ask_at() > now) { continue; }
-            if (!next || turn(known) < turn(jobs_.at(*next))) { next = job; }
-        }
-        return next;
-    }
     /// Goes on to a queue with work for this node, or to the next job.
     auto find_job(TimePoint now, JobEffects& out) -> void {
-        for (const auto& [job, known] : jobs_) {
+        for (const auto& [job, known] : jobs_.all()) {
             if (known.part && known.may_have_work() && enter_useful(job, now, out)) { return; }
         }
-        if (const auto next = job_to_ask(now)) { return look_around(*next, now, out); }
+        if (const auto next = jobs_.to_ask(now)) { return look_around(*next, now, out); }
         if (now < at_) { return; }
         at_ = now + parameters_.ask_retry;
         out.sends.push_back({jobs_channel(), job_message::JobsQuery{self_.node}});
@@ -474,7 +447,7 @@ private:
     auto work_on(TimePoint now, JobEffects& out) -> void {
         const auto useful = here().useful(macro_, now);
         const auto works = here().replica(macro_).work().has_value();
-        const auto other = works || now < at_ ? std::nullopt : job_to_ask(now);
+        const auto other = works || now < at_ ? std::nullopt : jobs_.to_ask(now);
         if (works || now >= at_) { at_ = now + parameters_.ask_retry; }
         if (useful && !other) { return; }
         (void)here().absorb(macro_, here().replica(macro_).want_work(false, now), now, out);
@@ -485,7 +458,7 @@ private:
     JobParameters parameters_;
     ClaimArbiter arbiter_;
     JobPhase phase_ = JobPhase::jobs;
-    std::map<JobId, Known> jobs_;
+    KnownJobs jobs_;
     std::optional<JobId> current_{};  // where this node works, or last looked for work
     std::vector<JobClaim> stores_;
     std::optional<Hash256> create_claim_{};

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -55,6 +56,7 @@ public:
         auto& macro = macros_[news.macro];
         for (const auto& record : news.records) { macro.verdicts.add(record); }
         for (const auto& rejection : news.rejected) { take_back(macro, rejection); }
+        if (tells_all(news)) { macro.told_at = now; }
         if (news.epoch > 0) { renew_claim(news, now); }
         return std::nullopt;
     }
@@ -87,6 +89,9 @@ public:
     }
     /// The records and rejections of a MacroJob. @pre the plan has it.
     [[nodiscard]] auto verdicts(std::uint32_t macro) const -> const ResultSet& { return macros_[macro].verdicts; }
+    /// The last time of news that told all records and rejections of a MacroJob that are known here; none if there was
+    /// none. @pre the plan has the MacroJob.
+    [[nodiscard]] auto told_at(std::uint32_t macro) const -> std::optional<TimePoint> { return macros_[macro].told_at; }
     /// True if each MacroJob has a record. @complexity linear in the records.
     [[nodiscard]] auto ended() const -> bool {
         return std::all_of(macros_.begin(), macros_.end(),
@@ -126,6 +131,7 @@ private:
         ResultSet verdicts;                     // records and rejections; the queue has the results
         std::map<std::uint32_t, Hash256> done;  // by MicroJob
         std::uint32_t open = 0;
+        std::optional<TimePoint> told_at{};
     };
 
     template <class F>
@@ -137,6 +143,16 @@ private:
         return out;
     }
 
+    /// True if the news have each record and rejection of their MacroJob that is known here.
+    [[nodiscard]] auto tells_all(const job_message::MacroNews& news) const -> bool {
+        const auto& known = verdicts(news.macro);
+        const auto tells = [](const auto& told, const auto& all) {
+            auto digests = std::set<Hash256>{};
+            for (const auto& one : told) { digests.insert(one.digest); }
+            return std::all_of(all.begin(), all.end(), [&](const auto& one) { return digests.contains(one.first); });
+        };
+        return tells(news.records, known.records()) && tells(news.rejected, known.rejected());
+    }
     static auto take_back(Macro& macro, const Rejection& rejection) -> void {
         macro.verdicts.reject(rejection);
         std::erase_if(macro.done, [&](const auto& entry) { return entry.second == rejection.digest; });

@@ -1,7 +1,11 @@
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <compare>
+#include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -14,10 +18,19 @@
 
 namespace allot { inline namespace v0 {
 
-/// Id of a job, chosen by its poster.
+/// Id of a job, chosen by its poster (`job_id_of`).
 using JobId = Id<struct JobIdTag>;
 /// Id of a wallet, to which a result is paid.
 using WalletId = Id<struct WalletIdTag>;
+
+namespace detail {
+
+/// The first bytes of an id of `job_id_of`; no text begins so.
+inline constexpr auto job_id_mark = std::array<std::uint8_t, 4>{0xFF, 'J', 'O', 'B'};
+/// From there to the end such an id has the poster's number.
+inline constexpr std::size_t job_number_at = JobId::size - 8;
+
+}  // namespace detail
 
 /// Identifies a MicroJob of a job: the number of its MacroJob, and its number there.
 struct MicroKey {
@@ -85,6 +98,33 @@ public:
 private:
     Sha256 hash_;
 };
+
+/// Returns the id of a poster's job, for a plan that names its poster: a mark, the hash of the poster's id, and a
+/// number. No other member can make it, so no other plan takes the job's place. Give each job a higher number than
+/// those before, also after a restart: a lower one may be refused (`job_forgotten`). @complexity O(1).
+[[nodiscard]] inline auto job_id_of(const NodeId& poster, std::uint64_t number) -> JobId {
+    auto bytes = RecordHasher{"poster"}.id(poster).finish();
+    std::copy(detail::job_id_mark.begin(), detail::job_id_mark.end(), bytes.begin());
+    for (std::size_t i = bytes.size(); i-- > detail::job_number_at;) {
+        bytes[i] = static_cast<std::uint8_t>(number & 0xFFU);
+        number >>= 8U;
+    }
+    return JobId{bytes};
+}
+/// Returns the number in an id that `job_id_of` made; none for any other id. @complexity O(1).
+[[nodiscard]] inline auto job_number_of(const JobId& job) -> std::optional<std::uint64_t> {
+    const auto& bytes = job.bytes();
+    if (!std::equal(detail::job_id_mark.begin(), detail::job_id_mark.end(), bytes.begin())) { return std::nullopt; }
+    auto number = std::uint64_t{0};
+    for (std::size_t i = detail::job_number_at; i < bytes.size(); ++i) { number = (number << 8U) | bytes[i]; }
+    return number;
+}
+/// True if a plan with this poster may have this id: one of `job_id_of`, or any other id if the poster is null.
+/// @complexity O(1).
+[[nodiscard]] inline auto may_post(const NodeId& poster, const JobId& job) -> bool {
+    const auto number = job_number_of(job);
+    return poster.is_null() ? !number : number && job == job_id_of(poster, *number);
+}
 
 /// Returns the hash as 64 hex digits.
 [[nodiscard]] inline auto hex_of(const Hash256& value) -> std::string { return JobId{value}.hex(); }

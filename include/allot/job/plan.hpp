@@ -60,7 +60,8 @@ struct Slicing {
 
 /// The members that may give verdicts about a job. All null: each member may give all of them.
 struct JobAuthorities {
-    NodeId poster = NodeId::null();    ///< Signs the plan, and holds the seed. Null: the plan is not signed.
+    /// Signs the plan, holds the seed, and gives the job its id (`job_id_of`). Null: the plan is not signed.
+    NodeId poster = NodeId::null();
     NodeId referee = NodeId::null();   ///< Rejects results. Null: the poster does.
     NodeId contract = NodeId::null();  ///< Ends the job, and may reject results. Null: the last queue's owner ends it.
 
@@ -75,7 +76,7 @@ struct JobAuthorities {
 
 /// The poster's description of a job. The seed stays with the poster, because it tells which MicroJobs verify.
 struct JobSpec {
-    JobId job;
+    JobId job;  ///< `job_id_of(authorities.poster, number)`; any other id if the poster is null.
     Entropy seed{};
     Slicing slicing{};
     std::string code_uri{};
@@ -108,11 +109,12 @@ class JobPlan {
 public:
     /// Slices a job. The ids follow from the seed alone, so that each later holder of the seed can check them:
     /// H("macro" | job | seed | macro) and H("micro" | job | seed | macro | micro).
-    /// Errors: `job_invalid` and those of `Slicing::fault`.
+    /// Errors: `job_invalid`, `job_foreign` unless `may_post` the id, and those of `Slicing::fault`.
     /// @complexity linear in the number of MicroJobs.
     [[nodiscard]] static auto slice(const JobSpec& spec) -> Result<JobPlan, JobError> {
-        if (spec.job.is_null()) { return FailureOf<JobError>{JobError::job_invalid}; }
-        if (const auto fault = spec.slicing.fault()) { return FailureOf<JobError>{*fault}; }
+        if (const auto fault = fault_of(spec.job, spec.authorities, spec.slicing)) {
+            return FailureOf<JobError>{*fault};
+        }
         auto plan = JobPlan{spec};
         const auto derived = [&](std::string_view what, std::uint32_t macro) {
             auto hasher = RecordHasher{what};
@@ -133,8 +135,7 @@ public:
     [[nodiscard]] static auto from_parts(const JobId& job, const Slicing& slicing, std::string code_uri,
                                          std::string data_uri, std::vector<Hash256> macros, std::vector<Hash256> micros,
                                          const JobAuthorities& authorities = {}) -> Result<JobPlan, JobError> {
-        if (job.is_null()) { return FailureOf<JobError>{JobError::job_invalid}; }
-        if (const auto fault = slicing.fault()) { return FailureOf<JobError>{*fault}; }
+        if (const auto fault = fault_of(job, authorities, slicing)) { return FailureOf<JobError>{*fault}; }
         if (macros.size() != slicing.macro_count ||
             micros.size() != std::size_t{slicing.macro_count} * slicing.items()) {
             return FailureOf<JobError>{JobError::message_shape_wrong};
@@ -191,6 +192,11 @@ private:
         : job_{spec.job}, slicing_{spec.slicing}, code_uri_{spec.code_uri}, data_uri_{spec.data_uri},
           authorities_{spec.authorities} {}
 
+    [[nodiscard]] static auto fault_of(const JobId& job, const JobAuthorities& authorities, const Slicing& slicing)
+        -> std::optional<JobError> {
+        if (job.is_null()) { return JobError::job_invalid; }
+        return may_post(authorities.poster, job) ? slicing.fault() : std::optional{JobError::job_foreign};
+    }
     [[nodiscard]] auto digest_of_contents() const -> Hash256 {
         auto hasher = RecordHasher{"plan"};
         hasher.id(job_).text(code_uri_).text(data_uri_);

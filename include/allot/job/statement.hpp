@@ -7,6 +7,7 @@
 #include <type_traits>
 #include <variant>
 
+#include <allot/job/job_effects.hpp>
 #include <allot/job/job_error.hpp>
 #include <allot/job/job_message.hpp>
 #include <allot/job/signature.hpp>
@@ -124,14 +125,37 @@ auto for_each_statement(Message& message, const JobAuthorities& authorities, F&&
         message);
 }
 
-/// Signs a node's own statements in a message that it is about to send: `sign(digest)` returns its signature. Call it
-/// for each message in `JobEffects::sends`, unless all members trust each other.
+/// Signs a node's own statements in a message that it is about to send: `sign(digest)` returns its signature.
 /// @complexity linear in the message, and a signature for each own statement without one.
 template <class Sign>
 auto sign_own(JobMessage& message, const NodeId& self, const Sign& sign) -> void {
     for_each_statement(message, JobAuthorities{}, [&](auto& statement, const NodeId& author, const auto& digest) {
         if (author == self && statement.signature.empty()) { statement.signature = sign(digest()); }
     });
+}
+
+/// As above, for all that a node is about to say by these effects: to the other members, to the store, and, by events,
+/// to the escrow. Call it for each effects of a state machine, unless all members trust each other.
+/// @complexity as above, for the sum of all.
+template <class Sign>
+auto sign_own(JobEffects& effects, const NodeId& self, const Sign& sign) -> void {
+    const auto sign_one = [&](auto& statement, const NodeId& author) {
+        if (author == self && statement.signature.empty()) { statement.signature = sign(statement.digest); }
+    };
+    for (auto& send : effects.sends) { sign_own(send.message, self, sign); }
+    for (auto& write : effects.writes) { sign_one(write.record, write.record.node); }
+    for (auto& event : effects.events) {
+        std::visit(
+            [&](auto& e) {
+                if constexpr (requires { e.as; }) {
+                    for (auto& record : e.records) { sign_one(record, record.owner); }
+                    sign_one(e.as, e.as.owner);
+                } else if constexpr (requires { e.record; }) {
+                    sign_one(e.record, e.record.owner);
+                }
+            },
+            event);
+    }
 }
 
 /// Returns the first fault in the authors of a message from `sender` about a job: `author_wrong` if it names another

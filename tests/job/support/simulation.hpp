@@ -144,7 +144,7 @@ inline auto block_hash(std::uint64_t block) -> Hash256 { return allot::RecordHas
 class Simulation {
 public:
     Simulation(const Options& options, std::uint64_t seed)
-        : options_{options}, seed_{seed}, random_{seed}, spec_{allot::JobId{seed},
+        : options_{options}, seed_{seed}, random_{seed}, spec_{allot::job_id_of(node_id(0), seed),
                                                                allot::Entropy{seed},
                                                                options.slicing,
                                                                "code",
