@@ -7,6 +7,7 @@
 #include <fstream>
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 #include <fmt/core.h>
 
@@ -30,12 +31,13 @@ void write_file(const std::string& path, const std::string& content) {
 
 auto run(const simulate::Options& options) -> int {
     const auto trace = simulate::load_trace(options.data_folder, options.trace);
-    const auto scenario = simulate::make_scenario(trace, options);
+    auto scenario = simulate::make_scenario(trace, options);
     if (scenario.nodes.empty() || scenario.tasks.empty()) {
         throw std::runtime_error{"nothing to simulate: at this scale no node or no task is left"};
     }
     const auto style = simulate::Progress::choose(options.show_progress, options.hide_progress);
-    const auto results = simulate::simulate(trace, scenario, options, style);
+    const auto played = simulate::simulate(trace, std::move(scenario), options, style);
+    const auto& results = played.results;
     fmt::print("{}", simulate::to_text(results));
     if (!options.json.empty()) { write_file(options.json, simulate::to_json(results)); }
     if (!options.report.empty()) {

@@ -8,7 +8,7 @@
 
 #include <CLI/CLI.hpp>
 
-#include "world.hpp"
+#include "network.hpp"
 
 namespace simulate {
 namespace {

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace simulate {
 
@@ -12,6 +13,8 @@ struct Options {
     std::uint32_t hours = 96;         ///< Length of the arrivals, in hours of the simulated network.
     std::uint32_t load_percent = 75;  ///< Work offered, in percent of the work that all nodes can do.
     std::string preset = "crynux_single";
+    std::vector<std::string> settings{};  ///< Parameters, such as "qos.window=30".
+    std::uint32_t verdicts = 0;           ///< Good verdicts that nodes bring along when they join.
     std::string data_folder{};
     std::string trace{};                 ///< Another pod list; empty: the bundled one.
     std::string json{};                  ///< Path for the results as JSON; empty: none.
