@@ -95,6 +95,7 @@ void World::start(const allot::Lease& lease) {
 void World::end_lease(const allot::Lease& lease, allot::event::LeaseEnd how) {
     const auto node = node_index_.at(lease.node);
     ledger_.lease_ended(index_of(lease.task), node, how);
+    if (leases_[node] && leases_[node]->token == lease.token) { leases_[node].reset(); }  // a late node knows it, too
     if (how != allot::event::LeaseEnd::done) { finished_.erase(index_of(lease.task)); }
     if (attacker_ != nullptr && attacker_->is_own_node(node)) { attacker_->lease_ended(lease, how); }
 }

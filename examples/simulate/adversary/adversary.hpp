@@ -79,6 +79,7 @@ struct Means {
     std::uint32_t verdicts = 12;    ///< Good verdicts that each card's node brings along, as honest nodes do.
     std::vector<Order> orders{};    ///< By arrival. An honest owner submits them as they are.
     std::int64_t tick_ms = 0;       ///< Time between two calls of `tick`; 0: none.
+    std::string target{};           ///< A card whose honest nodes the attack aims at; their revenue is measured.
 };
 
 /// The network before the attacker joins, for choosing the means.
@@ -248,6 +249,8 @@ struct Recipe {
     std::function<std::unique_ptr<Adversary>(const Knobs&)> make{};
     /// The honest twin; the base class where it is left out.
     std::function<std::unique_ptr<Adversary>(const Knobs&)> make_twin{};
+    /// Other means whose honest use is told beside the gain, such as the same stake on one card. Optional.
+    std::function<Means(const Scene&, const Knobs&)> reference{};
     /// True for an owner whose gain is a lower price for the same service: price gain is measured.
     bool measures_price = false;
 };
