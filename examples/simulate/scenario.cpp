@@ -66,7 +66,9 @@ void add_nodes(Scenario& scenario, const Trace& trace, const Options& options) {
                 node.operator_id = machine.name + suffix;
                 node.id = fmt::format("{}:{}{}", machine.name, slot, suffix);
                 node.model = machine.model;
-                node.stake_milli = std::max(machine.stake_milli / machine.gpus, std::int64_t{1});
+                node.stake_milli = options.even_stakes
+                                       ? rule::even_stake_milli
+                                       : std::max(machine.stake_milli / machine.gpus, std::int64_t{1});
                 scenario.nodes.push_back(std::move(node));
             }
         }
@@ -149,6 +151,8 @@ void choose_copies(Scenario& scenario, const Trace& trace, const Options& option
     scenario.compression_milli = static_cast<std::uint64_t>(trace_seconds * 1'000'000 / scenario.arrivals_end_ms);
 }
 
+}  // namespace
+
 void assign_deciles(Scenario& scenario) {
     auto order = std::vector<std::uint32_t>(scenario.tasks.size());
     std::iota(order.begin(), order.end(), 0U);
@@ -159,8 +163,6 @@ void assign_deciles(Scenario& scenario) {
         scenario.tasks[order[i]].decile = static_cast<std::uint8_t>(i * 10 / order.size());
     }
 }
-
-}  // namespace
 
 auto make_scenario(const Trace& trace, const Options& options) -> Scenario {
     auto scenario = Scenario{};

@@ -82,6 +82,7 @@ inline constexpr auto group_size = std::uint32_t{3};
 inline constexpr auto adapter_permille = std::uint32_t{300};
 inline constexpr auto software_per_node = std::uint32_t{2};
 inline constexpr auto arrival_jitter_seconds = std::int64_t{3600};  ///< Of the trace.
+inline constexpr auto even_stake_milli = std::int64_t{50'000'000};
 inline constexpr auto owners = std::uint32_t{1'000};
 inline constexpr auto download_ms_min = std::int64_t{60'000};
 inline constexpr auto download_ms_span = std::uint64_t{240'001};  ///< One to five minutes.
@@ -97,6 +98,13 @@ inline constexpr auto base_names = std::array<std::string_view, 24>{
 inline constexpr auto adapter_names = std::array<std::string_view, 12>{
     "lora:detail", "lora:anime", "lora:pixel",  "lora:sketch",  "lora:film",     "lora:medical",
     "lora:legal",  "lora:code",  "lora:speech", "lora:product", "lora:interior", "lora:game"};
+
+/// One's own network and tasks from CSV files, as they are. `told` gets a sentence for each column that was derived.
+[[nodiscard]] auto load_scenario(const std::string& nodes, const std::string& tasks, const Trace& trace,
+                                 std::vector<std::string>& told) -> Scenario;
+
+/// Sorts the tasks into tenths by value.
+void assign_deciles(Scenario& scenario);
 
 [[nodiscard]] auto make_scenario(const Trace& trace, const Options& options) -> Scenario;
 

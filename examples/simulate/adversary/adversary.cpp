@@ -73,6 +73,7 @@ auto recipes() -> const std::vector<Recipe>& { return registry(); }
 
 Registration::Registration(Recipe recipe) {
     if (!recipe.make_twin) {
+        recipe.twin_is_honest = true;
         recipe.make_twin = [](const Knobs& knobs) -> std::unique_ptr<Adversary> {
             return std::make_unique<Adversary>(knobs);
         };

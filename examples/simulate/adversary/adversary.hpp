@@ -249,6 +249,7 @@ struct Recipe {
     std::function<std::unique_ptr<Adversary>(const Knobs&)> make{};
     /// The honest twin; the base class where it is left out.
     std::function<std::unique_ptr<Adversary>(const Knobs&)> make_twin{};
+    bool twin_is_honest = false;  ///< The twin is the base class, so that all adversaries of equal means share its runs.
     /// Other means whose honest use is told beside the gain, such as the same stake on one card. Optional.
     std::function<Means(const Scene&, const Knobs&)> reference{};
     /// True for an owner whose gain is a lower price for the same service: price gain is measured.
