@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
+#include <filesystem>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -68,7 +69,11 @@ void enter_world(Options& options, const std::string& name) {
 auto parse_options(int argc, char** argv) -> ParsedOptions {
     auto parsed = ParsedOptions{};
     auto& options = parsed.options;
-    options.data_folder = ALLOT_EXAMPLES_DATA;
+    // The sources' own tables while they are there, so that a program in its build folder needs no installation.
+    const auto installed = std::string{ALLOT_INSTALLED_DATA};
+    options.data_folder = installed.empty() || std::filesystem::exists(ALLOT_EXAMPLES_DATA "/README.md")
+                              ? ALLOT_EXAMPLES_DATA
+                              : installed;
     auto scale = std::string{"1"};
     auto is_short = false;
     auto as_is_given = false;
