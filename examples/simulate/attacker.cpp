@@ -6,6 +6,11 @@
 #include "hash.hpp"
 
 namespace simulate {
+namespace {
+
+constexpr auto disks_told = std::size_t{100};
+
+}  // namespace
 
 auto index_of(const allot::TaskId& id) -> std::uint32_t {
     auto number = std::uint32_t{0};
@@ -42,6 +47,10 @@ auto make_scene(const Scenario& scenario, const Options& options) -> Scene {
     for (const auto& node : scenario.nodes) {
         stakes.push_back(node.stake_milli);
         ++counts[node.model];
+        if (scene.disks.size() < disks_told) {
+            scene.disks.emplace_back();
+            for (const auto model : node.software) { scene.disks.back().push_back(scenario.software[model]); }
+        }
     }
     scene.stake_milli = median(std::move(stakes));
     auto order = std::vector<std::size_t>(counts.size());

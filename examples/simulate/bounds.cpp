@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cmath>
 #include <fstream>
 #include <sstream>
 
@@ -61,12 +60,6 @@ auto read_bounds(const std::string& path) -> std::vector<Bound> {
     }
     if (all.empty()) { throw InputError{path, 1, 1, "there is no bound in it"}; }
     return all;
-}
-
-auto verdict(const Measure& measure, double most, double sigmas) -> Verdict {
-    if (std::isinf(measure.value)) { return measure.value > most ? Verdict::failed : Verdict::passed; }
-    if (measure.value + sigmas * measure.error <= most) { return Verdict::passed; }
-    return measure.value - sigmas * measure.error > most ? Verdict::failed : Verdict::undecided;
 }
 
 }  // namespace simulate

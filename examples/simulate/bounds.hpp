@@ -21,12 +21,7 @@ struct Bound {
     double most = 0;
 };
 
-enum class Verdict : std::uint8_t { passed, failed, undecided };
-
 /// Reads a file of bounds. Throws `InputError` that names file, line and column.
 [[nodiscard]] auto read_bounds(const std::string& path) -> std::vector<Bound>;
-
-/// Passed if even `sigmas` standard errors more are within the bound, failed if so many less are not.
-[[nodiscard]] auto verdict(const Measure& measure, double most, double sigmas) -> Verdict;
 
 }  // namespace simulate

@@ -34,7 +34,9 @@ auto describe(const Means& means) -> std::string {
     const auto add = [&](std::string_view text) {
         for (const auto c : text) { sum = mix(sum ^ static_cast<unsigned char>(c)); }
     };
-    for (const auto& card : means.cards) { add(fmt::format("{} {} {};", card.gpu, card.vram, card.speed_milli)); }
+    for (const auto& card : means.cards) { 
+        add(fmt::format("{} {} {} {};", card.gpu, card.vram, card.speed_milli, fmt::join(card.models, "|")));
+    }
     for (const auto& order : means.orders) {
         add(fmt::format("{} {} {} {} {} {} {} {} {};", order.arrival_ms, order.run_ms, order.declared_ms, order.fee,
                         order.vram_min, fmt::join(order.gpus, "|"), fmt::join(order.models, "|"), order.owner,

@@ -118,6 +118,12 @@ auto ratio(const Parts& parts) -> Measure {
     });
 }
 
+auto verdict(const Measure& measure, double most, double sigmas) -> Verdict {
+    if (std::isinf(measure.value)) { return measure.value > most ? Verdict::failed : Verdict::passed; }
+    if (measure.value + sigmas * measure.error <= most) { return Verdict::passed; }
+    return measure.value - sigmas * measure.error > most ? Verdict::failed : Verdict::undecided;
+}
+
 auto measure(const std::vector<Pair>& pairs) -> std::map<std::string, Measure> {
     auto all = std::map<std::string, Measure>{};
     if (pairs.empty()) { return all; }

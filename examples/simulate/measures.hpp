@@ -57,6 +57,11 @@ inline constexpr double price_steps[] = {0.25, 0.5, 1, 2, 4, 8, 16, 32};  // NOL
 /// Sum of the first over sum of the second; infinite over zero, and 0 if both are 0.
 [[nodiscard]] auto ratio(const std::vector<std::pair<double, double>>& parts) -> Measure;
 
+enum class Verdict : std::uint8_t { passed, failed, undecided };
+
+/// Passed if even `sigmas` standard errors more are within the bound, failed if so many less are not.
+[[nodiscard]] auto verdict(const Measure& measure, double most, double sigmas) -> Verdict;
+
 /// All measures that apply, by name.
 [[nodiscard]] auto measure(const std::vector<Pair>& pairs) -> std::map<std::string, Measure>;
 

@@ -40,6 +40,9 @@ void Knobs::set(std::string_view name, double value) {
 auto equal_cards(const Scene& scene, std::int64_t count, std::int64_t stake_milli) -> Means {
     auto means = Means{};
     means.cards.assign(static_cast<std::size_t>(count), scene.card);
+    for (std::size_t i = 0; i < means.cards.size() && !scene.disks.empty(); ++i) {
+        means.cards[i].models = scene.disks[i % scene.disks.size()];
+    }
     means.stake_milli = stake_milli;
     return means;
 }
@@ -50,6 +53,7 @@ auto Adversary::spec_of(const Card& card, const std::string& id, std::string_vie
     spec.gpu = card.gpu;
     spec.vram = allot::Gibibytes{card.vram};
     spec.stake = allot::Amount{static_cast<std::uint64_t>(std::max(stake_milli, std::int64_t{1}))};
+    spec.models = card.models;
     spec.operator_id = allot::OperatorId{operator_id};
     return spec;
 }

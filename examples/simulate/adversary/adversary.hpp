@@ -57,6 +57,7 @@ struct Card {
     std::string gpu{};
     std::uint32_t vram = 0;             ///< GiB.
     std::uint32_t speed_milli = 1'000;  ///< Work done in a second, in thousandths of the estimate.
+    std::vector<std::string> models{};  ///< On its disk at the start.
 };
 
 /// A task that an owner of the attacker wants done, or pretends to want.
@@ -91,11 +92,12 @@ struct Scene {
     Card card{};                      ///< The commonest card, at ordinary speed.
     std::vector<Card> rarest_first{}; ///< Each kind of card once, fewest nodes first; `speed_milli` is 1,000.
     std::vector<std::uint32_t> counts{};  ///< Nodes of each of those.
+    std::vector<std::vector<std::string>> disks{};  ///< Models on the disks of some honest nodes.
     std::int64_t run_ms = 0;          ///< Mean run time of a task.
     std::int64_t fee_per_second = 0;  ///< Median of the tasks.
 };
 
-/// `count` of the commonest card, and a stake for all of them together.
+/// `count` of the commonest card, with disks as honest nodes have, and a stake for all of them together.
 [[nodiscard]] auto equal_cards(const Scene& scene, std::int64_t count, std::int64_t stake_milli) -> Means;
 
 /// A node of the attacker that holds a lease.
