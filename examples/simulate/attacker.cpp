@@ -111,13 +111,13 @@ void Attacker::leased(const allot::Lease& lease, std::uint32_t node, std::uint32
     const auto own = node - honest_nodes_;
     const auto& plan = scenario_->tasks[task];
     works_[own] = Work{.lease = lease,
-                   .node = own,
-                   .card = cards_[own],
-                   .run_ms = run_ms,
-                   .fee = plan.fee,
-                   .declared_ms = plan.declared_ms,
-                   .own_task = is_own_task(task),
-                   .endless = plan.endless};
+                       .node = own,
+                       .card = cards_[own],
+                       .run_ms = run_ms,
+                       .fee = plan.fee,
+                       .declared_ms = plan.declared_ms,
+                       .own_task = is_own_task(task),
+                       .endless = plan.endless};
     act(lease, adversary_->lease(*this, *works_[own]));
 }
 
@@ -154,8 +154,7 @@ void Attacker::update(allot::NodeUpdate change) {
 void Attacker::pause(const allot::NodeId& node) { acts_.emplace_back(act::Give{allot::command::Pause{node}}); }
 void Attacker::resume(const allot::NodeId& node) { acts_.emplace_back(act::Give{allot::command::Resume{node}}); }
 void Attacker::leave(const allot::NodeId& node) { acts_.emplace_back(act::Give{allot::command::Leave{node}}); }
-void Attacker::report_model(const allot::NodeId& node, allot::command::Report report,
-                            std::vector<std::string> models) {
+void Attacker::report_model(const allot::NodeId& node, allot::command::Report report, std::vector<std::string> models) {
     acts_.emplace_back(act::Give{allot::command::ReportModel{node, report, std::move(models)}});
 }
 void Attacker::act(const allot::Lease& lease, Deed deed) { acts_.emplace_back(act::Do{lease, deed}); }

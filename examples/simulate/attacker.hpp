@@ -45,7 +45,8 @@ struct Wake {
 
 using Act = std::variant<act::Join, act::Give, act::Do, act::Submit, act::Wake>;
 
-/// One adversary in one run: it tells the adversary what happens, and keeps its orders until the world carries them out.
+/// One adversary in one run: it tells the adversary what happens, and keeps its orders until the world carries them
+/// out.
 class Attacker final : public Hand {
 public:
     Attacker(std::unique_ptr<Adversary> adversary, Means means, Scene scene)
@@ -104,7 +105,7 @@ private:
     std::deque<Act> acts_{};
     std::map<allot::NodeId, std::uint32_t> own_{};  ///< Index among the own nodes.
     std::vector<std::uint32_t> cards_{};            ///< By own node.
-    std::vector<std::optional<Work>> works_{};                   ///< By own node: its last lease.
+    std::vector<std::optional<Work>> works_{};      ///< By own node: its last lease.
 };
 
 /// The network as an attacker sees it when it chooses its means.

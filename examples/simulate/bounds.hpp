@@ -8,8 +8,8 @@
 
 namespace simulate {
 
-/// A line of a file of bounds: `ROW PRESET WORLD LOAD MEASURE <= BOUND`, such as `5b hardened small 80 harm_share <= 2`.
-/// A preset stands there as it is: no parameter may be set in it. `#` begins a comment.
+/// A line of a file of bounds: `ROW PRESET WORLD LOAD MEASURE <= BOUND`, such as `5b hardened small 80 harm_share <=
+/// 2`. A preset stands there as it is: no parameter may be set in it. `#` begins a comment.
 struct Bound {
     std::string file{};
     std::size_t line = 0;

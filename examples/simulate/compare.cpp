@@ -74,9 +74,11 @@ auto check(const Trace& trace, const Options& options) -> int {
         const auto good = decided == Verdict::passed;
         failures += good ? 0 : 1;
         fmt::print("{:<9} {} {} {} {} {} = {} <= {:g}, {} seeds\n",
-                   good ? "passed" : decided == Verdict::failed ? "FAILED" : "UNDECIDED", bound.row, bound.preset,
-                   bound.world, bound.load_percent, bound.measure, shown(judged.measures.at(bound.measure)), bound.most,
-                   judged.seeds);
+                   good                         ? "passed"
+                   : decided == Verdict::failed ? "FAILED"
+                                                : "UNDECIDED",
+                   bound.row, bound.preset, bound.world, bound.load_percent, bound.measure,
+                   shown(judged.measures.at(bound.measure)), bound.most, judged.seeds);
         progress.update(++done, bound.row);
     }
     fmt::print("{} of {} bounds hold\n", bounds.size() - static_cast<std::size_t>(failures), bounds.size());

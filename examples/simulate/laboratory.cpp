@@ -34,7 +34,7 @@ auto describe(const Means& means) -> std::string {
     const auto add = [&](std::string_view text) {
         for (const auto c : text) { sum = mix(sum ^ static_cast<unsigned char>(c)); }
     };
-    for (const auto& card : means.cards) { 
+    for (const auto& card : means.cards) {
         add(fmt::format("{} {} {} {};", card.gpu, card.vram, card.speed_milli, fmt::join(card.models, "|")));
     }
     for (const auto& order : means.orders) {
@@ -138,9 +138,7 @@ auto Laboratory::pair_of(const Options& options, const Chosen& chosen, const Kno
         return play(options, scenario, whose + describe(with), &with, recipe.make_twin(knobs));
     };
     pair.honest = twin(means);
-    if (recipe.reference) {
-        pair.reference = twin(recipe.reference(scene, knobs));
-    }
+    if (recipe.reference) { pair.reference = twin(recipe.reference(scene, knobs)); }
     if (recipe.measures_price) {
         for (const auto step : price_steps) { pair.at_prices.push_back(twin(with_price(means, step))); }
     }
@@ -163,7 +161,8 @@ auto Laboratory::judge(const Contender& contender, const Chosen& chosen, std::ui
     for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
         pairs.push_back(pair_of(options_for(contender, load_percent, search_seeds + seed), chosen, knobs));
     }
-    return {chosen.recipe->name, chosen.row->row, chosen.row->what, contender.text, load_percent, seeds, measure(pairs)};
+    return {chosen.recipe->name, chosen.row->row, chosen.row->what, contender.text,
+            load_percent,        seeds,           measure(pairs)};
 }
 
 auto Laboratory::cost(const Contender& contender, const Contender& base, std::uint32_t load_percent,

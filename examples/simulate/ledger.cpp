@@ -42,8 +42,7 @@ auto share(std::uint64_t part, std::uint64_t whole) -> double {
 
 }  // namespace
 
-Ledger::Ledger(const Trace& trace, const Scenario& scenario, const Options& options)
-    : scenario_{scenario} {
+Ledger::Ledger(const Trace& trace, const Scenario& scenario, const Options& options) : scenario_{scenario} {
     results_.trace = trace.name;
     results_.preset = options.preset;
     results_.seed = options.seed;

@@ -33,7 +33,7 @@ struct TaskEntry {
 /// The ledger's entry for one node.
 struct NodeEntry {
     std::uint64_t work_seconds = 0;  ///< Work done, in estimated seconds.
-    std::uint32_t started = 0;  ///< Leases.
+    std::uint32_t started = 0;       ///< Leases.
     std::uint32_t done = 0;
     std::uint32_t failed = 0;
     std::uint32_t declined = 0;

@@ -32,7 +32,8 @@ auto harm_of(const Pair& pair) -> Harm {
         if (a < 0) {
             fees_lost += fee;
         } else {
-            harm.loss += static_cast<double>(a - b) * fee / static_cast<double>(std::max(pair.run_ms[i], std::int64_t{1}));
+            harm.loss +=
+                static_cast<double>(a - b) * fee / static_cast<double>(std::max(pair.run_ms[i], std::int64_t{1}));
         }
     }
     const auto earned_less = static_cast<double>(pair.honest.honest.earned - pair.attack.honest.earned);
@@ -43,7 +44,8 @@ auto harm_of(const Pair& pair) -> Harm {
 /// The revenue that the attacker gives up counts, and its fees count once: they are no part of that revenue.
 auto outlay_of(const Pair& pair) -> double {
     const auto given_up = std::max<std::int64_t>(0, pair.honest.own.earned - pair.attack.own.earned);
-    return static_cast<double>(pair.attack.own.to_others + pair.attack.own.forfeited + pair.attack.own.slashed + given_up);
+    return static_cast<double>(pair.attack.own.to_others + pair.attack.own.forfeited + pair.attack.own.slashed +
+                               given_up);
 }
 
 auto mean_sojourn(const std::vector<const Outcome*>& outcomes) -> double {
@@ -56,8 +58,8 @@ auto mean_sojourn(const std::vector<const Outcome*>& outcomes) -> double {
     return over(sum, count);
 }
 
-/// The price, in steps of the twin's, at which the twin's mean sojourn is the attacker's; between two steps on a line in
-/// logarithms. Outside the steps the nearest one.
+/// The price, in steps of the twin's, at which the twin's mean sojourn is the attacker's; between two steps on a line
+/// in logarithms. Outside the steps the nearest one.
 auto price_of_equal_service(const std::vector<Pair>& pairs, std::size_t skip) -> double {
     const auto sojourn = [&](const auto& of) {
         auto outcomes = std::vector<const Outcome*>{};
@@ -148,8 +150,9 @@ auto measure(const std::vector<Pair>& pairs) -> std::map<std::string, Measure> {
             return Both{harm.loss / share, harm.fees};
         });
         if (pairs.front().reference.own_cards > 0) {
-            add("told_gain",
-                [](const Pair& p) { return Both{number(p.attack.own.profit()), number(p.reference.own.profit())}; });
+            add("told_gain", [](const Pair& p) {
+                return Both{number(p.attack.own.profit()), number(p.reference.own.profit())};
+            });
         }
     }
     add("harm", [](const Pair& p) { return Both{harm_of(p).loss, harm_of(p).fees}; });
@@ -159,10 +162,13 @@ auto measure(const std::vector<Pair>& pairs) -> std::map<std::string, Measure> {
         all["phi"] = {0, harm.error};  // no outlay, but no loss either that could be told from noise
     }
     if (pairs.front().attack.target_nodes > 0) {
-        add("target", [](const Pair& p) { return Both{number(p.attack.target_earned), number(p.honest.target_earned)}; });
+        add("target", [](const Pair& p) {
+            return Both{number(p.attack.target_earned), number(p.honest.target_earned)};
+        });
     }
     if (!pairs.front().at_prices.empty()) {
-        all["price_gain"] = jackknife(pairs.size(), [&](std::size_t skip) { return price_of_equal_service(pairs, skip); });
+        all["price_gain"] =
+            jackknife(pairs.size(), [&](std::size_t skip) { return price_of_equal_service(pairs, skip); });
         add("own_sojourn_s", [](const Pair& p) {
             return Both{number(p.attack.own_sojourn_ms) / 1'000, number(p.attack.own_orders)};
         });
@@ -172,7 +178,9 @@ auto measure(const std::vector<Pair>& pairs) -> std::map<std::string, Measure> {
     }
     add("failed", [&](const Pair& p) { return Both{number(p.attack.failed), honest_tasks(p)}; });
     add("not_done", [&](const Pair& p) { return Both{not_done(p.attack), honest_tasks(p)}; });
-    add("added_not_done", [&](const Pair& p) { return Both{not_done(p.attack) - not_done(p.honest), honest_tasks(p)}; });
+    add("added_not_done", [&](const Pair& p) {
+        return Both{not_done(p.attack) - not_done(p.honest), honest_tasks(p)};
+    });
     add("exclusions", [](const Pair& p) { return Both{number(p.attack.honest_exclusions), 1}; });
     add("added_exclusions", [](const Pair& p) {
         return Both{number(p.attack.honest_exclusions - p.honest.honest_exclusions), 1};

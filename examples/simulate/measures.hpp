@@ -1,6 +1,7 @@
 #pragma once
 
-// Measures of attacks. A pair of runs has the attack (A) and the honest twin (B) with the same seed, arrivals and means.
+// Measures of attacks. A pair of runs has the attack (A) and the honest twin (B) with the same seed, arrivals and
+// means.
 //
 //     R            earned by the attacker's nodes - spent by its owners - forfeits - slashes; refunds never left it
 //     gain         sum of R in A / sum of R in B
@@ -42,10 +43,10 @@ struct Measure {
 struct Pair {
     Outcome attack{};
     Outcome honest{};
-    Outcome reference{};                    ///< Without means, if there are none to refer to.
-    std::vector<Outcome> at_prices{};       ///< The twin at the prices of `price_steps`; empty unless price counts.
-    std::vector<std::int64_t> fees{};       ///< By honest task.
-    std::vector<std::int64_t> run_ms{};     ///< By honest task.
+    Outcome reference{};                 ///< Without means, if there are none to refer to.
+    std::vector<Outcome> at_prices{};    ///< The twin at the prices of `price_steps`; empty unless price counts.
+    std::vector<std::int64_t> fees{};    ///< By honest task.
+    std::vector<std::int64_t> run_ms{};  ///< By honest task.
 };
 
 /// Multiples of the attacker's price at which the honest twin is tried.

@@ -21,8 +21,7 @@ using Verb = std::variant<allot::command::Join, allot::command::Update, allot::c
                           allot::command::Leave, allot::command::ReportModel, allot::command::Observe,
                           allot::command::Slash, allot::command::Submit, allot::command::Cancel,
                           allot::command::Complete, allot::command::Fail, allot::command::Decline,
-                          allot::command::Renew, allot::command::Score, allot::command::Advance,
-                          allot::command::Match>;
+                          allot::command::Renew, allot::command::Score, allot::command::Advance, allot::command::Match>;
 
 /// The QoS of a node; a part that a tracker does not have is zero.
 struct Quality {

@@ -49,7 +49,8 @@ public:
 
     auto apply(const Verb& verb, const allot::Moment& moment) -> allot::Events override {
         return std::visit(
-            [&](const auto& command) { return dispatcher_.apply(typename Dispatcher::Command{command}, moment); }, verb);
+            [&](const auto& command) { return dispatcher_.apply(typename Dispatcher::Command{command}, moment); },
+            verb);
     }
 
     void set(const std::vector<std::string>& settings) override {
@@ -122,19 +123,22 @@ private:
         each([&](auto& policy) {
             const auto type = type_of(policy);
             auto fields = allot::json_of(policy.parameters());
-            const auto named = policy_name == role_of(policy) || policy_name == type ||
-                               policy_name + "Parameters" == type;
+            const auto named =
+                policy_name == role_of(policy) || policy_name == type || policy_name + "Parameters" == type;
             if (found || !named || !fields.contains(name)) { return; }
             found = true;
             fields[name] = value_of(setting.substr(equals + 1));
-            const auto read = allot::read_json<typename std::remove_cvref_t<decltype(policy)>::Parameters>(fields.dump());
+            const auto read =
+                allot::read_json<typename std::remove_cvref_t<decltype(policy)>::Parameters>(fields.dump());
             if (!read) { throw std::invalid_argument{"--set " + setting + ": " + read.error().message()}; }
             if (const auto* fault = allot::detail::parameter_fault(*read)) {
                 throw std::invalid_argument{"--set " + setting + ": " + fault};
             }
             policy.configure(*read);
         });
-        if (!found) { throw std::invalid_argument{"--set " + setting + ": there is no such parameter; there are " + names()}; }
+        if (!found) {
+            throw std::invalid_argument{"--set " + setting + ": there is no such parameter; there are " + names()};
+        }
     }
     /// A number or true and false as such; anything else, such as 3/10, is a text.
     static auto value_of(const std::string& text) -> allot::Json {
@@ -143,9 +147,7 @@ private:
     }
     auto names() -> std::string {
         auto all = std::string{};
-        for (const auto& one : parameters()) {
-            all += (all.empty() ? "" : ", ") + one.role + "." + one.name;
-        }
+        for (const auto& one : parameters()) { all += (all.empty() ? "" : ", ") + one.role + "." + one.name; }
         return all;
     }
 

@@ -43,8 +43,8 @@ struct WorldSize {
     bool even_stakes;
 };
 /// About 310 and 1,000 nodes.
-constexpr auto worlds = std::array{WorldSize{"small", 50, 6, false}, WorldSize{"even", 50, 6, true},
-                                   WorldSize{"thousand", 161, 24, false}};
+constexpr auto worlds =
+    std::array{WorldSize{"small", 50, 6, false}, WorldSize{"even", 50, 6, true}, WorldSize{"thousand", 161, 24, false}};
 
 }  // namespace
 
@@ -108,7 +108,8 @@ auto parse_options(int argc, char** argv) -> ParsedOptions {
     app.add_flag("--parameters", options.tell_parameters, "print the preset's parameters, and play nothing");
     auto* const nodes = app.add_option("--nodes", options.nodes, "your own network: a row a node")->type_name("CSV");
     auto* const tasks = app.add_option("--tasks", options.tasks, "your own tasks: a row a task")->type_name("CSV");
-    auto* const as_is = app.add_flag("--as-is", as_is_given, "play --nodes and --tasks as they are: no scale, no copies, no noise");
+    auto* const as_is =
+        app.add_flag("--as-is", as_is_given, "play --nodes and --tasks as they are: no scale, no copies, no noise");
     nodes->needs(tasks)->needs(as_is);
     tasks->needs(nodes)->needs(as_is);
     as_is->needs(nodes);

@@ -27,16 +27,16 @@ struct Options {
     bool even_stakes = false;      ///< All nodes have one stake.
 
     // The laboratory of adversaries.
-    std::string compare{};         ///< Contenders, separated by commas; empty: no comparison.
+    std::string compare{};  ///< Contenders, separated by commas; empty: no comparison.
     std::string attack = "all";
-    std::string check{};           ///< A file of bounds to be checked; empty: none.
-    std::string runs{};            ///< Folder of played runs; empty: they are not kept.
+    std::string check{};  ///< A file of bounds to be checked; empty: none.
+    std::string runs{};   ///< Folder of played runs; empty: they are not kept.
     std::uint32_t seeds = 4;
     std::uint32_t seeds_max = 200;  ///< Where a bound is still undecided then, it has failed.
     double sigmas = 2;              ///< Standard errors by which a bound is judged.
 
-    bool expected_wait = false;          ///< Compare expected waits with actual ones.
-    bool show_progress = false;          ///< A bar even where standard error is no terminal.
+    bool expected_wait = false;  ///< Compare expected waits with actual ones.
+    bool show_progress = false;  ///< A bar even where standard error is no terminal.
     bool hide_progress = false;
 };
 

@@ -84,7 +84,8 @@ auto read_outcome(const std::string& text, const std::string& description) -> Ou
     const auto json = Json::parse(text);
     if (json.at("run").get<std::string>() != description) { throw std::runtime_error{"it is of another run"}; }
     auto outcome = Outcome{};
-    each_number(outcome, [&](const std::string& name, std::int64_t& number) { number = json.at(name).get<std::int64_t>(); });
+    each_number(outcome,
+                [&](const std::string& name, std::int64_t& number) { number = json.at(name).get<std::int64_t>(); });
     outcome.sojourn_ms = json.at("sojourn_ms").get<std::vector<std::int64_t>>();
     return outcome;
 }

@@ -36,7 +36,8 @@ RunFolder::RunFolder(std::string folder) : folder_{std::move(folder)} {
 
 auto RunFolder::get(const std::string& description, const std::function<Outcome()>& play) -> const Outcome& {
     const auto known = known_.find(description);
-    return known != known_.end() ? known->second : known_.emplace(description, find_or_play(description, play)).first->second;
+    return known != known_.end() ? known->second
+                                 : known_.emplace(description, find_or_play(description, play)).first->second;
 }
 
 auto RunFolder::find_or_play(const std::string& description, const std::function<Outcome()>& play) -> Outcome {

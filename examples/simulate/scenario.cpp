@@ -66,9 +66,8 @@ void add_nodes(Scenario& scenario, const Trace& trace, const Options& options) {
                 node.operator_id = machine.name + suffix;
                 node.id = fmt::format("{}:{}{}", machine.name, slot, suffix);
                 node.model = machine.model;
-                node.stake_milli = options.even_stakes
-                                       ? rule::even_stake_milli
-                                       : std::max(machine.stake_milli / machine.gpus, std::int64_t{1});
+                node.stake_milli = options.even_stakes ? rule::even_stake_milli
+                                                       : std::max(machine.stake_milli / machine.gpus, std::int64_t{1});
                 scenario.nodes.push_back(std::move(node));
             }
         }
@@ -128,7 +127,8 @@ void add_tasks(Scenario& scenario, const Trace& trace, const Options& options, s
             task.declared_ms = task.run_ms;
             task.fee = std::int64_t{task.fee_per_second} * source.run_seconds;
             choose_software(task, options.seed, number);
-            const auto grouped = gang_size == 1 && falls_in(hash(options.seed, Purpose::task_group, number), rule::grouped_permille);
+            const auto grouped =
+                gang_size == 1 && falls_in(hash(options.seed, Purpose::task_group, number), rule::grouped_permille);
             task.group = grouped ? ++scenario.groups : 0U;
             scenario.tasks.insert(scenario.tasks.end(), grouped ? rule::group_size : 1U, task);
         }

@@ -39,8 +39,8 @@ struct TaskPlan {
     std::uint32_t group = 0;     ///< Validation group, from 1; 0: none.
     std::uint8_t decile = 0;     ///< Of its value among all tasks; 0 is the cheapest tenth.
     bool endless = false;        ///< No node can finish it.
-    std::uint32_t want = 0;      ///< Number in `Scenario::wants`, from 1, if its wants are not those of its row; 0: none.
-    std::uint32_t owner = 0;     ///< Index in `Scenario::owners`.
+    std::uint32_t want = 0;   ///< Number in `Scenario::wants`, from 1, if its wants are not those of its row; 0: none.
+    std::uint32_t owner = 0;  ///< Index in `Scenario::owners`.
     std::int64_t fee = 0;
     std::int64_t run_ms = 0;       ///< True run time on a node of speed 1,000.
     std::int64_t declared_ms = 0;  ///< The estimate that the network is told.

@@ -17,7 +17,9 @@ auto quoted(const std::string& text) -> std::string {
 
 auto seconds(std::int64_t ms) -> std::string { return fmt::format("{}.{:03}", ms / 1000, ms % 1000); }
 
-auto joined(const std::vector<std::string>& names) -> std::string { return quoted(fmt::format("{}", fmt::join(names, "|"))); }
+auto joined(const std::vector<std::string>& names) -> std::string {
+    return quoted(fmt::format("{}", fmt::join(names, "|")));
+}
 
 }  // namespace
 

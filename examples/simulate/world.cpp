@@ -94,8 +94,8 @@ auto World::run(Progress& progress) -> Run {
 }
 
 auto World::next_arrival_ms() const -> std::optional<std::int64_t> {
-    const auto honest = next_task_ < honest_tasks_ ? std::optional{scenario_.tasks[next_task_].arrival_ms}
-                                                   : std::nullopt;
+    const auto honest =
+        next_task_ < honest_tasks_ ? std::optional{scenario_.tasks[next_task_].arrival_ms} : std::nullopt;
     const auto own = attacker_ != nullptr ? attacker_->next_order_ms() : std::nullopt;
     return honest && own ? std::optional{std::min(*honest, *own)} : honest ? honest : own;
 }
@@ -255,8 +255,8 @@ void World::happen() {
     if (what.kind == Kind::downloaded) {
         if (ledger_.node(what.node).present) {
             ++ledger_.results().models_downloaded;
-            apply(allot::command::ReportModel{scenario_.nodes[what.node].id, allot::command::Report::add,
-                                              {what.model}});
+            apply(
+                allot::command::ReportModel{scenario_.nodes[what.node].id, allot::command::Report::add, {what.model}});
         }
         return;
     }

@@ -1,8 +1,7 @@
 #include <allot/preset/crynux_trio.hpp>
 
-#include "../presets.hpp"
-
 #include "../play.hpp"
+#include "../presets.hpp"
 
 namespace replay {
 

@@ -47,8 +47,8 @@ auto equal_cards(const Scene& scene, std::int64_t count, std::int64_t stake_mill
     return means;
 }
 
-auto Adversary::spec_of(const Card& card, const std::string& id, std::string_view operator_id,
-                        std::int64_t stake_milli) -> allot::NodeSpec {
+auto Adversary::spec_of(const Card& card, const std::string& id, std::string_view operator_id, std::int64_t stake_milli)
+    -> allot::NodeSpec {
     auto spec = allot::NodeSpec{.id = id};
     spec.gpu = card.gpu;
     spec.vram = allot::Gibibytes{card.vram};

@@ -1,6 +1,7 @@
 #pragma once
 
-// The interface of adversaries. One file in this folder is one adversary; CMake finds it, and the file registers itself:
+// The interface of adversaries. One file in this folder is one adversary; CMake finds it, and the file registers
+// itself:
 //
 //     #include "adversary.hpp"
 //
@@ -63,24 +64,24 @@ struct Card {
 /// A task that an owner of the attacker wants done, or pretends to want.
 struct Order {
     std::int64_t arrival_ms = 0;
-    std::int64_t run_ms = 0;           ///< True run time on a card of speed 1,000.
-    std::int64_t declared_ms = 0;      ///< The estimate that the network is told.
-    std::int64_t fee = 0;              ///< For the whole task.
-    std::uint32_t vram_min = 0;        ///< GiB.
-    std::vector<std::string> gpus{};   ///< Accepted cards by name; empty: any.
+    std::int64_t run_ms = 0;          ///< True run time on a card of speed 1,000.
+    std::int64_t declared_ms = 0;     ///< The estimate that the network is told.
+    std::int64_t fee = 0;             ///< For the whole task.
+    std::uint32_t vram_min = 0;       ///< GiB.
+    std::vector<std::string> gpus{};  ///< Accepted cards by name; empty: any.
     std::vector<std::string> models{};
     std::string owner{};
-    bool endless = false;              ///< No honest node can finish it: its lease expires.
+    bool endless = false;  ///< No honest node can finish it: its lease expires.
 };
 
 /// What an attacker has, in both runs of a pair.
 struct Means {
     std::vector<Card> cards{};
-    std::int64_t stake_milli = 0;   ///< All its stake together.
-    std::uint32_t verdicts = 12;    ///< Good verdicts that each card's node brings along, as honest nodes do.
-    std::vector<Order> orders{};    ///< By arrival. An honest owner submits them as they are.
-    std::int64_t tick_ms = 0;       ///< Time between two calls of `tick`; 0: none.
-    std::string target{};           ///< A card whose honest nodes the attack aims at; their revenue is measured.
+    std::int64_t stake_milli = 0;  ///< All its stake together.
+    std::uint32_t verdicts = 12;   ///< Good verdicts that each card's node brings along, as honest nodes do.
+    std::vector<Order> orders{};   ///< By arrival. An honest owner submits them as they are.
+    std::int64_t tick_ms = 0;      ///< Time between two calls of `tick`; 0: none.
+    std::string target{};          ///< A card whose honest nodes the attack aims at; their revenue is measured.
 };
 
 /// The network before the attacker joins, for choosing the means.
@@ -88,13 +89,13 @@ struct Scene {
     std::uint64_t seed = 0;
     std::uint32_t honest_nodes = 0;
     std::int64_t arrivals_end_ms = 0;
-    std::int64_t stake_milli = 0;     ///< Median stake of a node.
-    Card card{};                      ///< The commonest card, at ordinary speed.
-    std::vector<Card> rarest_first{}; ///< Each kind of card once, fewest nodes first; `speed_milli` is 1,000.
+    std::int64_t stake_milli = 0;         ///< Median stake of a node.
+    Card card{};                          ///< The commonest card, at ordinary speed.
+    std::vector<Card> rarest_first{};     ///< Each kind of card once, fewest nodes first; `speed_milli` is 1,000.
     std::vector<std::uint32_t> counts{};  ///< Nodes of each of those.
     std::vector<std::vector<std::string>> disks{};  ///< Models on the disks of some honest nodes.
-    std::int64_t run_ms = 0;          ///< Mean run time of a task.
-    std::int64_t fee_per_second = 0;  ///< Median of the tasks.
+    std::int64_t run_ms = 0;                        ///< Mean run time of a task.
+    std::int64_t fee_per_second = 0;                ///< Median of the tasks.
 };
 
 /// `count` of the commonest card, with disks as honest nodes have, and a stake for all of them together.
@@ -103,9 +104,9 @@ struct Scene {
 /// A node of the attacker that holds a lease.
 struct Work {
     allot::Lease lease;
-    std::uint32_t node = 0;        ///< Index among the attacker's nodes, in order of their first `join`.
-    std::uint32_t card = 0;        ///< Index in `Means::cards`.
-    std::int64_t run_ms = 0;       ///< The time that its card needs alone.
+    std::uint32_t node = 0;   ///< Index among the attacker's nodes, in order of their first `join`.
+    std::uint32_t card = 0;   ///< Index in `Means::cards`.
+    std::int64_t run_ms = 0;  ///< The time that its card needs alone.
     std::int64_t fee = 0;
     std::int64_t declared_ms = 0;  ///< As the owner declared it.
     bool own_task = false;         ///< The owner is the attacker, too.
@@ -200,7 +201,8 @@ public:
     /// The start, when all honest nodes have joined. Honest: one node for each card.
     virtual void join(Hand& hand);
 
-    /// Just before an order of `Means::orders` is submitted. It may be changed, or left out by `false`. Honest: as it is.
+    /// Just before an order of `Means::orders` is submitted. It may be changed, or left out by `false`. Honest: as it
+    /// is.
     virtual auto submit(Hand& hand, Order& order) -> bool;
 
     /// An own node got a lease. Honest: the work, in its time; an endless task cannot be finished.
@@ -251,7 +253,8 @@ struct Recipe {
     std::function<std::unique_ptr<Adversary>(const Knobs&)> make{};
     /// The honest twin; the base class where it is left out.
     std::function<std::unique_ptr<Adversary>(const Knobs&)> make_twin{};
-    bool twin_is_honest = false;  ///< The twin is the base class, so that all adversaries of equal means share its runs.
+    bool twin_is_honest =
+        false;  ///< The twin is the base class, so that all adversaries of equal means share its runs.
     /// Other means whose honest use is told beside the gain, such as the same stake on one card. Optional.
     std::function<Means(const Scene&, const Knobs&)> reference{};
     /// True for an owner whose gain is a lower price for the same service: price gain is measured.

@@ -6,8 +6,7 @@
 
 #include "adversary.hpp"
 
-namespace simulate {
-namespace {
+namespace simulate { namespace {
 
 class BlackHole : public Adversary {
 public:
@@ -59,5 +58,4 @@ const auto registered = Registration{make_recipe<BlackHole>({
     .means = &means,
 })};
 
-}  // namespace
-}  // namespace simulate
+}}  // namespace simulate

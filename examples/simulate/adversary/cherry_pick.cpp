@@ -4,16 +4,15 @@
 
 #include "adversary.hpp"
 
-namespace simulate {
-namespace {
+namespace simulate { namespace {
 
 class CherryPick : public Adversary {
 public:
     using Adversary::Adversary;
 
     auto lease(Hand& hand, const Work& work) -> Deed override {
-        const auto price = static_cast<double>(work.fee) * 1'000 /
-                           static_cast<double>(std::max(work.declared_ms, std::int64_t{1}));
+        const auto price =
+            static_cast<double>(work.fee) * 1'000 / static_cast<double>(std::max(work.declared_ms, std::int64_t{1}));
         const auto least = knobs()["least"] * static_cast<double>(hand.scene().fee_per_second);
         return price < least ? Deed::decline() : Adversary::lease(hand, work);
     }
@@ -26,10 +25,10 @@ const auto registered = Registration{make_recipe<CherryPick>({
     .knobs = {{"cards", 10, 1, 200, "cards of the attacker"},
               {"least", 1.5, 0, 100, "lowest price that is taken, in medians of the network's tasks"}},
     .cases = {{"17", "all below 1.5 times the median price", {}}},
-    .means = [](const Scene& scene,
-                const Knobs& knobs) { return equal_cards(scene, knobs.whole("cards"),
-                                                         knobs.whole("cards") * scene.stake_milli); },
+    .means =
+        [](const Scene& scene, const Knobs& knobs) {
+            return equal_cards(scene, knobs.whole("cards"), knobs.whole("cards") * scene.stake_milli);
+        },
 })};
 
-}  // namespace
-}  // namespace simulate
+}}  // namespace simulate

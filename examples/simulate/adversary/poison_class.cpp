@@ -4,8 +4,7 @@
 
 #include "adversary.hpp"
 
-namespace simulate {
-namespace {
+namespace simulate { namespace {
 
 /// The orders of the means are all there is to it; the owners of the honest twin submit none of them.
 class Silent : public Adversary {
@@ -33,8 +32,8 @@ auto means(const Scene& scene, const Knobs& knobs) -> Means {
         order.arrival_ms = static_cast<std::int64_t>(time);
         order.run_ms = declared_ms;
         order.declared_ms = declared_ms;
-        order.fee = static_cast<std::int64_t>(static_cast<double>(scene.fee_per_second * declared_ms) / 1'000 *
-                                              knobs["price"]);
+        order.fee =
+            static_cast<std::int64_t>(static_cast<double>(scene.fee_per_second * declared_ms) / 1'000 * knobs["price"]);
         order.vram_min = 1;
         if (knobs.is("aimed")) { order.gpus = {means.target}; }
         order.owner = fmt::format("own-{}", number % knobs.whole("owners"));
@@ -63,5 +62,4 @@ auto recipe() -> Recipe {
 
 const auto registered = Registration{recipe()};
 
-}  // namespace
-}  // namespace simulate
+}}  // namespace simulate

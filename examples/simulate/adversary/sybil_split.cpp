@@ -4,8 +4,7 @@
 
 #include "adversary.hpp"
 
-namespace simulate {
-namespace {
+namespace simulate { namespace {
 
 /// Each card has a name, an operator and a part of the stake of its own.
 class SybilSplit : public Adversary {
@@ -33,7 +32,8 @@ const auto registered = Registration{make_recipe<SybilSplit>({
     .twin = "the same k cards and the same stake under one declared operator",
     .knobs = {{"cards", 16, 1, 200, "cards, and names"},
               {"stakes", 1, 1, 1'000, "the whole stake, in medians of a node's stake"},
-              {"stake_each", 0, 0, 1e12, "thousandths of a token for each card, in place of a part of the whole; 0: no"}},
+              {"stake_each", 0, 0, 1e12,
+               "thousandths of a token for each card, in place of a part of the whole; 0: no"}},
     .cases = {{"1d", "load 0.3: 16 cards share one stake", {}},
               {"1e", "the same at load 0.8", {}},
               {"1f", "the same at load 1.2", {}},
@@ -43,5 +43,4 @@ const auto registered = Registration{make_recipe<SybilSplit>({
     .reference = [](const Scene& scene, const Knobs& knobs) { return equal_cards(scene, 1, stake(scene, knobs)); },
 })};
 
-}  // namespace
-}  // namespace simulate
+}}  // namespace simulate

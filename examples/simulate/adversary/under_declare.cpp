@@ -5,16 +5,14 @@
 
 #include "adversary.hpp"
 
-namespace simulate {
-namespace {
+namespace simulate { namespace {
 
 class UnderDeclare : public Adversary {
 public:
     using Adversary::Adversary;
 
     auto submit(Hand&, Order& order) -> bool override {
-        order.declared_ms =
-            std::max(std::llround(static_cast<double>(order.declared_ms) * knobs()["times"]), 1LL);
+        order.declared_ms = std::max(std::llround(static_cast<double>(order.declared_ms) * knobs()["times"]), 1LL);
         return true;
     }
 };
@@ -22,8 +20,8 @@ public:
 auto means(const Scene& scene, const Knobs& knobs) -> Means {
     auto means = Means{};
     const auto run_ms = knobs.whole("run_ms");
-    const auto fee = std::llround(static_cast<double>(scene.fee_per_second) * static_cast<double>(run_ms) / 1'000 *
-                                  knobs["price"]);
+    const auto fee =
+        std::llround(static_cast<double>(scene.fee_per_second) * static_cast<double>(run_ms) / 1'000 * knobs["price"]);
     for (auto time = scene.arrivals_end_ms / 10; time < scene.arrivals_end_ms; time += knobs.whole("every_ms")) {
         auto order = Order{};
         order.arrival_ms = time;
@@ -54,5 +52,4 @@ const auto registered = Registration{make_recipe<UnderDeclare>({
     .measures_price = true,
 })};
 
-}  // namespace
-}  // namespace simulate
+}}  // namespace simulate
