@@ -10,12 +10,11 @@
 
 #include <CLI/CLI.hpp>
 
-#include <allot/allot.hpp>
 #include <allot/core/printable.hpp>
 
 #include "options.hpp"
 #include "output.hpp"
-#include "play.hpp"
+#include "presets.hpp"
 
 namespace {
 
@@ -24,8 +23,12 @@ struct Composition {
     const char* name;
     replay::Status (*run)(const replay::Options&, replay::Output&);
 };
-constexpr auto compositions =
-    std::array{Composition{"crynux_single", &replay::run<allot::Dispatcher<allot::preset::CrynuxSingle>>}};
+constexpr auto compositions = std::array{Composition{"crynux_single", &replay::run_crynux_single},
+                                         Composition{"crynux_trio", &replay::run_crynux_trio},
+                                         Composition{"crynux_contracts_1", &replay::run_crynux_contracts_1},
+                                         Composition{"crynux_contracts_2", &replay::run_crynux_contracts_2},
+                                         Composition{"crynux_relay_2026", &replay::run_crynux_relay_2026},
+                                         Composition{"hardened", &replay::run_hardened}};
 
 auto names() -> std::vector<std::string> {
     auto all = std::vector<std::string>{};
@@ -81,6 +84,8 @@ auto main(int argc, char** argv) -> int {
     app.add_option("--policies", options.policies, "whose rules hold")
         ->check(CLI::IsMember(names()))
         ->capture_default_str();
+    app.add_option("--stake-cap", options.stake_cap, "stake of a large honest node, for --policies hardened")
+        ->type_name("AMOUNT");
     app.footer("Ends with 0 when all is well, 1 when two logs differ, 2 when something is wrong with the input.");
     try {
         app.parse(argc, argv);

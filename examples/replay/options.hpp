@@ -22,6 +22,7 @@ struct Options {
     bool reply = false;  ///< One line for each command, with all its events.
     bool quiet = false;  ///< Print only the last line.
     std::string policies = "crynux_single";
+    std::string stake_cap{};  ///< Of the preset `hardened`, which has no default.
 };
 
 /// Exit statuses of the program.

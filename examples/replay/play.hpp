@@ -26,6 +26,8 @@ class Player {
 public:
     using Entry = allot::LogEntry<typename Dispatcher::Command>;
 
+    explicit Player(Dispatcher dispatcher) : dispatcher_{std::move(dispatcher)} {}
+
     auto apply(const Entry& entry) -> allot::Events {
         auto events = dispatcher_.apply(entry.command, entry.moment);
         hash_.add(events);
@@ -50,7 +52,7 @@ public:
 private:
     static auto hex(const allot::Hash256& hash) -> std::string { return allot::Id<struct HashTag>{hash}.hex(); }
 
-    Dispatcher dispatcher_{};
+    Dispatcher dispatcher_;
     allot::EventHash hash_{};
     std::uint64_t position_ = 0;
     std::uint64_t count_ = 0;
@@ -81,10 +83,10 @@ template <class Command>
 
 /// Plays a log and writes the events.
 template <class Dispatcher>
-auto play(const Options& options, Output& output) -> Status {
+auto play(const Options& options, Output& output, Dispatcher dispatcher) -> Status {
     const auto subject = options.explain.empty() ? std::nullopt : std::optional{subject_from(options.explain)};
     auto input = LogInput<typename Dispatcher::Command>{options.log, options.from};
-    auto player = Player<Dispatcher>{};
+    auto player = Player<Dispatcher>{std::move(dispatcher)};
     while (const auto entry = next_until(input, options)) {
         const auto position = input.position() - 1;
         const auto events = player.apply(*entry);
@@ -121,12 +123,12 @@ auto convert(const Options& options, Output& output) -> Status {
 
 /// Plays two logs. Reports the first command in which they differ, and the first events that show it.
 template <class Dispatcher>
-auto compare(const Options& options, Output& output) -> Status {
+auto compare(const Options& options, Output& output, Dispatcher dispatcher) -> Status {
     using Command = typename Dispatcher::Command;
     using Entry = std::optional<allot::LogEntry<Command>>;
     auto input = LogInput<Command>{options.log, options.from};
     auto other_input = LogInput<Command>{options.compare_with, options.from};
-    auto player = Player<Dispatcher>{};
+    auto player = Player<Dispatcher>{std::move(dispatcher)};
     auto position = std::uint64_t{0};
     auto first = Entry{};
     auto second = Entry{};
@@ -165,12 +167,12 @@ auto compare(const Options& options, Output& output) -> Status {
     return logs_differ;
 }
 
-/// Does what the command line requests.
+/// Does what the command line requests, with a network that has no records yet.
 template <class Dispatcher>
-auto run(const Options& options, Output& output) -> Status {
-    const auto status = !options.compare_with.empty() ? compare<Dispatcher>(options, output)
+auto run(const Options& options, Output& output, Dispatcher dispatcher) -> Status {
+    const auto status = !options.compare_with.empty() ? compare(options, output, std::move(dispatcher))
                         : options.to                  ? convert<Dispatcher>(options, output)
-                                                      : play<Dispatcher>(options, output);
+                                                      : play(options, output, std::move(dispatcher));
     output.flush();
     return status;
 }

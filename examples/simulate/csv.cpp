@@ -58,12 +58,16 @@ auto split(const std::string& file, std::size_t line, std::string_view text) -> 
 }
 
 /// Returns the index in the header of each requested column.
-auto find_columns(const std::string& file, const std::vector<Field>& header, const std::vector<std::string>& columns)
-    -> std::vector<std::size_t> {
+auto find_columns(const std::string& file, const std::vector<Field>& header, const std::vector<std::string>& columns,
+                  std::size_t needed) -> std::vector<std::size_t> {
     auto places = std::vector<std::size_t>{};
     for (const auto& column : columns) {
         const auto named = [&](const Field& field) { return field.text == column; };
         const auto found = std::find_if(header.begin(), header.end(), named);
+        if (found == header.end() && places.size() >= needed) {
+            places.push_back(header.size());
+            continue;
+        }
         if (found == header.end()) {
             throw InputError{file, 1, 1, fmt::format("the header has no column \"{}\"", column)};
         }
@@ -121,7 +125,10 @@ auto Row::thousandths(std::size_t index) const -> std::int64_t {
     return value;
 }
 
-Table::Table(std::string path, const std::vector<std::string>& columns) : path_{std::move(path)} {
+Table::Table(std::string path, const std::vector<std::string>& columns, const std::vector<std::string>& optional)
+    : path_{std::move(path)} {
+    auto all = columns;
+    all.insert(all.end(), optional.begin(), optional.end());
     const auto content = read_whole_file(path_);
     auto places = std::vector<std::size_t>{};
     auto width = std::size_t{0};
@@ -133,8 +140,9 @@ Table::Table(std::string path, const std::vector<std::string>& columns) : path_{
         at = end + 1;
         auto fields = split(path_, ++line, text);
         if (line == 1) {
-            places = find_columns(path_, fields, columns);
+            places = find_columns(path_, fields, all, columns.size());
             width = fields.size();
+            for (const auto place : places) { present_.push_back(place < width); }
             continue;
         }
         if (fields.size() != width) {
@@ -143,7 +151,7 @@ Table::Table(std::string path, const std::vector<std::string>& columns) : path_{
                              fmt::format("the header has {} fields, this line has {}", width, fields.size())};
         }
         auto wanted = std::vector<Field>{};
-        for (const auto place : places) { wanted.push_back(fields[place]); }
+        for (const auto place : places) { wanted.push_back(place < width ? fields[place] : Field{}); }
         rows_.emplace_back(path_, line, std::move(wanted));
     }
     if (rows_.empty()) {

@@ -49,16 +49,20 @@ private:
 class Table {
 public:
     /// Reads `path` and finds `columns` in its header, in any order. Throws `InputError`.
-    Table(std::string path, const std::vector<std::string>& columns);
+    /// A row has no text in an `optional` column that the header lacks; `has` tells which.
+    Table(std::string path, const std::vector<std::string>& columns, const std::vector<std::string>& optional = {});
     Table(const Table&) = delete;
     auto operator=(const Table&) -> Table& = delete;
 
     /// Rows; field indices are those of the requested columns.
     [[nodiscard]] auto rows() const -> const std::vector<Row>& { return rows_; }
+    /// True if the header has this optional column; its index in a row is behind those of the needed ones.
+    [[nodiscard]] auto has(std::size_t index) const -> bool { return present_.at(index); }
 
 private:
     std::string path_;
     std::vector<Row> rows_{};
+    std::vector<bool> present_{};
 };
 
 }  // namespace simulate

@@ -28,6 +28,8 @@ enum class Purpose : std::uint64_t {
     run_stalls,
     run_fails,
     entropy,
+    task_owner,
+    adversary,
 };
 
 /// Returns the number for (seed, purpose, subject). It depends on nothing else, so the order of calls does not matter.

@@ -42,8 +42,7 @@ auto share(std::uint64_t part, std::uint64_t whole) -> double {
 
 }  // namespace
 
-Ledger::Ledger(const Trace& trace, const Scenario& scenario, const Options& options)
-    : trace_{trace}, scenario_{scenario}, tasks_(scenario.tasks.size()), nodes_(scenario.nodes.size()) {
+Ledger::Ledger(const Trace& trace, const Scenario& scenario, const Options& options) : scenario_{scenario} {
     results_.trace = trace.name;
     results_.preset = options.preset;
     results_.seed = options.seed;
@@ -59,10 +58,16 @@ Ledger::Ledger(const Trace& trace, const Scenario& scenario, const Options& opti
     early_.until_ms = scenario.arrivals_end_ms / early_part;
     late_.from_ms = scenario.arrivals_end_ms - scenario.arrivals_end_ms / late_part;
     late_.until_ms = scenario.arrivals_end_ms;
-    auto stake_max = std::int64_t{1};
-    for (const auto& node : scenario.nodes) { stake_max = std::max(stake_max, node.stake_milli); }
-    for (const auto& node : scenario.nodes) {
-        stake_weights_.push_back(stake_weight(node.stake_milli, stake_max));
+    for (const auto& node : scenario.nodes) { stake_max_ = std::max(stake_max_, node.stake_milli); }
+    grow();
+}
+
+void Ledger::grow() {
+    tasks_.resize(scenario_.tasks.size());
+    nodes_.resize(scenario_.nodes.size());
+    while (stake_weights_.size() < nodes_.size()) {
+        const auto& node = scenario_.nodes[stake_weights_.size()];
+        stake_weights_.push_back(stake_weight(std::min(node.stake_milli, stake_max_), stake_max_));
         free_weights_[static_cast<std::size_t>(node.kind)] += stake_weights_.back();
     }
 }
@@ -87,6 +92,7 @@ void Ledger::excluded(std::uint32_t node, bool is_excluded) {
     auto& entry = nodes_[node];
     if (is_excluded && !entry.excluded) {
         ++results_.exclusions;
+        ++entry.exclusions;
         ++excluded_;
     } else if (!is_excluded && entry.excluded) {
         --excluded_;
@@ -107,8 +113,12 @@ void Ledger::queued(std::uint32_t task) {
 void Ledger::started(std::uint32_t task, std::uint32_t node, std::int64_t now_ms) {
     auto& entry = tasks_[task];
     queued_ -= std::exchange(entry.queued, false) ? 1U : 0U;
-    entry.started_ms = now_ms;
+    if (entry.started_ms < 0) {
+        entry.started_ms = now_ms;
+        ++results_.started;
+    }
     entry.node = node;
+    ++entry.attempts;
     for (auto* const window : {&early_, &late_}) {
         if (window->contains(now_ms) && now_ms == scenario_.tasks[task].arrival_ms) {
             note_draw(*window, kind_of(node));
@@ -116,7 +126,6 @@ void Ledger::started(std::uint32_t task, std::uint32_t node, std::int64_t now_ms
     }
     ++busy_;
     free_weights_[kind_of(node)] -= stake_weights_[node];
-    ++results_.started;
 
     auto& runner = nodes_[node];
     const auto& plan = scenario_.nodes[node];
@@ -131,35 +140,40 @@ void Ledger::note_draw(Window& window, std::size_t kind_drawn) const {
     for (std::size_t kind = 0; kind < kind_count; ++kind) { window.expected[kind] += share(free_weights_[kind], all); }
 }
 
+void Ledger::lease_ended(std::uint32_t task, std::uint32_t node, allot::event::LeaseEnd how) {
+    using allot::event::LeaseEnd;
+    --busy_;
+    free_weights_[kind_of(node)] += stake_weights_[node];
+    auto& runner = nodes_[node];
+    const auto& plan = scenario_.nodes[node];
+    if (how == LeaseEnd::done) {
+        ++runner.done;
+        runner.work_seconds += static_cast<std::uint64_t>(scenario_.tasks[task].run_ms / 1000);
+    } else if (how == LeaseEnd::timed_out) {
+        ++runner.timed_out;
+        runner.after_vanishing += plan.vanishes_at_ms >= 0 && tasks_[task].started_ms < plan.vanishes_at_ms ? 1U : 0U;
+    } else if (how == LeaseEnd::failed) {
+        ++runner.failed;
+    } else if (how == LeaseEnd::declined) {
+        ++runner.declined;
+    }
+}
+
 void Ledger::ended(std::uint32_t task, End end, std::int64_t now_ms) {
     auto& entry = tasks_[task];
     if (entry.end != End::open) { throw std::logic_error{fmt::format("task {} ended twice", task)}; }
-    const auto ran = end == End::done || end == End::failed || end == End::timed_out_running;
     queued_ -= std::exchange(entry.queued, false) ? 1U : 0U;
-    if (ran || (end == End::cancelled && entry.started_ms >= 0)) {
-        --busy_;
-        free_weights_[kind_of(entry.node)] += stake_weights_[entry.node];
-    }
     --open_;
     entry.end = end;
     entry.ended_ms = now_ms;
-    auto& runner = nodes_[entry.node];
     switch (end) {
-        case End::done:
-            ++results_.done;
-            runner.work_seconds += static_cast<std::uint64_t>(trace_.tasks[scenario_.tasks[task].row].run_seconds);
-            break;
-        case End::timed_out_running: {
-            ++results_.timed_out_running;
-            ++runner.timed_out;
-            const auto vanished_at = scenario_.nodes[entry.node].vanishes_at_ms;
-            runner.after_vanishing += vanished_at >= 0 && entry.started_ms < vanished_at ? 1U : 0U;
-            break;
-        }
+        case End::done: ++results_.done; break;
+        case End::timed_out_running: ++results_.timed_out_running; break;
         case End::failed: ++results_.failed; break;
         case End::evicted: ++results_.evicted; break;
         case End::cancelled: ++results_.cancelled; break;
         case End::timed_out_queued: ++results_.timed_out_queued; break;
+        case End::refused:
         case End::open: break;
     }
 }

@@ -2,7 +2,11 @@
 
 #include <array>
 #include <cstdint>
+#include <string_view>
+#include <utility>
 #include <vector>
+
+#include <allot/core/event.hpp>
 
 #include "options.hpp"
 #include "results.hpp"
@@ -12,13 +16,16 @@
 namespace simulate {
 
 /// How one task ended.
-enum class End : std::uint8_t { open, done, failed, evicted, cancelled, timed_out_queued, timed_out_running };
+enum class End : std::uint8_t { open, done, failed, evicted, cancelled, timed_out_queued, timed_out_running, refused };
+inline constexpr auto end_names = std::array<std::string_view, 8>{
+    "open", "done", "failed", "evicted", "cancelled", "timed out queued", "timed out running", "refused"};
 
 /// The ledger's entry for one task.
 struct TaskEntry {
-    std::int64_t started_ms = -1;  ///< Negative: never.
+    std::int64_t started_ms = -1;  ///< First start. Negative: never.
     std::int64_t ended_ms = 0;
-    std::uint32_t node = 0;  ///< Node that ran it; meaningful when started.
+    std::uint32_t node = 0;      ///< Node that ran it last; meaningful when started.
+    std::uint32_t attempts = 0;  ///< Leases.
     End end = End::open;
     bool queued = false;
 };
@@ -26,8 +33,12 @@ struct TaskEntry {
 /// The ledger's entry for one node.
 struct NodeEntry {
     std::uint64_t work_seconds = 0;  ///< Work done, in estimated seconds.
-    std::uint32_t started = 0;
+    std::uint32_t started = 0;       ///< Leases.
+    std::uint32_t done = 0;
+    std::uint32_t failed = 0;
+    std::uint32_t declined = 0;
     std::uint32_t timed_out = 0;
+    std::uint32_t exclusions = 0;
     std::uint32_t after_vanishing = 0;  ///< Tasks given to it after it vanished, or held by it then.
     bool present = false;
     bool excluded = false;
@@ -49,6 +60,9 @@ class Ledger {
 public:
     Ledger(const Trace& trace, const Scenario& scenario, const Options& options);
 
+    /// A node or a task was added to the scenario.
+    void grow();
+
     void joined(std::uint32_t node);
     void removed(std::uint32_t node, bool kicked_out);
     void excluded(std::uint32_t node, bool is_excluded);
@@ -56,6 +70,8 @@ public:
     void submitted(std::uint32_t task);
     void queued(std::uint32_t task);
     void started(std::uint32_t task, std::uint32_t node, std::int64_t now_ms);
+    /// A lease ended: the node is free.
+    void lease_ended(std::uint32_t task, std::uint32_t node, allot::event::LeaseEnd how);
     void ended(std::uint32_t task, End end, std::int64_t now_ms);
 
     /// Advances the time, in ms; the state so far lasted until now.
@@ -75,6 +91,10 @@ public:
     /// Completes the records and returns the results.
     [[nodiscard]] auto close(std::int64_t now_ms) -> Results;
 
+    /// The records of all tasks and nodes, to be taken after `close`.
+    [[nodiscard]] auto take_tasks() -> std::vector<TaskEntry> { return std::move(tasks_); }
+    [[nodiscard]] auto take_nodes() -> std::vector<NodeEntry> { return std::move(nodes_); }
+
 private:
     void note_draw(Window& window, std::size_t kind_drawn) const;
     [[nodiscard]] auto kind_of(std::uint32_t node) const -> std::size_t;
@@ -84,7 +104,6 @@ private:
     void summarise_windows();
     void summarise_vanished();
 
-    const Trace& trace_;
     const Scenario& scenario_;
     std::vector<TaskEntry> tasks_;
     std::vector<NodeEntry> nodes_;
@@ -93,6 +112,7 @@ private:
     std::uint64_t queued_ = 0;
     /// By node: its weight if all scores were those of a new node.
     std::vector<std::uint64_t> stake_weights_;
+    std::int64_t stake_max_ = 1;
     /// By kind: sum of those of nodes without a task, removed nodes included.
     std::array<std::uint64_t, kind_count> free_weights_{};
     std::uint64_t busy_ = 0;

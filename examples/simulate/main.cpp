@@ -7,15 +7,20 @@
 #include <fstream>
 #include <stdexcept>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include <fmt/core.h>
 
+#include "compare.hpp"
 #include "csv.hpp"
+#include "network.hpp"
 #include "options.hpp"
 #include "progress.hpp"
 #include "report.hpp"
 #include "scenario.hpp"
 #include "summary.hpp"
+#include "tables.hpp"
 #include "trace.hpp"
 #include "world.hpp"
 
@@ -28,16 +33,36 @@ void write_file(const std::string& path, const std::string& content) {
     if (!stream) { throw std::runtime_error{path + ": cannot be written"}; }
 }
 
+auto tell_parameters(const simulate::Options& options) -> int {
+    const auto network = simulate::find_preset(options.preset).open(1U);
+    network->set(options.settings);
+    for (const auto& one : network->parameters()) { fmt::print("{}.{}={}\n", one.role, one.name, one.value); }
+    return EXIT_SUCCESS;
+}
+
+auto scenario_of(const simulate::Trace& trace, const simulate::Options& options) -> simulate::Scenario {
+    if (options.nodes.empty()) { return simulate::make_scenario(trace, options); }
+    auto told = std::vector<std::string>{};
+    auto scenario = simulate::load_scenario(options.nodes, options.tasks, trace, told);
+    for (const auto& rule : told) { fmt::print("Derived         {}\n", rule); }
+    return scenario;
+}
+
 auto run(const simulate::Options& options) -> int {
+    if (options.tell_parameters) { return tell_parameters(options); }
     const auto trace = simulate::load_trace(options.data_folder, options.trace);
-    const auto scenario = simulate::make_scenario(trace, options);
+    if (!options.compare.empty() || !options.check.empty()) { return simulate::compare(trace, options); }
+    auto scenario = scenario_of(trace, options);
     if (scenario.nodes.empty() || scenario.tasks.empty()) {
         throw std::runtime_error{"nothing to simulate: at this scale no node or no task is left"};
     }
     const auto style = simulate::Progress::choose(options.show_progress, options.hide_progress);
-    const auto results = simulate::simulate(trace, scenario, options, style);
+    const auto played = simulate::simulate(trace, std::move(scenario), options, style);
+    const auto& results = played.results;
     fmt::print("{}", simulate::to_text(results));
     if (!options.json.empty()) { write_file(options.json, simulate::to_json(results)); }
+    if (!options.tasks_out.empty()) { write_file(options.tasks_out, simulate::tasks_csv(played)); }
+    if (!options.nodes_out.empty()) { write_file(options.nodes_out, simulate::nodes_csv(played)); }
     if (!options.report.empty()) {
         write_file(options.report, simulate::to_html(results));
         fmt::print("\nReport          {}\n", std::filesystem::absolute(options.report).string());

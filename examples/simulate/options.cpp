@@ -1,14 +1,17 @@
 #include "options.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstdio>
+#include <filesystem>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include <CLI/CLI.hpp>
 
-#include "world.hpp"
+#include "network.hpp"
 
 namespace simulate {
 namespace {
@@ -33,14 +36,47 @@ auto parse_scale(std::string_view text) -> std::uint32_t {
     return value <= scale_milli_max ? static_cast<std::uint32_t>(value) : 0;
 }
 
+struct WorldSize {
+    const char* name;
+    std::uint32_t scale_milli;
+    std::uint32_t hours;
+    bool even_stakes;
+};
+/// About 310 and 1,000 nodes.
+constexpr auto worlds =
+    std::array{WorldSize{"small", 50, 6, false}, WorldSize{"even", 50, 6, true}, WorldSize{"thousand", 161, 24, false}};
+
 }  // namespace
+
+auto world_names() -> std::vector<std::string> {
+    auto names = std::vector<std::string>{};
+    for (const auto& world : worlds) { names.emplace_back(world.name); }
+    return names;
+}
+
+void enter_world(Options& options, const std::string& name) {
+    for (const auto& world : worlds) {
+        if (name != world.name) { continue; }
+        options.scale_milli = world.scale_milli;
+        options.hours = world.hours;
+        options.even_stakes = world.even_stakes;
+        options.verdicts = 12;  // so that honest nodes are known, as in a network that has run for a while
+        return;
+    }
+    throw std::invalid_argument{"no world is called " + name};
+}
 
 auto parse_options(int argc, char** argv) -> ParsedOptions {
     auto parsed = ParsedOptions{};
     auto& options = parsed.options;
-    options.data_folder = ALLOT_EXAMPLES_DATA;
+    // The sources' own tables while they are there, so that a program in its build folder needs no installation.
+    const auto installed = std::string{ALLOT_INSTALLED_DATA};
+    options.data_folder = installed.empty() || std::filesystem::exists(ALLOT_EXAMPLES_DATA "/README.md")
+                              ? ALLOT_EXAMPLES_DATA
+                              : installed;
     auto scale = std::string{"1"};
     auto is_short = false;
+    auto as_is_given = false;
 
     auto app = CLI::App{"Plays a real GPU cluster trace against a dispatcher and writes a report."};
     const auto check_scale = [](const std::string& text) {
@@ -65,12 +101,54 @@ auto parse_options(int argc, char** argv) -> ParsedOptions {
     app.add_option("--preset", options.preset, "policies of the dispatcher")
         ->check(CLI::IsMember(preset_names()))
         ->capture_default_str();
+    app.add_option("--set", options.settings,
+                   "a parameter of the preset, such as qos.window=30; may be repeated. --parameters lists them")
+        ->type_name("POLICY.NAME=VALUE")
+        ->allow_extra_args(false);
+    app.add_flag("--parameters", options.tell_parameters, "print the preset's parameters, and play nothing");
+    auto* const nodes = app.add_option("--nodes", options.nodes, "your own network: a row a node")->type_name("CSV");
+    auto* const tasks = app.add_option("--tasks", options.tasks, "your own tasks: a row a task")->type_name("CSV");
+    auto* const as_is =
+        app.add_flag("--as-is", as_is_given, "play --nodes and --tasks as they are: no scale, no copies, no noise");
+    nodes->needs(tasks)->needs(as_is);
+    tasks->needs(nodes)->needs(as_is);
+    as_is->needs(nodes);
+    app.add_option("--tasks-out", options.tasks_out, "where to write a row a task as CSV")->type_name("FILE");
+    app.add_option("--nodes-out", options.nodes_out, "where to write a row a node as CSV")->type_name("FILE");
     app.add_option("--trace", options.trace, "a pod list to play in place of the bundled one")->type_name("FILE");
     app.add_option("--data", options.data_folder, "folder of the bundled tables")->type_name("FOLDER");
     app.add_option("--report", options.report, "where to write the report; \"\" for nowhere")
         ->type_name("FILE")
         ->capture_default_str();
     app.add_option("--json", options.json, "where to write the results as JSON")->type_name("FILE");
+    auto* const compared =
+        app.add_option("--compare", options.compare,
+                       "presets to attack, separated by commas; with parameters: hardened:rules.draw_among=1")
+            ->excludes(nodes);
+    auto* const checked = app.add_option("--check", options.check, "bounds of attacks; ends with 1 when one is broken")
+                              ->type_name("FILE")
+                              ->excludes(compared);
+    app.add_option("--attack", options.attack, "all, none, or adversaries or rows, separated by commas")
+        ->needs(compared)
+        ->capture_default_str();
+    app.add_option("--seeds", options.seeds, "pairs of runs for each attack")
+        ->check(CLI::Range(1, 10'000))
+        ->capture_default_str();
+    app.add_option("--seeds-max", options.seeds_max, "pairs of runs after which an undecided bound has failed")
+        ->check(CLI::Range(2, 10'000))
+        ->needs(checked)
+        ->capture_default_str();
+    app.add_option("--sigmas", options.sigmas, "standard errors by which a bound is judged")
+        ->check(CLI::Range(0.0, 10.0))
+        ->needs(checked)
+        ->capture_default_str();
+    app.add_option("--runs", options.runs, "folder of played runs, so that a stopped comparison goes on")
+        ->type_name("FOLDER");
+    auto world = std::string{"small"};
+    app.add_option("--world", world, "the network that is attacked; --scale and --hours change its size")
+        ->check(CLI::IsMember(world_names()))
+        ->needs(compared)
+        ->capture_default_str();
     app.add_flag("--expected-wait", options.expected_wait,
                  "ask how long each hundredth queued task will wait, and tell how far off the answers were");
     app.add_flag("--short", is_short, "a twentieth of the network: --scale 0.05");
@@ -80,6 +158,13 @@ auto parse_options(int argc, char** argv) -> ParsedOptions {
         app.parse(argc, argv);
     } catch (const CLI::ParseError& error) {
         parsed.exit_status = app.exit(error);
+        return parsed;
+    }
+    const auto hours = options.hours;
+    if (!options.compare.empty()) { enter_world(options, world); }
+    if (!options.compare.empty() || !options.check.empty()) {
+        if (scale_option->count() > 0) { options.scale_milli = parse_scale(scale); }
+        if (hours_option->count() > 0) { options.hours = hours; }
         return parsed;
     }
     options.scale_milli = is_short && scale_option->count() == 0 ? 50 : parse_scale(scale);

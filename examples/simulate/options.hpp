@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace simulate {
 
@@ -12,12 +13,30 @@ struct Options {
     std::uint32_t hours = 96;         ///< Length of the arrivals, in hours of the simulated network.
     std::uint32_t load_percent = 75;  ///< Work offered, in percent of the work that all nodes can do.
     std::string preset = "crynux_single";
+    std::vector<std::string> settings{};  ///< Parameters, such as "qos.window=30".
+    std::uint32_t verdicts = 0;           ///< Good verdicts that nodes bring along when they join.
     std::string data_folder{};
     std::string trace{};                 ///< Another pod list; empty: the bundled one.
     std::string json{};                  ///< Path for the results as JSON; empty: none.
     std::string report = "report.html";  ///< Path for the report; empty: none.
-    bool expected_wait = false;          ///< Compare expected waits with actual ones.
-    bool show_progress = false;          ///< A bar even where standard error is no terminal.
+    std::string nodes{};                 ///< One's own network, with `tasks`; empty: the trace's.
+    std::string tasks{};
+    std::string tasks_out{};  ///< Path for a row a task as CSV; empty: none.
+    std::string nodes_out{};
+    bool tell_parameters = false;  ///< Print the parameters of the preset, and play nothing.
+    bool even_stakes = false;      ///< All nodes have one stake.
+
+    // The laboratory of adversaries.
+    std::string compare{};  ///< Contenders, separated by commas; empty: no comparison.
+    std::string attack = "all";
+    std::string check{};  ///< A file of bounds to be checked; empty: none.
+    std::string runs{};   ///< Folder of played runs; empty: they are not kept.
+    std::uint32_t seeds = 4;
+    std::uint32_t seeds_max = 200;  ///< Where a bound is still undecided then, it has failed.
+    double sigmas = 2;              ///< Standard errors by which a bound is judged.
+
+    bool expected_wait = false;  ///< Compare expected waits with actual ones.
+    bool show_progress = false;  ///< A bar even where standard error is no terminal.
     bool hide_progress = false;
 };
 
@@ -26,6 +45,11 @@ struct ParsedOptions {
     Options options{};
     int exit_status = -1;  ///< Negative: go on.
 };
+
+/// Networks of a size for comparisons, by name.
+[[nodiscard]] auto world_names() -> std::vector<std::string>;
+/// Sets what a world decides: scale, hours, history and stakes. Throws `std::invalid_argument` for an unknown one.
+void enter_world(Options& options, const std::string& world);
 
 [[nodiscard]] auto parse_options(int argc, char** argv) -> ParsedOptions;
 

@@ -6,6 +6,7 @@
 #include <fmt/core.h>
 
 #include "hash.hpp"
+#include "network.hpp"
 
 namespace simulate {
 namespace {
@@ -65,7 +66,8 @@ void add_nodes(Scenario& scenario, const Trace& trace, const Options& options) {
                 node.operator_id = machine.name + suffix;
                 node.id = fmt::format("{}:{}{}", machine.name, slot, suffix);
                 node.model = machine.model;
-                node.stake_milli = std::max(machine.stake_milli / machine.gpus, std::int64_t{1});
+                node.stake_milli = options.even_stakes ? rule::even_stake_milli
+                                                       : std::max(machine.stake_milli / machine.gpus, std::int64_t{1});
                 scenario.nodes.push_back(std::move(node));
             }
         }
@@ -101,7 +103,8 @@ void choose_software(TaskPlan& task, std::uint64_t seed, std::uint64_t number) {
     }
 }
 
-void add_tasks(Scenario& scenario, const Trace& trace, const Options& options) {
+/// A gang compares results by itself, so there are no validation groups beside it.
+void add_tasks(Scenario& scenario, const Trace& trace, const Options& options, std::uint32_t gang_size) {
     const auto trace_ms = (trace.end_seconds - trace.start_seconds + rule::arrival_jitter_seconds) * 1000;
     auto number = std::uint64_t{0};
     for (std::uint32_t row = 0; row < trace.tasks.size(); ++row) {
@@ -117,10 +120,15 @@ void add_tasks(Scenario& scenario, const Trace& trace, const Options& options) {
             task.arrival_ms = since_start_ms / 1000 * scenario.arrivals_end_ms / (trace_ms / 1000) +
                               since_start_ms % 1000 * scenario.arrivals_end_ms / trace_ms;
             task.row = row;
+            task.owner = static_cast<std::uint32_t>(hash(options.seed, Purpose::task_owner, number) % rule::owners);
             task.vram_min = vram;
             task.fee_per_second = fee_per_second(source, vram, hash(options.seed, Purpose::task_price, number));
+            task.run_ms = source.run_seconds * 1000;
+            task.declared_ms = task.run_ms;
+            task.fee = std::int64_t{task.fee_per_second} * source.run_seconds;
             choose_software(task, options.seed, number);
-            const auto grouped = falls_in(hash(options.seed, Purpose::task_group, number), rule::grouped_permille);
+            const auto grouped =
+                gang_size == 1 && falls_in(hash(options.seed, Purpose::task_group, number), rule::grouped_permille);
             task.group = grouped ? ++scenario.groups : 0U;
             scenario.tasks.insert(scenario.tasks.end(), grouped ? rule::group_size : 1U, task);
         }
@@ -130,17 +138,20 @@ void add_tasks(Scenario& scenario, const Trace& trace, const Options& options) {
 }
 
 /// Chooses the number of tasks for each row, so that the work offered is `load_percent` of what the nodes can do.
-void choose_copies(Scenario& scenario, const Trace& trace, const Options& options) {
+void choose_copies(Scenario& scenario, const Trace& trace, const Options& options, std::uint32_t gang_size) {
     auto capacity = std::uint64_t{0};  // thousandths of estimated seconds that all nodes do in a second
     for (const auto& node : scenario.nodes) { capacity += node.speed_milli; }
     auto work = std::uint64_t{0};  // estimated seconds of one copy of each row
     for (const auto& task : trace.tasks) { work += static_cast<std::uint64_t>(task.run_seconds); }
     const auto offered = capacity * options.hours * 3600 / 100 * options.load_percent;  // thousandths of seconds
-    const auto work_with_groups = work * (1000 + rule::grouped_permille * (rule::group_size - 1)) / 1000;
+    const auto work_with_groups =
+        gang_size > 1 ? work * gang_size : work * (1000 + rule::grouped_permille * (rule::group_size - 1)) / 1000;
     scenario.copies_milli = offered / work_with_groups;
     const auto trace_seconds = trace.end_seconds - trace.start_seconds + rule::arrival_jitter_seconds;
     scenario.compression_milli = static_cast<std::uint64_t>(trace_seconds * 1'000'000 / scenario.arrivals_end_ms);
 }
+
+}  // namespace
 
 void assign_deciles(Scenario& scenario) {
     auto order = std::vector<std::uint32_t>(scenario.tasks.size());
@@ -153,14 +164,18 @@ void assign_deciles(Scenario& scenario) {
     }
 }
 
-}  // namespace
-
 auto make_scenario(const Trace& trace, const Options& options) -> Scenario {
     auto scenario = Scenario{};
+    scenario.cards = trace.models;
+    scenario.software.assign(base_names.begin(), base_names.end());
+    scenario.software.insert(scenario.software.end(), adapter_names.begin(), adapter_names.end());
+    for (const auto& row : trace.tasks) { scenario.row_cards.push_back(row.models); }
+    for (std::uint32_t i = 0; i < rule::owners; ++i) { scenario.owners.push_back(fmt::format("owner-{}", i)); }
     scenario.arrivals_end_ms = std::int64_t{options.hours} * 3'600'000;
     add_nodes(scenario, trace, options);
-    choose_copies(scenario, trace, options);
-    add_tasks(scenario, trace, options);
+    const auto gang_size = find_preset(options.preset).gang_size;
+    choose_copies(scenario, trace, options, gang_size);
+    add_tasks(scenario, trace, options, gang_size);
     assign_deciles(scenario);
     return scenario;
 }

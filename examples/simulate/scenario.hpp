@@ -20,12 +20,12 @@ inline constexpr auto kind_count = kind_names.size();
 struct NodePlan {
     std::string id{};
     std::string operator_id{};
-    std::uint32_t model = 0;  ///< Index into `Trace::models`.
+    std::uint32_t model = 0;  ///< Index into `Scenario::cards`.
     std::int64_t stake_milli = 0;
     std::uint32_t speed_milli = 1000;  ///< Work done in a second, in thousandths of the estimate.
     Kind kind = Kind::ordinary;
     std::int64_t vanishes_at_ms = -1;       ///< Negative: never.
-    std::vector<std::uint32_t> software{};  ///< Models on its disk when it joins; see `software_name`.
+    std::vector<std::uint32_t> software{};  ///< Models on its disk when it joins, by index in `Scenario::software`.
 };
 
 /// One task to submit.
@@ -38,10 +38,27 @@ struct TaskPlan {
     std::uint32_t adapter = 0;   ///< Index of a second model; equal to `software`: none.
     std::uint32_t group = 0;     ///< Validation group, from 1; 0: none.
     std::uint8_t decile = 0;     ///< Of its value among all tasks; 0 is the cheapest tenth.
+    bool endless = false;        ///< No node can finish it.
+    std::uint32_t want = 0;   ///< Number in `Scenario::wants`, from 1, if its wants are not those of its row; 0: none.
+    std::uint32_t owner = 0;  ///< Index in `Scenario::owners`.
+    std::int64_t fee = 0;
+    std::int64_t run_ms = 0;       ///< True run time on a node of speed 1,000.
+    std::int64_t declared_ms = 0;  ///< The estimate that the network is told.
+};
+
+/// Cards and models of a task that is no row of the trace.
+struct Want {
+    std::vector<std::string> cards{};  ///< Accepted cards; empty: any.
+    std::vector<std::string> models{};
 };
 
 /// All inputs of a run except the dispatcher's decisions. Equal options and tables give equal scenarios.
 struct Scenario {
+    std::vector<GpuModel> cards{};        ///< Those of the trace, then others.
+    std::vector<std::string> software{};  ///< Models on disks: base models, adapters, then others.
+    std::vector<std::string> owners{};
+    std::vector<std::vector<std::uint32_t>> row_cards{};  ///< By row of the trace: accepted cards; none: any.
+    std::vector<Want> wants{};
     std::vector<NodePlan> nodes{};
     std::vector<TaskPlan> tasks{};  ///< By arrival.
     std::uint32_t groups = 0;
@@ -65,6 +82,8 @@ inline constexpr auto group_size = std::uint32_t{3};
 inline constexpr auto adapter_permille = std::uint32_t{300};
 inline constexpr auto software_per_node = std::uint32_t{2};
 inline constexpr auto arrival_jitter_seconds = std::int64_t{3600};  ///< Of the trace.
+inline constexpr auto even_stake_milli = std::int64_t{50'000'000};
+inline constexpr auto owners = std::uint32_t{1'000};
 inline constexpr auto download_ms_min = std::int64_t{60'000};
 inline constexpr auto download_ms_span = std::uint64_t{240'001};  ///< One to five minutes.
 
@@ -80,10 +99,12 @@ inline constexpr auto adapter_names = std::array<std::string_view, 12>{
     "lora:detail", "lora:anime", "lora:pixel",  "lora:sketch",  "lora:film",     "lora:medical",
     "lora:legal",  "lora:code",  "lora:speech", "lora:product", "lora:interior", "lora:game"};
 
-/// Returns the name of a model by its index: base models first, then adapters.
-[[nodiscard]] constexpr auto software_name(std::uint32_t index) -> std::string_view {
-    return index < base_names.size() ? base_names[index] : adapter_names[index - base_names.size()];
-}
+/// One's own network and tasks from CSV files, as they are. `told` gets a sentence for each column that was derived.
+[[nodiscard]] auto load_scenario(const std::string& nodes, const std::string& tasks, const Trace& trace,
+                                 std::vector<std::string>& told) -> Scenario;
+
+/// Sorts the tasks into tenths by value.
+void assign_deciles(Scenario& scenario);
 
 [[nodiscard]] auto make_scenario(const Trace& trace, const Options& options) -> Scenario;
 

@@ -5,23 +5,15 @@
 #endif
 
 #include <algorithm>
-#include <array>
-#include <chrono>
-#include <cstddef>
-#include <functional>
-#include <map>
-#include <optional>
-#include <queue>
 #include <stdexcept>
-#include <utility>
+#include <type_traits>
 
 #include <fmt/format.h>
 
-#include <allot/allot.hpp>
-#include <allot/explain/expected_wait.hpp>
+#include <allot/version.hpp>
 
 #include "hash.hpp"
-#include "ledger.hpp"
+#include "world_state.hpp"
 
 namespace simulate {
 namespace {
@@ -36,414 +28,336 @@ auto memory_peak_mib() -> std::uint64_t {
 #endif
 }
 
-constexpr auto samples_wanted = std::int64_t{288};
-// one in so many queued tasks, because each question costs a pass over the network
-constexpr auto expected_wait_every = std::uint64_t{100};
-
-/// A scheduled action of the world.
-struct Happening {
-    enum class Kind : std::uint8_t { completes, fails, downloaded };
-
-    std::int64_t time_ms = 0;
-    std::uint64_t sequence = 0;  ///< Decides among equal times.
-    Kind kind = Kind::completes;
-    std::uint32_t node = 0;
-    std::uint64_t token = 0;  ///< Token of the lease, when a task ends.
-    std::string model{};      ///< Name of the model that has arrived.
-
-    friend auto operator>(const Happening& a, const Happening& b) -> bool {
-        return std::pair{a.time_ms, a.sequence} > std::pair{b.time_ms, b.sequence};
-    }
-};
-
-/// Tasks have the integers from 0 as ids; the last eight bytes of an id are the integer.
-auto index_of(const allot::TaskId& id) -> std::uint32_t {
-    auto number = std::uint32_t{0};
-    for (auto i = id.bytes().size() - 4; i < id.bytes().size(); ++i) { number = (number << 8U) | id.bytes()[i]; }
-    return number;
+/// The stake of a large honest node: one in ten has more.
+auto stake_cap(const Scenario& scenario) -> allot::Amount {
+    auto stakes = std::vector<std::int64_t>{};
+    for (const auto& node : scenario.nodes) { stakes.push_back(node.stake_milli); }
+    const auto place = stakes.begin() + static_cast<std::ptrdiff_t>(stakes.size() * 9 / 10);
+    std::nth_element(stakes.begin(), place, stakes.end());
+    return stakes.empty() ? 1U : static_cast<std::uint64_t>(*place);
 }
 
-/// The world around one dispatcher: tasks arrive; nodes work, stall, fail and vanish; owners rank validation groups.
-///
-/// It keeps no record of its own about which node runs which task. It follows the events, and acts on the dispatcher
-/// through commands only.
-template <class Dispatcher>
-class World {
-public:
-    World(const Trace& trace, const Scenario& scenario, const Options& options)
-        : trace_{trace}, scenario_{scenario}, options_{options}, ledger_{trace, scenario, options},
-          leases_(scenario.nodes.size()), group_open_(scenario.groups, rule::group_size),
-          group_tasks_(scenario.groups) {
-        for (auto& tasks : group_tasks_) { tasks.fill(no_task); }
+auto earliest(std::initializer_list<std::optional<std::int64_t>> times) -> std::int64_t {
+    auto first = std::optional<std::int64_t>{};
+    for (const auto& time : times) {
+        if (time && (!first || *time < *first)) { first = time; }
     }
-
-    auto run(Progress& progress) -> Results {
-        join_all();
-        while (true) {
-            const auto arrival = next_task_ < scenario_.tasks.size()
-                                     ? std::optional{scenario_.tasks[next_task_].arrival_ms}
-                                     : std::nullopt;
-            if (!arrival && ledger_.open() == 0) { break; }
-            const auto happening = happenings_.empty() ? std::nullopt : std::optional{happenings_.top().time_ms};
-            const auto deadline = next_deadline_ms();
-            const auto next = earliest(arrival, happening, deadline);
-            sample_until(next);
-            now_ms_ = next;
-            ledger_.pass(now_ms_);
-            // The network's deadlines come first, then the nodes' actions, then new tasks.
-            if (deadline && *deadline <= now_ms_) {
-                apply([&](const allot::Moment& moment) { return dispatcher_.advance(moment); });
-            } else if (happening && *happening <= now_ms_) {
-                happen();
-            } else {
-                submit(next_task_++);
-                progress.update(next_task_,
-                                fmt::format("{:.1f} h, {} queued", static_cast<double>(now_ms_) / 3'600'000.0,
-                                            ledger_.queue_depth()));
-            }
-        }
-        auto& results = ledger_.results();
-        results.commands = commands_;
-        results.decide_seconds = std::chrono::duration<double>(spent_).count();
-        results.memory_peak_mib = memory_peak_mib();
-        results.library_version =
-            fmt::format("{}.{}.{}", ALLOT_VERSION_MAJOR, ALLOT_VERSION_MINOR, ALLOT_VERSION_PATCH);
-        return ledger_.close(now_ms_);
-    }
-
-private:
-    using Clock = std::chrono::steady_clock;  // for the decisions per second only; no decision depends on it
-
-    static auto earliest(std::optional<std::int64_t> a, std::optional<std::int64_t> b, std::optional<std::int64_t> c)
-        -> std::int64_t {
-        auto first = std::optional<std::int64_t>{};
-        for (const auto& time : {a, b, c}) {
-            if (time && (!first || *time < *first)) { first = time; }
-        }
-        if (!first) { throw std::logic_error{"tasks are open, but nothing is left to happen"}; }
-        return *first;
-    }
-
-    auto next_deadline_ms() const -> std::optional<std::int64_t> {
-        const auto deadline = dispatcher_.next_deadline();
-        return deadline ? std::optional{deadline->time_since_epoch().count()} : std::nullopt;
-    }
-
-    // ---- commands ---------------------------------------------------------------------------------------------------
-
-    /// Gives one command, and the commands with which owners answer its events.
-    template <class Verb>
-    void apply(Verb verb) {
-        command(verb);
-        rank_groups();
-    }
-
-    /// Gives one command at this time, with entropy of its own, and handles its events.
-    template <class Verb>
-    void command(Verb verb) {
-        auto moment = allot::Moment{.time = allot::TimePoint{allot::Duration{now_ms_}}};
-        while (true) {
-            moment.entropy = allot::Entropy{hash(options_.seed, Purpose::entropy, commands_++)};
-            const auto began = Clock::now();
-            const auto events = verb(moment);
-            spent_ += Clock::now() - began;
-            obey(events);
-            if (events.accepted()) { break; }
-            if (events.error() != allot::Error::advance_first) {
-                ++ledger_.results().refused;
-                break;
-            }
-            advance_fully(moment);
-        }
-    }
-
-    /// Advances until everything due is settled; one command may not suffice.
-    void advance_fully(allot::Moment moment) {
-        for (auto deadline = next_deadline_ms(); deadline && *deadline <= now_ms_; deadline = next_deadline_ms()) {
-            moment.entropy = allot::Entropy{hash(options_.seed, Purpose::entropy, commands_++)};
-            obey(dispatcher_.advance(moment));
-        }
-    }
-
-    void join_all() {
-        for (std::uint32_t i = 0; i < scenario_.nodes.size(); ++i) {
-            const auto& plan = scenario_.nodes[i];
-            const auto& card = trace_.models[plan.model];
-            auto spec = allot::NodeSpec{.id = plan.id};
-            spec.gpu = card.name;
-            spec.vram = allot::Gibibytes{card.vram};
-            spec.stake = allot::Amount{plan.stake_milli};
-            spec.operator_id = allot::OperatorId{plan.operator_id};
-            for (const auto software : plan.software) { spec.models.emplace_back(software_name(software)); }
-            node_index_.emplace(spec.id, i);
-            apply([&](const allot::Moment& moment) { return dispatcher_.join(spec, moment); });
-        }
-    }
-
-    void submit(std::uint32_t task) {
-        const auto& plan = scenario_.tasks[task];
-        const auto& row = trace_.tasks[plan.row];
-        auto spec = allot::TaskSpec{.id = task};
-        spec.vram_min = allot::Gibibytes{plan.vram_min};
-        for (const auto model : row.models) {
-            spec.gpus.push_back({trace_.models[model].name, allot::Gibibytes{trace_.models[model].vram}});
-        }
-        spec.models.emplace_back(software_name(plan.software));
-        if (plan.adapter != plan.software) { spec.models.emplace_back(software_name(plan.adapter)); }
-        spec.fee = allot::Amount{std::int64_t{plan.fee_per_second} * row.run_seconds};
-        spec.duration_estimate = std::chrono::seconds{row.run_seconds};
-        if (plan.group != 0) {
-            spec.group = allot::GroupId{plan.group};
-            auto& tasks = group_tasks_[plan.group - 1];
-            *std::find(tasks.begin(), tasks.end(), no_task) = task;
-        }
-        ledger_.submitted(task);
-        apply([&](const allot::Moment& moment) { return dispatcher_.submit(spec, moment); });
-    }
-
-    void happen() {
-        const auto what = happenings_.top();
-        happenings_.pop();
-        const auto& lease = leases_[what.node];
-        const auto holds = lease && lease->token == what.token;
-        if (what.kind == Happening::Kind::downloaded) {
-            if (ledger_.node(what.node).present) {
-                ++ledger_.results().models_downloaded;
-                apply([&](const allot::Moment& moment) {
-                    return dispatcher_.report_model(scenario_.nodes[what.node].id, allot::command::Report::add,
-                                                    {what.model}, moment);
-                });
-            }
-        } else if (holds && what.kind == Happening::Kind::completes) {
-            apply([&, held = *lease](const allot::Moment& moment) { return dispatcher_.complete(held, moment); });
-        } else if (holds) {
-            apply([&, held = *lease](const allot::Moment& moment) {
-                return dispatcher_.fail(held, allot::FailCause::execution_error, moment);
-            });
-        }
-    }
-
-    // ---- events -----------------------------------------------------------------------------------------------------
-
-    void obey(const allot::Events& events) {
-        namespace event = allot::event;
-        events.each([&](const event::NodeJoined& e) { ledger_.joined(node_index_.at(e.node)); },
-                    [&](const event::NodeLeft& e) { ledger_.removed(node_index_.at(e.node), false); },
-                    [&](const event::NodeKickedOut& e) { ledger_.removed(node_index_.at(e.node), true); },
-                    [&](const event::NodeExcluded& e) { ledger_.excluded(node_index_.at(e.node), true); },
-                    [&](const event::NodeReadmitted& e) { ledger_.excluded(node_index_.at(e.node), false); },
-                    [&](const event::ModelWanted& e) { download(node_index_.at(e.node), std::string{e.model.view()}); },
-                    [&](const event::TaskQueued& e) {
-                        ledger_.queued(index_of(e.task));
-                        expect_wait(e.task);
-                    },
-                    [&](const event::TaskStarted& e) { start(e.lease); },
-                    [&](const event::TaskDone& e) { end(index_of(e.task), End::done); },
-                    [&](const event::TaskFailed& e) { end(index_of(e.task), End::failed); },
-                    [&](const event::TaskCancelled& e) { end(index_of(e.task), End::cancelled); },
-                    [&](const event::TaskEvicted& e) { end(index_of(e.task), End::evicted); },
-                    [&](const event::TaskTimedOut& e) {
-                        end(index_of(e.task),
-                            e.expiry == event::Expiry::queue ? End::timed_out_queued : End::timed_out_running);
-                    });
-    }
-
-    /// Starts work on a lease, unless the node has vanished, stalls or fails.
-    void start(const allot::Lease& lease) {
-        const auto task = index_of(lease.task);
-        const auto node = node_index_.at(lease.node);
-        const auto& plan = scenario_.nodes[node];
-        ledger_.started(task, node, now_ms_);
-        note_wait(task);
-        leases_[node] = lease;
-
-        const auto flaky = plan.kind == Kind::flaky;
-        if (flaky && hash(options_.seed, Purpose::run_stalls, task) % 1000 < rule::flaky_stalls_permille) {
-            return;  // it never answers; the lease expires
-        }
-        const auto fails_permille = flaky ? rule::flaky_fails_permille : rule::fails_permille;
-        const auto fails = hash(options_.seed, Purpose::run_fails, task) % 1000 < fails_permille;
-        const auto noise_milli = 900 + static_cast<std::int64_t>(hash(options_.seed, Purpose::run_noise, task) % 201);
-        const auto run_seconds = trace_.tasks[scenario_.tasks[task].row].run_seconds;
-        const auto run_ms = run_seconds * 1000 * noise_milli / plan.speed_milli;
-        const auto ends_ms = now_ms_ + (fails ? run_ms / 2 : run_ms);
-        if (plan.vanishes_at_ms >= 0 && ends_ms >= plan.vanishes_at_ms) {
-            return;  // it vanishes before the end
-        }
-        plan_happening(
-            {ends_ms, 0, fails ? Happening::Kind::fails : Happening::Kind::completes, node, lease.token, {}});
-    }
-
-    void expect_wait(const allot::TaskId& task) {
-        if (!options_.expected_wait || queued_++ % expected_wait_every != 0) { return; }
-        const auto* record = dispatcher_.task(task);  // the command that queued it may have ended it, too
-        if (record != nullptr && record->state == allot::TaskState::queued) {
-            if (const auto wait = allot::expected_wait(dispatcher_, task).value()) {
-                expected_.emplace(index_of(task), std::pair{now_ms_, wait->count()});
-            }
-        }
-    }
-
-    void note_wait(std::uint32_t task) {
-        if (const auto found = expected_.find(task); found != expected_.end()) {
-            const auto [queued_ms, expected_ms] = found->second;
-            ledger_.results().expected_waits.push_back({expected_ms, now_ms_ - queued_ms});
-            expected_.erase(found);
-        }
-    }
-
-    void end(std::uint32_t task, End how) {
-        ledger_.ended(task, how, now_ms_);
-        const auto group = scenario_.tasks[task].group;
-        if (group != 0 && --group_open_[group - 1] == 0) { groups_to_rank_.push_back(group - 1); }
-    }
-
-    void download(std::uint32_t node, const std::string& model) {
-        ++ledger_.results().models_wanted;
-        const auto number = ledger_.results().models_wanted;
-        const auto takes_ms =
-            rule::download_ms_min +
-            static_cast<std::int64_t>(hash(options_.seed, Purpose::download_time, number) % rule::download_ms_span);
-        const auto vanishes_at_ms = scenario_.nodes[node].vanishes_at_ms;
-        if (vanishes_at_ms < 0 || now_ms_ + takes_ms < vanishes_at_ms) {
-            plan_happening({now_ms_ + takes_ms, 0, Happening::Kind::downloaded, node, 0, model});
-        }
-    }
-
-    void plan_happening(Happening happening) {
-        happening.sequence = ++happenings_planned_;
-        happenings_.push(std::move(happening));
-    }
-
-    // ---- validation groups ------------------------------------------------------------------------------------------
-
-    /// Ranks the groups whose members have all ended: 10, 5 and 2 points by speed, 0 for a timeout if another finished.
-    void rank_groups() {
-        while (!groups_to_rank_.empty()) {
-            const auto tasks = group_tasks_[groups_to_rank_.back()];
-            groups_to_rank_.pop_back();
-            auto finished = std::vector<std::uint32_t>{};
-            for (const auto task : tasks) {
-                if (ledger_.task(task).end == End::done) { finished.push_back(task); }
-            }
-            if (finished.empty()) { continue; }
-            ++ledger_.results().groups_ranked;
-            std::sort(finished.begin(), finished.end(), [&](std::uint32_t a, std::uint32_t b) {
-                return std::pair{run_ms(a), a} < std::pair{run_ms(b), b};
-            });
-            constexpr auto points = std::array<std::uint32_t, rule::group_size>{10, 5, 2};
-            for (std::size_t rank = 0; rank < finished.size(); ++rank) { score(finished[rank], points[rank]); }
-            for (const auto task : tasks) {
-                if (ledger_.task(task).end == End::timed_out_running) { score(task, 0); }
-            }
-        }
-    }
-
-    auto run_ms(std::uint32_t task) const -> std::int64_t {
-        return ledger_.task(task).ended_ms - ledger_.task(task).started_ms;
-    }
-
-    void score(std::uint32_t task, std::uint32_t points) {
-        const auto node = ledger_.task(task).node;
-        if (ledger_.node(node).present) {
-            command([&](const allot::Moment& moment) {
-                return dispatcher_.score(scenario_.nodes[node].id, points, moment);
-            });
-        }
-    }
-
-    // ---- watching ---------------------------------------------------------------------------------------------------
-
-    void sample_until(std::int64_t time_ms) {
-        const auto interval_ms = scenario_.arrivals_end_ms / samples_wanted;
-        for (; next_sample_ms_ <= time_ms; next_sample_ms_ += interval_ms) { take_sample(next_sample_ms_); }
-    }
-
-    void take_sample(std::int64_t time_ms) {
-        auto sample = ledger_.sample(time_ms);
-        const auto& qos = dispatcher_.qos();
-        const auto time = allot::TimePoint{allot::Duration{time_ms}};
-        for (std::uint32_t i = 0; i < scenario_.nodes.size(); ++i) {
-            if (!ledger_.node(i).present) { continue; }
-            const auto& data = dispatcher_.node(scenario_.nodes[i].id)->qos;
-            auto& kind = sample.kinds[static_cast<std::size_t>(scenario_.nodes[i].kind)];
-            ++kind.nodes;
-            kind.health += fraction(qos.health(data, time));
-            kind.long_score += fraction(qos.long_term(data)) * qos.points_max();
-            kind.score += fraction(qos.score(data, time));
-        }
-        for (auto& kind : sample.kinds) {
-            const auto nodes = kind.nodes == 0 ? 1.0 : static_cast<double>(kind.nodes);
-            kind.health /= nodes;
-            kind.long_score /= nodes;
-            kind.score /= nodes;
-        }
-        sample.queue_capacity = dispatcher_.queue_capacity();
-        if (time_ms <= scenario_.arrivals_end_ms) {
-            for (std::size_t kind = 0; kind < kind_count; ++kind) {
-                ledger_.results().kinds[kind].score = sample.kinds[kind].score;
-            }
-        }
-        ledger_.results().samples.push_back(sample);
-    }
-
-    static auto fraction(allot::Score score) -> double {
-        return static_cast<double>(score.raw()) / static_cast<double>(allot::Score::one().raw());
-    }
-
-    static constexpr auto no_task = ~std::uint32_t{0};
-
-    const Trace& trace_;
-    const Scenario& scenario_;
-    const Options& options_;
-    Dispatcher dispatcher_{};
-    Ledger ledger_;
-    std::map<allot::NodeId, std::uint32_t> node_index_{};
-    std::vector<std::optional<allot::Lease>> leases_;  ///< By node: its last lease.
-    std::priority_queue<Happening, std::vector<Happening>, std::greater<>> happenings_{};
-    std::vector<std::uint32_t> group_open_;  ///< By group: members that have not ended.
-    std::vector<std::array<std::uint32_t, rule::group_size>> group_tasks_;
-    std::vector<std::uint32_t> groups_to_rank_{};
-    /// By task: time of the question, and the answer.
-    std::map<std::uint32_t, std::pair<std::int64_t, std::int64_t>> expected_{};
-    std::uint64_t queued_ = 0;
-    std::uint64_t happenings_planned_ = 0;
-    std::uint64_t commands_ = 0;
-    std::uint32_t next_task_ = 0;
-    std::int64_t now_ms_ = 0;
-    std::int64_t next_sample_ms_ = 0;
-    Clock::duration spent_{};
-};
-
-template <class Dispatcher>
-auto play(const Trace& trace, const Scenario& scenario, const Options& options, Progress& progress) -> Results {
-    return World<Dispatcher>{trace, scenario, options}.run(progress);
+    if (!first) { throw std::logic_error{"tasks are open, but nothing is left to happen"}; }
+    return *first;
 }
-
-using Play = auto(*)(const Trace&, const Scenario&, const Options&, Progress&) -> Results;
-
-struct Preset {
-    std::string_view name;
-    Play play;
-};
-
-/// A preset of the library and its name on the command line.
-constexpr auto presets = std::array{Preset{"crynux_single", &play<allot::Dispatcher<allot::preset::CrynuxSingle>>}};
 
 }  // namespace
 
-auto preset_names() -> std::vector<std::string> {
-    auto names = std::vector<std::string>{};
-    for (const auto& preset : presets) { names.emplace_back(preset.name); }
-    return names;
+World::World(const Trace& trace, Scenario scenario, const Options& options, Attacker* attacker)
+    : trace_{trace}, scenario_{std::move(scenario)}, options_{options}, attacker_{attacker},
+      honest_nodes_{static_cast<std::uint32_t>(scenario_.nodes.size())},
+      honest_tasks_{static_cast<std::uint32_t>(scenario_.tasks.size())}, ledger_{trace, scenario_, options},
+      group_open_(scenario_.groups, rule::group_size), group_tasks_(scenario_.groups) {
+    const auto& preset = find_preset(options.preset);
+    gang_size_ = preset.gang_size;
+    round_ms_ = preset.round_ms;
+    network_ = preset.open(stake_cap(scenario_));
+    network_->set(options.settings);
+    for (auto& tasks : group_tasks_) { tasks.fill(no_task); }
+    for (std::size_t i = 0; i < scenario_.owners.size(); ++i) { money_.add_owner(false); }
+    for (const auto& node : scenario_.nodes) { add_operator(node.operator_id, false); }
 }
 
-auto simulate(const Trace& trace, const Scenario& scenario, const Options& options, Progress::Style style) -> Results {
+void World::add_operator(const std::string& name, bool attacker) {
+    const auto next = static_cast<std::uint32_t>(operator_index_.size());
+    money_.add_node(operator_index_.emplace(name, next).first->second, attacker);
+    leases_.emplace_back();
+}
+
+auto World::run(Progress& progress) -> Run {
+    join_all();
+    if (attacker_ != nullptr) {
+        attacker_->enter(scenario_, &now_ms_);
+        carry_out();
+    }
+    while (next_arrival_ms() || ledger_.open() > 0) { step(progress); }
+    auto& results = ledger_.results();
+    results.commands = commands_;
+    results.decide_seconds = std::chrono::duration<double>(spent_).count();
+    results.memory_peak_mib = memory_peak_mib();
+    results.library_version = fmt::format("{}.{}.{}", ALLOT_VERSION_MAJOR, ALLOT_VERSION_MINOR, ALLOT_VERSION_PATCH);
+    money_.audit();
+    auto run = Run{};
+    run.results = ledger_.close(now_ms_);
+    run.tasks = ledger_.take_tasks();
+    run.nodes = ledger_.take_nodes();
+    run.scenario = std::move(scenario_);
+    run.honest_nodes = honest_nodes_;
+    run.honest_tasks = honest_tasks_;
+    run.money = std::move(money_);
+    return run;
+}
+
+auto World::next_arrival_ms() const -> std::optional<std::int64_t> {
+    const auto honest =
+        next_task_ < honest_tasks_ ? std::optional{scenario_.tasks[next_task_].arrival_ms} : std::nullopt;
+    const auto own = attacker_ != nullptr ? attacker_->next_order_ms() : std::nullopt;
+    return honest && own ? std::optional{std::min(*honest, *own)} : honest ? honest : own;
+}
+
+auto World::next_happening_ms() const -> std::optional<std::int64_t> {
+    return happenings_.empty() ? std::nullopt : std::optional{happenings_.top().time_ms};
+}
+
+/// The network's deadlines come first, then the nodes' actions, then the attacker's clock, new tasks, and the round.
+void World::step(Progress& progress) {
+    const auto ticks = attacker_ != nullptr && attacker_->means().tick_ms > 0 && !arrivals_ended_;
+    const auto arrival = next_arrival_ms();
+    const auto happening = next_happening_ms();
+    const auto deadline = network_->next_deadline_ms();
+    const auto tick = ticks ? std::optional{next_tick_ms_} : std::nullopt;
+    const auto round = round_ms_ > 0 ? std::optional{next_round_ms_} : std::nullopt;
+    const auto next = earliest({arrival, happening, deadline, tick, round});
+    sample_until(next);
+    now_ms_ = next;
+    ledger_.pass(now_ms_);
+    if (deadline && *deadline <= now_ms_) {
+        apply(allot::command::Advance{});
+    } else if (happening && *happening <= now_ms_) {
+        happen();
+    } else if (tick && *tick <= now_ms_) {
+        next_tick_ms_ += attacker_->means().tick_ms;
+        attacker_->adversary().tick(*attacker_);
+        carry_out();
+    } else if (arrival && *arrival <= now_ms_) {
+        if (next_task_ < honest_tasks_ && scenario_.tasks[next_task_].arrival_ms <= now_ms_) {
+            submit(next_task_++);
+            progress.update(next_task_, fmt::format("{:.1f} h, {} queued", static_cast<double>(now_ms_) / 3'600'000.0,
+                                                    ledger_.queue_depth()));
+        } else {
+            attacker_->submit_next_order();
+            carry_out();
+        }
+    } else {
+        next_round_ms_ += round_ms_;
+        apply(allot::command::Match{});
+    }
+    if (!arrivals_ended_ && !next_arrival_ms()) {
+        arrivals_ended_ = true;
+        if (attacker_ != nullptr) {
+            attacker_->adversary().end(*attacker_);
+            carry_out();
+        }
+    }
+}
+
+// ---- commands -------------------------------------------------------------------------------------------------------
+
+/// Gives one command, and the commands with which owners and the attacker answer its events.
+void World::apply(const Verb& verb) {
+    if (!command(verb)) { ++ledger_.results().refused; }
+    rank_groups();
+    carry_out();
+}
+
+/// Gives one command at this time and handles its events. False if it was refused.
+auto World::command(const Verb& verb) -> bool {
+    while (true) {
+        auto at = moment();
+        if (round_ms_ > 0 && !std::holds_alternative<allot::command::Match>(verb)) { at.entropy.reset(); }
+        const auto events = give(verb, at);
+        obey(events);
+        if (events.accepted()) { return true; }
+        if (events.error() != allot::Error::advance_first) { return false; }
+        // Advances until everything due is settled; one command may not suffice.
+        for (auto due = network_->next_deadline_ms(); due && *due <= now_ms_; due = network_->next_deadline_ms()) {
+            obey(give(allot::command::Advance{}, moment()));
+        }
+    }
+}
+
+/// This time, with entropy of its own.
+auto World::moment() -> allot::Moment {
+    auto moment = allot::Moment{.time = allot::TimePoint{allot::Duration{now_ms_}}};
+    moment.entropy = allot::Entropy{hash(options_.seed, Purpose::entropy, commands_++)};
+    return moment;
+}
+
+auto World::give(const Verb& verb, const allot::Moment& at) -> allot::Events {
+    const auto began = Clock::now();
+    auto events = network_->apply(verb, at);
+    spent_ += Clock::now() - began;
+    return events;
+}
+
+void World::join_all() {
+    for (std::uint32_t i = 0; i < honest_nodes_; ++i) {
+        const auto& plan = scenario_.nodes[i];
+        const auto& card = scenario_.cards[plan.model];
+        auto spec = allot::NodeSpec{.id = plan.id};
+        spec.gpu = card.name;
+        spec.vram = allot::Gibibytes{card.vram};
+        spec.stake = allot::Amount{plan.stake_milli};
+        spec.operator_id = allot::OperatorId{plan.operator_id};
+        for (const auto software : plan.software) { spec.models.emplace_back(scenario_.software[software]); }
+        const auto rank = plan.kind == Kind::fast ? 10U : plan.kind == Kind::slow ? 2U : 5U;
+        join(i, spec, options_.verdicts, rank);
+    }
+}
+
+/// Joins a node, which brings verdicts of so many of ten points along.
+void World::join(std::uint32_t node, const allot::NodeSpec& spec, std::uint32_t verdicts, std::uint32_t points) {
+    node_index_.emplace(spec.id, node);
+    if (!command(allot::command::Join{spec})) {
+        ++ledger_.results().refused;
+        return;
+    }
+    for (std::uint32_t i = 0; i < verdicts; ++i) {
+        command(allot::command::Score{spec.id, points * network_->points_max() / 10});
+    }
+}
+
+void World::submit(std::uint32_t task) {
+    const auto& plan = scenario_.tasks[task];
+    auto spec = allot::TaskSpec{.id = task};
+    spec.vram_min = allot::Gibibytes{plan.vram_min};
+    if (plan.want == 0) {
+        for (const auto card : scenario_.row_cards[plan.row]) {
+            spec.gpus.push_back({scenario_.cards[card].name, allot::Gibibytes{scenario_.cards[card].vram}});
+        }
+    } else {
+        for (const auto& card : scenario_.wants[plan.want - 1].cards) { spec.gpus.push_back({card, {}}); }
+    }
+    spec.models = models_of(scenario_, plan);
+    spec.fee = allot::Amount{plan.fee};
+    spec.duration_estimate = allot::Duration{plan.declared_ms};
+    spec.owner = allot::OwnerId{scenario_.owners[plan.owner]};
+    spec.gang_size = gang_size_;
+    if (plan.group != 0) {
+        spec.group = allot::GroupId{plan.group};
+        auto& tasks = group_tasks_[plan.group - 1];
+        *std::find(tasks.begin(), tasks.end(), no_task) = task;
+    }
+    ledger_.submitted(task);
+    money_.charge(task, plan.owner, plan.fee);
+    if (!command(allot::command::Submit{std::move(spec)})) {
+        money_.settle(task, {}, 0, plan.fee, 0);
+        end(task, End::refused);
+    }
+    rank_groups();
+    carry_out();
+}
+
+void World::happen() {
+    const auto what = happenings_.top();
+    happenings_.pop();
+    using Kind = Happening::Kind;
+    if (what.kind == Kind::wakes) {
+        attacker_->adversary().woken(*attacker_, what.token);
+        carry_out();
+        return;
+    }
+    if (what.kind == Kind::downloaded) {
+        if (ledger_.node(what.node).present) {
+            ++ledger_.results().models_downloaded;
+            apply(
+                allot::command::ReportModel{scenario_.nodes[what.node].id, allot::command::Report::add, {what.model}});
+        }
+        return;
+    }
+    const auto& lease = leases_[what.node];
+    if (!lease || lease->token != what.token) { return; }
+    if (what.kind == Kind::completes) {
+        apply(allot::command::Complete{*lease});
+    } else if (what.kind == Kind::fails) {
+        apply(allot::command::Fail{*lease, allot::FailCause::execution_error});
+    } else {
+        apply(allot::command::Decline{*lease});
+    }
+}
+
+void World::plan_happening(Happening happening) {
+    happening.sequence = ++happenings_planned_;
+    happenings_.push(std::move(happening));
+}
+
+// ---- the attacker ---------------------------------------------------------------------------------------------------
+
+/// Carries out what the attacker has ordered, and what it orders in answer to that.
+void World::carry_out() {
+    if (attacker_ == nullptr) { return; }
+    while (const auto act = attacker_->next_act()) {
+        std::visit(
+            [&](const auto& one) {
+                using Act = std::remove_cvref_t<decltype(one)>;
+                if constexpr (std::is_same_v<Act, act::Give>) {
+                    command(one.verb);  // a refusal is the attacker's own affair
+                } else if constexpr (std::is_same_v<Act, act::Wake>) {
+                    plan_happening({now_ms_ + one.after_ms, 0, Happening::Kind::wakes, 0, one.number, {}});
+                } else {
+                    carry_out(one);
+                }
+            },
+            *act);
+        rank_groups();
+    }
+}
+
+void World::carry_out(const act::Join& act) {
+    auto found = node_index_.find(act.node.id);
+    if (found == node_index_.end()) {
+        const auto& card = attacker_->means().cards.at(act.card);
+        auto plan = NodePlan{};
+        plan.id = act.node.id.text();
+        plan.stake_milli = static_cast<std::int64_t>(act.node.stake.units.low());
+        plan.speed_milli = card.speed_milli;
+        const auto named = [&](const GpuModel& model) { return model.name == act.node.gpu; };
+        const auto at = std::find_if(scenario_.cards.begin(), scenario_.cards.end(), named);
+        plan.model = static_cast<std::uint32_t>(at - scenario_.cards.begin());
+        if (at == scenario_.cards.end()) { scenario_.cards.push_back({act.node.gpu, 0, act.node.vram.count}); }
+        scenario_.nodes.push_back(std::move(plan));
+        ledger_.grow();
+        add_operator(act.node.operator_id ? act.node.operator_id->text() : scenario_.nodes.back().id, true);
+        found = node_index_.emplace(act.node.id, static_cast<std::uint32_t>(scenario_.nodes.size() - 1)).first;
+    }
+    attacker_->placed(act.node.id, act.card);
+    join(found->second, act.node, act.verdicts, 5);
+}
+
+void World::carry_out(const act::Submit& act) {
+    const auto& order = act.order;
+    auto plan = TaskPlan{};
+    plan.arrival_ms = now_ms_;
+    plan.vram_min = order.vram_min;
+    plan.fee = order.fee;
+    plan.run_ms = order.run_ms;
+    plan.declared_ms = order.declared_ms;
+    plan.endless = order.endless;
+    scenario_.wants.push_back({order.gpus, order.models});
+    plan.want = static_cast<std::uint32_t>(scenario_.wants.size());
+    const auto known = std::find(scenario_.owners.begin(), scenario_.owners.end(), order.owner);
+    plan.owner = static_cast<std::uint32_t>(known - scenario_.owners.begin());
+    if (known == scenario_.owners.end()) {
+        scenario_.owners.push_back(order.owner);
+        money_.add_owner(true);
+    }
+    scenario_.tasks.push_back(plan);
+    ledger_.grow();
+    if (act.task + std::size_t{1} != scenario_.tasks.size()) { throw std::logic_error{"orders are out of order"}; }
+    submit(act.task);
+}
+
+void World::carry_out(const act::Do& act) {
+    const auto node = node_index_.at(act.lease.node);
+    auto kind = Happening::Kind::completes;
+    switch (act.deed.kind) {
+        case Deed::Kind::stall: return;
+        case Deed::Kind::complete: break;
+        case Deed::Kind::fail: kind = Happening::Kind::fails; break;
+        case Deed::Kind::decline: kind = Happening::Kind::declines; break;
+    }
+    plan_happening({now_ms_ + act.deed.after_ms, 0, kind, node, act.lease.token, {}});
+}
+
+auto simulate(const Trace& trace, Scenario scenario, const Options& options, Progress::Style style, Attacker* attacker)
+    -> Run {
     auto progress = Progress{"simulate", scenario.tasks.size(), style};
-    const auto named = [&](const Preset& preset) { return preset.name == options.preset; };
-    const auto preset = std::find_if(presets.begin(), presets.end(), named);
-    if (preset == presets.end()) { throw std::invalid_argument{"no preset is called " + options.preset}; }
-    return preset->play(trace, scenario, options, progress);
+    return World{trace, std::move(scenario), options, attacker}.run(progress);
 }
 
 }  // namespace simulate

@@ -1,0 +1,61 @@
+// Nodes that are always free, because they fail whatever they get.
+
+#include <set>
+
+#include <fmt/format.h>
+
+#include "adversary.hpp"
+
+namespace simulate { namespace {
+
+class BlackHole : public Adversary {
+public:
+    using Adversary::Adversary;
+
+    auto lease(Hand&, const Work& work) -> Deed override {
+        if (knobs().is("rejoins") && !stalled_.contains(work.node)) { return Deed::stall(); }
+        return Deed::fail(knobs().whole("fails_after_ms"));
+    }
+
+    /// A node that has stalled once leaves, and comes back under its name.
+    void ended(Hand& hand, const Work& work, allot::event::LeaseEnd how) override {
+        if (!knobs().is("rejoins") || how != allot::event::LeaseEnd::timed_out) { return; }
+        if (stalled_.insert(work.node).second) { hand.leave(work.lease.node); }
+    }
+    void gone(Hand& hand, std::uint32_t node) override {
+        const auto& means = hand.means();
+        const auto part = means.stake_milli / static_cast<std::int64_t>(means.cards.size());
+        if (knobs().is("rejoins")) {
+            hand.join(spec_of(means.cards[node], fmt::format("own-{}", node), "own", part), node, 0);
+        }
+    }
+
+private:
+    std::set<std::uint32_t> stalled_{};
+};
+
+auto means(const Scene& scene, const Knobs& knobs) -> Means {
+    const auto cards = knobs.whole("cards");
+    const auto each = knobs["stake_each"] > 0 ? knobs.whole("stake_each") : scene.stake_milli;
+    auto means = equal_cards(scene, cards, cards * each);
+    means.verdicts = static_cast<std::uint32_t>(knobs.whole("verdicts"));
+    return means;
+}
+
+const auto registered = Registration{make_recipe<BlackHole>({
+    .name = "black_hole",
+    .attack = "ten nodes fail every task at once, so that they are free for the next one",
+    .twin = "the same ten cards, stake and history do the work",
+    .knobs = {{"cards", 10, 1, 200, "cards of the attacker"},
+              {"verdicts", 0, 0, 50, "good verdicts that its nodes bring along"},
+              {"stake_each", 0, 0, 1e12, "thousandths of a token for each card; 0: the median"},
+              {"rejoins", 0, 0, 1, "each stalls once, leaves, and joins again under its name"},
+              {"fails_after_ms", 0, 0, 600'000, "time until it fails a task"}},
+    .cases = {{"5a", "fresh nodes", {}},
+              {"5b", "fresh nodes that stall once, leave and join again", {{"rejoins", 1}}},
+              {"5c", "nodes with 12 good verdicts", {{"verdicts", 12}}},
+              {"5d", "nodes with 12 good verdicts and a stake of 1", {{"verdicts", 12}, {"stake_each", 1'000}}}},
+    .means = &means,
+})};
+
+}}  // namespace simulate

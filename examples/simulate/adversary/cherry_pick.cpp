@@ -1,0 +1,34 @@
+// Nodes that run dear tasks only.
+
+#include <algorithm>
+
+#include "adversary.hpp"
+
+namespace simulate { namespace {
+
+class CherryPick : public Adversary {
+public:
+    using Adversary::Adversary;
+
+    auto lease(Hand& hand, const Work& work) -> Deed override {
+        const auto price =
+            static_cast<double>(work.fee) * 1'000 / static_cast<double>(std::max(work.declared_ms, std::int64_t{1}));
+        const auto least = knobs()["least"] * static_cast<double>(hand.scene().fee_per_second);
+        return price < least ? Deed::decline() : Adversary::lease(hand, work);
+    }
+};
+
+const auto registered = Registration{make_recipe<CherryPick>({
+    .name = "cherry_pick",
+    .attack = "nodes decline every task below a price",
+    .twin = "the same cards take what they get",
+    .knobs = {{"cards", 10, 1, 200, "cards of the attacker"},
+              {"least", 1.5, 0, 100, "lowest price that is taken, in medians of the network's tasks"}},
+    .cases = {{"17", "all below 1.5 times the median price", {}}},
+    .means =
+        [](const Scene& scene, const Knobs& knobs) {
+            return equal_cards(scene, knobs.whole("cards"), knobs.whole("cards") * scene.stake_milli);
+        },
+})};
+
+}}  // namespace simulate

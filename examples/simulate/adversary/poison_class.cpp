@@ -1,0 +1,65 @@
+// Tasks that no node can finish, to occupy cards and to have their nodes blamed.
+
+#include <fmt/format.h>
+
+#include "adversary.hpp"
+
+namespace simulate { namespace {
+
+/// The orders of the means are all there is to it; the owners of the honest twin submit none of them.
+class Silent : public Adversary {
+public:
+    using Adversary::Adversary;
+    auto submit(Hand&, Order&) -> bool override { return false; }
+};
+
+/// The rarest card of at least ten nodes.
+auto target_of(const Scene& scene) -> std::string {
+    for (std::size_t i = 0; i < scene.counts.size(); ++i) {
+        if (scene.counts[i] >= 10) { return scene.rarest_first[i].gpu; }
+    }
+    return scene.card.gpu;
+}
+
+auto means(const Scene& scene, const Knobs& knobs) -> Means {
+    auto means = Means{};
+    means.target = knobs.is("aimed") ? target_of(scene) : std::string{};
+    const auto declared_ms = knobs.whole("declared_ms");
+    auto number = std::int64_t{0};
+    const auto every_ms = 10'000.0 / (knobs["per_10_s"] * scene.honest_nodes / 1'000);
+    for (auto time = 0.0; time < static_cast<double>(scene.arrivals_end_ms); time += every_ms, ++number) {
+        auto order = Order{};
+        order.arrival_ms = static_cast<std::int64_t>(time);
+        order.run_ms = declared_ms;
+        order.declared_ms = declared_ms;
+        order.fee =
+            static_cast<std::int64_t>(static_cast<double>(scene.fee_per_second * declared_ms) / 1'000 * knobs["price"]);
+        order.vram_min = 1;
+        if (knobs.is("aimed")) { order.gpus = {means.target}; }
+        order.owner = fmt::format("own-{}", number % knobs.whole("owners"));
+        order.endless = true;
+        means.orders.push_back(order);
+    }
+    return means;
+}
+
+auto recipe() -> Recipe {
+    auto all = make_recipe<Adversary>({
+        .name = "poison_class",
+        .attack = "owners submit tasks that never end on any node, at random or to one class of cards",
+        .twin = "the owners submit nothing and keep their money",
+        .knobs = {{"per_10_s", 10, 0.1, 1'000, "tasks in ten seconds, for a network of 1,000 nodes"},
+                  {"owners", 40, 1, 1'000, "names of owners"},
+                  {"price", 2, 0.01, 1'000, "fee a second, in medians of the network's tasks"},
+                  {"declared_ms", 30'000, 1, 3'600'000, "declared run time"},
+                  {"aimed", 0, 0, 1, "at the rarest card of at least ten nodes"}},
+        .cases = {{"15", "at random", {}}, {"16", "at one class of cards", {{"aimed", 1}, {"per_10_s", 6}}}},
+        .means = &means,
+    });
+    all.make_twin = [](const Knobs& knobs) -> std::unique_ptr<Adversary> { return std::make_unique<Silent>(knobs); };
+    return all;
+}
+
+const auto registered = Registration{recipe()};
+
+}}  // namespace simulate

@@ -1,0 +1,46 @@
+// One stake under many names, on cards that are really there.
+
+#include <fmt/format.h>
+
+#include "adversary.hpp"
+
+namespace simulate { namespace {
+
+/// Each card has a name, an operator and a part of the stake of its own.
+class SybilSplit : public Adversary {
+public:
+    using Adversary::Adversary;
+
+    void join(Hand& hand) override {
+        const auto& means = hand.means();
+        const auto part = means.stake_milli / static_cast<std::int64_t>(means.cards.size());
+        for (std::uint32_t i = 0; i < means.cards.size(); ++i) {
+            const auto id = fmt::format("sybil-{}", i);
+            hand.join(spec_of(means.cards[i], id, id, part), i, means.verdicts);
+        }
+    }
+};
+
+auto stake(const Scene& scene, const Knobs& knobs) -> std::int64_t {
+    return knobs["stake_each"] > 0 ? knobs.whole("stake_each") * knobs.whole("cards")
+                                   : scene.stake_milli * knobs.whole("stakes");
+}
+
+const auto registered = Registration{make_recipe<SybilSplit>({
+    .name = "sybil_split",
+    .attack = "one stake is split over k names on k cards; each name claims to be its own operator",
+    .twin = "the same k cards and the same stake under one declared operator",
+    .knobs = {{"cards", 16, 1, 200, "cards, and names"},
+              {"stakes", 1, 1, 1'000, "the whole stake, in medians of a node's stake"},
+              {"stake_each", 0, 0, 1e12,
+               "thousandths of a token for each card, in place of a part of the whole; 0: no"}},
+    .cases = {{"1d", "load 0.3: 16 cards share one stake", {}},
+              {"1e", "the same at load 0.8", {}},
+              {"1f", "the same at load 1.2", {}},
+              {"1g", "16 cards of a stake of 1 each", {{"stake_each", 1'000}}}},
+    .means = [](const Scene& scene,
+                const Knobs& knobs) { return equal_cards(scene, knobs.whole("cards"), stake(scene, knobs)); },
+    .reference = [](const Scene& scene, const Knobs& knobs) { return equal_cards(scene, 1, stake(scene, knobs)); },
+})};
+
+}}  // namespace simulate

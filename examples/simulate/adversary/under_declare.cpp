@@ -1,0 +1,55 @@
+// An owner that declares another run time than it knows.
+
+#include <algorithm>
+#include <cmath>
+
+#include "adversary.hpp"
+
+namespace simulate { namespace {
+
+class UnderDeclare : public Adversary {
+public:
+    using Adversary::Adversary;
+
+    auto submit(Hand&, Order& order) -> bool override {
+        order.declared_ms = std::max(std::llround(static_cast<double>(order.declared_ms) * knobs()["times"]), 1LL);
+        return true;
+    }
+};
+
+auto means(const Scene& scene, const Knobs& knobs) -> Means {
+    auto means = Means{};
+    const auto run_ms = knobs.whole("run_ms");
+    const auto fee =
+        std::llround(static_cast<double>(scene.fee_per_second) * static_cast<double>(run_ms) / 1'000 * knobs["price"]);
+    for (auto time = scene.arrivals_end_ms / 10; time < scene.arrivals_end_ms; time += knobs.whole("every_ms")) {
+        auto order = Order{};
+        order.arrival_ms = time;
+        order.run_ms = run_ms;
+        order.declared_ms = run_ms;
+        order.fee = std::max(fee, 1LL);
+        order.vram_min = 1;
+        order.owner = "own";
+        means.orders.push_back(order);
+    }
+    return means;
+}
+
+const auto registered = Registration{make_recipe<UnderDeclare>({
+    .name = "under_declare",
+    .attack = "an owner of short tasks at a low price declares a fraction, or a multiple, of the true run time",
+    .twin = "the same owner declares true times",
+    .knobs = {{"times", 0.001, 0.00001, 100, "declared time in true times"},
+              {"price", 0.1, 0.001, 100, "fee a second, in medians of the network's tasks"},
+              {"run_ms", 15'000, 1'000, 3'600'000, "true run time of its tasks"},
+              {"every_ms", 20'000, 100, 3'600'000, "time between two tasks"}},
+    .cases = {{"14", "a thousandth of the time", {}},
+              {"14b", "a tenth", {{"times", 0.1}}},
+              {"14c", "half", {{"times", 0.5}}},
+              {"14d", "twice", {{"times", 2}}},
+              {"14e", "ten times", {{"times", 10}}}},
+    .means = &means,
+    .measures_price = true,
+})};
+
+}}  // namespace simulate

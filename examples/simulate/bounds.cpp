@@ -1,0 +1,65 @@
+#include "bounds.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <fstream>
+#include <sstream>
+
+#include <fmt/format.h>
+
+#include "compare.hpp"
+#include "csv.hpp"
+#include "network.hpp"
+
+namespace simulate {
+namespace {
+
+template <class T>
+auto number(const std::string& text, T& into) -> bool {
+    const auto* const end = text.data() + text.size();
+    const auto [stopped, error] = std::from_chars(text.data(), end, into);
+    return error == std::errc{} && stopped == end;
+}
+
+auto join(const std::vector<std::string>& names) -> std::string { return fmt::format("{}", fmt::join(names, ", ")); }
+
+}  // namespace
+
+auto read_bounds(const std::string& path) -> std::vector<Bound> {
+    auto stream = std::ifstream{path};
+    if (!stream) { throw InputError{path, 0, 0, "cannot be opened"}; }
+    auto all = std::vector<Bound>{};
+    auto text = std::string{};
+    for (auto line = std::size_t{1}; std::getline(stream, text); ++line) {
+        auto words = std::istringstream{text.substr(0, text.find('#'))};
+        auto fields = std::vector<std::string>{};
+        for (auto word = std::string{}; words >> word;) { fields.push_back(word); }
+        if (fields.empty()) { continue; }
+        const auto refuse = [&](std::size_t field, const std::string& what) {
+            const auto column = field < fields.size() ? text.find(fields[field]) + 1 : text.size() + 1;
+            throw InputError{path, line, column, what};
+        };
+        if (fields.size() != 7 || fields[5] != "<=") { refuse(0, "expected ROW PRESET WORLD LOAD MEASURE <= BOUND"); }
+        auto bound = Bound{path, line, fields[0], fields[1], fields[2], 0, fields[4], 0};
+        try {
+            (void)choose_attacks(bound.row);
+        } catch (const std::invalid_argument& error) { refuse(0, error.what()); }
+        const auto presets = preset_names();
+        if (std::find(presets.begin(), presets.end(), bound.preset) == presets.end()) {
+            refuse(1, "expected a preset without parameters: " + join(presets));
+        }
+        const auto known = world_names();
+        if (std::find(known.begin(), known.end(), bound.world) == known.end()) {
+            refuse(2, "expected a world: " + join(known));
+        }
+        if (!number(fields[3], bound.load_percent) || bound.load_percent < 1 || bound.load_percent > 1'000) {
+            refuse(3, "expected a load from 1 to 1000, in percent");
+        }
+        if (!number(fields[6], bound.most)) { refuse(6, "expected a number"); }
+        all.push_back(std::move(bound));
+    }
+    if (all.empty()) { throw InputError{path, 1, 1, "there is no bound in it"}; }
+    return all;
+}
+
+}  // namespace simulate

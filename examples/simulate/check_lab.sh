@@ -1,0 +1,65 @@
+#!/bin/sh
+# Checks parameters, one's own network, comparisons and bounds: check_lab.sh SIMULATE
+set -u
+
+simulate=$1
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+bad=0
+
+fault() {
+    echo "$*"
+    bad=1
+}
+# refuse SENTENCE ARGUMENTS...: the program must end with a fault, and say this.
+refuse() {
+    sentence=$1
+    shift
+    if "$simulate" "$@" --no-progress >"$work/out" 2>&1; then fault "accepted: $*"; fi
+    grep -qF -- "$sentence" "$work/out" || fault "$*: expected \"$sentence\", found: $(tail -n 1 "$work/out")"
+}
+
+# Parameters: what exists is listed, what is set is used.
+"$simulate" --preset hardened --parameters --set qos.window=30 >"$work/parameters"
+grep -qx 'qos.window=30' "$work/parameters" || fault "--set is not seen in --parameters"
+grep -q '^eligibility.fee_max=' "$work/parameters" || fault "a part of a policy has no parameters"
+refuse 'there is no such parameter; there are rules.' --set qos.windo=30 --short --report ''
+refuse 'qos.window' --set qos.windo=30 --short --report ''
+refuse '--set qos.window=many:' --set qos.window=many --short --report ''
+refuse '--set rules.draw_among=0:' --set rules.draw_among=0 --short --report ''
+
+# One's own network: a task runs where it must, at the time and for the fee that the files state.
+printf 'id,card,stake\nfirst,small,1\nsecond,large,1\n' >"$work/nodes.csv"
+printf 'arrival,run,cards,fee\n0,10,large,77\n5,10,large,5\n1,4,small,8\n' >"$work/tasks.csv"
+"$simulate" --nodes "$work/nodes.csv" --tasks "$work/tasks.csv" --as-is --report '' --no-progress \
+    --tasks-out "$work/t.csv" --nodes-out "$work/n.csv" >"$work/out" 2>&1 || fault "own files: $(cat "$work/out")"
+grep -q '^Derived  *nodes.operator:' "$work/out" || fault "it does not say what was derived"
+cut -d, -f1,10-13 "$work/t.csv" >"$work/ends"
+printf '%s\n' task,end,started,ended,node 0,done,0.000,10.000,second 1,done,1.000,5.000,first \
+    2,done,10.000,20.000,second | cmp -s - "$work/ends" || fault "tasks went otherwise: $(cat "$work/ends")"
+grep -q '^second,.*,82,0$' "$work/n.csv" || fault "the second node has not earned 82: $(cat "$work/n.csv")"
+printf 'arrival,run\n0,x\n' >"$work/wrong.csv"
+refuse 'wrong.csv:2:3: expected a decimal number' --nodes "$work/nodes.csv" --tasks "$work/wrong.csv" --as-is
+
+# Comparisons: equal ones are equal, and one that is repeated plays nothing.
+lab() { "$simulate" --compare crynux_single --scale 0.02 --hours 3 --seeds 2 --load 80 --no-progress "$@"; }
+lab --attack 5a,17 --json "$work/one" >"$work/out" 2>&1 || fault "--compare fails: $(cat "$work/out")"
+lab --attack 5a,17 --json "$work/two" --runs "$work/runs" >/dev/null
+cmp -s "$work/one" "$work/two" || fault "equal comparisons differ"
+rm "$(find "$work/runs" -name '*.json' | sort | head -n 1)"
+lab --attack 5a,17 --json "$work/three" --runs "$work/runs" >"$work/out"
+grep -q '^1 runs played' "$work/out" || fault "it did not go on where it was: $(tail -n 1 "$work/out")"
+cmp -s "$work/one" "$work/three" || fault "a comparison that goes on differs"
+refuse 'no attack is called "none_such"; there are all, none, black_hole (5a 5b 5c 5d)' --compare hardened --attack none_such
+
+# Bounds: one that holds, one that is broken, and lines that are no bounds.
+printf '# a comment\n5a crynux_single small 80 gain <= 1.05\n' >"$work/bounds"
+"$simulate" --check "$work/bounds" --seeds 2 --no-progress >"$work/out" || fault "a bound that holds: $(cat "$work/out")"
+printf '5a crynux_single small 80 harm_share <= 0.5\n' >"$work/bounds"
+refuse 'FAILED    5a crynux_single small 80 harm_share' --check "$work/bounds" --seeds 2
+printf '5a hardened:qos.window=9 small 80 gain <= 1\n' >"$work/bounds"
+refuse 'bounds:1:4: expected a preset without parameters' --check "$work/bounds"
+printf '5a hardened small 80 gian <= 1\n' >"$work/bounds"
+refuse 'this row has no measure "gian"' --check "$work/bounds"
+
+exit "$bad"

@@ -1,0 +1,151 @@
+#include "compare.hpp"
+
+#include <cmath>
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+#include <memory>
+#include <stdexcept>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "bounds.hpp"
+#include "progress.hpp"
+
+namespace simulate {
+namespace {
+
+auto split(const std::string& list) -> std::vector<std::string> {
+    auto parts = std::vector<std::string>{};
+    for (auto at = std::size_t{0}; at <= list.size();) {
+        const auto end = std::min(list.find(',', at), list.size());
+        parts.push_back(list.substr(at, end - at));
+        at = end + 1;
+    }
+    return parts;
+}
+
+auto shown(const Measure& measure) -> std::string {
+    if (!std::isfinite(measure.error)) { return fmt::format("{:.4g}", measure.value); }
+    return fmt::format("{:.4g} +- {:.2g}", measure.value, measure.error);
+}
+
+/// A number, or null where there is none: JSON has no infinity.
+auto finite(double number) -> nlohmann::ordered_json {
+    return std::isfinite(number) ? nlohmann::ordered_json(number) : nlohmann::ordered_json(nullptr);
+}
+
+void write_file(const std::string& path, const std::string& content) {
+    auto stream = std::ofstream{path, std::ios::binary};
+    stream << content;
+    stream.close();
+    if (!stream) { throw std::runtime_error{path + ": cannot be written"}; }
+}
+
+/// Plays a bound with more and more seeds until it is decided; without a decision it has failed.
+auto judge_bound(Laboratory& laboratory, const Options& options, const Bound& bound) -> std::pair<Verdict, Judged> {
+    auto judged = Judged{};
+    const auto chosen = choose_attacks(bound.row);
+    for (auto seeds = std::max(options.seeds, 2U);; seeds = std::min(seeds * 2, options.seeds_max)) {
+        judged = laboratory.judge(contender_of(bound.preset), chosen.front(), bound.load_percent, seeds);
+        const auto found = judged.measures.find(bound.measure);
+        if (found == judged.measures.end()) {
+            auto known = std::string{};
+            for (const auto& [name, value] : judged.measures) { known += (known.empty() ? "" : ", ") + name; }
+            throw std::invalid_argument{fmt::format("{}:{}: this row has no measure \"{}\"; it has {}", bound.file,
+                                                    bound.line, bound.measure, known)};
+        }
+        const auto decided = verdict(found->second, bound.most, options.sigmas);
+        if (decided != Verdict::undecided || seeds >= options.seeds_max) { return {decided, judged}; }
+    }
+}
+
+auto check(const Trace& trace, const Options& options) -> int {
+    const auto bounds = read_bounds(options.check);
+    auto failures = 0;
+    auto progress = Progress{"check", bounds.size(), Progress::choose(options.show_progress, options.hide_progress)};
+    auto done = std::uint64_t{0};
+    for (const auto& bound : bounds) {
+        auto in_world = options;
+        enter_world(in_world, bound.world);
+        auto laboratory = Laboratory{trace, in_world};
+        const auto [decided, judged] = judge_bound(laboratory, in_world, bound);
+        const auto good = decided == Verdict::passed;
+        failures += good ? 0 : 1;
+        fmt::print("{:<9} {} {} {} {} {} = {} <= {:g}, {} seeds\n",
+                   good                         ? "passed"
+                   : decided == Verdict::failed ? "FAILED"
+                                                : "UNDECIDED",
+                   bound.row, bound.preset, bound.world, bound.load_percent, bound.measure,
+                   shown(judged.measures.at(bound.measure)), bound.most, judged.seeds);
+        progress.update(++done, bound.row);
+    }
+    fmt::print("{} of {} bounds hold\n", bounds.size() - static_cast<std::size_t>(failures), bounds.size());
+    return failures == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}
+
+}  // namespace
+
+auto table_of(const std::vector<Judged>& all) -> std::string {
+    auto text = std::string{};
+    for (const auto& one : all) {
+        fmt::format_to(std::back_inserter(text), "\n{} {}: {}\n  {}, load {} %, {} seeds\n", one.row, one.attack,
+                       one.what, one.contender, one.load_percent, one.seeds);
+        for (const auto& [name, value] : one.measures) {
+            fmt::format_to(std::back_inserter(text), "    {:<18}{}\n", name, shown(value));
+        }
+    }
+    return text;
+}
+
+auto json_of(const std::vector<Judged>& all) -> std::string {
+    auto json = nlohmann::ordered_json::array();
+    for (const auto& one : all) {
+        auto measures = nlohmann::ordered_json::object();
+        for (const auto& [name, value] : one.measures) {
+            measures[name] = {{"value", finite(value.value)}, {"error", finite(value.error)}};
+        }
+        json.push_back({{"row", one.row},
+                        {"attack", one.attack},
+                        {"what", one.what},
+                        {"preset", one.contender},
+                        {"load", one.load_percent},
+                        {"seeds", one.seeds},
+                        {"measures", measures}});
+    }
+    return json.dump(2) + "\n";
+}
+
+auto compare(const Trace& trace, const Options& options) -> int {
+    if (!options.check.empty()) { return check(trace, options); }
+    const auto chosen = choose_attacks(options.attack);
+    auto contenders = std::vector<Contender>{};
+    for (const auto& text : split(options.compare)) { contenders.push_back(contender_of(text)); }
+    auto laboratory = Laboratory{trace, options};
+    auto all = std::vector<Judged>{};
+    {
+        auto progress = Progress{"compare", contenders.size() * (chosen.size() + 1),
+                                 Progress::choose(options.show_progress, options.hide_progress)};
+        auto done = std::uint64_t{0};
+        for (const auto& contender : contenders) {
+            for (const auto& one : chosen) {
+                all.push_back(laboratory.judge(contender, one, options.load_percent, options.seeds));
+                progress.update(++done, fmt::format("{} {}", one.row->row, contender.text));
+            }
+            if (&contender != contenders.data()) {
+                const auto cost = laboratory.cost(contender, contenders.front(), options.load_percent, options.seeds);
+                if (cost) {
+                    all.push_back({"nobody", "-", "no attack; against " + contenders.front().text, contender.text,
+                                   options.load_percent, options.seeds, *cost});
+                }
+            }
+            progress.update(++done, contender.text);
+        }
+    }
+    fmt::print("{}\n{} runs played, {} found\n", table_of(all), laboratory.runs().played(), laboratory.runs().found());
+    if (!options.json.empty()) { write_file(options.json, json_of(all)); }
+    return EXIT_SUCCESS;
+}
+
+}  // namespace simulate

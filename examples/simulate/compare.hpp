@@ -1,0 +1,74 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "measures.hpp"
+#include "options.hpp"
+#include "run_folder.hpp"
+
+namespace simulate {
+
+/// A preset with parameters of its own: "hardened" or "hardened:rules.draw_among=1:qos.window=30".
+struct Contender {
+    std::string text{};
+    std::string preset{};
+    std::vector<std::string> settings{};
+};
+[[nodiscard]] auto contender_of(const std::string& text) -> Contender;
+
+/// The measures of one row under one contender.
+struct Judged {
+    std::string attack{};
+    std::string row{};
+    std::string what{};
+    std::string contender{};
+    std::uint32_t load_percent = 0;
+    std::uint32_t seeds = 0;
+    std::map<std::string, Measure> measures{};
+};
+
+/// A case of an adversary that a comparison plays.
+struct Chosen {
+    const Recipe* recipe = nullptr;
+    const Case* row = nullptr;
+};
+/// "all", or names of adversaries or rows, separated by commas. Throws `std::invalid_argument` with what exists.
+[[nodiscard]] auto choose_attacks(const std::string& list) -> std::vector<Chosen>;
+
+/// Plays pairs of runs and measures them.
+class Laboratory {
+public:
+    Laboratory(const Trace& trace, Options options);
+
+    /// Plays as many seeds of a case, or finds them in the folder of runs.
+    auto judge(const Contender& contender, const Chosen& chosen, std::uint32_t load_percent, std::uint32_t seeds)
+        -> Judged;
+    /// The honest cost of a contender against a base, without an attack; none if their tasks differ.
+    auto cost(const Contender& contender, const Contender& base, std::uint32_t load_percent, std::uint32_t seeds)
+        -> std::optional<std::map<std::string, Measure>>;
+
+    [[nodiscard]] auto runs() const -> const RunFolder& { return runs_; }
+
+private:
+    [[nodiscard]] auto options_for(const Contender& contender, std::uint32_t load_percent, std::uint64_t seed) const
+        -> Options;
+    auto play(const Options& options, const Scenario& scenario, const std::string& role, const Means* means,
+              std::unique_ptr<Adversary> adversary) -> Outcome;
+    auto pair_of(const Options& options, const Chosen& chosen, const Knobs& knobs) -> Pair;
+
+    const Trace& trace_;
+    Options options_;
+    RunFolder runs_;
+};
+
+/// Does what `--compare` or `--check` say; returns the exit status.
+auto compare(const Trace& trace, const Options& options) -> int;
+
+[[nodiscard]] auto table_of(const std::vector<Judged>& all) -> std::string;
+[[nodiscard]] auto json_of(const std::vector<Judged>& all) -> std::string;
+
+}  // namespace simulate

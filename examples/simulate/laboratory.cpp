@@ -1,0 +1,185 @@
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "best_response.hpp"
+#include "compare.hpp"
+#include "hash.hpp"
+#include "network.hpp"
+
+namespace simulate {
+namespace {
+
+/// All that decides a run but the attacker.
+auto describe(const Options& options) -> std::string {
+    auto text = fmt::format("{} scale {} hours {} load {} seed {} verdicts {} even {} trace {}", options.preset,
+                            options.scale_milli, options.hours, options.load_percent, options.seed, options.verdicts,
+                            options.even_stakes, options.trace);
+    for (const auto& setting : options.settings) { text += " " + setting; }
+    return text;
+}
+
+auto describe(const Knobs& knobs) -> std::string {
+    auto text = std::string{};
+    for (const auto& knob : knobs.all()) { text += fmt::format(" {}={:.17g}", knob.name, knob.value); }
+    return text;
+}
+
+/// Means as text, long lists as a number.
+auto describe(const Means& means) -> std::string {
+    auto sum = std::uint64_t{0};
+    const auto add = [&](std::string_view text) {
+        for (const auto c : text) { sum = mix(sum ^ static_cast<unsigned char>(c)); }
+    };
+    for (const auto& card : means.cards) {
+        add(fmt::format("{} {} {} {};", card.gpu, card.vram, card.speed_milli, fmt::join(card.models, "|")));
+    }
+    for (const auto& order : means.orders) {
+        add(fmt::format("{} {} {} {} {} {} {} {} {};", order.arrival_ms, order.run_ms, order.declared_ms, order.fee,
+                        order.vram_min, fmt::join(order.gpus, "|"), fmt::join(order.models, "|"), order.owner,
+                        order.endless));
+    }
+    return fmt::format("stake {} verdicts {} tick {} target {} lists {:016x}", means.stake_milli, means.verdicts,
+                       means.tick_ms, means.target, sum);
+}
+
+auto with_price(Means means, double times) -> Means {
+    for (auto& order : means.orders) {
+        order.fee = std::max(std::llround(static_cast<double>(order.fee) * times), 1LL);
+    }
+    return means;
+}
+
+}  // namespace
+
+auto contender_of(const std::string& text) -> Contender {
+    auto contender = Contender{text, text.substr(0, text.find(':')), {}};
+    for (auto at = text.find(':'); at != std::string::npos;) {
+        const auto next = text.find(':', at + 1);
+        contender.settings.push_back(text.substr(at + 1, next == std::string::npos ? next : next - at - 1));
+        at = next;
+    }
+    // A wrong name or value is told at once, and not after hours.
+    find_preset(contender.preset).open(1U)->set(contender.settings);
+    return contender;
+}
+
+auto choose_attacks(const std::string& list) -> std::vector<Chosen> {
+    auto all = std::vector<Chosen>{};
+    auto known = std::string{};
+    for (const auto& recipe : recipes()) {
+        known += fmt::format("{}{} (", known.empty() ? "" : ", ", recipe.name);
+        for (const auto& row : recipe.cases) {
+            known += (&row == recipe.cases.data() ? "" : " ") + row.row;
+            if (list == "all") { all.push_back({&recipe, &row}); }
+        }
+        known += ")";
+    }
+    if (list == "all" || list == "none") { return all; }
+    for (auto at = std::size_t{0}; at <= list.size();) {
+        const auto end = std::min(list.find(',', at), list.size());
+        const auto name = list.substr(at, end - at);
+        const auto before = all.size();
+        for (const auto& recipe : recipes()) {
+            for (const auto& row : recipe.cases) {
+                if (name == recipe.name || name == row.row) { all.push_back({&recipe, &row}); }
+            }
+        }
+        if (all.size() == before) {
+            throw std::invalid_argument{
+                fmt::format("no attack is called \"{}\"; there are all, none, {}, or one row of these", name, known)};
+        }
+        at = end + 1;
+    }
+    return all;
+}
+
+Laboratory::Laboratory(const Trace& trace, Options options)
+    : trace_{trace}, options_{std::move(options)}, runs_{options_.runs} {}
+
+auto Laboratory::options_for(const Contender& contender, std::uint32_t load_percent, std::uint64_t seed) const
+    -> Options {
+    auto options = options_;
+    options.preset = contender.preset;
+    options.settings = contender.settings;
+    options.load_percent = load_percent;
+    options.seed = seed;
+    return options;
+}
+
+auto Laboratory::play(const Options& options, const Scenario& scenario, const std::string& role, const Means* means,
+                      std::unique_ptr<Adversary> adversary) -> Outcome {
+    return runs_.get(describe(options) + " " + role, [&] {
+        if (means == nullptr) {
+            return outcome_of(simulate(trace_, scenario, options, Progress::Style::none), Means{});
+        }
+        auto attacker = Attacker{std::move(adversary), *means, make_scene(scenario, options)};
+        return outcome_of(simulate(trace_, scenario, options, Progress::Style::none, &attacker), *means);
+    });
+}
+
+auto Laboratory::pair_of(const Options& options, const Chosen& chosen, const Knobs& knobs) -> Pair {
+    const auto scenario = make_scenario(trace_, options);
+    const auto& recipe = *chosen.recipe;
+    const auto scene = make_scene(scenario, options);
+    const auto means = recipe.means(scene, knobs);
+    const auto role = recipe.name + describe(knobs);
+    auto pair = Pair{};
+    for (const auto& task : scenario.tasks) {
+        pair.fees.push_back(task.fee);
+        pair.run_ms.push_back(task.run_ms);
+    }
+    pair.attack = play(options, scenario, "attack " + role, &means, recipe.make(knobs));
+    const auto twin = [&](const Means& with) {
+        const auto whose = recipe.twin_is_honest ? std::string{"honest "} : "twin " + role + " ";
+        return play(options, scenario, whose + describe(with), &with, recipe.make_twin(knobs));
+    };
+    pair.honest = twin(means);
+    if (recipe.reference) { pair.reference = twin(recipe.reference(scene, knobs)); }
+    if (recipe.measures_price) {
+        for (const auto step : price_steps) { pair.at_prices.push_back(twin(with_price(means, step))); }
+    }
+    return pair;
+}
+
+auto Laboratory::judge(const Contender& contender, const Chosen& chosen, std::uint32_t load_percent,
+                       std::uint32_t seeds) -> Judged {
+    const auto gain_of = [&](const Knobs& knobs) {
+        auto pairs = std::vector<Pair>{};
+        for (std::uint64_t seed = 1; seed <= search_seeds; ++seed) {
+            pairs.push_back(pair_of(options_for(contender, load_percent, seed), chosen, knobs));
+        }
+        const auto measures = measure(pairs);
+        const auto gain = measures.find("gain");
+        return gain == measures.end() ? measures.at("harm").value : gain->second.value;
+    };
+    auto knobs = best_response(*chosen.recipe, *chosen.row, gain_of);
+    auto pairs = std::vector<Pair>{};
+    for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
+        pairs.push_back(pair_of(options_for(contender, load_percent, search_seeds + seed), chosen, knobs));
+    }
+    return {chosen.recipe->name, chosen.row->row, chosen.row->what, contender.text,
+            load_percent,        seeds,           measure(pairs)};
+}
+
+auto Laboratory::cost(const Contender& contender, const Contender& base, std::uint32_t load_percent,
+                      std::uint32_t seeds) -> std::optional<std::map<std::string, Measure>> {
+    if (find_preset(contender.preset).gang_size != find_preset(base.preset).gang_size) { return std::nullopt; }
+    auto outcomes = std::vector<std::pair<Outcome, Outcome>>{};
+    auto fees = std::vector<std::vector<std::int64_t>>{};
+    for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
+        const auto options = options_for(contender, load_percent, search_seeds + seed);
+        const auto base_options = options_for(base, load_percent, search_seeds + seed);
+        const auto scenario = make_scenario(trace_, options);
+        outcomes.emplace_back(play(options, scenario, "nobody", nullptr, nullptr),
+                              play(base_options, scenario, "nobody", nullptr, nullptr));
+        fees.emplace_back();
+        for (const auto& task : scenario.tasks) { fees.back().push_back(task.fee); }
+    }
+    return honest_cost(outcomes, fees);
+}
+
+}  // namespace simulate

@@ -1,0 +1,215 @@
+#include "measures.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+namespace simulate {
+namespace {
+
+using Parts = std::vector<std::pair<double, double>>;
+
+constexpr auto unknown = std::numeric_limits<double>::infinity();
+
+auto over(double a, double b) -> double { return b != 0 ? a / b : a > 0 ? unknown : 0; }
+
+/// Loss and its parts, and what honest owners paid in the honest run.
+struct Harm {
+    double loss = 0;
+    double fees = 0;
+};
+
+auto harm_of(const Pair& pair) -> Harm {
+    auto harm = Harm{};
+    auto fees_lost = 0.0;
+    for (std::size_t i = 0; i < pair.fees.size(); ++i) {
+        const auto a = pair.attack.sojourn_ms[i];
+        const auto b = pair.honest.sojourn_ms[i];
+        const auto fee = static_cast<double>(pair.fees[i]);
+        if (b < 0) { continue; }
+        harm.fees += fee;
+        if (a < 0) {
+            fees_lost += fee;
+        } else {
+            harm.loss +=
+                static_cast<double>(a - b) * fee / static_cast<double>(std::max(pair.run_ms[i], std::int64_t{1}));
+        }
+    }
+    const auto earned_less = static_cast<double>(pair.honest.honest.earned - pair.attack.honest.earned);
+    harm.loss += fees_lost + std::max(0.0, earned_less - fees_lost);
+    return harm;
+}
+
+/// The revenue that the attacker gives up counts, and its fees count once: they are no part of that revenue.
+auto outlay_of(const Pair& pair) -> double {
+    const auto given_up = std::max<std::int64_t>(0, pair.honest.own.earned - pair.attack.own.earned);
+    return static_cast<double>(pair.attack.own.to_others + pair.attack.own.forfeited + pair.attack.own.slashed +
+                               given_up);
+}
+
+auto mean_sojourn(const std::vector<const Outcome*>& outcomes) -> double {
+    auto sum = 0.0;
+    auto count = 0.0;
+    for (const auto* one : outcomes) {
+        sum += static_cast<double>(one->own_sojourn_ms);
+        count += static_cast<double>(one->own_orders);
+    }
+    return over(sum, count);
+}
+
+/// The price, in steps of the twin's, at which the twin's mean sojourn is the attacker's; between two steps on a line
+/// in logarithms. Outside the steps the nearest one.
+auto price_of_equal_service(const std::vector<Pair>& pairs, std::size_t skip) -> double {
+    const auto sojourn = [&](const auto& of) {
+        auto outcomes = std::vector<const Outcome*>{};
+        for (std::size_t i = 0; i < pairs.size(); ++i) {
+            if (i != skip) { outcomes.push_back(&of(pairs[i])); }
+        }
+        return mean_sojourn(outcomes);
+    };
+    const auto wanted = sojourn([](const Pair& pair) -> const Outcome& { return pair.attack; });
+    auto before = std::pair{price_steps[0], unknown};
+    for (std::size_t step = 0; step < std::size(price_steps); ++step) {
+        const auto now = sojourn([&](const Pair& pair) -> const Outcome& { return pair.at_prices[step]; });
+        if (now <= wanted) {
+            if (step == 0 || before.second == now) { return price_steps[step]; }
+            const auto part = (std::log(before.second) - std::log(wanted)) / (std::log(before.second) - std::log(now));
+            return before.first * std::pow(price_steps[step] / before.first, part);
+        }
+        before = {price_steps[step], now};
+    }
+    return before.first;
+}
+
+template <class F>
+auto parts_of(const std::vector<Pair>& pairs, const F& f) -> Parts {
+    auto parts = Parts{};
+    for (const auto& pair : pairs) { parts.push_back(f(pair)); }
+    return parts;
+}
+
+auto number(std::int64_t n) -> double { return static_cast<double>(n); }
+
+}  // namespace
+
+auto jackknife(std::size_t count, const std::function<double(std::size_t)>& of) -> Measure {
+    const auto all = of(count);
+    if (count < 2) { return {all, unknown}; }
+    auto without = std::vector<double>{};
+    for (std::size_t skip = 0; skip < count; ++skip) { without.push_back(of(skip)); }
+    const auto n = static_cast<double>(count);
+    const auto mean = std::accumulate(without.begin(), without.end(), 0.0) / n;
+    auto squares = 0.0;
+    for (const auto one : without) { squares += (one - mean) * (one - mean); }
+    const auto error = std::sqrt(squares * (n - 1) / n);
+    return {all, std::isfinite(error) ? error : 0};
+}
+
+auto ratio(const Parts& parts) -> Measure {
+    return jackknife(parts.size(), [&](std::size_t skip) {
+        auto a = 0.0;
+        auto b = 0.0;
+        for (std::size_t i = 0; i < parts.size(); ++i) {
+            if (i != skip) {
+                a += parts[i].first;
+                b += parts[i].second;
+            }
+        }
+        return over(a, b);
+    });
+}
+
+auto verdict(const Measure& measure, double most, double sigmas) -> Verdict {
+    if (std::isinf(measure.value)) { return measure.value > most ? Verdict::failed : Verdict::passed; }
+    if (measure.value + sigmas * measure.error <= most) { return Verdict::passed; }
+    return measure.value - sigmas * measure.error > most ? Verdict::failed : Verdict::undecided;
+}
+
+auto measure(const std::vector<Pair>& pairs) -> std::map<std::string, Measure> {
+    auto all = std::map<std::string, Measure>{};
+    if (pairs.empty()) { return all; }
+    const auto add = [&](const std::string& name, const auto& f) { all[name] = ratio(parts_of(pairs, f)); };
+    const auto honest_tasks = [](const Pair& pair) { return static_cast<double>(pair.fees.size()); };
+    const auto not_done = [](const Outcome& outcome) {
+        return static_cast<double>(std::count(outcome.sojourn_ms.begin(), outcome.sojourn_ms.end(), -1));
+    };
+    using Both = std::pair<double, double>;
+    const auto own_cards = pairs.front().attack.own_cards;
+    if (own_cards > 0) {
+        add("gain", [](const Pair& p) { return Both{number(p.attack.own.profit()), number(p.honest.own.profit())}; });
+        add("card_revenue", [](const Pair& p) {
+            return Both{number(p.attack.own.earned) * number(p.attack.honest_nodes),
+                        number(p.attack.honest.earned) * number(p.attack.own_cards)};
+        });
+        // The ratio of two ratios of sums is no ratio of sums, but these cards are the same for all seeds.
+        add("swallowed", [](const Pair& p) { return Both{number(p.attack.own_starts), number(p.attack.starts)}; });
+        add("harm_share", [](const Pair& p) {
+            const auto share = number(p.attack.own_cards) / number(p.attack.own_cards + p.attack.honest_nodes);
+            const auto harm = harm_of(p);
+            return Both{harm.loss / share, harm.fees};
+        });
+        if (pairs.front().reference.own_cards > 0) {
+            add("told_gain", [](const Pair& p) {
+                return Both{number(p.attack.own.profit()), number(p.reference.own.profit())};
+            });
+        }
+    }
+    add("harm", [](const Pair& p) { return Both{harm_of(p).loss, harm_of(p).fees}; });
+    add("outlay", [](const Pair& p) { return Both{outlay_of(p), harm_of(p).fees}; });
+    add("phi", [](const Pair& p) { return Both{harm_of(p).loss, outlay_of(p)}; });
+    if (const auto& harm = all["harm"]; all["outlay"].value == 0 && harm.value - 2 * harm.error <= 0) {
+        all["phi"] = {0, harm.error};  // no outlay, but no loss either that could be told from noise
+    }
+    if (pairs.front().attack.target_nodes > 0) {
+        add("target", [](const Pair& p) {
+            return Both{number(p.attack.target_earned), number(p.honest.target_earned)};
+        });
+    }
+    if (!pairs.front().at_prices.empty()) {
+        all["price_gain"] =
+            jackknife(pairs.size(), [&](std::size_t skip) { return price_of_equal_service(pairs, skip); });
+        add("own_sojourn_s", [](const Pair& p) {
+            return Both{number(p.attack.own_sojourn_ms) / 1'000, number(p.attack.own_orders)};
+        });
+        add("twin_sojourn_s", [](const Pair& p) {
+            return Both{number(p.honest.own_sojourn_ms) / 1'000, number(p.honest.own_orders)};
+        });
+    }
+    add("failed", [&](const Pair& p) { return Both{number(p.attack.failed), honest_tasks(p)}; });
+    add("not_done", [&](const Pair& p) { return Both{not_done(p.attack), honest_tasks(p)}; });
+    add("added_not_done", [&](const Pair& p) {
+        return Both{not_done(p.attack) - not_done(p.honest), honest_tasks(p)};
+    });
+    add("exclusions", [](const Pair& p) { return Both{number(p.attack.honest_exclusions), 1}; });
+    add("added_exclusions", [](const Pair& p) {
+        return Both{number(p.attack.honest_exclusions - p.honest.honest_exclusions), 1};
+    });
+    return all;
+}
+
+auto honest_cost(const std::vector<std::pair<Outcome, Outcome>>& rule_and_base,
+                 const std::vector<std::vector<std::int64_t>>& fees) -> std::map<std::string, Measure> {
+    auto sojourn = Parts{};
+    auto done = Parts{};
+    for (std::size_t seed = 0; seed < rule_and_base.size(); ++seed) {
+        const auto& [rule, base] = rule_and_base[seed];
+        auto both = std::pair{0.0, 0.0};
+        auto paid = std::pair{0.0, 0.0};
+        for (std::size_t i = 0; i < fees[seed].size(); ++i) {
+            const auto a = rule.sojourn_ms[i];
+            const auto b = base.sojourn_ms[i];
+            if (a >= 0 && b >= 0) {
+                both.first += number(a);
+                both.second += number(b);
+            }
+            paid.first += a >= 0 ? number(fees[seed][i]) : 0;
+            paid.second += b >= 0 ? number(fees[seed][i]) : 0;
+        }
+        sojourn.push_back(both);
+        done.push_back(paid);
+    }
+    return {{"sojourn", ratio(sojourn)}, {"fees", ratio(done)}};
+}
+
+}  // namespace simulate

@@ -1,0 +1,81 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include <allot/core/command.hpp>
+#include <allot/core/events.hpp>
+#include <allot/core/moment.hpp>
+#include <allot/core/score.hpp>
+
+namespace simulate {
+
+/// Any command but `Configure`, whose type differs between dispatchers.
+using Verb = std::variant<allot::command::Join, allot::command::Update, allot::command::Pause, allot::command::Resume,
+                          allot::command::Leave, allot::command::ReportModel, allot::command::Observe,
+                          allot::command::Slash, allot::command::Submit, allot::command::Cancel,
+                          allot::command::Complete, allot::command::Fail, allot::command::Decline,
+                          allot::command::Renew, allot::command::Score, allot::command::Advance, allot::command::Match>;
+
+/// The QoS of a node; a part that a tracker does not have is zero.
+struct Quality {
+    double health = 0;      ///< 0 to 1.
+    double long_score = 0;  ///< Mean of the last scores, in points.
+    double score = 0;       ///< As in the selection weight, 0 to 1.
+};
+
+/// One parameter of a dispatcher: its policy's role, the name of the type that holds it, its own name, and its value as
+/// JSON.
+struct Parameter {
+    std::string role{};
+    std::string type{};
+    std::string name{};
+    std::string value{};
+};
+
+/// A dispatcher of any preset.
+class Network {
+public:
+    Network() = default;
+    Network(const Network&) = delete;
+    auto operator=(const Network&) -> Network& = delete;
+    virtual ~Network() = default;
+
+    virtual auto apply(const Verb& verb, const allot::Moment& moment) -> allot::Events = 0;
+
+    /// Sets parameters before the first command: "qos.window=30", by role or by type. Throws `std::invalid_argument`
+    /// with a sentence that lists what exists.
+    virtual void set(const std::vector<std::string>& settings) = 0;
+    [[nodiscard]] virtual auto parameters() -> std::vector<Parameter> = 0;
+
+    [[nodiscard]] virtual auto next_deadline_ms() const -> std::optional<std::int64_t> = 0;
+    [[nodiscard]] virtual auto queue_capacity() const -> std::uint32_t = 0;
+    /// The QoS of a present node at a time.
+    [[nodiscard]] virtual auto quality(const allot::NodeId& node, allot::TimePoint time) const -> Quality = 0;
+    [[nodiscard]] virtual auto points_max() const -> std::uint32_t = 0;
+    /// The expected wait of a waiting task; none if it is unknown, or if the task does not wait.
+    [[nodiscard]] virtual auto expected_wait_ms(const allot::TaskId& task) const -> std::optional<std::int64_t> = 0;
+};
+
+/// A preset of the library, and its name on the command line.
+struct Preset {
+    std::string_view name;
+    /// Opens a network; `stake_cap` is the stake of a large honest node, for presets that cap.
+    std::unique_ptr<Network> (*open)(allot::Amount stake_cap);
+    std::uint32_t gang_size = 1;  ///< Nodes that run one task.
+    /// Time between two rounds of `match`; 0: each command brings its own entropy.
+    std::int64_t round_ms = 0;
+};
+
+[[nodiscard]] auto presets() -> const std::vector<Preset>&;
+/// Throws `std::invalid_argument` for an unknown name.
+[[nodiscard]] auto find_preset(std::string_view name) -> const Preset&;
+[[nodiscard]] auto preset_names() -> std::vector<std::string>;
+
+}  // namespace simulate
