@@ -50,7 +50,9 @@ public:
             const auto known = before.find(m);
             const auto* base = known == before.end() ? nullptr : &known->second.first;
             auto clock = known == before.end() ? TimePoint{} : known->second.second;
-            if (base != nullptr && base->newer_than(after)) { network_.broken("a queue goes back to an older control"); }
+            if (base != nullptr && base->newer_than(after)) {
+                network_.broken("a queue goes back to an older control");
+            }
             if (heard != nullptr && heard->macro == m && (base == nullptr || heard->control->newer_than(*base))) {
                 base = &*heard->control;
                 clock = heard->control->clock;
@@ -72,7 +74,9 @@ public:
                 if (was && !after.items[k].closed && (!is || is->token != was->token)) { duration(*was, clock); }
                 if (!is || (was && was->token == is->token)) { continue; }
                 look(Promise::p2_one_holder);
-                if (was && clock < was->expires) { network_.broken("a MicroJob is leased again while its lease lives"); }
+                if (was && clock < was->expires) {
+                    network_.broken("a MicroJob is leased again while its lease lives");
+                }
                 for (const auto& other : base->items) {
                     if (other.hold && !(other.hold->token < is->token)) { network_.broken("a token does not grow"); }
                 }

@@ -72,11 +72,11 @@ struct Options {
     std::uint32_t fail_percent = 0;       ///< So many are given back undone.
     std::int64_t faults_until = 120'000;  ///< Then the network is fair.
     std::int64_t give_up_at = 7'200'000;
-    std::uint32_t liars = 0;      ///< The last ones; `Lie` says what they do.
-    std::uint64_t lies = 0;       ///< A bit for each.
-    std::uint32_t sampled = 0;    ///< Blocks of each MacroJob that the contract recomputes in any case.
-    bool keep_events = false;  ///< For `events()`.
-    bool trace = false;        ///< Says what happens, to whoever looks for a fault.
+    std::uint32_t liars = 0;    ///< The last ones; `Lie` says what they do.
+    std::uint64_t lies = 0;     ///< A bit for each.
+    std::uint32_t sampled = 0;  ///< Blocks of each MacroJob that the contract recomputes in any case.
+    bool keep_events = false;   ///< For `events()`.
+    bool trace = false;         ///< Says what happens, to whoever looks for a fault.
 };
 
 inline auto says(const FaultCounts& faults) -> std::string {

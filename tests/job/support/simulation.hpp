@@ -111,6 +111,8 @@ protected:
     virtual auto hears(std::uint32_t /*node*/, const Network::Letter& /*letter*/) -> bool { return true; }
     /// Whether a node does what an event of its own processor asks of it.
     virtual auto heeds(std::uint32_t /*node*/, const allot::JobEvent& /*event*/) -> bool { return true; }
+    /// Whether a node writes its results to the store.
+    virtual auto writes(std::uint32_t /*node*/) -> bool { return true; }
     /// The time in ms that a MicroJob takes a node.
     virtual auto time_for(std::uint32_t /*node*/, std::int64_t honest) -> std::int64_t { return honest; }
     /// Whether a node is done with its work when its time is over.
@@ -335,7 +337,10 @@ protected:
             effects.append(JobEffects{echo});
             // Who hears it over and over falls silent, but for votes, and for a lease that is longer each time.
             for (auto times = 0; !echo.sends.empty() && !std::visit(is_owed, letter.message); ++times) {
-                if (times == 8) { network_.broken("a message is answered however often it is heard"); }
+                if (times == 8) {
+                    network_.broken(fmt::format("message {} is answered by {} however often it is heard",
+                                                letter.message.index(), echo.sends[0].message.index()));
+                }
                 echo = checked(event.node, hear);
                 effects.append(JobEffects{echo});
             }
@@ -387,7 +392,7 @@ protected:
         for (auto& channel : effects.joined) { node.channels.insert(std::move(channel)); }
         for (auto& write : effects.writes) {
             write.record.signature = signature_of(node_id(i), write.record.digest);
-            contract_.write(write.record);
+            if (writes(i)) { contract_.write(write.record); }
         }
         for (const auto& claim : effects.claims) {
             claims_.push_back({claim.claim, claim.bid});
@@ -451,6 +456,9 @@ protected:
         }
         if (request.as.outcome != outcome) { network_.broken("a failed job is to be paid"); }
         asks_.push_back(request);
+        for (auto& record : asks_.back().records) {
+            if (record.owner == node_id(i)) { record.signature = signature_of(record.owner, record.digest); }
+        }
         network_.at(now() + 100 + below(2'000), Kind::paid, i, node.life, asks_.size() - 1);
     }
 
