@@ -28,9 +28,9 @@ auto from_environment(const char* name, std::uint64_t otherwise) -> std::uint64_
 }
 
 /// Lies that still keep a job from its end; docs/jobs.md names each under what is not promised yet.
-constexpr auto not_held_yet = bit_of(Lie::forged_record) | bit_of(Lie::record_of_nothing) |
-                              bit_of(Lie::high_numbers) | bit_of(Lie::made_up_claim) | bit_of(Lie::withheld_result) |
-                              bit_of(Lie::kept_record) | bit_of(Lie::kept_end);
+constexpr auto not_held_yet = bit_of(Lie::forged_record) | bit_of(Lie::record_of_nothing) | bit_of(Lie::high_numbers) |
+                              bit_of(Lie::made_up_claim) | bit_of(Lie::withheld_result) | bit_of(Lie::kept_record) |
+                              bit_of(Lie::kept_end);
 
 /// The time in ms by which a job has to end: what each liar may cost a MacroJob, once for itself and once more for each
 /// liar whose results are rejected after it.
@@ -65,7 +65,9 @@ auto drawn(std::uint64_t seed, std::uint64_t lies) -> Options {
     const auto how = below(3);
     o.lies = lies & (how == 0 ? lie() : how == 1 ? lie() | lie() | lie() : random());
     if (o.lies == 0) { o.lies = lies; }
+    if ((o.lies & bit_of(Lie::two_votes)) != 0 && below(2) == 0) { o.arbiter = Arbiter::quorum; }
     o.give_up_at = bound_of(o);
+    o.trace = from_environment("ALLOT_JOBS_TRACE", 0) != 0;
     return o;
 }
 

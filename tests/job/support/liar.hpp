@@ -10,8 +10,8 @@
 
 #include "job/support/network.hpp"
 
-// Members that lie. A liar is an honest processor whose messages and deeds are bent, and which says more than it should.
-// It can sign as itself only.
+// Members that lie. A liar is an honest processor whose messages and deeds are bent, and which says more than it
+// should. It can sign as itself only.
 
 namespace job_test {
 
@@ -49,12 +49,11 @@ enum class Lie : std::uint8_t {
 };
 constexpr auto lie_count = static_cast<std::size_t>(Lie::count);
 constexpr std::array<const char*, lie_count> lie_names{
-    "forged statement", "forged record",    "record of nothing", "forged control", "high numbers",
-    "forged rejection", "forged end",       "replay",            "other queue",    "two commitments",
-    "two controls",     "two heirs",        "two records",       "flood",          "made-up claim",
-    "two votes",        "withheld result",  "hoarded queue",     "deaf owner",     "kept record",
-    "kept end",         "wasted lease",     "copied result",     "stalled lease",  "other name",
-    "shared lie",       "usurped queue",    "changed progress"};
+    "forged statement", "forged record", "record of nothing", "forged control",  "high numbers",    "forged rejection",
+    "forged end",       "replay",        "other queue",       "two commitments", "two controls",    "two heirs",
+    "two records",      "flood",         "made-up claim",     "two votes",       "withheld result", "hoarded queue",
+    "deaf owner",       "kept record",   "kept end",          "wasted lease",    "copied result",   "stalled lease",
+    "other name",       "shared lie",    "usurped queue",     "changed progress"};
 using LieCounts = std::array<std::uint64_t, lie_count>;
 
 constexpr auto bit_of(Lie lie) -> std::uint64_t { return std::uint64_t{1} << static_cast<unsigned>(lie); }

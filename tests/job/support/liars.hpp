@@ -182,9 +182,7 @@ private:
             world_.prepare(self_, send);
             world_.network_.post_to(to);
         }
-        void claim(const Hash256& claim, const allot::ClaimBid& bid) override {
-            world_.cas_.try_emplace(claim, bid);
-        }
+        void claim(const Hash256& claim, const allot::ClaimBid& bid) override { world_.cas_.try_emplace(claim, bid); }
         void believe(const allot::JobMessage& message) override {
             auto signed_one = message;
             sign_own(signed_one, name(), [&](const Hash256& digest) { return signature_of(name(), digest); });

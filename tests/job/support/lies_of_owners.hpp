@@ -101,7 +101,9 @@ public:
     auto hears(Liar& me, const Network::Letter& letter) -> bool override {
         const auto* promise = std::get_if<words::ResultCommitted>(&letter.message);
         const auto* result = std::get_if<words::ResultFound>(&letter.message);
-        const auto* key = promise != nullptr ? &promise->commitment.key : result != nullptr ? &result->record.key : nullptr;
+        const auto* key = promise != nullptr  ? &promise->commitment.key
+                          : result != nullptr ? &result->record.key
+                                              : nullptr;
         if (key == nullptr || !me.owns(key->macro)) { return true; }
         me.fired(Lie::deaf_owner);
         return false;

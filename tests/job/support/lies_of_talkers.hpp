@@ -41,8 +41,8 @@ public:
         const auto macro = me.a_macro();
         const auto victim = me.victim();
         const auto plan = me.plan().macro(macro);
-        auto result = allot::ResultRecord{{macro, me.a_micro()}, {}, node_id(victim), wallet_id(victim), {}, "forged",
-                                          {1, 1, 1},             {}, {}};
+        auto result = allot::ResultRecord{
+            {macro, me.a_micro()}, {}, node_id(victim), wallet_id(victim), {}, "forged", {1, 1, 1}, {}, {}};
         result.micro = plan.micros[result.key.micro];
         for (std::uint32_t i = 0; i < plan.blocks_per_micro; ++i) { result.block_hashes.push_back(me.noise()); }
         result.digest = digest_of(plan.job, result);
@@ -132,9 +132,8 @@ public:
             auto& control = *said.control;
             const auto last = control.reign();
             control.clock += std::chrono::seconds{me.below(3'600)};
-            control.chain.push_back({{last.epoch + allot::epoch_step_max, me.name(), 1, last.rank(), true,
-                                      control.clock},
-                                     {}});
+            control.chain.push_back(
+                {{last.epoch + allot::epoch_step_max, me.name(), 1, last.rank(), true, control.clock}, {}});
             control.revision = allot::QueueControl::count_max;
             control.signature.clear();
             me.tell_queue(macro, said);
@@ -193,8 +192,8 @@ class OtherQueue : public Lying {
 public:
     void act(Liar& me) override {
         if (me.heard().empty()) { return; }
-        auto said = std::get<words::QueueSnapshot>(
-            me.heard()[static_cast<std::size_t>(me.below(me.heard().size()))].message);
+        auto said =
+            std::get<words::QueueSnapshot>(me.heard()[static_cast<std::size_t>(me.below(me.heard().size()))].message);
         said.macro = (said.macro + 1) % me.plan().slicing().macro_count;
         for (auto& result : said.results) { result.key.macro = said.macro; }
         for (auto& promise : said.commitments) { promise.key.macro = said.macro; }

@@ -64,8 +64,8 @@ public:
         if (const auto* promise = std::get_if<words::ResultCommitted>(&letter.message)) {
             digest_ = promise->commitment.digest;
             if (const auto work = me.processor().work()) {
-                me.tell_queue(work->key.macro, words::ResultCommitted{
-                                                   work->job, {*digest_, work->key, me.name(), work->token, {}}});
+                me.tell_queue(work->key.macro,
+                              words::ResultCommitted{work->job, {*digest_, work->key, me.name(), work->token, {}}});
                 me.fired(Lie::copied_result);
             }
         }

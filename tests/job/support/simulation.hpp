@@ -346,6 +346,10 @@ protected:
             }
         }
         if (effects.error) {
+            if (options_.trace && !lies(event.node)) {
+                fmt::print(stderr, "{:>8} message {} of {}{} is refused by {}: {}\n", now(), letter.message.index(),
+                           lies(letter.from) ? "liar " : "", letter.from, event.node, message(*effects.error));
+            }
             if (among_liars()) { return; }
             using E = allot::JobError;
             constexpr auto harmless =
