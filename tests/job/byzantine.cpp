@@ -28,9 +28,10 @@ auto from_environment(const char* name, std::uint64_t otherwise) -> std::uint64_
 }
 
 /// Lies that still keep a job from its end; docs/jobs.md names each under what is not promised yet.
-constexpr auto not_held_yet = bit_of(Lie::forged_record) | bit_of(Lie::record_of_nothing) | bit_of(Lie::high_numbers) |
-                              bit_of(Lie::made_up_claim) | bit_of(Lie::withheld_result) | bit_of(Lie::kept_record) |
-                              bit_of(Lie::kept_end);
+constexpr auto not_held_yet = bit_of(Lie::forged_record) | bit_of(Lie::record_of_nothing) |
+                              bit_of(Lie::forged_control) | bit_of(Lie::high_numbers) | bit_of(Lie::made_up_claim) |
+                              bit_of(Lie::withheld_result) | bit_of(Lie::hoarded_queue) | bit_of(Lie::kept_record) |
+                              bit_of(Lie::kept_end) | bit_of(Lie::wasted_lease);
 
 /// The time in ms by which a job has to end: what each liar may cost a MacroJob, once for itself and once more for each
 /// liar whose results are rejected after it.
