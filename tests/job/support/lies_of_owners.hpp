@@ -84,9 +84,13 @@ public:
     }
 };
 
-/// It owns the queue, and does not hand it over.
+/// It owns the queue, and does not hand it over; or it has the queue handed to a life that it never had.
 class HoardedQueue : public Lying {
 public:
+    void act(Liar& me) override {
+        const auto macro = me.a_macro();
+        me.tell_queue(macro, words::OwnershipRequest{me.plan().job(), macro, me.name(), me.wallet(), 2 + me.below(9)});
+    }
     auto hears(Liar& me, const Network::Letter& letter) -> bool override {
         const auto* request = std::get_if<words::OwnershipRequest>(&letter.message);
         if (request == nullptr) { return true; }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <iterator>
 #include <map>
 #include <utility>
 #include <variant>
@@ -126,6 +127,8 @@ public:
         const auto macro = me.a_macro();
         me.tell_job(words::MacroNews{
             me.plan().job(), macro, me.name(), allot::QueueControl::count_max + me.below(2), 0, {}, {}});
+        // A queue that no member created is in use, and nothing in it is open.
+        me.tell_job(words::MacroNews{me.plan().job(), me.a_macro(), me.name(), 1, 0, {}, {}});
         if (const auto* queue = me.queue(macro)) {
             auto said = me.snapshot(macro);
             said.control = queue->state().control();
@@ -148,16 +151,17 @@ public:
         const auto macro = me.a_macro();
         const auto* queue = me.queue(macro);
         if (queue == nullptr) { return; }
-        for (const auto& promise : queue->state().results().commitments()) {
-            auto rejection = allot::Rejection{promise.digest, promise.key, promise.node, wallet_id(me.victim())};
-            rejection.author = me.below(2) == 0 ? me.name() : contract;
-            rejection.signature = signature_of(me.name(), digest_of(me.plan().job(), rejection));
-            auto said = me.snapshot(macro);
-            said.rejected = {rejection};
-            me.tell_queue(macro, said);
-            me.tell_job(words::MacroNews{me.plan().job(), macro, me.name(), 0, 0, {}, {rejection}});
-            me.fired(Lie::forged_rejection);
-        }
+        const auto& promises = queue->state().results().commitments();
+        if (promises.empty()) { return; }
+        const auto& promise = *std::next(promises.begin(), static_cast<std::ptrdiff_t>(me.below(promises.size())));
+        auto rejection = allot::Rejection{promise.digest, promise.key, promise.node, wallet_id(me.victim())};
+        rejection.author = me.below(2) == 0 ? me.name() : contract;
+        rejection.signature = signature_of(me.name(), digest_of(me.plan().job(), rejection));
+        auto said = me.snapshot(macro);
+        said.rejected = {rejection};
+        me.tell_queue(macro, said);
+        me.tell_job(words::MacroNews{me.plan().job(), macro, me.name(), 0, 0, {}, {rejection}});
+        me.fired(Lie::forged_rejection);
     }
 };
 
@@ -207,13 +211,13 @@ class Flood : public Lying {
 public:
     void act(Liar& me) override {
         const auto job = me.plan().job();
-        for (auto i = 0; i < 8; ++i) {
+        for (auto i = 0; i < 3; ++i) {
             const auto macro = me.a_macro();
             const auto key = allot::MicroKey{macro, me.a_micro()};
-            me.tell_queue(macro, words::OwnershipRequest{job, macro, me.name(), me.wallet(), me.below(1'000)});
+            me.tell_queue(macro, words::OwnershipRequest{job, macro, me.name(), me.wallet(), 1});
             me.tell({allot::jobs_channel(), words::JobsQuery{me.name()}});
             me.tell_job(words::MacrosQuery{job, me.name()});
-            me.tell_job(words::MacroNews{job, macro, me.name(), 1, key.micro, {}, {}});
+            me.tell_job(words::MacroNews{job, macro, me.name(), 0, key.micro, {}, {}});
             me.tell_job(words::MicroDone{job, key, me.name(), me.noise()});
             me.tell_queue(macro, words::RenewalRequest{job, key, me.name(), {1, 1, 1}, {1, me.noise()}});
             auto said = me.snapshot(macro);
@@ -281,14 +285,13 @@ public:
         const auto macro = me.a_macro();
         const auto victim = node_id(me.victim());
         me.tell_job(words::MacroNews{job, macro, victim, 1'000, 0, {}, {}});
-        if (const auto* queue = me.queue(macro)) {
-            for (const auto& lease : queue->state().control().given) {
-                if (lease.holder == me.name()) { continue; }
-                const auto key = allot::MicroKey{macro, lease.micro};
-                for (const auto& name : {lease.holder, me.name()}) {
-                    me.tell_queue(macro, words::LeaseReturned{job, key, name, lease.token});
-                    me.tell_queue(macro, words::RenewalRequest{job, key, name, lease.token, {1, me.noise()}});
-                }
+        const auto* queue = me.queue(macro);
+        if (queue != nullptr && !queue->state().control().given.empty()) {
+            const auto lease = queue->state().control().given.back();
+            const auto key = allot::MicroKey{macro, lease.micro};
+            for (const auto& name : {victim, me.name()}) {
+                me.tell_queue(macro, words::LeaseReturned{job, key, name, lease.token});
+                me.tell_queue(macro, words::RenewalRequest{job, key, name, lease.token, {1, me.noise()}});
             }
         }
         me.fired(Lie::other_name);
