@@ -31,7 +31,7 @@ auto from_environment(const char* name, std::uint64_t otherwise) -> std::uint64_
 constexpr auto not_held_yet = bit_of(Lie::forged_record) | bit_of(Lie::record_of_nothing) |
                               bit_of(Lie::forged_control) | bit_of(Lie::high_numbers) | bit_of(Lie::made_up_claim) |
                               bit_of(Lie::withheld_result) | bit_of(Lie::hoarded_queue) | bit_of(Lie::kept_record) |
-                              bit_of(Lie::kept_end) | bit_of(Lie::wasted_lease);
+                              bit_of(Lie::kept_end) | bit_of(Lie::wasted_lease) | bit_of(Lie::two_heirs);
 
 /// Lies that jobs survive alone, and not yet in all company.
 constexpr auto held_alone = bit_of(Lie::deaf_owner) | bit_of(Lie::usurped_queue) | bit_of(Lie::changed_progress);
