@@ -119,7 +119,7 @@ struct Sum {
 
 TEST_CASE("every job ends once, rightly and in time, and pays honest members, though up to a third of them lie") {
     const auto one = from_environment("ALLOT_JOBS_RUN", 0);
-    const auto runs = one != 0 ? 1 : from_environment("ALLOT_JOBS_RUNS", 120);
+    const auto runs = one != 0 ? 1 : from_environment("ALLOT_JOBS_RUNS", 100);
     const auto lies = from_environment("ALLOT_JOBS_LIES", all_lies & ~not_held_yet) & all_lies;
     const auto together = lies == (all_lies & ~not_held_yet) ? lies & ~held_alone : lies;
     auto sum = Sum{};
