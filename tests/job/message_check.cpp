@@ -19,7 +19,7 @@ TEST_CASE("a snapshot may hold as many results as there can be, and no more") {
     const auto plan = plan_of({1, 3, 0, 2, 0}).macro(0);
     auto snapshot = allot::job_message::QueueSnapshot{plan.job, 0, true, {}, {}, {}, {}, {}, {}};
     CHECK(fault_of(plan, snapshot, attempts(5)) == std::nullopt);
-    snapshot.results.resize(3 * 9 + 64, result_of(plan, 0, node(1), hashes_of(plan, 0)));
+    snapshot.results.resize(3 * 14 + 64, result_of(plan, 0, node(1), hashes_of(plan, 0)));
     CHECK(fault_of(plan, snapshot, attempts(5)) == std::nullopt);
     snapshot.results.push_back(snapshot.results[0]);
     CHECK(fault_of(plan, snapshot, attempts(5)) == JobError::message_too_large);

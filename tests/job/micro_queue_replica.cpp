@@ -49,6 +49,34 @@ void refuses(MicroQueueReplica& replica, F&& input, JobError error) {
 
 }  // namespace
 
+TEST_CASE("members that make up commitments do not make the snapshots of honest members too large") {
+    auto r = replica(1);
+    (void)r.create(at(0s));
+    (void)r.want_work(true, at(1s));
+    REQUIRE(r.work().has_value());
+    const auto token = r.work()->token;
+    auto made_up = message::QueueSnapshot{plan.job, 0, false, {}, {}, {}, {}, {}, {}};
+    for (std::uint64_t i = 0; i < 16; ++i) {
+        for (std::uint32_t micro = 0; micro < plan.items(); ++micro) {
+            for (const auto number : {3U, 4U, 5U}) {
+                made_up.commitments.push_back(
+                    {hash_of(1'000 * i + 10 * micro + number), {0, micro}, node(number).node, {9, 9, 9 + i}, {}});
+            }
+        }
+    }
+    for (const auto& promise : made_up.commitments) {
+        auto one = made_up;
+        one.commitments = {promise};
+        CHECK(received(r, one, at(3s)).accepted());
+    }
+    REQUIRE(r.complete(hashes_of(plan, 0), "", at(4s)).accepted());
+    for (const auto& kept : {r.snapshot(), r.saved()}) {
+        CHECK(fault_of(plan, kept, allot::QueueParameters{}) == std::nullopt);
+        REQUIRE(kept.commitments.size() == 1);  // that of the only lease
+        CHECK(kept.commitments[0].token == token);
+    }
+}
+
 TEST_CASE("what makes no sense is refused with its own error and changes nothing") {
     auto r = replica(1);
     refuses(

@@ -59,14 +59,6 @@ auto drawn(std::uint64_t seed) -> Options {
     return o;
 }
 
-auto says(const FaultCounts& faults) -> std::string {
-    auto text = std::string{};
-    for (std::size_t i = 0; i < faults.size(); ++i) {
-        text += fmt::format("{}{} {}", i == 0 ? "" : ", ", faults[i], fault_names[i]);
-    }
-    return text;
-}
-
 }  // namespace
 
 TEST_CASE("P1 to P7, P10: every job ends once and the same everywhere, whatever the network does") {

@@ -49,7 +49,7 @@ namespace allot { inline namespace v0 {
 [[nodiscard]] inline auto fault_of(const MacroPlan& plan, const job_message::QueueSnapshot& snapshot,
                                    const QueueParameters& parameters) -> std::optional<JobError> {
     if (const auto fault = foreign(plan, snapshot.job, snapshot.macro)) { return fault; }
-    const auto limit = std::size_t{plan.items()} * (std::size_t{parameters.attempts_max} + 4) + 64;
+    const auto limit = std::size_t{plan.items()} * (2 * std::size_t{parameters.attempts_max} + 4) + 64;
     if (std::max({snapshot.commitments.size(), snapshot.results.size(), snapshot.rejected.size(),
                   snapshot.records.size()}) > limit) {
         return JobError::message_too_large;

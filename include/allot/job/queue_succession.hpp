@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -34,14 +35,16 @@ public:
         auto message = verdicts();
         message.whole = true;
         if (state_.known()) { message.control = state_.control(); }
-        for (const auto& promise : state_.results().commitments()) { tell_result(promise, message); }
+        tell_results(state_.results().commitments(), message);
         return message;
     }
     /// Returns all that is known, with this node's results that are not disclosed yet. To be saved, and not to be sent.
     [[nodiscard]] auto saved() const -> job_message::QueueSnapshot {
         auto message = snapshot();
         message.results.clear();
-        for (const auto& [digest, result] : state_.results().results()) { message.results.push_back(result); }
+        for (const auto& [digest, result] : state_.results().results()) {
+            if (counts(result)) { message.results.push_back(result); }
+        }
         return message;
     }
 
@@ -71,6 +74,20 @@ protected:
             message.results.push_back(*result);
         } else if (!state_.results().is_rejected(promise.digest)) {
             message.commitments.push_back(promise);
+        }
+    }
+    /// True if a result is this node's, or if its author had the lease.
+    template <class R>
+    [[nodiscard]] auto counts(const R& result) const -> bool {
+        return result.node == state_.self().node || state_.gave(result.node, result.key.micro, result.token);
+    }
+    /// Adds the results or commitments that count: of each lease two, which show a contradiction, and the accepted one.
+    /// Members can make up any number of others, and a message with all of them would be too large.
+    auto tell_results(const std::set<Commitment>& promises, job_message::QueueSnapshot& message) const -> void {
+        auto told = std::map<FencingToken, std::uint32_t>{};
+        for (const auto& promise : promises) {
+            const auto accepted = state_.known() && state_.accepted()[promise.key.micro] == promise.digest;
+            if (counts(promise) && (accepted || ++told[promise.token] <= 2)) { tell_result(promise, message); }
         }
     }
     /// Answers a node that lags behind, at most once in `reply_every`.
@@ -194,7 +211,7 @@ protected:
         auto message = whole_ ? snapshot() : verdicts();
         if (!whole_) {
             message.control = state_.control();
-            for (const auto& promise : fresh_) { tell_result(promise, message); }
+            tell_results(fresh_, message);
         }
         say(std::move(message), out);
         fresh_.clear();
