@@ -49,9 +49,7 @@ public:
     /// the word of others.
     [[nodiscard]] auto ended() const -> bool {
         for (std::uint32_t m = 0; m < plan().slicing().macro_count; ++m) {
-            const auto at = replicas_.find(m);
-            const auto known = at != replicas_.end() && at->second.state().known();
-            if ((known ? at->second.record() : tracker_.record(m)) == nullptr) { return false; }
+            if (record(m) == nullptr) { return false; }
         }
         return true;
     }
@@ -207,7 +205,7 @@ public:
         auto settled = finaliser_.on_settlement(settlement);
         if (settled.error) { return settled.error; }
         out.append(std::move(settled));
-        settle_at_ = now;
+        settle_at_ = settlement.culprits.empty() ? now + parameters_.settle_patience : now;
         for (const auto& culprit : settlement.culprits) { spread(culprit, now, out); }
         return std::nullopt;
     }
@@ -285,6 +283,12 @@ private:
         return fault_of(plan().macro(rejection.key.macro), rejection);
     }
 
+    /// The record of a MacroJob: that of its queue if it is known here, else by the word of others; null if there is
+    /// none.
+    [[nodiscard]] auto record(std::uint32_t macro) const -> const MacroRecord* {
+        const auto at = replicas_.find(macro);
+        return at != replicas_.end() && at->second.state().known() ? at->second.record() : tracker_.record(macro);
+    }
     /// Passes the tracker's records and rejections on to a replica.
     auto tell_replica(std::uint32_t macro, TimePoint now, JobEffects& out) -> void {
         const auto& known = tracker_.verdicts(macro);
@@ -297,7 +301,7 @@ private:
     /// rejections.
     auto announce(std::uint32_t macro, TimePoint now, JobEffects& out) -> void {
         auto news = news_of(macro, {}, {});
-        for (const auto& [digest, record] : tracker_.verdicts(macro).records()) { news.records.push_back(record); }
+        if (const auto* known = record(macro)) { news.records.push_back(*known); }
         for (const auto& [digest, rejection] : tracker_.verdicts(macro).rejected()) {
             news.rejected.push_back(rejection);
         }
@@ -399,8 +403,9 @@ private:
     /// Ends the job once each queue that is known here has its record. @pre this node owns the last MacroJob's queue.
     auto conclude(TimePoint now, JobEffects& out) -> void {
         if (finaliser_.asking() || settle_claim_ || now < settle_at_ || !records()) { return; }
-        if (!parameters_.queue.arbitrate_epochs) { return settle(out); }
-        settle_claim_ = RecordHasher{"settle"}.id(plan().job()).word(settle_tries_++).finish();
+        // With a claim one node asks. A node that won it may keep silent, so later the contract alone decides.
+        if (!parameters_.queue.arbitrate_epochs || std::exchange(has_claimed_, true)) { return settle(out); }
+        settle_claim_ = RecordHasher{"settle"}.id(plan().job()).word(0).finish();
         out.claims.push_back({*settle_claim_, {self_.node, self_.boot}});
     }
     /// Returns the records of all queues; none if one is not proven here.
@@ -414,7 +419,18 @@ private:
     auto settle(JobEffects& out) -> void {
         const auto last = replicas_.find(plan().slicing().macro_count - 1);
         auto settled = finaliser_.conclude(records(), last->second.state().reign().epoch);
-        if (!settled.error) { out.append(std::move(settled)); }
+        if (settled.error) { return; }
+        // Each result that is to be paid, because its author may have kept it from the store, or a write was lost.
+        for (const auto& [m, replica] : replicas_) {
+            const auto& state = replica.state();
+            for (const auto& accepted : replica.record()->accepted) {
+                const auto* result = state.results().find(accepted.digest);
+                if (result == nullptr) { continue; }
+                const auto path = result_path(plan().job(), state.plan().id, result->micro);
+                settled.writes.push_back({path, *result, plan().job()});
+            }
+        }
+        out.append(std::move(settled));
     }
 
     JobNode self_;
@@ -425,7 +441,7 @@ private:
     std::vector<Rejection> culprits_;                // one of each node and wallet
     std::map<Hash256, std::uint32_t> reign_claims_;  // MacroJob by claim
     std::optional<Hash256> settle_claim_{};
-    std::uint32_t settle_tries_ = 0;
+    bool has_claimed_ = false;  // the right to ask the contract first
     TimePoint settle_at_{};
     std::optional<TimePoint> waits_since_{};  // this node waits for another one to end the job
     TimePoint look_at_;                       // it joins a further queue then

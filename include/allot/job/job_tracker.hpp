@@ -143,15 +143,15 @@ private:
         return out;
     }
 
-    /// True if the news have each record and rejection of their MacroJob that is known here.
+    /// True if the news have the record and each rejection of their MacroJob that is known here.
     [[nodiscard]] auto tells_all(const job_message::MacroNews& news) const -> bool {
-        const auto& known = verdicts(news.macro);
-        const auto tells = [](const auto& told, const auto& all) {
-            auto digests = std::set<Hash256>{};
-            for (const auto& one : told) { digests.insert(one.digest); }
-            return std::all_of(all.begin(), all.end(), [&](const auto& one) { return digests.contains(one.first); });
-        };
-        return tells(news.records, known.records()) && tells(news.rejected, known.rejected());
+        const auto* known = record(news.macro);
+        auto told = std::set<Hash256>{};
+        for (const auto& rejection : news.rejected) { told.insert(rejection.digest); }
+        const auto& rejected = verdicts(news.macro).rejected();
+        return (known == nullptr ||
+                std::find(news.records.begin(), news.records.end(), *known) != news.records.end()) &&
+               std::all_of(rejected.begin(), rejected.end(), [&](const auto& r) { return told.contains(r.first); });
     }
     static auto take_back(Macro& macro, const Rejection& rejection) -> void {
         macro.verdicts.reject(rejection);

@@ -306,11 +306,11 @@ private:
         const auto missing = [](const auto& mine, const auto& theirs) {
             return std::any_of(mine.begin(), mine.end(), [&](const auto& entry) {
                 return std::none_of(theirs.begin(), theirs.end(),
-                                    [&](const auto& t) { return t.digest == entry.first; });
+                                    [&](const auto& t) { return t.digest == entry.digest; });
             });
         };
-        return (final_ && !m.final) || missing(state_.results().records(), m.records) ||
-               missing(state_.results().rejected(), m.rejected);
+        const auto mine = verdicts();
+        return (final_ && !m.final) || missing(mine.records, m.records) || missing(mine.rejected, m.rejected);
     }
 
     [[nodiscard]] auto take(const job_message::OwnershipRequest& m, TimePoint now, JobEffects& out)
@@ -460,7 +460,7 @@ private:
         changed_ = state_.settle(now, out) || changed_;
         if (state_.ended()) {
             const auto record = state_.conclude();
-            state_.results().add(record);
+            if (!state_.results().add(record)) { return; }  // it has made too many
             end_by_record(out);
             changed_ = whole_ = true;
             return;

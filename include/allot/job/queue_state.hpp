@@ -42,6 +42,8 @@ public:
 
     /// Replaces the control by this one. @pre `fault_of` finds no fault in it.
     auto adopt(const QueueControl& control, TimePoint now) -> void {
+        // Grounds of a fork that is given up are no grounds any more.
+        if (known() && shared_of(chain(), control.chain) < chain().size()) { supported_.clear(); }
         leases_ = MicroLeases{control.items};
         control_ = control;
         control_->items.clear();

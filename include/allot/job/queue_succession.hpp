@@ -64,7 +64,7 @@ protected:
         auto message =
             job_message::QueueSnapshot{state_.plan().job, state_.plan().macro, false, {}, {}, {}, {}, {}, final_};
         for (const auto& [digest, rejection] : state_.results().rejected()) { message.rejected.push_back(rejection); }
-        for (const auto& [digest, record] : state_.results().records()) { message.records.push_back(record); }
+        message.records = state_.proven_records();
         return message;
     }
     /// Adds a result to a message; its commitment, if the result is not disclosed.
@@ -122,7 +122,8 @@ protected:
         if (!state_.known() || state_.reign().owner == state_.self().node) { return time; }
         if (owed_since_) {
             const auto patience = state_.is_barred(state_.reign().owner) ? Duration{0} : parameters().request_ttl;
-            time = std::min(time, *owed_since_ + patience + turn);
+            // After a lost claim members try again in turns: votes for bids of one moment would be split.
+            time = std::min(time, std::max(*owed_since_ + patience, lost_at_) + turn);
         }
         return std::max(time, state_.local(state_.rests().may_take_from(state_.self().node)));
     }
@@ -168,7 +169,7 @@ protected:
         epoch_floor_ = std::max(epoch_floor_, reign.epoch);
         if (!won) {
             // Another node won that epoch. Give it time to announce that, and skip more epochs with each loss.
-            heard_ = now;
+            heard_ = lost_at_ = now;
             epoch_floor_ += (std::uint64_t{1} << std::min(lost_++, 16U)) - 1;
         } else if (reign.parent == (state_.known() ? state_.reign().rank() : 0)) {
             enter(reign, now, out);
@@ -294,6 +295,7 @@ private:
     std::uint64_t owed_tokens_ = 0;          // and the leases
     std::uint64_t epoch_floor_ = 0;          // highest epoch known to be taken
     std::uint32_t lost_ = 0;                 // claims lost since the last adoption
+    TimePoint lost_at_ = TimePoint::min();   // time of the last loss
 };
 
 }}  // namespace allot::v0

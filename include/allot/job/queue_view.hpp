@@ -55,6 +55,15 @@ public:
     [[nodiscard]] auto record() const -> const MacroRecord* {
         return results_.record([&](const MacroRecord& record) { return supported_.contains(record.digest); });
     }
+    /// Returns the records whose grounds are here. Only these are told to others: a member that makes up records is not
+    /// helped to spread them. @complexity linear in the records.
+    [[nodiscard]] auto proven_records() const -> std::vector<MacroRecord> {
+        auto proven = std::vector<MacroRecord>{};
+        for (const auto& [digest, record] : results_.records()) {
+            if (supported_.contains(digest)) { proven.push_back(record); }
+        }
+        return proven;
+    }
     /// The leases of the MicroJobs.
     [[nodiscard]] auto leases() const noexcept -> const MicroLeases& { return leases_; }
 

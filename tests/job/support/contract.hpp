@@ -60,8 +60,10 @@ public:
     void hear(const allot::NodeId& sender, const allot::JobMessage& message) {
         for (auto& witness : witnesses_) { (void)witness.on_message(sender, message, time(), proven); }
     }
-    /// A result that its author wrote to the store; a place that is taken keeps its content.
-    void write(const allot::ResultRecord& record) { store_.emplace(record.digest, record); }
+    /// A result with its author's signature; a place that is taken keeps its content.
+    void write(const allot::ResultRecord& record) {
+        if (proven(record.node, record.digest, record.signature)) { store_.emplace(record.digest, record); }
+    }
 
     [[nodiscard]] auto paid() const -> const std::optional<allot::FinalRecord>& { return paid_; }
     [[nodiscard]] auto ended_with() const -> const std::vector<allot::MacroRecord>& { return ended_with_; }

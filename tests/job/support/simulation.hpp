@@ -394,8 +394,9 @@ protected:
             return;
         }
         for (auto& channel : effects.joined) { node.channels.insert(std::move(channel)); }
-        for (auto& write : effects.writes) {
-            write.record.signature = signature_of(node_id(i), write.record.digest);
+        const auto name = node_id(i);
+        sign_own(effects, name, [&](const Hash256& digest) { return signature_of(name, digest); });
+        for (const auto& write : effects.writes) {
             if (writes(i)) { contract_.write(write.record); }
         }
         for (const auto& claim : effects.claims) {
