@@ -34,14 +34,16 @@ constexpr auto not_held_yet = std::uint64_t{0};
 constexpr auto held_alone = std::uint64_t{0};
 
 /// The time in ms by which a job has to end: what each liar may cost a MacroJob, once for itself and once more for each
-/// liar whose results are rejected after it.
+/// liar whose results are rejected after it; and what each liar may cost the end as the owner of the last queue.
 auto bound_of(const Options& o) -> std::int64_t {
     const auto p = allot::QueueParameters{};
     const auto blocks = std::int64_t{o.slicing.blocks_per_micro};
     const auto work = Duration{o.work_min + o.work_max} * std::int64_t{o.slicing.items()};
     const auto each = p.lock * (1 + blocks) + p.request_ttl + p.owner_timeout + p.stagger * 16 + p.disclose_within +
                       allot::JobParameters{}.ask_retry * 2 + work;
-    return o.faults_until + (each * (1 + std::int64_t{o.liars}) * std::int64_t{o.slicing.macro_count}).count();
+    const auto end = allot::JobParameters{}.settle_patience * 2 + p.stagger * 8;
+    return o.faults_until + (each * (1 + std::int64_t{o.liars}) * std::int64_t{o.slicing.macro_count}).count() +
+           (end * (1 + std::int64_t{o.liars})).count();
 }
 
 /// A network and those who lie in it, as the seed wants. Half of the runs have one lie, the others have several of

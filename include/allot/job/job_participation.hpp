@@ -373,7 +373,8 @@ private:
             waits_since_.reset();
             return conclude(now, out);
         }
-        waits_since_ = waits_since_.value_or(now);
+        const auto epoch = last.state().known() ? last.state().reign().epoch : 0;
+        if (std::exchange(waits_for_, epoch) != epoch || !waits_since_) { waits_since_ = now; }
         if (now >= replace_at()) {
             waits_since_ = now;
             (void)absorb(replicas_.rbegin()->first, last.replace_owner(now), now, out);
@@ -383,7 +384,7 @@ private:
     /// so that one of them has done so before the next. @pre `waits_since_`.
     [[nodiscard]] auto replace_at() const -> TimePoint {
         const auto turn = static_cast<std::int64_t>(rank_of(self_.node, 0, 0) % 8U);
-        return *waits_since_ + parameters_.settle_patience * (2 + turn);
+        return *waits_since_ + parameters_.settle_patience * 2 + parameters_.queue.stagger * turn;
     }
     /// Joins a queue that others say is in use, one in each `claim`, beginning with another one on each node. So
     /// members that claim queues at their word alone delay a job and do not stop it.
@@ -420,12 +421,12 @@ private:
         const auto last = replicas_.find(plan().slicing().macro_count - 1);
         auto settled = finaliser_.conclude(records(), last->second.state().reign().epoch);
         if (settled.error) { return; }
-        // Each result that is to be paid, because its author may have kept it from the store, or a write was lost.
+        // Others' results that are to be paid: an author may have kept its own from the store, or its write was lost.
         for (const auto& [m, replica] : replicas_) {
             const auto& state = replica.state();
             for (const auto& accepted : replica.record()->accepted) {
                 const auto* result = state.results().find(accepted.digest);
-                if (result == nullptr) { continue; }
+                if (result == nullptr || result->node == self_.node) { continue; }
                 const auto path = result_path(plan().job(), state.plan().id, result->micro);
                 settled.writes.push_back({path, *result, plan().job()});
             }
@@ -443,6 +444,7 @@ private:
     std::optional<Hash256> settle_claim_{};
     bool has_claimed_ = false;  // the right to ask the contract first
     TimePoint settle_at_{};
+    std::uint64_t waits_for_ = 0;             // epoch of the owner that has to end the job
     std::optional<TimePoint> waits_since_{};  // this node waits for another one to end the job
     TimePoint look_at_;                       // it joins a further queue then
     bool ending_ = false;                     // all MacroJobs have ended, and the job has not

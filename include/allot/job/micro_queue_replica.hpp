@@ -249,9 +249,9 @@ private:
 
     /// Ends the MacroJob once the grounds of an owner's record are known.
     auto end_by_record(JobEffects& out) -> void {
-        if (record() != nullptr) { return; }
+        const auto had_ended = record() != nullptr;
         state_.support();
-        if (record() != nullptr) { out.events.push_back(job_event::MacroEnded{*record()}); }
+        if (!had_ended && record() != nullptr) { out.events.push_back(job_event::MacroEnded{*record()}); }
     }
 
     // ---- messages --------------------------------------------------------------------------------------------------
@@ -260,7 +260,7 @@ private:
         -> std::optional<JobError> {
         if (const auto fault = fault_of(state_.plan(), m, parameters())) { return fault; }
         const auto newer = m.control && (!state_.known() || m.control->newer_than(state_.control()));
-        if (newer && state_.known() && !adrift(now)) {
+        if (newer && state_.known() && !adrift_) {
             const auto fault = fault_of_change(state_.control(), clock_max(now), *m.control, parameters());
             if (fault) { return fault; }
         }

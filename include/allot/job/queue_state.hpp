@@ -28,26 +28,29 @@ public:
     /// The results, rejections and records known, to add to them.
     [[nodiscard]] auto results() noexcept -> ResultSet& { return results_; }
 
-    /// Looks for records that this node has seen the grounds of by now. @complexity linear in the new records; one
-    /// whose grounds are here is concluded anew once, which is quadratic in the MicroJobs.
+    /// Looks for the records whose grounds are here by now. @complexity linear in the records' results, times a
+    /// logarithm; a record whose grounds are here is concluded anew once, which is quadratic in the MicroJobs.
     auto support() -> void {
+        supported_.clear();
         for (const auto& [digest, record] : results_.records()) {
-            if (supported_.contains(digest) || refuted_.contains(digest) || !known()) { continue; }
-            if (const auto grounds = grounds_of(record)) {
+            const auto grounds = known() ? grounds_of(record) : std::nullopt;
+            if (!grounds) { continue; }
+            const auto [at, fresh] = follows_.try_emplace(digest, false);
+            if (fresh) {
                 const auto right = concluded(plan_, record.owner, record.epoch, *grounds, record.disclosed);
-                (right.digest == digest ? supported_ : refuted_).insert(digest);
+                at->second = right.digest == digest;
             }
+            if (at->second) { supported_.insert(digest); }
         }
     }
 
     /// Replaces the control by this one. @pre `fault_of` finds no fault in it.
     auto adopt(const QueueControl& control, TimePoint now) -> void {
-        // Grounds of a fork that is given up are no grounds any more.
-        if (known() && shared_of(chain(), control.chain) < chain().size()) { supported_.clear(); }
         leases_ = MicroLeases{control.items};
         control_ = control;
         control_->items.clear();
         anchor_ = now;
+        note_progress(now);
     }
 
     /// Returns a new queue of this MacroJob, under the first reign of `epoch`, this node's.
@@ -120,12 +123,13 @@ public:
                 changed = true;
             }
         }
-        changed = bury(time, out) || changed;
+        note_progress(now);
+        changed = bury(now, out) || changed;
         if (closed() && control_->disclosed == 0) {
             control_->disclosed = control_->tokens;
             changed = true;
         }
-        return withdraw(time, out) || changed;
+        return withdraw(now, out) || changed;
     }
 
     /// Ends the leases of a vanished node and removes its request. Returns true if something changed. @pre `known()`.
@@ -151,6 +155,7 @@ public:
         ALLOT_ASSERT(fault == LeaseFault::none, "QueueState::lease: the MicroJob must be open");
         control_->given.push_back({micro, self_.node, token, false, {}});
         control_->progress = clock(now);
+        note_progress(now);
         return token;
     }
     /// Renews a lease of `holder`. Errors: those of `LeaseTable::renew`. @pre `is_further(token, progress)`.
@@ -199,6 +204,16 @@ private:
         }
         return grounds;
     }
+    /// Notes the time of the greatest progress so far. It is a number that grows, so no owner can make it up for ever.
+    auto note_progress(TimePoint now) -> void {
+        const auto& accepted = control_->accepted;
+        const auto count = static_cast<std::size_t>(std::count_if(accepted.begin(), accepted.end(), has_value));
+        const auto progress = std::pair{control_->tokens, count};
+        if (progress_at_ && progress <= most_progress_) { return; }
+        most_progress_ = progress;
+        progress_at_ = now;
+    }
+    static constexpr auto has_value = [](const auto& digest) { return digest.has_value(); };
     auto lost(const Item& item, JobEffects& out) const -> void {
         out.events.push_back(job_event::LeaseExpired{plan_.job, key(item.key), item.hold->holder});
     }
@@ -220,14 +235,14 @@ private:
     }
 
     /// Retracts the results that were committed and not disclosed in time. Returns true if there was one.
-    auto withdraw(TimePoint time, JobEffects& out) -> bool {
-        if (!closed() || time - control_->progress < parameters_.disclose_within) { return false; }
+    auto withdraw(TimePoint now, JobEffects& out) -> bool {
+        if (!is_withheld(now)) { return false; }
         auto any = false;
         for (std::uint32_t k = 0; k < plan_.items(); ++k) {
             const auto* promised = promise(k);
             if (promised == nullptr || disclosed(k) != nullptr) { continue; }
             for (auto& lease : control_->given) { lease.withheld = lease.withheld || lease.token == promised->token; }
-            retract(k, time, out);
+            retract(k, clock(now), out);
             any = true;
         }
         return any;
@@ -247,9 +262,10 @@ private:
     }
 
     /// Closes MicroJobs without further attempts, and those abandoned because no node may or wants to take them.
-    auto bury(TimePoint time, JobEffects& out) -> bool {
+    auto bury(TimePoint now, JobEffects& out) -> bool {
+        const auto time = clock(now);
         auto dead = std::vector<std::uint32_t>{};
-        auto idle = time - control_->progress >= parameters_.abandon_after;
+        auto idle = rests_for(parameters_.abandon_after, now);
         leases_.for_each([&](const Item& item) { idle = idle && !item.is_held(time); });
         leases_.for_each([&](const Item& item) {
             const auto tried = item.attempts >= parameters_.attempts_max && item.is_open(time);
@@ -262,7 +278,7 @@ private:
         return !dead.empty();
     }
 
-    std::set<Hash256> refuted_;  // digests of records that do not follow from their grounds
+    std::map<Hash256, bool> follows_;  // by digest of a record: whether it follows from its grounds
 };
 
 }}  // namespace allot::v0

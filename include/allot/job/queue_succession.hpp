@@ -130,6 +130,9 @@ protected:
     /// Notes whether the owner has something to do for this node or for the MacroJob. It acts if the queue has both
     /// another reign and another lease; else its heartbeats alone keep it the owner for `request_ttl` only.
     auto note_owed(bool owed, TimePoint now) -> void {
+        if (owed) { owed_at_ = now; }
+        // A worker looks around for other work now and then, and wants this queue's again.
+        if (!owed && now - owed_at_ <= parameters().request_retry_max) { return; }
         if (!owed) { return owed_since_.reset(); }
         const auto epoch = state_.reign().epoch;
         const auto acted = epoch != owed_epoch_ && state_.tokens() != owed_tokens_;
@@ -137,12 +140,6 @@ protected:
         owed_since_ = now;
         owed_epoch_ = epoch;
         owed_tokens_ = state_.tokens();
-    }
-
-    /// True if this node cannot know how far the queue's clock is: after a restart, or if no node replaced an owner
-    /// that was silent here.
-    [[nodiscard]] auto adrift(TimePoint now) const -> bool {
-        return adrift_ || now >= heard_ + parameters().owner_timeout + parameters().stagger * 16;
     }
 
     /// The latest time that the queue's clock can show: that since this node knows it, and a quarter more, and a lease.
@@ -180,12 +177,14 @@ protected:
         const auto owned = state_.owns();
         const auto same_reign = state_.known() && state_.reign() == control.reign();
         const auto other = state_.known() && state_.control().chain.front() != control.chain.front();
-        if (!state_.known() || other || adrift(now)) { set_clock(control.clock, now); }
+        if (!state_.known() || other || adrift_) { set_clock(control.clock, now); }
         state_.adopt(control, now);
         heard_ = now;
         adrift_ = false;
-        claim_.reset();
-        lost_ = 0;
+        if (!same_reign || !owed_since_) {  // else the owner is heard, and still does not act
+            claim_.reset();
+            lost_ = 0;
+        }
         if (same_reign) { return; }
         const auto& reign = state_.reign();
         std::erase_if(overheard_, [&](const auto& r) {
@@ -231,7 +230,7 @@ protected:
     TimePoint request_at_;
     TimePoint beat_at_{};
     std::uint32_t taken_ = 0;  // MicroJobs leased in this reign
-    bool adrift_ = false;      // the queue was known before a restart
+    bool adrift_ = false;      // after a restart this node cannot know how far the queue's clock is
     bool changed_ = false;     // a message must be published
     bool whole_ = false;       // and it must be whole
 
@@ -290,6 +289,7 @@ private:
     TimePoint clock_first_at_{};           // its local time
     std::vector<QueueRequest> overheard_;  // times are local
     TimePoint reply_at_{};
+    TimePoint owed_at_{};                    // the owner had to act then
     std::optional<TimePoint> owed_since_{};  // the owner has not acted since then; these were the
     std::uint64_t owed_epoch_ = 0;           // reign
     std::uint64_t owed_tokens_ = 0;          // and the leases

@@ -174,7 +174,7 @@ public:
     }
     /// True if results were committed and not disclosed in time, so that an owner has to retract them. @pre `known()`.
     [[nodiscard]] auto is_withheld(TimePoint now) const -> bool {
-        return closed() && !ended() && clock(now) - control_->progress >= parameters_.disclose_within;
+        return closed() && !ended() && rests_for(parameters_.disclose_within, now);
     }
 
     // ---- nodes -----------------------------------------------------------------------------------------------------
@@ -234,12 +234,20 @@ public:
             sooner(open_since(item));
             if (had[item.key] > 0) { sooner(open_since(item) + parameters_.lock * had[item.key]); }
         });
-        if (open) { sooner(control_->progress + parameters_.abandon_after); }
-        if (!open && !ended()) { sooner(control_->progress + parameters_.disclose_within); }
+        const auto wait = open ? parameters_.abandon_after : parameters_.disclose_within;
+        if (open || !ended()) {
+            sooner(control_->progress + wait);
+            sooner(clock(*progress_at_ + wait));
+        }
         return due;
     }
 
 protected:
+    /// True if nothing has come forward for so long: by the queue's clock and by this node's own, because an owner can
+    /// tell any clock to a node that is new. @pre `known()`.
+    [[nodiscard]] auto rests_for(Duration time, TimePoint now) const -> bool {
+        return clock(now) - control_->progress >= time && now - *progress_at_ >= time;
+    }
     [[nodiscard]] auto key(std::uint32_t micro) const noexcept -> MicroKey { return {plan_.macro, micro}; }
     /// The number of leases of each MicroJob that a node was given.
     [[nodiscard]] auto leases_of(const NodeId& node) const -> std::vector<std::int64_t> {
@@ -298,7 +306,9 @@ protected:
     std::set<Hash256> supported_;    // digests of records whose grounds are here
     std::set<NodeId> barred_nodes_;  // for results in other MacroJobs, or for contradictions
     std::set<WalletId> barred_wallets_;
-    TimePoint anchor_{};  // local time of `control_->clock`
+    TimePoint anchor_{};                                     // local time of `control_->clock`
+    std::optional<TimePoint> progress_at_{};                 // local time at which these were first seen:
+    std::pair<std::uint64_t, std::size_t> most_progress_{};  // leases given, then results accepted
 };
 
 }}  // namespace allot::v0

@@ -13,7 +13,7 @@
 #include <allot/job/job_participation.hpp>
 
 #include "job/support/contract.hpp"
-#include "job/support/network.hpp"
+#include "job/support/simulated_network.hpp"
 
 // What has to hold in every run in which nobody lies.
 

@@ -12,7 +12,7 @@
 #include <allot/job/secret_plan.hpp>
 #include <allot/job/verifier.hpp>
 
-#include "job/support/network.hpp"
+#include "job/support/simulated_network.hpp"
 
 // The contract of a simulated network: an honest party that knows the secret and pays once.
 

@@ -8,7 +8,7 @@
 
 #include <allot/job/job_processor.hpp>
 
-#include "job/support/network.hpp"
+#include "job/support/simulated_network.hpp"
 
 // Members that lie. A liar is an honest processor whose messages and deeds are bent, and which says more than it
 // should. It can sign as itself only.

@@ -18,8 +18,8 @@
 
 #include "job/support/checks.hpp"
 #include "job/support/contract.hpp"
-#include "job/support/network.hpp"
 #include "job/support/options.hpp"
+#include "job/support/simulated_network.hpp"
 
 // A network of job processors in virtual time, with everything that can go wrong in one. A run is a function of its
 // options and its seed; what breaks a promise throws `Broken`, with the seed that repeats it.
