@@ -139,6 +139,7 @@ struct TaskFacts {
     std::uint32_t vram_min = 0;
     std::vector<std::string> gpus{};
     std::vector<std::string> models{};
+    std::uint32_t group = 0;  ///< Its validation group, from 1; 0: none.
     bool own = false;
 };
 
@@ -186,8 +187,20 @@ public:
     virtual auto submit(Order order) -> allot::TaskId = 0;
     virtual void cancel(const allot::TaskId& task) = 0;
 
+    // ---- verdicts ---------------------------------------------------------------------------------------------------
+    // The networks here compare no results. An attack on those who do plays them, too, by the rules that it states.
+
+    /// Points of ten for an own or another node, as the owner of its task gives them.
+    virtual void rate(const allot::NodeId& node, std::uint32_t points) = 0;
+    /// A node is found guilty: it is removed, and its stake is taken.
+    virtual void convict(const allot::NodeId& node) = 0;
+
+    // ---- time, and what is told -------------------------------------------------------------------------------------
+
     /// Calls `Adversary::woken` with this number after some time.
     virtual void wake(std::int64_t after_ms, std::uint64_t number) = 0;
+    /// Counts something, mostly a deed of the attack, so that a check can see that the attack does what it says.
+    virtual void note(std::string_view what) = 0;
 };
 
 /// A behaviour with means. The base class is honest: one declared operator, equal stake on each card, true times.
