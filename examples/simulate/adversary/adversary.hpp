@@ -101,6 +101,9 @@ struct Scene {
 /// `count` of the commonest card, with disks as honest nodes have, and a stake for all of them together.
 [[nodiscard]] auto equal_cards(const Scene& scene, std::int64_t count, std::int64_t stake_milli) -> Means;
 
+/// The same with the median stake for each.
+[[nodiscard]] auto median_cards(const Scene& scene, std::int64_t count) -> Means;
+
 /// A node of the attacker that holds a lease.
 struct Work {
     allot::Lease lease;
@@ -250,9 +253,20 @@ protected:
     /// A spec of a node for a card of the means: its id, operator and stake.
     [[nodiscard]] static auto spec_of(const Card& card, const std::string& id, std::string_view operator_id,
                                       std::int64_t stake_milli) -> allot::NodeSpec;
+    /// The spec of an honest node for a card: the declared operator, and an equal part of the stake.
+    [[nodiscard]] static auto honest_spec(const Hand& hand, std::uint32_t card, const std::string& id)
+        -> allot::NodeSpec;
 
 private:
     Knobs knobs_;
+};
+
+/// The twin of those who only cause harm: its nodes stay away, and its owners keep their money.
+class Silent : public Adversary {
+public:
+    using Adversary::Adversary;
+    void join(Hand&) override {}
+    auto submit(Hand&, Order&) -> bool override { return false; }
 };
 
 /// Everything that the laboratory knows of an adversary.
@@ -278,6 +292,13 @@ template <class A>
 [[nodiscard]] auto make_recipe(Recipe recipe) -> Recipe {
     recipe.make = [](const Knobs& knobs) -> std::unique_ptr<Adversary> { return std::make_unique<A>(knobs); };
     return recipe;
+}
+
+/// The same with a twin that is not the base class.
+template <class A, class Twin>
+[[nodiscard]] auto make_recipe(Recipe recipe) -> Recipe {
+    recipe.make_twin = [](const Knobs& knobs) -> std::unique_ptr<Adversary> { return std::make_unique<Twin>(knobs); };
+    return make_recipe<A>(std::move(recipe));
 }
 
 /// All adversaries of this program, by name.
