@@ -99,12 +99,13 @@ const auto registered = Registration{make_recipe<Framing, Silent>({
     .attack = "a creator's groups have two tasks that only its own nodes can run, and one for an honest node",
     .twin = "the creator keeps its money, and its nodes stay away",
     .knobs = {{"same_work", 0, 0, 1, "the three tasks are the same work, and own nodes answer falsely"},
+              {"cards", 10, 2, 200, "cards of the attacker"},
               {"groups", 100, 1, 10'000, "groups that it tries"}},
     .cases = {{"10", "the three tasks are different work", {}},
               {"10b", "they are the same work, and two own nodes lie", {{"same_work", 1}}}},
     .means =
-        [](const Scene& scene, const Knobs&) {
-            auto means = median_cards(scene, 2);
+        [](const Scene& scene, const Knobs& knobs) {
+            auto means = median_cards(scene, knobs.whole("cards"));
             for (auto& card : means.cards) { card.gpu = "card of the attacker"; }
             means.tick_ms = 60'000;
             return means;
