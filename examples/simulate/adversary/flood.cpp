@@ -97,7 +97,9 @@ const auto registered = Registration{make_recipe<Flood, Silent>({
               {"3b",
                "runnable tasks at 100 times the price, withdrawn after a minute",
                {{"open", 0.3}, {"cancel_after_ms", 60'000}}},
-              {"3c", "runnable tasks at a hundredth of the price", {{"price", 0.01}}}},
+              {"3b1", "the same, three times as many", {{"open", 0.9}, {"cancel_after_ms", 60'000}}},
+              {"3c", "runnable tasks of ten minutes at a hundredth of the price", {{"price", 0.01}}},
+              {"3c1", "the same of half a minute", {{"price", 0.01}, {"run_ms", 30'000}}}},
     .means =
         [](const Scene& scene, const Knobs& knobs) {
             auto means = equal_cards(scene, knobs.is("unrunnable") ? 1 : 0, 0);

@@ -12,6 +12,8 @@
 
 namespace simulate { namespace {
 
+constexpr auto invented = "card of the attacker";
+
 /// Two of three tasks name a card that nobody else has, so that they land on own nodes. The library's own validation
 /// group judges the answers.
 class Framing : public Adversary {
@@ -23,6 +25,7 @@ public:
             const auto id = fmt::format("own-{}", i);  // an operator each, for members of a group never share one
             auto spec = honest_spec(hand, i, id);
             spec.operator_id = allot::OperatorId{id};
+            spec.gpu = invented;
             hand.join(std::move(spec), i, hand.means().verdicts);
         }
     }
@@ -72,7 +75,7 @@ private:
         order.declared_ms = order.run_ms;
         order.fee = hand.scene().fee_per_second * 20;  // dear enough to start soon
         order.vram_min = 1;
-        order.gpus = {honest ? hand.scene().card.gpu : hand.means().cards[0].gpu};
+        order.gpus = {honest ? hand.scene().card.gpu : invented};
         order.owner = "own";
         return order;
     }
@@ -94,10 +97,10 @@ private:
     std::int64_t ticks_ = 0;
 };
 
-const auto registered = Registration{make_recipe<Framing, Silent>({
+const auto registered = Registration{make_recipe<Framing>({
     .name = "framing",
     .attack = "a creator's groups have two tasks that only its own nodes can run, and one for an honest node",
-    .twin = "the creator keeps its money, and its nodes stay away",
+    .twin = "the creator keeps its money, and its nodes tell their true card and do the work",
     .knobs = {{"same_work", 0, 0, 1, "the three tasks are the same work, and own nodes answer falsely"},
               {"cards", 10, 2, 200, "cards of the attacker"},
               {"groups", 100, 1, 10'000, "groups that it tries"}},
@@ -106,7 +109,6 @@ const auto registered = Registration{make_recipe<Framing, Silent>({
     .means =
         [](const Scene& scene, const Knobs& knobs) {
             auto means = median_cards(scene, knobs.whole("cards"));
-            for (auto& card : means.cards) { card.gpu = "card of the attacker"; }
             means.tick_ms = 60'000;
             return means;
         },

@@ -37,7 +37,7 @@ const auto registered = Registration{make_recipe<ManyCaps>({
     .attack = "16 cards with the stake of a large node each declare 16 operators, or stay idle but for one",
     .twin = "the same cards and stake declare one operator",
     .knobs = {{"cards", 16, 1, 200, "cards of the attacker"},
-              {"stake_each", 2, 0.001, 1'000, "stake of a card, in medians of the network"},
+              {"stake_each", 4, 0.001, 1'000, "stake of a card, in medians of the network; one node in ten has 4"},
               {"one_node", 0, 0, 1, "all of the stake is on one card, and the others stay idle"}},
     .cases = {{"1i", "an operator for each card", {}}, {"1i1", "all of the stake on one card", {{"one_node", 1}}}},
     .means = [](const Scene& scene,
