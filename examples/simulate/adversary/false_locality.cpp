@@ -78,6 +78,13 @@ public:
         if (more_ms > 0) { hand.note("task for a model that is not there"); }
         return Deed::complete(work.run_ms + more_ms);
     }
+
+    /// The orders of the means are those for the new model.
+    void event(Hand& hand, const allot::Event& event) override {
+        const auto* started = std::get_if<allot::event::TaskStarted>(&event);
+        if (started == nullptr || !hand.facts(started->lease.task).own) { return; }
+        hand.note(hand.own(started->lease.node) ? "new model on an own node" : "new model elsewhere");
+    }
 };
 
 /// Orders of honest owners for the new model: a part of what a load of 80 % offers.
