@@ -142,6 +142,7 @@ auto Attacker::facts(const allot::TaskId& task) const -> TaskFacts {
             .vram_min = plan.vram_min,
             .gpus = cards_of(*scenario_, plan),
             .models = models_of(*scenario_, plan),
+            .group = plan.group,
             .own = is_own_task(index)};
 }
 
@@ -165,6 +166,11 @@ auto Attacker::submit(Order order) -> allot::TaskId {
     return tasks_++;
 }
 void Attacker::cancel(const allot::TaskId& task) { acts_.emplace_back(act::Give{allot::command::Cancel{task}}); }
+void Attacker::rate(const allot::NodeId& node, std::uint32_t points) {
+    acts_.emplace_back(act::Give{allot::command::Score{node, points}});
+}
+void Attacker::convict(const allot::NodeId& node) { acts_.emplace_back(act::Give{allot::command::Slash{node}}); }
 void Attacker::wake(std::int64_t after_ms, std::uint64_t number) { acts_.emplace_back(act::Wake{after_ms, number}); }
+void Attacker::note(std::string_view what) { ++notes_.try_emplace(std::string{what}).first->second; }
 
 }  // namespace simulate

@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -57,6 +58,8 @@ public:
     /// The world's scenario grows by the attacker's nodes and tasks; the honest ones come first.
     void enter(const Scenario& scenario, std::int64_t* now_ms);
     [[nodiscard]] auto adversary() -> Adversary& { return *adversary_; }
+    /// What the adversary has noted, and how often.
+    [[nodiscard]] auto notes() const -> const std::map<std::string, std::uint64_t, std::less<>>& { return notes_; }
     [[nodiscard]] auto next_act() -> std::optional<Act>;
     /// Time of the next order of the means; none when all were submitted.
     [[nodiscard]] auto next_order_ms() const -> std::optional<std::int64_t>;
@@ -90,7 +93,10 @@ public:
     void renew(const allot::Lease& lease) override;
     auto submit(Order order) -> allot::TaskId override;
     void cancel(const allot::TaskId& task) override;
+    void rate(const allot::NodeId& node, std::uint32_t points) override;
+    void convict(const allot::NodeId& node) override;
     void wake(std::int64_t after_ms, std::uint64_t number) override;
+    void note(std::string_view what) override;
 
 private:
     std::unique_ptr<Adversary> adversary_;
@@ -106,6 +112,7 @@ private:
     std::map<allot::NodeId, std::uint32_t> own_{};  ///< Index among the own nodes.
     std::vector<std::uint32_t> cards_{};            ///< By own node.
     std::vector<std::optional<Work>> works_{};      ///< By own node: its last lease.
+    std::map<std::string, std::uint64_t, std::less<>> notes_{};
 };
 
 /// The network as an attacker sees it when it chooses its means.

@@ -47,6 +47,10 @@ auto equal_cards(const Scene& scene, std::int64_t count, std::int64_t stake_mill
     return means;
 }
 
+auto median_cards(const Scene& scene, std::int64_t count) -> Means {
+    return equal_cards(scene, count, count * scene.stake_milli);
+}
+
 auto Adversary::spec_of(const Card& card, const std::string& id, std::string_view operator_id, std::int64_t stake_milli)
     -> allot::NodeSpec {
     auto spec = allot::NodeSpec{.id = id};
@@ -58,12 +62,14 @@ auto Adversary::spec_of(const Card& card, const std::string& id, std::string_vie
     return spec;
 }
 
-void Adversary::join(Hand& hand) {
+auto Adversary::honest_spec(const Hand& hand, std::uint32_t card, const std::string& id) -> allot::NodeSpec {
     const auto& means = hand.means();
-    const auto count = static_cast<std::int64_t>(means.cards.size());
-    for (std::uint32_t i = 0; i < means.cards.size(); ++i) {
-        hand.join(spec_of(means.cards[i], fmt::format("own-{}", i), "own", means.stake_milli / count), i,
-                  means.verdicts);
+    return spec_of(means.cards[card], id, "own", means.stake_milli / static_cast<std::int64_t>(means.cards.size()));
+}
+
+void Adversary::join(Hand& hand) {
+    for (std::uint32_t i = 0; i < hand.means().cards.size(); ++i) {
+        hand.join(honest_spec(hand, i, fmt::format("own-{}", i)), i, hand.means().verdicts);
     }
 }
 

@@ -101,6 +101,9 @@ struct Scene {
 /// `count` of the commonest card, with disks as honest nodes have, and a stake for all of them together.
 [[nodiscard]] auto equal_cards(const Scene& scene, std::int64_t count, std::int64_t stake_milli) -> Means;
 
+/// The same with the median stake for each.
+[[nodiscard]] auto median_cards(const Scene& scene, std::int64_t count) -> Means;
+
 /// A node of the attacker that holds a lease.
 struct Work {
     allot::Lease lease;
@@ -139,6 +142,7 @@ struct TaskFacts {
     std::uint32_t vram_min = 0;
     std::vector<std::string> gpus{};
     std::vector<std::string> models{};
+    std::uint32_t group = 0;  ///< Its validation group, from 1; 0: none.
     bool own = false;
 };
 
@@ -186,8 +190,20 @@ public:
     virtual auto submit(Order order) -> allot::TaskId = 0;
     virtual void cancel(const allot::TaskId& task) = 0;
 
+    // ---- verdicts ---------------------------------------------------------------------------------------------------
+    // The networks here compare no results. An attack on those who do plays them, too, by the rules that it states.
+
+    /// Points of ten for an own or another node, as the owner of its task gives them.
+    virtual void rate(const allot::NodeId& node, std::uint32_t points) = 0;
+    /// A node is found guilty: it is removed, and its stake is taken.
+    virtual void convict(const allot::NodeId& node) = 0;
+
+    // ---- time, and what is told -------------------------------------------------------------------------------------
+
     /// Calls `Adversary::woken` with this number after some time.
     virtual void wake(std::int64_t after_ms, std::uint64_t number) = 0;
+    /// Counts something, mostly a deed of the attack, so that a check can see that the attack does what it says.
+    virtual void note(std::string_view what) = 0;
 };
 
 /// A behaviour with means. The base class is honest: one declared operator, equal stake on each card, true times.
@@ -237,9 +253,20 @@ protected:
     /// A spec of a node for a card of the means: its id, operator and stake.
     [[nodiscard]] static auto spec_of(const Card& card, const std::string& id, std::string_view operator_id,
                                       std::int64_t stake_milli) -> allot::NodeSpec;
+    /// The spec of an honest node for a card: the declared operator, and an equal part of the stake.
+    [[nodiscard]] static auto honest_spec(const Hand& hand, std::uint32_t card, const std::string& id)
+        -> allot::NodeSpec;
 
 private:
     Knobs knobs_;
+};
+
+/// The twin of those who only cause harm: its nodes stay away, and its owners keep their money.
+class Silent : public Adversary {
+public:
+    using Adversary::Adversary;
+    void join(Hand&) override {}
+    auto submit(Hand&, Order&) -> bool override { return false; }
 };
 
 /// Everything that the laboratory knows of an adversary.
@@ -265,6 +292,13 @@ template <class A>
 [[nodiscard]] auto make_recipe(Recipe recipe) -> Recipe {
     recipe.make = [](const Knobs& knobs) -> std::unique_ptr<Adversary> { return std::make_unique<A>(knobs); };
     return recipe;
+}
+
+/// The same with a twin that is not the base class.
+template <class A, class Twin>
+[[nodiscard]] auto make_recipe(Recipe recipe) -> Recipe {
+    recipe.make_twin = [](const Knobs& knobs) -> std::unique_ptr<Adversary> { return std::make_unique<Twin>(knobs); };
+    return make_recipe<A>(std::move(recipe));
 }
 
 /// All adversaries of this program, by name.

@@ -6,13 +6,6 @@
 
 namespace simulate { namespace {
 
-/// The orders of the means are all there is to it; the owners of the honest twin submit none of them.
-class Silent : public Adversary {
-public:
-    using Adversary::Adversary;
-    auto submit(Hand&, Order&) -> bool override { return false; }
-};
-
 /// The rarest card of at least ten nodes.
 auto target_of(const Scene& scene) -> std::string {
     for (std::size_t i = 0; i < scene.counts.size(); ++i) {
@@ -43,23 +36,17 @@ auto means(const Scene& scene, const Knobs& knobs) -> Means {
     return means;
 }
 
-auto recipe() -> Recipe {
-    auto all = make_recipe<Adversary>({
-        .name = "poison_class",
-        .attack = "owners submit tasks that never end on any node, at random or to one class of cards",
-        .twin = "the owners submit nothing and keep their money",
-        .knobs = {{"per_10_s", 10, 0.1, 1'000, "tasks in ten seconds, for a network of 1,000 nodes"},
-                  {"owners", 40, 1, 1'000, "names of owners"},
-                  {"price", 2, 0.01, 1'000, "fee a second, in medians of the network's tasks"},
-                  {"declared_ms", 30'000, 1, 3'600'000, "declared run time"},
-                  {"aimed", 0, 0, 1, "at the rarest card of at least ten nodes"}},
-        .cases = {{"15", "at random", {}}, {"16", "at one class of cards", {{"aimed", 1}, {"per_10_s", 6}}}},
-        .means = &means,
-    });
-    all.make_twin = [](const Knobs& knobs) -> std::unique_ptr<Adversary> { return std::make_unique<Silent>(knobs); };
-    return all;
-}
-
-const auto registered = Registration{recipe()};
+const auto registered = Registration{make_recipe<Adversary, Silent>({
+    .name = "poison_class",
+    .attack = "owners submit tasks that never end on any node, at random or to one class of cards",
+    .twin = "the owners submit nothing and keep their money",
+    .knobs = {{"per_10_s", 10, 0.1, 1'000, "tasks in ten seconds, for a network of 1,000 nodes"},
+              {"owners", 40, 1, 1'000, "names of owners"},
+              {"price", 2, 0.01, 1'000, "fee a second, in medians of the network's tasks"},
+              {"declared_ms", 30'000, 1, 3'600'000, "declared run time"},
+              {"aimed", 0, 0, 1, "at the rarest card of at least ten nodes"}},
+    .cases = {{"15", "at random", {}}, {"16", "at one class of cards", {{"aimed", 1}, {"per_10_s", 6}}}},
+    .means = &means,
+})};
 
 }}  // namespace simulate

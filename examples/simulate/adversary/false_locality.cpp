@@ -1,0 +1,132 @@
+// Nodes that say they have models which they must load first.
+
+#include <algorithm>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "../scenario.hpp"
+#include "adversary.hpp"
+
+namespace simulate { namespace {
+
+constexpr auto new_model = "new-model";
+
+/// A node needs more time for a task whose models are not on its disk. It keeps them from then on.
+class ColdStarts : public Adversary {
+public:
+    using Adversary::Adversary;
+
+    auto lease(Hand& hand, const Work& work) -> Deed override {
+        return Deed::complete(work.run_ms + cold_ms(hand, work, true));
+    }
+    /// What it fetches is there when a task needs it.
+    auto fetches(Hand& hand, std::uint32_t node, std::string_view model) -> bool override {
+        disk(hand, node).emplace(model);
+        return true;
+    }
+
+protected:
+    /// The time that missing models take.
+    auto cold_ms(Hand& hand, const Work& work, bool keeps) -> std::int64_t {
+        auto& has = disk(hand, work.card);
+        auto takes_ms = std::int64_t{0};
+        for (const auto& model : hand.facts(work.lease.task).models) {
+            if (has.contains(model)) { continue; }
+            takes_ms = knobs().whole("cold_ms");
+            if (keeps) { has.insert(model); }
+        }
+        return takes_ms;
+    }
+
+private:
+    /// Each card has one node, so their indices are equal.
+    auto disk(const Hand& hand, std::uint32_t card) -> std::set<std::string>& {
+        if (disks_.empty()) {
+            for (const auto& one : hand.means().cards) { disks_.emplace_back(one.models.begin(), one.models.end()); }
+        }
+        return disks_.at(card);
+    }
+
+    std::vector<std::set<std::string>> disks_{};
+};
+
+/// It claims more than it has. A claim would be found out if it kept what it loads for each task, for its disk is
+/// small; so it loads each time.
+class FalseLocality : public ColdStarts {
+public:
+    using ColdStarts::ColdStarts;
+
+    void join(Hand& hand) override {
+        auto claims = std::vector<std::string>{};
+        if (knobs().is("all")) {
+            claims.assign(base_names.begin(), base_names.end());
+            claims.insert(claims.end(), adapter_names.begin(), adapter_names.end());
+        }
+        if (knobs()["wanted"] > 0) { claims.emplace_back(new_model); }
+        for (std::uint32_t i = 0; i < hand.means().cards.size(); ++i) {
+            auto spec = honest_spec(hand, i, fmt::format("own-{}", i));
+            spec.models.insert(spec.models.end(), claims.begin(), claims.end());
+            std::sort(spec.models.begin(), spec.models.end());
+            spec.models.erase(std::unique(spec.models.begin(), spec.models.end()), spec.models.end());
+            hand.join(std::move(spec), i, hand.means().verdicts);
+        }
+    }
+
+    auto lease(Hand& hand, const Work& work) -> Deed override {
+        const auto more_ms = cold_ms(hand, work, false);
+        if (more_ms > 0) { hand.note("task for a model that is not there"); }
+        return Deed::complete(work.run_ms + more_ms);
+    }
+
+    /// The orders of the means are those for the new model.
+    void event(Hand& hand, const allot::Event& event) override {
+        const auto* started = std::get_if<allot::event::TaskStarted>(&event);
+        if (started == nullptr || !hand.facts(started->lease.task).own) { return; }
+        hand.note(hand.own(started->lease.node) ? "new model on an own node" : "new model elsewhere");
+    }
+};
+
+/// Orders of honest owners for the new model: a part of what a load of 80 % offers.
+void add_orders(Means& means, const Scene& scene, double wanted) {
+    const auto every_ms = static_cast<double>(scene.run_ms) / (0.8 * wanted * scene.honest_nodes);
+    auto number = std::int64_t{0};
+    for (auto time = 0.0; time < static_cast<double>(scene.arrivals_end_ms); time += every_ms, ++number) {
+        auto order = Order{};
+        order.arrival_ms = static_cast<std::int64_t>(time);
+        order.run_ms = scene.run_ms;
+        order.declared_ms = scene.run_ms;
+        order.fee = std::max(scene.fee_per_second * scene.run_ms / 1'000, std::int64_t{1});
+        order.vram_min = 1;
+        order.models = {new_model};
+        order.owner = fmt::format("owner-{}", number % rule::owners);  // an honest one, who pays
+        means.orders.push_back(order);
+    }
+}
+
+const auto registered =
+    Registration{
+        make_recipe<FalseLocality, ColdStarts>({
+            .name = "false_locality",
+            .attack = "nodes claim models that they do not have, and load them for each task anew",
+            .twin = "the same cards claim what they have, and fetch what they are asked to",
+            .knobs = {{"cards", 10, 1, 200, "cards of the attacker"},
+                      {"all", 1, 0, 1, "they claim all models of the network"},
+                      {"wanted", 0, 0, 0.5,
+                       "part of all tasks that want a new model, which they claim and nobody has; 0: none"},
+                      {"cold_ms", 45'000, 0, 3'600'000, "time to load a missing model"}},
+            .cases = {{"2a", "10 cards claim all models", {}},
+                      {"2a1", "the same, and a load takes 20 minutes, as a mean task does", {{"cold_ms", 1'200'000}}},
+                      {"2b",
+                       "1 card claims a new model that 3 % of the tasks want",
+                       {{"cards", 1}, {"all", 0}, {"wanted", 0.03}}},
+                      {"2b3", "3 cards claim it", {{"cards", 3}, {"all", 0}, {"wanted", 0.03}}}},
+            .means =
+                [](const Scene& scene, const Knobs& knobs) {
+                    auto means = median_cards(scene, knobs.whole("cards"));
+                    if (knobs["wanted"] > 0) { add_orders(means, scene, knobs["wanted"]); }
+                    return means;
+                },
+        })};
+
+}}  // namespace simulate

@@ -1,0 +1,68 @@
+// An owner whose tasks name a model that only its own nodes claim.
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "adversary.hpp"
+
+namespace simulate { namespace {
+
+constexpr auto private_name = "private-model";
+
+class PrivateModel : public Adversary {
+public:
+    using Adversary::Adversary;
+
+    void join(Hand& hand) override {
+        for (std::uint32_t i = 0; i < hand.means().cards.size(); ++i) {
+            auto spec = honest_spec(hand, i, fmt::format("own-{}", i));
+            spec.models.emplace_back(private_name);
+            hand.join(std::move(spec), i, hand.means().verdicts);
+        }
+    }
+
+    auto submit(Hand&, Order& order) -> bool override {
+        order.models = {private_name};
+        return true;
+    }
+
+    void event(Hand& hand, const allot::Event& event) override {
+        const auto* started = std::get_if<allot::event::TaskStarted>(&event);
+        if (started == nullptr || !hand.facts(started->lease.task).own) { return; }
+        hand.note(hand.own(started->lease.node) ? "own task on an own node" : "own task elsewhere");
+    }
+};
+
+auto means(const Scene& scene, const Knobs& knobs) -> Means {
+    auto means = equal_cards(scene, knobs.whole("cards"), knobs.whole("cards") * knobs.whole("stake_each"));
+    const auto run_ms = knobs.whole("run_ms");
+    for (auto time = scene.arrivals_end_ms / 10; time < scene.arrivals_end_ms; time += knobs.whole("every_ms")) {
+        auto order = Order{};
+        order.arrival_ms = time;
+        order.run_ms = run_ms;
+        order.declared_ms = run_ms;
+        order.fee = std::max(
+            static_cast<std::int64_t>(static_cast<double>(scene.fee_per_second * run_ms) / 1'000 * knobs["price"]),
+            std::int64_t{1});
+        order.vram_min = 1;
+        order.owner = "own";
+        means.orders.push_back(order);
+    }
+    return means;
+}
+
+const auto registered = Registration{make_recipe<PrivateModel>({
+    .name = "private_model",
+    .attack = "an owner's tasks name a model that only its own nodes of hardly any stake claim",
+    .twin = "the same tasks name no model, and the same nodes claim what they have",
+    .knobs = {{"cards", 3, 1, 200, "cards of the attacker"},
+              {"stake_each", 1'000, 1, 1e12, "thousandths of a token for each card"},
+              {"price", 1, 0.001, 100, "fee a second, in medians of the network's tasks"},
+              {"run_ms", 15'000, 1'000, 3'600'000, "run time of its tasks"},
+              {"every_ms", 60'000, 100, 3'600'000, "time between two tasks"}},
+    .cases = {{"2c", "3 nodes of a stake of 1", {}}, {"2c1", "1 node of a stake of 1", {{"cards", 1}}}},
+    .means = &means,
+})};
+
+}}  // namespace simulate

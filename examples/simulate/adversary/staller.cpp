@@ -1,0 +1,72 @@
+// Nodes that never answer.
+
+#include <map>
+
+#include <fmt/format.h>
+
+#include "adversary.hpp"
+
+namespace simulate { namespace {
+
+/// A node that is excluded may leave, and join again under its id or another. One that was removed joins again, too.
+class Staller : public Adversary {
+public:
+    using Adversary::Adversary;
+
+    void join(Hand& hand) override {
+        for (std::uint32_t card = 0; card < hand.means().cards.size(); ++card) { join(hand, card); }
+    }
+
+    auto lease(Hand& hand, const Work&) -> Deed override {
+        hand.note("stalled");
+        return Deed::stall();
+    }
+
+    /// An exclusion that outlasts the absence is told again at the next join; then the node waits.
+    void excluded(Hand& hand, std::uint32_t node, std::int64_t until_ms) override {
+        if (!knobs().is("leaves") || until_[node] == until_ms) { return; }
+        until_[node] = until_ms;
+        hand.leave(nodes_[node].id);
+    }
+    void gone(Hand& hand, std::uint32_t node) override {
+        if (!knobs().is("leaves")) { return; }
+        hand.note("came back");
+        const auto [card, id] = nodes_[node];
+        if (knobs().is("new_names")) {
+            join(hand, card);
+        } else {
+            hand.join(honest_spec(hand, card, id), card, 0);
+        }
+    }
+
+private:
+    struct Own {
+        std::uint32_t card = 0;
+        std::string id{};
+    };
+
+    void join(Hand& hand, std::uint32_t card) {
+        const auto verdicts =
+            nodes_.size() < hand.means().cards.size() ? hand.means().verdicts : 0;  // a new id has none
+        nodes_.push_back({card, fmt::format("own-{}", nodes_.size())});
+        hand.join(honest_spec(hand, card, nodes_.back().id), card, verdicts);
+    }
+
+    std::vector<Own> nodes_{};  ///< In order of their first join.
+    std::map<std::uint32_t, std::int64_t> until_{};
+};
+
+const auto registered = Registration{make_recipe<Staller>({
+    .name = "staller",
+    .attack = "20 nodes stall on every task",
+    .twin = "the same cards do the work",
+    .knobs = {{"cards", 20, 1, 200, "cards of the attacker"},
+              {"leaves", 0, 0, 1, "an excluded node leaves and joins again"},
+              {"new_names", 0, 0, 1, "under a new id"}},
+    .cases = {{"7", "they stay when they are excluded", {}},
+              {"7b", "they leave, and join again under the same id", {{"leaves", 1}}},
+              {"7c", "they leave, and join again under a new id", {{"leaves", 1}, {"new_names", 1}}}},
+    .means = [](const Scene& scene, const Knobs& knobs) { return median_cards(scene, knobs.whole("cards")); },
+})};
+
+}}  // namespace simulate
