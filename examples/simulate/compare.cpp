@@ -56,8 +56,8 @@ auto judge_bound(Laboratory& laboratory, const Options& options, const Bound& bo
         auto place = known_rows.find(row);
         if (place == known_rows.end()) {
             place = known_rows
-                        .emplace(row, laboratory.judge(contender_of(bound.preset), chosen.front(),
-                                                       bound.load_percent, seeds))
+                        .emplace(row, laboratory.judge(contender_of(bound.preset), chosen.front(), bound.load_percent,
+                                                       seeds))
                         .first;
         }
         judged = place->second;

@@ -52,7 +52,8 @@ World::World(const Trace& trace, Scenario scenario, const Options& options, Atta
     : trace_{trace}, scenario_{std::move(scenario)}, options_{options}, attacker_{attacker},
       honest_nodes_{static_cast<std::uint32_t>(scenario_.nodes.size())},
       honest_tasks_{static_cast<std::uint32_t>(scenario_.tasks.size())}, preset_{find_preset(options.preset)},
-      ledger_{trace, scenario_, options}, demands_{scenario_, ledger_, options.seed}, group_open_(scenario_.groups, rule::group_size), group_tasks_(scenario_.groups) {
+      ledger_{trace, scenario_, options}, demands_{scenario_, ledger_, options.seed},
+      group_open_(scenario_.groups, rule::group_size), group_tasks_(scenario_.groups) {
     network_ = open_network(preset_, stake_cap(scenario_), options.settings);
     for (auto& tasks : group_tasks_) { tasks.fill(no_task); }
     for (std::size_t i = 0; i < scenario_.owners.size(); ++i) { money_.add_owner(false); }

@@ -1,5 +1,7 @@
-# tools.sh <prefix> <bindir> <datadir>: the installed simulate and replay play without the sources, wherever they are.
+# tools.sh <prefix> <bindir> <datadir> <built>: the installed simulate and replay play without the sources, wherever they
+# are. They are not <built> where packages are missing, which CMake names.
 set -eu
+[ "$4" = 1 ] || exit 77
 moved=$(mktemp -d)
 trap 'rm -rf "$moved"' EXIT
 mkdir -p "$moved/$2" "$moved/$3/allot"
