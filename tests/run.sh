@@ -30,6 +30,6 @@ case " $* " in
 esac
 # shellcheck disable=SC2086  # two words, or none
 show cmake -S . -B build/tests -G Ninja -DCMAKE_BUILD_TYPE=None -DCMAKE_CXX_COMPILER="$CXX" \
-    -DCMAKE_CXX_FLAGS="${CXXFLAGS:--O0}" -DALLOT_BUILD_BENCHMARKS=OFF -DALLOT_BUILD_COMPILED=ON $quick
+    -DCMAKE_CXX_FLAGS="${CXXFLAGS:--O0}" -DALLOT_BUILD_BENCHMARKS=OFF -DALLOT_BUILD_COMPILED=ON -DALLOT_BUILD_TOOLS=ON $quick
 show cmake --build build/tests --parallel "$(cores)"
 show ctest --test-dir build/tests --output-on-failure --no-tests=error --parallel "$(cores)" "$@"

@@ -1,7 +1,6 @@
 // Plays a log of commands and writes the events, compares two logs, or converts one to its other form. See README.md.
 
 #include <algorithm>
-#include <array>
 #include <exception>
 #include <iostream>
 #include <optional>
@@ -18,27 +17,16 @@
 
 namespace {
 
-/// A composition of policies for playing a log.
-struct Composition {
-    const char* name;
-    replay::Status (*run)(const replay::Options&, replay::Output&);
-};
-constexpr auto compositions = std::array{Composition{"crynux_single", &replay::run_crynux_single},
-                                         Composition{"crynux_trio", &replay::run_crynux_trio},
-                                         Composition{"crynux_contracts_1", &replay::run_crynux_contracts_1},
-                                         Composition{"crynux_contracts_2", &replay::run_crynux_contracts_2},
-                                         Composition{"crynux_relay_2026", &replay::run_crynux_relay_2026},
-                                         Composition{"hardened", &replay::run_hardened}};
-
 auto names() -> std::vector<std::string> {
     auto all = std::vector<std::string>{};
-    for (const auto& composition : compositions) { all.emplace_back(composition.name); }
+    for (const auto& composition : replay::compositions()) { all.emplace_back(composition.name); }
     return all;
 }
 
 auto run(const replay::Options& options) -> int {
-    const auto* const chosen = std::find_if(compositions.begin(), compositions.end(),
-                                            [&](const Composition& one) { return one.name == options.policies; });
+    const auto& all = replay::compositions();
+    const auto chosen =
+        std::find_if(all.begin(), all.end(), [&](const auto& one) { return one.name == options.policies; });
     auto output = replay::Output{};
     return chosen->run(options, output);
 }

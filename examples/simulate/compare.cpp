@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
+#include <map>
 #include <memory>
 #include <stdexcept>
 
@@ -11,6 +12,7 @@
 #include <nlohmann/json.hpp>
 
 #include "bounds.hpp"
+#include "network.hpp"
 #include "progress.hpp"
 
 namespace simulate {
@@ -44,11 +46,21 @@ void write_file(const std::string& path, const std::string& content) {
 }
 
 /// Plays a bound with more and more seeds until it is decided; without a decision it has failed.
-auto judge_bound(Laboratory& laboratory, const Options& options, const Bound& bound) -> std::pair<Verdict, Judged> {
+/// `known_rows` has what was judged before: several bounds may be of one row.
+auto judge_bound(Laboratory& laboratory, const Options& options, const Bound& bound,
+                 std::map<std::string, Judged>& known_rows) -> std::pair<Verdict, Judged> {
     auto judged = Judged{};
     const auto chosen = choose_attacks(bound.row);
     for (auto seeds = std::max(options.seeds, 2U);; seeds = std::min(seeds * 2, options.seeds_max)) {
-        judged = laboratory.judge(contender_of(bound.preset), chosen.front(), bound.load_percent, seeds);
+        const auto row = fmt::format("{} {} {} {} {}", bound.row, bound.preset, bound.world, bound.load_percent, seeds);
+        auto place = known_rows.find(row);
+        if (place == known_rows.end()) {
+            place = known_rows
+                        .emplace(row, laboratory.judge(contender_of(bound.preset), chosen.front(), bound.load_percent,
+                                                       seeds))
+                        .first;
+        }
+        judged = place->second;
         const auto found = judged.measures.find(bound.measure);
         if (found == judged.measures.end()) {
             auto known = std::string{};
@@ -64,13 +76,14 @@ auto judge_bound(Laboratory& laboratory, const Options& options, const Bound& bo
 auto check(const Trace& trace, const Options& options) -> int {
     const auto bounds = read_bounds(options.check);
     auto failures = 0;
+    auto known_rows = std::map<std::string, Judged>{};
     auto progress = Progress{"check", bounds.size(), Progress::choose(options.show_progress, options.hide_progress)};
     auto done = std::uint64_t{0};
     for (const auto& bound : bounds) {
         auto in_world = options;
         enter_world(in_world, bound.world);
         auto laboratory = Laboratory{trace, in_world};
-        const auto [decided, judged] = judge_bound(laboratory, in_world, bound);
+        const auto [decided, judged] = judge_bound(laboratory, in_world, bound, known_rows);
         const auto good = decided == Verdict::passed;
         failures += good ? 0 : 1;
         fmt::print("{:<9} {} {} {} {} {} = {} <= {:g}, {} seeds\n",
@@ -122,6 +135,11 @@ auto compare(const Trace& trace, const Options& options) -> int {
     const auto chosen = choose_attacks(options.attack);
     auto contenders = std::vector<Contender>{};
     for (const auto& text : split(options.compare)) { contenders.push_back(contender_of(text)); }
+    for (const auto& contender : contenders) {
+        for (const auto& note : find_preset(contender.preset).notes) {
+            fmt::print("World           {}: {}\n", contender.text, note);
+        }
+    }
     auto laboratory = Laboratory{trace, options};
     auto all = std::vector<Judged>{};
     {

@@ -30,6 +30,7 @@ enum class Purpose : std::uint64_t {
     entropy,
     task_owner,
     adversary,
+    demand,
 };
 
 /// Returns the number for (seed, purpose, subject). It depends on nothing else, so the order of calls does not matter.

@@ -34,8 +34,7 @@ void write_file(const std::string& path, const std::string& content) {
 }
 
 auto tell_parameters(const simulate::Options& options) -> int {
-    const auto network = simulate::find_preset(options.preset).open(1U);
-    network->set(options.settings);
+    const auto network = simulate::open_network(simulate::find_preset(options.preset), 1U, options.settings);
     for (const auto& one : network->parameters()) { fmt::print("{}.{}={}\n", one.role, one.name, one.value); }
     return EXIT_SUCCESS;
 }
@@ -56,6 +55,7 @@ auto run(const simulate::Options& options) -> int {
     if (scenario.nodes.empty() || scenario.tasks.empty()) {
         throw std::runtime_error{"nothing to simulate: at this scale no node or no task is left"};
     }
+    for (const auto& note : simulate::find_preset(options.preset).notes) { fmt::print("World           {}\n", note); }
     const auto style = simulate::Progress::choose(options.show_progress, options.hide_progress);
     const auto played = simulate::simulate(trace, std::move(scenario), options, style);
     const auto& results = played.results;

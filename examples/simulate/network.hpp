@@ -71,11 +71,22 @@ struct Preset {
     std::uint32_t gang_size = 1;  ///< Nodes that run one task.
     /// Time between two rounds of `match`; 0: each command brings its own entropy.
     std::int64_t round_ms = 0;
+    /// Parameters for this world, which `--set` overrides.
+    std::vector<std::string> settings{};
+    /// True: the world asks nodes for models, as the relay does, and tasks list their base models alone.
+    bool relay = false;
+    /// Time after which an honest node that was kicked out joins again; 0: never.
+    std::int64_t rejoin_ms = 0;
+    /// How the world is made fair to the preset, and what does not apply: a sentence each.
+    std::vector<std::string> notes{};
 };
 
 [[nodiscard]] auto presets() -> const std::vector<Preset>&;
 /// Throws `std::invalid_argument` for an unknown name.
 [[nodiscard]] auto find_preset(std::string_view name) -> const Preset&;
+/// Opens a network with the preset's parameters for this world and then these.
+[[nodiscard]] auto open_network(const Preset& preset, allot::Amount stake_cap, const std::vector<std::string>& settings)
+    -> std::unique_ptr<Network>;
 [[nodiscard]] auto preset_names() -> std::vector<std::string>;
 
 }  // namespace simulate

@@ -7,6 +7,7 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <vector>
 
 #include <CLI/CLI.hpp>
@@ -34,6 +35,15 @@ auto parse_scale(std::string_view text) -> std::uint32_t {
     }
     for (decimals = decimals < 0 ? 0 : decimals; decimals < 3; ++decimals) { value *= 10; }
     return value <= scale_milli_max ? static_cast<std::uint32_t>(value) : 0;
+}
+
+/// The tables: of an installed program, by its own place, so that a prefix may move; else those of the sources.
+auto data_folder(const char* program) -> std::string {
+    auto error = std::error_code{};
+    auto place = std::filesystem::read_symlink("/proc/self/exe", error);
+    if (error) { place = std::filesystem::absolute(program, error); }
+    const auto installed = (place.parent_path() / ALLOT_INSTALLED_DATA).lexically_normal();
+    return std::filesystem::exists(installed / "README.md", error) ? installed.string() : ALLOT_EXAMPLES_DATA;
 }
 
 struct WorldSize {
@@ -69,11 +79,7 @@ void enter_world(Options& options, const std::string& name) {
 auto parse_options(int argc, char** argv) -> ParsedOptions {
     auto parsed = ParsedOptions{};
     auto& options = parsed.options;
-    // The sources' own tables while they are there, so that a program in its build folder needs no installation.
-    const auto installed = std::string{ALLOT_INSTALLED_DATA};
-    options.data_folder = installed.empty() || std::filesystem::exists(ALLOT_EXAMPLES_DATA "/README.md")
-                              ? ALLOT_EXAMPLES_DATA
-                              : installed;
+    options.data_folder = data_folder(argv[0]);
     auto scale = std::string{"1"};
     auto is_short = false;
     auto as_is_given = false;

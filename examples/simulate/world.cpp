@@ -51,13 +51,10 @@ auto earliest(std::initializer_list<std::optional<std::int64_t>> times) -> std::
 World::World(const Trace& trace, Scenario scenario, const Options& options, Attacker* attacker)
     : trace_{trace}, scenario_{std::move(scenario)}, options_{options}, attacker_{attacker},
       honest_nodes_{static_cast<std::uint32_t>(scenario_.nodes.size())},
-      honest_tasks_{static_cast<std::uint32_t>(scenario_.tasks.size())}, ledger_{trace, scenario_, options},
+      honest_tasks_{static_cast<std::uint32_t>(scenario_.tasks.size())}, preset_{find_preset(options.preset)},
+      ledger_{trace, scenario_, options}, demands_{scenario_, ledger_, options.seed},
       group_open_(scenario_.groups, rule::group_size), group_tasks_(scenario_.groups) {
-    const auto& preset = find_preset(options.preset);
-    gang_size_ = preset.gang_size;
-    round_ms_ = preset.round_ms;
-    network_ = preset.open(stake_cap(scenario_));
-    network_->set(options.settings);
+    network_ = open_network(preset_, stake_cap(scenario_), options.settings);
     for (auto& tasks : group_tasks_) { tasks.fill(no_task); }
     for (std::size_t i = 0; i < scenario_.owners.size(); ++i) { money_.add_owner(false); }
     for (const auto& node : scenario_.nodes) { add_operator(node.operator_id, false); }
@@ -111,7 +108,7 @@ void World::step(Progress& progress) {
     const auto happening = next_happening_ms();
     const auto deadline = network_->next_deadline_ms();
     const auto tick = ticks ? std::optional{next_tick_ms_} : std::nullopt;
-    const auto round = round_ms_ > 0 ? std::optional{next_round_ms_} : std::nullopt;
+    const auto round = preset_.round_ms > 0 ? std::optional{next_round_ms_} : std::nullopt;
     const auto next = earliest({arrival, happening, deadline, tick, round});
     sample_until(next);
     now_ms_ = next;
@@ -134,7 +131,8 @@ void World::step(Progress& progress) {
             carry_out();
         }
     } else {
-        next_round_ms_ += round_ms_;
+        next_round_ms_ += preset_.round_ms;
+        if (preset_.relay && next_asking_ms_ <= now_ms_) { ask_for_models(); }
         apply(allot::command::Match{});
     }
     if (!arrivals_ended_ && !next_arrival_ms()) {
@@ -159,10 +157,13 @@ void World::apply(const Verb& verb) {
 auto World::command(const Verb& verb) -> bool {
     while (true) {
         auto at = moment();
-        if (round_ms_ > 0 && !std::holds_alternative<allot::command::Match>(verb)) { at.entropy.reset(); }
+        if (preset_.round_ms > 0 && !std::holds_alternative<allot::command::Match>(verb)) { at.entropy.reset(); }
         const auto events = give(verb, at);
         obey(events);
-        if (events.accepted()) { return true; }
+        if (events.accepted()) {
+            if (preset_.relay) { note_models(verb); }
+            return true;
+        }
         if (events.error() != allot::Error::advance_first) { return false; }
         // Advances until everything due is settled; one command may not suffice.
         for (auto due = network_->next_deadline_ms(); due && *due <= now_ms_; due = network_->next_deadline_ms()) {
@@ -186,17 +187,29 @@ auto World::give(const Verb& verb, const allot::Moment& at) -> allot::Events {
 }
 
 void World::join_all() {
-    for (std::uint32_t i = 0; i < honest_nodes_; ++i) {
-        const auto& plan = scenario_.nodes[i];
-        const auto& card = scenario_.cards[plan.model];
-        auto spec = allot::NodeSpec{.id = plan.id};
-        spec.gpu = card.name;
-        spec.vram = allot::Gibibytes{card.vram};
-        spec.stake = allot::Amount{plan.stake_milli};
-        spec.operator_id = allot::OperatorId{plan.operator_id};
-        for (const auto software : plan.software) { spec.models.emplace_back(scenario_.software[software]); }
-        const auto rank = plan.kind == Kind::fast ? 10U : plan.kind == Kind::slow ? 2U : 5U;
-        join(i, spec, options_.verdicts, rank);
+    for (std::uint32_t i = 0; i < honest_nodes_; ++i) { join_honest(i, options_.verdicts); }
+}
+
+void World::join_honest(std::uint32_t node, std::uint32_t verdicts) {
+    const auto& plan = scenario_.nodes[node];
+    const auto& card = scenario_.cards[plan.model];
+    auto spec = allot::NodeSpec{.id = plan.id};
+    spec.gpu = card.name;
+    spec.vram = allot::Gibibytes{card.vram};
+    spec.stake = allot::Amount{plan.stake_milli};
+    spec.operator_id = allot::OperatorId{plan.operator_id};
+    for (const auto software : plan.software) { spec.models.emplace_back(scenario_.software[software]); }
+    const auto rank = plan.kind == Kind::fast ? 10U : plan.kind == Kind::slow ? 2U : 5U;
+    join(node, spec, verdicts, rank);
+}
+
+/// Notes the models that an accepted command brings to a node's disk, or takes from it.
+void World::note_models(const Verb& verb) {
+    using allot::command::Report;
+    if (const auto* const join = std::get_if<allot::command::Join>(&verb)) {
+        demands_.note(node_index_.at(join->node.id), Report::inventory, join->node.models);
+    } else if (const auto* const report = std::get_if<allot::command::ReportModel>(&verb)) {
+        demands_.note(node_index_.at(report->node), report->report, report->models);
     }
 }
 
@@ -227,7 +240,8 @@ void World::submit(std::uint32_t task) {
     spec.fee = allot::Amount{plan.fee};
     spec.duration_estimate = allot::Duration{plan.declared_ms};
     spec.owner = allot::OwnerId{scenario_.owners[plan.owner]};
-    spec.gang_size = gang_size_;
+    spec.gang_size = preset_.gang_size;
+    if (preset_.relay && plan.want == 0) { spec.models.resize(1); }  // an adapter is fetched by the node that runs it
     if (plan.group != 0) {
         spec.group = allot::GroupId{plan.group};
         auto& tasks = group_tasks_[plan.group - 1];
@@ -235,7 +249,9 @@ void World::submit(std::uint32_t task) {
     }
     ledger_.submitted(task);
     money_.charge(task, plan.owner, plan.fee);
-    if (!command(allot::command::Submit{std::move(spec)})) {
+    if (command(allot::command::Submit{spec})) {
+        if (preset_.relay) { demands_.arrived(spec, now_ms_); }
+    } else {
         money_.settle(task, {}, 0, plan.fee, 0);
         end(task, End::refused);
     }
@@ -246,13 +262,12 @@ void World::submit(std::uint32_t task) {
 void World::happen() {
     const auto what = happenings_.top();
     happenings_.pop();
-    using Kind = Happening::Kind;
-    if (what.kind == Kind::wakes) {
+    if (what.kind == Happening::Kind::wakes) {
         attacker_->adversary().woken(*attacker_, what.token);
         carry_out();
         return;
     }
-    if (what.kind == Kind::downloaded) {
+    if (what.kind == Happening::Kind::downloaded) {
         if (ledger_.node(what.node).present) {
             ++ledger_.results().models_downloaded;
             apply(
@@ -260,11 +275,16 @@ void World::happen() {
         }
         return;
     }
+    if (what.kind == Happening::Kind::rejoins) {
+        join_honest(what.node, 0);
+        carry_out();
+        return;
+    }
     const auto& lease = leases_[what.node];
     if (!lease || lease->token != what.token) { return; }
-    if (what.kind == Kind::completes) {
+    if (what.kind == Happening::Kind::completes) {
         apply(allot::command::Complete{*lease});
-    } else if (what.kind == Kind::fails) {
+    } else if (what.kind == Happening::Kind::fails) {
         apply(allot::command::Fail{*lease, allot::FailCause::execution_error});
     } else {
         apply(allot::command::Decline{*lease});
@@ -284,10 +304,10 @@ void World::carry_out() {
     while (const auto act = attacker_->next_act()) {
         std::visit(
             [&](const auto& one) {
-                using Act = std::remove_cvref_t<decltype(one)>;
-                if constexpr (std::is_same_v<Act, act::Give>) {
+                using Form = std::remove_cvref_t<decltype(one)>;
+                if constexpr (std::is_same_v<Form, act::Give>) {
                     command(one.verb);  // a refusal is the attacker's own affair
-                } else if constexpr (std::is_same_v<Act, act::Wake>) {
+                } else if constexpr (std::is_same_v<Form, act::Wake>) {
                     plan_happening({now_ms_ + one.after_ms, 0, Happening::Kind::wakes, 0, one.number, {}});
                 } else {
                     carry_out(one);

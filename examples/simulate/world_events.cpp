@@ -10,7 +10,7 @@ namespace {
 constexpr auto samples_wanted = std::int64_t{288};
 // one in so many queued tasks, because each question costs a pass over the network
 constexpr auto expected_wait_every = std::uint64_t{100};
-/// Points by the order in which the members of a group finished.
+/// Points by the order in which the members of a group finished, of ten.
 constexpr auto points_by_rank = std::array<std::uint32_t, rule::group_size>{10, 5, 2};
 
 /// Fees and stakes are far below 2^63.
@@ -30,7 +30,7 @@ void World::obey(const allot::Events& events) {
                 },
                 [&](const event::NodeExcluded& e) { exclude(e.node, e.until.time_since_epoch().count()); },
                 [&](const event::NodeReadmitted& e) { exclude(e.node, std::nullopt); },
-                [&](const event::ModelWanted& e) { download(e.node, std::string{e.model.view()}); },
+                [&](const event::ModelWanted& e) { download(node_index_.at(e.node), std::string{e.model.view()}); },
                 [&](const event::TaskQueued& e) {
                     ledger_.queued(index_of(e.task));
                     expect_wait(e.task);
@@ -45,7 +45,7 @@ void World::obey(const allot::Events& events) {
                     auto& nodes = finished_[task];
                     if (nodes.empty()) { nodes.push_back(node_index_.at(e.node)); }
                     money_.settle(task, nodes, whole(e.paid), whole(e.refunded), whole(e.forfeited));
-                    if (gang_size_ > 1) { rank_gang(task); }
+                    if (preset_.gang_size > 1) { rank_gang(task); }
                     finished_.erase(task);
                     end(task, End::done);
                 },
@@ -118,6 +118,12 @@ void World::remove(const allot::NodeId& id, bool kicked_out) {
     ledger_.removed(node, kicked_out);
     if (attacker_ != nullptr && attacker_->is_own_node(node)) {
         attacker_->adversary().gone(*attacker_, node - honest_nodes_);
+        return;
+    }
+    const auto back_ms = now_ms_ + preset_.rejoin_ms;
+    const auto vanishes_at_ms = scenario_.nodes[node].vanishes_at_ms;
+    if (kicked_out && preset_.rejoin_ms > 0 && !arrivals_ended_ && (vanishes_at_ms < 0 || back_ms < vanishes_at_ms)) {
+        plan_happening({back_ms, 0, Happening::Kind::rejoins, node, 0, {}});
     }
 }
 
@@ -147,8 +153,13 @@ void World::note_wait(std::uint32_t task) {
     }
 }
 
-void World::download(const allot::NodeId& id, const std::string& model) {
-    const auto node = node_index_.at(id);
+/// Asks nodes for the models that tasks want, once a minute, as the relay does.
+void World::ask_for_models() {
+    next_asking_ms_ = now_ms_ + 60'000;
+    for (const auto& [node, model] : demands_.due(now_ms_)) { download(node, model); }
+}
+
+void World::download(std::uint32_t node, const std::string& model) {
     const auto number = ++ledger_.results().models_wanted;
     const auto own = attacker_ != nullptr && attacker_->is_own_node(node);
     if (own && !attacker_->adversary().fetches(*attacker_, node - honest_nodes_, model)) { return; }
@@ -207,7 +218,8 @@ auto World::run_ms(std::uint32_t task) const -> std::int64_t {
 
 void World::score(std::uint32_t node, std::uint32_t points) {
     if (!ledger_.node(node).present) { return; }
-    if (!command(allot::command::Score{scenario_.nodes[node].id, points})) { ++ledger_.results().refused; }
+    const auto of_all = points * network_->points_max() / 10;  // where two rounds give points, a rank counts in both
+    if (!command(allot::command::Score{scenario_.nodes[node].id, of_all})) { ++ledger_.results().refused; }
 }
 
 // ---- watching -------------------------------------------------------------------------------------------------------

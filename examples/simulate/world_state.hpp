@@ -12,13 +12,15 @@
 #include <utility>
 #include <vector>
 
+#include "demands.hpp"
+#include "network.hpp"
 #include "world.hpp"
 
 namespace simulate {
 
 /// A scheduled action of the world.
 struct Happening {
-    enum class Kind : std::uint8_t { completes, fails, declines, downloaded, wakes };
+    enum class Kind : std::uint8_t { completes, fails, declines, downloaded, wakes, rejoins };
 
     std::int64_t time_ms = 0;
     std::uint64_t sequence = 0;  ///< Decides among equal times.
@@ -56,7 +58,9 @@ private:
     [[nodiscard]] auto moment() -> allot::Moment;
     auto give(const Verb& verb, const allot::Moment& at) -> allot::Events;
     void join_all();
+    void join_honest(std::uint32_t node, std::uint32_t verdicts);
     void join(std::uint32_t node, const allot::NodeSpec& spec, std::uint32_t verdicts, std::uint32_t points);
+    void note_models(const Verb& verb);
     void submit(std::uint32_t task);
     void happen();
     void carry_out();
@@ -78,7 +82,8 @@ private:
     void exclude(const allot::NodeId& id, std::optional<std::int64_t> until_ms);
     void expect_wait(const allot::TaskId& task);
     void note_wait(std::uint32_t task);
-    void download(const allot::NodeId& id, const std::string& model);
+    void download(std::uint32_t node, const std::string& model);
+    void ask_for_models();
     void rank_groups();
     void rank_gang(std::uint32_t task);
     [[nodiscard]] auto run_ms(std::uint32_t task) const -> std::int64_t;
@@ -94,10 +99,10 @@ private:
     Attacker* attacker_;
     std::uint32_t honest_nodes_;
     std::uint32_t honest_tasks_;
-    std::uint32_t gang_size_ = 1;
-    std::int64_t round_ms_ = 0;  ///< Time between rounds of `match`; 0: entropy comes with every command.
+    const Preset& preset_;
     std::unique_ptr<Network> network_;
     Ledger ledger_;
+    Demands demands_;
     Money money_{};
     std::map<allot::NodeId, std::uint32_t> node_index_{};
     std::map<std::string, std::uint32_t, std::less<>> operator_index_{};
@@ -118,6 +123,7 @@ private:
     std::int64_t next_sample_ms_ = 0;
     std::int64_t next_tick_ms_ = 0;
     std::int64_t next_round_ms_ = 0;
+    std::int64_t next_asking_ms_ = 0;
     bool arrivals_ended_ = false;
     Clock::duration spent_{};
 };

@@ -20,7 +20,8 @@ holds tests/bare.sh 'sh tests/support/run_blocks\.sh README\.md'
 holds tests/bare.sh 'examples/replay/README\.md'
 holds tests/bare.sh 'sh examples/replay/check_readme\.sh'
 # shellcheck disable=SC2016  # a name in there
-holds examples/replay/check_readme.sh 'tests/support/run_blocks\.sh" "\$here/README\.md"'
+holds examples/replay/check_readme.sh 'tests/support/check_page\.sh" "\$here/README\.md"'
+holds tests/support/check_page.sh 'run_blocks\.sh" '
 holds .ci/run '^ *sh tests/bare\.sh'
 for copy in 'g\+\+' 'python3 -' 'libboost'; do
     if grep -Eq "$copy" "$bare"; then
