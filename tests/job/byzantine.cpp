@@ -41,7 +41,7 @@ auto bound_of(const Options& o) -> std::int64_t {
     const auto work = Duration{o.work_min + o.work_max} * std::int64_t{o.slicing.items()};
     const auto each = p.lock * (1 + blocks) + p.request_ttl + p.owner_timeout + p.stagger * 16 + p.disclose_within +
                       allot::JobParameters{}.ask_retry * 2 + work;
-    const auto end = allot::JobParameters{}.settle_patience * 2 + p.stagger * 8;
+    const auto end = allot::JobParameters{}.settle_patience * 2 + p.owner_timeout * 16;
     return o.faults_until + (each * (1 + std::int64_t{o.liars}) * std::int64_t{o.slicing.macro_count}).count() +
            (end * (1 + std::int64_t{o.liars})).count();
 }

@@ -84,7 +84,7 @@ public:
     /// The earliest time at which `tick` has work.
     [[nodiscard]] auto next_deadline() const -> TimePoint {
         auto deadline = std::min(announce_at_, ending_ ? ask_at_ : look_at_);
-        if (ending_ && waits_since_) { deadline = std::min(deadline, replace_at()); }
+        if (ending_ && replace_at_) { deadline = std::min(deadline, *replace_at_); }
         if (owes_queues_) { deadline = std::min(deadline, queues_at_); }
         if (owes_verdicts_) { deadline = std::min(deadline, verdicts_at_); }
         for (const auto& [m, replica] : replicas_) {
@@ -370,26 +370,30 @@ private:
         if (now >= ask_at_) { ask(now, out); }
         auto& last = replicas_.rbegin()->second;
         if (last.state().owns()) {
-            waits_since_.reset();
+            replace_at_.reset();
             return conclude(now, out);
         }
         const auto epoch = last.state().known() ? last.state().reign().epoch : 0;
-        if (std::exchange(waits_for_, epoch) != epoch || !waits_since_) { waits_since_ = now; }
-        if (now >= replace_at()) {
-            waits_since_ = now;
+        const auto pause = parameters_.queue.owner_timeout;
+        if (std::exchange(waits_for_, epoch) != epoch || !replace_at_) {
+            tries_ = 0;
+            replace_at_ = now + parameters_.settle_patience * 2 + pause * turn_of_try();
+        }
+        if (now >= *replace_at_) {
+            ++tries_;
+            replace_at_ = now + pause * (1 + turn_of_try());
             (void)absorb(replicas_.rbegin()->first, last.replace_owner(now), now, out);
         }
     }
-    /// The time at which this node replaces the owner of the last queue, which has not ended the job: members in turn,
-    /// so that one of them has done so before the next. @pre `waits_since_`.
-    [[nodiscard]] auto replace_at() const -> TimePoint {
-        const auto turn = static_cast<std::int64_t>(rank_of(self_.node, 0, 0) % 8U);
-        return *waits_since_ + parameters_.settle_patience * 2 + parameters_.queue.stagger * turn;
+    /// The number of `owner_timeout`s for which this node lets others go first. It differs with each try, because votes
+    /// for bids of one moment would be split.
+    [[nodiscard]] auto turn_of_try() const -> std::int64_t {
+        return static_cast<std::int64_t>(rank_of(self_.node, tries_, 0) % 8U);
     }
     /// Joins a queue that others say is in use, one in each `claim`, beginning with another one on each node. So
     /// members that claim queues at their word alone delay a job and do not stop it.
     auto look_further(TimePoint now, JobEffects& out) -> void {
-        waits_since_.reset();
+        replace_at_.reset();
         if (now < look_at_) { return; }
         look_at_ = now + parameters_.claim;
         const auto count = plan().slicing().macro_count;
@@ -444,10 +448,11 @@ private:
     std::optional<Hash256> settle_claim_{};
     bool has_claimed_ = false;  // the right to ask the contract first
     TimePoint settle_at_{};
-    std::uint64_t waits_for_ = 0;             // epoch of the owner that has to end the job
-    std::optional<TimePoint> waits_since_{};  // this node waits for another one to end the job
-    TimePoint look_at_;                       // it joins a further queue then
-    bool ending_ = false;                     // all MacroJobs have ended, and the job has not
+    std::uint64_t waits_for_ = 0;            // epoch of the owner that has to end the job
+    std::optional<TimePoint> replace_at_{};  // then this node replaces it,
+    std::uint64_t tries_ = 0;                // and has tried to so often
+    TimePoint look_at_;                      // it joins a further queue then
+    bool ending_ = false;                    // all MacroJobs have ended, and the job has not
     TimePoint announce_at_;
     TimePoint ask_at_;
     TimePoint asked_at_{};  // time of the last question of another node

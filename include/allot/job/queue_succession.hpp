@@ -54,6 +54,7 @@ protected:
         Hash256 name{};
         QueueReign reign;
         TimePoint again_at{};
+        bool for_silence = false;  ///< The owner was silent. If it is heard, the claim is given up.
     };
 
     [[nodiscard]] auto parameters() const noexcept -> const QueueParameters& { return state_.parameters(); }
@@ -181,10 +182,8 @@ protected:
         state_.adopt(control, now);
         heard_ = now;
         adrift_ = false;
-        if (!same_reign || !owed_since_) {  // else the owner is heard, and still does not act
-            claim_.reset();
-            lost_ = 0;
-        }
+        if (!same_reign || (claim_ && claim_->for_silence)) { claim_.reset(); }
+        if (!same_reign || !claim_) { lost_ = 0; }
         if (same_reign) { return; }
         const auto& reign = state_.reign();
         std::erase_if(overheard_, [&](const auto& r) {
@@ -259,7 +258,7 @@ private:
         if (!parameters().arbitrate_epochs) { return enter(reign, now, out); }
         const auto& plan = state_.plan();
         const auto name = RecordHasher{"reign"}.id(plan.job).word(plan.macro).word(reign.epoch).finish();
-        claim_ = Claim{name, reign, now};
+        claim_ = Claim{name, reign, now, now >= heard_ + parameters().owner_timeout};
         ask_claim(now, out);
     }
 
