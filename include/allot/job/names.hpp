@@ -30,6 +30,13 @@ inline constexpr auto job_id_mark = std::array<std::uint8_t, 4>{0xFF, 'J', 'O', 
 /// From there to the end such an id has the poster's number.
 inline constexpr std::size_t job_number_at = JobId::size - 8;
 
+/// Orders two values by `<` and `==`. In libc++ 16 arrays and times have no `<=>` of their own.
+template <class T>
+[[nodiscard]] constexpr auto order_of(const T& a, const T& b) -> std::strong_ordering {
+    if (a == b) { return std::strong_ordering::equal; }
+    return a < b ? std::strong_ordering::less : std::strong_ordering::greater;
+}
+
 }  // namespace detail
 
 /// Identifies a MicroJob of a job: the number of its MacroJob, and its number there.

@@ -40,8 +40,8 @@ struct QueueReign {
     friend auto operator<=>(const QueueReign& a, const QueueReign& b) -> std::strong_ordering {
         if (a.epoch != b.epoch) { return a.epoch <=> b.epoch; }
         if (const auto order = a.rank() <=> b.rank(); order != 0) { return order; }
-        return std::tie(a.owner, a.boot, a.parent, a.taken, a.began) <=>
-               std::tie(b.owner, b.boot, b.parent, b.taken, b.began);
+        return detail::order_of(std::tie(a.owner, a.boot, a.parent, a.taken, a.began),
+                                std::tie(b.owner, b.boot, b.parent, b.taken, b.began));
     }
 };
 

@@ -68,7 +68,7 @@ struct Commitment {
 
     friend auto operator==(const Commitment& a, const Commitment& b) -> bool { return (a <=> b) == 0; }
     friend auto operator<=>(const Commitment& a, const Commitment& b) -> std::strong_ordering {
-        return std::tie(a.digest, a.key, a.token, a.node) <=> std::tie(b.digest, b.key, b.token, b.node);
+        return detail::order_of(std::tie(a.digest, a.key, a.token, a.node), std::tie(b.digest, b.key, b.token, b.node));
     }
 };
 
