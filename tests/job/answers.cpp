@@ -9,7 +9,7 @@
 #include "job/support/fixture.hpp"
 #include "support/catch.hpp"
 
-// Who answers a question about a job's MacroJobs: usually one member, and every answer comes in time.
+// Who answers a question about jobs, or about a job's MacroJobs: usually one member, and every answer comes in time.
 
 namespace job_test::answers {
 namespace message = allot::job_message;
@@ -71,12 +71,18 @@ public:
             }
         }
     }
+    /// A newcomer, which takes no other part, says something to all of them.
+    void tell(const allot::JobMessage& said, TimePoint now) {
+        under_way_.emplace(now + hop, std::pair{members, said});
+    }
+    std::vector<TimePoint> posts;
     std::vector<std::pair<TimePoint, allot::JobId>> questions;
     std::vector<std::pair<TimePoint, message::MacroNews>> news;
 
 private:
     void follow(std::uint32_t i, const JobEffects& effects, TimePoint now) {
         for (const auto& send : effects.sends) {
+            if (std::holds_alternative<message::JobPosted>(send.message)) { posts.push_back(now); }
             if (const auto* told = std::get_if<message::MacroNews>(&send.message)) { news.emplace_back(now, *told); }
             if (const auto* query = std::get_if<message::MacrosQuery>(&send.message)) {
                 questions.emplace_back(now, query->job);
@@ -109,6 +115,21 @@ TEST_CASE(
         };
         CHECK(std::any_of(net.news.begin(), net.news.end(), answers));
     }
+}
+
+TEST_CASE("of twelve members that know a job, few tell it to a newcomer, and the newcomer hears of it in time") {
+    auto told = std::size_t{0};
+    for (std::uint32_t asker = 100; asker < 120; ++asker) {
+        auto net = Idlers{0};
+        net.tell(message::JobPosted{job_number(1), {}}, at(6s));
+        net.tell(message::JobsQuery{node(asker).node}, at(6s) + 1ms);  // before any MacroJob is in work
+        net.run(at(6s) + wait / 2);
+        REQUIRE_FALSE(net.posts.empty());
+        CHECK(net.posts.front() <= at(6s) + 1ms + hop + wait / 4);
+        told += net.posts.size();
+    }
+    INFO(told << " answers to 20 questions");
+    CHECK(told < 60);  // 240 if each member answers
 }
 
 namespace {

@@ -93,7 +93,8 @@ TEST_CASE("a latecomer asks for jobs, is answered, and joins the queue that live
     auto b = processor(2);
     const auto asked = b.tick(time + 10s);
     REQUIRE(count_sent<message::JobsQuery>(asked) == 1);
-    const auto answered = received(a, asked.sends[0].message, time + 1s);
+    auto answered = received(a, asked.sends[0].message, time + 1s);
+    answered.append(a.tick(time + 1s + allot::JobParameters{}.answer_wait / 4));
     REQUIRE(count_sent<message::JobPosted>(answered) == 1);
     const auto joined = received(b, *sent<message::JobPosted>(answered), time + 10s);
     REQUIRE(count_sent<message::MacrosQuery>(joined) == 1);
@@ -166,7 +167,9 @@ TEST_CASE("a query is answered with what was never locked or is locked no longer
     auto asker = allot::JobTracker{small};
     const auto asks_for_jobs = [&] {
         now += 2s;  // else it was answered just now
-        return count_sent<message::JobPosted>(received(p, message::JobsQuery{node(2).node}, now));
+        auto told = count_sent<message::JobPosted>(received(p, message::JobsQuery{node(2).node}, now));
+        now += allot::JobParameters{}.answer_wait / 4;
+        return told + count_sent<message::JobPosted>(p.tick(now));
     };
     const auto asks_for_macros = [&] {
         now += 2s;

@@ -196,11 +196,12 @@ TEST_CASE("K6: a few members cannot replace a queue that more of them have owned
 TEST_CASE("K6: a new owner cannot change what earlier owners decided, nor end work before its time") {
     const auto known = good();
     const auto p = allot::QueueParameters{};
+    auto rested = allot::Duration{1'000s};
     const auto says = [&](auto change, TimePoint clock_max = at(1'000s)) {
         auto next = known;
         reigns(next, node(2).node, true, at(20s));
         change(next);
-        return fault_of_change(known, clock_max, next, p);
+        return fault_of_change(known, clock_max, rested, next, p);
     };
     using C = QueueControl;
     CHECK(says([](C&) {}) == std::nullopt);
@@ -215,6 +216,12 @@ TEST_CASE("K6: a new owner cannot change what earlier owners decided, nor end wo
     CHECK(says([](C& c) { c.items[1].closed = true, c.clock = at(600s); }) == std::nullopt);
     CHECK(says([](C& c) { c.items[1].closed = true, c.items[1].attempts = 5; }) == std::nullopt);
     CHECK(says([](C& c) { c.items[1].closed = true, c.accepted[1] = hash_of(1); }) == std::nullopt);
+    // The queue's clock alone ends nothing.
+    rested = 11s;
+    CHECK(says([](C& c) { c.given[0].withheld = true; }) == JobError::history_changed);
+    CHECK(says([](C& c) { c.items[1].closed = true, c.clock = at(600s); }) == JobError::history_changed);
+    rested = 12s;
+    CHECK(says([](C& c) { c.given[0].withheld = true; }) == std::nullopt);
 }
 
 TEST_CASE("K6: who goes on from a control changes neither when results were disclosed nor the last progress") {
@@ -225,7 +232,7 @@ TEST_CASE("K6: who goes on from a control changes neither when results were disc
         auto next = known;
         reigns(next, node(2).node, true, at(20s));
         change(next);
-        return fault_of_change(known, at(1'000s), next, allot::QueueParameters{});
+        return fault_of_change(known, at(1'000s), 1'000s, next, allot::QueueParameters{});
     };
     using C = QueueControl;
     CHECK(says([](C&) {}) == std::nullopt);

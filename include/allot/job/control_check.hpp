@@ -161,16 +161,20 @@ namespace detail {
 ///
 /// Errors: `message_time_wrong` if it is the same queue, and its clock is beyond `clock_max`. `history_changed` if it
 /// lacks a lease that each of its owners knew, or if MicroJobs die or commitments count no longer before their time.
-/// The same if it goes on from the known one, and changes the time of the last progress or of the disclosure.
+/// The same if it goes on from the known one, and changes the time of the last progress or of the disclosure. `rested`
+/// is the time since the last progress by the node's own clock: a liar's clock alone ends no work.
 /// @pre `fault_of` finds no fault in either. @complexity linear in the controls, times a logarithm.
-[[nodiscard]] inline auto fault_of_change(const QueueControl& known, TimePoint clock_max, const QueueControl& next,
-                                          const QueueParameters& parameters) -> std::optional<JobError> {
+[[nodiscard]] inline auto fault_of_change(const QueueControl& known, TimePoint clock_max, Duration rested,
+                                          const QueueControl& next, const QueueParameters& parameters)
+    -> std::optional<JobError> {
     const auto shared = shared_of(known.chain, next.chain);
     if (shared > 0 && next.clock > clock_max) { return JobError::message_time_wrong; }
     const auto goes_on = shared == known.chain.size();
     if (goes_on && (next.progress < known.progress || (known.disclosed != 0 && next.disclosed != known.disclosed))) {
         return JobError::history_changed;
     }
+    // Members' clocks run at different rates.
+    const auto rest = std::min(next.clock - known.progress, rested / 4 * 5);
     // The last owner that both share may have given leases that its successor never heard of. All earlier ones are
     // known.
     const auto settled = shared < 2 ? 0 : next.chain[shared - 1].reign.epoch;
@@ -181,14 +185,13 @@ namespace detail {
         if (at == next.given.end() || at->token != lease.token || at->micro != lease.micro) {
             return JobError::history_changed;
         }
-        if (at->withheld && !lease.withheld && next.clock - known.progress < parameters.disclose_within) {
+        if (at->withheld && !lease.withheld && rest < parameters.disclose_within) {
             return JobError::history_changed;
         }
     }
     for (std::uint32_t k = 0; k < next.items.size(); ++k) {
         if (!detail::is_dead(next, k) || detail::is_dead(known, k)) { continue; }
-        if (next.items[k].attempts < parameters.attempts_max &&
-            next.clock - known.progress < parameters.abandon_after) {
+        if (next.items[k].attempts < parameters.attempts_max && rest < parameters.abandon_after) {
             return JobError::history_changed;
         }
     }

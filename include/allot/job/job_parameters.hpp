@@ -2,9 +2,12 @@
 
 #include <chrono>
 #include <cstdint>
+#include <span>
 
 #include <allot/core/parameters.hpp>
+#include <allot/core/siphash.hpp>
 #include <allot/core/time.hpp>
+#include <allot/job/names.hpp>
 #include <allot/job/queue_parameters.hpp>
 
 namespace allot { inline namespace v0 {
@@ -42,6 +45,14 @@ struct JobParameters {
              "allot: JobParameters: jobs_per_poster must be positive and at most jobs_max"},
             {count(ended_max), "allot: JobParameters: ended_max must be positive and at most 2^20"},
         });
+    }
+    /// The delay of an answer to a question about a job, or about all (null): up to a quarter of `answer_wait`. It
+    /// differs from node to node and from asker to asker, so that one answer is the first. @complexity O(1).
+    [[nodiscard]] auto answer_delay(const JobId& about, const NodeId& asker, const NodeId& self) const -> Duration {
+        auto hasher = SipHash24{SipKey{}};
+        hasher.bytes(std::span{about.bytes()}).bytes(std::span{asker.bytes()}).bytes(std::span{self.bytes()});
+        const auto delays = static_cast<std::uint64_t>(answer_wait.count() / 4 + 1);
+        return Duration{static_cast<Duration::rep>(hasher.finish() % delays)};
     }
     /// True if `fault()` is null.
     [[nodiscard]] constexpr auto valid() const noexcept -> bool { return fault() == nullptr; }

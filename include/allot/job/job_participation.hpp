@@ -140,7 +140,7 @@ public:
         -> std::optional<JobError> {
         if (m.node.is_null()) { return JobError::node_invalid; }
         if (m.node == self_.node) { return std::nullopt; }
-        if (!owes_verdicts_) { verdicts_at_ = std::max(verdicts_at_, now + delay_for(m.node)); }
+        if (!owes_verdicts_) { verdicts_at_ = std::max(verdicts_at_, now + parameters_.answer_delay(plan().job(), m.node, self_.node)); }
         owes_queues_ = owes_verdicts_ = true;
         asked_at_ = now;
         answer(now, out);
@@ -334,16 +334,6 @@ private:
             verdicts_at_ = now + parameters_.answer_wait / 4;
             announce_if([&](std::uint32_t m) { return !owns(m) && !(tracker_.told_at(m) > asked_at_); });
         }
-    }
-    /// The delay of an answer: it differs from node to node and from question to question, so that one is the first.
-    [[nodiscard]] auto delay_for(const NodeId& asker) const -> Duration {
-        const auto draw = SipHash24{SipKey{}}
-                              .bytes(std::span{plan().job().bytes()})
-                              .bytes(std::span{asker.bytes()})
-                              .bytes(std::span{self_.node.bytes()})
-                              .finish();
-        const auto delays = static_cast<std::uint64_t>(parameters_.answer_wait.count() / 4 + 1);
-        return Duration{static_cast<Duration::rep>(draw % delays)};
     }
     /// A culprit gets no further MicroJob of the whole job (rule 32).
     auto bar(const std::vector<Rejection>& rejected) -> void {

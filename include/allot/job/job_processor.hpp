@@ -96,6 +96,7 @@ public:
         if (const auto time = std::visit([](const auto& a) { return a.next_deadline(); }, arbiter_)) {
             deadline = std::min(deadline, *time);
         }
+        if (asked_at_) { deadline = std::min(deadline, answer_at_); }
         for (const auto& [job, known] : jobs_.all()) {
             if (known.part) { deadline = std::min(deadline, known.part->next_deadline()); }
             if (phase_ == JobPhase::jobs && known.may_have_work()) { deadline = std::min(deadline, known.ask_at()); }
@@ -229,6 +230,7 @@ private:
             if (known.part && known.part->final_record()) { leave(job, known); }
         }
         step(now, out);
+        answer_jobs(now, out);
         begin_claims(now, out);
         out.claims = std::exchange(stores_, {});
         return out;
@@ -282,17 +284,28 @@ private:
     [[nodiscard]] auto take(const job_message::JobsQuery& m, TimePoint now, JobEffects& out)
         -> std::optional<JobError> {
         if (m.node.is_null()) { return JobError::node_invalid; }
-        if (m.node == self_.node || now < answer_at_) { return std::nullopt; }
-        answer_at_ = now + parameters_.queue.reply_every;
-        for (const auto& [job, known] : jobs_.all()) {
-            if (known.is_open(now)) { out.sends.push_back({jobs_channel(), known.posted}); }
+        if (m.node == self_.node) { return std::nullopt; }
+        if (!asked_at_) {
+            answer_at_ = std::max(answer_at_, now + parameters_.answer_delay(JobId::null(), m.node, self_.node));
         }
+        asked_at_ = now;
+        answer_jobs(now, out);
         return std::nullopt;
     }
-    [[nodiscard]] auto take(const job_message::JobPosted& m, TimePoint /*now*/, JobEffects& out)
+    /// Answers which jobs are open. A job is left out if another node has told of it since the question.
+    auto answer_jobs(TimePoint now, JobEffects& out) -> void {
+        if (!asked_at_ || now < answer_at_) { return; }
+        answer_at_ = now + parameters_.queue.reply_every;
+        const auto asked = *std::exchange(asked_at_, std::nullopt);
+        for (const auto& [job, known] : jobs_.all()) {
+            if (known.is_open(now) && known.told_at <= asked) { out.sends.push_back({jobs_channel(), known.posted}); }
+        }
+    }
+    [[nodiscard]] auto take(const job_message::JobPosted& m, TimePoint now, JobEffects& out)
         -> std::optional<JobError> {
         const auto is_new = !knows(m.plan.job());
         if (const auto fault = jobs_.add(m, current_)) { return fault; }
+        jobs_.find(m.plan.job())->told_at = now;
         if (is_new) { out.events.push_back(job_event::JobAccepted{m.plan.job()}); }
         return std::nullopt;
     }
@@ -465,8 +478,9 @@ private:
     std::uint32_t macro_ = 0;  // in the phases create and micro
     TimePoint now_;
     TimePoint at_;           // time at which the phase acts next
-    TimePoint answer_at_{};  // from then on it answers which jobs are open,
-    TimePoint end_at_{};     // and which has ended
+    std::optional<TimePoint> asked_at_{};  // when another node asked last which jobs are open, if it has no answer;
+    TimePoint answer_at_{};                // from then on this node answers,
+    TimePoint end_at_{};                   // and tells which job has ended
 };
 
 }}  // namespace allot::v0

@@ -20,6 +20,7 @@ struct KnownJob {
     std::uint64_t order = 0;  ///< In which the jobs became known; of an ended one: in which they ended.
     std::optional<FinalRecord> final{};
     std::optional<JobParticipation> part{};
+    TimePoint told_at = TimePoint::min();  ///< Time at which another node told this one of it last.
 
     /// The poster that the plan names; null if it names none.
     [[nodiscard]] auto poster() const noexcept -> const NodeId& { return posted.plan.authorities().poster; }
@@ -135,7 +136,7 @@ private:
     }
 
     auto insert(const job_message::JobPosted& posted, std::uint32_t ahead) -> KnownJob& {
-        return jobs_.try_emplace(posted.plan.job(), KnownJob{posted, ahead, next_++, {}, {}}).first->second;
+        return jobs_.try_emplace(posted.plan.job(), KnownJob{posted, ahead, next_++, {}, {}, TimePoint::min()}).first->second;
     }
     /// Two more, not one: after the change neither of the two posters may have the other's job give way.
     [[nodiscard]] auto make_room(const NodeId& poster, const Counts& counts, const std::optional<JobId>& current)

@@ -261,7 +261,9 @@ private:
         if (const auto fault = fault_of(state_.plan(), m, parameters())) { return fault; }
         const auto newer = m.control && (!state_.known() || m.control->newer_than(state_.control()));
         if (newer && state_.known() && !adrift_) {
-            const auto fault = fault_of_change(state_.control(), clock_max(now), *m.control, parameters());
+            const auto fault =
+                fault_of_change(state_.control(), clock_max(now), state_.rested(now), *m.control, parameters());
+            if (fault == JobError::message_time_wrong) { note_refused_clock(now); }
             if (fault) { return fault; }
         }
         const auto behind = m.whole && lacks(m);

@@ -144,9 +144,18 @@ protected:
     }
 
     /// The latest time that the queue's clock can show: that since this node knows it, and a quarter more, and a lease.
-    /// Owners' clocks differ and run at different rates, but a liar's clock must not end all leases.
+    /// Owners' clocks differ and run at different rates, but a liar's clock must not end all leases. A clock beyond it
+    /// is refused at first. A member that was new may have believed it, so that two queues would go on side by side:
+    /// the allowance is four times as long with each `owner_timeout` in which members insist on that queue.
     [[nodiscard]] auto clock_max(TimePoint now) const -> TimePoint {
-        return clock_first_ + (now - clock_first_at_) / 4 * 5 + parameters().lock;
+        const auto insisted = (refused_at_ - refused_since_) / parameters().owner_timeout;
+        const auto allowance = parameters().lock * (std::int64_t{1} << (2 * std::min<std::int64_t>(insisted, 10)));
+        return clock_first_ + (now - clock_first_at_) / 4 * 5 + allowance;
+    }
+    /// Notes that a control which would replace the known one was refused for its clock.
+    auto note_refused_clock(TimePoint now) -> void {
+        if (now - refused_at_ > parameters().owner_timeout) { refused_since_ = now; }
+        refused_at_ = now;
     }
 
     auto pass_on(const QueueRequest& to, TimePoint now, JobEffects& out) -> void {
@@ -286,6 +295,8 @@ private:
 
     TimePoint clock_first_{};              // of the queue
     TimePoint clock_first_at_{};           // its local time
+    TimePoint refused_since_{};            // controls were refused for their clock since then,
+    TimePoint refused_at_{};               // and last at this time
     std::vector<QueueRequest> overheard_;  // times are local
     TimePoint reply_at_{};
     TimePoint owed_at_{};                    // the owner had to act then

@@ -111,6 +111,9 @@ public:
         return anchor_ + (clock - control_->clock);
     }
 
+    /// The time since something came forward last, by this node's own clock. @pre `known()`. @complexity O(1).
+    [[nodiscard]] auto rested(TimePoint now) const noexcept -> Duration { return now - *progress_at_; }
+
     // ---- leases and results ----------------------------------------------------------------------------------------
 
     /// The lease that was given under this token; null if there is none. @complexity O(log n).
@@ -246,7 +249,7 @@ protected:
     /// True if nothing has come forward for so long: by the queue's clock and by this node's own, because an owner can
     /// tell any clock to a node that is new. @pre `known()`.
     [[nodiscard]] auto rests_for(Duration time, TimePoint now) const -> bool {
-        return clock(now) - control_->progress >= time && now - *progress_at_ >= time;
+        return clock(now) - control_->progress >= time && rested(now) >= time;
     }
     [[nodiscard]] auto key(std::uint32_t micro) const noexcept -> MicroKey { return {plan_.macro, micro}; }
     /// The number of leases of each MicroJob that a node was given.
