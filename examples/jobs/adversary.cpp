@@ -75,7 +75,8 @@ public:
 private:
     void hear(const std::string& channel, const std::string& envelope) {
         if (!channel.starts_with(net)) {
-            overheard_ += channel.ends_with("/" + options_.self.name) ? 0U : 1U;
+            // The proofs are for all.
+            overheard_ += channel == proofs || channel.ends_with("/" + options_.self.name) ? 0U : 1U;
             return;
         }
         const auto letter = opened(envelope);

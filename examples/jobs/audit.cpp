@@ -2,12 +2,39 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <set>
 
 #include <fmt/format.h>
 
 namespace jobs {
-auto audited(const Contract& contract, const std::vector<Member>& members) -> Audit {
+namespace {
+
+/// A proof must hold, and must not once anything in it is false.
+auto fault_of_proof(const Contract& contract, const std::vector<Member>& members, const Keyring& ring)
+    -> std::optional<std::string> {
+    const auto& proof = *contract.proof();
+    const auto file = read_file(contract.plan().data_uri());
+    if (auto fault = fault_of(proof, file, ring)) { return "its proof does not hold: " + *fault; }
+    auto forged = std::vector(6, proof);
+    ++forged[0].seed.back();
+    forged[1].blocks.front().output = allot::Hash256{1};
+    forged[2].blocks.front().signature.front() ^= 1U;
+    forged[3].blocks.clear();
+    forged[4].judged.front().results.front().block_hashes.front() = allot::Hash256{1};
+    const auto honest = std::find_if(members.begin(), members.end(), [&](const auto& member) {
+        return member.role == Role::honest && !contract.culprits().contains(member.name);
+    });
+    forged[5].rejected.push_back({allot::Hash256{}, {}, honest->node(), honest->wallet()});
+    for (std::size_t i = 0; i < forged.size(); ++i) {
+        if (!fault_of(forged[i], file, ring)) { return fmt::format("forged proof {} was believed", i); }
+    }
+    return std::nullopt;
+}
+
+}  // namespace
+
+auto audited(const Contract& contract, const std::vector<Member>& members, const Keyring& ring) -> Audit {
     auto audit = Audit{};
     const auto wrong = [&](bool is, std::string what) {
         if (is) { audit.faults.push_back(std::move(what)); }
@@ -34,6 +61,11 @@ auto audited(const Contract& contract, const std::vector<Member>& members) -> Au
                       result.node.text() + " had a checked block wrong, and was not named");
             }
         }
+    }
+
+    if (contract.proof()) {
+        const auto fault = fault_of_proof(contract, members, ring);
+        wrong(fault.has_value(), fault.value_or(""));
     }
 
     // The book.

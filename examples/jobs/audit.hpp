@@ -14,6 +14,6 @@ struct Audit {
     std::vector<std::string> notes;   ///< What may happen, with its probability.
 };
 
-[[nodiscard]] auto audited(const Contract& contract, const std::vector<Member>& members) -> Audit;
+[[nodiscard]] auto audited(const Contract& contract, const std::vector<Member>& members, const Keyring& ring) -> Audit;
 
 }  // namespace jobs

@@ -83,7 +83,7 @@ BrokerProcess::BrokerProcess(std::string folder, std::uint64_t seed, const std::
         list << access_list;
         file << dapp_name << ":" << password_of(seed, dapp_name) << "\n";
         for (const auto& name : members) {
-            list << "\nuser " << name << "\ntopic readwrite " << net << "#\n";
+            list << "\nuser " << name << "\ntopic readwrite " << net << "#\ntopic read " << proofs << "\n";
             file << name << ":" << password_of(seed, name) << "\n";
         }
         if (!list.flush() || !file.flush()) { throw std::runtime_error{"cannot write into " + folder_}; }

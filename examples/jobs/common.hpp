@@ -25,6 +25,8 @@ inline const auto store = std::string{"Store/"};
 inline const auto escrow_asked = std::string{"Escrow/asked/"};
 inline const auto escrow_said = std::string{"Escrow/said/"};
 inline const auto reported = std::string{"Report/"};
+/// Only the dapp writes here, and all members read.
+inline const auto proofs = std::string{"Proof"};
 /// Stands before the library's channels, which all members read and write.
 inline const auto net = std::string{"Net/"};
 
@@ -76,11 +78,13 @@ inline auto read_file(const std::string& path) -> std::string {
 inline auto block_count(const allot::Slicing& slicing) -> std::uint64_t {
     return slicing.blocks_per_macro() * slicing.macro_count;
 }
-/// The hash of one of `count` blocks of a file, which the job computes.
-inline auto block_hash(const std::string& file, std::uint64_t block, std::uint64_t count) -> allot::Hash256 {
+/// One of `count` blocks of a file, and its hash, which the job computes.
+inline auto block_of(const std::string& file, std::uint64_t block, std::uint64_t count) -> std::string {
     const auto size = (file.size() + count - 1) / count;
-    const auto from = std::min<std::uint64_t>(block * size, file.size());
-    return allot::RecordHasher{"file block"}.word(block).text(file.substr(from, size)).finish();
+    return file.substr(std::min<std::uint64_t>(block * size, file.size()), size);
+}
+inline auto block_hash(const std::string& file, std::uint64_t block, std::uint64_t count) -> allot::Hash256 {
+    return allot::RecordHasher{"file block"}.word(block).text(block_of(file, block, count)).finish();
 }
 
 }  // namespace jobs

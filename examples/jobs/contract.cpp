@@ -10,7 +10,7 @@ namespace jobs {
 namespace m = allot::job_message;
 
 Contract::Contract(const allot::JobSpec& spec, std::uint32_t samples, const SigningKey& key, const Keyring& ring)
-    : key_{key}, ring_{ring}, samples_{samples}, file_{read_file(spec.data_uri)},
+    : key_{key}, ring_{ring}, samples_{samples}, file_{read_file(spec.data_uri)}, seed_{spec.seed},
       posted_{*allot::JobPlan::slice(spec), {}}, secret_{spec}, seen_(spec.slicing.macro_count) {
     posted_.signature = key_.sign(posted_.plan.digest());
 }
@@ -165,6 +165,7 @@ auto Contract::settle(const allot::NodeId& sender, const EscrowAsk& ask, std::op
         if (settlement.culprits.empty()) {
             settled_ = ask.as;
             settled_->signature = key_.sign(settled_->digest);
+            proof_ = proven();
         }
     }
     settlement.settled = settled_.has_value();
@@ -187,6 +188,24 @@ void Contract::pay(const std::vector<allot::MacroRecord>& records) {
     }
     book_.refund = split->refund;
     paid_for_ = records;
+}
+
+auto Contract::proven() const -> Proof {
+    auto proof = Proof{posted_, {seed_.words.begin(), seed_.words.end()}, samples_, {}, {}, {}, *settled_};
+    auto blocks = std::map<std::uint64_t, allot::RecomputedBlock>{};
+    for (const auto& [digest, judged] : judged_) {
+        auto results = std::vector<allot::ResultRecord>{};
+        for (const auto& accepted : judged.record.accepted) { results.push_back(*result(accepted.digest)); }
+        proof.judged.push_back({judged.record, std::move(results)});
+        for (const auto& [number, output] : judged.recomputed) {
+            auto block = recomputed(file_, number, block_count(plan().slicing()), allot::NodeId{dapp_name});
+            block.signature = key_.sign(digest_of(plan().job(), block));
+            blocks.emplace(number, std::move(block));
+        }
+    }
+    for (auto& [number, block] : blocks) { proof.blocks.push_back(std::move(block)); }
+    for (const auto& [digest, rejection] : rejected_) { proof.rejected.push_back(rejection); }
+    return proof;
 }
 
 // ---- what it tells, and knows --------------------------------------------------------------------------------------

@@ -10,6 +10,7 @@
 
 #include "common.hpp"
 #include "keys.hpp"
+#include "proof.hpp"
 #include "wire.hpp"
 
 namespace jobs {
@@ -38,6 +39,8 @@ public:
     /// Answers a request to the escrow; without an answer and a refusal it lacks a result, and will be asked again.
     auto settle(const allot::NodeId& sender, const EscrowAsk& ask, std::optional<allot::Settlement>& answer) -> Refusal;
 
+    /// All that it decided by, with the seed, once the job has ended.
+    [[nodiscard]] auto proof() const -> const std::optional<Proof>& { return proof_; }
     /// Returns what it tells all members again and again: the plan, the rejections, the end.
     [[nodiscard]] auto notices() const -> std::vector<allot::JobMessage>;
 
@@ -92,11 +95,13 @@ private:
                                 const std::vector<const allot::ResultRecord*>& results) -> std::set<std::uint32_t>;
     [[nodiscard]] auto was_dealt(const allot::ResultRecord& result) const -> bool;
     void pay(const std::vector<allot::MacroRecord>& records);
+    [[nodiscard]] auto proven() const -> Proof;
 
     const SigningKey& key_;
     const Keyring& ring_;
     std::uint32_t samples_;
     std::string file_;
+    allot::Entropy seed_;
     allot::job_message::JobPosted posted_;
     allot::SecretPlan secret_;
     std::vector<Seen> seen_;
@@ -108,6 +113,7 @@ private:
     std::optional<allot::FinalRecord> settled_{};
     std::vector<allot::MacroRecord> paid_for_;
     Book book_;
+    std::optional<Proof> proof_{};
 };
 
 }  // namespace jobs

@@ -28,6 +28,7 @@ void Dapp::poll(int wait_ms) {
         tell_at_ = now() + 1s;
         for (const auto& contract : contracts_) {
             for (const auto& notice : contract.notices()) { post_.say(net + allot::jobs_channel(), encode(notice)); }
+            if (const auto& proof = contract.proof()) { post_.say(proofs, encode(*proof)); }
         }
     }
     post_.poll(
@@ -125,6 +126,11 @@ auto Dapp::knows_all_ends(const std::string& name) const -> bool {
                return contract.settled() &&
                       std::find(ends.begin(), ends.end(), contract.settled()->digest) != ends.end();
            });
+}
+
+auto Dapp::has_repeated_proofs(const std::string& name) const -> bool {
+    const auto report = reports_.find(name);
+    return report != reports_.end() && report->second.proven == contracts_.size();
 }
 
 auto Dapp::refused(const std::vector<std::string>& whose) const -> std::map<std::string, std::uint64_t> {

@@ -26,6 +26,8 @@ public:
     [[nodiscard]] auto holds(const std::string& name) const -> bool;
     /// True if a member knows the end of each job, as its contract settled it.
     [[nodiscard]] auto knows_all_ends(const std::string& name) const -> bool;
+    /// True if a member repeated the proof of each job, and found it right.
+    [[nodiscard]] auto has_repeated_proofs(const std::string& name) const -> bool;
     [[nodiscard]] auto reconnects() const -> int { return post_.reconnects(); }
 
     /// How often something was refused, here and by the members `whose` reports count; by reason.

@@ -125,11 +125,12 @@ private:
                                    options_.adversaries, options_.seed, seconds(jobs::now() - began_));
         view_.draw(*dapp_, *crew_, scene_);
     }
-    /// All jobs are settled, and every member that lives and keeps to the protocol knows it.
+    /// All jobs are settled, and every member that lives and keeps to the protocol knows it, and repeated the proof.
     [[nodiscard]] auto over() const -> bool {
         return std::all_of(members_.begin(), members_.end(), [&](const auto& member) {
             return member.role == jobs::Role::forger || (killed_ && member.name == victim_) ||
-                   (crew_->runs(member.name) && dapp_->knows_all_ends(member.name));
+                   (crew_->runs(member.name) && dapp_->knows_all_ends(member.name) &&
+                    dapp_->has_repeated_proofs(member.name));
         });
     }
 
@@ -195,7 +196,7 @@ private:
         fmt::print("\n");
         for (std::size_t i = 0; i < contracts_.size(); ++i) {
             const auto name = static_cast<char>('A' + i);
-            const auto audit = jobs::audited(contracts_[i], members_);
+            const auto audit = jobs::audited(contracts_[i], members_, ring_);
             for (const auto& fault : audit.faults) { faults.push_back(fmt::format("job {}: {}", name, fault)); }
             for (const auto& note : audit.notes) { notes.push_back(fmt::format("job {}: {}", name, note)); }
             print_book(name, contracts_[i]);
@@ -223,6 +224,12 @@ private:
         }
         print_wrapped(fmt::format("Job {} paid {} of {}, refunded {}: {}", name, sum.low(), jobs::Contract::deposit,
                                   contract.book().refund.units.low(), text));
+        if (const auto& proof = contract.proof()) {
+            print_wrapped(
+                fmt::format("Job {} opened its seed, and each member computed {} blocks again: all are as the "
+                            "contract signed them, and contradict those who are named",
+                            name, proof->blocks.size()));
+        }
         auto culprits = std::string{};
         for (const auto& culprit : contract.culprits()) { culprits += " " + culprit; }
         fmt::print("Job {} named{}\n", name, culprits.empty() ? " nobody" : culprits);
@@ -247,6 +254,7 @@ private:
             const auto report = dapp_->reports().find(member.name);
             const auto known = report != dapp_->reports().end();
             wrong(!known || !dapp_->knows_all_ends(member.name), member.name + " does not know how the jobs ended");
+            wrong(!known || !dapp_->has_repeated_proofs(member.name), member.name + " did not repeat both proofs");
             wrong(known && member.name == reborn_ && report->second.resumed == 0,
                   member.name + " came back with an empty disk");
             wrong(known && member.name != reborn_ && (member.name != late || late_was_there_) &&

@@ -49,6 +49,7 @@ public:
     [[noreturn]] void run() {
         post_.listen(deals_given + name_);
         post_.listen(escrow_said + name_);
+        post_.listen(proofs);
         follow(processor_.start(now()));
         for (const auto& saved : disk_.load()) {
             jobs_.insert(saved.posted.plan.job());
@@ -90,6 +91,8 @@ private:
             if (settlement && asking_.erase(settlement->job) > 0) {
                 follow(processor_.on_settlement(*settlement, now()));
             }
+        } else if (channel == proofs) {
+            repeat(sender, text);
         } else if (const auto message = decode(text)) {
             hear(sender, channel, *message);
         } else {
@@ -114,6 +117,20 @@ private:
             sign_own(copy, options_.self.node(), [&](const auto& digest) { return sign(digest); });
             post_.say(channel, encode(copy));
         }
+    }
+    /// Repeats the proof of a job that has ended, once.
+    void repeat(const std::string& sender, const std::string& text) {
+        const auto proof = sender == dapp_name ? decode_proof(text) : std::nullopt;
+        const auto job = proof ? proof->posted.plan.job() : allot::JobId::null();
+        const auto* final = proof ? processor_.final_record(job) : nullptr;
+        if (!proof || (final != nullptr && final->digest != proof->final.digest)) {
+            return refuse("proof_wrong", "a proof of " + sender);
+        }
+        if (final == nullptr || proven_.contains(job)) { return; }
+        if (const auto fault = fault_of(*proof, file(proof->posted.plan.data_uri()), ring_)) {
+            return refuse("proof_wrong", "the proof of job " + name_of(job) + ": " + *fault);
+        }
+        proven_.insert(job);
     }
     void refuse(const std::string& what, const std::string& sentence) {
         refusals_.add(what, name_ + " refused " + sentence);
@@ -236,9 +253,13 @@ private:
     void report() {
         if (now() < report_at_) { return; }
         report_at_ = now() + 500ms;
-        auto report = Report{
-            "looks for work", refusals_.counts(), refusals_.last(), {}, static_cast<std::uint32_t>(post_.reconnects()),
-            resumed_};
+        auto report = Report{"looks for work",
+                             refusals_.counts(),
+                             refusals_.last(),
+                             {},
+                             static_cast<std::uint32_t>(post_.reconnects()),
+                             resumed_,
+                             static_cast<std::uint32_t>(proven_.size())};
         if (doing_) {
             report.doing = fmt::format("job {}, MicroJob {}.{}: {}/{}", name_of(doing_->job), doing_->key.macro,
                                        doing_->key.micro, doing_->hashes.size(), doing_->blocks.size());
@@ -258,6 +279,7 @@ private:
     allot::JobProcessor processor_;
     std::optional<Thief> thief_{};
     std::set<allot::JobId> jobs_;
+    std::set<allot::JobId> proven_;
     std::optional<Doing> doing_{};
     std::map<allot::JobId, EscrowAsk> asking_;
     std::vector<Stored> writes_;

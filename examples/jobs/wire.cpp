@@ -116,7 +116,10 @@ JOBS_SHAPE(EscrowAsk, &V::records, &V::as)
 JOBS_SHAPE(allot::Settlement, &V::job, &V::settled, &V::settled_as, &V::culprits)
 JOBS_SHAPE(Deal, &V::job, &V::key, &V::blocks)
 JOBS_SHAPE(Refused, &V::what, &V::times)
-JOBS_SHAPE(Report, &V::doing, &V::refused, &V::last, &V::ends, &V::reconnects, &V::resumed)
+JOBS_SHAPE(Report, &V::doing, &V::refused, &V::last, &V::ends, &V::reconnects, &V::resumed, &V::proven)
+JOBS_SHAPE(allot::RecomputedBlock, &V::block, &V::input, &V::output, &V::author, &V::signature)
+JOBS_SHAPE(Proof::Judged, &V::record, &V::results)
+JOBS_SHAPE(Proof, &V::posted, &V::seed, &V::samples, &V::blocks, &V::judged, &V::rejected, &V::final)
 JOBS_SHAPE(Saved, &V::posted, &V::snapshots)
 
 #undef JOBS_SHAPE
@@ -270,6 +273,7 @@ auto encode(const EscrowAsk& ask) -> std::string { return Writer::write(ask).dum
 auto encode(const allot::Settlement& settlement) -> std::string { return Writer::write(settlement).dump(); }
 auto encode(const Deal& deal) -> std::string { return Writer::write(deal).dump(); }
 auto encode(const Report& report) -> std::string { return Writer::write(report).dump(); }
+auto encode(const Proof& proof) -> std::string { return Writer::write(proof).dump(); }
 auto encode(const std::vector<Saved>& saved) -> std::string { return Writer::write(saved).dump(); }
 auto decode_stored(const std::string& text) -> std::optional<Stored> { return parsed<Stored>(text); }
 auto decode_ask(const std::string& text) -> std::optional<EscrowAsk> { return parsed<EscrowAsk>(text); }
@@ -278,6 +282,7 @@ auto decode_settlement(const std::string& text) -> std::optional<allot::Settleme
 }
 auto decode_deal(const std::string& text) -> std::optional<Deal> { return parsed<Deal>(text); }
 auto decode_report(const std::string& text) -> std::optional<Report> { return parsed<Report>(text); }
+auto decode_proof(const std::string& text) -> std::optional<Proof> { return parsed<Proof>(text); }
 auto decode_saved(const std::string& text) -> std::optional<std::vector<Saved>> {
     return parsed<std::vector<Saved>>(text);
 }

@@ -9,6 +9,8 @@
 
 #include <allot/job.hpp>
 
+#include "proof.hpp"
+
 // The library's messages as JSON, one of many possible wire formats. Malformed input gives an empty optional.
 
 namespace jobs {
@@ -59,9 +61,13 @@ struct Report {
     std::vector<allot::Hash256> ends;  ///< Digests of the final records that it knows.
     std::uint32_t reconnects = 0;
     std::uint32_t resumed = 0;  ///< Number of jobs that it took up from its disk.
+    std::uint32_t proven = 0;   ///< Number of jobs whose proof it repeated, and found right.
 };
 [[nodiscard]] auto encode(const Report& report) -> std::string;
 [[nodiscard]] auto decode_report(const std::string& text) -> std::optional<Report>;
+
+[[nodiscard]] auto encode(const Proof& proof) -> std::string;
+[[nodiscard]] auto decode_proof(const std::string& text) -> std::optional<Proof>;
 
 /// What a member needs to take up a job after a restart.
 struct Saved {

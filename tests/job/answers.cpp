@@ -72,9 +72,7 @@ public:
         }
     }
     /// A newcomer, which takes no other part, says something to all of them.
-    void tell(const allot::JobMessage& said, TimePoint now) {
-        under_way_.emplace(now + hop, std::pair{members, said});
-    }
+    void tell(const allot::JobMessage& said, TimePoint now) { under_way_.emplace(now + hop, std::pair{members, said}); }
     std::vector<TimePoint> posts;
     std::vector<std::pair<TimePoint, allot::JobId>> questions;
     std::vector<std::pair<TimePoint, message::MacroNews>> news;

@@ -185,9 +185,7 @@ namespace detail {
         if (at == next.given.end() || at->token != lease.token || at->micro != lease.micro) {
             return JobError::history_changed;
         }
-        if (at->withheld && !lease.withheld && rest < parameters.disclose_within) {
-            return JobError::history_changed;
-        }
+        if (at->withheld && !lease.withheld && rest < parameters.disclose_within) { return JobError::history_changed; }
     }
     for (std::uint32_t k = 0; k < next.items.size(); ++k) {
         if (!detail::is_dead(next, k) || detail::is_dead(known, k)) { continue; }

@@ -140,7 +140,9 @@ public:
         -> std::optional<JobError> {
         if (m.node.is_null()) { return JobError::node_invalid; }
         if (m.node == self_.node) { return std::nullopt; }
-        if (!owes_verdicts_) { verdicts_at_ = std::max(verdicts_at_, now + parameters_.answer_delay(plan().job(), m.node, self_.node)); }
+        if (!owes_verdicts_) {
+            verdicts_at_ = std::max(verdicts_at_, now + parameters_.answer_delay(plan().job(), m.node, self_.node));
+        }
         owes_queues_ = owes_verdicts_ = true;
         asked_at_ = now;
         answer(now, out);

@@ -477,7 +477,7 @@ private:
     std::optional<Hash256> create_claim_{};
     std::uint32_t macro_ = 0;  // in the phases create and micro
     TimePoint now_;
-    TimePoint at_;           // time at which the phase acts next
+    TimePoint at_;                         // time at which the phase acts next
     std::optional<TimePoint> asked_at_{};  // when another node asked last which jobs are open, if it has no answer;
     TimePoint answer_at_{};                // from then on this node answers,
     TimePoint end_at_{};                   // and tells which job has ended

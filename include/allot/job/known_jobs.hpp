@@ -136,7 +136,8 @@ private:
     }
 
     auto insert(const job_message::JobPosted& posted, std::uint32_t ahead) -> KnownJob& {
-        return jobs_.try_emplace(posted.plan.job(), KnownJob{posted, ahead, next_++, {}, {}, TimePoint::min()}).first->second;
+        return jobs_.try_emplace(posted.plan.job(), KnownJob{posted, ahead, next_++, {}, {}, TimePoint::min()})
+            .first->second;
     }
     /// Two more, not one: after the change neither of the two posters may have the other's job give way.
     [[nodiscard]] auto make_room(const NodeId& poster, const Counts& counts, const std::optional<JobId>& current)
