@@ -41,7 +41,7 @@ auto all_sentences() -> std::string {
         if (recipe.profits.empty()) { throw std::logic_error{recipe.name + " does not say who profits"}; }
         const auto one = sentences_of(recipe);
         text += fmt::format("\n### {}\n\n", word(one, "name"));
-        text += wrapped("", word(one, "attack") + " It profits: " + recipe.profits + ".");
+        text += wrapped("", word(one, "attack") + " " + word(one, "profits"));
         text += '\n' + wrapped("- ", "Honest twin: " + recipe.twin + ".");
         text += wrapped("- ", "Answer: " + recipe.answer + ".");
         text += wrapped("- ", "Cost to honest users: " + recipe.cost + ".");
@@ -69,28 +69,27 @@ auto figures(const Json& document) -> std::string {
     auto out = std::back_inserter(text);
     text += '\n' + wrapped("", fmt::format("Figures of allot {}, world {}, load {} %, {} pairs of runs for each row, "
                                            "digest `{}`, by",
-                                           word(played, "version"), word(played, "world"),
-                                           played.at("load").get<int>(), played.at("seeds").get<int>(),
-                                           word(document, "digest")));
+                                           word(played, "version"), word(played, "world"), played.at("load").get<int>(),
+                                           played.at("seeds").get<int>(), word(document, "digest")));
     fmt::format_to(out, "\n    {}\n\n| row | attack |", word(played, "command"));
     for (const auto& one : contenders) {
         const auto name = word(one, "text");
-        fmt::format_to(out, " {0}: gain | loss | outlay | griefing factor | harm share |", name);
+        fmt::format_to(out, " {0}: gain | {0}: loss | {0}: outlay | {0}: griefing factor | {0}: harm share |", name);
     }
     fmt::format_to(out, "\n|---|---|");
     for (std::size_t i = 0; i < contenders.size(); ++i) { text += "--:|--:|--:|--:|--:|"; }
     text += '\n';
     auto costs = std::string{};
     const auto& table = document.at("table");
-    const auto& first = word(contenders.front(), "text");
+    const auto first = word(contenders.front(), "text");
     for (const auto& row : table) {
-        if (word(row, "row") == "nobody") {
+        if (word(row, "row") == "-") {
             const auto& measures = row.at("measures");
-            costs += '\n' + wrapped("", fmt::format("{}, {}: sojourn {} times as long, {} times the fees done.",
-                                                    word(row, "preset"), word(row, "what"), cell(measures, {"sojourn"}),
+            costs += '\n' + wrapped("", fmt::format("Without an attack, {} over {}: sojourn {}, fees of tasks done {}.",
+                                                    word(row, "preset"), first, cell(measures, {"sojourn"}),
                                                     cell(measures, {"fees"})));
         }
-        if (word(row, "preset") != first || word(row, "row") == "nobody") { continue; }
+        if (word(row, "preset") != first || word(row, "row") == "-") { continue; }
         fmt::format_to(out, "| {} | [{}](#{}): {} |", word(row, "row"), word(row, "attack"), word(row, "attack"),
                        word(row, "what"));
         for (const auto& contender : contenders) {

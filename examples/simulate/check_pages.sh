@@ -82,7 +82,7 @@ if os.path.exists("compare.dom"):
     seen = re.findall(r'data-shown="([^"]*)"', dom)
     columns = ("gain", "harm", "outlay", "phi", "harm_share")
     wanted = []
-    rows = [one for one in page if one[0] != "nobody"]
+    rows = [one for one in page if one[0] != "-"]
     for row in dict.fromkeys(one[0] for one in rows):
         for one in (one for one in rows if one[0] == row):
             wanted += [one[4][name] for name in columns if name in one[4]]

@@ -27,8 +27,7 @@ auto sentence(std::string text) -> std::string {
 auto measures_of(const Judged& judged) -> Json {
     auto json = Json::object();
     for (const auto& [name, measure] : judged.measures) {
-        json[name] = {
-            {"value", finite(measure.value)}, {"error", finite(measure.error)}, {"shown", text_of(measure)}};
+        json[name] = {{"value", finite(measure.value)}, {"error", finite(measure.error)}, {"shown", text_of(measure)}};
     }
     for (const auto& limit : limits_of(judged.row)) {
         const auto found = judged.measures.find(std::string{limit.measure});
@@ -46,12 +45,8 @@ auto measures_of(const Judged& judged) -> Json {
 auto sentences_of(const Recipe& recipe) -> Json {
     auto rows = Json::array();
     for (const auto& row : recipe.cases) { rows.push_back({{"row", row.row}, {"what", row.what}}); }
-    return {{"name", recipe.name},
-            {"attack", sentence(recipe.attack)},
-            {"profits", sentence(recipe.profits)},
-            {"twin", sentence(recipe.twin)},
-            {"answer", sentence(recipe.answer)},
-            {"cost", sentence(recipe.cost)},
+    return {{"name", recipe.name},           {"attack", sentence(recipe.attack)}, {"profits", sentence(recipe.profits)},
+            {"twin", sentence(recipe.twin)}, {"answer", sentence(recipe.answer)}, {"cost", sentence(recipe.cost)},
             {"rows", std::move(rows)}};
 }
 

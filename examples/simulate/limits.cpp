@@ -22,11 +22,11 @@ struct Rows {
     std::span<const Limit> limits;
 };
 constexpr auto all_rows = std::array{
-    Rows{"1d", gain},   Rows{"1e", gain},      Rows{"1f", gain},     Rows{"1g", revenue},  Rows{"2a", gain},
-    Rows{"2b", gain},   Rows{"3a", griefing},  Rows{"3b", griefing}, Rows{"3c", no_loss},  Rows{"4", no_loss},
-    Rows{"5a", harm},   Rows{"5b", harm},      Rows{"5c", harm},     Rows{"5d", revenue},  Rows{"6", harm},
-    Rows{"7", harm},    Rows{"11", gain},      Rows{"14", price},    Rows{"15", griefing}, Rows{"16", griefing},
-    Rows{"17", gain},   Rows{"18", gain},      Rows{"19", gain},     Rows{"20", harm},     Rows{"nobody", cost},
+    Rows{"1d", gain}, Rows{"1e", gain},     Rows{"1f", gain},     Rows{"1g", revenue},  Rows{"2a", gain},
+    Rows{"2b", gain}, Rows{"3a", griefing}, Rows{"3b", griefing}, Rows{"3c", no_loss},  Rows{"4", no_loss},
+    Rows{"5a", harm}, Rows{"5b", harm},     Rows{"5c", harm},     Rows{"5d", revenue},  Rows{"6", harm},
+    Rows{"7", harm},  Rows{"11", gain},     Rows{"14", price},    Rows{"15", griefing}, Rows{"16", griefing},
+    Rows{"17", gain}, Rows{"18", gain},     Rows{"19", gain},     Rows{"20", harm},     Rows{"-", cost},
 };
 
 auto is_digit(char c) -> bool { return std::isdigit(static_cast<unsigned char>(c)) != 0; }

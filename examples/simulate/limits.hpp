@@ -19,7 +19,7 @@ struct Limit {
     Kind kind = Kind::most;
 };
 
-/// Limits of a row and of its sub-rows ("3b1" is one of "3b"); none where its figures are only told. The row "nobody"
+/// Limits of a row and of its sub-rows ("3b1" is one of "3b"); none where its figures are only told. The row "-"
 /// is the honest cost of a rule.
 [[nodiscard]] auto limits_of(std::string_view row) -> std::span<const Limit>;
 

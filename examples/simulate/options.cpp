@@ -159,9 +159,10 @@ auto parse_options(int argc, char** argv) -> ParsedOptions {
     app.add_option("--nodes-out", options.nodes_out, "where to write a row a node as CSV")->type_name("FILE");
     app.add_option("--trace", options.trace, "a pod list to play in place of the bundled one")->type_name("FILE");
     app.add_option("--data", options.data_folder, "folder of the bundled tables")->type_name("FOLDER");
-    auto* const report_option = app.add_option("--report", options.report, "where to write the report; \"\" for nowhere")
-        ->type_name("FILE")
-        ->capture_default_str();
+    auto* const report_option =
+        app.add_option("--report", options.report, "where to write the report; \"\" for nowhere")
+            ->type_name("FILE")
+            ->capture_default_str();
     app.add_option("--json", options.json, "where to write the results as JSON")->type_name("FILE");
     auto* const compared =
         app.add_option("--compare", options.compare,

@@ -23,7 +23,7 @@ struct Options {
     std::string tasks{};
     std::string tasks_out{};  ///< Path for a row a task as CSV; empty: none.
     std::string nodes_out{};
-    std::string log{};  ///< Path for the commands, as `replay` reads them; empty: none.
+    std::string log{};             ///< Path for the commands, as `replay` reads them; empty: none.
     bool tell_parameters = false;  ///< Print the parameters of the preset, and play nothing.
     bool even_stakes = false;      ///< All nodes have one stake.
 
@@ -32,8 +32,8 @@ struct Options {
     std::string attack = "all";
     std::string world = "small";
     std::string attacks_page{};  ///< A page of Markdown to be brought up to date; empty: none.
-    std::string check{};  ///< A file of bounds to be checked; empty: none.
-    std::string runs{};   ///< Folder of played runs; empty: they are not kept.
+    std::string check{};         ///< A file of bounds to be checked; empty: none.
+    std::string runs{};          ///< Folder of played runs; empty: they are not kept.
     std::uint32_t seeds = 4;
     std::uint32_t seeds_max = 200;  ///< Where a bound is still undecided then, it has failed.
     double sigmas = 2;              ///< Standard errors by which a bound is judged.

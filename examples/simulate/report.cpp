@@ -151,14 +151,10 @@ auto kinds_of(const Results& results) -> Json {
 
 auto document_of(const Run& run, const Options& options) -> Json {
     const auto& results = run.results;
-    auto document = Json{{"run", run_of(results, options)},
-                         {"totals", totals_of(results)},
-                         {"deciles", deciles_of(results)},
-                         {"kinds", kinds_of(results)},
-                         {"series", series_of(results)},
-                         {"waits", waits_of(results)},
-                         {"node_points", node_points_of(results)},
-                         {"fees", fees_of(run)}};
+    auto document = Json{{"run", run_of(results, options)},        {"totals", totals_of(results)},
+                         {"deciles", deciles_of(results)},         {"kinds", kinds_of(results)},
+                         {"series", series_of(results)},           {"waits", waits_of(results)},
+                         {"node_points", node_points_of(results)}, {"fees", fees_of(run)}};
     document["digest"] = digest_of(document);
     const auto per_second =
         results.decide_seconds > 0 ? static_cast<double>(results.commands) / results.decide_seconds : 0.0;
@@ -169,7 +165,9 @@ auto document_of(const Run& run, const Options& options) -> Json {
 
 }  // namespace
 
-auto to_json(const Run& run, const Options& options) -> std::string { return dump(document_of(run, options), 1) + "\n"; }
+auto to_json(const Run& run, const Options& options) -> std::string {
+    return dump(document_of(run, options), 1) + "\n";
+}
 
 auto to_html(const Run& run, const Options& options) -> std::string {
     return page_of(embedded::report_page, document_of(run, options));

@@ -18,7 +18,7 @@
 //         .name = "idler",
 //         .attack = "ten nodes never answer",
 //         .twin = "the same ten cards do their work",
-//         .profits = "a competitor of the network, whose tasks are not late",
+//         .profits = "a competitor of the network gains",
 //         .answer = "none yet",
 //         .knobs = {{"cards", 10, 1, 100, "cards of the attacker"}},
 //         .cases = {{"7", "all of them stall", {}}},
@@ -276,7 +276,7 @@ struct Recipe {
     std::string name{};
     std::string attack{};  ///< One sentence: what it does.
     std::string twin{};    ///< One sentence: the honest use of the same means.
-    /// Who gains by it, and at whose cost.
+    /// One sentence: who gains by it.
     std::string profits{};
     /// Which rule answers it today. `docs/attacks.md` is printed from these sentences.
     std::string answer = "none yet";

@@ -22,7 +22,7 @@ const auto registered = Registration{make_recipe<CherryPick>({
     .name = "cherry_pick",
     .attack = "nodes decline every task below a price",
     .twin = "the same cards take what they get",
-    .profits = "its operator, who gets the dear tasks and leaves the cheap ones to all others",
+    .profits = "its operator gets the dear tasks and leaves the cheap ones to all others",
     .answer = "none yet: a decline is free",
     .knobs = {{"cards", 10, 1, 200, "cards of the attacker"},
               {"least", 1.5, 0, 100, "lowest price that is taken, in medians of the network's tasks"}},

@@ -101,7 +101,7 @@ const auto registered = Registration{make_recipe<Framing>({
     .name = "framing",
     .attack = "a creator's groups have two tasks that only its own nodes can run, and one for an honest node",
     .twin = "the creator keeps its money, and its nodes tell their true card and do the work",
-    .profits = "its operator, whose rival is slashed",
+    .profits = "its operator gains, for a rival is slashed",
     .answer = "none yet: the members of a group may have different work",
     .knobs = {{"same_work", 0, 0, 1, "the three tasks are the same work, and own nodes answer falsely"},
               {"cards", 10, 2, 200, "cards of the attacker"},
