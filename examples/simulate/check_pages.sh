@@ -79,7 +79,9 @@ if not 0 < positions[len(positions) // 2] < positions[-1] <= totals["commands"]:
 # What a reader sees.
 if os.path.exists("compare.dom"):
     dom = open("compare.dom", encoding="utf-8").read()
-    seen = re.findall(r'data-shown="([^"]*)"', dom)
+    cells = re.findall(r'<span[^>]*data-shown="[^"]*"[^>]*>(.*?)</span>', dom, re.S)
+    plain = [html.unescape(re.sub(r"<[^>]*>", "", cell)).replace("\xa0", " ") for cell in cells]
+    seen = [re.sub(r" [✓✗?]$", "", text).replace("±", "+-") for text in plain]
     columns = ("gain", "harm", "outlay", "phi", "harm_share")
     wanted = []
     rows = [one for one in page if one[0] != "-"]
