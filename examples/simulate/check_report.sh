@@ -1,6 +1,6 @@
 #!/bin/sh
 # Checks a report in a browser: check_report.sh REPORT.html
-# Nothing may be wider than a window of 1366 pixels, every chart must be drawn, nothing may be fetched, and it must print
+# Nothing may be wider than its window, of a desk or of a phone, every chart must be drawn, nothing may be fetched, and it must print
 # on A4. Needs chromium and poppler-utils.
 set -eu
 
@@ -29,27 +29,31 @@ cat >"$work/probe.html" <<'PROBE'
 addEventListener('load', () => setTimeout(() => {
   const root = document.documentElement, blank = [], wide = [];
   document.querySelectorAll('canvas').forEach(canvas => {
+    if (canvas.offsetParent === null) { return; }  // a part that this run has no data for
     const pixels = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data;
     if (!pixels.some(byte => byte !== 0) || !Chart.getChart(canvas)) { blank.push(canvas.id); }
   });
   document.querySelectorAll('main *').forEach(box => {
+    if (box instanceof SVGElement && box.tagName !== 'svg' || box.closest('.scroll, thead')) { return; }  // cut off, or scrolled, on purpose
     if (box.getBoundingClientRect().right > root.clientWidth + 1 || box.scrollWidth > box.clientWidth + 1 && getComputedStyle(box).display === 'block') { wide.push(box.id || box.tagName + '.' + box.className); }
   });
   const width = root.clientWidth, content = root.scrollWidth;
-  document.body.replaceChildren();
-  document.body.textContent = 'PROBE width=' + width + ' content=' + content + ' wide=[' + wide.join(' ') + '] blank=[' + blank.join(' ') +
-    '] requests=[' + performance.getEntriesByType('resource').map(entry => entry.name).filter(name => !name.startsWith('data:')).join(' ') + ']';
+  parent.postMessage('PROBE width=' + width + ' content=' + content + ' wide=[' + wide.join(' ') + '] blank=[' + blank.join(' ') +
+    '] requests=[' + performance.getEntriesByType('resource').map(entry => entry.name).filter(name => !name.startsWith('data:')).join(' ') + ']', '*');
 }, 500));
 </script>
 PROBE
-for size in 1366,768 800,1000; do
-    width=${size%,*}
-    # The probe is in a copy, so that the report is unchanged.
-    sed "/<\/body>/{
-        r $work/probe.html
-        d
-    }" "$report" >"$work/probed.html"
-    browse --window-size="$size" --dump-dom "file://$work/probed.html" >"$work/dom" || fail "chromium failed: $(cat "$work/log")"
+# The probe is in a copy, so that the report is unchanged; a frame may be narrower than any window.
+sed "/<\/body>/{
+    r $work/probe.html
+    d
+}" "$report" >"$work/probed.html"
+for width in 1366 800 360; do
+    cat >"$work/frame.html" <<FRAME
+<body style="margin:0"><iframe src="probed.html" style="border:0" width="$width" height="1000"></iframe>
+<script>addEventListener('message', event => { document.body.replaceChildren(); document.body.textContent = event.data; });</script>
+FRAME
+    browse --window-size=1400,1000 --dump-dom "file://$work/frame.html" >"$work/dom" || fail "chromium failed: $(cat "$work/log")"
     grep -o 'PROBE width=[^<]*' "$work/dom" >"$work/answer" || fail "its scripts did not run through: $(cat "$work/log")"
     grep -q "^PROBE width=\([0-9]*\) content=\1 wide=\[\] blank=\[\] requests=\[\]" "$work/answer" ||
         fail "at $width pixels: $(cat "$work/answer")"

@@ -2,17 +2,18 @@
 
 #include <cmath>
 #include <cstdlib>
-#include <fstream>
 #include <iterator>
 #include <map>
 #include <memory>
 #include <stdexcept>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
+#include "attacks_page.hpp"
 #include "bounds.hpp"
+#include "comparison.hpp"
 #include "network.hpp"
+#include "page.hpp"
 #include "progress.hpp"
 
 namespace simulate {
@@ -26,23 +27,6 @@ auto split(const std::string& list) -> std::vector<std::string> {
         at = end + 1;
     }
     return parts;
-}
-
-auto shown(const Measure& measure) -> std::string {
-    if (!std::isfinite(measure.error)) { return fmt::format("{:.4g}", measure.value); }
-    return fmt::format("{:.4g} +- {:.2g}", measure.value, measure.error);
-}
-
-/// A number, or null where there is none: JSON has no infinity.
-auto finite(double number) -> nlohmann::ordered_json {
-    return std::isfinite(number) ? nlohmann::ordered_json(number) : nlohmann::ordered_json(nullptr);
-}
-
-void write_file(const std::string& path, const std::string& content) {
-    auto stream = std::ofstream{path, std::ios::binary};
-    stream << content;
-    stream.close();
-    if (!stream) { throw std::runtime_error{path + ": cannot be written"}; }
 }
 
 /// Plays a bound with more and more seeds until it is decided; without a decision it has failed.
@@ -91,14 +75,35 @@ auto check(const Trace& trace, const Options& options) -> int {
                    : decided == Verdict::failed ? "FAILED"
                                                 : "UNDECIDED",
                    bound.row, bound.preset, bound.world, bound.load_percent, bound.measure,
-                   shown(judged.measures.at(bound.measure)), bound.most, judged.seeds);
+                   text_of(judged.measures.at(bound.measure)), bound.most, judged.seeds);
         progress.update(++done, bound.row);
     }
     fmt::print("{} of {} bounds hold\n", bounds.size() - static_cast<std::size_t>(failures), bounds.size());
     return failures == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
+/// Writes the files that the options ask for.
+void write_pages(Laboratory& laboratory, const std::vector<Judged>& all, const std::vector<Contender>& contenders,
+                 const Options& options) {
+    if (!options.json.empty()) { write_file(options.json, json_of(all)); }
+    if (options.report.empty() && options.attacks_page.empty()) { return; }
+    auto fields = std::vector<Played>{};
+    for (const auto& contender : contenders) {
+        fields.push_back(laboratory.field(contender, options.load_percent, options.seeds));
+    }
+    const auto document = document_of(all, contenders, fields, options);
+    if (!options.report.empty()) { write_file(options.report, comparison_page(document)); }
+    if (!options.attacks_page.empty()) {
+        write_file(options.attacks_page, attacks_page(read_file(options.attacks_page), &document));
+    }
+}
+
 }  // namespace
+
+auto text_of(const Measure& measure) -> std::string {
+    if (!std::isfinite(measure.error)) { return fmt::format("{:.4g}", measure.value); }
+    return fmt::format("{:.4g} +- {:.2g}", measure.value, measure.error);
+}
 
 auto table_of(const std::vector<Judged>& all) -> std::string {
     auto text = std::string{};
@@ -106,16 +111,16 @@ auto table_of(const std::vector<Judged>& all) -> std::string {
         fmt::format_to(std::back_inserter(text), "\n{} {}: {}\n  {}, load {} %, {} seeds\n", one.row, one.attack,
                        one.what, one.contender, one.load_percent, one.seeds);
         for (const auto& [name, value] : one.measures) {
-            fmt::format_to(std::back_inserter(text), "    {:<18}{}\n", name, shown(value));
+            fmt::format_to(std::back_inserter(text), "    {:<18}{}\n", name, text_of(value));
         }
     }
     return text;
 }
 
 auto json_of(const std::vector<Judged>& all) -> std::string {
-    auto json = nlohmann::ordered_json::array();
+    auto json = Json::array();
     for (const auto& one : all) {
-        auto measures = nlohmann::ordered_json::object();
+        auto measures = Json::object();
         for (const auto& [name, value] : one.measures) {
             measures[name] = {{"value", finite(value.value)}, {"error", finite(value.error)}};
         }
@@ -162,7 +167,7 @@ auto compare(const Trace& trace, const Options& options) -> int {
         }
     }
     fmt::print("{}\n{} runs played, {} found\n", table_of(all), laboratory.runs().played(), laboratory.runs().found());
-    if (!options.json.empty()) { write_file(options.json, json_of(all)); }
+    write_pages(laboratory, all, contenders, options);
     return EXIT_SUCCESS;
 }
 

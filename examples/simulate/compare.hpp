@@ -39,6 +39,12 @@ struct Chosen {
 /// "all", or names of adversaries or rows, separated by commas. Throws `std::invalid_argument` with what exists.
 [[nodiscard]] auto choose_attacks(const std::string& list) -> std::vector<Chosen>;
 
+/// The honest network that is attacked.
+struct Played {
+    std::uint64_t nodes = 0;
+    std::uint64_t tasks = 0;  ///< Of all seeds together.
+};
+
 /// Plays pairs of runs and measures them.
 class Laboratory {
 public:
@@ -50,6 +56,10 @@ public:
     /// The honest cost of a contender against a base, without an attack; none if their tasks differ.
     auto cost(const Contender& contender, const Contender& base, std::uint32_t load_percent, std::uint32_t seeds)
         -> std::optional<std::map<std::string, Measure>>;
+
+    /// What is attacked, before an attacker joins.
+    [[nodiscard]] auto field(const Contender& contender, std::uint32_t load_percent, std::uint32_t seeds) const
+        -> Played;
 
     [[nodiscard]] auto runs() const -> const RunFolder& { return runs_; }
 
@@ -68,6 +78,8 @@ private:
 /// Does what `--compare` or `--check` say; returns the exit status.
 auto compare(const Trace& trace, const Options& options) -> int;
 
+/// A measure as every reader is shown it: "1.282 +- 0.29".
+[[nodiscard]] auto text_of(const Measure& measure) -> std::string;
 [[nodiscard]] auto table_of(const std::vector<Judged>& all) -> std::string;
 [[nodiscard]] auto json_of(const std::vector<Judged>& all) -> std::string;
 

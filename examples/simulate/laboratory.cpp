@@ -165,6 +165,16 @@ auto Laboratory::judge(const Contender& contender, const Chosen& chosen, std::ui
             load_percent,        seeds,           measure(pairs)};
 }
 
+auto Laboratory::field(const Contender& contender, std::uint32_t load_percent, std::uint32_t seeds) const -> Played {
+    auto field = Played{};
+    for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
+        const auto scenario = make_scenario(trace_, options_for(contender, load_percent, search_seeds + seed));
+        field.nodes = scenario.nodes.size();
+        field.tasks += scenario.tasks.size();
+    }
+    return field;
+}
+
 auto Laboratory::cost(const Contender& contender, const Contender& base, std::uint32_t load_percent,
                       std::uint32_t seeds) -> std::optional<std::map<std::string, Measure>> {
     if (find_preset(contender.preset).gang_size != find_preset(base.preset).gang_size) { return std::nullopt; }

@@ -4,7 +4,6 @@
 #include <cstdlib>
 #include <exception>
 #include <filesystem>
-#include <fstream>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -12,10 +11,12 @@
 
 #include <fmt/core.h>
 
+#include "attacks_page.hpp"
 #include "compare.hpp"
 #include "csv.hpp"
 #include "network.hpp"
 #include "options.hpp"
+#include "page.hpp"
 #include "progress.hpp"
 #include "report.hpp"
 #include "scenario.hpp"
@@ -25,13 +26,6 @@
 #include "world.hpp"
 
 namespace {
-
-void write_file(const std::string& path, const std::string& content) {
-    auto stream = std::ofstream{path, std::ios::binary};
-    stream << content;
-    stream.close();
-    if (!stream) { throw std::runtime_error{path + ": cannot be written"}; }
-}
 
 auto tell_parameters(const simulate::Options& options) -> int {
     const auto network = simulate::open_network(simulate::find_preset(options.preset), 1U, options.settings);
@@ -49,6 +43,11 @@ auto scenario_of(const simulate::Trace& trace, const simulate::Options& options)
 
 auto run(const simulate::Options& options) -> int {
     if (options.tell_parameters) { return tell_parameters(options); }
+    if (!options.attacks_page.empty() && options.compare.empty()) {
+        simulate::write_file(options.attacks_page,
+                             simulate::attacks_page(simulate::read_file(options.attacks_page), nullptr));
+        return EXIT_SUCCESS;
+    }
     const auto trace = simulate::load_trace(options.data_folder, options.trace);
     if (!options.compare.empty() || !options.check.empty()) { return simulate::compare(trace, options); }
     auto scenario = scenario_of(trace, options);
@@ -60,11 +59,11 @@ auto run(const simulate::Options& options) -> int {
     const auto played = simulate::simulate(trace, std::move(scenario), options, style);
     const auto& results = played.results;
     fmt::print("{}", simulate::to_text(results));
-    if (!options.json.empty()) { write_file(options.json, simulate::to_json(results)); }
-    if (!options.tasks_out.empty()) { write_file(options.tasks_out, simulate::tasks_csv(played)); }
-    if (!options.nodes_out.empty()) { write_file(options.nodes_out, simulate::nodes_csv(played)); }
+    if (!options.json.empty()) { simulate::write_file(options.json, simulate::to_json(played, options)); }
+    if (!options.tasks_out.empty()) { simulate::write_file(options.tasks_out, simulate::tasks_csv(played)); }
+    if (!options.nodes_out.empty()) { simulate::write_file(options.nodes_out, simulate::nodes_csv(played)); }
     if (!options.report.empty()) {
-        write_file(options.report, simulate::to_html(results));
+        simulate::write_file(options.report, simulate::to_html(played, options));
         fmt::print("\nReport          {}\n", std::filesystem::absolute(options.report).string());
     }
     if (results.refused > 0) {

@@ -103,7 +103,8 @@ auto jackknife(std::size_t count, const std::function<double(std::size_t)>& of) 
     auto squares = 0.0;
     for (const auto one : without) { squares += (one - mean) * (one - mean); }
     const auto error = std::sqrt(squares * (n - 1) / n);
-    return {all, std::isfinite(error) ? error : 0};
+    // Without one of the seeds the measure may be infinite; then a finite one has no error that could be told.
+    return {all, std::isfinite(error) ? error : std::isfinite(all) ? unknown : 0};
 }
 
 auto ratio(const Parts& parts) -> Measure {

@@ -52,6 +52,12 @@ public:
     /// Sets parameters before the first command: "qos.window=30", by role or by type. Throws `std::invalid_argument`
     /// with a sentence that lists what exists.
     virtual void set(const std::vector<std::string>& settings) = 0;
+    /// Policies whose parameters were set: so many commands begin a log.
+    [[nodiscard]] virtual auto configured() const -> std::size_t = 0;
+    /// Writes every command from now on into a file, as `replay` reads it. Throws `std::runtime_error`.
+    virtual void keep_log(const std::string& path) = 0;
+    /// Ends the file, if one is kept. Throws `std::runtime_error` if it could not be written.
+    virtual void close_log() = 0;
     [[nodiscard]] virtual auto parameters() -> std::vector<Parameter> = 0;
 
     [[nodiscard]] virtual auto next_deadline_ms() const -> std::optional<std::int64_t> = 0;

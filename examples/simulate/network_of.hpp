@@ -2,11 +2,15 @@
 
 #include <algorithm>
 #include <array>
+#include <fstream>
+#include <map>
 #include <stdexcept>
 #include <type_traits>
+#include <utility>
 
 #include <allot/allot.hpp>
 #include <allot/explain/expected_wait.hpp>
+#include <allot/journal/encode.hpp>
 #include <allot/json.hpp>
 
 #include "network.hpp"
@@ -48,9 +52,26 @@ public:
     explicit NetworkOf(Dispatcher dispatcher) : dispatcher_{std::move(dispatcher)} {}
 
     auto apply(const Verb& verb, const allot::Moment& moment) -> allot::Events override {
-        return std::visit(
-            [&](const auto& command) { return dispatcher_.apply(typename Dispatcher::Command{command}, moment); },
-            verb);
+        auto entry = Entry{moment, std::visit([](const auto& one) { return Command{one}; }, verb)};
+        if (log_.is_open()) { log_ << allot::write_json(entry) << '\n'; }
+        return dispatcher_.apply(std::move(entry.command), moment);
+    }
+
+    auto configured() const -> std::size_t override { return configured_.size(); }
+    void keep_log(const std::string& path) override {
+        log_path_ = path;
+        log_.open(path, std::ios::binary);
+        // The parameters of this network differ from the preset's; whoever replays the log sets them first.
+        for (const auto& [type, fields] : configured_) {
+            const auto line = allot::Json{{"time", 0}, {"command", "Configure"}, {"parameters", {{type, fields}}}};
+            log_ << allot::json_text(line) << '\n';
+        }
+        if (!log_) { throw std::runtime_error{path + ": cannot be written"}; }
+    }
+    void close_log() override {
+        if (!log_.is_open()) { return; }
+        log_.close();
+        if (!log_) { throw std::runtime_error{log_path_ + ": cannot be written"}; }
     }
 
     void set(const std::vector<std::string>& settings) override {
@@ -95,6 +116,9 @@ public:
     }
 
 private:
+    using Command = typename Dispatcher::Command;
+    using Entry = allot::LogEntry<Command>;
+
     template <class Policy>
     static constexpr auto role_of(const Policy&) -> std::string_view {
         return detail::role_name<typename Policy::role>();
@@ -135,6 +159,7 @@ private:
                 throw std::invalid_argument{"--set " + setting + ": " + fault};
             }
             policy.configure(*read);
+            configured_[std::string{type}] = std::move(fields);
         });
         if (!found) {
             throw std::invalid_argument{"--set " + setting + ": there is no such parameter; there are " + names()};
@@ -152,6 +177,9 @@ private:
     }
 
     Dispatcher dispatcher_;
+    std::map<std::string, allot::Json> configured_{};  ///< Parameters that were set, by the type that holds them.
+    std::ofstream log_{};
+    std::string log_path_{};
 };
 
 }  // namespace simulate

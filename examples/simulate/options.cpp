@@ -11,6 +11,7 @@
 #include <vector>
 
 #include <CLI/CLI.hpp>
+#include <fmt/format.h>
 
 #include "network.hpp"
 
@@ -76,6 +77,41 @@ void enter_world(Options& options, const std::string& name) {
     throw std::invalid_argument{"no world is called " + name};
 }
 
+auto command_of(const Options& options) -> std::string {
+    const auto quoted = [](const std::string& text) {
+        return text.find_first_of(" |&;<>()$`\\\"'*?[#~!{}") == std::string::npos ? text : "'" + text + "'";
+    };
+    const auto file = [&](const std::string& path) { return quoted(std::filesystem::path{path}.filename().string()); };
+    auto text = std::string{"simulate"};
+    const auto add = [&](const char* name, const std::string& value) { text += fmt::format(" --{} {}", name, value); };
+    const auto add_size = [&] {
+        add("scale", fmt::format("{}", options.scale_milli / 1000.0));
+        add("hours", fmt::format("{}", options.hours));
+    };
+    if (!options.trace.empty()) { add("trace", file(options.trace)); }
+    if (!options.compare.empty()) {
+        add("compare", quoted(options.compare));
+        add("attack", options.attack);
+        add("seeds", fmt::format("{}", options.seeds));
+        add("world", options.world);
+        auto plain = options;
+        enter_world(plain, options.world);
+        if (plain.scale_milli != options.scale_milli || plain.hours != options.hours) { add_size(); }
+    } else {
+        add("preset", options.preset);
+        for (const auto& setting : options.settings) { add("set", quoted(setting)); }
+        add("seed", fmt::format("{}", options.seed));
+        if (!options.nodes.empty()) {
+            add("nodes", file(options.nodes));
+            add("tasks", file(options.tasks));
+            return text + " --as-is";
+        }
+        add_size();
+    }
+    add("load", fmt::format("{}", options.load_percent));
+    return text;
+}
+
 auto parse_options(int argc, char** argv) -> ParsedOptions {
     auto parsed = ParsedOptions{};
     auto& options = parsed.options;
@@ -123,9 +159,10 @@ auto parse_options(int argc, char** argv) -> ParsedOptions {
     app.add_option("--nodes-out", options.nodes_out, "where to write a row a node as CSV")->type_name("FILE");
     app.add_option("--trace", options.trace, "a pod list to play in place of the bundled one")->type_name("FILE");
     app.add_option("--data", options.data_folder, "folder of the bundled tables")->type_name("FOLDER");
-    app.add_option("--report", options.report, "where to write the report; \"\" for nowhere")
-        ->type_name("FILE")
-        ->capture_default_str();
+    auto* const report_option =
+        app.add_option("--report", options.report, "where to write the report; \"\" for nowhere")
+            ->type_name("FILE")
+            ->capture_default_str();
     app.add_option("--json", options.json, "where to write the results as JSON")->type_name("FILE");
     auto* const compared =
         app.add_option("--compare", options.compare,
@@ -134,6 +171,14 @@ auto parse_options(int argc, char** argv) -> ParsedOptions {
     auto* const checked = app.add_option("--check", options.check, "bounds of attacks; ends with 1 when one is broken")
                               ->type_name("FILE")
                               ->excludes(compared);
+    app.add_option("--log", options.log, "where to write the commands as a log, which replay plays and explains")
+        ->type_name("FILE")
+        ->excludes(compared)
+        ->excludes(checked);
+    app.add_option("--attacks-page", options.attacks_page,
+                   "a page of Markdown, whose sentences on attacks are printed anew; with --compare its figures, too")
+        ->type_name("FILE")
+        ->excludes(checked);
     app.add_option("--attack", options.attack, "all, none, or adversaries or rows, separated by commas")
         ->needs(compared)
         ->capture_default_str();
@@ -150,8 +195,7 @@ auto parse_options(int argc, char** argv) -> ParsedOptions {
         ->capture_default_str();
     app.add_option("--runs", options.runs, "folder of played runs, so that a stopped comparison goes on")
         ->type_name("FOLDER");
-    auto world = std::string{"small"};
-    app.add_option("--world", world, "the network that is attacked; --scale and --hours change its size")
+    app.add_option("--world", options.world, "the network that is attacked; --scale and --hours change its size")
         ->check(CLI::IsMember(world_names()))
         ->needs(compared)
         ->capture_default_str();
@@ -167,8 +211,9 @@ auto parse_options(int argc, char** argv) -> ParsedOptions {
         return parsed;
     }
     const auto hours = options.hours;
-    if (!options.compare.empty()) { enter_world(options, world); }
+    if (!options.compare.empty()) { enter_world(options, options.world); }
     if (!options.compare.empty() || !options.check.empty()) {
+        if (report_option->count() == 0) { options.report.clear(); }  // a page of a comparison is written on demand
         if (scale_option->count() > 0) { options.scale_milli = parse_scale(scale); }
         if (hours_option->count() > 0) { options.hours = hours; }
         return parsed;

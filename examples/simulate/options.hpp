@@ -23,14 +23,17 @@ struct Options {
     std::string tasks{};
     std::string tasks_out{};  ///< Path for a row a task as CSV; empty: none.
     std::string nodes_out{};
+    std::string log{};             ///< Path for the commands, as `replay` reads them; empty: none.
     bool tell_parameters = false;  ///< Print the parameters of the preset, and play nothing.
     bool even_stakes = false;      ///< All nodes have one stake.
 
     // The laboratory of adversaries.
     std::string compare{};  ///< Contenders, separated by commas; empty: no comparison.
     std::string attack = "all";
-    std::string check{};  ///< A file of bounds to be checked; empty: none.
-    std::string runs{};   ///< Folder of played runs; empty: they are not kept.
+    std::string world = "small";
+    std::string attacks_page{};  ///< A page of Markdown to be brought up to date; empty: none.
+    std::string check{};         ///< A file of bounds to be checked; empty: none.
+    std::string runs{};          ///< Folder of played runs; empty: they are not kept.
     std::uint32_t seeds = 4;
     std::uint32_t seeds_max = 200;  ///< Where a bound is still undecided then, it has failed.
     double sigmas = 2;              ///< Standard errors by which a bound is judged.
@@ -45,6 +48,10 @@ struct ParsedOptions {
     Options options{};
     int exit_status = -1;  ///< Negative: go on.
 };
+
+/// The command line with which a run or a comparison is repeated, without the places of what it writes. Files are named
+/// without their folders.
+[[nodiscard]] auto command_of(const Options& options) -> std::string;
 
 /// Networks of a size for comparisons, by name.
 [[nodiscard]] auto world_names() -> std::vector<std::string>;

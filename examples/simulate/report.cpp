@@ -2,37 +2,31 @@
 
 #include <cmath>
 #include <cstddef>
-#include <stdexcept>
-#include <string_view>
-
-#include <fmt/core.h>
-#include <nlohmann/json.hpp>
+#include <string>
 
 #include "embedded.hpp"
+#include "fees.hpp"
+#include "page.hpp"
 
 namespace simulate {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 constexpr auto ms_per_hour = 3'600'000.0;
-
-/// Rounds to four significant digits: more than the eye sees, and the page is half as large.
-auto rounded(double value) -> double {
-    if (value == 0.0 || !std::isfinite(value)) { return 0.0; }
-    const auto magnitude = std::pow(10.0, 3.0 - std::floor(std::log10(std::fabs(value))));
-    return std::round(value * magnitude) / magnitude;
-}
 
 auto share(std::uint64_t part, std::uint64_t whole) -> double {
     return whole == 0 ? 0.0 : static_cast<double>(part) / static_cast<double>(whole);
 }
 
-auto run_of(const Results& results) -> Json {
+/// What was really played, and how to play it again.
+auto run_of(const Results& results, const Options& options) -> Json {
     const auto& rows = results.rows;
     return {{"trace", results.trace},
             {"preset", results.preset},
             {"library_version", results.library_version},
+            {"settings", options.settings},
+            {"command", command_of(options)},
+            {"own_network", !options.nodes.empty()},
+            {"stake_cap", results.stake_cap},
             {"seed", results.seed},
             {"scale", results.scale_milli / 1000.0},
             {"load_percent", results.load_percent},
@@ -82,6 +76,7 @@ auto series_of(const Results& results) -> Json {
     auto series = Json{};
     for (const auto& sample : results.samples) {
         series["hours"].push_back(rounded(static_cast<double>(sample.time_ms) / ms_per_hour));
+        series["position"].push_back(sample.position);
         series["queued"].push_back(sample.queued);
         series["queue_capacity"].push_back(sample.queue_capacity);
         series["present"].push_back(sample.present);
@@ -154,49 +149,28 @@ auto kinds_of(const Results& results) -> Json {
     return kinds;
 }
 
-auto document_of(const Results& results) -> Json {
+auto document_of(const Run& run, const Options& options) -> Json {
+    const auto& results = run.results;
+    auto document = Json{{"run", run_of(results, options)},        {"totals", totals_of(results)},
+                         {"deciles", deciles_of(results)},         {"kinds", kinds_of(results)},
+                         {"series", series_of(results)},           {"waits", waits_of(results)},
+                         {"node_points", node_points_of(results)}, {"fees", fees_of(run)}};
+    document["digest"] = digest_of(document);
     const auto per_second =
         results.decide_seconds > 0 ? static_cast<double>(results.commands) / results.decide_seconds : 0.0;
-    return {{"run", run_of(results)},
-            {"totals", totals_of(results)},
-            {"wall_clock",
-             {{"decide_seconds", rounded(results.decide_seconds)}, {"decisions_per_second", std::round(per_second)}}},
-            {"deciles", deciles_of(results)},
-            {"kinds", kinds_of(results)},
-            {"series", series_of(results)},
-            {"waits", waits_of(results)},
-            {"node_points", node_points_of(results)}};
-}
-
-/// Writes JSON. File names come from outside; bytes that are not UTF-8 become U+FFFD.
-auto dump(const Json& json, int indent) -> std::string {
-    return json.dump(indent, ' ', false, Json::error_handler_t::replace);
-}
-
-/// JSON inside a script element: no text of it may end the element.
-auto escaped(const std::string& json) -> std::string {
-    auto out = std::string{};
-    out.reserve(json.size());
-    for (const auto c : json) { c == '<' ? out += "\\u003c" : out += c; }
-    return out;
-}
-
-/// The page's text before and after `marker`.
-auto cut(std::string_view page, std::string_view marker) -> std::pair<std::string_view, std::string_view> {
-    const auto at = page.find(marker);
-    if (at == std::string_view::npos) { throw std::logic_error{fmt::format("the report page has no \"{}\"", marker)}; }
-    return {page.substr(0, at), page.substr(at + marker.size())};
+    document["wall_clock"] = {{"decide_seconds", rounded(results.decide_seconds)},
+                              {"decisions_per_second", std::round(per_second)}};
+    return document;
 }
 
 }  // namespace
 
-auto to_json(const Results& results) -> std::string { return dump(document_of(results), 1) + "\n"; }
+auto to_json(const Run& run, const Options& options) -> std::string {
+    return dump(document_of(run, options), 1) + "\n";
+}
 
-auto to_html(const Results& results) -> std::string {
-    const auto [head, rest] = cut(embedded::report_page, "/*{{chart.js}}*/");
-    const auto [middle, tail] = cut(rest, "{{data}}");
-    return fmt::format("{}{}{}{}{}", head, embedded::chart_library, middle, escaped(dump(document_of(results), -1)),
-                       tail);
+auto to_html(const Run& run, const Options& options) -> std::string {
+    return page_of(embedded::report_page, document_of(run, options));
 }
 
 }  // namespace simulate

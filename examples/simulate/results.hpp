@@ -21,6 +21,7 @@ struct KindSample {
 /// The network at one time.
 struct Sample {
     std::int64_t time_ms = 0;
+    std::uint64_t position = 0;  ///< In the log: how many commands were given before.
     std::uint64_t queued = 0;
     std::uint64_t queue_capacity = 0;
     std::uint64_t busy = 0;
@@ -110,6 +111,7 @@ struct Results {
     std::uint64_t models_downloaded = 0;
     std::uint64_t exclusions = 0;
     std::uint64_t commands = 0;
+    std::uint64_t stake_cap = 0;        ///< Stake of a large honest node, which some presets are told.
     double decide_seconds = 0;          ///< Wall clock spent inside the dispatcher.
     std::uint64_t memory_peak_mib = 0;  ///< Of the whole process; zero where the system does not tell.
     double utilisation = 0;             ///< Mean share of present nodes that are busy, over the arrivals.

@@ -10,9 +10,8 @@
 
 #include <fmt/format.h>
 
-#include <allot/version.hpp>
-
 #include "hash.hpp"
+#include "version_text.hpp"
 #include "world_state.hpp"
 
 namespace simulate {
@@ -54,7 +53,10 @@ World::World(const Trace& trace, Scenario scenario, const Options& options, Atta
       honest_tasks_{static_cast<std::uint32_t>(scenario_.tasks.size())}, preset_{find_preset(options.preset)},
       ledger_{trace, scenario_, options}, demands_{scenario_, ledger_, options.seed},
       group_open_(scenario_.groups, rule::group_size), group_tasks_(scenario_.groups) {
-    network_ = open_network(preset_, stake_cap(scenario_), options.settings);
+    const auto cap = stake_cap(scenario_);
+    network_ = open_network(preset_, cap, options.settings);
+    ledger_.results().stake_cap = static_cast<std::uint64_t>(cap.units.low());
+    if (!options.log.empty()) { network_->keep_log(options.log); }
     for (auto& tasks : group_tasks_) { tasks.fill(no_task); }
     for (std::size_t i = 0; i < scenario_.owners.size(); ++i) { money_.add_owner(false); }
     for (const auto& node : scenario_.nodes) { add_operator(node.operator_id, false); }
@@ -77,7 +79,8 @@ auto World::run(Progress& progress) -> Run {
     results.commands = commands_;
     results.decide_seconds = std::chrono::duration<double>(spent_).count();
     results.memory_peak_mib = memory_peak_mib();
-    results.library_version = fmt::format("{}.{}.{}", ALLOT_VERSION_MAJOR, ALLOT_VERSION_MINOR, ALLOT_VERSION_PATCH);
+    results.library_version = version_text();
+    network_->close_log();
     money_.audit();
     auto run = Run{};
     run.results = ledger_.close(now_ms_);

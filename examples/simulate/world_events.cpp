@@ -231,6 +231,7 @@ void World::sample_until(std::int64_t time_ms) {
 
 void World::take_sample(std::int64_t time_ms) {
     auto sample = ledger_.sample(time_ms);
+    sample.position = network_->configured() + commands_;
     const auto time = allot::TimePoint{allot::Duration{time_ms}};
     for (std::uint32_t i = 0; i < honest_nodes_; ++i) {
         if (!ledger_.node(i).present) { continue; }

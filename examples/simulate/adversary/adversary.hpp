@@ -18,6 +18,8 @@
 //         .name = "idler",
 //         .attack = "ten nodes never answer",
 //         .twin = "the same ten cards do their work",
+//         .profits = "a competitor of the network gains",
+//         .answer = "none yet",
 //         .knobs = {{"cards", 10, 1, 100, "cards of the attacker"}},
 //         .cases = {{"7", "all of them stall", {}}},
 //         .means = [](const Scene& scene, const Knobs& knobs) {
@@ -274,6 +276,12 @@ struct Recipe {
     std::string name{};
     std::string attack{};  ///< One sentence: what it does.
     std::string twin{};    ///< One sentence: the honest use of the same means.
+    /// One sentence: who gains by it.
+    std::string profits{};
+    /// Which rule answers it today. `docs/attacks.md` is printed from these sentences.
+    std::string answer = "none yet";
+    /// What that rule costs honest users.
+    std::string cost = "not measured yet";
     std::vector<Knob> knobs{};
     std::vector<Case> cases{};  ///< Rows of the table of attacks, each with its knobs.
     std::function<Means(const Scene&, const Knobs&)> means{};

@@ -46,6 +46,10 @@ const auto registered = Registration{make_recipe<BlackHole>({
     .name = "black_hole",
     .attack = "ten nodes fail every task at once, so that they are free for the next one",
     .twin = "the same ten cards, stake and history do the work",
+    .profits =
+        "no fee is paid to it, so only a competitor of the network gains; honest owners wait for a second attempt",
+    .answer = "`Hardened`: new and returning nodes are on probation, and a failed task starts elsewhere; none yet for "
+              "proven nodes",
     .knobs = {{"cards", 10, 1, 200, "cards of the attacker"},
               {"verdicts", 0, 0, 50, "good verdicts that its nodes bring along"},
               {"stake_each", 0, 0, 1e12, "thousandths of a token for each card; 0: the median"},

@@ -110,6 +110,8 @@ const auto registered =
             .name = "false_locality",
             .attack = "nodes claim models that they do not have, and load them for each task anew",
             .twin = "the same cards claim what they have, and fetch what they are asked to",
+            .profits = "its operator gains if a draw prefers the nodes that say they have the model",
+            .answer = "`Hardened`: a draw among fewer than three holders of a model is opened to all nodes",
             .knobs = {{"cards", 10, 1, 200, "cards of the attacker"},
                       {"all", 1, 0, 1, "they claim all models of the network"},
                       {"wanted", 0, 0, 0.5,

@@ -101,6 +101,8 @@ const auto registered = Registration{make_recipe<Framing>({
     .name = "framing",
     .attack = "a creator's groups have two tasks that only its own nodes can run, and one for an honest node",
     .twin = "the creator keeps its money, and its nodes tell their true card and do the work",
+    .profits = "its operator gains, for a rival is slashed",
+    .answer = "none yet: the members of a group may have different work",
     .knobs = {{"same_work", 0, 0, 1, "the three tasks are the same work, and own nodes answer falsely"},
               {"cards", 10, 2, 200, "cards of the attacker"},
               {"groups", 100, 1, 10'000, "groups that it tries"}},

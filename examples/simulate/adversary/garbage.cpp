@@ -44,6 +44,8 @@ const auto registered = Registration{make_recipe<Garbage>({
     .name = "garbage",
     .attack = "nodes return garbage after a second, and join again under a new id when they were slashed",
     .twin = "the same cards and stake do the work",
+    .profits = "its operator is paid at once for results that took no work",
+    .answer = "none yet: no rule ties the stake to the fees that are at risk",
     .knobs = {{"cards", 10, 1, 200, "cards of the attacker"},
               {"checked", 0.01, 0, 1, "part of all results that is checked"},
               {"after_ms", 1'000, 0, 600'000, "time until it returns a result"},

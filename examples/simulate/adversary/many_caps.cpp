@@ -36,6 +36,8 @@ const auto registered = Registration{make_recipe<ManyCaps>({
     .name = "many_caps",
     .attack = "16 cards with the stake of a large node each declare 16 operators, or stay idle but for one",
     .twin = "the same cards and stake declare one operator",
+    .profits = "its operator gains, for each false operator has a cap of its own",
+    .answer = "none yet: `Hardened` caps an operator that is declared, and no operator has to be",
     .knobs = {{"cards", 16, 1, 200, "cards of the attacker"},
               {"stake_each", 4, 0.001, 1'000, "stake of a card, in medians of the network; one node in ten has 4"},
               {"one_node", 0, 0, 1, "all of the stake is on one card, and the others stay idle"}},

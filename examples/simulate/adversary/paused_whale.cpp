@@ -42,6 +42,9 @@ const auto registered = Registration{make_recipe<PausedWhale, Stalling>({
     .name = "paused_whale",
     .attack = "a paused node of a huge stake, so that the stakes of all others hardly count, for nodes that stall",
     .twin = "the same nodes stall as often, and the huge stake stays at home",
+    .profits = "nodes of little stake and bad results gain if a score relative to the largest stake no longer tells "
+               "nodes apart",
+    .answer = "`Hardened`: a stake counts up to a cap, and changes no other node's weight",
     .knobs = {{"cards", 10, 1, 200, "cards of the attacker"},
               {"whale", 135'000, 1, 1e6, "stake of the paused node, in medians of the network"},
               {"stalls", 0.25, 0, 1, "part of its tasks on which a node stalls"}},

@@ -40,6 +40,10 @@ const auto registered = Registration{make_recipe<Adversary, Silent>({
     .name = "poison_class",
     .attack = "owners submit tasks that never end on any node, at random or to one class of cards",
     .twin = "the owners submit nothing and keep their money",
+    .profits =
+        "an operator of other cards gains, for the nodes that run these tasks are busy for nothing and may be excluded",
+    .answer = "`Hardened`: the first node is blamed and later ones are not, and three failures end a task; none yet "
+              "for fees that come back",
     .knobs = {{"per_10_s", 10, 0.1, 1'000, "tasks in ten seconds, for a network of 1,000 nodes"},
               {"owners", 40, 1, 1'000, "names of owners"},
               {"price", 2, 0.01, 1'000, "fee a second, in medians of the network's tasks"},

@@ -56,6 +56,9 @@ const auto registered = Registration{make_recipe<PrivateModel>({
     .name = "private_model",
     .attack = "an owner's tasks name a model that only its own nodes of hardly any stake claim",
     .twin = "the same tasks name no model, and the same nodes claim what they have",
+    .profits = "its operator gains, for its own tasks raise the standing of its own nodes",
+    .answer = "`Hardened`: a draw among fewer than three holders of a model is opened to all nodes; none yet for three "
+              "of them",
     .knobs = {{"cards", 3, 1, 200, "cards of the attacker"},
               {"stake_each", 1'000, 1, 1e12, "thousandths of a token for each card"},
               {"price", 1, 0.001, 100, "fee a second, in medians of the network's tasks"},

@@ -52,6 +52,8 @@ const auto registered = Registration{make_recipe<SharedCard>({
     .name = "shared_card",
     .attack = "each card has several nodes, which share its stake and its time",
     .twin = "each card has one node with all of its stake",
+    .profits = "its operator gains if one fast card gets the draws of several nodes",
+    .answer = "none yet: several nodes on one card cannot be told from several cards",
     .knobs = {{"cards", 10, 1, 200, "cards of the attacker"},
               {"names", 2, 1, 64, "nodes of each card"},
               {"speed", 4, 0.1, 100, "speed of its cards, in ordinary ones"}},

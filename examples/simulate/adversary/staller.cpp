@@ -60,6 +60,9 @@ const auto registered = Registration{make_recipe<Staller>({
     .name = "staller",
     .attack = "20 nodes stall on every task",
     .twin = "the same cards do the work",
+    .profits = "no fee is paid to it, so only a competitor of the network gains; every task that it holds waits for "
+               "the end of its lease",
+    .answer = "all presets exclude a node after timeouts; none yet for those who come back under a new id",
     .knobs = {{"cards", 20, 1, 200, "cards of the attacker"},
               {"leaves", 0, 0, 1, "an excluded node leaves and joins again"},
               {"new_names", 0, 0, 1, "under a new id"}},

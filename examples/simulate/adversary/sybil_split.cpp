@@ -30,6 +30,9 @@ const auto registered = Registration{make_recipe<SybilSplit>({
     .name = "sybil_split",
     .attack = "one stake is split over k names on k cards; each name claims to be its own operator",
     .twin = "the same k cards and the same stake under one declared operator",
+    .profits = "its operator gains wherever two names get more than one name of the same stake",
+    .answer = "`Hardened`: the draw weighs stake in proportion; none yet when nodes are busy, for a free card takes "
+              "what waits without regard to stake",
     .knobs = {{"cards", 16, 1, 200, "cards, and names"},
               {"stakes", 1, 1, 1'000, "the whole stake, in medians of a node's stake"},
               {"stake_each", 0, 0, 1e12,

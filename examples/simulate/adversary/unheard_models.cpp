@@ -39,6 +39,8 @@ const auto registered = Registration{make_recipe<UnheardModels, Silent>({
     .name = "unheard_models",
     .attack = "an owner's cheap tasks name 64 models each of which nobody has heard",
     .twin = "the owner submits nothing and keeps its money",
+    .profits = "no party gains; nodes are told to fetch models that no other task wants",
+    .answer = "none yet: no limit holds for the downloads that an owner causes",
     .knobs = {{"tasks", 20, 1, 10'000, "tasks"},
               {"models", 64, 1, 64, "models that a task names"},
               {"fee", 1, 1, 1e9, "fee of a task"},

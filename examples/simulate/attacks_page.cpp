@@ -1,0 +1,128 @@
+#include "attacks_page.hpp"
+
+#include <array>
+#include <iterator>
+#include <sstream>
+#include <stdexcept>
+
+#include <fmt/format.h>
+
+#include "comparison.hpp"
+
+namespace simulate {
+namespace {
+
+constexpr auto columns = std::size_t{118};
+
+/// A paragraph or an item of a list, in lines that are no longer than the pages of the project have.
+auto wrapped(const std::string& begin, const std::string& text) -> std::string {
+    auto out = begin;
+    auto width = begin.size();
+    auto words = std::istringstream{text};
+    for (auto word = std::string{}; words >> word;) {
+        if (width > begin.size() && width + 1 + word.size() > columns) {
+            out += '\n' + std::string(begin.size(), ' ');
+            width = begin.size();
+        } else if (width > begin.size()) {
+            out += ' ';
+            ++width;
+        }
+        out += word;
+        width += word.size();
+    }
+    return out + '\n';
+}
+
+auto word(const Json& json, const char* name) -> std::string { return json.at(name).get<std::string>(); }
+
+auto all_sentences() -> std::string {
+    auto text = std::string{};
+    for (const auto& recipe : recipes()) {
+        if (recipe.profits.empty()) { throw std::logic_error{recipe.name + " does not say who profits"}; }
+        const auto one = sentences_of(recipe);
+        text += fmt::format("\n### {}\n\n", word(one, "name"));
+        text += wrapped("", word(one, "attack") + " " + word(one, "profits"));
+        text += '\n' + wrapped("- ", "Honest twin: " + recipe.twin + ".");
+        text += wrapped("- ", "Answer: " + recipe.answer + ".");
+        text += wrapped("- ", "Cost to honest users: " + recipe.cost + ".");
+        for (const auto& row : recipe.cases) { text += wrapped("- ", fmt::format("Row {}: {}.", row.row, row.what)); }
+    }
+    return text + '\n';
+}
+
+/// A cell of the table: bold where the limit is broken beyond doubt, with a question mark where it is not decided.
+auto cell(const Json& measures, std::initializer_list<const char*> names) -> std::string {
+    for (const auto* const name : names) {
+        const auto found = measures.find(name);
+        if (found == measures.end()) { continue; }
+        const auto shown = word(*found, "shown");
+        const auto verdict = found->value("verdict", "");
+        return verdict == "failed" ? "**" + shown + "**" : verdict == "undecided" ? shown + " ?" : shown;
+    }
+    return "–";
+}
+
+auto figures(const Json& document) -> std::string {
+    const auto& played = document.at("played");
+    const auto& contenders = document.at("contenders");
+    auto text = std::string{};
+    auto out = std::back_inserter(text);
+    text += '\n' + wrapped("", fmt::format("Figures of allot {}, world {}, load {} %, {} pairs of runs for each row, "
+                                           "digest `{}`, by",
+                                           word(played, "version"), word(played, "world"), played.at("load").get<int>(),
+                                           played.at("seeds").get<int>(), word(document, "digest")));
+    fmt::format_to(out, "\n    {}\n\n| row | attack |", word(played, "command"));
+    for (const auto& one : contenders) {
+        const auto name = word(one, "text");
+        fmt::format_to(out, " {0}: gain | {0}: loss | {0}: outlay | {0}: griefing factor | {0}: harm share |", name);
+    }
+    fmt::format_to(out, "\n|---|---|");
+    for (std::size_t i = 0; i < contenders.size(); ++i) { text += "--:|--:|--:|--:|--:|"; }
+    text += '\n';
+    auto costs = std::string{};
+    const auto& table = document.at("table");
+    const auto first = word(contenders.front(), "text");
+    for (const auto& row : table) {
+        if (word(row, "row") == "-") {
+            const auto& measures = row.at("measures");
+            costs += '\n' + wrapped("", fmt::format("Without an attack, {} over {}: sojourn {}, fees of tasks done {}.",
+                                                    word(row, "preset"), first, cell(measures, {"sojourn"}),
+                                                    cell(measures, {"fees"})));
+        }
+        if (word(row, "preset") != first || word(row, "row") == "-") { continue; }
+        fmt::format_to(out, "| {} | [{}](#{}): {} |", word(row, "row"), word(row, "attack"), word(row, "attack"),
+                       word(row, "what"));
+        for (const auto& contender : contenders) {
+            for (const auto& other : table) {
+                if (word(other, "row") != word(row, "row") || word(other, "preset") != word(contender, "text")) {
+                    continue;
+                }
+                const auto& measures = other.at("measures");
+                fmt::format_to(out, " {} | {} | {} | {} | {} |", cell(measures, {"price_gain", "gain"}),
+                               cell(measures, {"harm"}), cell(measures, {"outlay"}), cell(measures, {"phi"}),
+                               cell(measures, {"harm_share"}));
+            }
+        }
+        text += '\n';
+    }
+    return text + costs + '\n';
+}
+
+auto replaced(const std::string& page, const std::string& name, const std::string& content) -> std::string {
+    const auto begin = "<!-- " + name + " -->\n";
+    const auto from = page.find(begin);
+    const auto to = page.find("<!-- /" + name + " -->", from);
+    if (from == std::string::npos || to == std::string::npos) {
+        throw std::runtime_error{fmt::format("the page has no <!-- {0} --> or no <!-- /{0} -->", name)};
+    }
+    return page.substr(0, from + begin.size()) + content + page.substr(to);
+}
+
+}  // namespace
+
+auto attacks_page(std::string page, const Json* comparison) -> std::string {
+    if (comparison != nullptr) { page = replaced(page, "figures", figures(*comparison)); }
+    return replaced(page, "attacks", all_sentences());
+}
+
+}  // namespace simulate

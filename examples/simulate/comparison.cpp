@@ -1,0 +1,99 @@
+#include "comparison.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include <fmt/format.h>
+
+#include "best_response.hpp"
+#include "embedded.hpp"
+#include "limits.hpp"
+#include "network.hpp"
+#include "version_text.hpp"
+
+namespace simulate {
+namespace {
+
+constexpr auto verdict_names = std::array{"passed", "failed", "undecided"};
+
+/// A sentence begins with a capital and ends with a full stop.
+auto sentence(std::string text) -> std::string {
+    if (!text.empty() && text.front() >= 'a' && text.front() <= 'z') {
+        text.front() = static_cast<char>(text.front() - 'a' + 'A');
+    }
+    return text + '.';
+}
+
+auto measures_of(const Judged& judged) -> Json {
+    auto json = Json::object();
+    for (const auto& [name, measure] : judged.measures) {
+        json[name] = {{"value", finite(measure.value)}, {"error", finite(measure.error)}, {"shown", text_of(measure)}};
+    }
+    for (const auto& limit : limits_of(judged.row)) {
+        const auto found = judged.measures.find(std::string{limit.measure});
+        if (found == judged.measures.end()) { continue; }
+        auto& one = json[found->first];
+        one["limit"] = limit.bound;
+        one["least"] = limit.kind == Limit::Kind::least;
+        one["verdict"] = verdict_names.at(static_cast<std::size_t>(verdict(found->second, limit)));
+    }
+    return json;
+}
+
+}  // namespace
+
+auto sentences_of(const Recipe& recipe) -> Json {
+    auto rows = Json::array();
+    for (const auto& row : recipe.cases) { rows.push_back({{"row", row.row}, {"what", row.what}}); }
+    return {{"name", recipe.name},           {"attack", sentence(recipe.attack)}, {"profits", sentence(recipe.profits)},
+            {"twin", sentence(recipe.twin)}, {"answer", sentence(recipe.answer)}, {"cost", sentence(recipe.cost)},
+            {"rows", std::move(rows)}};
+}
+
+auto document_of(const std::vector<Judged>& all, const std::vector<Contender>& contenders,
+                 const std::vector<Played>& fields, const Options& options) -> Json {
+    auto players = Json::array();
+    for (std::size_t i = 0; i < contenders.size(); ++i) {
+        const auto& one = contenders[i];
+        players.push_back({{"text", one.text},
+                           {"preset", one.preset},
+                           {"settings", one.settings},
+                           {"notes", find_preset(one.preset).notes},
+                           {"nodes", fields[i].nodes},
+                           {"tasks", fields[i].tasks}});
+    }
+    auto attacks = Json::array();
+    for (const auto& recipe : recipes()) {
+        const auto played = [&](const Judged& one) { return one.attack == recipe.name; };
+        if (std::any_of(all.begin(), all.end(), played)) { attacks.push_back(sentences_of(recipe)); }
+    }
+    auto table = Json::array();
+    for (const auto& one : all) {
+        table.push_back({{"row", one.row},
+                         {"attack", one.attack},
+                         {"what", one.what},
+                         {"preset", one.contender},
+                         {"load", one.load_percent},
+                         {"seeds", one.seeds},
+                         {"measures", measures_of(one)}});
+    }
+    auto document = Json{{"played",
+                          {{"version", version_text()},
+                           {"world", options.world},
+                           {"scale", options.scale_milli / 1000.0},
+                           {"hours", options.hours},
+                           {"load", options.load_percent},
+                           {"seeds", options.seeds},
+                           {"first_seed", search_seeds + 1},
+                           {"verdicts", options.verdicts},
+                           {"command", command_of(options)}}},
+                         {"contenders", std::move(players)},
+                         {"attacks", std::move(attacks)},
+                         {"table", std::move(table)}};
+    document["digest"] = digest_of(document);
+    return document;
+}
+
+auto comparison_page(const Json& document) -> std::string { return page_of(embedded::compare_page, document); }
+
+}  // namespace simulate
