@@ -2,7 +2,7 @@
 # Gives bytes of strangers to whatever reads any, with libFuzzer and the sanitizers of clang 14:
 #
 #     sh tests/fuzz.sh SECONDS [target...]   each of all targets, or of those, as many at once as there are cores
-#     sh tests/fuzz.sh --gate                20 seconds each, always with the same seed
+#     sh tests/fuzz.sh --gate                20 seconds each, and 60 for job, always with the same seed
 #     sh tests/fuzz.sh --keep [target...]    some inputs that reach more than the seeds do, for tests/fuzz/corpus
 #
 # A target is tests/fuzz/<target>.cpp; tests/fuzz/support/target.hpp says what it holds. What is found on the way grows
@@ -34,13 +34,20 @@ build() {
 # run <seconds> <seed> <target>: says how it went in one line.
 run() {
     log=build/fuzz/$3.log
+    seconds=$1
+    # Its inputs are long: each is hundreds of messages to all state machines of jobs, under one of three arbiters.
+    if [ "$3" = job ] && [ "$seconds" = gate ]; then
+        seconds=60
+    elif [ "$seconds" = gate ]; then
+        seconds=20
+    fi
     crashes=
     if [ -d "tests/fuzz/crashes/$3" ]; then
         crashes=tests/fuzz/crashes/$3
     fi
     passed=yes
     # shellcheck disable=SC2086  # a folder, or nothing
-    "build/fuzz/$3" -max_total_time="$1" -seed="$2" -timeout=10 -rss_limit_mb=2048 -max_len=16384 -print_final_stats=1 \
+    "build/fuzz/$3" -max_total_time="$seconds" -seed="$2" -timeout=10 -rss_limit_mb=2048 -max_len=16384 -print_final_stats=1 \
         -artifact_prefix="build/fuzz/found/$3/" "build/fuzz/corpus/$3" "build/fuzz/seeds/$3" "tests/fuzz/corpus/$3" $crashes \
         > "$log" 2>&1 || passed=no
     if [ $passed = no ]; then
@@ -52,8 +59,9 @@ run() {
     awk -v target="$3" -v seed="$2" '
         /^#[0-9]+.* cov: / { for (i = 1; i < NF; ++i) if ($i == "cov:") coverage = $(i + 1) }
         /^Done [0-9]+ runs in/ { runs = $2; seconds = $5 }
+        /^messages: / { messages = "; " $0 }
         END {
-            printf "%-16s %9d inputs, %6d places reached, %4d s, seed %s\n", target, runs, coverage, seconds, seed
+            printf "%-16s %9d inputs, %6d places reached, %4d s, seed %s%s\n", target, runs, coverage, seconds, seed, messages
             exit runs == 0
         }' "$log"
 }
@@ -82,7 +90,7 @@ mode=$1
 shift
 seed=${ALLOT_SEED:-random}
 case $mode in
-    --gate) seconds=20 seed=${ALLOT_SEED:-2026} ;;
+    --gate) seconds=gate seed=${ALLOT_SEED:-2026} ;;
     --keep) seconds=0 ;;
     *[!0-9]*) usage ;;
     *) seconds=$mode ;;
@@ -103,6 +111,6 @@ if [ "$mode" = --keep ]; then
     done
     exit
 fi
-echo "== $# targets, $seconds s each"
+echo "== $# targets"
 printf '%s\n' "$@" | xargs -P "$(cores)" -I '{}' sh tests/fuzz.sh --run "$seconds" "$seed" '{}'
 echo "== fuzz: passed in $(($(date +%s) - began)) s"

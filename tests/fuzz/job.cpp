@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <cstdio>
 #include <optional>
 #include <span>
 #include <string>
@@ -35,6 +36,17 @@ auto plan_of(const char* job) -> allot::JobPlan {
 auto self_of(std::uint32_t number) -> allot::JobNode {
     return {allot::NodeId{"NODE_" + std::to_string(number)}, allot::WalletId{"WALLET_" + std::to_string(number)}, 1};
 }
+
+/// The messages that the machines were given, by arbiter: Intent, StoreCas, Quorum. Told when the fuzzer ends.
+struct Messages {
+    std::array<std::uint64_t, 3> count{};
+
+    ~Messages() {
+        if (count[0] + count[1] + count[2] == 0) { return; }
+        std::fprintf(stderr, "messages: %.0f with Intent, %.0f with StoreCas, %.0f with Quorum\n",
+                     static_cast<double>(count[0]), static_cast<double>(count[1]), static_cast<double>(count[2]));
+    }
+} messages;
 
 class World {
 public:
@@ -287,6 +299,7 @@ private:
 
     /// The liar may send as any member, so it sends as the one that the message names.
     auto received(JobProcessor& worker, const JobMessage& m) -> JobEffects {
+        ++messages.count[kind_ % 3];
         const auto* named = allot::sender_named(m);
         return worker.on_message(named == nullptr ? node() : *named, m, now_);
     }
