@@ -63,6 +63,7 @@ auto run(const simulate::Options& options) -> int {
     if (!options.json.empty()) { write_file(options.json, simulate::to_json(results)); }
     if (!options.tasks_out.empty()) { write_file(options.tasks_out, simulate::tasks_csv(played)); }
     if (!options.nodes_out.empty()) { write_file(options.nodes_out, simulate::nodes_csv(played)); }
+    if (!options.fairness_out.empty()) { write_file(options.fairness_out, simulate::fairness_csv(results.fairness)); }
     if (!options.report.empty()) {
         write_file(options.report, simulate::to_html(results));
         fmt::print("\nReport          {}\n", std::filesystem::absolute(options.report).string());

@@ -46,15 +46,18 @@ auto data_folder(const char* program) -> std::string {
     return std::filesystem::exists(installed / "README.md", error) ? installed.string() : ALLOT_EXAMPLES_DATA;
 }
 
-struct WorldSize {
+struct NamedWorld {
     const char* name;
+    Source source;
     std::uint32_t scale_milli;
     std::uint32_t hours;
     bool even_stakes;
 };
-/// About 310 and 1,000 nodes.
+/// About 310 nodes; `thousand` has 1,000, and `llm` 100, for its tasks are short and many.
 constexpr auto worlds =
-    std::array{WorldSize{"small", 50, 6, false}, WorldSize{"even", 50, 6, true}, WorldSize{"thousand", 161, 24, false}};
+    std::array{NamedWorld{"small", Source::trace, 50, 6, false}, NamedWorld{"even", Source::trace, 50, 6, true},
+               NamedWorld{"thousand", Source::trace, 161, 24, false},
+               NamedWorld{"drawn", Source::drawn, 1'000, 6, false}, NamedWorld{"llm", Source::requests, 323, 1, false}};
 
 }  // namespace
 
@@ -67,8 +70,10 @@ auto world_names() -> std::vector<std::string> {
 void enter_world(Options& options, const std::string& name) {
     for (const auto& world : worlds) {
         if (name != world.name) { continue; }
-        options.scale_milli = world.scale_milli;
-        options.hours = world.hours;
+        options.world = name;
+        options.source = world.source;
+        options.scale_milli = options.own_scale_milli > 0 ? options.own_scale_milli : world.scale_milli;
+        options.hours = options.own_hours > 0 ? options.own_hours : world.hours;
         options.even_stakes = world.even_stakes;
         options.verdicts = 12;  // so that honest nodes are known, as in a network that has run for a while
         return;
@@ -101,9 +106,10 @@ auto parse_options(int argc, char** argv) -> ParsedOptions {
                        "hours of the simulated network that the arrivals take; fewer by default for a scale above 1")
             ->check(CLI::Range(1, 1'000))
             ->capture_default_str();
-    app.add_option("--load", options.load_percent, "work offered, in percent of what all nodes can do")
-        ->check(CLI::Range(1, 1'000))
-        ->capture_default_str();
+    auto* const load =
+        app.add_option("--load", options.load_percent, "work offered, in percent of what all nodes can do")
+            ->check(CLI::Range(1, 1'000))
+            ->capture_default_str();
     app.add_option("--preset", options.preset, "policies of the dispatcher")
         ->check(CLI::IsMember(preset_names()))
         ->capture_default_str();
@@ -121,6 +127,8 @@ auto parse_options(int argc, char** argv) -> ParsedOptions {
     as_is->needs(nodes);
     app.add_option("--tasks-out", options.tasks_out, "where to write a row a task as CSV")->type_name("FILE");
     app.add_option("--nodes-out", options.nodes_out, "where to write a row a node as CSV")->type_name("FILE");
+    app.add_option("--fairness-out", options.fairness_out, "where to write the figures of fairness as CSV")
+        ->type_name("FILE");
     app.add_option("--trace", options.trace, "a pod list to play in place of the bundled one")->type_name("FILE");
     app.add_option("--data", options.data_folder, "folder of the bundled tables")->type_name("FOLDER");
     app.add_option("--report", options.report, "where to write the report; \"\" for nowhere")
@@ -150,11 +158,22 @@ auto parse_options(int argc, char** argv) -> ParsedOptions {
         ->capture_default_str();
     app.add_option("--runs", options.runs, "folder of played runs, so that a stopped comparison goes on")
         ->type_name("FOLDER");
-    auto world = std::string{"small"};
-    app.add_option("--world", world, "the network that is attacked; --scale and --hours change its size")
+    auto* const in_world =
+        app.add_option("--world", options.world,
+                       "a smaller network by name, \"small\" for --compare; --scale and --hours change its size")
+            ->check(CLI::IsMember(world_names()))
+            ->excludes(nodes)
+            ->excludes(checked);
+    app.add_option("--worlds", options.worlds, "several worlds to compare in, separated by commas")
+        ->delimiter(',')
         ->check(CLI::IsMember(world_names()))
         ->needs(compared)
-        ->capture_default_str();
+        ->excludes(in_world);
+    app.add_option("--loads", options.loads, "several loads to compare at, separated by commas")
+        ->delimiter(',')
+        ->check(CLI::Range(1, 1'000))
+        ->needs(compared)
+        ->excludes(load);
     app.add_flag("--expected-wait", options.expected_wait,
                  "ask how long each hundredth queued task will wait, and tell how far off the answers were");
     app.add_flag("--short", is_short, "a twentieth of the network: --scale 0.05");
@@ -166,13 +185,11 @@ auto parse_options(int argc, char** argv) -> ParsedOptions {
         parsed.exit_status = app.exit(error);
         return parsed;
     }
-    const auto hours = options.hours;
-    if (!options.compare.empty()) { enter_world(options, world); }
-    if (!options.compare.empty() || !options.check.empty()) {
-        if (scale_option->count() > 0) { options.scale_milli = parse_scale(scale); }
-        if (hours_option->count() > 0) { options.hours = hours; }
-        return parsed;
-    }
+    if (scale_option->count() > 0) { options.own_scale_milli = parse_scale(scale); }
+    if (hours_option->count() > 0) { options.own_hours = options.hours; }
+    if (!options.compare.empty() && options.worlds.empty() && options.world.empty()) { options.world = "small"; }
+    if (!options.world.empty()) { enter_world(options, options.world); }
+    if (!options.compare.empty() || !options.check.empty() || !options.world.empty()) { return parsed; }
     options.scale_milli = is_short && scale_option->count() == 0 ? 50 : parse_scale(scale);
     if (hours_option->count() == 0 && options.scale_milli > 1'000) {  // a larger network, and about as many tasks
         options.hours = std::max(1U, options.hours * 1'000 / options.scale_milli);
