@@ -56,9 +56,12 @@ public:
         for (std::size_t i = 1; i < points.size(); ++i) {
             if (!rises(points[i - 1], points[i])) { refuse(quantity, "does not rise"); }
         }
-        if (points.front().at != 0 || points.back().at != 1'000) { refuse(quantity, "has not the quantiles 0 to 1000"); }
+        if (points.front().at != 0 || points.back().at != 1'000) {
+            refuse(quantity, "has not the quantiles 0 to 1000");
+        }
         const auto place = static_cast<std::int64_t>(random % 1'000'000);
-        const auto next = std::find_if(points.begin(), points.end(), [&](const Point& p) { return place < p.at * 1'000; });
+        const auto next =
+            std::find_if(points.begin(), points.end(), [&](const Point& p) { return place < p.at * 1'000; });
         const auto& from = *(next - 1);
         return from.value + (next->value - from.value) * (place - from.at * 1'000) / ((next->at - from.at) * 1'000);
     }
@@ -163,7 +166,9 @@ auto time_ms(const Row& row, std::size_t index) -> std::int64_t {
     const auto digits = [&](std::size_t at, std::size_t count) {
         auto number = std::int64_t{0};
         for (auto i = at; i < at + count; ++i) {
-            if (text[i] < '0' || text[i] > '9') { row.refuse(index, "expected a time such as 2023-11-16 18:17:03.979"); }
+            if (text[i] < '0' || text[i] > '9') {
+                row.refuse(index, "expected a time such as 2023-11-16 18:17:03.979");
+            }
             number = number * 10 + (text[i] - '0');
         }
         return number;
@@ -178,10 +183,11 @@ auto read_requests(const std::string& path, Distributions& drawn) -> std::vector
     const auto first_ms = time_ms(table.rows().front(), 0);
     for (const auto& row : table.rows()) {
         constexpr auto tokens_max = std::int64_t{1'000'000};
-        const auto run_ms = drawn.number("request_ms") + drawn.number("context_token_ms") * row.integer(1, 0, tokens_max) +
+        const auto run_ms = drawn.number("request_ms") +
+                            drawn.number("context_token_ms") * row.integer(1, 0, tokens_max) +
                             drawn.number("generated_token_ms") * row.integer(2, 0, tokens_max);
-        requests.push_back({time_ms(row, 0) - first_ms,
-                            std::clamp(run_ms, run_seconds_min * 1'000, run_seconds_max * 1'000)});
+        requests.push_back(
+            {time_ms(row, 0) - first_ms, std::clamp(run_ms, run_seconds_min * 1'000, run_seconds_max * 1'000)});
         if (requests.back().arrival_ms < 0) { row.refuse(0, "it is before the first row"); }
         drawn.add_to_digest(fmt::format("{},{};", requests.back().arrival_ms, run_ms));
     }

@@ -160,7 +160,9 @@ auto fairness_csv(const Fairness& fairness) -> std::string {
     line("unpaid_nodes", "", static_cast<double>(fairness.unpaid_nodes));
     for (std::size_t i = 0; i < fairness.tenths.size(); ++i) {
         const auto& tenth = fairness.tenths.at(i);
-        const auto of = [&](const char* figure, std::optional<double> value) { line(figure, fmt::format("{}", i + 1), value); };
+        const auto of = [&](const char* figure, std::optional<double> value) {
+            line(figure, fmt::format("{}", i + 1), value);
+        };
         const auto count = [&](const char* figure, std::uint64_t number) { of(figure, static_cast<double>(number)); };
         of("value_max", tenth.value_max);
         count("submitted", tenth.submitted);

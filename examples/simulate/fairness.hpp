@@ -61,10 +61,10 @@ struct Fairness {
     Spread by_stake{};
     Spread by_card{};
     std::array<ServiceTenth, 10> tenths{};
-    double wait_max_s = 0;            ///< The longest wait before a start.
-    double wait_in_vain_max_s = 0;    ///< The longest wait of a task that never started.
-    std::uint64_t able_nodes = 0;     ///< Nodes that could run a task of the run, and did not vanish.
-    std::uint64_t unpaid_nodes = 0;   ///< Those of them that earned nothing.
+    double wait_max_s = 0;           ///< The longest wait before a start.
+    double wait_in_vain_max_s = 0;   ///< The longest wait of a task that never started.
+    std::uint64_t able_nodes = 0;    ///< Nodes that could run a task of the run, and did not vanish.
+    std::uint64_t unpaid_nodes = 0;  ///< Those of them that earned nothing.
 };
 
 /// @complexity n log n in nodes.
