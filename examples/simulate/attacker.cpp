@@ -37,6 +37,7 @@ auto make_scene(const Scenario& scenario, const Options& options) -> Scene {
     scene.seed = options.seed;
     scene.honest_nodes = static_cast<std::uint32_t>(scenario.nodes.size());
     scene.arrivals_end_ms = scenario.arrivals_end_ms;
+    scene.models = scenario.software;
     const auto median = [](std::vector<std::int64_t> values) {
         const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
         std::nth_element(values.begin(), middle, values.end());
@@ -107,13 +108,15 @@ void Attacker::placed(const allot::NodeId& id, std::uint32_t card) {
     cards_[place->second] = card;
 }
 
-void Attacker::leased(const allot::Lease& lease, std::uint32_t node, std::uint32_t task, std::int64_t run_ms) {
+void Attacker::leased(const allot::Lease& lease, std::uint32_t node, std::uint32_t task, std::int64_t run_ms,
+                      std::int64_t cold_ms) {
     const auto own = node - honest_nodes_;
     const auto& plan = scenario_->tasks[task];
     works_[own] = Work{.lease = lease,
                        .node = own,
                        .card = cards_[own],
                        .run_ms = run_ms,
+                       .cold_ms = cold_ms,
                        .fee = plan.fee,
                        .declared_ms = plan.declared_ms,
                        .own_task = is_own_task(task),

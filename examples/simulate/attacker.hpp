@@ -70,7 +70,8 @@ public:
     /// Notes that a node of the world runs on a card.
     void placed(const allot::NodeId& id, std::uint32_t card);
     /// Asks what an own node does with its new lease, and orders that.
-    void leased(const allot::Lease& lease, std::uint32_t node, std::uint32_t task, std::int64_t run_ms);
+    void leased(const allot::Lease& lease, std::uint32_t node, std::uint32_t task, std::int64_t run_ms,
+                std::int64_t cold_ms);
     /// Tells of the end of an own node's lease.
     void lease_ended(const allot::Lease& lease, allot::event::LeaseEnd how);
 

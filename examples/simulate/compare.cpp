@@ -1,11 +1,16 @@
 #include "compare.hpp"
 
+#include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <cstdlib>
 #include <iterator>
 #include <map>
 #include <memory>
+#include <optional>
+#include <ratio>
 #include <stdexcept>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -65,6 +70,8 @@ auto check(const Trace& trace, const Options& options) -> int {
     auto done = std::uint64_t{0};
     for (const auto& bound : bounds) {
         auto in_world = options;
+        in_world.own_scale_milli = 0;  // a bound holds for a world as it is
+        in_world.own_hours = 0;
         enter_world(in_world, bound.world);
         auto laboratory = Laboratory{trace, in_world};
         const auto [decided, judged] = judge_bound(laboratory, in_world, bound, known_rows);
@@ -82,19 +89,89 @@ auto check(const Trace& trace, const Options& options) -> int {
     return failures == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
+/// A contender's name on a page: with its world and load, if there are several.
+auto shown_as(const std::string& contender, const std::string& world, std::uint32_t load_percent,
+              const Options& options) -> std::string {
+    auto text = contender;
+    if (options.worlds.size() > 1) { text += " in " + world; }
+    if (options.loads.size() > 1) { text += fmt::format(" at {} %", load_percent); }
+    return text;
+}
+
+/// Who is shown on a page, and what was attacked: a contender in one world and at one load.
+struct Shown {
+    std::vector<Contender> contenders;
+    std::vector<Played> fields;
+};
+
 /// Writes the files that the options ask for.
-void write_pages(Laboratory& laboratory, const std::vector<Judged>& all, const std::vector<Contender>& contenders,
-                 const Options& options) {
+void write_pages(const std::vector<Judged>& all, const Shown& shown, const Options& options) {
     if (!options.json.empty()) { write_file(options.json, json_of(all)); }
     if (options.report.empty() && options.attacks_page.empty()) { return; }
-    auto fields = std::vector<Played>{};
-    for (const auto& contender : contenders) {
-        fields.push_back(laboratory.field(contender, options.load_percent, options.seeds));
-    }
-    const auto document = document_of(all, contenders, fields, options);
+    auto named = all;
+    for (auto& one : named) { one.contender = shown_as(one.contender, one.world, one.load_percent, options); }
+    const auto document = document_of(named, shown.contenders, shown.fields, options);
     if (!options.report.empty()) { write_file(options.report, comparison_page(document)); }
     if (!options.attacks_page.empty()) {
         write_file(options.attacks_page, attacks_page(read_file(options.attacks_page), &document));
+    }
+}
+
+/// Tells how many pairs of runs are done, and how long the rest takes if no more of it is found.
+class PairClock {
+public:
+    PairClock(std::uint64_t pairs, Progress::Style style)
+        : progress_{std::in_place, "compare", pairs, style}, pairs_{pairs} {}
+
+    /// A pair is done; pairs that were found in the folder of runs say nothing about the time.
+    void pair(bool played, const std::string& what) {
+        ++done_;
+        const auto now = Clock::now();
+        if (played) {
+            ++played_;
+            spent_ += now - last_;
+        }
+        last_ = now;
+        const auto minutes = std::chrono::duration<double, std::ratio<60>>(spent_).count();
+        const auto left = static_cast<double>(pairs_ - std::min(done_, pairs_));
+        const auto rest = played_ == 0 ? std::string{} : fmt::format(", {:.0f} min left", minutes / played_ * left);
+        progress_->update(done_, fmt::format("{}/{} pairs{} {}", done_, pairs_, rest, what));
+    }
+    /// A pair that cannot be played is not waited for.
+    void skip(std::uint64_t pairs) { pairs_ -= pairs; }
+    void end() { progress_.reset(); }
+
+private:
+    using Clock = std::chrono::steady_clock;  // for the progress only
+
+    std::optional<Progress> progress_;
+    std::uint64_t pairs_;
+    std::uint64_t done_ = 0;
+    double played_ = 0;
+    Clock::duration spent_{};
+    Clock::time_point last_ = Clock::now();
+};
+
+/// Judges all contenders at one load in one world.
+void compare_at(Laboratory& laboratory, const std::vector<Contender>& contenders, const std::vector<Chosen>& chosen,
+                std::uint32_t load_percent, std::uint32_t seeds, PairClock& clock, std::vector<Judged>& all) {
+    const auto world = laboratory.world();
+    const auto told_as = [&](const std::string& what) {
+        laboratory.after_pair([&clock, what](bool played) { clock.pair(played, what); });
+    };
+    for (const auto& contender : contenders) {
+        for (const auto& one : chosen) {
+            told_as(fmt::format("{} {} {} {} %", one.row->row, contender.text, world, load_percent));
+            all.push_back(laboratory.judge(contender, one, load_percent, seeds));
+        }
+        if (&contender == contenders.data()) { continue; }
+        told_as(fmt::format("cost {} {} {} %", contender.text, world, load_percent));
+        if (const auto cost = laboratory.cost(contender, contenders.front(), load_percent, seeds)) {
+            all.push_back({"nobody", "-", "no attack; against " + contenders.front().text, contender.text, load_percent,
+                           seeds, world, *cost});
+        } else {
+            clock.skip(seeds);
+        }
     }
 }
 
@@ -105,11 +182,12 @@ auto text_of(const Measure& measure) -> std::string {
     return fmt::format("{:.4g} +- {:.2g}", measure.value, measure.error);
 }
 
-auto table_of(const std::vector<Judged>& all) -> std::string {
+auto table_of(const std::vector<Judged>& all, bool names_world) -> std::string {
     auto text = std::string{};
     for (const auto& one : all) {
-        fmt::format_to(std::back_inserter(text), "\n{} {}: {}\n  {}, load {} %, {} seeds\n", one.row, one.attack,
-                       one.what, one.contender, one.load_percent, one.seeds);
+        fmt::format_to(std::back_inserter(text), "\n{} {}: {}\n  {}, {}load {} %, {} seeds\n", one.row, one.attack,
+                       one.what, one.contender, names_world ? "world " + one.world + ", " : "", one.load_percent,
+                       one.seeds);
         for (const auto& [name, value] : one.measures) {
             fmt::format_to(std::back_inserter(text), "    {:<18}{}\n", name, text_of(value));
         }
@@ -128,6 +206,7 @@ auto json_of(const std::vector<Judged>& all) -> std::string {
                         {"attack", one.attack},
                         {"what", one.what},
                         {"preset", one.contender},
+                        {"world", one.world},
                         {"load", one.load_percent},
                         {"seeds", one.seeds},
                         {"measures", measures}});
@@ -145,29 +224,33 @@ auto compare(const Trace& trace, const Options& options) -> int {
             fmt::print("World           {}: {}\n", contender.text, note);
         }
     }
-    auto laboratory = Laboratory{trace, options};
+    const auto worlds = options.worlds.empty() ? std::vector{options.world} : options.worlds;
+    const auto loads = options.loads.empty() ? std::vector{options.load_percent} : options.loads;
+    const auto rows = contenders.size() * chosen.size() + contenders.size() - 1;  // and the costs against the first
+    auto clock = PairClock{worlds.size() * loads.size() * rows * options.seeds,
+                           Progress::choose(options.show_progress, options.hide_progress)};
     auto all = std::vector<Judged>{};
-    {
-        auto progress = Progress{"compare", contenders.size() * (chosen.size() + 1),
-                                 Progress::choose(options.show_progress, options.hide_progress)};
-        auto done = std::uint64_t{0};
-        for (const auto& contender : contenders) {
-            for (const auto& one : chosen) {
-                all.push_back(laboratory.judge(contender, one, options.load_percent, options.seeds));
-                progress.update(++done, fmt::format("{} {}", one.row->row, contender.text));
+    auto shown = Shown{};
+    auto played = std::uint64_t{0};
+    auto found = std::uint64_t{0};
+    for (const auto& world : worlds) {
+        auto in_world = options;
+        enter_world(in_world, world);
+        auto laboratory = Laboratory{trace, in_world};
+        for (const auto load : loads) {
+            compare_at(laboratory, contenders, chosen, load, options.seeds, clock, all);
+            for (const auto& contender : contenders) {
+                shown.contenders.push_back(contender);
+                shown.contenders.back().text = shown_as(contender.text, world, load, options);
+                shown.fields.push_back(laboratory.field(contender, load, options.seeds));
             }
-            if (&contender != contenders.data()) {
-                const auto cost = laboratory.cost(contender, contenders.front(), options.load_percent, options.seeds);
-                if (cost) {
-                    all.push_back({"nobody", "-", "no attack; against " + contenders.front().text, contender.text,
-                                   options.load_percent, options.seeds, *cost});
-                }
-            }
-            progress.update(++done, contender.text);
         }
+        played += laboratory.runs().played();
+        found += laboratory.runs().found();
     }
-    fmt::print("{}\n{} runs played, {} found\n", table_of(all), laboratory.runs().played(), laboratory.runs().found());
-    write_pages(laboratory, all, contenders, options);
+    clock.end();
+    fmt::print("{}\n{} runs played, {} found\n", table_of(all, !options.worlds.empty()), played, found);
+    write_pages(all, shown, options);
     return EXIT_SUCCESS;
 }
 

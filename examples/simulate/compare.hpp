@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -28,6 +29,7 @@ struct Judged {
     std::string contender{};
     std::uint32_t load_percent = 0;
     std::uint32_t seeds = 0;
+    std::string world{};
     std::map<std::string, Measure> measures{};
 };
 
@@ -61,6 +63,10 @@ public:
     [[nodiscard]] auto field(const Contender& contender, std::uint32_t load_percent, std::uint32_t seeds) const
         -> Played;
 
+    /// Is called after each pair of runs that counts, with whether one of them was played.
+    void after_pair(std::function<void(bool played)> told) { after_pair_ = std::move(told); }
+
+    [[nodiscard]] auto world() const -> const std::string& { return options_.world; }
     [[nodiscard]] auto runs() const -> const RunFolder& { return runs_; }
 
 private:
@@ -68,11 +74,19 @@ private:
         -> Options;
     auto play(const Options& options, const Scenario& scenario, const std::string& role, const Means* means,
               std::unique_ptr<Adversary> adversary) -> Outcome;
+    /// Plays something, and tells that a pair is done.
+    template <class F>
+    void count(const F& f) {
+        const auto before = runs_.played();
+        f();
+        after_pair_(runs_.played() != before);
+    }
     auto pair_of(const Options& options, const Chosen& chosen, const Knobs& knobs) -> Pair;
 
     const Trace& trace_;
     Options options_;
     RunFolder runs_;
+    std::function<void(bool)> after_pair_ = [](bool) {};
 };
 
 /// Does what `--compare` or `--check` say; returns the exit status.
@@ -80,7 +94,7 @@ auto compare(const Trace& trace, const Options& options) -> int;
 
 /// A measure as every reader is shown it: "1.282 +- 0.29".
 [[nodiscard]] auto text_of(const Measure& measure) -> std::string;
-[[nodiscard]] auto table_of(const std::vector<Judged>& all) -> std::string;
+[[nodiscard]] auto table_of(const std::vector<Judged>& all, bool names_world = false) -> std::string;
 [[nodiscard]] auto json_of(const std::vector<Judged>& all) -> std::string;
 
 }  // namespace simulate

@@ -77,19 +77,21 @@ auto document_of(const std::vector<Judged>& all, const std::vector<Contender>& c
                          {"seeds", one.seeds},
                          {"measures", measures_of(one)}});
     }
-    auto document = Json{{"played",
-                          {{"version", version_text()},
-                           {"world", options.world},
-                           {"scale", options.scale_milli / 1000.0},
-                           {"hours", options.hours},
-                           {"load", options.load_percent},
-                           {"seeds", options.seeds},
-                           {"first_seed", search_seeds + 1},
-                           {"verdicts", options.verdicts},
-                           {"command", command_of(options)}}},
-                         {"contenders", std::move(players)},
-                         {"attacks", std::move(attacks)},
-                         {"table", std::move(table)}};
+    auto document =
+        Json{{"played",
+              {{"version", version_text()},
+               {"world", options.worlds.empty() ? options.world : fmt::format("{}", fmt::join(options.worlds, ", "))},
+               {"scale", options.scale_milli / 1000.0},
+               {"hours", options.hours},
+               {"load", options.loads.empty() ? fmt::format("{}", options.load_percent)
+                                              : fmt::format("{}", fmt::join(options.loads, ", "))},
+               {"seeds", options.seeds},
+               {"first_seed", search_seeds + 1},
+               {"verdicts", options.verdicts},
+               {"command", command_of(options)}}},
+             {"contenders", std::move(players)},
+             {"attacks", std::move(attacks)},
+             {"table", std::move(table)}};
     document["digest"] = digest_of(document);
     return document;
 }

@@ -31,6 +31,14 @@ enum class Purpose : std::uint64_t {
     task_owner,
     adversary,
     demand,
+    drawn_stake,
+    drawn_operator,
+    drawn_card,
+    drawn_arrival,
+    drawn_run,
+    drawn_vram,
+    drawn_any_card,
+    drawn_named_card,
 };
 
 /// Returns the number for (seed, purpose, subject). It depends on nothing else, so the order of calls does not matter.

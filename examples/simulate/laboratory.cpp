@@ -42,8 +42,8 @@ auto describe(const Means& means) -> std::string {
                         order.vram_min, fmt::join(order.gpus, "|"), fmt::join(order.models, "|"), order.owner,
                         order.endless));
     }
-    return fmt::format("stake {} verdicts {} tick {} target {} lists {:016x}", means.stake_milli, means.verdicts,
-                       means.tick_ms, means.target, sum);
+    return fmt::format("stake {} verdicts {} tick {} cold {} target {} lists {:016x}", means.stake_milli,
+                       means.verdicts, means.tick_ms, means.cold_ms, means.target, sum);
 }
 
 auto with_price(Means means, double times) -> Means {
@@ -112,7 +112,8 @@ auto Laboratory::options_for(const Contender& contender, std::uint32_t load_perc
 
 auto Laboratory::play(const Options& options, const Scenario& scenario, const std::string& role, const Means* means,
                       std::unique_ptr<Adversary> adversary) -> Outcome {
-    return runs_.get(describe(options) + " " + role, [&] {
+    const auto tables = scenario.digest == 0 ? std::string{} : fmt::format(" tables {:016x}", scenario.digest);
+    return runs_.get(fmt::format("{}{} {}", describe(options), tables, role), [&] {
         if (means == nullptr) {
             return outcome_of(simulate(trace_, scenario, options, Progress::Style::none), Means{});
         }
@@ -159,10 +160,12 @@ auto Laboratory::judge(const Contender& contender, const Chosen& chosen, std::ui
     auto knobs = best_response(*chosen.recipe, *chosen.row, gain_of);
     auto pairs = std::vector<Pair>{};
     for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
-        pairs.push_back(pair_of(options_for(contender, load_percent, search_seeds + seed), chosen, knobs));
+        count([&] {
+            pairs.push_back(pair_of(options_for(contender, load_percent, search_seeds + seed), chosen, knobs));
+        });
     }
     return {chosen.recipe->name, chosen.row->row, chosen.row->what, contender.text,
-            load_percent,        seeds,           measure(pairs)};
+            load_percent,        seeds,           options_.world,   measure(pairs)};
 }
 
 auto Laboratory::field(const Contender& contender, std::uint32_t load_percent, std::uint32_t seeds) const -> Played {
@@ -184,8 +187,10 @@ auto Laboratory::cost(const Contender& contender, const Contender& base, std::ui
         const auto options = options_for(contender, load_percent, search_seeds + seed);
         const auto base_options = options_for(base, load_percent, search_seeds + seed);
         const auto scenario = make_scenario(trace_, options);
-        outcomes.emplace_back(play(options, scenario, "nobody", nullptr, nullptr),
-                              play(base_options, scenario, "nobody", nullptr, nullptr));
+        count([&] {
+            outcomes.emplace_back(play(options, scenario, "nobody", nullptr, nullptr),
+                                  play(base_options, scenario, "nobody", nullptr, nullptr));
+        });
         fees.emplace_back();
         for (const auto& task : scenario.tasks) { fees.back().push_back(task.fee); }
     }

@@ -49,7 +49,13 @@ Ledger::Ledger(const Trace& trace, const Scenario& scenario, const Options& opti
     results_.scale_milli = options.scale_milli;
     results_.load_percent = options.load_percent;
     results_.rows = trace.rows;
-    results_.machines = trace.machines.size();
+    results_.machines = scenario.source.empty() ? trace.machines.size() : scenario.operators;
+    results_.world = options.world;
+    results_.source = scenario.source;
+    if (!scenario.source.empty()) {  // then no row of the trace is played
+        results_.trace = scenario.source;
+        results_.rows = {};
+    }
     results_.nodes = scenario.nodes.size();
     results_.groups = scenario.groups;
     results_.copies_milli = scenario.copies_milli;

@@ -62,6 +62,9 @@ auto run(const simulate::Options& options) -> int {
     if (!options.json.empty()) { simulate::write_file(options.json, simulate::to_json(played, options)); }
     if (!options.tasks_out.empty()) { simulate::write_file(options.tasks_out, simulate::tasks_csv(played)); }
     if (!options.nodes_out.empty()) { simulate::write_file(options.nodes_out, simulate::nodes_csv(played)); }
+    if (!options.fairness_out.empty()) {
+        simulate::write_file(options.fairness_out, simulate::fairness_csv(results.fairness));
+    }
     if (!options.report.empty()) {
         simulate::write_file(options.report, simulate::to_html(played, options));
         fmt::print("\nReport          {}\n", std::filesystem::absolute(options.report).string());

@@ -47,15 +47,18 @@ auto data_folder(const char* program) -> std::string {
     return std::filesystem::exists(installed / "README.md", error) ? installed.string() : ALLOT_EXAMPLES_DATA;
 }
 
-struct WorldSize {
+struct NamedWorld {
     const char* name;
+    Source source;
     std::uint32_t scale_milli;
     std::uint32_t hours;
     bool even_stakes;
 };
-/// About 310 and 1,000 nodes.
+/// About 310 nodes; `thousand` has 1,000, and `llm` 100, for its tasks are short and many.
 constexpr auto worlds =
-    std::array{WorldSize{"small", 50, 6, false}, WorldSize{"even", 50, 6, true}, WorldSize{"thousand", 161, 24, false}};
+    std::array{NamedWorld{"small", Source::trace, 50, 6, false}, NamedWorld{"even", Source::trace, 50, 6, true},
+               NamedWorld{"thousand", Source::trace, 161, 24, false},
+               NamedWorld{"drawn", Source::drawn, 1'000, 6, false}, NamedWorld{"llm", Source::requests, 323, 1, false}};
 
 }  // namespace
 
@@ -68,8 +71,10 @@ auto world_names() -> std::vector<std::string> {
 void enter_world(Options& options, const std::string& name) {
     for (const auto& world : worlds) {
         if (name != world.name) { continue; }
-        options.scale_milli = world.scale_milli;
-        options.hours = world.hours;
+        options.world = name;
+        options.source = world.source;
+        options.scale_milli = options.own_scale_milli > 0 ? options.own_scale_milli : world.scale_milli;
+        options.hours = options.own_hours > 0 ? options.own_hours : world.hours;
         options.even_stakes = world.even_stakes;
         options.verdicts = 12;  // so that honest nodes are known, as in a network that has run for a while
         return;
@@ -84,19 +89,19 @@ auto command_of(const Options& options) -> std::string {
     const auto file = [&](const std::string& path) { return quoted(std::filesystem::path{path}.filename().string()); };
     auto text = std::string{"simulate"};
     const auto add = [&](const char* name, const std::string& value) { text += fmt::format(" --{} {}", name, value); };
-    const auto add_size = [&] {
-        add("scale", fmt::format("{}", options.scale_milli / 1000.0));
-        add("hours", fmt::format("{}", options.hours));
-    };
     if (!options.trace.empty()) { add("trace", file(options.trace)); }
     if (!options.compare.empty()) {
         add("compare", quoted(options.compare));
         add("attack", options.attack);
         add("seeds", fmt::format("{}", options.seeds));
-        add("world", options.world);
-        auto plain = options;
-        enter_world(plain, options.world);
-        if (plain.scale_milli != options.scale_milli || plain.hours != options.hours) { add_size(); }
+        if (options.worlds.empty()) {
+            add("world", options.world);
+        } else {
+            add("worlds", fmt::format("{}", fmt::join(options.worlds, ",")));
+        }
+        if (options.own_scale_milli > 0) { add("scale", fmt::format("{}", options.own_scale_milli / 1000.0)); }
+        if (options.own_hours > 0) { add("hours", fmt::format("{}", options.own_hours)); }
+        if (!options.loads.empty()) { return text + fmt::format(" --loads {}", fmt::join(options.loads, ",")); }
     } else {
         add("preset", options.preset);
         for (const auto& setting : options.settings) { add("set", quoted(setting)); }
@@ -106,7 +111,9 @@ auto command_of(const Options& options) -> std::string {
             add("tasks", file(options.tasks));
             return text + " --as-is";
         }
-        add_size();
+        if (!options.world.empty()) { add("world", options.world); }
+        add("scale", fmt::format("{}", options.scale_milli / 1000.0));
+        add("hours", fmt::format("{}", options.hours));
     }
     add("load", fmt::format("{}", options.load_percent));
     return text;
@@ -137,9 +144,10 @@ auto parse_options(int argc, char** argv) -> ParsedOptions {
                        "hours of the simulated network that the arrivals take; fewer by default for a scale above 1")
             ->check(CLI::Range(1, 1'000))
             ->capture_default_str();
-    app.add_option("--load", options.load_percent, "work offered, in percent of what all nodes can do")
-        ->check(CLI::Range(1, 1'000))
-        ->capture_default_str();
+    auto* const load =
+        app.add_option("--load", options.load_percent, "work offered, in percent of what all nodes can do")
+            ->check(CLI::Range(1, 1'000))
+            ->capture_default_str();
     app.add_option("--preset", options.preset, "policies of the dispatcher")
         ->check(CLI::IsMember(preset_names()))
         ->capture_default_str();
@@ -157,6 +165,8 @@ auto parse_options(int argc, char** argv) -> ParsedOptions {
     as_is->needs(nodes);
     app.add_option("--tasks-out", options.tasks_out, "where to write a row a task as CSV")->type_name("FILE");
     app.add_option("--nodes-out", options.nodes_out, "where to write a row a node as CSV")->type_name("FILE");
+    app.add_option("--fairness-out", options.fairness_out, "where to write the figures of fairness as CSV")
+        ->type_name("FILE");
     app.add_option("--trace", options.trace, "a pod list to play in place of the bundled one")->type_name("FILE");
     app.add_option("--data", options.data_folder, "folder of the bundled tables")->type_name("FOLDER");
     auto* const report_option =
@@ -195,10 +205,22 @@ auto parse_options(int argc, char** argv) -> ParsedOptions {
         ->capture_default_str();
     app.add_option("--runs", options.runs, "folder of played runs, so that a stopped comparison goes on")
         ->type_name("FOLDER");
-    app.add_option("--world", options.world, "the network that is attacked; --scale and --hours change its size")
+    auto* const in_world =
+        app.add_option("--world", options.world,
+                       "a smaller network by name, \"small\" for --compare; --scale and --hours change its size")
+            ->check(CLI::IsMember(world_names()))
+            ->excludes(nodes)
+            ->excludes(checked);
+    app.add_option("--worlds", options.worlds, "several worlds to compare in, separated by commas")
+        ->delimiter(',')
         ->check(CLI::IsMember(world_names()))
         ->needs(compared)
-        ->capture_default_str();
+        ->excludes(in_world);
+    app.add_option("--loads", options.loads, "several loads to compare at, separated by commas")
+        ->delimiter(',')
+        ->check(CLI::Range(1, 1'000))
+        ->needs(compared)
+        ->excludes(load);
     app.add_flag("--expected-wait", options.expected_wait,
                  "ask how long each hundredth queued task will wait, and tell how far off the answers were");
     app.add_flag("--short", is_short, "a twentieth of the network: --scale 0.05");
@@ -210,14 +232,13 @@ auto parse_options(int argc, char** argv) -> ParsedOptions {
         parsed.exit_status = app.exit(error);
         return parsed;
     }
-    const auto hours = options.hours;
-    if (!options.compare.empty()) { enter_world(options, options.world); }
-    if (!options.compare.empty() || !options.check.empty()) {
-        if (report_option->count() == 0) { options.report.clear(); }  // a page of a comparison is written on demand
-        if (scale_option->count() > 0) { options.scale_milli = parse_scale(scale); }
-        if (hours_option->count() > 0) { options.hours = hours; }
-        return parsed;
-    }
+    if (scale_option->count() > 0) { options.own_scale_milli = parse_scale(scale); }
+    if (hours_option->count() > 0) { options.own_hours = options.hours; }
+    if (!options.compare.empty() && options.worlds.empty() && options.world.empty()) { options.world = "small"; }
+    if (!options.world.empty()) { enter_world(options, options.world); }
+    const auto compares = !options.compare.empty() || !options.check.empty();
+    if (compares && report_option->count() == 0) { options.report.clear(); }  // that page is written on demand
+    if (compares || !options.world.empty()) { return parsed; }
     options.scale_milli = is_short && scale_option->count() == 0 ? 50 : parse_scale(scale);
     if (hours_option->count() == 0 && options.scale_milli > 1'000) {  // a larger network, and about as many tasks
         options.hours = std::max(1U, options.hours * 1'000 / options.scale_milli);

@@ -6,6 +6,13 @@
 
 namespace simulate {
 
+/// Where a network and its tasks come from.
+enum class Source : std::uint8_t {
+    trace,
+    drawn,     ///< Both from the distributions of `world_drawn.csv`.
+    requests,  ///< The nodes from there, the tasks from `azure_llm_code_2023.csv`.
+};
+
 /// Options of the command line.
 struct Options {
     std::uint32_t scale_milli = 1000;  ///< Nodes and tasks, in thousandths of the trace's network.
@@ -23,17 +30,23 @@ struct Options {
     std::string tasks{};
     std::string tasks_out{};  ///< Path for a row a task as CSV; empty: none.
     std::string nodes_out{};
+    std::string fairness_out{};
     std::string log{};             ///< Path for the commands, as `replay` reads them; empty: none.
     bool tell_parameters = false;  ///< Print the parameters of the preset, and play nothing.
-    bool even_stakes = false;      ///< All nodes have one stake.
+    std::string world{};           ///< Name of a world; empty: the trace in full.
+    Source source = Source::trace;
+    std::uint32_t own_scale_milli = 0;  ///< In place of a world's; 0: the world's.
+    std::uint32_t own_hours = 0;
+    bool even_stakes = false;  ///< All nodes have one stake.
 
     // The laboratory of adversaries.
     std::string compare{};  ///< Contenders, separated by commas; empty: no comparison.
     std::string attack = "all";
-    std::string world = "small";
-    std::string attacks_page{};  ///< A page of Markdown to be brought up to date; empty: none.
-    std::string check{};         ///< A file of bounds to be checked; empty: none.
-    std::string runs{};          ///< Folder of played runs; empty: they are not kept.
+    std::vector<std::string> worlds{};   ///< Several worlds in place of one; empty: `world`.
+    std::vector<std::uint32_t> loads{};  ///< Several loads in place of one; empty: `load_percent`.
+    std::string attacks_page{};          ///< A page of Markdown to be brought up to date; empty: none.
+    std::string check{};                 ///< A file of bounds to be checked; empty: none.
+    std::string runs{};                  ///< Folder of played runs; empty: they are not kept.
     std::uint32_t seeds = 4;
     std::uint32_t seeds_max = 200;  ///< Where a bound is still undecided then, it has failed.
     double sigmas = 2;              ///< Standard errors by which a bound is judged.
@@ -53,9 +66,10 @@ struct ParsedOptions {
 /// without their folders.
 [[nodiscard]] auto command_of(const Options& options) -> std::string;
 
-/// Networks of a size for comparisons, by name.
+/// Networks by name.
 [[nodiscard]] auto world_names() -> std::vector<std::string>;
-/// Sets what a world decides: scale, hours, history and stakes. Throws `std::invalid_argument` for an unknown one.
+/// Sets what a world decides: source, scale, hours, history and stakes. Throws `std::invalid_argument` for an unknown
+/// one.
 void enter_world(Options& options, const std::string& world);
 
 [[nodiscard]] auto parse_options(int argc, char** argv) -> ParsedOptions;

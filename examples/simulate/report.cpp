@@ -21,6 +21,8 @@ auto share(std::uint64_t part, std::uint64_t whole) -> double {
 auto run_of(const Results& results, const Options& options) -> Json {
     const auto& rows = results.rows;
     return {{"trace", results.trace},
+            {"world", results.world},
+            {"source", results.source},
             {"preset", results.preset},
             {"library_version", results.library_version},
             {"settings", options.settings},
@@ -149,12 +151,44 @@ auto kinds_of(const Results& results) -> Json {
     return kinds;
 }
 
+auto fairness_json(const Fairness& fairness) -> Json {
+    const auto spread = [](const Spread& one) {
+        auto points = Json::array();
+        for (const auto& point : one.lorenz) {
+            points.push_back(Json::array({rounded(point.means_share), rounded(point.earned_share)}));
+        }
+        return Json{{"gini", rounded(one.gini)}, {"jain", rounded(one.jain)}, {"lorenz", std::move(points)}};
+    };
+    const auto time = [](std::optional<double> seconds) { return seconds ? Json(rounded(*seconds)) : Json(nullptr); };
+    auto tenths = Json::array();
+    for (const auto& tenth : fairness.tenths) {
+        tenths.push_back({{"submitted", tenth.submitted},
+                          {"done", tenth.done},
+                          {"refused", tenth.refused},
+                          {"evicted", tenth.evicted},
+                          {"lost", tenth.lost},
+                          {"never_started", tenth.never_started},
+                          {"value_max", rounded(tenth.value_max)},
+                          {"sojourn_p50_s", time(tenth.sojourn_p50_s)},
+                          {"sojourn_p90_s", time(tenth.sojourn_p90_s)},
+                          {"sojourn_p99_s", time(tenth.sojourn_p99_s)}});
+    }
+    return {{"by_stake", spread(fairness.by_stake)},
+            {"by_card", spread(fairness.by_card)},
+            {"tenths", std::move(tenths)},
+            {"wait_max_s", rounded(fairness.wait_max_s)},
+            {"wait_in_vain_max_s", rounded(fairness.wait_in_vain_max_s)},
+            {"able_nodes", fairness.able_nodes},
+            {"unpaid_nodes", fairness.unpaid_nodes}};
+}
+
 auto document_of(const Run& run, const Options& options) -> Json {
     const auto& results = run.results;
     auto document = Json{{"run", run_of(results, options)},        {"totals", totals_of(results)},
                          {"deciles", deciles_of(results)},         {"kinds", kinds_of(results)},
                          {"series", series_of(results)},           {"waits", waits_of(results)},
-                         {"node_points", node_points_of(results)}, {"fees", fees_of(run)}};
+                         {"node_points", node_points_of(results)}, {"fees", fees_of(run)},
+                         {"fairness", fairness_json(results.fairness)}};
     document["digest"] = digest_of(document);
     const auto per_second =
         results.decide_seconds > 0 ? static_cast<double>(results.commands) / results.decide_seconds : 0.0;

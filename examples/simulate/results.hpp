@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "fairness.hpp"
 #include "scenario.hpp"
 #include "trace.hpp"
 
@@ -80,6 +81,8 @@ struct KindRow {
 /// Everything a run yields; what is written depends on this alone.
 struct Results {
     std::string trace{};
+    std::string world{};   ///< Its name; empty: the trace in full.
+    std::string source{};  ///< Where it comes from, unless it is the trace.
     std::string preset{};
     std::string library_version{};
     std::uint64_t seed = 0;
@@ -129,6 +132,7 @@ struct Results {
     std::vector<ExpectedWait> expected_waits{};  ///< Of started tasks; empty unless requested.
     std::vector<NodePoint> node_points{};
     std::array<KindRow, kind_count> kinds{};
+    Fairness fairness{};
 };
 
 }  // namespace simulate

@@ -5,55 +5,12 @@
 
 #include <fmt/core.h>
 
+#include "derive.hpp"
 #include "hash.hpp"
 #include "network.hpp"
 
 namespace simulate {
 namespace {
-
-/// True for `permille` in a thousand numbers.
-constexpr auto falls_in(std::uint64_t number, std::uint32_t permille) -> bool { return number % 1000 < permille; }
-
-/// Rank from 0 below `ranks`, drawn in proportion to 1 / (rank + 1).
-auto zipf(std::uint64_t number, std::size_t ranks) -> std::uint32_t {
-    constexpr auto unit = std::uint64_t{1'000'000};
-    auto total = std::uint64_t{0};
-    for (std::size_t rank = 1; rank <= ranks; ++rank) { total += unit / rank; }
-    auto left = number % total;
-    auto rank = std::uint32_t{0};
-    for (; left >= unit / (rank + 1); ++rank) { left -= unit / (rank + 1); }
-    return rank;
-}
-
-/// How many of `scale_milli` / 1000 copies, spread evenly, fall on the item at `index`.
-auto copies_of(std::uint64_t index, std::uint64_t scale_milli) -> std::uint64_t {
-    return (index + 1) * scale_milli / 1000 - index * scale_milli / 1000;
-}
-
-auto make_node(std::uint64_t seed, std::uint64_t number, std::int64_t run_ms) -> NodePlan {
-    auto node = NodePlan{};
-    node.speed_milli = rule::speed_milli_min +
-                       static_cast<std::uint32_t>(hash(seed, Purpose::node_speed, number) % rule::speed_milli_span);
-    const auto kind = hash(seed, Purpose::node_kind, number);
-    if (falls_in(kind, rule::vanished_permille)) {
-        // Early, so that its effects can be seen: between a fiftieth and a tenth of the run.
-        const auto share = 20 + static_cast<std::int64_t>(hash(seed, Purpose::node_vanishes_at, number) % 81);
-        node.kind = Kind::vanished;
-        node.vanishes_at_ms = run_ms * share / 1000;
-    } else if (falls_in(kind, rule::vanished_permille + rule::flaky_permille)) {
-        node.kind = Kind::flaky;
-    } else if (node.speed_milli >= rule::speed_milli_min + rule::speed_milli_span * 3 / 4) {
-        node.kind = Kind::fast;
-    } else if (node.speed_milli < rule::speed_milli_min + rule::speed_milli_span / 4) {
-        node.kind = Kind::slow;
-    }
-    for (std::uint32_t i = 0; i < rule::software_per_node; ++i) {
-        node.software.push_back(zipf(hash(seed, Purpose::node_model, number, i), base_names.size()));
-    }
-    std::sort(node.software.begin(), node.software.end());
-    node.software.erase(std::unique(node.software.begin(), node.software.end()), node.software.end());
-    return node;
-}
 
 void add_nodes(Scenario& scenario, const Trace& trace, const Options& options) {
     auto gpu = std::uint64_t{0};
@@ -61,7 +18,7 @@ void add_nodes(Scenario& scenario, const Trace& trace, const Options& options) {
         for (std::uint32_t slot = 0; slot < machine.gpus; ++slot, ++gpu) {
             const auto copies = copies_of(gpu, options.scale_milli);
             for (std::uint64_t copy = 0; copy < copies; ++copy) {
-                auto node = make_node(options.seed, scenario.nodes.size(), scenario.arrivals_end_ms);
+                auto node = make_node(options.seed, scenario.nodes.size(), scenario.arrivals_end_ms, base_names.size());
                 const auto suffix = copy == 0 ? std::string{} : fmt::format("+{}", copy);
                 node.operator_id = machine.name + suffix;
                 node.id = fmt::format("{}:{}{}", machine.name, slot, suffix);
@@ -94,16 +51,6 @@ auto fee_per_second(const TraceTask& task, std::uint32_t vram, std::uint64_t num
     return base * vram * (500 + static_cast<std::uint32_t>(number % 1001));
 }
 
-void choose_software(TaskPlan& task, std::uint64_t seed, std::uint64_t number) {
-    task.software = zipf(hash(seed, Purpose::task_model, number), base_names.size());
-    task.adapter = task.software;
-    const auto adapter = hash(seed, Purpose::task_adapter, number);
-    if (falls_in(adapter, rule::adapter_permille)) {
-        task.adapter = static_cast<std::uint32_t>(base_names.size()) + zipf(adapter / 1000, adapter_names.size());
-    }
-}
-
-/// A gang compares results by itself, so there are no validation groups beside it.
 void add_tasks(Scenario& scenario, const Trace& trace, const Options& options, std::uint32_t gang_size) {
     const auto trace_ms = (trace.end_seconds - trace.start_seconds + rule::arrival_jitter_seconds) * 1000;
     auto number = std::uint64_t{0};
@@ -127,31 +74,85 @@ void add_tasks(Scenario& scenario, const Trace& trace, const Options& options, s
             task.declared_ms = task.run_ms;
             task.fee = std::int64_t{task.fee_per_second} * source.run_seconds;
             choose_software(task, options.seed, number);
-            const auto grouped =
-                gang_size == 1 && falls_in(hash(options.seed, Purpose::task_group, number), rule::grouped_permille);
-            task.group = grouped ? ++scenario.groups : 0U;
-            scenario.tasks.insert(scenario.tasks.end(), grouped ? rule::group_size : 1U, task);
+            add_task(scenario, task, options.seed, number, gang_size);
         }
     }
-    std::stable_sort(scenario.tasks.begin(), scenario.tasks.end(),
-                     [](const TaskPlan& a, const TaskPlan& b) { return a.arrival_ms < b.arrival_ms; });
+    sort_by_arrival(scenario);
 }
 
 /// Chooses the number of tasks for each row, so that the work offered is `load_percent` of what the nodes can do.
 void choose_copies(Scenario& scenario, const Trace& trace, const Options& options, std::uint32_t gang_size) {
-    auto capacity = std::uint64_t{0};  // thousandths of estimated seconds that all nodes do in a second
-    for (const auto& node : scenario.nodes) { capacity += node.speed_milli; }
     auto work = std::uint64_t{0};  // estimated seconds of one copy of each row
     for (const auto& task : trace.tasks) { work += static_cast<std::uint64_t>(task.run_seconds); }
-    const auto offered = capacity * options.hours * 3600 / 100 * options.load_percent;  // thousandths of seconds
     const auto work_with_groups =
         gang_size > 1 ? work * gang_size : work * (1000 + rule::grouped_permille * (rule::group_size - 1)) / 1000;
-    scenario.copies_milli = offered / work_with_groups;
+    scenario.copies_milli = offered_work(scenario, options) / work_with_groups;
     const auto trace_seconds = trace.end_seconds - trace.start_seconds + rule::arrival_jitter_seconds;
     scenario.compression_milli = static_cast<std::uint64_t>(trace_seconds * 1'000'000 / scenario.arrivals_end_ms);
 }
 
 }  // namespace
+
+auto zipf(std::uint64_t number, std::size_t ranks) -> std::uint32_t {
+    constexpr auto unit = std::uint64_t{1'000'000};
+    auto total = std::uint64_t{0};
+    for (std::size_t rank = 1; rank <= ranks; ++rank) { total += unit / rank; }
+    auto left = number % total;
+    auto rank = std::uint32_t{0};
+    for (; left >= unit / (rank + 1); ++rank) { left -= unit / (rank + 1); }
+    return rank;
+}
+
+auto make_node(std::uint64_t seed, std::uint64_t number, std::int64_t run_ms, std::size_t base_models) -> NodePlan {
+    auto node = NodePlan{};
+    node.speed_milli = rule::speed_milli_min +
+                       static_cast<std::uint32_t>(hash(seed, Purpose::node_speed, number) % rule::speed_milli_span);
+    const auto kind = hash(seed, Purpose::node_kind, number);
+    if (falls_in(kind, rule::vanished_permille)) {
+        // Early, so that its effects can be seen: between a fiftieth and a tenth of the run.
+        const auto share = 20 + static_cast<std::int64_t>(hash(seed, Purpose::node_vanishes_at, number) % 81);
+        node.kind = Kind::vanished;
+        node.vanishes_at_ms = run_ms * share / 1000;
+    } else if (falls_in(kind, rule::vanished_permille + rule::flaky_permille)) {
+        node.kind = Kind::flaky;
+    } else if (node.speed_milli >= rule::speed_milli_min + rule::speed_milli_span * 3 / 4) {
+        node.kind = Kind::fast;
+    } else if (node.speed_milli < rule::speed_milli_min + rule::speed_milli_span / 4) {
+        node.kind = Kind::slow;
+    }
+    for (std::uint32_t i = 0; i < rule::software_per_node; ++i) {
+        node.software.push_back(zipf(hash(seed, Purpose::node_model, number, i), base_models));
+    }
+    std::sort(node.software.begin(), node.software.end());
+    node.software.erase(std::unique(node.software.begin(), node.software.end()), node.software.end());
+    return node;
+}
+
+void choose_software(TaskPlan& task, std::uint64_t seed, std::uint64_t number) {
+    task.software = zipf(hash(seed, Purpose::task_model, number), base_names.size());
+    task.adapter = task.software;
+    const auto adapter = hash(seed, Purpose::task_adapter, number);
+    if (falls_in(adapter, rule::adapter_permille)) {
+        task.adapter = static_cast<std::uint32_t>(base_names.size()) + zipf(adapter / 1000, adapter_names.size());
+    }
+}
+
+void add_task(Scenario& scenario, TaskPlan task, std::uint64_t seed, std::uint64_t number, std::uint32_t gang_size) {
+    const auto grouped = gang_size == 1 && falls_in(hash(seed, Purpose::task_group, number), rule::grouped_permille);
+    task.group = grouped ? ++scenario.groups : 0U;
+    scenario.tasks.insert(scenario.tasks.end(), grouped ? rule::group_size : 1U, task);
+}
+
+void sort_by_arrival(Scenario& scenario) {
+    std::stable_sort(scenario.tasks.begin(), scenario.tasks.end(),
+                     [](const TaskPlan& a, const TaskPlan& b) { return a.arrival_ms < b.arrival_ms; });
+}
+
+auto offered_work(const Scenario& scenario, const Options& options) -> std::uint64_t {
+    auto capacity = std::uint64_t{0};  // thousandths of estimated seconds that all nodes do in a second
+    for (const auto& node : scenario.nodes) { capacity += node.speed_milli; }
+    return capacity * options.hours * 3600 / 100 * options.load_percent;
+}
 
 void assign_deciles(Scenario& scenario) {
     auto order = std::vector<std::uint32_t>(scenario.tasks.size());
@@ -165,6 +166,7 @@ void assign_deciles(Scenario& scenario) {
 }
 
 auto make_scenario(const Trace& trace, const Options& options) -> Scenario {
+    if (options.source != Source::trace) { return draw_scenario(options); }
     auto scenario = Scenario{};
     scenario.cards = trace.models;
     scenario.software.assign(base_names.begin(), base_names.end());

@@ -65,6 +65,10 @@ struct Scenario {
     std::int64_t arrivals_end_ms = 0;
     std::uint64_t copies_milli = 0;       ///< Tasks made of a row, in thousandths, before validation copies.
     std::uint64_t compression_milli = 0;  ///< Seconds of the trace in a second of the run, in thousandths.
+    std::int64_t cold_ms = 0;             ///< Time to load a model that is not on a node's disk.
+    std::string source{};                 ///< Where it comes from, in words, unless it is the trace.
+    std::uint64_t operators = 0;          ///< Of such a source.
+    std::uint64_t digest = 0;             ///< Of the tables of such a source: other tables are another run.
 };
 
 /// Rules of derivation; `examples/data/README.md` states them in words.

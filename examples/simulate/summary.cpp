@@ -25,12 +25,17 @@ auto span(double seconds) -> std::string {
 void add_run(std::string& text, const Results& r) {
     auto out = std::back_inserter(text);
     fmt::format_to(out, "\nallot {}, preset {}, seed {}\n\n", r.library_version, r.preset, r.seed);
-    fmt::format_to(out,
-                   "Trace           {}: {} rows read, {} kept; dropped {} that want no GPU, {} that want several\n",
-                   r.trace, r.rows.read, r.rows.kept, r.rows.dropped_no_gpu, r.rows.dropped_several_gpus);
-    fmt::format_to(out, "                {} rows name several GPU models; {} never ran, {} run times clamped\n",
-                   r.rows.several_models, r.rows.run_time_unknown, r.rows.run_time_clamped);
-    fmt::format_to(out, "Network         {} nodes on {} machines; {:.1f} h, load offered {} %\n", r.nodes, r.machines,
+    if (r.source.empty()) {
+        fmt::format_to(out,
+                       "Trace           {}: {} rows read, {} kept; dropped {} that want no GPU, {} that want several\n",
+                       r.trace, r.rows.read, r.rows.kept, r.rows.dropped_no_gpu, r.rows.dropped_several_gpus);
+        fmt::format_to(out, "                {} rows name several GPU models; {} never ran, {} run times clamped\n",
+                       r.rows.several_models, r.rows.run_time_unknown, r.rows.run_time_clamped);
+    } else {
+        fmt::format_to(out, "World           {}: {}\n", r.world, r.source);
+    }
+    fmt::format_to(out, "Network         {} nodes {} {} {}; {:.1f} h, load offered {} %\n", r.nodes,
+                   r.source.empty() ? "on" : "of", r.machines, r.source.empty() ? "machines" : "operators",
                    static_cast<double>(r.end_ms) / 3'600'000.0, r.load_percent);
     fmt::format_to(out, "Tasks           {} submitted, {} of them in {} validation groups ({} ranked)\n", r.submitted,
                    r.groups * rule::group_size, r.groups, r.groups_ranked);
@@ -135,6 +140,37 @@ void add_kinds(std::string& text, const Results& r) {
     fmt::format_to(out, "; none was given more than {}\n", r.tasks_after_vanishing_max);
 }
 
+/// Adds who earns for what, and how tasks of each value fare.
+void add_fairness(std::string& text, const Results& r) {
+    auto out = std::back_inserter(text);
+    const auto& fair = r.fairness;
+    fmt::format_to(out, "\nFairness: 0 is even for Gini, 1 is even for Jain\n");
+    const auto spread = [&](const char* name, const Spread& one) {
+        fmt::format_to(out, "  fees earned by {:<6} Gini {:.3f}  Jain {:.3f}\n", name, one.gini, one.jain);
+    };
+    spread("stake", fair.by_stake);
+    spread("card", fair.by_card);
+    fmt::format_to(out, "  earned nothing         {} of {} nodes that could run a task\n", fair.unpaid_nodes,
+                   fair.able_nodes);
+    fmt::format_to(out, "  longest wait           {} before a start, {} in vain\n", span(fair.wait_max_s),
+                   span(fair.wait_in_vain_max_s));
+    fmt::format_to(out,
+                   "\nTime to the end by task value, cheapest tenth first; a task that is not done takes for ever\n");
+    fmt::format_to(out, "  {:>6}  {:>9}  {:>7}  {:>8}  {:>8}  {:>10}  {:>8}  {:>9}  {:>9}\n", "decile", "done",
+                   "refused", "evicted", "lost", "never ran", "median", "90th pct.", "99th pct.");
+    for (std::size_t i = 0; i < fair.tenths.size(); ++i) {
+        const auto& tenth = fair.tenths.at(i);
+        const auto of_all = [&](std::uint64_t count) {
+            return fmt::format("{:.1f} %", percent(static_cast<double>(count), static_cast<double>(tenth.submitted)));
+        };
+        const auto time = [](std::optional<double> seconds) { return seconds ? span(*seconds) : std::string{"never"}; };
+        fmt::format_to(out, "  {:>6}  {:>9}  {:>7}  {:>8}  {:>8}  {:>10}  {:>8}  {:>9}  {:>9}\n", i + 1,
+                       of_all(tenth.done), of_all(tenth.refused), of_all(tenth.evicted), of_all(tenth.lost),
+                       of_all(tenth.never_started), time(tenth.sojourn_p50_s), time(tenth.sojourn_p90_s),
+                       time(tenth.sojourn_p99_s));
+    }
+}
+
 }  // namespace
 
 auto to_text(const Results& results) -> std::string {
@@ -144,6 +180,7 @@ auto to_text(const Results& results) -> std::string {
     add_deciles(text, results);
     add_expected_waits(text, results);
     add_kinds(text, results);
+    add_fairness(text, results);
     return text;
 }
 

@@ -60,12 +60,17 @@ World::World(const Trace& trace, Scenario scenario, const Options& options, Atta
     for (auto& tasks : group_tasks_) { tasks.fill(no_task); }
     for (std::size_t i = 0; i < scenario_.owners.size(); ++i) { money_.add_owner(false); }
     for (const auto& node : scenario_.nodes) { add_operator(node.operator_id, false); }
+    const auto own_ms = attacker_ != nullptr ? attacker_->means().cold_ms : 0;
+    cold_ms_ = own_ms > 0 ? own_ms : scenario_.cold_ms;
+    // An owner does not know the node that will run its task, so it declares the time of a load, too.
+    for (auto& task : scenario_.tasks) { task.declared_ms += cold_ms_; }
 }
 
 void World::add_operator(const std::string& name, bool attacker) {
     const auto next = static_cast<std::uint32_t>(operator_index_.size());
     money_.add_node(operator_index_.emplace(name, next).first->second, attacker);
     leases_.emplace_back();
+    disks_.emplace_back();
 }
 
 auto World::run(Progress& progress) -> Run {
@@ -90,6 +95,7 @@ auto World::run(Progress& progress) -> Run {
     run.honest_nodes = honest_nodes_;
     run.honest_tasks = honest_tasks_;
     run.money = std::move(money_);
+    run.results.fairness = fairness_of(run);
     return run;
 }
 
@@ -202,6 +208,7 @@ void World::join_honest(std::uint32_t node, std::uint32_t verdicts) {
     spec.stake = allot::Amount{plan.stake_milli};
     spec.operator_id = allot::OperatorId{plan.operator_id};
     for (const auto software : plan.software) { spec.models.emplace_back(scenario_.software[software]); }
+    disks_[node] = {spec.models.begin(), spec.models.end()};
     const auto rank = plan.kind == Kind::fast ? 10U : plan.kind == Kind::slow ? 2U : 5U;
     join(node, spec, verdicts, rank);
 }
@@ -273,6 +280,7 @@ void World::happen() {
     if (what.kind == Happening::Kind::downloaded) {
         if (ledger_.node(what.node).present) {
             ++ledger_.results().models_downloaded;
+            disks_[what.node].insert(what.model);
             apply(
                 allot::command::ReportModel{scenario_.nodes[what.node].id, allot::command::Report::add, {what.model}});
         }
@@ -338,6 +346,8 @@ void World::carry_out(const act::Join& act) {
         add_operator(act.node.operator_id ? act.node.operator_id->text() : scenario_.nodes.back().id, true);
         found = node_index_.emplace(act.node.id, static_cast<std::uint32_t>(scenario_.nodes.size() - 1)).first;
     }
+    const auto& models = attacker_->means().cards.at(act.card).models;  // not those that the node claims
+    disks_[found->second] = {models.begin(), models.end()};
     attacker_->placed(act.node.id, act.card);
     join(found->second, act.node, act.verdicts, 5);
 }

@@ -74,9 +74,10 @@ void World::start(const allot::Lease& lease) {
     const auto number = [&](Purpose purpose) { return hash(options_.seed, purpose, task, attempt); };
     const auto exact = wanted.want != 0;  // its run time is known, and it fails on no node
     const auto noise_milli = exact ? 1'000 : 900 + static_cast<std::int64_t>(number(Purpose::run_noise) % 201);
-    const auto run_ms = wanted.run_ms * noise_milli / plan.speed_milli;
+    const auto load_ms = cold_ms(task, node);
+    const auto run_ms = wanted.run_ms * noise_milli / plan.speed_milli + load_ms;
     if (attacker_ != nullptr && attacker_->is_own_node(node)) {
-        attacker_->leased(lease, node, task, run_ms);
+        attacker_->leased(lease, node, task, run_ms, load_ms);
         return;
     }
     const auto flaky = plan.kind == Kind::flaky;
@@ -90,6 +91,13 @@ void World::start(const allot::Lease& lease) {
         return;  // it vanishes before the end
     }
     plan_happening({ends_ms, 0, fails ? Happening::Kind::fails : Happening::Kind::completes, node, lease.token, {}});
+}
+
+auto World::cold_ms(std::uint32_t task, std::uint32_t node) const -> std::int64_t {
+    if (cold_ms_ == 0) { return 0; }
+    const auto models = models_of(scenario_, scenario_.tasks[task]);
+    const auto is_there = [&](const std::string& model) { return disks_[node].contains(model); };
+    return std::all_of(models.begin(), models.end(), is_there) ? 0 : cold_ms_;
 }
 
 void World::end_lease(const allot::Lease& lease, allot::event::LeaseEnd how) {

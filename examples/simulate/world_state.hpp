@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <queue>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -58,6 +59,8 @@ private:
     [[nodiscard]] auto moment() -> allot::Moment;
     auto give(const Verb& verb, const allot::Moment& at) -> allot::Events;
     void join_all();
+    /// The time to load the models of a task that are not on a node's disk. What is loaded for one task is not kept.
+    [[nodiscard]] auto cold_ms(std::uint32_t task, std::uint32_t node) const -> std::int64_t;
     void join_honest(std::uint32_t node, std::uint32_t verdicts);
     void join(std::uint32_t node, const allot::NodeSpec& spec, std::uint32_t verdicts, std::uint32_t points);
     void note_models(const Verb& verb);
@@ -106,7 +109,9 @@ private:
     Money money_{};
     std::map<allot::NodeId, std::uint32_t> node_index_{};
     std::map<std::string, std::uint32_t, std::less<>> operator_index_{};
-    std::vector<std::optional<allot::Lease>> leases_;  ///< By node: its last lease.
+    std::vector<std::optional<allot::Lease>> leases_;        ///< By node: its last lease.
+    std::vector<std::set<std::string, std::less<>>> disks_;  ///< By node: the models that are really there.
+    std::int64_t cold_ms_ = 0;                               ///< Time to load a model that is not there.
     std::priority_queue<Happening, std::vector<Happening>, std::greater<>> happenings_{};
     std::vector<std::uint32_t> group_open_;  ///< By group: members that have not ended.
     std::vector<std::array<std::uint32_t, rule::group_size>> group_tasks_;

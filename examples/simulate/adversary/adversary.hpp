@@ -83,6 +83,7 @@ struct Means {
     std::uint32_t verdicts = 12;   ///< Good verdicts that each card's node brings along, as honest nodes do.
     std::vector<Order> orders{};   ///< By arrival. An honest owner submits them as they are.
     std::int64_t tick_ms = 0;      ///< Time between two calls of `tick`; 0: none.
+    std::int64_t cold_ms = 0;      ///< Time to load a missing model, on any node; 0: that of the world.
     std::string target{};          ///< A card whose honest nodes the attack aims at; their revenue is measured.
 };
 
@@ -96,6 +97,7 @@ struct Scene {
     std::vector<Card> rarest_first{};     ///< Each kind of card once, fewest nodes first; `speed_milli` is 1,000.
     std::vector<std::uint32_t> counts{};  ///< Nodes of each of those.
     std::vector<std::vector<std::string>> disks{};  ///< Models on the disks of some honest nodes.
+    std::vector<std::string> models{};              ///< All models of the network, by name.
     std::int64_t run_ms = 0;                        ///< Mean run time of a task.
     std::int64_t fee_per_second = 0;                ///< Median of the tasks.
 };
@@ -109,9 +111,10 @@ struct Scene {
 /// A node of the attacker that holds a lease.
 struct Work {
     allot::Lease lease;
-    std::uint32_t node = 0;   ///< Index among the attacker's nodes, in order of their first `join`.
-    std::uint32_t card = 0;   ///< Index in `Means::cards`.
-    std::int64_t run_ms = 0;  ///< The time that its card needs alone.
+    std::uint32_t node = 0;    ///< Index among the attacker's nodes, in order of their first `join`.
+    std::uint32_t card = 0;    ///< Index in `Means::cards`.
+    std::int64_t run_ms = 0;   ///< The time that its card needs alone, with the load of a missing model.
+    std::int64_t cold_ms = 0;  ///< The time of that load; 0: all models are on the card's disk.
     std::int64_t fee = 0;
     std::int64_t declared_ms = 0;  ///< As the owner declared it.
     bool own_task = false;         ///< The owner is the attacker, too.

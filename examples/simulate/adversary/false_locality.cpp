@@ -1,7 +1,6 @@
 // Nodes that say they have models which they must load first.
 
 #include <algorithm>
-#include <set>
 
 #include <fmt/format.h>
 
@@ -12,57 +11,15 @@ namespace simulate { namespace {
 
 constexpr auto new_model = "new-model";
 
-/// A node needs more time for a task whose models are not on its disk. It keeps them from then on.
-class ColdStarts : public Adversary {
+/// It claims more than it has, and fetches what it is asked to, as everybody does. No node keeps what it loads for one
+/// task, so what is only claimed is loaded each time.
+class FalseLocality : public Adversary {
 public:
     using Adversary::Adversary;
 
-    auto lease(Hand& hand, const Work& work) -> Deed override {
-        return Deed::complete(work.run_ms + cold_ms(hand, work, true));
-    }
-    /// What it fetches is there when a task needs it.
-    auto fetches(Hand& hand, std::uint32_t node, std::string_view model) -> bool override {
-        disk(hand, node).emplace(model);
-        return true;
-    }
-
-protected:
-    /// The time that missing models take.
-    auto cold_ms(Hand& hand, const Work& work, bool keeps) -> std::int64_t {
-        auto& has = disk(hand, work.card);
-        auto takes_ms = std::int64_t{0};
-        for (const auto& model : hand.facts(work.lease.task).models) {
-            if (has.contains(model)) { continue; }
-            takes_ms = knobs().whole("cold_ms");
-            if (keeps) { has.insert(model); }
-        }
-        return takes_ms;
-    }
-
-private:
-    /// Each card has one node, so their indices are equal.
-    auto disk(const Hand& hand, std::uint32_t card) -> std::set<std::string>& {
-        if (disks_.empty()) {
-            for (const auto& one : hand.means().cards) { disks_.emplace_back(one.models.begin(), one.models.end()); }
-        }
-        return disks_.at(card);
-    }
-
-    std::vector<std::set<std::string>> disks_{};
-};
-
-/// It claims more than it has. A claim would be found out if it kept what it loads for each task, for its disk is
-/// small; so it loads each time.
-class FalseLocality : public ColdStarts {
-public:
-    using ColdStarts::ColdStarts;
-
     void join(Hand& hand) override {
         auto claims = std::vector<std::string>{};
-        if (knobs().is("all")) {
-            claims.assign(base_names.begin(), base_names.end());
-            claims.insert(claims.end(), adapter_names.begin(), adapter_names.end());
-        }
+        if (knobs().is("all")) { claims = hand.scene().models; }
         if (knobs()["wanted"] > 0) { claims.emplace_back(new_model); }
         for (std::uint32_t i = 0; i < hand.means().cards.size(); ++i) {
             auto spec = honest_spec(hand, i, fmt::format("own-{}", i));
@@ -74,9 +31,8 @@ public:
     }
 
     auto lease(Hand& hand, const Work& work) -> Deed override {
-        const auto more_ms = cold_ms(hand, work, false);
-        if (more_ms > 0) { hand.note("task for a model that is not there"); }
-        return Deed::complete(work.run_ms + more_ms);
+        if (work.cold_ms > 0) { hand.note("task for a model that is not there"); }
+        return Adversary::lease(hand, work);
     }
 
     /// The orders of the means are those for the new model.
@@ -104,31 +60,29 @@ void add_orders(Means& means, const Scene& scene, double wanted) {
     }
 }
 
-const auto registered =
-    Registration{
-        make_recipe<FalseLocality, ColdStarts>({
-            .name = "false_locality",
-            .attack = "nodes claim models that they do not have, and load them for each task anew",
-            .twin = "the same cards claim what they have, and fetch what they are asked to",
-            .profits = "its operator gains if a draw prefers the nodes that say they have the model",
-            .answer = "`Hardened`: a draw among fewer than three holders of a model is opened to all nodes",
-            .knobs = {{"cards", 10, 1, 200, "cards of the attacker"},
-                      {"all", 1, 0, 1, "they claim all models of the network"},
-                      {"wanted", 0, 0, 0.5,
-                       "part of all tasks that want a new model, which they claim and nobody has; 0: none"},
-                      {"cold_ms", 45'000, 0, 3'600'000, "time to load a missing model"}},
-            .cases = {{"2a", "10 cards claim all models", {}},
-                      {"2a1", "the same, and a load takes 20 minutes, as a mean task does", {{"cold_ms", 1'200'000}}},
-                      {"2b",
-                       "1 card claims a new model that 3 % of the tasks want",
-                       {{"cards", 1}, {"all", 0}, {"wanted", 0.03}}},
-                      {"2b3", "3 cards claim it", {{"cards", 3}, {"all", 0}, {"wanted", 0.03}}}},
-            .means =
-                [](const Scene& scene, const Knobs& knobs) {
-                    auto means = median_cards(scene, knobs.whole("cards"));
-                    if (knobs["wanted"] > 0) { add_orders(means, scene, knobs["wanted"]); }
-                    return means;
-                },
-        })};
+const auto registered = Registration{make_recipe<FalseLocality>({
+    .name = "false_locality",
+    .attack = "nodes claim models that they do not have, and load them for each task anew",
+    .twin = "the same cards claim what they have, and fetch what they are asked to",
+    .profits = "its operator gains if a draw prefers the nodes that say they have the model",
+    .answer = "`Hardened`: a draw among fewer than three holders of a model is opened to all nodes",
+    .knobs = {{"cards", 10, 1, 200, "cards of the attacker"},
+              {"all", 1, 0, 1, "they claim all models of the network"},
+              {"wanted", 0, 0, 0.5,
+               "part of all tasks that want a new model, which they claim and nobody has; 0: none"},
+              {"cold_ms", 45'000, 0, 3'600'000, "time to load a missing model, on any node"}},
+    .cases =
+        {{"2a", "10 cards claim all models", {}},
+         {"2a1", "the same, and a load takes 20 minutes, as a mean task does", {{"cold_ms", 1'200'000}}},
+         {"2b", "1 card claims a new model that 3 % of the tasks want", {{"cards", 1}, {"all", 0}, {"wanted", 0.03}}},
+         {"2b3", "3 cards claim it", {{"cards", 3}, {"all", 0}, {"wanted", 0.03}}}},
+    .means =
+        [](const Scene& scene, const Knobs& knobs) {
+            auto means = median_cards(scene, knobs.whole("cards"));
+            means.cold_ms = knobs.whole("cold_ms");
+            if (knobs["wanted"] > 0) { add_orders(means, scene, knobs["wanted"]); }
+            return means;
+        },
+})};
 
 }}  // namespace simulate
