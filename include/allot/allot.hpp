@@ -46,6 +46,7 @@
 #include <allot/preset/crynux_single.hpp>
 #include <allot/qos/contract_qos.hpp>
 #include <allot/qos/monthly_qos.hpp>
+#include <allot/qos/resting.hpp>
 #include <allot/qos/rolling_qos.hpp>
 #include <allot/queue/flat_queue.hpp>
 #include <allot/queue/linear_queue.hpp>

@@ -5,6 +5,7 @@
 #include <allot/dispatcher/dispatcher.hpp>
 #include <allot/eligibility/all_of.hpp>
 #include <allot/eligibility/probation.hpp>
+#include <allot/qos/resting.hpp>
 #include <allot/weight/linear_weight.hpp>
 
 namespace allot { inline namespace v0 { namespace preset {
@@ -28,6 +29,8 @@ namespace allot { inline namespace v0 { namespace preset {
 /// | new identities                    | score a half                  | score an eighth until 8 verdicts were good   |
 /// | a bad node leaves and joins again | is lifted to a score of 0.3   | scores an eighth, on probation again         |
 /// | a new node fails all its tasks    | gets all the next ones        | gets five, then none for 43 minutes          |
+/// | a node declines all but dear tasks | loses nothing                | rests as long as the task would have taken   |
+/// | a node resumes for a dear task    | gets it at once               | rests for a minute first                     |
 ///
 /// Its limits:
 /// - Caps are by node and by the declared operator. An operator that splits a larger stake under false names regains
@@ -59,9 +62,9 @@ public:
             weight_,
             GpuGroupPool{},
             ValueQueue{},
-            RollingQos{{.proven_from = 8,
-                        .score_unproven = Score::from_ratio(1, 8),
-                        .penalty_failure = Score::from_ratio(7, 10)}},
+            Resting{RollingQos{{.proven_from = 8,
+                                .score_unproven = Score::from_ratio(1, 8),
+                                .penalty_failure = Score::from_ratio(7, 10)}}},
             FeePerSecond{},
             ThresholdPlacement{},
             FixedTerms{{.after_timeout = Next::retry_elsewhere,
