@@ -6,6 +6,7 @@
 #include <allot/eligibility/all_of.hpp>
 #include <allot/eligibility/probation.hpp>
 #include <allot/qos/resting.hpp>
+#include <allot/valuation/fee_per_reserved_second.hpp>
 #include <allot/weight/linear_weight.hpp>
 
 namespace allot { inline namespace v0 { namespace preset {
@@ -22,6 +23,7 @@ namespace allot { inline namespace v0 { namespace preset {
 /// | one node outweighs all others     | gets nearly every task        | gets a third at most, if three can be drawn  |
 /// | tasks that no node can run        | evict those that can run      | are refused                                  |
 /// | one owner floods                  | takes the whole queue         | has 64 unfinished tasks at most              |
+/// | an owner declares a millisecond   | goes before all others        | gains nothing; the lease's length counts     |
 /// | a token more                      | evicts the worst that waits   | does not; an eighth more does                |
 /// | a stream of tasks of high value   | starves the others            | waiting doubles a value every two hours      |
 /// | a node fails a task               | the task ends                 | it restarts elsewhere, until three failed it |
@@ -65,7 +67,7 @@ public:
             Resting{RollingQos{{.proven_from = 8,
                                 .score_unproven = Score::from_ratio(1, 8),
                                 .penalty_failure = Score::from_ratio(7, 10)}}},
-            FeePerSecond{},
+            FeePerReservedSecond{},
             ThresholdPlacement{},
             FixedTerms{{.after_timeout = Next::retry_elsewhere,
                         .after_failure = Next::retry_elsewhere,
