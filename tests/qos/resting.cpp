@@ -36,7 +36,7 @@ auto minute(allot::TaskId id) -> TaskSpec {
 
 }  // namespace
 
-TEST_CASE("a rest is part of the declined lease, or a fixed time after a return", "[A17]") {
+TEST_CASE("a rest is part of the declined lease, or a fixed time after a return") {
     const auto rest = Rest{};
     CHECK(rest.length(2min) == 1min);
     CHECK(rest.length(std::nullopt) == 1min);
@@ -50,7 +50,7 @@ TEST_CASE("a rest is part of the declined lease, or a fixed time after a return"
     CHECK_FALSE(allot::RestParameters{.after_return = Duration{(std::int64_t{1} << 40) + 1}}.valid());
 }
 
-TEST_CASE("a rest raises no score, ends no exclusion, and none ends it early", "[A17]") {
+TEST_CASE("a rest raises no score, ends no exclusion, and none ends it early") {
     const auto qos = Resting<>{};
     auto data = Resting<>::node_data{};
     qos.joined(data, TimePoint{});
@@ -79,7 +79,7 @@ TEST_CASE("a rest raises no score, ends no exclusion, and none ends it early", "
     CHECK_FALSE(Resting{RollingQos{}, Rest{{.after_return = 0s}}}.rest(data, std::nullopt, *excluded_until + 1min));
 }
 
-TEST_CASE("a node that declines is no candidate for as long as the task would have taken", "[A17]") {
+TEST_CASE("a node that declines is no candidate for as long as the task would have taken") {
     auto d = network();
     const auto events = d.decline(leased(d.submit(minute(1), at(0s))), at(10s));
     const auto* rests = events.get<event::NodeExcluded>();
@@ -101,14 +101,14 @@ TEST_CASE("a node that declines is no candidate for as long as the task would ha
     CHECK(started(back) == std::vector<std::string>{"2"});
 }
 
-TEST_CASE("a declared millisecond makes no rest short", "[A17]") {
+TEST_CASE("a declared millisecond makes no rest short") {
     auto d = network();
     const auto task = with(plain_task(1), [](auto& t) { t.duration_estimate = 1ms; });
     const auto events = d.decline(leased(d.submit(task, at(0s))), at(0s));
     CHECK(events.get<event::NodeExcluded>()->until == TimePoint{30s});  // half of the shortest lease
 }
 
-TEST_CASE("whatever brings a node back to the candidates is a rest", "[A18]") {
+TEST_CASE("whatever brings a node back to the candidates is a rest") {
     const auto waits = [](auto& d, const auto& comes_back) {
         ok(d.pause(1, dark(0s)));
         ok(d.submit(minute("dear"), dark(1s)));
@@ -149,7 +149,7 @@ TEST_CASE("whatever brings a node back to the candidates is a rest", "[A18]") {
     CHECK(d.task(3)->state == allot::TaskState::running);
 }
 
-TEST_CASE("a tracker without rests lets a node choose", "[A17]") {
+TEST_CASE("a tracker without rests lets a node choose") {
     auto d = allot::Dispatcher{RollingQos{}};
     join_plain(d, 1);
     CHECK(d.decline(leased(d.submit(minute(1), at(0s))), at(0s)).get<event::NodeExcluded>() == nullptr);
@@ -157,7 +157,7 @@ TEST_CASE("a tracker without rests lets a node choose", "[A17]") {
     CHECK(d.task(2)->state == allot::TaskState::running);
 }
 
-TEST_CASE("data that no rest can have written are refused", "[A17]") {
+TEST_CASE("data that no rest can have written are refused") {
     auto data = Resting<>::node_data{};
     CHECK(data.valid());
     data.rests_until = TimePoint{-1ms};
@@ -170,7 +170,7 @@ TEST_CASE("data that no rest can have written are refused", "[A17]") {
     CHECK_FALSE(data.valid());
 }
 
-TEST_CASE("a snapshot keeps rests, and every changed bit of one is refused", "[A17]") {
+TEST_CASE("a snapshot keeps rests, and every changed bit of one is refused") {
     auto d = network();
     ok(d.decline(leased(d.submit(minute(1), at(0s))), at(10s)));
     const auto bytes = allot::snapshot(d, 1);

@@ -30,7 +30,7 @@ auto first(D d, const std::vector<TaskSpec>& tasks) -> std::vector<std::string> 
 
 }  // namespace
 
-TEST_CASE("the value is the fee over the length of the lease, once for each node", "[A14]") {
+TEST_CASE("the value is the fee over the length of the lease, once for each node") {
     auto task = allot::Task{};
     task.fee = 120;
     auto requirement = allot::Requirement{};
@@ -39,13 +39,13 @@ TEST_CASE("the value is the fee over the length of the lease, once for each node
     CHECK(allot::FeePerReservedSecond{}.value(task, requirement, 60s) == allot::Value{40, 60'000});
 }
 
-TEST_CASE("a declared millisecond buys no place in the queue", "[A14]") {
+TEST_CASE("a declared millisecond buys no place in the queue") {
     const auto tasks = std::vector{declares("liar", 10, 1ms), declares("honest", 100, 25s)};
     CHECK(first(allot::Dispatcher{allot::FeePerSecond{}}, tasks) == std::vector<std::string>{"liar"});
     CHECK(first(allot::Dispatcher{allot::FeePerReservedSecond{}}, tasks) == std::vector<std::string>{"honest"});
 }
 
-TEST_CASE("what is declared too long is worth less, and what reserves more nodes is, too", "[A14]") {
+TEST_CASE("what is declared too long is worth less, and what reserves more nodes is, too") {
     const auto d = allot::Dispatcher{allot::FeePerReservedSecond{}};
     CHECK(first(d, {declares("long", 100, 2min), declares("short", 99, 1min)}) == std::vector<std::string>{"short"});
     CHECK(first(d, {declares("equal", 100, 1ms), declares("later", 100, 30s)}) == std::vector<std::string>{"equal"});
@@ -57,7 +57,7 @@ TEST_CASE("what is declared too long is worth less, and what reserves more nodes
     CHECK(started(pair.match(at(0s))) == std::vector<std::string>{"one"});
 }
 
-TEST_CASE("other terms change the value of later tasks", "[A14]") {
+TEST_CASE("other terms change the value of later tasks") {
     auto d = allot::Dispatcher{allot::FeePerReservedSecond{}};
     ok(d.submit(declares(1, 60, 1ms), dark(0s)));
     CHECK(d.task(1)->value == allot::Value{60, 60'000});

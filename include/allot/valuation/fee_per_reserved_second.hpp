@@ -14,9 +14,9 @@ namespace allot { inline namespace v0 {
 /// The unit is tokens per millisecond of a lease; a common factor changes no order.
 ///
 /// **Law.** The value does not rise when an owner declares less than the lease's least length. A declared time above it
-/// lowers the value as it lengthens the lease. So a false estimate buys no place in the queue: below the least length it
-/// changes nothing, and a lease that is too short ends before the task does. With `FeePerSecond`, in contrast, a task
-/// that declares a millisecond goes first.
+/// lowers the value as it lengthens the lease. So a false estimate buys no place in the queue: below the least length
+/// it changes nothing, and a lease that is too short ends before the task does. With `FeePerSecond`, in contrast, a
+/// task that declares a millisecond goes first.
 struct FeePerReservedSecond {
     using role = role::valuation;
     static constexpr std::string_view name = "FeePerReservedSecond";
