@@ -46,11 +46,13 @@
 #include <allot/preset/crynux_single.hpp>
 #include <allot/qos/contract_qos.hpp>
 #include <allot/qos/monthly_qos.hpp>
+#include <allot/qos/resting.hpp>
 #include <allot/qos/rolling_qos.hpp>
 #include <allot/queue/flat_queue.hpp>
 #include <allot/queue/linear_queue.hpp>
 #include <allot/queue/value_queue.hpp>
 #include <allot/terms/fixed_terms.hpp>
+#include <allot/valuation/fee_per_reserved_second.hpp>
 #include <allot/valuation/fee_per_second.hpp>
 #include <allot/valuation/fee_per_size.hpp>
 #include <allot/valuation/fee_per_weighted_second.hpp>

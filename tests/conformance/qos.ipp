@@ -24,6 +24,8 @@ template <class Tracker>
 auto floor_of(const Tracker& tracker) -> allot::Score {
     if constexpr (requires { tracker.parameters().rejoin_floor; }) {
         return tracker.parameters().rejoin_floor;
+    } else if constexpr (requires { tracker.service(); }) {
+        return floor_of(tracker.service());
     } else {
         return allot::Score::zero();
     }

@@ -46,7 +46,7 @@ TEST_CASE("an explanation of a task reads as a person would tell it") {
           "task 71f3 queued for 1m24s; group VRAM >= 24 GiB, GPU RTX 4090 or H100 80 GiB, platform Linux, version >= "
           "2.6.0 "
           "(2 waiting); value 100/7; position 3 of 41, room for 41; to outlive the next eviction: more than 5/1\n"
-          "1204 nodes: 412 busy | 11 excluded until its health recovers (first back in 6m10s) | 14 lacks the required "
+          "1204 nodes: 412 busy | 11 excluded for a while (first back in 6m10s) | 14 lacks the required "
           "models "
           "(3 downloading) | 0 eligible\n"
           "nearest: without its models -> 14 nodes; VRAM >= 16 GiB -> 1 node; any platform and without its models -> "

@@ -56,6 +56,19 @@ auto preset([[maybe_unused]] std::uint64_t probation_fee_max = dear) -> P {
     }
 }
 
+/// Its dispatcher. A node that comes back does not rest first: these claims are of what it takes when it may.
+template <class P>
+auto under(std::uint64_t probation_fee_max = dear) -> Under<P> {
+    auto d = Under<P>{preset<P>(probation_fee_max)};
+    if constexpr (std::is_same_v<P, allot::preset::Hardened>) {
+        d.configure_each([](auto& policy) {
+            allot::detail::each_configured_by<allot::RestParameters>(
+                policy, [](auto& rest) { rest.configure({.after_return = 0s}); });
+        });
+    }
+    return d;
+}
+
 /// A network in which much waits: half of the commands come without entropy, and now and then an hour passes.
 template <class P>
 class Busy {
@@ -104,7 +117,7 @@ private:
 
 public:
     support::Chaos<D> chaos;
-    D d{preset<P>(8'000)};
+    D d = under<P>(8'000);
 };
 
 template <class D>
@@ -361,7 +374,7 @@ void a_newcomer_stays_as_it_was_told() {
 
 template <class P>
 void a_question_that_cannot_be_asked_says_why() {
-    auto d = Under<P>{preset<P>()};
+    auto d = under<P>();
     const auto later = at(1h);
     join_plain(d, 3, later);
     CHECK(allot::explain(d, TaskId{1}).error() == Error::task_unknown);
@@ -428,7 +441,7 @@ void draws_fall_on_those_named() {
 template <class P>
 void draws_fall_as_often_as_said() {
     auto random = std::mt19937_64{support::seed()};
-    auto d = Under<P>{preset<P>()};
+    auto d = under<P>();
     auto rules = d.rules().parameters();
     rules.draw_among = 1;  // else the shares are those of the first of some lots
     ok(d.configure(rules, 2, dark(0s)));
@@ -622,7 +635,7 @@ void a_node_is_told_of_every_waiting_task() {
 
 template <class P>
 void a_node_that_takes_nothing_is_told_why() {
-    auto d = Under<P>{preset<P>()};
+    auto d = under<P>();
     const auto obstacle = [&] { return allot::explain(d, NodeId{1}).value().obstacle; };
     ok(d.join(plain_node(1), dark(1h)));
     CHECK(obstacle() == (d.rules()->class_nodes_min > 1 ? Reason::name_policy : Reason::none));
@@ -697,7 +710,7 @@ void each_task_starts_when_it_was_said_to() {
     const auto below = [&](std::uint64_t n) { return random() % n; };
     auto compared = 0;
     for (auto run = 0; run < 30; ++run) {
-        auto d = Under<P>{preset<P>()};
+        auto d = under<P>();
         auto terms = std::get<allot::FixedTerms>(preset<P>().policies()).parameters();
         terms.length_min = terms.length_max = 2h;
         ok(d.configure(terms, 2, dark(0s)));

@@ -118,6 +118,7 @@ TEST_CASE("an operator's many nodes weigh their sum, unless they share four caps
     {
         auto session = d.session();
         ok(d.update({.id = "honest0", .stake = 8'000, .operator_id = allot::OperatorId{"evil"}}, at(0s)));
+        ok(d.advance(at(1min)));             // it rests after the update
         CHECK(share(d, "evil") == 166'666);  // each 1,000 of 10,000 that are four caps, beside four nodes at the cap
         session.rollback();
     }
@@ -204,10 +205,11 @@ TEST_CASE("one owner fills the queue, unless he has a quota") {
         session.rollback();
     }
     CHECK(refusal(d.submit(one_more, dark(0s))) == Error::owner_quota_reached);
-    ok(d.resume(1, at(0s)));  // one of his tasks starts, and goes on to count
-    CHECK(refusal(d.submit(one_more, dark(0s))) == Error::owner_quota_reached);
-    ok(d.cancel(64, dark(0s)));
-    ok(d.submit(one_more, dark(0s)));
+    ok(d.resume(1, at(0s)));
+    CHECK(started(d.advance(at(1min))).size() == 1);  // one of his tasks starts, and goes on to count
+    CHECK(refusal(d.submit(one_more, dark(1min))) == Error::owner_quota_reached);
+    ok(d.cancel(64, dark(1min)));
+    ok(d.submit(one_more, dark(1min)));
 }
 
 TEST_CASE("one token more evicts, unless an eighth more must be bid") {
@@ -231,9 +233,10 @@ TEST_CASE("a stream of dear tasks starves a cheap one, unless its worth grows wi
     const auto attack = [](auto d, int dear) {
         d = with_a_paused_node(std::move(d));
         ok(d.submit(paying("cheap", 10), dark(0s)));
+        ok(d.resume(1, dark(3h)));                     // it has rested by then
         ok(d.submit(paying("dear", dear), dark(4h)));  // twice two hours later: four times as much is worth as much
         const auto first = allot::explain(d, "cheap")->position;
-        const auto which = started(d.resume(1, at(4h)));
+        const auto which = started(d.match(at(4h)));
         CHECK((first == 1) == (which == Names{"cheap"}));
         return which;
     };

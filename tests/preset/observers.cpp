@@ -28,7 +28,11 @@ namespace preset = allot::preset;
 /// What nodes and owners were told, and nothing else.
 class Mail {
 public:
-    void hear(const Events& events) {
+    /// @param forgives A node that leaves and joins again is excluded no longer.
+    explicit Mail(bool forgives) : forgives_{forgives} {}
+
+    void hear(const Events& events, allot::TimePoint now) {
+        now_ = now;
         for (const auto& event : events) {
             const auto to = allot::recipients(event);
             if (const auto* outage = std::get_if<event::Postponed>(&event)) {
@@ -44,6 +48,11 @@ public:
                 std::visit([&](const auto& e) { tell_owner(e); }, event);
             }
         }
+    }
+    /// The time until which a node was told that it is no candidate; the past for a node that may be one.
+    [[nodiscard]] auto excluded_until(const allot::NodeId& node) const -> allot::TimePoint {
+        const auto found = excluded_.find(node);
+        return found == excluded_.end() ? allot::TimePoint{} : found->second;
     }
     /// The tokens and deadlines of the leases that a node was told of.
     [[nodiscard]] auto held_by(const allot::NodeId& node) const -> std::map<std::uint64_t, allot::TimePoint> {
@@ -74,7 +83,14 @@ private:
 
     template <class E>
     void tell_node(const allot::NodeId& node, const E& e) {
-        if constexpr (std::is_same_v<E, event::TaskStarted>) {
+        if constexpr (std::is_same_v<E, event::NodeExcluded>) {
+            excluded_[node] = e.until;
+        } else if constexpr (std::is_same_v<E, event::NodeReadmitted>) {
+            excluded_.erase(node);
+        } else if constexpr (std::is_same_v<E, event::NodeJoined>) {
+            if (forgives_) { excluded_.erase(node); }
+        } else if constexpr (std::is_same_v<E, event::TaskStarted>) {
+            REQUIRE(excluded_until(node) <= now_);  // also where it left and joined in the meantime
             REQUIRE(held_[node].emplace(e.lease.token, Held{e.lease.deadline}).second);
         } else if constexpr (std::is_same_v<E, event::LeaseRenewed>) {
             held_[node].at(e.lease.token).deadline = e.lease.deadline;
@@ -98,6 +114,9 @@ private:
     }
 
     std::map<allot::NodeId, std::map<std::uint64_t, Held>> held_{};
+    std::map<allot::NodeId, allot::TimePoint> excluded_{};
+    bool forgives_;
+    allot::TimePoint now_{};
     std::map<allot::TaskId, std::pair<allot::Ending, allot::u128>> endings_{};
 };
 
@@ -118,7 +137,7 @@ public:
             case 3: hear(below(8) == 0 ? d_.slash(1 + below(12), now()) : d_.resume(1 + below(12), now())); break;
             case 4: hear(below(4) == 0 ? d_.cancel(1 + below(tasks_ + 1), now()) : d_.renew(lease, now())); break;
             case 5: hear(d_.fail(lease, static_cast<allot::FailCause>(below(4)), now())); break;
-            case 6: hear(below(2) == 0 ? d_.decline(lease, now()) : d_.commit(lease, now())); break;
+            case 6: below(2) == 0 ? decline(lease) : hear(d_.commit(lease, now())); break;
             case 7:
                 hear(below(4) == 0   ? d_.postpone(Duration{static_cast<std::int64_t>(1 + below(30'000'000))}, now())
                      : below(2) == 0 ? d_.advance(now())
@@ -140,12 +159,25 @@ public:
         compare();
     }
     [[nodiscard]] auto endings() const -> std::uint64_t { return endings_; }
+    [[nodiscard]] auto rests() const -> std::uint64_t { return rests_; }
 
 private:
     auto below(std::uint64_t n) -> std::uint64_t { return words_() % n; }
     auto now() -> Moment { return at(time_, words_()); }
+    /// Rule 7: where nodes rest, a node that declines is no candidate for half of its lease.
+    void decline(const Lease& lease) {
+        const auto events = d_.decline(lease, now());
+        hear(events);
+        if constexpr (requires { d_.qos().parts(); }) {
+            const auto* node = d_.node(lease.node);
+            if (!events.accepted() || node == nullptr || !node->node.present()) { return; }
+            const auto length = allot::FixedTermsParameters{}.length(plain_task(1).duration_estimate);
+            REQUIRE(mail_.excluded_until(lease.node) >= d_.now() + length / 2);
+            ++rests_;
+        }
+    }
     void hear(const Events& events) {
-        mail_.hear(events);
+        mail_.hear(events, d_.now());
         for (const auto& start : all<event::TaskStarted>(events)) { leases_.push_back(start.lease); }
         for (const auto& end : all<event::LeaseEnded>(events)) {
             std::erase_if(leases_, [&](const Lease& lease) { return lease.token == end.lease.token; });
@@ -175,8 +207,9 @@ private:
     Duration time_{0};
     std::uint64_t tasks_ = 0;
     std::uint64_t endings_ = 0;
+    std::uint64_t rests_ = 0;
     std::vector<Lease> leases_{};
-    Mail mail_{};
+    Mail mail_{std::is_same_v<Preset, preset::CrynuxRelay2026>};
 };
 
 }  // namespace
@@ -185,11 +218,14 @@ TEMPLATE_TEST_CASE("who sees only what is addressed to it knows its leases and h
                    preset::CrynuxSingle, preset::CrynuxTrio, preset::CrynuxRelay2026, preset::CrynuxContracts1,
                    preset::CrynuxContracts2, preset::Hardened) {
     const auto seed = support::seed();
+    auto rests = std::uint64_t{0};
     for (auto run = std::uint64_t{0}; run < 20; ++run) {
         auto network = Network<TestType>{seed + run};
         for (auto i = 0; i < 300; ++i) { network.act(); }
         CHECK(network.endings() > 20);
+        rests += network.rests();
     }
+    CHECK((rests > 0) == std::is_same_v<TestType, preset::Hardened>);
 }
 
 }  // namespace observers_test

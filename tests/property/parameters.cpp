@@ -21,6 +21,7 @@
 #include <allot/preset/hardened.hpp>
 #include <allot/qos/contract_qos.hpp>
 #include <allot/qos/monthly_qos.hpp>
+#include <allot/qos/resting.hpp>
 #include <allot/queue/flat_queue.hpp>
 #include <allot/valuation/fee_per_size.hpp>
 #include <allot/valuation/fee_per_weighted_second.hpp>
@@ -376,6 +377,14 @@ TEST_CASE("a policy keeps its law with any parameters that are accepted", "[A10]
     walk_by_law<allot::LinearWeight>([](const auto& p) { return laws::monotone(p, seed(), 300); });
     walk_by_law<allot::LinearQueue>([](const auto& p) { return laws::ordered(p, seed(), 100); });
     walk_by_law<allot::ValueQueue>([](const auto& p) { return laws::ordered(p, seed(), 100); });
+    walk_by_law<allot::Rest>([](const auto& p) -> laws::Finding {
+        for (const auto bits : {0, 1, 32, 40, 62}) {
+            const auto lease = allot::Duration{(std::int64_t{1} << bits) - 1};
+            if (p.length(lease) < allot::Duration{0}) { return "a rest is negative"; }
+            if (p.length(std::nullopt) < allot::Duration{0}) { return "a rest after a return is negative"; }
+        }
+        return {};
+    });
     walk_by_law<allot::Probation>([](const auto& p) { return laws::pure(p, seed(), 100); });
 }
 

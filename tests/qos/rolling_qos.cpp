@@ -288,7 +288,7 @@ TEST_CASE("the floor is that of the whole window, rounded up to a point, whateve
 }
 
 TEST_CASE("the trackers of the presets keep the laws of history; a return that clears health is the one exception") {
-    const auto hardened = std::get<RollingQos>(allot::preset::Hardened{1'000}.policies());
+    const auto hardened = std::get<allot::Resting<RollingQos>>(allot::preset::Hardened{1'000}.policies()).service();
     CHECK_FALSE(hardened.parameters().rejoin_clears_health);
     ALLOT_KEEPS(allot::laws::drawable(hardened, support::seed()));
     ALLOT_KEEPS(allot::laws::faithful(hardened, floor_of(hardened), support::seed()));

@@ -68,7 +68,8 @@ struct NodeDisplaced {
     NodeId node;
     Amount stake_returned{};
 };
-/// A node is kept out of candidate pools until its health recovers. Cause: QoS. For: the node.
+/// A node is kept out of candidate pools until its health recovers or its rest ends. Cause: QoS, decline, resume. For:
+/// the node.
 struct NodeExcluded {
     NodeId node;
     TimePoint until{};

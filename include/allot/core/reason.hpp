@@ -43,7 +43,7 @@ enum class Reason : std::uint8_t {
         case Reason::platform_refused: return "platform not accepted";
         case Reason::version_too_old: return "software version too old or of another major";
         case Reason::name_policy: return "GPU not admitted by the name policy";
-        case Reason::excluded: return "excluded until its health recovers";
+        case Reason::excluded: return "excluded for a while";
         case Reason::zero_weight: return "selection weight is zero";
         case Reason::avoided: return "the task avoids this node";
         case Reason::same_operator: return "another member of the validation group has this node or operator";

@@ -45,7 +45,7 @@ public:
     /// @complexity linear in the nodes.
     explicit QoSJournal(const Dispatcher& dispatcher, std::size_t changes_max = 16) : changes_max_{changes_max} {
         dispatcher.state().nodes().for_each(
-            [&](NodeHandle, const auto& record) { nodes_[record.node.id].data = record.qos; });
+            [&](NodeHandle, const auto& record) { nodes_[record.node.id].data = measured(record.qos); });
     }
 
     /// Takes the events of one `apply`, in order.
@@ -58,9 +58,9 @@ public:
         for (const auto& id : touched) {
             const auto* record = dispatcher.node(id);
             auto& node = nodes_[id];
-            if (record != nullptr && !(record->qos == node.data)) {
+            if (record != nullptr && !(measured(record->qos) == node.data)) {
                 ++missed_;
-                note(dispatcher, node, std::nullopt, record->qos);
+                note(dispatcher, node, std::nullopt, measured(record->qos));
             }
         }
     }
@@ -74,7 +74,24 @@ public:
     [[nodiscard]] auto missed() const noexcept -> std::uint64_t { return missed_; }
 
 private:
-    using Data = typename Dispatcher::NodeData;
+    /// The tracker that measures service. A rest around it is no verdict and changes no score, so it is left out.
+    static auto tracker(const Dispatcher& d) -> const auto& {
+        if constexpr (requires { d.qos().service(); }) {
+            return d.qos().service();
+        } else {
+            return d.qos();
+        }
+    }
+    /// The data of that tracker.
+    static auto measured(const typename Dispatcher::NodeData& data) -> const auto& {
+        if constexpr (requires { data.rests_until; }) {
+            return data.service;
+        } else {
+            return data;
+        }
+    }
+
+    using Data = std::remove_cvref_t<decltype(measured(std::declval<typename Dispatcher::NodeData>()))>;
     using Nodes = std::set<NodeId>;
 
     struct Entry {
@@ -99,7 +116,7 @@ private:
             node = Entry{};  // its history was forgotten, if there was any
         }
         auto data = node.data;
-        d.qos().joined(data, d.now());
+        tracker(d).joined(data, d.now());
         if (e.again) {
             note(d, node, std::nullopt, std::move(data));
         } else {
@@ -110,13 +127,14 @@ private:
         touched.insert(id);
         auto& node = nodes_[id];
         auto data = node.data;
-        (void)d.qos().record(data, outcome, d.now());
+        (void)tracker(d).record(data, outcome, d.now());
         note(d, node, outcome.kind, std::move(data));
     }
     void note(const Dispatcher& d, Entry& node, std::optional<OutcomeKind> cause, Data after) {
         const auto before = std::exchange(node.data, std::move(after));
         if (before == node.data) { return; }
-        node.changes.push_back({d.now(), cause, d.qos().score(before, d.now()), d.qos().score(node.data, d.now())});
+        node.changes.push_back(
+            {d.now(), cause, tracker(d).score(before, d.now()), tracker(d).score(node.data, d.now())});
         if (node.changes.size() > changes_max_) { node.changes.pop_front(); }
     }
 

@@ -110,10 +110,18 @@ template <task_valuation P>
     for (std::uint32_t i = 0; i < tries; ++i) {
         const auto task = sampler.task();
         const auto requirement = sampler.requirement();
-        const auto value = policy.value(task, requirement);
+        const auto reserved = Duration{1} + sampler.duration(32);
+        const auto value_now = [&] {
+            if constexpr (has_value_of_reserved<P>) {
+                return policy.value(task, requirement, reserved);
+            } else {
+                return policy.value(task, requirement);
+            }
+        };
+        const auto value = value_now();
         const auto of = sentence(" (fee ", task.fee.units, ", estimate ", task.duration_estimate, ", ",
                                  requirement.vram_min.count, " GiB)");
-        const auto again = policy.value(task, requirement);
+        const auto again = value_now();
         if (again.num() != value.num() || again.den() != value.den()) {
             return sentence("the value is not pure: first ", value, " and then ", again, of);
         }

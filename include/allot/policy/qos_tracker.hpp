@@ -60,6 +60,13 @@ concept has_proven = has_node_data<P> && requires(const P& p, const typename P::
     { p.proven(data) } -> std::same_as<bool>;
 };
 
+/// `p.rest(data, declined, time) -> bool`: lets a node rest that declined a lease of that length, or without a length
+/// comes back to the candidates; true if it rests now, until `back_at`. Optional.
+template <class P>
+concept has_rest = has_node_data<P> && requires(const P& p, typename P::node_data& data, TimePoint time) {
+    { p.rest(data, std::optional<Duration>{}, time) } -> std::same_as<bool>;
+};
+
 /// Measures the quality of service. The tracker itself holds parameters only; its measurements are stored in the node's
 /// record. `laws::bounded`, `laws::drawable` and `laws::faithful` check it.
 template <class P>

@@ -5,6 +5,8 @@
 #include <allot/dispatcher/dispatcher.hpp>
 #include <allot/eligibility/all_of.hpp>
 #include <allot/eligibility/probation.hpp>
+#include <allot/qos/resting.hpp>
+#include <allot/valuation/fee_per_reserved_second.hpp>
 #include <allot/weight/linear_weight.hpp>
 
 namespace allot { inline namespace v0 { namespace preset {
@@ -21,6 +23,7 @@ namespace allot { inline namespace v0 { namespace preset {
 /// | one node outweighs all others     | gets nearly every task        | gets a third at most, if three can be drawn  |
 /// | tasks that no node can run        | evict those that can run      | are refused                                  |
 /// | one owner floods                  | takes the whole queue         | has 64 unfinished tasks at most              |
+/// | an owner declares a millisecond   | goes before all others        | gains nothing; the lease's length counts     |
 /// | a token more                      | evicts the worst that waits   | does not; an eighth more does                |
 /// | a stream of tasks of high value   | starves the others            | waiting doubles a value every two hours      |
 /// | a node fails a task               | the task ends                 | it restarts elsewhere, until three failed it |
@@ -28,6 +31,8 @@ namespace allot { inline namespace v0 { namespace preset {
 /// | new identities                    | score a half                  | score an eighth until 8 verdicts were good   |
 /// | a bad node leaves and joins again | is lifted to a score of 0.3   | scores an eighth, on probation again         |
 /// | a new node fails all its tasks    | gets all the next ones        | gets five, then none for 43 minutes          |
+/// | a node declines all but dear tasks | loses nothing                | rests as long as the task would have taken   |
+/// | a node resumes for a dear task    | gets it at once               | rests for a minute first                     |
 ///
 /// Its limits:
 /// - Caps are by node and by the declared operator. An operator that splits a larger stake under false names regains
@@ -59,10 +64,10 @@ public:
             weight_,
             GpuGroupPool{},
             ValueQueue{},
-            RollingQos{{.proven_from = 8,
-                        .score_unproven = Score::from_ratio(1, 8),
-                        .penalty_failure = Score::from_ratio(7, 10)}},
-            FeePerSecond{},
+            Resting{RollingQos{{.proven_from = 8,
+                                .score_unproven = Score::from_ratio(1, 8),
+                                .penalty_failure = Score::from_ratio(7, 10)}}},
+            FeePerReservedSecond{},
             ThresholdPlacement{},
             FixedTerms{{.after_timeout = Next::retry_elsewhere,
                         .after_failure = Next::retry_elsewhere,

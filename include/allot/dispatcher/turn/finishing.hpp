@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -21,6 +22,7 @@ public:
     using Below::view, Below::freed, Below::tell, Below::traced, Below::put, Below::edit, Below::remove, Below::intern,
         Below::hold;
     using typename Below::Record;
+    using QoSTracker = typename View<Ps...>::QoSTracker;
 
     /// Cancels a task before it could run, and refunds its fee. Appends `TaskCancelled`.
     void withdraw(TaskHandle t) {
@@ -103,7 +105,22 @@ public:
         auto& node = record.node;
         const auto standing = view.qos.record(record.qos, outcome, view.records.counters().now);
         node.kicked_out = node.kicked_out || (standing == Standing::kicked_out && node.present());
-        if (standing == Standing::excluded && !node.excluded) {
+        follow(record, standing == Standing::excluded);
+    }
+
+    /// Lets a node rest, if the tracker knows rests. `declined` is the length of the lease that it declined; none if it
+    /// comes back to the candidates. Appends `NodeExcluded` if an exclusion of a present node begins.
+    void rest(Record& record, std::optional<Duration> declined) {
+        if constexpr (has_rest<QoSTracker>) {
+            if (view.qos.rest(record.qos, declined, view.records.counters().now)) { follow(record, true); }
+        }
+    }
+
+    /// Writes the tracker's word on an exclusion into a record. Appends `NodeExcluded` if one of a present node
+    /// begins.
+    void follow(Record& record, bool excludes) {
+        auto& node = record.node;
+        if (excludes && !node.excluded) {
             node.excluded = true;
             if (node.present()) {
                 tell(event::NodeExcluded{node.id, view.qos.back_at(record.qos).value_or(time_point_max)});
@@ -124,10 +141,18 @@ public:
     void release(LeaseHandle l, Outcome outcome) {
         const auto n = view.records.leases()[l].node;
         ALLOT_ASSERT(view.records.nodes()[n].node.lease == l, "a node and its lease name each other");
+        auto declined = std::optional<Duration>{};
+        if constexpr (has_rest<QoSTracker>) {
+            if (outcome.kind == OutcomeKind::declined) {
+                declined = view.terms.length(view.records.nodes()[n].node,
+                                             view.records.tasks()[view.records.leases()[l].task]);
+            }
+        }
         remove(l);
         edit(n, [&](Record& record) {
             record.node.lease = no_handle<LeaseHandle>;
             judge(record, outcome);
+            if (declined) { rest(record, declined); }
             if (!record.node.kicked_out && record.node.state != NodeState::pending_leave) {
                 record.node.state =
                     record.node.state == NodeState::pending_pause ? NodeState::paused : NodeState::available;

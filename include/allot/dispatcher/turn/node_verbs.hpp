@@ -23,7 +23,7 @@ public:
     using Below::Below;
     using Below::view, Below::freed, Below::tell, Below::put, Below::edit, Below::remove, Below::intern,
         Below::intern_model, Below::follow_stakes, Below::hold, Below::depart, Below::displace, Below::end,
-        Below::judge, Below::tell_end, Below::conclude, Below::start_over, Below::unchain;
+        Below::judge, Below::rest, Below::tell_end, Below::conclude, Below::start_over, Below::unchain;
     using typename Below::Record;
     using typename Below::WeightPolicy;
 
@@ -48,6 +48,7 @@ public:
         const auto back_at = node.excluded ? view.qos.back_at(record.qos).value_or(never) : now();
         node.excluded = back_at > now();
         node.due_at = node.excluded ? back_at : never;
+        if (known) { rest(record, {}); }
         put(n, std::move(record));
         make_room();
         report(n, command::Report::add,
@@ -72,6 +73,9 @@ public:
         const auto& was = view.records.fits().value(node.node_class);
         const auto is = Check<Ps...>::changed_class(was, change);
         const auto moves = !(was == is);
+        const auto pulls = moves || weightless || change.operator_id || change.labels;
+        tell(event::NodeUpdated{change.id});
+        if (pulls && node.state == NodeState::available) { rest(record, {}); }
         if (moves) {  // places among the holders belong to a class: give them up and take new ones
             auto held = view.records.holdings(n);
             auto without_places = held;
@@ -85,11 +89,10 @@ public:
         } else {
             put(n, std::move(record));
         }
-        tell(event::NodeUpdated{change.id});
         if (moves) {
             became_candidate(n);
             make_room();
-        } else if (weightless || change.operator_id || change.labels) {
+        } else if (pulls) {
             freed.push_back(n);
         }
     }
@@ -106,12 +109,17 @@ public:
         }
     }
 
-    /// Ends a pause, or withdraws a pending one. Appends `NodeResumed`.
+    /// Ends a pause, or withdraws a pending one. Appends `NodeResumed`, and `NodeExcluded` if the node has to rest.
     void operator()(const command::Resume& c) {
         const auto n = *found_.node;
         const auto leased = view.records.nodes()[n].node.leased();
         set_state(n, leased ? NodeState::busy : NodeState::available);
         tell(event::NodeResumed{c.node});
+        if constexpr (has_rest<typename Below::QoSTracker>) {
+            if (!leased) {
+                edit(n, [&](Record& record) { rest(record, {}); });
+            }
+        }
         became_candidate(n);
     }
 

@@ -65,7 +65,7 @@ public:
         const auto known = view.requirement_known(spec);
         task.requirement = known ? *known : intern(view.requirement_of(spec));
         if (!spec.models.empty()) { task.models = interned(spec.models); }
-        task.value = view.valuation.value(task, view.records.fits().value(task.requirement));
+        task.value = view.value_of(task, view.records.fits().value(task.requirement));
         if (spec.group) { task.group = entered(*spec.group); }
         if (found_.poorest) {
             displace(t, std::move(task), *found_.poorest);

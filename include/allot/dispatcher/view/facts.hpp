@@ -33,6 +33,7 @@ public:
     using WeightPolicy = typename Types::WeightPolicy;
     using QoSTracker = typename Types::QoSTracker;
     using Terms = typename Types::Terms;
+    using Valuation = typename Types::Valuation;
 
     /// All parts in their first state. Throws as `Parts` does.
     explicit Facts(const typename Types::Pack::All& all) : Below{all} {}
@@ -128,6 +129,15 @@ public:
         const auto doubling = rules->value_doubles_in;
         const auto value = doubling == Duration{0} ? task.value : aged(task.value, task.submitted_at, doubling);
         return {h, task.requirement, value, task.sequence};
+    }
+
+    /// The value of a new task. A lease is given to no node yet, so terms that look at the node see one without facts.
+    [[nodiscard]] auto value_of(const Task& task, const Requirement& requirement) const -> Value {
+        if constexpr (has_value_of_reserved<Valuation>) {
+            return valuation.value(task, requirement, std::max(Duration{1}, terms.length(Node{}, task)));
+        } else {
+            return valuation.value(task, requirement);
+        }
     }
 
     /// A new task's record, still without models, requirement, value and group.
@@ -308,7 +318,7 @@ public:
         for (const auto& name : names) {
             task.models.push_back(records.models().find(name).value_or(no_handle<ModelId>));
         }
-        task.value = valuation.value(task, requirement);
+        task.value = value_of(task, requirement);
         if (spec.group) { task.group = records.groups().find(*spec.group).value_or(no_handle<GroupHandle>); }
         task.state = TaskState::queued;
         task.due_at = records.counters().now + std::max(Duration{1}, terms.patience(task));

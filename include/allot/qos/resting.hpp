@@ -1,0 +1,166 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <tuple>
+#include <utility>
+
+#include <allot/core/fields.hpp>
+#include <allot/core/parameters.hpp>
+#include <allot/core/units.hpp>
+#include <allot/policy/qos_tracker.hpp>
+#include <allot/policy/role.hpp>
+#include <allot/qos/rolling_qos.hpp>
+
+namespace allot { inline namespace v0 {
+
+/// Parameters of `Rest`.
+struct RestParameters {
+    Ratio after_decline{1, 2};  ///< Rest after a declined task, in lengths of its lease. Half of a lease of two
+                                ///< estimates is the estimate. 0: none.
+    Duration after_return = std::chrono::seconds{60};  ///< Rest of a node that comes back to the candidates. 0: none.
+
+    /// The fault of the parameters as one sentence; null when they are valid together.
+    [[nodiscard]] constexpr auto fault() const noexcept -> const char* {
+        return detail::first_unmet({
+            {after_decline.den >= 1 && after_decline.den <= 1'000 && after_decline.num <= 1'000,
+             "allot: Rest: after_decline must be at most 1,000, over a denominator of 1 to 1,000"},
+            {after_return >= Duration{0} && after_return <= Duration{std::int64_t{1} << 40},
+             "allot: Rest: after_return must be 0 to 2^40 ms"},
+        });
+    }
+    /// True if `fault()` is null.
+    [[nodiscard]] constexpr auto valid() const noexcept -> bool { return fault() == nullptr; }
+    friend constexpr auto operator==(const RestParameters&, const RestParameters&) noexcept -> bool = default;
+};
+ALLOT_FIELDS(RestParameters, after_decline, after_return)
+
+/// How long a node rests. `Resting` applies it.
+class Rest {
+public:
+    using role = role::qos;
+    using Parameters = RestParameters;
+
+    constexpr Rest() noexcept = default;
+    /// Throws as `detail::sound` does if the parameters have a fault.
+    constexpr explicit Rest(const Parameters& parameters) : parameters_{detail::sound(parameters)} {}
+
+    /// The length of a rest in ms. `declined` is the length of the lease that the node declined; none if it came back.
+    /// @complexity O(1).
+    [[nodiscard]] constexpr auto length(std::optional<Duration> declined) const noexcept -> Duration {
+        constexpr auto longest = Duration{std::int64_t{1} << 40};  // so that the product fits
+        const auto part = parameters_.after_decline;
+        const auto lease = std::clamp(declined.value_or(Duration{0}), Duration{0}, longest);
+        return declined ? lease * std::int64_t{part.num} / std::int64_t{part.den} : parameters_.after_return;
+    }
+
+    /// The parameters in force.
+    [[nodiscard]] constexpr auto parameters() const noexcept -> const Parameters& { return parameters_; }
+    /// Replaces the parameters. Throws as `detail::sound` does if they have a fault.
+    constexpr void configure(const Parameters& parameters) { parameters_ = detail::sound(parameters); }
+
+private:
+    Parameters parameters_{};
+};
+
+/// The data of one node: those of the tracker that measures its service, and its rest.
+template <class Service>
+struct RestingData {
+    Service service{};
+    TimePoint rests_until{};  ///< The end of its rest; in the past if it does not rest.
+    bool barred = false;      ///< The tracker excluded it; true until the next outcome after that has ended.
+
+    /// True for data that `Resting` can have written; a snapshot with other data is refused.
+    [[nodiscard]] constexpr auto valid() const noexcept -> bool {
+        if constexpr (requires { service.valid(); }) {
+            if (!service.valid()) { return false; }
+        }
+        return TimePoint{} <= rests_until && rests_until <= time_point_max;
+    }
+    friend auto operator==(const RestingData&, const RestingData&) noexcept -> bool = default;
+};
+ALLOT_FIELDS_OF_TEMPLATE(RestingData, service, rests_until, barred)
+
+/// A QoS tracker, and rests: a node that declined a task, or comes back to the candidates, is no candidate for a while.
+///
+/// It measures service as `Tracker` does. A rest is no verdict: it changes no score and ends by itself. While it lasts
+/// the node is excluded, so that it is told when it begins and ends.
+///
+/// **Law.** A declined task keeps its node out of all draws and pulls for as long as its lease tells that it would have
+/// kept the node. So a node that chooses among its tasks earns no more a second than one that takes each. It cannot
+/// choose by other means: coming back by `resume`, by `update` or by `join` is a rest as well. A new name has no
+/// history and no rest; its price is that of its stake.
+///
+/// The length counts the lease and not the declared time alone, for an owner may declare a millisecond.
+template <qos_tracker Tracker = RollingQos>
+class Resting {
+public:
+    using role = role::qos;
+    using node_data = RestingData<typename Tracker::node_data>;
+    static constexpr std::string_view name = "Resting";
+
+    constexpr Resting() = default;
+    constexpr explicit Resting(Tracker tracker, Rest rest = {}) : parts_{std::move(tracker), std::move(rest)} {}
+
+    /// Records that a node joins. A rest goes on.
+    constexpr void joined(node_data& data, TimePoint time) const {
+        data.barred = barred_at(data, time);
+        service().joined(data.service, time);
+    }
+
+    /// Passes an outcome to the tracker.
+    [[nodiscard]] constexpr auto record(node_data& data, Outcome outcome, TimePoint time) const -> Standing {
+        // A refusal is no verdict; it leaves the data as they are (`laws::faithful`).
+        if (outcome.kind == OutcomeKind::declined) { return service().record(data.service, outcome, time); }
+        data.barred = barred_at(data, time);
+        const auto standing = service().record(data.service, outcome, time);
+        data.barred = data.barred || standing == Standing::excluded;
+        return standing;
+    }
+
+    /// Lets a node rest from now on. `declined` is the length of the lease that it declined, in ms; none if it comes
+    /// back to the candidates. A longer rest that has begun goes on. True if it rests now.
+    /// @complexity O(1).
+    [[nodiscard]] constexpr auto rest(node_data& data, std::optional<Duration> declined, TimePoint time) const -> bool {
+        data.barred = barred_at(data, time);
+        const auto until = std::min(time + std::get<Rest>(parts_).length(declined), time_point_max);
+        data.rests_until = std::max(data.rests_until, until);
+        return data.rests_until > time;
+    }
+
+    [[nodiscard]] constexpr auto score(const node_data& data, TimePoint time) const -> Score {
+        return service().score(data.service, time);
+    }
+    [[nodiscard]] constexpr auto score_max(const node_data& data) const -> Score {
+        return service().score_max(data.service);
+    }
+    [[nodiscard]] constexpr auto proven(const node_data& data) const -> bool requires has_proven<Tracker> {
+        return service().proven(data.service);
+    }
+    /// The end of the exclusion or of the rest, the later one.
+    [[nodiscard]] constexpr auto back_at(const node_data& data) const -> std::optional<TimePoint> {
+        if (!data.barred) { return data.rests_until; }
+        const auto served = service().back_at(data.service);
+        return served ? std::optional{std::max(*served, data.rests_until)} : std::nullopt;
+    }
+    [[nodiscard]] constexpr auto points_max() const -> std::uint32_t { return service().points_max(); }
+
+    /// The tracker that measures the service.
+    [[nodiscard]] constexpr auto service() const noexcept -> const Tracker& { return std::get<Tracker>(parts_); }
+
+    /// The tracker and the rest. A dispatcher configures, compares and records each by itself.
+    [[nodiscard]] constexpr auto parts() const noexcept -> const std::tuple<Tracker, Rest>& { return parts_; }
+    [[nodiscard]] constexpr auto parts() noexcept -> std::tuple<Tracker, Rest>& { return parts_; }
+
+private:
+    /// True if the tracker's own exclusion goes on.
+    [[nodiscard]] constexpr auto barred_at(const node_data& data, TimePoint time) const -> bool {
+        return data.barred && service().back_at(data.service).value_or(never) > time;
+    }
+
+    std::tuple<Tracker, Rest> parts_{};
+};
+
+}}  // namespace allot::v0

@@ -1,0 +1,192 @@
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include <allot/journal/snapshot.hpp>
+#include <allot/qos/resting.hpp>
+
+#define ALLOT_MODEL allot::Resting<>
+#include "conformance/qos.ipp"
+#include "support/chaos.hpp"
+
+// A node that chooses among its tasks rests, so that a choice does not pay.
+
+namespace resting_test {
+namespace {
+
+using namespace support;
+using allot::OutcomeKind;
+using allot::Rest;
+using allot::Resting;
+using allot::RollingQos;
+using allot::TimePoint;
+
+/// A dispatcher of the default policies, but with rests: a minute after a decline of a task of a minute, half a minute
+/// after a return.
+auto network() {
+    auto d = allot::Dispatcher{Resting{RollingQos{}, Rest{{.after_return = 30s}}}};
+    join_plain(d, 1);
+    return d;
+}
+auto minute(allot::TaskId id) -> TaskSpec {
+    return with(plain_task(id), [](auto& t) { t.duration_estimate = 1min; });
+}
+
+}  // namespace
+
+TEST_CASE("a rest is part of the declined lease, or a fixed time after a return") {
+    const auto rest = Rest{};
+    CHECK(rest.length(2min) == 1min);
+    CHECK(rest.length(std::nullopt) == 1min);
+    CHECK(Rest{{.after_decline = {3, 2}}}.length(2min) == 3min);
+    CHECK(Rest{{.after_decline = 0, .after_return = 0s}}.length(2min) == 0s);
+    CHECK(Rest{{.after_decline = {1'000, 1}}}.length(Duration{std::int64_t{1} << 62}).count() > 0);
+    CHECK_FALSE(allot::RestParameters{.after_decline = {1, 0}}.valid());
+    CHECK_FALSE(allot::RestParameters{.after_decline = {1'001, 1}}.valid());
+    CHECK_FALSE(allot::RestParameters{.after_decline = {1, 1'001}}.valid());
+    CHECK_FALSE(allot::RestParameters{.after_return = -1ms}.valid());
+    CHECK_FALSE(allot::RestParameters{.after_return = Duration{(std::int64_t{1} << 40) + 1}}.valid());
+}
+
+TEST_CASE("a rest raises no score, ends no exclusion, and none ends it early") {
+    const auto qos = Resting<>{};
+    auto data = Resting<>::node_data{};
+    qos.joined(data, TimePoint{});
+    const auto before = qos.score(data, TimePoint{1h});
+    CHECK(qos.rest(data, 2min, TimePoint{1h}));
+    CHECK(qos.back_at(data) == TimePoint{1h + 1min});
+    CHECK(qos.score(data, TimePoint{1h}) == before);
+    CHECK(qos.rest(data, 1min, TimePoint{1h}));  // the longer one goes on
+    CHECK(qos.back_at(data) == TimePoint{1h + 1min});
+    qos.joined(data, TimePoint{1h + 1s});
+    CHECK(qos.back_at(data) == TimePoint{1h + 1min});
+
+    // Two timeouts exclude it for longer than it rests; a poor health that excludes nobody makes no rest longer.
+    (void)qos.record(data, {OutcomeKind::timeout}, TimePoint{1h});
+    (void)qos.record(data, {OutcomeKind::timeout}, TimePoint{1h});
+    CHECK(qos.back_at(data) == TimePoint{1h + 1min});
+    CHECK(qos.record(data, {OutcomeKind::timeout}, TimePoint{1h}) == allot::Standing::excluded);
+    const auto excluded_until = qos.back_at(data);
+    REQUIRE(excluded_until);
+    CHECK(*excluded_until == qos.service().back_at(data.service));
+    CHECK(*excluded_until > TimePoint{1h + 10min});
+    CHECK(qos.rest(data, std::nullopt, TimePoint{1h}));
+    CHECK(qos.back_at(data) == excluded_until);
+    CHECK(qos.rest(data, std::nullopt, *excluded_until));  // the exclusion is over, this is a rest
+    CHECK(qos.back_at(data) == *excluded_until + 1min);
+    CHECK_FALSE(Resting{RollingQos{}, Rest{{.after_return = 0s}}}.rest(data, std::nullopt, *excluded_until + 1min));
+}
+
+TEST_CASE("a node that declines is no candidate for as long as the task would have taken") {
+    auto d = network();
+    const auto events = d.decline(leased(d.submit(minute(1), at(0s))), at(10s));
+    const auto* rests = events.get<event::NodeExcluded>();
+    REQUIRE(rests != nullptr);
+    CHECK(rests->until == TimePoint{70s});
+    ok(d.submit(minute(2), at(11s)));
+
+    // Neither a return nor another verdict shortens it.
+    auto away = d;
+    ok(away.leave(1, at(20s)));
+    CHECK(started(away.join(plain_node(1), at(21s))).empty());
+    ok(away.observe(1, OutcomeKind::success, at(22s)));
+    CHECK(started(away.advance(at(70s - 1ms))).empty());
+    CHECK(away.advance(at(70s)).get<event::NodeReadmitted>() != nullptr);
+
+    CHECK(started(d.advance(at(70s - 1ms))).empty());
+    const auto back = d.advance(at(70s));
+    CHECK(back.get<event::NodeReadmitted>() != nullptr);
+    CHECK(started(back) == std::vector<std::string>{"2"});
+}
+
+TEST_CASE("a declared millisecond makes no rest short") {
+    auto d = network();
+    const auto task = with(plain_task(1), [](auto& t) { t.duration_estimate = 1ms; });
+    const auto events = d.decline(leased(d.submit(task, at(0s))), at(0s));
+    CHECK(events.get<event::NodeExcluded>()->until == TimePoint{30s});  // half of the shortest lease
+}
+
+TEST_CASE("whatever brings a node back to the candidates is a rest") {
+    const auto waits = [](auto& d, const auto& comes_back) {
+        ok(d.pause(1, dark(0s)));
+        ok(d.submit(minute("dear"), dark(1s)));
+        return comes_back(d);
+    };
+    auto d = network();
+    CHECK(started(waits(d, [](auto& n) { return n.resume(1, at(2s)); })).empty());
+    CHECK(started(d.advance(at(32s - 1ms))).empty());
+    CHECK(started(d.advance(at(32s))) == std::vector<std::string>{"dear"});
+
+    auto again = network();
+    ok(again.leave(1, dark(0s)));
+    ok(again.submit(minute("dear"), dark(0s)));
+    CHECK(started(again.join(plain_node(1), at(1s))).empty());
+    CHECK(started(again.advance(at(31s))) == std::vector<std::string>{"dear"});
+
+    auto shrunk = network();  // it says that it is too small, until a dear task waits
+    ok(shrunk.update({.id = 1, .vram = allot::Gibibytes{1}}, dark(0s)));
+    ok(shrunk.submit(minute("dear"), dark(40s)));
+    CHECK(started(shrunk.update({.id = 1, .vram = allot::Gibibytes{24}}, at(41s))).empty());
+    CHECK(started(shrunk.advance(at(71s))) == std::vector<std::string>{"dear"});
+
+    auto poor = network();
+    ok(poor.update({.id = 1, .stake = 0}, dark(0s)));
+    ok(poor.submit(minute("dear"), dark(40s)));
+    CHECK(started(poor.update({.id = 1, .stake = 100}, at(41s))).empty());
+    CHECK(started(poor.advance(at(71s))) == std::vector<std::string>{"dear"});
+
+    // A wish that is taken back while the node works is no return, and a new node has nothing to rest from.
+    auto busy = network();
+    const auto lease = leased(busy.submit(minute(1), at(0s)));
+    ok(busy.pause(1, at(0s)));
+    ok(busy.resume(1, at(0s)));
+    ok(busy.submit(minute(2), at(0s)));
+    CHECK(started(busy.complete(lease, at(1s))) == std::vector<std::string>{"2"});
+    CHECK(started(d.join(plain_node(7), at(33s))).empty());
+    ok(d.submit(minute(3), at(33s)));
+    CHECK(d.task(3)->state == allot::TaskState::running);
+}
+
+TEST_CASE("a tracker without rests lets a node choose") {
+    auto d = allot::Dispatcher{RollingQos{}};
+    join_plain(d, 1);
+    CHECK(d.decline(leased(d.submit(minute(1), at(0s))), at(0s)).get<event::NodeExcluded>() == nullptr);
+    ok(d.submit(minute(2), at(0s)));
+    CHECK(d.task(2)->state == allot::TaskState::running);
+}
+
+TEST_CASE("data that no rest can have written are refused") {
+    auto data = Resting<>::node_data{};
+    CHECK(data.valid());
+    data.rests_until = TimePoint{-1ms};
+    CHECK_FALSE(data.valid());
+    data.rests_until = allot::time_point_max + 1ms;
+    CHECK_FALSE(data.valid());
+    data.rests_until = allot::time_point_max;
+    CHECK(data.valid());
+    data.service.next = 50;
+    CHECK_FALSE(data.valid());
+}
+
+TEST_CASE("a snapshot keeps rests, and every changed bit of one is refused") {
+    auto d = network();
+    ok(d.decline(leased(d.submit(minute(1), at(0s))), at(10s)));
+    const auto bytes = allot::snapshot(d, 1);
+    const auto read = [](const auto& from) {
+        return allot::load_snapshot(from, allot::Dispatcher{Resting{RollingQos{}, Rest{{.after_return = 30s}}}});
+    };
+    const auto loaded = read(bytes);
+    REQUIRE(loaded);
+    CHECK(loaded->dispatcher == d);
+    CHECK(loaded->dispatcher.qos().back_at(loaded->dispatcher.node(1)->qos) == TimePoint{70s});
+    for (std::size_t i = 0; i < bytes.size(); ++i) {
+        auto changed = bytes;
+        changed[i] ^= static_cast<std::uint8_t>(1U << (i % 8));
+        REQUIRE_FALSE(read(changed));
+    }
+    CHECK_FALSE(allot::load_snapshot(bytes, allot::Dispatcher{Resting{}}));  // other parameters
+}
+
+}  // namespace resting_test
