@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -61,15 +62,20 @@ public:
 class CopiedResult : public Lying {
 public:
     auto hears(Liar& me, const Network::Letter& letter) -> bool override {
+        // Each once: two that copy each other's copies would flood the network without an end.
+        const auto is_new = [&](const Hash256& digest) { return seen_.insert(digest).second; };
         if (const auto* promise = std::get_if<words::ResultCommitted>(&letter.message)) {
-            digest_ = promise->commitment.digest;
-            if (const auto work = me.processor().work()) {
+            const auto work = me.processor().work();
+            if (work && is_new(promise->commitment.digest)) {
                 me.tell_queue(work->key.macro,
-                              words::ResultCommitted{work->job, {*digest_, work->key, me.name(), work->token, {}}});
+                              words::ResultCommitted{
+                                  work->job, {promise->commitment.digest, work->key, me.name(), work->token, {}}});
                 me.fired(Lie::copied_result);
             }
         }
-        if (const auto* found = std::get_if<words::ResultFound>(&letter.message)) { copy(me, found->record); }
+        if (const auto* found = std::get_if<words::ResultFound>(&letter.message)) {
+            if (is_new(found->record.digest)) { copy(me, found->record); }
+        }
         return true;
     }
     void find(Liar& me, allot::MicroKey key, std::vector<Hash256>& hashes) override {
@@ -97,7 +103,7 @@ private:
             me.fired(Lie::copied_result);
         }
     }
-    std::optional<Hash256> digest_{};
+    std::set<Hash256> seen_;
     allot::MicroKey key_{};
     std::vector<Hash256> hashes_;
 };
