@@ -56,6 +56,7 @@ const auto registered = Registration{make_recipe<BlackHole>({
               {"5c", "nodes with 12 good verdicts", {{"verdicts", 12}}},
               {"5d", "nodes with 12 good verdicts and a stake of 1", {{"verdicts", 12}, {"stake_each", 1'000}}}},
     .means = &means,
+    .aim = "harm_share",
 })};
 
 }}  // namespace simulate

@@ -106,6 +106,7 @@ const auto registered = Registration{make_recipe<Flood, Silent>({
             means.tick_ms = 10'000;
             return means;
         },
+    .aim = "harm",
 })};
 
 }}  // namespace simulate

@@ -112,6 +112,7 @@ const auto registered = Registration{make_recipe<Framing>({
             means.tick_ms = 60'000;
             return means;
         },
+    .aim = "harm",
 })};
 
 }}  // namespace simulate

@@ -54,6 +54,7 @@ const auto registered = Registration{make_recipe<Holder>({
         [](const Scene& scene, const Knobs& knobs) {
             return median_cards(scene, static_cast<std::int64_t>(knobs["share"] * scene.honest_nodes) + 1);
         },
+    .aim = "harm_share",
 })};
 
 }}  // namespace simulate

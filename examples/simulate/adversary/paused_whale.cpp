@@ -52,6 +52,7 @@ const auto registered = Registration{make_recipe<PausedWhale, Stalling>({
             means.stake_milli += knobs.whole("whale") * scene.stake_milli;
             return means;
         },
+    .aim = "harm",
 })};
 
 }}  // namespace simulate

@@ -45,8 +45,11 @@ const auto registered = Registration{make_recipe<Adversary, Silent>({
               {"price", 2, 0.01, 1'000, "fee a second, in medians of the network's tasks"},
               {"declared_ms", 30'000, 1, 3'600'000, "declared run time"},
               {"aimed", 0, 0, 1, "at the rarest card of at least ten nodes"}},
-    .cases = {{"15", "at random", {}}, {"16", "at one class of cards", {{"aimed", 1}, {"per_10_s", 6}}}},
+    .cases = {{"15", "at random", {}},
+              {"16", "at one class of cards", {{"aimed", 1}, {"per_10_s", 6}}},
+              {"16b", "the same at 100 times the median price", {{"aimed", 1}, {"per_10_s", 6}, {"price", 100}}}},
     .means = &means,
+    .aim = "harm",
 })};
 
 }}  // namespace simulate

@@ -63,6 +63,7 @@ const auto registered = Registration{make_recipe<PrivateModel>({
               {"every_ms", 60'000, 100, 3'600'000, "time between two tasks"}},
     .cases = {{"2c", "3 nodes of a stake of 1", {}}, {"2c1", "1 node of a stake of 1", {{"cards", 1}}}},
     .means = &means,
+    .aim = "own_node",
 })};
 
 }}  // namespace simulate

@@ -67,6 +67,7 @@ const auto registered = Registration{make_recipe<Staller>({
               {"7b", "they leave, and join again under the same id", {{"leaves", 1}}},
               {"7c", "they leave, and join again under a new id", {{"leaves", 1}, {"new_names", 1}}}},
     .means = [](const Scene& scene, const Knobs& knobs) { return median_cards(scene, knobs.whole("cards")); },
+    .aim = "harm_share",
 })};
 
 }}  // namespace simulate

@@ -49,6 +49,7 @@ const auto registered = Registration{make_recipe<UnderDeclare>({
               {"14d", "twice", {{"times", 2}}},
               {"14e", "ten times", {{"times", 10}}}},
     .means = &means,
+    .aim = "price_gain",
     .measures_price = true,
 })};
 
