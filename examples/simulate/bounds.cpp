@@ -62,4 +62,21 @@ auto read_bounds(const std::string& path) -> std::vector<Bound> {
     return all;
 }
 
+auto with_bounds(const std::string& path, const std::vector<Bound>& bounds, const std::vector<double>& most)
+    -> std::string {
+    auto stream = std::ifstream{path};
+    auto all = std::string{};
+    auto text = std::string{};
+    auto next = std::size_t{0};
+    for (auto line = std::size_t{1}; std::getline(stream, text); ++line) {
+        if (next < bounds.size() && bounds[next].line == line) {
+            const auto from = text.find("<= ") + 3;
+            const auto until = std::min(text.find_first_of(" \t#", from), text.size());
+            text.replace(from, until - from, fmt::format("{:.4g}", most[next++]));
+        }
+        all += text + "\n";
+    }
+    return all;
+}
+
 }  // namespace simulate
