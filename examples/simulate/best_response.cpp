@@ -68,7 +68,6 @@ public:
 
 private:
     auto ask(const Knobs& knobs) -> std::optional<double> {
-        if (search_.allowed && !search_.allowed(knobs)) { return std::nullopt; }
         auto key = std::vector<double>{};
         for (const auto& knob : knobs.all()) { key.push_back(knob.value); }
         auto known = answers_.find(key);
@@ -112,8 +111,9 @@ auto best_response(const Recipe& recipe, const Case& chosen, const Search& searc
     const auto start = knobs_of(recipe, chosen);
     auto free = std::vector<Knob>{};
     for (const auto& knob : start.all()) {
-        const auto names = [&](const auto& stated) { return stated.first == knob.name; };
-        if (std::none_of(chosen.knobs.begin(), chosen.knobs.end(), names)) { free.push_back(knob); }
+        const auto names = [&](const auto& one) { return one.first == knob.name; };
+        const auto stated = std::any_of(chosen.knobs.begin(), chosen.knobs.end(), names);
+        if (!knob.fixed && !stated) { free.push_back(knob); }
     }
     auto climber = Climber{search, start};
     for (auto round = 0; round < rounds_max; ++round) {

@@ -18,8 +18,6 @@ inline constexpr auto search_seeds = std::uint64_t{20};
 struct Search {
     /// The attacker's aim with these knobs, the larger the better. Not finite: of no use.
     std::function<double(const Knobs&)> aim{};
-    /// False for knobs that give the attacker other means than the case; they are not played. Optional.
-    std::function<bool(const Knobs&)> allowed{};
     /// Is told before each question. Optional.
     std::function<void(const Knobs&)> told{};
 };
@@ -33,10 +31,10 @@ struct Response {
 
 /// The knobs with which the attacker reaches most. It is found by steps along one knob at a time over a grid of five
 /// values from its `min` to its `max`, until a round over all knobs gains nothing; then by three rounds of finer steps
-/// around the best. Equal questions get equal answers; each is asked once. A knob that the case states names the row
-/// and stays. A knob from 0 to 1 whose default is one of these is yes or no, and has these values alone. The grid is
-/// even in logarithms where the range covers more than a factor of 100, or begins at 0 and ends beyond 100; then it has
-/// the 0, too.
+/// around the best. Each question is asked once. A knob that the case states names the row and stays, and so does one
+/// that is fixed. A knob from 0 to 1 whose default is one of these is yes or no, and has these values alone. The grid
+/// is even in logarithms where the range covers more than a factor of 100, or begins at 0 and ends beyond 100; then it
+/// has the 0, too.
 /// @complexity at most (rounds + 3) * 5 questions a knob; there are four rounds at most.
 [[nodiscard]] auto best_response(const Recipe& recipe, const Case& chosen, const Search& search) -> Response;
 

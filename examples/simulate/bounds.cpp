@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <fstream>
 #include <sstream>
 
@@ -72,7 +73,9 @@ auto with_bounds(const std::string& path, const std::vector<Bound>& bounds, cons
         if (next < bounds.size() && bounds[next].line == line) {
             const auto from = text.find("<= ") + 3;
             const auto until = std::min(text.find_first_of(" \t#", from), text.size());
-            text.replace(from, until - from, fmt::format("{:.4g}", most[next++]));
+            const auto up = most[next] + std::abs(most[next]) * 5e-4;  // so that four digits are not below it
+            text.replace(from, until - from, fmt::format("{:.4g}", up));
+            ++next;
         }
         all += text + "\n";
     }

@@ -1,7 +1,8 @@
 #pragma once
 
 // Shares of draws that are enumerated and not simulated: a small network that a case states, in which all nodes are
-// free, and no card is rare. The weights are those of the preset's own dispatcher, and all sums and products are exact rationals.
+// free, and no card is rare. The weights are those of the preset's own dispatcher, and all sums and products are exact
+// rationals.
 //
 //     draw_share    the attacker's share of the draws
 //     weight_share  its share of the weight when it is honest: with the same stake and cards, it declares one operator,

@@ -155,13 +155,9 @@ auto Laboratory::pair_of(const Options& options, const Chosen& chosen, const Kno
     return pair;
 }
 
-/// The knobs that the search finds on its seeds. It may not change the attacker's cards, stake and history.
+/// The knobs that the search finds on its seeds.
 auto Laboratory::respond(const Contender& contender, const Chosen& chosen, std::uint32_t load_percent,
                          const std::function<void(const Knobs&)>& told) -> Response {
-    const auto& recipe = *chosen.recipe;
-    const auto first = options_for(contender, load_percent, 1);
-    const auto scene = make_scene(make_scenario(trace_, first), first);
-    const auto given = recipe.means(scene, knobs_of(recipe, *chosen.row));
     auto search = Search{};
     search.aim = [&](const Knobs& knobs) {
         auto pairs = std::vector<Pair>{};
@@ -169,16 +165,11 @@ auto Laboratory::respond(const Contender& contender, const Chosen& chosen, std::
             pairs.push_back(pair_of(options_for(contender, load_percent, seed), chosen, knobs));
         }
         const auto measures = measure(pairs);
-        const auto aim = measures.find(recipe.aim);
+        const auto aim = measures.find(chosen.recipe->aim);
         return aim == measures.end() ? 0 : aim->second.value;
     };
-    search.allowed = [&](const Knobs& knobs) {
-        const auto means = recipe.means(scene, knobs);
-        return means.cards.size() == given.cards.size() && means.stake_milli == given.stake_milli &&
-               means.verdicts == given.verdicts;
-    };
     search.told = told;
-    return best_response(recipe, *chosen.row, search);
+    return best_response(*chosen.recipe, *chosen.row, search);
 }
 
 auto Laboratory::judge(const Contender& contender, const Chosen& chosen, std::uint32_t load_percent,

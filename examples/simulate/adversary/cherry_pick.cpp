@@ -22,7 +22,7 @@ const auto registered = Registration{make_recipe<CherryPick>({
     .name = "cherry_pick",
     .attack = "nodes decline every task below a price",
     .twin = "the same cards take what they get",
-    .knobs = {{"cards", 10, 1, 200, "cards of the attacker"},
+    .knobs = {{"cards", 10, 1, 200, "cards of the attacker", true},
               {"least", 1.5, 0, 100, "lowest price that is taken, in medians of the network's tasks"}},
     .cases = {{"17", "all below 1.5 times the median price", {}}},
     .means =

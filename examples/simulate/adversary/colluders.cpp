@@ -76,7 +76,7 @@ const auto registered = Registration{make_recipe<Colluders>({
     .name = "colluders",
     .attack = "a part of the nodes returns the same garbage to every validation group after a second",
     .twin = "the same cards do the work",
-    .knobs = {{"share", 0.1, 0.001, 0.9, "cards of the attacker, in parts of all cards"},
+    .knobs = {{"share", 0.1, 0.001, 0.9, "cards of the attacker, in parts of all cards", true},
               {"after_ms", 1'000, 0, 600'000, "time until it returns garbage"}},
     .cases = {{"9", "10 % of the cards", {}},
               {"9a", "5 %", {{"share", 0.05}}},

@@ -102,7 +102,7 @@ const auto registered = Registration{make_recipe<Framing>({
     .attack = "a creator's groups have two tasks that only its own nodes can run, and one for an honest node",
     .twin = "the creator keeps its money, and its nodes tell their true card and do the work",
     .knobs = {{"same_work", 0, 0, 1, "the three tasks are the same work, and own nodes answer falsely"},
-              {"cards", 10, 2, 200, "cards of the attacker"},
+              {"cards", 10, 2, 200, "cards of the attacker", true},
               {"groups", 100, 1, 10'000, "groups that it tries"}},
     .cases = {{"10", "the three tasks are different work", {}},
               {"10b", "they are the same work, and two own nodes lie", {{"same_work", 1}}}},

@@ -47,7 +47,7 @@ const auto registered = Registration{make_recipe<Holder>({
     .name = "holder",
     .attack = "5 % of the nodes renew their leases for half an hour, and then decline",
     .twin = "the same cards do the work",
-    .knobs = {{"share", 0.05, 0.001, 0.5, "cards of the attacker, in parts of the honest nodes"},
+    .knobs = {{"share", 0.05, 0.001, 0.5, "cards of the attacker, in parts of the honest nodes", true},
               {"hold_ms", 1'800'000, 0, 28'800'000, "time for which it holds a task"}},
     .cases = {{"6", "half an hour", {}}},
     .means =

@@ -51,7 +51,7 @@ const auto registered = Registration{make_recipe<MovingStake>({
     .name = "moving_stake",
     .attack = "each two seconds all stake is moved to those own nodes that are free",
     .twin = "the same stake stays in equal parts on the same cards",
-    .knobs = {{"cards", 10, 1, 200, "cards of the attacker"},
+    .knobs = {{"cards", 10, 1, 200, "cards of the attacker", true},
               {"every_ms", 2'000, 100, 3'600'000, "time between two moves"}},
     .cases = {{"19", "every 2 seconds", {}}},
     .means =

@@ -42,8 +42,8 @@ const auto registered = Registration{make_recipe<PausedWhale, Stalling>({
     .name = "paused_whale",
     .attack = "a paused node of a huge stake, so that the stakes of all others hardly count, for nodes that stall",
     .twin = "the same nodes stall as often, and the huge stake stays at home",
-    .knobs = {{"cards", 10, 1, 200, "cards of the attacker"},
-              {"whale", 135'000, 1, 1e6, "stake of the paused node, in medians of the network"},
+    .knobs = {{"cards", 10, 1, 200, "cards of the attacker", true},
+              {"whale", 135'000, 1, 1e6, "stake of the paused node, in medians of the network", true},
               {"stalls", 0.25, 0, 1, "part of its tasks on which a node stalls"}},
     .cases = {{"4", "a thousand times the largest stake", {}}},
     .means =

@@ -40,7 +40,7 @@ const auto registered = Registration{make_recipe<Adversary, Silent>({
     .name = "poison_class",
     .attack = "owners submit tasks that never end on any node, at random or to one class of cards",
     .twin = "the owners submit nothing and keep their money",
-    .knobs = {{"per_10_s", 10, 0.1, 1'000, "tasks in ten seconds, for a network of 1,000 nodes"},
+    .knobs = {{"per_10_s", 10, 0.1, 1'000, "tasks in ten seconds, for a network of 1,000 nodes", true},
               {"owners", 40, 1, 1'000, "names of owners"},
               {"price", 2, 0.01, 1'000, "fee a second, in medians of the network's tasks"},
               {"declared_ms", 30'000, 1, 3'600'000, "declared run time"},

@@ -60,7 +60,7 @@ const auto registered = Registration{make_recipe<Staller>({
     .name = "staller",
     .attack = "20 nodes stall on every task",
     .twin = "the same cards do the work",
-    .knobs = {{"cards", 20, 1, 200, "cards of the attacker"},
+    .knobs = {{"cards", 20, 1, 200, "cards of the attacker", true},
               {"leaves", 0, 0, 1, "an excluded node leaves and joins again"},
               {"new_names", 0, 0, 1, "under a new id"}},
     .cases = {{"7", "they stay when they are excluded", {}},

@@ -68,7 +68,7 @@ const auto registered = Registration{make_recipe<Wash>({
     .name = "wash",
     .attack = "fresh nodes on an invented card get full points for own tasks, and then tell their true card",
     .twin = "the same cards work from the start, with an ordinary history",
-    .knobs = {{"cards", 30, 1, 200, "cards of the attacker"},
+    .knobs = {{"cards", 30, 1, 200, "cards of the attacker", true},
               {"verdicts", 50, 1, 1'000, "verdicts that a node gives itself"}},
     .cases = {{"11", "50 verdicts for each node", {}}},
     .means = &means,

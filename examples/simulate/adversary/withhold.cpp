@@ -49,7 +49,7 @@ const auto registered = Registration{make_recipe<Withhold>({
     .name = "withhold",
     .attack = "20 nodes commit to results and keep them, or copy them from other members of the group",
     .twin = "the same cards do the work",
-    .knobs = {{"cards", 20, 1, 200, "cards of the attacker"},
+    .knobs = {{"cards", 20, 1, 200, "cards of the attacker", true},
               {"commits_at", 1, 0, 2, "time of the commitment, in run times of the task"},
               {"groups_only", 0, 0, 1, "for tasks of validation groups alone"},
               {"copies", 0, 0, 1, "it copies the result of another member"}},
