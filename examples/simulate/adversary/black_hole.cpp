@@ -1,9 +1,10 @@
 // Nodes that are always free, because they fail all that they get.
 //
 // A fresh node under `hardened` gets five tasks, and then none for 43 minutes, however long a task is. So its share of
-// all starts (row 5a: 7 %) grows with the run time: it is 0.3 % where a task takes one minute and not twenty, and the
-// ten nodes are one in a hundred and not one in thirty. Known nodes (5c) get more starts under `hardened` than under
-// `crynux_single` (36 % and 16 %), because a failed task starts again, up to three times; with
+// all starts grows with the run time. Row 5a: 7 % here, where a task takes twenty minutes and the attacker has one node
+// in thirty; 1.3 % if exclusions last twenty times as long, too (`qos.recovery_tau=36000000`). In a network of tasks of
+// one minute, with one node in a hundred, 0.3 % were measured. Known nodes (5c) get more starts under `hardened` than
+// under `crynux_single` (36 % and 16 %), because a failed task starts again, up to three times; with
 // `terms.after_failure="end"` they get 20 %. Fewer tasks fail for it, and the harm is half as large.
 
 #include <set>

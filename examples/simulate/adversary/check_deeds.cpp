@@ -63,7 +63,7 @@ const auto deeds = std::vector<Deed>{
     {"13b", "task held back"},
     {"18", "resumed for a task", 120},
     {"19", "stake moved"},
-    {"20", "withheld"},
+    {"20", "committed"},
     {"20b", "withheld"},
     {"20c", "result copied"},
 };
