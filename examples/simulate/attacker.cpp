@@ -12,6 +12,12 @@ constexpr auto disks_told = std::size_t{100};
 
 }  // namespace
 
+auto id_of(std::uint32_t task, std::uint64_t salt) -> allot::TaskId {
+    auto bytes = allot::TaskId{task}.bytes();
+    for (std::size_t i = 8; i-- > 0; salt >>= 8U) { bytes[i] = static_cast<std::uint8_t>(salt & 0xFFU); }
+    return allot::TaskId{bytes};
+}
+
 auto index_of(const allot::TaskId& id) -> std::uint32_t {
     auto number = std::uint32_t{0};
     for (auto i = id.bytes().size() - 4; i < id.bytes().size(); ++i) { number = (number << 8U) | id.bytes()[i]; }
@@ -74,7 +80,8 @@ auto make_scene(const Scenario& scenario, const Options& options) -> Scene {
     return scene;
 }
 
-void Attacker::enter(const Scenario& scenario, std::int64_t* now_ms) {
+void Attacker::enter(const Scenario& scenario, std::int64_t* now_ms, Foresight foresight) {
+    foresight_ = std::move(foresight);
     scenario_ = &scenario;
     now_ms_ = now_ms;
     honest_nodes_ = static_cast<std::uint32_t>(scenario.nodes.size());
@@ -149,6 +156,13 @@ auto Attacker::facts(const allot::TaskId& task) const -> TaskFacts {
             .own = is_own_task(index)};
 }
 
+auto Attacker::foresee(const std::vector<std::uint32_t>& tasks) const -> std::vector<allot::Lease> {
+    return foresight_.of_tasks(tasks);
+}
+auto Attacker::foresee(const Order& order) const -> std::vector<allot::Lease> {
+    return foresight_.of_order(order, id_of(tasks_, order.salt));
+}
+
 void Attacker::join(allot::NodeSpec node, std::uint32_t card, std::uint32_t verdicts) {
     acts_.emplace_back(act::Join{std::move(node), card, verdicts});
 }
@@ -165,8 +179,9 @@ void Attacker::act(const allot::Lease& lease, Deed deed) { acts_.emplace_back(ac
 void Attacker::renew(const allot::Lease& lease) { acts_.emplace_back(act::Give{allot::command::Renew{lease}}); }
 
 auto Attacker::submit(Order order) -> allot::TaskId {
-    acts_.emplace_back(act::Submit{tasks_, std::move(order)});
-    return tasks_++;
+    const auto id = id_of(tasks_, order.salt);
+    acts_.emplace_back(act::Submit{tasks_++, std::move(order)});
+    return id;
 }
 void Attacker::cancel(const allot::TaskId& task) { acts_.emplace_back(act::Give{allot::command::Cancel{task}}); }
 void Attacker::rate(const allot::NodeId& node, std::uint32_t points) {

@@ -46,6 +46,12 @@ struct Wake {
 
 using Act = std::variant<act::Join, act::Give, act::Do, act::Submit, act::Wake>;
 
+/// What the world tells of the next commands to those who know their entropy: the leases that would start.
+struct Foresight {
+    std::function<std::vector<allot::Lease>(const std::vector<std::uint32_t>&)> of_tasks{};
+    std::function<std::vector<allot::Lease>(const Order&, const allot::TaskId&)> of_order{};
+};
+
 /// One adversary in one run: it tells the adversary what happens, and keeps its orders until the world carries them
 /// out.
 class Attacker final : public Hand {
@@ -56,7 +62,7 @@ public:
     // ---- for the world ----------------------------------------------------------------------------------------------
 
     /// The world's scenario grows by the attacker's nodes and tasks; the honest ones come first.
-    void enter(const Scenario& scenario, std::int64_t* now_ms);
+    void enter(const Scenario& scenario, std::int64_t* now_ms, Foresight foresight);
     [[nodiscard]] auto adversary() -> Adversary& { return *adversary_; }
     /// What the adversary has noted, and how often.
     [[nodiscard]] auto notes() const -> const std::map<std::string, std::uint64_t, std::less<>>& { return notes_; }
@@ -83,6 +89,8 @@ public:
     [[nodiscard]] auto random(std::uint64_t subject) const -> std::uint64_t override;
     [[nodiscard]] auto own(const allot::NodeId& node) const -> std::optional<std::uint32_t> override;
     [[nodiscard]] auto facts(const allot::TaskId& task) const -> TaskFacts override;
+    [[nodiscard]] auto foresee(const std::vector<std::uint32_t>& tasks) const -> std::vector<allot::Lease> override;
+    [[nodiscard]] auto foresee(const Order& order) const -> std::vector<allot::Lease> override;
     void join(allot::NodeSpec node, std::uint32_t card, std::uint32_t verdicts) override;
     void update(allot::NodeUpdate change) override;
     void pause(const allot::NodeId& node) override;
@@ -105,6 +113,7 @@ private:
     Scene scene_;
     const Scenario* scenario_ = nullptr;
     const std::int64_t* now_ms_ = nullptr;
+    Foresight foresight_{};
     std::uint32_t honest_nodes_ = 0;
     std::uint32_t honest_tasks_ = 0;
     std::uint32_t tasks_ = 0;  ///< With those that are ordered, but not submitted yet.
@@ -119,7 +128,9 @@ private:
 /// The network as an attacker sees it when it chooses its means.
 [[nodiscard]] auto make_scene(const Scenario& scenario, const Options& options) -> Scene;
 
-/// The integer that is the id of a task: its index in the scenario.
+/// The id of a task: its index in the scenario, and a salt before it.
+[[nodiscard]] auto id_of(std::uint32_t task, std::uint64_t salt) -> allot::TaskId;
+/// The index of a task in the scenario.
 [[nodiscard]] auto index_of(const allot::TaskId& id) -> std::uint32_t;
 
 /// Accepted cards and models of a task, by name.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <fstream>
 #include <sstream>
 
@@ -59,6 +60,25 @@ auto read_bounds(const std::string& path) -> std::vector<Bound> {
         all.push_back(std::move(bound));
     }
     if (all.empty()) { throw InputError{path, 1, 1, "there is no bound in it"}; }
+    return all;
+}
+
+auto with_bounds(const std::string& path, const std::vector<Bound>& bounds, const std::vector<double>& most)
+    -> std::string {
+    auto stream = std::ifstream{path};
+    auto all = std::string{};
+    auto text = std::string{};
+    auto next = std::size_t{0};
+    for (auto line = std::size_t{1}; std::getline(stream, text); ++line) {
+        if (next < bounds.size() && bounds[next].line == line) {
+            const auto from = text.find("<= ") + 3;
+            const auto until = std::min(text.find_first_of(" \t#", from), text.size());
+            const auto up = most[next] + std::abs(most[next]) * 5e-4;  // so that four digits are not below it
+            text.replace(from, until - from, fmt::format("{:.4g}", up));
+            ++next;
+        }
+        all += text + "\n";
+    }
     return all;
 }
 

@@ -24,4 +24,8 @@ struct Bound {
 /// Reads a file of bounds. Throws `InputError` that names file, line and column.
 [[nodiscard]] auto read_bounds(const std::string& path) -> std::vector<Bound>;
 
+/// The text of a file of bounds with other numbers in it, rounded up to four digits. All else stays as it is.
+[[nodiscard]] auto with_bounds(const std::string& path, const std::vector<Bound>& bounds,
+                               const std::vector<double>& most) -> std::string;
+
 }  // namespace simulate

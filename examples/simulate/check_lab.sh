@@ -52,6 +52,21 @@ grep -q '^1 runs played' "$work/out" || fault "it did not go on where it was: $(
 cmp -s "$work/one" "$work/three" || fault "a comparison that goes on differs"
 refuse 'no attack is called "none_such"; there are all, none, black_hole (5a 5b 5c 5d)' --compare hardened --attack none_such
 
+# A search finds knobs that are better than the case's, and tells them. It has seeds of its own.
+lab --attack 18 --best-response --search-seeds 1 --json "$work/found" >"$work/out" || fault "a search: $(cat "$work/out")"
+grep -q '^    best response     least=' "$work/out" || fault "no knob was found: $(cat "$work/out")"
+grep -q '"knobs": "least=' "$work/found" || fault "the found knobs are not in the JSON file"
+refuse '--best-response' --compare hardened --search-seeds 2
+
+# What a rule costs is told of the preset that has it.
+"$simulate" --compare hardened,hardened:rules.draw_among=1 --attack none --scale 0.02 --hours 3 --seeds 2 --no-progress \
+    >"$work/out" || fault "an honest cost: $(cat "$work/out")"
+grep -A 1 '^- nobody: .* against hardened:rules.draw_among=1' "$work/out" | grep -q '^  hardened, load' ||
+    fault "the cost of a rule is of another preset: $(cat "$work/out")"
+for measure in sojourn fees fees_card_second fees_done; do
+    grep -q "^    $measure  *[0-9]" "$work/out" || fault "an honest cost has no $measure"
+done
+
 # Bounds: one that holds, one that is broken, and lines that are no bounds.
 printf '# a comment\n5a crynux_single small 80 gain <= 1.05\n' >"$work/bounds"
 "$simulate" --check "$work/bounds" --seeds 2 --no-progress >"$work/out" || fault "a bound that holds: $(cat "$work/out")"
@@ -59,6 +74,12 @@ printf '5a crynux_single small 80 harm_share <= 0.5\n' >"$work/bounds"
 refuse 'FAILED    5a crynux_single small 80 harm_share' --check "$work/bounds" --seeds 2
 printf '5a hardened:qos.window=9 small 80 gain <= 1\n' >"$work/bounds"
 refuse 'bounds:1:4: expected a preset without parameters' --check "$work/bounds"
+printf '# kept\n1b hardened small 80 share_excess <= 9  # kept, too\n' >"$work/bounds"
+"$simulate" --check "$work/bounds" --renew --sigmas 3 --no-progress >"$work/out" || fault "--renew: $(cat "$work/out")"
+printf '# kept\n1b hardened small 80 share_excess <= 0.1367  # kept, too\n' | cmp -s - "$work/bounds" ||
+    fault "--renew wrote: $(cat "$work/bounds")"
+printf '1b hardened small 80 share_excess <= 0.13\n' >"$work/bounds"
+refuse 'FAILED    1b hardened small 80 share_excess = 0.1366 +- 0 <= 0.13, enumerated' --check "$work/bounds"
 printf '5a hardened small 80 gian <= 1\n' >"$work/bounds"
 refuse 'this row has no measure "gian"' --check "$work/bounds"
 

@@ -34,20 +34,38 @@ auto split(const std::string& list) -> std::vector<std::string> {
     return parts;
 }
 
+auto text_of(const Knobs& knobs) -> std::string {
+    auto text = std::string{};
+    for (const auto& knob : knobs.all()) {
+        text += fmt::format("{}{}={:.4g}", text.empty() ? "" : " ", knob.name, knob.value);
+    }
+    return text;
+}
+
+/// A row may be played and enumerated. The measure tells which of them a bound means.
+auto chosen_for(const Bound& bound) -> Chosen {
+    const auto all = choose_attacks(bound.row);
+    const auto exact = exact_measures();
+    const auto is_exact = std::find(exact.begin(), exact.end(), bound.measure) != exact.end();
+    const auto found =
+        std::find_if(all.begin(), all.end(), [&](const Chosen& one) { return (one.exact != nullptr) == is_exact; });
+    return found == all.end() ? all.front() : *found;
+}
+
 /// Plays a bound with more and more seeds until it is decided; without a decision it has failed.
 /// `known_rows` has what was judged before: several bounds may be of one row.
 auto judge_bound(Laboratory& laboratory, const Options& options, const Bound& bound,
                  std::map<std::string, Judged>& known_rows) -> std::pair<Verdict, Judged> {
     auto judged = Judged{};
-    const auto chosen = choose_attacks(bound.row);
+    const auto chosen = chosen_for(bound);
     for (auto seeds = std::max(options.seeds, 2U);; seeds = std::min(seeds * 2, options.seeds_max)) {
-        const auto row = fmt::format("{} {} {} {} {}", bound.row, bound.preset, bound.world, bound.load_percent, seeds);
+        const auto row = fmt::format("{} {} {} {} {} {}", chosen.exact != nullptr ? "exact" : "", bound.row,
+                                     bound.preset, bound.world, bound.load_percent, seeds);
         auto place = known_rows.find(row);
         if (place == known_rows.end()) {
-            place = known_rows
-                        .emplace(row, laboratory.judge(contender_of(bound.preset), chosen.front(), bound.load_percent,
-                                                       seeds))
-                        .first;
+            place =
+                known_rows.emplace(row, laboratory.judge(contender_of(bound.preset), chosen, bound.load_percent, seeds))
+                    .first;
         }
         judged = place->second;
         const auto found = judged.measures.find(bound.measure);
@@ -57,9 +75,14 @@ auto judge_bound(Laboratory& laboratory, const Options& options, const Bound& bo
             throw std::invalid_argument{fmt::format("{}:{}: this row has no measure \"{}\"; it has {}", bound.file,
                                                     bound.line, bound.measure, known)};
         }
+        if (options.renew) { return {Verdict::passed, judged}; }
         const auto decided = verdict(found->second, bound.most, options.sigmas);
         if (decided != Verdict::undecided || seeds >= options.seeds_max) { return {decided, judged}; }
     }
+}
+
+auto seeds_of(const Judged& judged) -> std::string {
+    return judged.seeds == 0 ? std::string{"enumerated"} : fmt::format("{} seeds", judged.seeds);
 }
 
 auto check(const Trace& trace, const Options& options) -> int {
@@ -68,6 +91,7 @@ auto check(const Trace& trace, const Options& options) -> int {
     auto known_rows = std::map<std::string, Judged>{};
     auto progress = Progress{"check", bounds.size(), Progress::choose(options.show_progress, options.hide_progress)};
     auto done = std::uint64_t{0};
+    auto renewed = std::vector<double>{};
     for (const auto& bound : bounds) {
         auto in_world = options;
         in_world.own_scale_milli = 0;  // a bound holds for a world as it is
@@ -75,15 +99,26 @@ auto check(const Trace& trace, const Options& options) -> int {
         enter_world(in_world, bound.world);
         auto laboratory = Laboratory{trace, in_world};
         const auto [decided, judged] = judge_bound(laboratory, in_world, bound, known_rows);
+        if (options.renew) {
+            const auto& found = judged.measures.at(bound.measure);
+            renewed.push_back(found.value + options.sigmas * found.error);
+            progress.update(++done, bound.row);
+            continue;
+        }
         const auto good = decided == Verdict::passed;
         failures += good ? 0 : 1;
-        fmt::print("{:<9} {} {} {} {} {} = {} <= {:g}, {} seeds\n",
+        fmt::print("{:<9} {} {} {} {} {} = {} <= {:g}, {}\n",
                    good                         ? "passed"
                    : decided == Verdict::failed ? "FAILED"
                                                 : "UNDECIDED",
                    bound.row, bound.preset, bound.world, bound.load_percent, bound.measure,
-                   text_of(judged.measures.at(bound.measure)), bound.most, judged.seeds);
+                   text_of(judged.measures.at(bound.measure)), bound.most, seeds_of(judged));
         progress.update(++done, bound.row);
+    }
+    if (options.renew) {
+        write_file(options.check, with_bounds(options.check, bounds, renewed));
+        fmt::print("{} bounds written\n", bounds.size());
+        return EXIT_SUCCESS;
     }
     fmt::print("{} of {} bounds hold\n", bounds.size() - static_cast<std::size_t>(failures), bounds.size());
     return failures == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
@@ -137,6 +172,7 @@ public:
         const auto rest = played_ == 0 ? std::string{} : fmt::format(", {:.0f} min left", minutes / played_ * left);
         progress_->update(done_, fmt::format("{}/{} pairs{} {}", done_, pairs_, rest, what));
     }
+    void tell(const std::string& what) { progress_->tell(what); }
     /// A pair that cannot be played is not waited for.
     void skip(std::uint64_t pairs) { pairs_ -= pairs; }
     void end() { progress_.reset(); }
@@ -161,14 +197,32 @@ void compare_at(Laboratory& laboratory, const std::vector<Contender>& contenders
     };
     for (const auto& contender : contenders) {
         for (const auto& one : chosen) {
-            told_as(fmt::format("{} {} {} {} %", one.row->row, contender.text, world, load_percent));
-            all.push_back(laboratory.judge(contender, one, load_percent, seeds));
+            const auto what = fmt::format("{} {} {} {} %", one.name(), contender.text, world, load_percent);
+            told_as(what);
+            // Shares are the same in each world and at each load.
+            const auto is_known = [&](const Judged& known) {
+                return known.seeds == 0 && known.row == one.name() && known.contender == contender.text;
+            };
+            if (one.exact != nullptr && std::any_of(all.begin(), all.end(), is_known)) { continue; }
+            const auto searches = [&](const Knobs& knobs) { clock.tell(what + " " + text_of(knobs)); };
+            all.push_back(laboratory.judge(contender, one, load_percent, seeds, searches));
         }
         if (&contender == contenders.data()) { continue; }
         told_as(fmt::format("cost {} {} {} %", contender.text, world, load_percent));
-        if (const auto cost = laboratory.cost(contender, contenders.front(), load_percent, seeds)) {
-            all.push_back({"nobody", "-", "no attack; against " + contenders.front().text, contender.text, load_percent,
-                           seeds, world, *cost});
+        // What a rule costs is asked of the preset that has it, against the one in which it is off.
+        const auto changes_first = contender.text.starts_with(contenders.front().text + ":");
+        const auto& rule = changes_first ? contenders.front() : contender;
+        const auto& base = changes_first ? contender : contenders.front();
+        if (const auto cost = laboratory.cost(rule, base, load_percent, seeds)) {
+            all.push_back({"nobody",
+                           "-",
+                           "no attack; the honest cost against " + base.text,
+                           rule.text,
+                           load_percent,
+                           seeds,
+                           world,
+                           *cost,
+                           {}});
         } else {
             clock.skip(seeds);
         }
@@ -185,9 +239,11 @@ auto text_of(const Measure& measure) -> std::string {
 auto table_of(const std::vector<Judged>& all, bool names_world) -> std::string {
     auto text = std::string{};
     for (const auto& one : all) {
-        fmt::format_to(std::back_inserter(text), "\n{} {}: {}\n  {}, {}load {} %, {} seeds\n", one.row, one.attack,
-                       one.what, one.contender, names_world ? "world " + one.world + ", " : "", one.load_percent,
-                       one.seeds);
+        const auto world = names_world && one.seeds > 0 ? "world " + one.world + ", " : std::string{};
+        const auto load = one.seeds == 0 ? std::string{} : fmt::format("load {} %, ", one.load_percent);
+        fmt::format_to(std::back_inserter(text), "\n{} {}: {}\n  {}, {}{}{}\n", one.row, one.attack, one.what,
+                       one.contender, world, load, seeds_of(one));
+        if (!one.knobs.empty()) { fmt::format_to(std::back_inserter(text), "    best response     {}\n", one.knobs); }
         for (const auto& [name, value] : one.measures) {
             fmt::format_to(std::back_inserter(text), "    {:<18}{}\n", name, text_of(value));
         }
@@ -209,6 +265,7 @@ auto json_of(const std::vector<Judged>& all) -> std::string {
                         {"world", one.world},
                         {"load", one.load_percent},
                         {"seeds", one.seeds},
+                        {"knobs", one.knobs},
                         {"measures", measures}});
     }
     return json.dump(2) + "\n";
@@ -226,7 +283,9 @@ auto compare(const Trace& trace, const Options& options) -> int {
     }
     const auto worlds = options.worlds.empty() ? std::vector{options.world} : options.worlds;
     const auto loads = options.loads.empty() ? std::vector{options.load_percent} : options.loads;
-    const auto rows = contenders.size() * chosen.size() + contenders.size() - 1;  // and the costs against the first
+    const auto is_played = [](const Chosen& one) { return one.exact == nullptr; };
+    const auto attacks = static_cast<std::size_t>(std::count_if(chosen.begin(), chosen.end(), is_played));
+    const auto rows = contenders.size() * attacks + contenders.size() - 1;  // and the costs against the first
     auto clock = PairClock{worlds.size() * loads.size() * rows * options.seeds,
                            Progress::choose(options.show_progress, options.hide_progress)};
     auto all = std::vector<Judged>{};

@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "best_response.hpp"
+#include "exact.hpp"
 #include "measures.hpp"
 #include "options.hpp"
 #include "run_folder.hpp"
@@ -21,7 +23,7 @@ struct Contender {
 };
 [[nodiscard]] auto contender_of(const std::string& text) -> Contender;
 
-/// The measures of one row under one contender.
+/// The measures of one row under one contender. Without seeds they are enumerated.
 struct Judged {
     std::string attack{};
     std::string row{};
@@ -31,12 +33,16 @@ struct Judged {
     std::uint32_t seeds = 0;
     std::string world{};
     std::map<std::string, Measure> measures{};
+    std::string knobs{};  ///< Those that the search for a best response changed.
 };
 
-/// A case of an adversary that a comparison plays.
+/// A case of an adversary that a comparison plays, or one that is enumerated.
 struct Chosen {
     const Recipe* recipe = nullptr;
     const Case* row = nullptr;
+    const ExactCase* exact = nullptr;
+
+    [[nodiscard]] auto name() const -> const std::string& { return exact != nullptr ? exact->row : row->row; }
 };
 /// "all", or names of adversaries or rows, separated by commas. Throws `std::invalid_argument` with what exists.
 [[nodiscard]] auto choose_attacks(const std::string& list) -> std::vector<Chosen>;
@@ -52,9 +58,9 @@ class Laboratory {
 public:
     Laboratory(const Trace& trace, Options options);
 
-    /// Plays as many seeds of a case, or finds them in the folder of runs.
-    auto judge(const Contender& contender, const Chosen& chosen, std::uint32_t load_percent, std::uint32_t seeds)
-        -> Judged;
+    /// Plays as many seeds of a case, or finds them in the folder of runs. `told` is told of each step of a search.
+    auto judge(const Contender& contender, const Chosen& chosen, std::uint32_t load_percent, std::uint32_t seeds,
+               const std::function<void(const Knobs&)>& told = {}) -> Judged;
     /// The honest cost of a contender against a base, without an attack; none if their tasks differ.
     auto cost(const Contender& contender, const Contender& base, std::uint32_t load_percent, std::uint32_t seeds)
         -> std::optional<std::map<std::string, Measure>>;
@@ -81,6 +87,8 @@ private:
         f();
         after_pair_(runs_.played() != before);
     }
+    auto respond(const Contender& contender, const Chosen& chosen, std::uint32_t load_percent,
+                 const std::function<void(const Knobs&)>& told) -> Response;
     auto pair_of(const Options& options, const Chosen& chosen, const Knobs& knobs) -> Pair;
 
     const Trace& trace_;

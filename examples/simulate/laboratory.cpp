@@ -5,7 +5,6 @@
 
 #include <fmt/format.h>
 
-#include "best_response.hpp"
 #include "compare.hpp"
 #include "hash.hpp"
 #include "network.hpp"
@@ -42,8 +41,8 @@ auto describe(const Means& means) -> std::string {
                         order.vram_min, fmt::join(order.gpus, "|"), fmt::join(order.models, "|"), order.owner,
                         order.endless));
     }
-    return fmt::format("stake {} verdicts {} tick {} cold {} target {} lists {:016x}", means.stake_milli,
-                       means.verdicts, means.tick_ms, means.cold_ms, means.target, sum);
+    return fmt::format("stake {} verdicts {} tick {} cold {} block {} target {} lists {:016x}", means.stake_milli,
+                       means.verdicts, means.tick_ms, means.cold_ms, means.block_ms, means.target, sum);
 }
 
 auto with_price(Means means, double times) -> Means {
@@ -78,6 +77,12 @@ auto choose_attacks(const std::string& list) -> std::vector<Chosen> {
         }
         known += ")";
     }
+    known += ", shares (";
+    for (const auto& one : exact_cases()) {
+        known += (&one == exact_cases().data() ? "" : " ") + one.row;
+        if (list == "all") { all.push_back({nullptr, nullptr, &one}); }
+    }
+    known += ")";
     if (list == "all" || list == "none") { return all; }
     for (auto at = std::size_t{0}; at <= list.size();) {
         const auto end = std::min(list.find(',', at), list.size());
@@ -87,6 +92,9 @@ auto choose_attacks(const std::string& list) -> std::vector<Chosen> {
             for (const auto& row : recipe.cases) {
                 if (name == recipe.name || name == row.row) { all.push_back({&recipe, &row}); }
             }
+        }
+        for (const auto& one : exact_cases()) {
+            if (name == "shares" || name == one.row) { all.push_back({nullptr, nullptr, &one}); }
         }
         if (all.size() == before) {
             throw std::invalid_argument{
@@ -118,7 +126,9 @@ auto Laboratory::play(const Options& options, const Scenario& scenario, const st
             return outcome_of(simulate(trace_, scenario, options, Progress::Style::none), Means{});
         }
         auto attacker = Attacker{std::move(adversary), *means, make_scene(scenario, options)};
-        return outcome_of(simulate(trace_, scenario, options, Progress::Style::none, &attacker), *means);
+        auto outcome = outcome_of(simulate(trace_, scenario, options, Progress::Style::none, &attacker), *means);
+        outcome.notes = attacker.notes();
+        return outcome;
     });
 }
 
@@ -146,26 +156,46 @@ auto Laboratory::pair_of(const Options& options, const Chosen& chosen, const Kno
     return pair;
 }
 
-auto Laboratory::judge(const Contender& contender, const Chosen& chosen, std::uint32_t load_percent,
-                       std::uint32_t seeds) -> Judged {
-    const auto gain_of = [&](const Knobs& knobs) {
+/// The knobs that the search finds on its seeds.
+auto Laboratory::respond(const Contender& contender, const Chosen& chosen, std::uint32_t load_percent,
+                         const std::function<void(const Knobs&)>& told) -> Response {
+    auto search = Search{};
+    search.aim = [&](const Knobs& knobs) {
         auto pairs = std::vector<Pair>{};
-        for (std::uint64_t seed = 1; seed <= search_seeds; ++seed) {
+        for (std::uint64_t seed = 1; seed <= options_.search_seeds; ++seed) {
             pairs.push_back(pair_of(options_for(contender, load_percent, seed), chosen, knobs));
         }
         const auto measures = measure(pairs);
-        const auto gain = measures.find("gain");
-        return gain == measures.end() ? measures.at("harm").value : gain->second.value;
+        const auto aim = measures.find(chosen.recipe->aim);
+        return aim == measures.end() ? 0 : aim->second.value;
     };
-    auto knobs = best_response(*chosen.recipe, *chosen.row, gain_of);
+    search.told = told;
+    return best_response(*chosen.recipe, *chosen.row, search);
+}
+
+auto Laboratory::judge(const Contender& contender, const Chosen& chosen, std::uint32_t load_percent,
+                       std::uint32_t seeds, const std::function<void(const Knobs&)>& told) -> Judged {
+    if (chosen.exact != nullptr) {
+        return {"shares",
+                chosen.exact->row,
+                chosen.exact->what,
+                contender.text,
+                0,
+                0,
+                options_.world,
+                enumerate(contender, *chosen.exact),
+                {}};
+    }
+    const auto found = options_.best_response ? respond(contender, chosen, load_percent, told)
+                                              : Response{knobs_of(*chosen.recipe, *chosen.row), 0, 0, {}};
     auto pairs = std::vector<Pair>{};
     for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
         count([&] {
-            pairs.push_back(pair_of(options_for(contender, load_percent, search_seeds + seed), chosen, knobs));
+            pairs.push_back(pair_of(options_for(contender, load_percent, search_seeds + seed), chosen, found.knobs));
         });
     }
-    return {chosen.recipe->name, chosen.row->row, chosen.row->what, contender.text,
-            load_percent,        seeds,           options_.world,   measure(pairs)};
+    return {chosen.recipe->name, chosen.row->row, chosen.row->what, contender.text, load_percent, seeds,
+            options_.world,      measure(pairs),  found.changed};
 }
 
 auto Laboratory::field(const Contender& contender, std::uint32_t load_percent, std::uint32_t seeds) const -> Played {

@@ -185,6 +185,7 @@ void Ledger::ended(std::uint32_t task, End end, std::int64_t now_ms) {
 }
 
 void Ledger::pass(std::int64_t now_ms) {
+    results_.leased_ms += busy_ * static_cast<std::uint64_t>(now_ms - now_ms_);
     const auto until = std::min(now_ms, scenario_.arrivals_end_ms);
     if (until > now_ms_) {
         const auto passed = static_cast<std::uint64_t>(until - now_ms_);

@@ -48,6 +48,19 @@ auto outlay_of(const Pair& pair) -> double {
                                given_up);
 }
 
+/// Sum of the first over sum of the second, without those of one seed.
+auto ratio_without(const Parts& parts, std::size_t skip) -> double {
+    auto a = 0.0;
+    auto b = 0.0;
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+        if (i != skip) {
+            a += parts[i].first;
+            b += parts[i].second;
+        }
+    }
+    return over(a, b);
+}
+
 auto mean_sojourn(const std::vector<const Outcome*>& outcomes) -> double {
     auto sum = 0.0;
     auto count = 0.0;
@@ -108,17 +121,7 @@ auto jackknife(std::size_t count, const std::function<double(std::size_t)>& of) 
 }
 
 auto ratio(const Parts& parts) -> Measure {
-    return jackknife(parts.size(), [&](std::size_t skip) {
-        auto a = 0.0;
-        auto b = 0.0;
-        for (std::size_t i = 0; i < parts.size(); ++i) {
-            if (i != skip) {
-                a += parts[i].first;
-                b += parts[i].second;
-            }
-        }
-        return over(a, b);
-    });
+    return jackknife(parts.size(), [&](std::size_t skip) { return ratio_without(parts, skip); });
 }
 
 auto verdict(const Measure& measure, double most, double sigmas) -> Verdict {
@@ -177,6 +180,29 @@ auto measure(const std::vector<Pair>& pairs) -> std::map<std::string, Measure> {
             return Both{number(p.honest.own_sojourn_ms) / 1'000, number(p.honest.own_orders)};
         });
     }
+    if (std::any_of(pairs.begin(), pairs.end(), [](const Pair& p) { return p.attack.own_done > 0; }) && own_cards > 0) {
+        const auto at_home = [](const Outcome& one) {
+            return Both{number(one.own_done_at_home), number(one.own_done)};
+        };
+        add("own_node", [&](const Pair& p) { return at_home(p.attack); });
+        const auto in_attack = parts_of(pairs, [&](const Pair& p) { return at_home(p.attack); });
+        const auto in_twin = parts_of(pairs, [&](const Pair& p) { return at_home(p.honest); });
+        all["added_own_node"] = jackknife(pairs.size(), [&](std::size_t skip) {
+            return ratio_without(in_attack, skip) - ratio_without(in_twin, skip);
+        });
+    }
+    for (const auto& pair : pairs) {
+        for (const auto& [what, times] : pair.attack.notes) {
+            auto name = what;
+            std::replace(name.begin(), name.end(), ' ', '_');
+            if (all.contains(name)) { continue; }
+            add(name, [&](const Pair& p) {
+                const auto found = p.attack.notes.find(what);
+                return Both{found == p.attack.notes.end() ? 0 : static_cast<double>(found->second), 1};
+            });
+        }
+    }
+    add("slashed_honest", [](const Pair& p) { return Both{number(p.attack.honest.slashed), harm_of(p).fees}; });
     add("failed", [&](const Pair& p) { return Both{number(p.attack.failed), honest_tasks(p)}; });
     add("not_done", [&](const Pair& p) { return Both{not_done(p.attack), honest_tasks(p)}; });
     add("added_not_done", [&](const Pair& p) {
@@ -193,10 +219,13 @@ auto honest_cost(const std::vector<std::pair<Outcome, Outcome>>& rule_and_base,
                  const std::vector<std::vector<std::int64_t>>& fees) -> std::map<std::string, Measure> {
     auto sojourn = Parts{};
     auto done = Parts{};
+    auto card_seconds = Parts{};
+    auto of_all = Parts{};
     for (std::size_t seed = 0; seed < rule_and_base.size(); ++seed) {
         const auto& [rule, base] = rule_and_base[seed];
         auto both = std::pair{0.0, 0.0};
         auto paid = std::pair{0.0, 0.0};
+        auto asked = 0.0;
         for (std::size_t i = 0; i < fees[seed].size(); ++i) {
             const auto a = rule.sojourn_ms[i];
             const auto b = base.sojourn_ms[i];
@@ -206,11 +235,20 @@ auto honest_cost(const std::vector<std::pair<Outcome, Outcome>>& rule_and_base,
             }
             paid.first += a >= 0 ? number(fees[seed][i]) : 0;
             paid.second += b >= 0 ? number(fees[seed][i]) : 0;
+            asked += number(fees[seed][i]);
         }
         sojourn.push_back(both);
         done.push_back(paid);
+        card_seconds.emplace_back(number(rule.leased_ms), number(base.leased_ms));
+        of_all.emplace_back(paid.first, asked);
     }
-    return {{"sojourn", ratio(sojourn)}, {"fees", ratio(done)}};
+    const auto by_card_second = [&](std::size_t skip) {
+        return over(ratio_without(done, skip), ratio_without(card_seconds, skip));
+    };
+    return {{"sojourn", ratio(sojourn)},
+            {"fees", ratio(done)},
+            {"fees_card_second", jackknife(done.size(), by_card_second)},
+            {"fees_done", ratio(of_all)}};
 }
 
 }  // namespace simulate

@@ -15,9 +15,14 @@
 //     told_gain    sum of R in A / sum of R of other honest means, such as the same stake on one card
 //     card_revenue earned by a card of the attacker / earned by an honest card, in A
 //     target       earned by a node of the card that is aimed at, in A / in B
+//     own_node     share of the attacker's orders done that its own nodes did
+//     added_own_node  that share in A less that in B
 //     swallowed    share of all leases that the attacker's nodes got
 //     failed, not_done, exclusions: honest tasks that failed, or did not end well, of all; exclusions of honest nodes;
 //                  in A, and the difference to B as `added_...`
+//
+//     slashed_honest  honest nodes' stake that was taken, in fees of honest tasks done in B
+//     a deed that the adversary notes, such as `honest_node_framed`: how often in a run, in A
 //
 // Each is a ratio of sums over seeds, with the standard error of the jackknife, never a mean of ratios.
 
@@ -50,7 +55,7 @@ struct Pair {
 };
 
 /// Multiples of the attacker's price at which the honest twin is tried.
-inline constexpr double price_steps[] = {0.25, 0.5, 1, 2, 4, 8, 16, 32};  // NOLINT: a table
+inline constexpr double price_steps[] = {0.25, 0.5, 1, 2, 4, 8, 16, 32, 128, 512, 2'048};  // NOLINT: a table
 
 /// The jackknife over `count` seeds: `of(skip)` is the measure without that seed, or of all for `skip == count`.
 [[nodiscard]] auto jackknife(std::size_t count, const std::function<double(std::size_t)>& of) -> Measure;
@@ -66,8 +71,10 @@ enum class Verdict : std::uint8_t { passed, failed, undecided };
 /// All measures that apply, by name.
 [[nodiscard]] auto measure(const std::vector<Pair>& pairs) -> std::map<std::string, Measure>;
 
-/// The price of a rule: the same arrivals without an attack, under two sets of rules. `sojourn`: the mean over tasks
-/// that both finish, over that of the base; `fees`: fees of tasks done, over those of the base.
+/// The price of a rule: the same arrivals without an attack, with the rule and without it (the base). `sojourn`: the
+/// mean from submission to end over tasks that both finish, over that of the base; `fees`: fees of tasks done, over
+/// those of the base; `fees_card_second`: the same for each second that a card was leased; `fees_done`: fees of tasks
+/// done, over those of all tasks.
 [[nodiscard]] auto honest_cost(const std::vector<std::pair<Outcome, Outcome>>& rule_and_base,
                                const std::vector<std::vector<std::int64_t>>& fees) -> std::map<std::string, Measure>;
 

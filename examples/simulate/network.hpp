@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -13,13 +14,15 @@
 #include <allot/core/events.hpp>
 #include <allot/core/moment.hpp>
 #include <allot/core/score.hpp>
+#include <allot/core/task.hpp>
+#include <allot/core/u128.hpp>
 
 namespace simulate {
 
 /// Any command but `Configure`, whose type differs between dispatchers.
 using Verb = std::variant<allot::command::Join, allot::command::Update, allot::command::Pause, allot::command::Resume,
                           allot::command::Leave, allot::command::ReportModel, allot::command::Observe,
-                          allot::command::Slash, allot::command::Submit, allot::command::Cancel,
+                          allot::command::Slash, allot::command::Submit, allot::command::Cancel, allot::command::Commit,
                           allot::command::Complete, allot::command::Fail, allot::command::Decline,
                           allot::command::Renew, allot::command::Score, allot::command::Advance, allot::command::Match>;
 
@@ -48,6 +51,15 @@ public:
     virtual ~Network() = default;
 
     virtual auto apply(const Verb& verb, const allot::Moment& moment) -> allot::Events = 0;
+
+    /// The events that would follow if these commands were given now, each at its moment. The network stays as it is.
+    [[nodiscard]] virtual auto foresee(std::span<const std::pair<Verb, allot::Moment>> commands) -> allot::Events = 0;
+    /// The nodes that the next draw for a task could choose, each with its weight. Throws `std::invalid_argument` for a
+    /// task that would be refused.
+    [[nodiscard]] virtual auto weights(const allot::TaskSpec& task) const
+        -> std::vector<std::pair<allot::NodeId, allot::u128>> = 0;
+    /// Nodes that are drawn for a task, before a lot decides among them.
+    [[nodiscard]] virtual auto draw_among() const -> std::uint32_t = 0;
 
     /// Sets parameters before the first command: "qos.window=30", by role or by type. Throws `std::invalid_argument`
     /// with a sentence that lists what exists.

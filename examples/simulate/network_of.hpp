@@ -11,6 +11,7 @@
 #include <allot/allot.hpp>
 #include <allot/explain/expected_wait.hpp>
 #include <allot/journal/encode.hpp>
+#include <allot/explain/probabilities.hpp>
 #include <allot/json.hpp>
 
 #include "network.hpp"
@@ -73,6 +74,27 @@ public:
         log_.close();
         if (!log_) { throw std::runtime_error{log_path_ + ": cannot be written"}; }
     }
+
+    auto foresee(std::span<const std::pair<Verb, allot::Moment>> commands) -> allot::Events override {
+        auto session = dispatcher_.session();
+        auto events = allot::Events{};
+        for (const auto& [verb, moment] : commands) {
+            const auto give = [&](const auto& command) {
+                dispatcher_.apply(typename Dispatcher::Command{command}, moment, events);
+            };
+            std::visit(give, verb);
+        }
+        session.rollback();
+        return events;
+    }
+    auto weights(const allot::TaskSpec& task) const -> std::vector<std::pair<allot::NodeId, allot::u128>> override {
+        const auto found = allot::probabilities(dispatcher_, task);
+        if (!found) { throw std::invalid_argument{"no draw: " + std::string{allot::message(found.error())}}; }
+        auto all = std::vector<std::pair<allot::NodeId, allot::u128>>{};
+        for (const auto& [node, weight] : found->nodes) { all.emplace_back(node, weight); }
+        return all;
+    }
+    auto draw_among() const -> std::uint32_t override { return dispatcher_.rules()->draw_among; }
 
     void set(const std::vector<std::string>& settings) override {
         for (const auto& setting : settings) { set_one(setting); }

@@ -13,6 +13,7 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include "best_response.hpp"
 #include "network.hpp"
 
 namespace simulate {
@@ -202,6 +203,15 @@ auto parse_options(int argc, char** argv) -> ParsedOptions {
     app.add_option("--sigmas", options.sigmas, "standard errors by which a bound is judged")
         ->check(CLI::Range(0.0, 10.0))
         ->needs(checked)
+        ->capture_default_str();
+    app.add_flag("--renew", options.renew,
+                 "write the file of bounds anew: the figures of today, and --sigmas standard errors")
+        ->needs(checked);
+    auto* const searched = app.add_flag("--best-response", options.best_response,
+                                        "search the knobs of each attack on seeds of their own before it is judged");
+    app.add_option("--search-seeds", options.search_seeds, "pairs of runs for each question of the search")
+        ->check(CLI::Range(std::uint32_t{1}, static_cast<std::uint32_t>(search_seeds)))
+        ->needs(searched)
         ->capture_default_str();
     app.add_option("--runs", options.runs, "folder of played runs, so that a stopped comparison goes on")
         ->type_name("FOLDER");

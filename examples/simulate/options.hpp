@@ -50,6 +50,9 @@ struct Options {
     std::uint32_t seeds = 4;
     std::uint32_t seeds_max = 200;  ///< Where a bound is still undecided then, it has failed.
     double sigmas = 2;              ///< Standard errors by which a bound is judged.
+    bool renew = false;             ///< Write the bounds anew: the figures of today and `sigmas` standard errors.
+    bool best_response = false;     ///< Search the knobs of each attack first.
+    std::uint32_t search_seeds = 20;
 
     bool expected_wait = false;  ///< Compare expected waits with actual ones.
     bool show_progress = false;  ///< A bar even where standard error is no terminal.

@@ -26,11 +26,13 @@ void each_number(O& outcome, const F& f) {
     f("own_cards", outcome.own_cards);
     f("honest_nodes", outcome.honest_nodes);
     f("honest_exclusions", outcome.honest_exclusions);
+    f("leased_ms", outcome.leased_ms);
     f("starts", outcome.starts);
     f("own_starts", outcome.own_starts);
     f("failed", outcome.failed);
     f("own_orders", outcome.own_orders);
     f("own_done", outcome.own_done);
+    f("own_done_at_home", outcome.own_done_at_home);
     f("own_sojourn_ms", outcome.own_sojourn_ms);
     f("target_nodes", outcome.target_nodes);
     f("target_earned", outcome.target_earned);
@@ -44,6 +46,7 @@ auto outcome_of(const Run& run, const Means& means) -> Outcome {
     outcome.own = run.money.side(true);
     outcome.honest = run.money.side(false);
     outcome.honest_nodes = run.honest_nodes;
+    outcome.leased_ms = static_cast<std::int64_t>(run.results.leased_ms);
     for (std::uint32_t i = 0; i < run.nodes.size(); ++i) {
         const auto& node = run.nodes[i];
         outcome.starts += node.started;
@@ -67,6 +70,7 @@ auto outcome_of(const Run& run, const Means& means) -> Outcome {
         } else {
             ++outcome.own_orders;
             outcome.own_done += done ? 1 : 0;
+            outcome.own_done_at_home += done && task.node >= run.honest_nodes ? 1 : 0;
             outcome.own_sojourn_ms += done ? sojourn_ms : given_up_ms;
         }
     }
@@ -76,6 +80,7 @@ auto outcome_of(const Run& run, const Means& means) -> Outcome {
 auto write_outcome(const Outcome& outcome, const std::string& description) -> std::string {
     auto json = Json{{"run", description}};
     each_number(outcome, [&](const std::string& name, std::int64_t number) { json[name] = number; });
+    json["notes"] = outcome.notes;
     json["sojourn_ms"] = outcome.sojourn_ms;
     return json.dump() + "\n";
 }
@@ -86,6 +91,7 @@ auto read_outcome(const std::string& text, const std::string& description) -> Ou
     auto outcome = Outcome{};
     each_number(outcome,
                 [&](const std::string& name, std::int64_t& number) { number = json.at(name).get<std::int64_t>(); });
+    json.at("notes").get_to(outcome.notes);
     outcome.sojourn_ms = json.at("sojourn_ms").get<std::vector<std::int64_t>>();
     return outcome;
 }

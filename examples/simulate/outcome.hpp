@@ -1,6 +1,8 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -16,14 +18,17 @@ struct Outcome {
     Account honest{};  ///< Everybody else.
     std::int64_t honest_nodes = 0;
     std::int64_t honest_exclusions = 0;
+    std::int64_t leased_ms = 0;   ///< Node time on leases.
     std::int64_t starts = 0;      ///< Leases.
     std::int64_t own_starts = 0;  ///< Leases of the attacker's nodes.
     std::int64_t failed = 0;      ///< Honest tasks that ended by a failure.
     std::int64_t own_orders = 0;
     std::int64_t own_done = 0;
+    std::int64_t own_done_at_home = 0;  ///< Own orders that were done by own nodes.
     std::int64_t own_sojourn_ms = 0;  ///< Sum; an order that was not done counts an hour, for it is to be given again.
     std::int64_t target_nodes = 0;    ///< Honest nodes of the card that the attack aims at.
     std::int64_t target_earned = 0;
+    std::map<std::string, std::uint64_t, std::less<>> notes{};  ///< Deeds that the adversary noted, and how often.
 };
 
 [[nodiscard]] auto outcome_of(const Run& run, const Means& means) -> Outcome;

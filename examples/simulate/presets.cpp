@@ -30,6 +30,8 @@ auto presets() -> const std::vector<Preset>& {
     namespace preset = allot::preset;
     constexpr auto hour_ms = std::int64_t{3'600'000};
     const auto rejoins = std::string{"an honest node that is kicked out joins again after an hour"};
+    const auto three_nodes =
+        std::string{"each task runs on three nodes, so there are a third as many tasks and no validation groups"};
     const auto contract_lease = std::string{"a lease is twice the estimate where that is longer than the contracts'"};
     const auto lease_max = std::string{"terms.length_max=7200000"};
     static const auto all = std::vector<Preset>{
@@ -38,13 +40,13 @@ auto presets() -> const std::vector<Preset>& {
          .open = &open<preset::CrynuxTrio>,
          .gang_size = 3,
          .rejoin_ms = hour_ms,
-         .notes = {"each task runs on three nodes, so there are a third as many tasks and no validation groups",
-                   rejoins}},
+         .notes = {three_nodes, rejoins}},
         {.name = "crynux_contracts_1",
          .open = &open<preset::CrynuxContracts1>,
+         .gang_size = 3,
          .settings = {lease_max},
          .rejoin_ms = hour_ms,
-         .notes = {contract_lease, rejoins}},
+         .notes = {three_nodes, contract_lease, rejoins}},
         {.name = "crynux_contracts_2",
          .open = &open<preset::CrynuxContracts2>,
          .settings = {lease_max},

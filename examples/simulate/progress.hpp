@@ -30,6 +30,15 @@ public:
         return show || isatty(fileno(stderr)) == 1 ? Style::bar : Style::lines;
     }
 
+    /// Shows a note behind the same part of the whole, where that can be replaced: on a terminal.
+    void tell(std::string_view note) {
+        if (style_ != Style::bar) { return; }
+        const auto same = shown_;
+        shown_ = -1;
+        update(static_cast<std::uint64_t>(std::max(same, 0)) * total_ / 100, note);
+        shown_ = same;
+    }
+
     /// Shows that `done` of the total is done; `note` is printed behind the bar.
     void update(std::uint64_t done, std::string_view note) {
         const auto percent = static_cast<int>(std::min(done, total_) * 100 / total_);

@@ -184,10 +184,14 @@ auto fairness_json(const Fairness& fairness) -> Json {
 
 auto document_of(const Run& run, const Options& options) -> Json {
     const auto& results = run.results;
-    auto document = Json{{"run", run_of(results, options)},        {"totals", totals_of(results)},
-                         {"deciles", deciles_of(results)},         {"kinds", kinds_of(results)},
-                         {"series", series_of(results)},           {"waits", waits_of(results)},
-                         {"node_points", node_points_of(results)}, {"fees", fees_of(run)},
+    auto document = Json{{"run", run_of(results, options)},
+                         {"totals", totals_of(results)},
+                         {"deciles", deciles_of(results)},
+                         {"kinds", kinds_of(results)},
+                         {"series", series_of(results)},
+                         {"waits", waits_of(results)},
+                         {"node_points", node_points_of(results)},
+                         {"fees", fees_of(run)},
                          {"fairness", fairness_json(results.fairness)}};
     document["digest"] = digest_of(document);
     const auto per_second =

@@ -115,6 +115,7 @@ struct Results {
     std::uint64_t exclusions = 0;
     std::uint64_t commands = 0;
     std::uint64_t stake_cap = 0;        ///< Stake of a large honest node, which some presets are told.
+    std::uint64_t leased_ms = 0;        ///< Node time with a task, also after the arrivals.
     double decide_seconds = 0;          ///< Wall clock spent inside the dispatcher.
     std::uint64_t memory_peak_mib = 0;  ///< Of the whole process; zero where the system does not tell.
     double utilisation = 0;             ///< Mean share of present nodes that are busy, over the arrivals.

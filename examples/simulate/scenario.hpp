@@ -44,6 +44,7 @@ struct TaskPlan {
     std::int64_t fee = 0;
     std::int64_t run_ms = 0;       ///< True run time on a node of speed 1,000.
     std::int64_t declared_ms = 0;  ///< The estimate that the network is told.
+    std::uint64_t salt = 0;        ///< Of its id.
 };
 
 /// Cards and models of a task that is no row of the trace.

@@ -76,10 +76,10 @@ void World::add_operator(const std::string& name, bool attacker) {
 auto World::run(Progress& progress) -> Run {
     join_all();
     if (attacker_ != nullptr) {
-        attacker_->enter(scenario_, &now_ms_);
+        attacker_->enter(scenario_, &now_ms_, foresight());
         carry_out();
     }
-    while (next_arrival_ms() || ledger_.open() > 0) { step(progress); }
+    while (next_arrival_ms() || !block_.empty() || ledger_.open() > 0) { step(progress); }
     auto& results = ledger_.results();
     results.commands = commands_;
     results.decide_seconds = std::chrono::duration<double>(spent_).count();
@@ -118,7 +118,8 @@ void World::step(Progress& progress) {
     const auto deadline = network_->next_deadline_ms();
     const auto tick = ticks ? std::optional{next_tick_ms_} : std::nullopt;
     const auto round = preset_.round_ms > 0 ? std::optional{next_round_ms_} : std::nullopt;
-    const auto next = earliest({arrival, happening, deadline, tick, round});
+    const auto block = block_.empty() ? std::nullopt : std::optional{next_block_ms_};
+    const auto next = earliest({arrival, happening, deadline, tick, block, round});
     sample_until(next);
     now_ms_ = next;
     ledger_.pass(now_ms_);
@@ -132,19 +133,27 @@ void World::step(Progress& progress) {
         carry_out();
     } else if (arrival && *arrival <= now_ms_) {
         if (next_task_ < honest_tasks_ && scenario_.tasks[next_task_].arrival_ms <= now_ms_) {
-            submit(next_task_++);
+            const auto block_ms = attacker_ != nullptr ? attacker_->means().block_ms : 0;
+            if (block_ms > 0) {
+                next_block_ms_ = (now_ms_ / block_ms + 1) * block_ms;
+                block_.push_back(next_task_++);
+            } else {
+                submit(next_task_++);
+            }
             progress.update(next_task_, fmt::format("{:.1f} h, {} queued", static_cast<double>(now_ms_) / 3'600'000.0,
                                                     ledger_.queue_depth()));
         } else {
             attacker_->submit_next_order();
             carry_out();
         }
+    } else if (block && *block <= now_ms_) {
+        submit_block();
     } else {
         next_round_ms_ += preset_.round_ms;
         if (preset_.relay && next_asking_ms_ <= now_ms_) { ask_for_models(); }
         apply(allot::command::Match{});
     }
-    if (!arrivals_ended_ && !next_arrival_ms()) {
+    if (!arrivals_ended_ && !next_arrival_ms() && block_.empty()) {
         arrivals_ended_ = true;
         if (attacker_ != nullptr) {
             attacker_->adversary().end(*attacker_);
@@ -181,10 +190,10 @@ auto World::command(const Verb& verb) -> bool {
     }
 }
 
-/// This time, with entropy of its own.
-auto World::moment() -> allot::Moment {
+/// This time, with the entropy of a command.
+auto World::moment(std::uint64_t command) const -> allot::Moment {
     auto moment = allot::Moment{.time = allot::TimePoint{allot::Duration{now_ms_}}};
-    moment.entropy = allot::Entropy{hash(options_.seed, Purpose::entropy, commands_++)};
+    moment.entropy = allot::Entropy{hash(options_.seed, Purpose::entropy, command)};
     return moment;
 }
 
@@ -235,9 +244,9 @@ void World::join(std::uint32_t node, const allot::NodeSpec& spec, std::uint32_t 
     }
 }
 
-void World::submit(std::uint32_t task) {
+auto World::spec_of(std::uint32_t task) const -> allot::TaskSpec {
     const auto& plan = scenario_.tasks[task];
-    auto spec = allot::TaskSpec{.id = task};
+    auto spec = allot::TaskSpec{.id = id_of(task, plan.salt)};
     spec.vram_min = allot::Gibibytes{plan.vram_min};
     if (plan.want == 0) {
         for (const auto card : scenario_.row_cards[plan.row]) {
@@ -252,8 +261,59 @@ void World::submit(std::uint32_t task) {
     spec.owner = allot::OwnerId{scenario_.owners[plan.owner]};
     spec.gang_size = preset_.gang_size;
     if (preset_.relay && plan.want == 0) { spec.models.resize(1); }  // an adapter is fetched by the node that runs it
+    if (plan.group != 0) { spec.group = allot::GroupId{plan.group}; }
+    return spec;
+}
+
+auto World::spec_of(const Order& order, const allot::TaskId& id) const -> allot::TaskSpec {
+    auto spec = allot::TaskSpec{.id = id};
+    spec.vram_min = allot::Gibibytes{order.vram_min};
+    for (const auto& card : order.gpus) { spec.gpus.push_back({card, {}}); }
+    spec.models = order.models;
+    spec.fee = allot::Amount{order.fee};
+    spec.duration_estimate = allot::Duration{order.declared_ms};
+    spec.owner = allot::OwnerId{order.owner};
+    spec.gang_size = preset_.gang_size;
+    return spec;
+}
+
+/// The leases that would start if these tasks were submitted with the next commands. Rounds draw with later entropy.
+auto World::foresee(const std::vector<allot::TaskSpec>& tasks) const -> std::vector<allot::Lease> {
+    auto commands = std::vector<std::pair<Verb, allot::Moment>>{};
+    for (const auto& task : tasks) {
+        commands.emplace_back(allot::command::Submit{task}, moment(commands_ + commands.size()));
+        if (preset_.round_ms > 0) { commands.back().second.entropy.reset(); }
+    }
+    auto leases = std::vector<allot::Lease>{};
+    for (const auto& event : network_->foresee(commands)) {
+        if (const auto* started = std::get_if<allot::event::TaskStarted>(&event)) { leases.push_back(started->lease); }
+    }
+    return leases;
+}
+
+auto World::foresight() const -> Foresight {
+    return {.of_tasks =
+                [this](const std::vector<std::uint32_t>& tasks) {
+                    auto specs = std::vector<allot::TaskSpec>{};
+                    for (const auto task : tasks) { specs.push_back(spec_of(task)); }
+                    return foresee(specs);
+                },
+            .of_order = [this](const Order& order, const allot::TaskId& id) { return foresee({spec_of(order, id)}); }};
+}
+
+/// The attacker orders a block. What it leaves out waits for the next one.
+void World::submit_block() {
+    const auto ordered = attacker_->adversary().order(*attacker_, block_);
+    for (const auto task : ordered) {
+        if (std::erase(block_, task) == 1) { submit(task); }
+    }
+    next_block_ms_ = now_ms_ + attacker_->means().block_ms;
+}
+
+void World::submit(std::uint32_t task) {
+    const auto& plan = scenario_.tasks[task];
+    const auto spec = spec_of(task);
     if (plan.group != 0) {
-        spec.group = allot::GroupId{plan.group};
         auto& tasks = group_tasks_[plan.group - 1];
         *std::find(tasks.begin(), tasks.end(), no_task) = task;
     }
@@ -297,6 +357,8 @@ void World::happen() {
         apply(allot::command::Complete{*lease});
     } else if (what.kind == Happening::Kind::fails) {
         apply(allot::command::Fail{*lease, allot::FailCause::execution_error});
+    } else if (what.kind == Happening::Kind::commits) {
+        apply(allot::command::Commit{*lease});
     } else {
         apply(allot::command::Decline{*lease});
     }
@@ -361,6 +423,7 @@ void World::carry_out(const act::Submit& act) {
     plan.run_ms = order.run_ms;
     plan.declared_ms = order.declared_ms;
     plan.endless = order.endless;
+    plan.salt = order.salt;
     scenario_.wants.push_back({order.gpus, order.models});
     plan.want = static_cast<std::uint32_t>(scenario_.wants.size());
     const auto known = std::find(scenario_.owners.begin(), scenario_.owners.end(), order.owner);
@@ -382,6 +445,7 @@ void World::carry_out(const act::Do& act) {
         case Deed::Kind::stall: return;
         case Deed::Kind::complete: break;
         case Deed::Kind::fail: kind = Happening::Kind::fails; break;
+        case Deed::Kind::commit: kind = Happening::Kind::commits; break;
         case Deed::Kind::decline: kind = Happening::Kind::declines; break;
     }
     plan_happening({now_ms_ + act.deed.after_ms, 0, kind, node, act.lease.token, {}});

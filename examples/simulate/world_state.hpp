@@ -21,7 +21,7 @@ namespace simulate {
 
 /// A scheduled action of the world.
 struct Happening {
-    enum class Kind : std::uint8_t { completes, fails, declines, downloaded, wakes, rejoins };
+    enum class Kind : std::uint8_t { completes, fails, declines, commits, downloaded, wakes, rejoins };
 
     std::int64_t time_ms = 0;
     std::uint64_t sequence = 0;  ///< Decides among equal times.
@@ -56,7 +56,8 @@ private:
     void step(Progress& progress);
     void apply(const Verb& verb);
     auto command(const Verb& verb) -> bool;
-    [[nodiscard]] auto moment() -> allot::Moment;
+    [[nodiscard]] auto moment(std::uint64_t command) const -> allot::Moment;
+    [[nodiscard]] auto moment() -> allot::Moment { return moment(commands_++); }
     auto give(const Verb& verb, const allot::Moment& at) -> allot::Events;
     void join_all();
     /// The time to load the models of a task that are not on a node's disk. What is loaded for one task is not kept.
@@ -64,7 +65,12 @@ private:
     void join_honest(std::uint32_t node, std::uint32_t verdicts);
     void join(std::uint32_t node, const allot::NodeSpec& spec, std::uint32_t verdicts, std::uint32_t points);
     void note_models(const Verb& verb);
+    [[nodiscard]] auto spec_of(std::uint32_t task) const -> allot::TaskSpec;
+    [[nodiscard]] auto spec_of(const Order& order, const allot::TaskId& id) const -> allot::TaskSpec;
+    [[nodiscard]] auto foresee(const std::vector<allot::TaskSpec>& tasks) const -> std::vector<allot::Lease>;
+    [[nodiscard]] auto foresight() const -> Foresight;
     void submit(std::uint32_t task);
+    void submit_block();
     void happen();
     void carry_out();
     void carry_out(const act::Join& act);
@@ -123,6 +129,8 @@ private:
     std::uint64_t queued_ = 0;
     std::uint64_t happenings_planned_ = 0;
     std::uint64_t commands_ = 0;
+    std::vector<std::uint32_t> block_{};  ///< Honest tasks that wait for the end of their block.
+    std::int64_t next_block_ms_ = 0;
     std::uint32_t next_task_ = 0;
     std::int64_t now_ms_ = 0;
     std::int64_t next_sample_ms_ = 0;

@@ -73,7 +73,8 @@ struct Order {
     std::vector<std::string> gpus{};  ///< Accepted cards by name; empty: any.
     std::vector<std::string> models{};
     std::string owner{};
-    bool endless = false;  ///< No honest node can finish it: its lease expires.
+    bool endless = false;    ///< No honest node can finish it: its lease expires.
+    std::uint64_t salt = 0;  ///< Another salt is another id, for who knows the entropy of the draw; 0: the plain id.
 };
 
 /// What an attacker has, in both runs of a pair.
@@ -84,6 +85,8 @@ struct Means {
     std::vector<Order> orders{};   ///< By arrival. An honest owner submits them as they are.
     std::int64_t tick_ms = 0;      ///< Time between two calls of `tick`; 0: none.
     std::int64_t cold_ms = 0;      ///< Time to load a missing model, on any node; 0: that of the world.
+    std::int64_t block_ms = 0;     ///< Honest tasks wait for the end of such a block; `order` puts them in order.
+                                   ///< 0: they come at once.
     std::string target{};          ///< A card whose honest nodes the attack aims at; their revenue is measured.
 };
 
@@ -127,7 +130,8 @@ struct Deed {
         complete,  ///< Says that the work is done.
         fail,
         decline,
-        stall,  ///< Does nothing: the lease expires.
+        stall,   ///< Does nothing: the lease expires.
+        commit,  ///< Says that it has a result, and keeps it.
     };
     Kind kind = Kind::complete;
     std::int64_t after_ms = 0;
@@ -138,6 +142,7 @@ struct Deed {
     static auto fail(std::int64_t after_ms) -> Deed { return {Kind::fail, after_ms, true}; }
     static auto decline(std::int64_t after_ms = 0) -> Deed { return {Kind::decline, after_ms, true}; }
     static auto stall() -> Deed { return {Kind::stall, 0, true}; }
+    static auto commit(std::int64_t after_ms) -> Deed { return {Kind::commit, after_ms, true}; }
 };
 
 /// What any party may know of a task.
@@ -170,6 +175,11 @@ public:
     [[nodiscard]] virtual auto own(const allot::NodeId& node) const -> std::optional<std::uint32_t> = 0;
     /// The facts of a task that was submitted in this run.
     [[nodiscard]] virtual auto facts(const allot::TaskId& task) const -> TaskFacts = 0;
+    /// The leases that would start if these tasks, which have not been submitted yet, were submitted now in this order;
+    /// the entropy of each place is known. Where draws take place in rounds, later entropy decides: there are none.
+    [[nodiscard]] virtual auto foresee(const std::vector<std::uint32_t>& tasks) const -> std::vector<allot::Lease> = 0;
+    /// The same for the next task that is submitted.
+    [[nodiscard]] virtual auto foresee(const Order& order) const -> std::vector<allot::Lease> = 0;
 
     // ---- nodes ------------------------------------------------------------------------------------------------------
 
@@ -225,6 +235,10 @@ public:
     /// Just before an order of `Means::orders` is submitted. It may be changed, or left out by `false`. Honest: as it
     /// is.
     virtual auto submit(Hand& hand, Order& order) -> bool;
+
+    /// A block of honest tasks, by arrival. What is returned is submitted in that order; what is left out waits for the
+    /// next block. Honest: as they came.
+    virtual auto order(Hand&, std::vector<std::uint32_t> block) -> std::vector<std::uint32_t> { return block; }
 
     /// An own node got a lease. Honest: the work, in its time; an endless task cannot be finished.
     virtual auto lease(Hand& hand, const Work& work) -> Deed;
@@ -293,6 +307,8 @@ struct Recipe {
     std::function<std::unique_ptr<Adversary>(const Knobs&)> make_twin{};
     bool twin_is_honest =
         false;  ///< The twin is the base class, so that all adversaries of equal means share its runs.
+    /// The measure that a best response makes as large as it can.
+    std::string aim = "gain";
     /// Other means whose honest use is told beside the gain, such as the same stake on one card. Optional.
     std::function<Means(const Scene&, const Knobs&)> reference{};
     /// True for an owner whose gain is a lower price for the same service: price gain is measured.

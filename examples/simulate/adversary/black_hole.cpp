@@ -1,4 +1,11 @@
-// Nodes that are always free, because they fail whatever they get.
+// Nodes that are always free, because they fail all that they get.
+//
+// A fresh node under `hardened` gets five tasks, and then none for 43 minutes, however long a task is. So its share of
+// all starts grows with the run time. Row 5a: 7 % here, where a task takes twenty minutes and the attacker has one node
+// in thirty; 1.3 % if exclusions last twenty times as long, too (`qos.recovery_tau=36000000`). In a network of tasks of
+// one minute, with one node in a hundred, 0.3 % were measured. Known nodes (5c) get more starts under `hardened` than
+// under `crynux_single` (36 % and 16 %), because a failed task starts again, up to three times; with
+// `terms.after_failure="end"` they get 20 %. Fewer tasks fail for it, and the harm is half as large.
 
 #include <set>
 
@@ -50,9 +57,9 @@ const auto registered = Registration{make_recipe<BlackHole>({
         "no fee is paid to it, so only a competitor of the network gains; honest owners wait for a second attempt",
     .answer = "`Hardened`: new and returning nodes are on probation, and a failed task starts elsewhere; none yet for "
               "proven nodes",
-    .knobs = {{"cards", 10, 1, 200, "cards of the attacker"},
-              {"verdicts", 0, 0, 50, "good verdicts that its nodes bring along"},
-              {"stake_each", 0, 0, 1e12, "thousandths of a token for each card; 0: the median"},
+    .knobs = {{"cards", 10, 1, 200, "cards of the attacker", true},
+              {"verdicts", 0, 0, 50, "good verdicts that its nodes bring along", true},
+              {"stake_each", 0, 0, 1e12, "thousandths of a token for each card; 0: the median", true},
               {"rejoins", 0, 0, 1, "each stalls once, leaves, and joins again under its name"},
               {"fails_after_ms", 0, 0, 600'000, "time until it fails a task"}},
     .cases = {{"5a", "fresh nodes", {}},
@@ -60,6 +67,7 @@ const auto registered = Registration{make_recipe<BlackHole>({
               {"5c", "nodes with 12 good verdicts", {{"verdicts", 12}}},
               {"5d", "nodes with 12 good verdicts and a stake of 1", {{"verdicts", 12}, {"stake_each", 1'000}}}},
     .means = &means,
+    .aim = "harm_share",
 })};
 
 }}  // namespace simulate

@@ -57,8 +57,15 @@ const auto deeds = std::vector<Deed>{
     {"10", "group refused"},
     {"10b", "honest node framed"},
     {"11", "card told"},
+    {"12", "id found"},
+    {"12a", "id found"},
+    {"13", "another order"},
+    {"13b", "task held back"},
     {"18", "resumed for a task", 120},
     {"19", "stake moved"},
+    {"20", "committed"},
+    {"20b", "withheld"},
+    {"20c", "result copied"},
 };
 
 auto play(const simulate::Trace& trace, const simulate::Options& options, const simulate::Chosen& chosen, bool attacks)

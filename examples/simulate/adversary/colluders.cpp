@@ -78,7 +78,7 @@ const auto registered = Registration{make_recipe<Colluders>({
     .twin = "the same cards do the work",
     .profits = "its operators are paid for work that they did not do",
     .answer = "none yet: a group of three accepts what two colluders say",
-    .knobs = {{"share", 0.1, 0.001, 0.9, "cards of the attacker, in parts of all cards"},
+    .knobs = {{"share", 0.1, 0.001, 0.9, "cards of the attacker, in parts of all cards", true},
               {"after_ms", 1'000, 0, 600'000, "time until it returns garbage"}},
     .cases = {{"9", "10 % of the cards", {}},
               {"9a", "5 %", {{"share", 0.05}}},

@@ -104,7 +104,7 @@ const auto registered = Registration{make_recipe<Framing>({
     .profits = "its operator gains, for a rival is slashed",
     .answer = "none yet: the members of a group may have different work",
     .knobs = {{"same_work", 0, 0, 1, "the three tasks are the same work, and own nodes answer falsely"},
-              {"cards", 10, 2, 200, "cards of the attacker"},
+              {"cards", 10, 2, 200, "cards of the attacker", true},
               {"groups", 100, 1, 10'000, "groups that it tries"}},
     .cases = {{"10", "the three tasks are different work", {}},
               {"10b", "they are the same work, and two own nodes lie", {{"same_work", 1}}}},
@@ -114,6 +114,7 @@ const auto registered = Registration{make_recipe<Framing>({
             means.tick_ms = 60'000;
             return means;
         },
+    .aim = "harm",
 })};
 
 }}  // namespace simulate

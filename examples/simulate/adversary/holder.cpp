@@ -49,13 +49,14 @@ const auto registered = Registration{make_recipe<Holder>({
     .twin = "the same cards do the work",
     .profits = "no fee is paid to it, so only a competitor of the network gains; every task that it holds is late",
     .answer = "none yet: a renewal and a decline are free",
-    .knobs = {{"share", 0.05, 0.001, 0.5, "cards of the attacker, in parts of the honest nodes"},
+    .knobs = {{"share", 0.05, 0.001, 0.5, "cards of the attacker, in parts of the honest nodes", true},
               {"hold_ms", 1'800'000, 0, 28'800'000, "time for which it holds a task"}},
     .cases = {{"6", "half an hour", {}}},
     .means =
         [](const Scene& scene, const Knobs& knobs) {
             return median_cards(scene, static_cast<std::int64_t>(knobs["share"] * scene.honest_nodes) + 1);
         },
+    .aim = "harm_share",
 })};
 
 }}  // namespace simulate

@@ -15,6 +15,7 @@ struct Knob {
     double min = 0;
     double max = 0;
     std::string meaning{};
+    bool fixed = false;  ///< A fact of the world, or a part of the means; a search does not change it.
 };
 
 /// A row of the table of attacks: an adversary with some knobs set.

@@ -53,7 +53,7 @@ const auto registered = Registration{make_recipe<MovingStake>({
     .twin = "the same stake stays in equal parts on the same cards",
     .profits = "its operator gains if the same stake counts for each node that is free just then",
     .answer = "none yet: stake that moves counts at once",
-    .knobs = {{"cards", 10, 1, 200, "cards of the attacker"},
+    .knobs = {{"cards", 10, 1, 200, "cards of the attacker", true},
               {"every_ms", 2'000, 100, 3'600'000, "time between two moves"}},
     .cases = {{"19", "every 2 seconds", {}}},
     .means =

@@ -1,4 +1,9 @@
 // An owner whose tasks name a model that only its own nodes claim.
+//
+// With three nodes free, the draw gives it all of its tasks (row 2c, enumerated). Over a run its nodes do 4 % of them
+// under `hardened`, and 2 % under `crynux_single`: after the first task ten honest nodes are told to fetch the model,
+// and a task of others occupies a node for twenty minutes. Nodes that decline the tasks of others do 11 % and 7 %; if
+// no copies are asked for (`placement.holders_min=0`), all.
 
 #include <algorithm>
 
@@ -20,6 +25,10 @@ public:
             spec.models.emplace_back(private_name);
             hand.join(std::move(spec), i, hand.means().verdicts);
         }
+    }
+
+    auto lease(Hand& hand, const Work& work) -> Deed override {
+        return knobs().is("declines") && !work.own_task ? Deed::decline() : Adversary::lease(hand, work);
     }
 
     auto submit(Hand&, Order& order) -> bool override {
@@ -59,13 +68,17 @@ const auto registered = Registration{make_recipe<PrivateModel>({
     .profits = "its operator gains, for its own tasks raise the standing of its own nodes",
     .answer = "`Hardened`: a draw among fewer than three holders of a model is opened to all nodes; none yet for three "
               "of them",
-    .knobs = {{"cards", 3, 1, 200, "cards of the attacker"},
-              {"stake_each", 1'000, 1, 1e12, "thousandths of a token for each card"},
-              {"price", 1, 0.001, 100, "fee a second, in medians of the network's tasks"},
-              {"run_ms", 15'000, 1'000, 3'600'000, "run time of its tasks"},
-              {"every_ms", 60'000, 100, 3'600'000, "time between two tasks"}},
-    .cases = {{"2c", "3 nodes of a stake of 1", {}}, {"2c1", "1 node of a stake of 1", {{"cards", 1}}}},
+    .knobs = {{"cards", 3, 1, 200, "cards of the attacker", true},
+              {"stake_each", 1'000, 1, 1e12, "thousandths of a token for each card", true},
+              {"declines", 0, 0, 1, "its nodes decline the tasks of others"},
+              {"price", 1, 0.001, 100, "fee a second, in medians of the network's tasks", true},
+              {"run_ms", 15'000, 1'000, 3'600'000, "run time of its tasks", true},
+              {"every_ms", 60'000, 100, 3'600'000, "time between two tasks", true}},
+    .cases = {{"2c", "3 nodes of a stake of 1", {}},
+              {"2c1", "1 node of a stake of 1", {{"cards", 1}}},
+              {"2c3", "3 nodes that decline the tasks of others", {{"declines", 1}}}},
     .means = &means,
+    .aim = "own_node",
 })};
 
 }}  // namespace simulate

@@ -61,7 +61,7 @@ const auto registered = Registration{make_recipe<Snipe>({
     .twin = "the same cards take what they get",
     .profits = "its operator gets dear tasks from the queue and idles between them",
     .answer = "none yet: a pause and a resume are free",
-    .knobs = {{"cards", 10, 1, 200, "cards of the attacker"},
+    .knobs = {{"cards", 10, 1, 200, "cards of the attacker", true},
               {"least", 1.5, 0, 100, "lowest price for which one resumes, in medians of the network's tasks"},
               {"waits_ms", 2'500, 0, 600'000, "time for which a resumed node waits for a task"}},
     .cases = {{"18", "for tasks from 1.5 times the median price", {}}},

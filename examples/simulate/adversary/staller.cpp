@@ -63,13 +63,14 @@ const auto registered = Registration{make_recipe<Staller>({
     .profits = "no fee is paid to it, so only a competitor of the network gains; every task that it holds waits for "
                "the end of its lease",
     .answer = "all presets exclude a node after timeouts; none yet for those who come back under a new id",
-    .knobs = {{"cards", 20, 1, 200, "cards of the attacker"},
+    .knobs = {{"cards", 20, 1, 200, "cards of the attacker", true},
               {"leaves", 0, 0, 1, "an excluded node leaves and joins again"},
               {"new_names", 0, 0, 1, "under a new id"}},
     .cases = {{"7", "they stay when they are excluded", {}},
               {"7b", "they leave, and join again under the same id", {{"leaves", 1}}},
               {"7c", "they leave, and join again under a new id", {{"leaves", 1}, {"new_names", 1}}}},
     .means = [](const Scene& scene, const Knobs& knobs) { return median_cards(scene, knobs.whole("cards")); },
+    .aim = "harm_share",
 })};
 
 }}  // namespace simulate

@@ -48,6 +48,7 @@ const auto registered = Registration{make_recipe<UnheardModels, Silent>({
               {"every_ms", 10'000, 1, 3'600'000, "time between two tasks"}},
     .cases = {{"2d", "20 tasks of 64 models for a fee of 1", {}}},
     .means = &means,
+    .aim = "harm",
 })};
 
 }}  // namespace simulate

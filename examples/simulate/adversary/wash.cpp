@@ -70,7 +70,7 @@ const auto registered = Registration{make_recipe<Wash>({
     .twin = "the same cards work from the start, with an ordinary history",
     .profits = "its operator gains, for its nodes start with a perfect score",
     .answer = "none yet: a verdict counts although the draw had no choice",
-    .knobs = {{"cards", 30, 1, 200, "cards of the attacker"},
+    .knobs = {{"cards", 30, 1, 200, "cards of the attacker", true},
               {"verdicts", 50, 1, 1'000, "verdicts that a node gives itself"}},
     .cases = {{"11", "50 verdicts for each node", {}}},
     .means = &means,

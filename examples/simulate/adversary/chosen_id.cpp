@@ -1,0 +1,61 @@
+// An owner who knows the entropy of its submission, and looks for an id that is drawn to its own nodes.
+
+#include <algorithm>
+#include <cmath>
+
+#include "adversary.hpp"
+
+namespace simulate { namespace {
+
+/// The honest twin has the same tasks and nodes, and takes the first id.
+class ChosenId : public Adversary {
+public:
+    using Adversary::Adversary;
+
+    auto submit(Hand& hand, Order& order) -> bool override {
+        for (std::int64_t tried = 0; tried < knobs().whole("tries"); ++tried) {
+            order.salt = static_cast<std::uint64_t>(tried);
+            for (const auto& lease : hand.foresee(order)) {
+                if (!hand.own(lease.node)) { continue; }
+                hand.note("id found");
+                return true;
+            }
+        }
+        order.salt = 0;
+        return true;
+    }
+};
+
+auto means(const Scene& scene, const Knobs& knobs) -> Means {
+    auto means = median_cards(scene, knobs.whole("cards"));
+    const auto run_ms = knobs.whole("run_ms");
+    const auto fee =
+        std::llround(static_cast<double>(scene.fee_per_second) * static_cast<double>(run_ms) / 1'000 * knobs["price"]);
+    for (auto time = scene.arrivals_end_ms / 10; time < scene.arrivals_end_ms; time += knobs.whole("every_ms")) {
+        auto order = Order{};
+        order.arrival_ms = time;
+        order.run_ms = run_ms;
+        order.declared_ms = run_ms;
+        order.fee = std::max(fee, 1LL);
+        order.vram_min = 1;
+        order.owner = "own";
+        means.orders.push_back(order);
+    }
+    return means;
+}
+
+const auto registered = Registration{make_recipe<ChosenId>({
+    .name = "chosen_id",
+    .attack = "an owner knows the entropy when it submits, and tries ids until the draw falls on an own node",
+    .twin = "the same tasks have the first id that comes to hand",
+    .knobs = {{"cards", 10, 1, 200, "cards of the attacker", true},
+              {"tries", 256, 1, 4'096, "ids that it tries for a task"},
+              {"price", 1, 0.001, 100, "fee a second, in medians of the network's tasks", true},
+              {"run_ms", 15'000, 1'000, 3'600'000, "run time of its tasks", true},
+              {"every_ms", 60'000, 100, 3'600'000, "time between two tasks", true}},
+    .cases = {{"12", "256 ids", {}}, {"12a", "16 ids", {{"tries", 16}}}, {"12b", "4 ids", {{"tries", 4}}}},
+    .means = &means,
+    .aim = "own_node",
+})};
+
+}}  // namespace simulate
