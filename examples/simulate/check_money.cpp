@@ -1,11 +1,14 @@
 // Checks the ledger of money and the statistics of measures; ends with 1 and a line for each fault.
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
+#include <utility>
+#include <vector>
 
 #include "measures.hpp"
 #include "money.hpp"
@@ -99,10 +102,36 @@ void check_statistics() {
     expect(simulate::verdict({1.2, 0.03}, 1.05, 2) == Verdict::failed, "two errors beyond fail");
 }
 
+/// Two honest tasks of a fee of 100 and a run of a second each; -1: not done.
+auto pair_of(std::vector<std::int64_t> attacked, std::vector<std::int64_t> honest) -> simulate::Pair {
+    auto pair = simulate::Pair{};
+    pair.fees = {100, 100};
+    pair.run_ms = {1'000, 1'000};
+    const auto earned = [](const auto& sojourn_ms) {
+        return 100 * (2 - std::count(sojourn_ms.begin(), sojourn_ms.end(), -1));
+    };
+    pair.attack.honest.earned = earned(attacked);
+    pair.honest.honest.earned = earned(honest);
+    pair.attack.sojourn_ms = std::move(attacked);
+    pair.honest.sojourn_ms = std::move(honest);
+    return pair;
+}
+
+void check_harm() {
+    const auto harm = [](const std::vector<simulate::Pair>& pairs) { return simulate::measure(pairs).at("harm"); };
+    const auto value = [&](const std::vector<simulate::Pair>& pairs) { return harm(pairs).value; };
+    expect(value({pair_of({-1, 2'000}, {1'000, 2'000})}) == 0.5, "a task that is not done is lost, once");
+    expect(value({pair_of({2'000, 2'000}, {1'000, 2'000})}) == 0.5, "a second more of a task of a second is its fee");
+    // What one seed loses by chance the other wins.
+    const auto chance = harm({pair_of({-1, 2'000}, {1'000, 2'000}), pair_of({1'000, 2'000}, {-1, 2'000})});
+    expect(chance.value == 0 && chance.error > 0, "chance alone is no harm");
+}
+
 }  // namespace
 
 auto main() -> int {
     check_money();
     check_statistics();
+    check_harm();
     return faults == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

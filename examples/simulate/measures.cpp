@@ -14,30 +14,41 @@ constexpr auto unknown = std::numeric_limits<double>::infinity();
 
 auto over(double a, double b) -> double { return b != 0 ? a / b : a > 0 ? unknown : 0; }
 
-/// Loss and its parts, and what honest owners paid in the honest run.
+/// The parts of a loss, and what honest owners paid in the honest run. A change of one task shifts those after it, so
+/// each part has as much by chance below zero as above; only their sums over all seeds are cut off at zero.
 struct Harm {
-    double loss = 0;
+    double waits = 0;
+    double fees_lost = 0;
+    double earned_less = 0;
     double fees = 0;
+
+    /// The fees of tasks that are not done are part of what honest nodes earn less.
+    [[nodiscard]] auto loss() const -> double { return waits + std::max({0.0, fees_lost, earned_less}); }
 };
 
-auto harm_of(const Pair& pair) -> Harm {
-    auto harm = Harm{};
-    auto fees_lost = 0.0;
+/// Adds the parts of one pair of runs.
+void add_harm(Harm& harm, const Pair& pair) {
     for (std::size_t i = 0; i < pair.fees.size(); ++i) {
         const auto a = pair.attack.sojourn_ms[i];
         const auto b = pair.honest.sojourn_ms[i];
         const auto fee = static_cast<double>(pair.fees[i]);
-        if (b < 0) { continue; }
-        harm.fees += fee;
-        if (a < 0) {
-            fees_lost += fee;
-        } else {
-            harm.loss +=
+        harm.fees += b >= 0 ? fee : 0;
+        if ((a < 0) != (b < 0)) {
+            harm.fees_lost += a < 0 ? fee : -fee;
+        } else if (b >= 0) {
+            harm.waits +=
                 static_cast<double>(a - b) * fee / static_cast<double>(std::max(pair.run_ms[i], std::int64_t{1}));
         }
     }
-    const auto earned_less = static_cast<double>(pair.honest.honest.earned - pair.attack.honest.earned);
-    harm.loss += fees_lost + std::max(0.0, earned_less - fees_lost);
+    harm.earned_less += static_cast<double>(pair.honest.honest.earned - pair.attack.honest.earned);
+}
+
+/// The parts of all pairs, without those of one seed.
+auto harm_without(const std::vector<Pair>& pairs, std::size_t skip) -> Harm {
+    auto harm = Harm{};
+    for (std::size_t i = 0; i < pairs.size(); ++i) {
+        if (i != skip) { add_harm(harm, pairs[i]); }
+    }
     return harm;
 }
 
@@ -148,10 +159,10 @@ auto measure(const std::vector<Pair>& pairs) -> std::map<std::string, Measure> {
         });
         // The ratio of two ratios of sums is no ratio of sums, but these cards are the same for all seeds.
         add("swallowed", [](const Pair& p) { return Both{number(p.attack.own_starts), number(p.attack.starts)}; });
-        add("harm_share", [](const Pair& p) {
-            const auto share = number(p.attack.own_cards) / number(p.attack.own_cards + p.attack.honest_nodes);
-            const auto harm = harm_of(p);
-            return Both{harm.loss / share, harm.fees};
+        const auto share = number(own_cards) / number(own_cards + pairs.front().attack.honest_nodes);
+        all["harm_share"] = jackknife(pairs.size(), [&](std::size_t skip) {
+            const auto harm = harm_without(pairs, skip);
+            return over(harm.loss() / share, harm.fees);
         });
         if (pairs.front().reference.own_cards > 0) {
             add("told_gain", [](const Pair& p) {
@@ -159,9 +170,20 @@ auto measure(const std::vector<Pair>& pairs) -> std::map<std::string, Measure> {
             });
         }
     }
-    add("harm", [](const Pair& p) { return Both{harm_of(p).loss, harm_of(p).fees}; });
-    add("outlay", [](const Pair& p) { return Both{outlay_of(p), harm_of(p).fees}; });
-    add("phi", [](const Pair& p) { return Both{harm_of(p).loss, outlay_of(p)}; });
+    const auto outlays = parts_of(pairs, [](const Pair& p) { return Both{outlay_of(p), 0}; });
+    const auto outlay_without = [&](std::size_t skip) {
+        auto sum = 0.0;
+        for (std::size_t i = 0; i < outlays.size(); ++i) { sum += i == skip ? 0 : outlays[i].first; }
+        return sum;
+    };
+    all["harm"] = jackknife(pairs.size(), [&](std::size_t skip) {
+        const auto harm = harm_without(pairs, skip);
+        return over(harm.loss(), harm.fees);
+    });
+    all["outlay"] = jackknife(
+        pairs.size(), [&](std::size_t skip) { return over(outlay_without(skip), harm_without(pairs, skip).fees); });
+    all["phi"] = jackknife(
+        pairs.size(), [&](std::size_t skip) { return over(harm_without(pairs, skip).loss(), outlay_without(skip)); });
     if (const auto& harm = all["harm"]; all["outlay"].value == 0 && harm.value - 2 * harm.error <= 0) {
         all["phi"] = {0, harm.error};  // no outlay, but no loss either that could be told from noise
     }
@@ -202,7 +224,8 @@ auto measure(const std::vector<Pair>& pairs) -> std::map<std::string, Measure> {
             });
         }
     }
-    add("slashed_honest", [](const Pair& p) { return Both{number(p.attack.honest.slashed), harm_of(p).fees}; });
+    add("slashed_honest",
+        [](const Pair& p) { return Both{number(p.attack.honest.slashed), harm_without({p}, 1).fees}; });
     add("failed", [&](const Pair& p) { return Both{number(p.attack.failed), honest_tasks(p)}; });
     add("not_done", [&](const Pair& p) { return Both{not_done(p.attack), honest_tasks(p)}; });
     add("added_not_done", [&](const Pair& p) {
