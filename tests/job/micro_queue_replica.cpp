@@ -115,6 +115,22 @@ TEST_CASE("what makes no sense is refused with its own error and changes nothing
         JobError::macro_unknown);
 }
 
+TEST_CASE("a clock far ahead is refused, unless members insist on it for long enough without a pause") {
+    auto p = Pair{};
+    auto ahead = p.a.snapshot();
+    auto& control = *ahead.control;
+    control.clock += 1h;
+    control.chain.push_back(
+        {{1'000, node(3).node, 1, control.reign().rank(), true, control.clock}, {}});  // a victim that believed it
+    REQUIRE(fault_of(plan, control, allot::QueueParameters{}) == std::nullopt);
+    const auto hears = [&](allot::Duration time) { return received(p.b, ahead, at(time)).error; };
+    for (auto time = 1s; time <= 19s; time += 2s) { CHECK(hears(time) == JobError::message_time_wrong); }
+    for (auto time = 30s; time < 50s; time += 2s) { CHECK(hears(time) == JobError::message_time_wrong); }
+    CHECK_FALSE(hears(50s));  // 15 s * 4^4 are more than an hour
+    CHECK(p.b.state().reign() == control.reign());
+    CHECK(p.b.state().clock(at(51s)) == control.clock + 1s);
+}
+
 TEST_CASE("malformed and foreign messages are refused with their own error and change nothing") {
     auto p = Pair{};
     (void)p.a.want_work(true, at(1s));

@@ -115,6 +115,28 @@ TEST_CASE("who stands in line and is not heard for long keeps no other from a se
     CHECK(state.first_for(node(1).node, node(1).wallet, at(15s)) != nullptr);
 }
 
+TEST_CASE("who stands in line and may have nothing that is open keeps no other from a second MicroJob") {
+    auto p = allot::QueueParameters{};
+    p.attempts_max = 2;
+    auto state = owned(p);
+    const auto lease = [&](std::uint32_t by, std::uint32_t micro, allot::TimePoint time) {
+        state.begin_reign({state.reign().epoch + 1, node(by).node, 1, state.reign().rank(), false, at(0s)}, time);
+        const auto control = state.control();
+        state = QueueState{plan, node(by), p};
+        state.adopt(control, time);
+        (void)state.lease(micro, time);
+    };
+    lease(3, 0, at(0s));
+    lease(2, 1, at(10s));
+    lease(1, 2, at(10s));
+    // The first MicroJob is open again. Its next lease is the last one, for a node that had none.
+    CHECK(state.note_request({node(3).node, node(3).wallet, 1, at(16s)}));
+    CHECK(state.first_for(node(3).node, node(3).wallet, at(16s)) == nullptr);
+    CHECK(state.first_for(node(1).node, node(1).wallet, at(16s)) != nullptr);
+    CHECK(state.note_request({node(4).node, node(4).wallet, 1, at(16s)}));
+    CHECK(state.first_for(node(1).node, node(1).wallet, at(16s)) == nullptr);
+}
+
 TEST_CASE("whoever had a MicroJob last gets it again one lock later than all others", "[K2]") {
     auto state = owned();
     const auto first_for = [&](std::uint32_t n, TimePoint time) {

@@ -148,13 +148,14 @@ protected:
     /// is refused at first. A member that was new may have believed it, so that two queues would go on side by side:
     /// the allowance is four times as long with each `owner_timeout` in which members insist on that queue.
     [[nodiscard]] auto clock_max(TimePoint now) const -> TimePoint {
-        const auto insisted = (refused_at_ - refused_since_) / parameters().owner_timeout;
-        const auto allowance = parameters().lock * (std::int64_t{1} << (2 * std::min<std::int64_t>(insisted, 10)));
+        const auto insisted = insists(now) ? (now - refused_since_) / parameters().owner_timeout : 0;
+        const auto allowance =
+            parameters().lock * (std::int64_t{1} << (2 * std::min(std::int64_t{insisted}, std::int64_t{10})));
         return clock_first_ + (now - clock_first_at_) / 4 * 5 + allowance;
     }
     /// Notes that a control which would replace the known one was refused for its clock.
     auto note_refused_clock(TimePoint now) -> void {
-        if (now - refused_at_ > parameters().owner_timeout) { refused_since_ = now; }
+        if (!insists(now)) { refused_since_ = now; }
         refused_at_ = now;
     }
 
@@ -255,6 +256,7 @@ private:
         const auto at = std::find(before.begin(), before.end(), self.node);
         return 1 + (at != before.end() ? at - before.begin() : turn + static_cast<std::int64_t>(before.size()));
     }
+    [[nodiscard]] auto insists(TimePoint now) const -> bool { return now - refused_at_ <= parameters().owner_timeout; }
     auto set_clock(TimePoint clock, TimePoint now) -> void {
         clock_first_ = clock;
         clock_first_at_ = now;

@@ -190,22 +190,20 @@ public:
     [[nodiscard]] auto is_barred(const NodeId& node) const -> bool { return is_barred(node, WalletId::null()); }
 
     /// Returns the lowest MicroJob that a node may have now; null if there is none. A culprit gets none. While enough
-    /// nodes take part, no node gets a second one (rule 32). A MicroJob that the node had before is open to all others
-    /// first, for one `lock` for each lease; and its last lease is for a node that had none (rule 30). @pre `known()`.
+    /// nodes take part that may have one, no node gets a second one (rule 32). A MicroJob that the node had before is
+    /// open to all others first, for one `lock` for each lease; and its last lease is for a node that had none
+    /// (rule 30). @pre `known()`.
     [[nodiscard]] auto first_for(const NodeId& node, const WalletId& wallet, TimePoint now) const -> const Item* {
         if (is_barred(node, wallet)) { return nullptr; }
         const auto time = clock(now);
-        const auto had = leases_of(node);
-        const auto* item = leases_.first_open(time, [&](const Item& open) {
-            return had[open.key] == 0 || (!detail::is_last_lease(open.attempts, parameters_) &&
-                                          time >= open_since(open) + parameters_.lock * had[open.key]);
-        });
+        const auto* item = open_for(node, time);
         if (item == nullptr) { return nullptr; }
-        const auto busy = engaged(time);
-        if (!busy.contains(node)) { return item; }
-        auto taking_part = busy;
+        auto taking_part = engaged(time);
+        if (!taking_part.contains(node)) { return item; }
         for (const auto& request : control_->requests) {
-            if (waits(request, time) && !is_barred(request.node, request.wallet)) { taking_part.insert(request.node); }
+            if (waits(request, time) && !is_barred(request.node, request.wallet) && open_for(request.node, time)) {
+                taking_part.insert(request.node);
+            }
         }
         return taking_part.size() < plan_.items() ? item : nullptr;
     }
@@ -265,6 +263,14 @@ protected:
     /// True if a request was repeated lately; a node that is silent for too long may have vanished.
     [[nodiscard]] auto waits(const QueueRequest& request, TimePoint time) const noexcept -> bool {
         return time - request.heard < parameters_.request_ttl;
+    }
+    /// Returns the lowest MicroJob that is open for a node because of the leases that it had; null if there is none.
+    [[nodiscard]] auto open_for(const NodeId& node, TimePoint time) const -> const Item* {
+        const auto had = leases_of(node);
+        return leases_.first_open(time, [&](const Item& open) {
+            return had[open.key] == 0 || (!detail::is_last_lease(open.attempts, parameters_) &&
+                                          time >= open_since(open) + parameters_.lock * had[open.key]);
+        });
     }
     /// True if every MicroJob is done or dead.
     [[nodiscard]] auto closed() const -> bool {

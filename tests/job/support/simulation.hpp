@@ -332,7 +332,10 @@ protected:
             auto echo = checked(event.node, hear);
             checks_.look(Promise::p10_few_replies);
             if (echo.sends.size() > 2U) {
-                network_.broken(fmt::format("a message said twice brings {} answers", echo.sends.size()));
+                auto kinds = std::string{};
+                for (const auto& send : echo.sends) { kinds += fmt::format(" {}", send.message.index()); }
+                network_.broken(fmt::format("a message said twice brings {} answers: {} brings{}", echo.sends.size(),
+                                            letter.message.index(), kinds));
             }
             effects.append(JobEffects{echo});
             // Who hears it over and over falls silent, but for votes, and for a lease that is longer each time.
