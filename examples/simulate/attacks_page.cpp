@@ -62,6 +62,37 @@ auto cell(const Json& measures, std::initializer_list<const char*> names) -> std
     return "–";
 }
 
+auto is_enumerated(const Json& row) -> bool { return word(row, "attack") == "shares"; }
+
+/// The table of the rows that are enumerated.
+auto shares(const Json& document) -> std::string {
+    auto text = '\n' +
+                wrapped("", "Enumerated, without an error: the attacker's share of all draws, and how much it is "
+                            "above its share of the weight.") +
+                "\n| row | means |";
+    auto rows = std::string{};
+    const auto& contenders = document.at("contenders");
+    for (const auto& one : contenders) { text += fmt::format(" {0}: draws | {0}: too much |", word(one, "text")); }
+    text += "\n|---|---|";
+    for (std::size_t i = 0; i < contenders.size(); ++i) { text += "--:|--:|"; }
+    const auto& table = document.at("table");
+    const auto first = word(contenders.front(), "text");
+    for (const auto& row : table) {
+        if (!is_enumerated(row) || word(row, "preset") != first) { continue; }
+        rows += fmt::format("\n| {} | {} |", word(row, "row"), word(row, "what"));
+        for (const auto& contender : contenders) {
+            for (const auto& other : table) {
+                if (is_enumerated(other) && word(other, "row") == word(row, "row") &&
+                    word(other, "preset") == word(contender, "text")) {
+                    const auto& measures = other.at("measures");
+                    rows += fmt::format(" {} | {} |", cell(measures, {"draw_share"}), cell(measures, {"share_excess"}));
+                }
+            }
+        }
+    }
+    return rows.empty() ? rows : text + rows + '\n';
+}
+
 auto figures(const Json& document) -> std::string {
     const auto& played = document.at("played");
     const auto& contenders = document.at("contenders");
@@ -69,7 +100,7 @@ auto figures(const Json& document) -> std::string {
     auto out = std::back_inserter(text);
     text += '\n' + wrapped("", fmt::format("Figures of allot {}, world {}, load {} %, {} pairs of runs for each row, "
                                            "digest `{}`, by",
-                                           word(played, "version"), word(played, "world"), played.at("load").get<int>(),
+                                           word(played, "version"), word(played, "world"), word(played, "load"),
                                            played.at("seeds").get<int>(), word(document, "digest")));
     fmt::format_to(out, "\n    {}\n\n| row | attack |", word(played, "command"));
     for (const auto& one : contenders) {
@@ -89,12 +120,13 @@ auto figures(const Json& document) -> std::string {
                                                     word(row, "preset"), first, cell(measures, {"sojourn"}),
                                                     cell(measures, {"fees"})));
         }
-        if (word(row, "preset") != first || word(row, "row") == "-") { continue; }
+        if (word(row, "preset") != first || word(row, "row") == "-" || is_enumerated(row)) { continue; }
         fmt::format_to(out, "| {} | [{}](#{}): {} |", word(row, "row"), word(row, "attack"), word(row, "attack"),
                        word(row, "what"));
         for (const auto& contender : contenders) {
             for (const auto& other : table) {
-                if (word(other, "row") != word(row, "row") || word(other, "preset") != word(contender, "text")) {
+                if (is_enumerated(other) || word(other, "row") != word(row, "row") ||
+                    word(other, "preset") != word(contender, "text")) {
                     continue;
                 }
                 const auto& measures = other.at("measures");
@@ -105,7 +137,7 @@ auto figures(const Json& document) -> std::string {
         }
         text += '\n';
     }
-    return text + costs + '\n';
+    return text + costs + shares(document) + '\n';
 }
 
 auto replaced(const std::string& page, const std::string& name, const std::string& content) -> std::string {

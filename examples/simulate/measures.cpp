@@ -224,8 +224,9 @@ auto measure(const std::vector<Pair>& pairs) -> std::map<std::string, Measure> {
             });
         }
     }
-    add("slashed_honest",
-        [](const Pair& p) { return Both{number(p.attack.honest.slashed), harm_without({p}, 1).fees}; });
+    add("slashed_honest", [](const Pair& p) {
+        return Both{number(p.attack.honest.slashed), harm_without({p}, 1).fees};
+    });
     add("failed", [&](const Pair& p) { return Both{number(p.attack.failed), honest_tasks(p)}; });
     add("not_done", [&](const Pair& p) { return Both{not_done(p.attack), honest_tasks(p)}; });
     add("added_not_done", [&](const Pair& p) {

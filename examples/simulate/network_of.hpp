@@ -10,8 +10,8 @@
 
 #include <allot/allot.hpp>
 #include <allot/explain/expected_wait.hpp>
-#include <allot/journal/encode.hpp>
 #include <allot/explain/probabilities.hpp>
+#include <allot/journal/encode.hpp>
 #include <allot/json.hpp>
 
 #include "network.hpp"
