@@ -62,8 +62,6 @@ auto cell(const Json& measures, std::initializer_list<const char*> names) -> std
     return "–";
 }
 
-auto is_enumerated(const Json& row) -> bool { return word(row, "attack") == "shares"; }
-
 /// The table of the rows that are enumerated.
 auto shares(const Json& document) -> std::string {
     auto text = '\n' +
@@ -75,15 +73,14 @@ auto shares(const Json& document) -> std::string {
     for (const auto& one : contenders) { text += fmt::format(" {0}: draws | {0}: too much |", word(one, "text")); }
     text += "\n|---|---|";
     for (std::size_t i = 0; i < contenders.size(); ++i) { text += "--:|--:|"; }
-    const auto& table = document.at("table");
+    const auto& table = document.at("shares");
     const auto first = word(contenders.front(), "text");
     for (const auto& row : table) {
-        if (!is_enumerated(row) || word(row, "preset") != first) { continue; }
+        if (word(row, "preset") != first) { continue; }
         rows += fmt::format("\n| {} | {} |", word(row, "row"), word(row, "what"));
         for (const auto& contender : contenders) {
             for (const auto& other : table) {
-                if (is_enumerated(other) && word(other, "row") == word(row, "row") &&
-                    word(other, "preset") == word(contender, "text")) {
+                if (word(other, "row") == word(row, "row") && word(other, "preset") == word(contender, "text")) {
                     const auto& measures = other.at("measures");
                     rows += fmt::format(" {} | {} |", cell(measures, {"draw_share"}), cell(measures, {"share_excess"}));
                 }
@@ -120,13 +117,12 @@ auto figures(const Json& document) -> std::string {
                                                     word(row, "preset"), first, cell(measures, {"sojourn"}),
                                                     cell(measures, {"fees"})));
         }
-        if (word(row, "preset") != first || word(row, "row") == "-" || is_enumerated(row)) { continue; }
+        if (word(row, "preset") != first || word(row, "row") == "-") { continue; }
         fmt::format_to(out, "| {} | [{}](#{}): {} |", word(row, "row"), word(row, "attack"), word(row, "attack"),
                        word(row, "what"));
         for (const auto& contender : contenders) {
             for (const auto& other : table) {
-                if (is_enumerated(other) || word(other, "row") != word(row, "row") ||
-                    word(other, "preset") != word(contender, "text")) {
+                if (word(other, "row") != word(row, "row") || word(other, "preset") != word(contender, "text")) {
                     continue;
                 }
                 const auto& measures = other.at("measures");

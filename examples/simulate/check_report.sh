@@ -33,6 +33,7 @@ addEventListener('load', () => setTimeout(() => {
     const pixels = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data;
     if (!pixels.some(byte => byte !== 0) || !Chart.getChart(canvas)) { blank.push(canvas.id); }
   });
+  if (!document.querySelector('footer').childElementCount) { blank.push('footer'); }  // its script did not come to the end
   document.querySelectorAll('main *').forEach(box => {
     if (box instanceof SVGElement && box.tagName !== 'svg' || box.closest('.scroll, thead')) { return; }  // cut off, or scrolled, on purpose
     if (box.getBoundingClientRect().right > root.clientWidth + 1 || box.scrollWidth > box.clientWidth + 1 && getComputedStyle(box).display === 'block') { wide.push(box.id || box.tagName + '.' + box.className); }

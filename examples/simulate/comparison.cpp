@@ -68,14 +68,16 @@ auto document_of(const std::vector<Judged>& all, const std::vector<Contender>& c
         if (std::any_of(all.begin(), all.end(), played)) { attacks.push_back(sentences_of(recipe)); }
     }
     auto table = Json::array();
+    auto shares = Json::array();
     for (const auto& one : all) {
-        table.push_back({{"row", one.row},
-                         {"attack", one.attack},
-                         {"what", one.what},
-                         {"preset", one.contender},
-                         {"load", one.load_percent},
-                         {"seeds", one.seeds},
-                         {"measures", measures_of(one)}});
+        auto& rows = one.seeds == 0 ? shares : table;  // what is enumerated needs no seeds
+        rows.push_back({{"row", one.row},
+                        {"attack", one.attack},
+                        {"what", one.what},
+                        {"preset", one.contender},
+                        {"load", one.load_percent},
+                        {"seeds", one.seeds},
+                        {"measures", measures_of(one)}});
     }
     auto document =
         Json{{"played",
@@ -91,7 +93,8 @@ auto document_of(const std::vector<Judged>& all, const std::vector<Contender>& c
                {"command", command_of(options)}}},
              {"contenders", std::move(players)},
              {"attacks", std::move(attacks)},
-             {"table", std::move(table)}};
+             {"table", std::move(table)},
+             {"shares", std::move(shares)}};
     document["digest"] = digest_of(document);
     return document;
 }

@@ -201,7 +201,8 @@ public:
         auto taking_part = engaged(time);
         if (!taking_part.contains(node)) { return item; }
         for (const auto& request : control_->requests) {
-            if (waits(request, time) && !is_barred(request.node, request.wallet) && open_for(request.node, time)) {
+            if (waits(request, time) && !is_barred(request.node, request.wallet) &&
+                open_for(request.node, time) != nullptr) {
                 taking_part.insert(request.node);
             }
         }
