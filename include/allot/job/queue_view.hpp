@@ -194,26 +194,16 @@ public:
     /// open to all others first, for one `lock` for each lease; and its last lease is for a node that had none
     /// (rule 30). @pre `known()`.
     [[nodiscard]] auto first_for(const NodeId& node, const WalletId& wallet, TimePoint now) const -> const Item* {
-        if (is_barred(node, wallet)) { return nullptr; }
-        const auto time = clock(now);
-        const auto* item = open_for(node, time);
-        if (item == nullptr) { return nullptr; }
-        auto taking_part = engaged(time);
-        if (!taking_part.contains(node)) { return item; }
-        for (const auto& request : control_->requests) {
-            if (waits(request, time) && !is_barred(request.node, request.wallet) &&
-                open_for(request.node, time) != nullptr) {
-                taking_part.insert(request.node);
-            }
-        }
-        return taking_part.size() < plan_.items() ? item : nullptr;
+        auto in_line = std::optional<std::set<NodeId>>{};
+        return first_for(node, wallet, now, in_line);
     }
     /// Returns the first request that could use the queue; null if there is none. Requests silent for too long are
-    /// skipped. @pre `known()`. @complexity quadratic in the requests, at worst.
+    /// skipped. @pre `known()`. @complexity the requests times the leases and the MicroJobs, at worst.
     [[nodiscard]] auto next_in_line(TimePoint now) const -> const QueueRequest* {
+        auto in_line = std::optional<std::set<NodeId>>{};
         for (const auto& request : control_->requests) {
             if (waits(request, clock(now)) && may_own(request.node, now) &&
-                first_for(request.node, request.wallet, now) != nullptr) {
+                first_for(request.node, request.wallet, now, in_line) != nullptr) {
                 return &request;
             }
         }
@@ -264,6 +254,26 @@ protected:
     /// True if a request was repeated lately; a node that is silent for too long may have vanished.
     [[nodiscard]] auto waits(const QueueRequest& request, TimePoint time) const noexcept -> bool {
         return time - request.heard < parameters_.request_ttl;
+    }
+    /// As the public one; the nodes in line that may have a MicroJob are looked for once, and kept in `in_line`.
+    [[nodiscard]] auto first_for(const NodeId& node, const WalletId& wallet, TimePoint now,
+                                 std::optional<std::set<NodeId>>& in_line) const -> const Item* {
+        if (is_barred(node, wallet)) { return nullptr; }
+        const auto time = clock(now);
+        const auto* item = open_for(node, time);
+        if (item == nullptr) { return nullptr; }
+        auto taking_part = engaged(time);
+        if (!taking_part.contains(node)) { return item; }
+        if (!in_line) {
+            in_line.emplace();
+            for (const auto& request : control_->requests) {
+                const auto may_have = waits(request, time) && !is_barred(request.node, request.wallet) &&
+                                      open_for(request.node, time) != nullptr;
+                if (may_have) { in_line->insert(request.node); }
+            }
+        }
+        taking_part.insert(in_line->begin(), in_line->end());
+        return taking_part.size() < plan_.items() ? item : nullptr;
     }
     /// Returns the lowest MicroJob that is open for a node because of the leases that it had; null if there is none.
     [[nodiscard]] auto open_for(const NodeId& node, TimePoint time) const -> const Item* {
