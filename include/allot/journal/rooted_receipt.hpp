@@ -80,12 +80,12 @@ private:
     HistoryHashes hashes_{};
 };
 
-/// Repeats a rooted receipt's choice from hashes that one trusts, such as those of a block's header. Null if the receipt
-/// is true, else the error.
+/// Repeats a rooted receipt's choice from hashes that one trusts, such as those of a block's header. Null if the
+/// receipt is true, else the error.
 ///
-/// `receipt` is `encode` of a RootedReceipt. `trusted` belongs to the state of the snapshot, with the embedder's section
-/// if it has one. So receipt and snapshot may come from any party. The commands of `log` are the ones that one takes as
-/// given, such as those of the block. Compare `after` with a later header that one trusts to confirm them.
+/// `receipt` is `encode` of a RootedReceipt. `trusted` belongs to the state of the snapshot, with the embedder's
+/// section if it has one. So receipt and snapshot may come from any party. The commands of `log` are the ones that one
+/// takes as given, such as those of the block. Compare `after` with a later header that one trusts to confirm them.
 ///
 /// @complexity that of `verify` without hashes, and linear in the records.
 template <class Dispatcher>
