@@ -15,6 +15,7 @@
 #include <allot/journal/event_hash.hpp>
 #include <allot/journal/log.hpp>
 #include <allot/journal/receipt.hpp>
+#include <allot/journal/rooted_receipt.hpp>
 #include <allot/json.hpp>
 #include <allot/laws.hpp>
 #include <allot/replica.hpp>

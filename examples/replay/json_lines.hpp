@@ -6,7 +6,6 @@
 #include <string>
 #include <utility>
 
-#include <allot/journal/encode.hpp>
 #include <allot/json.hpp>
 
 namespace replay {
@@ -14,20 +13,20 @@ namespace replay {
 /// Longest line in bytes, 64 MiB: the longest record as JSON, and a bound for hostile input.
 inline constexpr auto line_max = std::size_t{1} << 26U;
 
-/// Reads entries from lines of JSON; skips blank lines.
-template <class Command>
+/// Reads values from lines of JSON, such as the entries of a log; skips blank lines.
+template <class Value>
 class JsonLines {
 public:
     /// @pre `stream` outlives the reader.
     explicit JsonLines(std::istream& stream) noexcept : stream_{&stream} {}
 
-    /// Returns the next entry; none at the end and at a malformed line, which `fault()` then returns.
-    [[nodiscard]] auto next() -> std::optional<allot::LogEntry<Command>> {
+    /// Returns the next value; none at the end and at a malformed line, which `fault()` then returns.
+    [[nodiscard]] auto next() -> std::optional<Value> {
         while (!fault_ && read_line()) {
             if (line_.find_first_not_of(" \t\r") == std::string::npos) { continue; }
-            auto entry = allot::read_json<allot::LogEntry<Command>>(line_);
-            if (entry) { return *std::move(entry); }
-            fault_ = std::move(entry.error());
+            auto value = allot::read_json<Value>(line_);
+            if (value) { return *std::move(value); }
+            fault_ = std::move(value.error());
             fault_->line = number_;
         }
         return std::nullopt;

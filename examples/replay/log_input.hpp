@@ -101,7 +101,7 @@ private:
     std::string name_;
     std::ifstream file_;
     std::istream& stream_;
-    JsonLines<Command> lines_{stream_};
+    JsonLines<Entry> lines_{stream_};
     StreamSource source_{stream_};
     allot::LogReader<StreamSource> records_{source_};
     bool binary_ = false;

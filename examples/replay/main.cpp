@@ -65,16 +65,31 @@ auto main(int argc, char** argv) -> int {
     auto* const reply = app.add_flag("--reply", options.reply, "one line for each command, with all its events")
                             ->excludes(convert)
                             ->excludes(other);
+    auto* const receipts = app.add_flag("--receipts", options.receipts, "the receipts of all choices, and no events")
+                               ->excludes(convert)
+                               ->excludes(other)
+                               ->excludes(explain)
+                               ->excludes(reply);
+    auto* const verify = app.add_option("--verify", options.verify, "make the choices of these receipts again")
+                             ->excludes(convert)
+                             ->excludes(other)
+                             ->excludes(explain)
+                             ->excludes(reply)
+                             ->excludes(receipts)
+                             ->type_name("RECEIPTS");
     app.add_flag("--quiet", options.quiet, "the last line alone: the hashes, or what is explained")
         ->excludes(convert)
         ->excludes(other)
-        ->excludes(reply);
+        ->excludes(reply)
+        ->excludes(receipts)
+        ->excludes(verify);
     app.add_option("--policies", options.policies, "whose rules hold")
         ->check(CLI::IsMember(names()))
         ->capture_default_str();
     app.add_option("--stake-cap", options.stake_cap, "stake of a large honest node, for --policies hardened")
         ->type_name("AMOUNT");
-    app.footer("Ends with 0 when all is well, 1 when two logs differ, 2 when something is wrong with the input.");
+    app.footer("Ends with 0 when all is well, 1 when two logs differ or a receipt is false, 2 when something is wrong "
+               "with the input.");
     try {
         app.parse(argc, argv);
         options.from = format_of(from);

@@ -4,11 +4,14 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include <allot/core/events.hpp>
 #include <allot/journal/encode.hpp>
 #include <allot/journal/event_hash.hpp>
 #include <allot/journal/log.hpp>
+#include <allot/journal/rooted_receipt.hpp>
+#include <allot/journal/snapshot.hpp>
 #include <allot/journal/state_root.hpp>
 #include <allot/json.hpp>
 
@@ -17,6 +20,7 @@
 #include "log_input.hpp"
 #include "options.hpp"
 #include "output.hpp"
+#include "receipt_line.hpp"
 
 namespace replay {
 
@@ -30,10 +34,26 @@ public:
 
     auto apply(const Entry& entry) -> allot::Events {
         auto events = dispatcher_.apply(entry.command, entry.moment);
-        hash_.add(events);
-        ++position_;
-        count_ += events.size();
+        count(events);
         return events;
+    }
+
+    /// Applies a command and returns the receipts of its choices. @pre All commands so far were applied so.
+    auto receipts_of(const Entry& entry) -> std::vector<allot::RootedReceipt> {
+        if (!writer_) { writer_.emplace(dispatcher_); }
+        auto events = allot::Events{};
+        auto receipts = writer_->apply(dispatcher_, entry.command, entry.moment, events);
+        count(events);
+        return receipts;
+    }
+
+    /// Makes the choice of a receipt again, from the state reached and the command to come.
+    [[nodiscard]] auto fault(const std::string& receipt, const Entry& entry, const Dispatcher& composed) const
+        -> std::optional<allot::ReceiptFault> {
+        const auto trusted = allot::HistoryHashes{allot::state_root(dispatcher_), hash_.value()};
+        const auto bytes = std::vector<std::uint8_t>(receipt.begin(), receipt.end());
+        return allot::verify<Dispatcher>(bytes, trusted, allot::snapshot(dispatcher_, position_), {&entry, 1},
+                                         composed);
     }
 
     /// Returns the position reached, and the hashes of all events and of the state.
@@ -50,9 +70,15 @@ public:
     }
 
 private:
+    void count(const allot::Events& events) {
+        hash_.add(events);
+        ++position_;
+        count_ += events.size();
+    }
     static auto hex(const allot::Hash256& hash) -> std::string { return allot::Id<struct HashTag>{hash}.hex(); }
 
     Dispatcher dispatcher_;
+    std::optional<allot::ReceiptWriter<Dispatcher>> writer_{};
     allot::EventHash hash_{};
     std::uint64_t position_ = 0;
     std::uint64_t count_ = 0;
@@ -167,11 +193,61 @@ auto compare(const Options& options, Output& output, Dispatcher dispatcher) -> S
     return logs_differ;
 }
 
+/// Plays a log and writes the receipts of all choices, and nothing else.
+template <class Dispatcher>
+auto write_receipts(const Options& options, Output& output, Dispatcher dispatcher) -> Status {
+    auto input = LogInput<typename Dispatcher::Command>{options.log, options.from};
+    auto player = Player<Dispatcher>{std::move(dispatcher)};
+    while (const auto entry = next_until(input, options)) {
+        for (const auto& receipt : player.receipts_of(*entry)) { output.line(allot::write_json(line_of(receipt))); }
+    }
+    return all_well;
+}
+
+/// Plays a log and makes the choices of receipts again. Writes a line for each receipt that is refused.
+template <class Dispatcher>
+auto verify_receipts(const Options& options, Output& output, Dispatcher composed) -> Status {
+    auto input = LogInput<typename Dispatcher::Command>{options.log, options.from};
+    auto player = Player<Dispatcher>{composed};
+    auto waiting = receipts_from(options.verify);
+    auto verified = std::uint64_t{0};
+    auto refused = std::uint64_t{0};
+    const auto refuse = [&](const ReceiptLine& line, const allot::ReceiptFault& fault) {
+        ++refused;
+        auto told = Json{{"position", line.position}, {"ordinal", line.ordinal}, {"refused", message(fault.error)}};
+        if (!fault.field.empty()) { told["field"] = fault.field; }
+        output.line(allot::json_text(told));
+    };
+    while (const auto entry = next_until(input, options)) {
+        const auto position = input.position() - 1;
+        for (; !waiting.empty() && waiting.begin()->first == position; waiting.erase(waiting.begin())) {
+            const auto& line = waiting.begin()->second;
+            const auto fault = player.fault(line.receipt, *entry, composed);
+            if (fault) {
+                refuse(line, *fault);
+            } else if (!states_its_receipt(line)) {
+                refuse(line, {allot::ReceiptError::differs, "the line"});
+            } else {
+                ++verified;
+            }
+        }
+        (void)player.apply(*entry);
+    }
+    for (const auto& [position, line] : waiting) { refuse(line, {allot::ReceiptError::log_incomplete}); }
+    auto sum = player.summary();
+    sum["verified"] = verified;
+    sum["refused"] = refused;
+    output.line(allot::json_text(sum));
+    return refused == 0 ? all_well : receipts_refused;
+}
+
 /// Does what the command line requests, with a network that has no records yet.
 template <class Dispatcher>
 auto run(const Options& options, Output& output, Dispatcher dispatcher) -> Status {
     const auto status = !options.compare_with.empty() ? compare(options, output, std::move(dispatcher))
                         : options.to                  ? convert<Dispatcher>(options, output)
+                        : options.receipts            ? write_receipts(options, output, std::move(dispatcher))
+                        : !options.verify.empty()     ? verify_receipts(options, output, std::move(dispatcher))
                                                       : play(options, output, std::move(dispatcher));
     output.flush();
     return status;

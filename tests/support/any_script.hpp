@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <cstdlib>
 #include <ostream>
 #include <utility>
 #include <vector>
@@ -10,6 +9,7 @@
 #include <rapidcheck.h>
 
 #include "support/commands.hpp"
+#include "support/runs.hpp"  // IWYU pragma: export
 
 // Generates the scripts of commands.hpp and shrinks them, by rapidcheck.
 namespace support {
@@ -71,12 +71,6 @@ inline auto any_script(int length = 300) -> rc::Gen<Script> {
             return Script{both.first, std::move(both.second)};
         });
     });
-}
-
-/// Returns the number of runs. ALLOT_LONG=1 selects the long form, for campaigns.
-inline auto runs(int in_short, int in_long) -> int {
-    const auto* given = std::getenv("ALLOT_LONG");
-    return given != nullptr && *given != '\0' && *given != '0' ? in_long : in_short;
 }
 
 }  // namespace support

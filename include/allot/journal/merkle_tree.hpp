@@ -83,7 +83,7 @@ public:
         if (levels_.front().empty()) { return absent; }
         std::sort(changed_.begin(), changed_.end());
         // First nodes are hashed up to the top alone, which is known once all other nodes are up to date.
-        auto top = std::size_t{0};
+        height_ = 0;
         for (std::size_t level = 0; levels_[level].size() > 1; ++level) {
             for (auto& index : changed_) { index /= 2; }
             changed_.erase(std::unique(changed_.begin(), changed_.end()), changed_.end());
@@ -91,12 +91,24 @@ public:
             if (level + 1 == levels_.size()) { levels_.emplace_back(); }
             levels_[level + 1].resize((levels_[level].size() + 1) / 2, absent);
             hash_nodes(level + 1);
-            if (levels_[level][1] != absent) { top = level + 1; }
+            if (levels_[level][1] != absent) { height_ = level + 1; }
         }
-        for (auto level = firsts_; level <= top; ++level) { levels_[level].front() = joined(level, 0); }
-        firsts_ = std::max(firsts_, top + 1);
+        for (auto level = firsts_; level <= height_; ++level) { levels_[level].front() = joined(level, 0); }
+        firsts_ = std::max(firsts_, height_ + 1);
         changed_.clear();
-        return levels_[top].front();
+        return levels_[height_].front();
+    }
+
+    /// Returns the level of the root; 0 if there is no leaf but leaf 0. @complexity that of `root`.
+    [[nodiscard]] auto height() -> std::size_t {
+        (void)root();
+        return height_;
+    }
+
+    /// Returns the hash of a node below the root, or `absent`. Leaves are at level 0. @complexity constant.
+    /// @pre Nothing was set since the last call of `root` or `height`, and `level` is below that height, or it is 0.
+    [[nodiscard]] auto node(std::size_t level, std::size_t index) const -> const Hash256& {
+        return index < levels_[level].size() ? levels_[level][index] : absent;
     }
 
 private:
@@ -153,9 +165,7 @@ private:
     }
 
     [[nodiscard]] auto joined(std::size_t level, std::size_t index) const -> Hash256 {
-        const auto& below = levels_[level - 1];
-        const auto right = index * 2 + 1;
-        return joined(level, below[right - 1], right < below.size() ? below[right] : absent);
+        return joined(level, node(level - 1, index * 2), node(level - 1, index * 2 + 1));
     }
 
     std::vector<std::vector<Hash256>> levels_{1};  // the leaves first
@@ -163,6 +173,7 @@ private:
     std::array<Leaf, sha256_lanes> waiting_{};  // contents to be hashed
     std::size_t waiting_count_ = 0;
     std::size_t firsts_ = 1;  // below this level the first node is up to date
+    std::size_t height_ = 0;  // of the last root
 };
 
 }}  // namespace allot::v0

@@ -129,6 +129,7 @@ enum class ReceiptError : std::uint8_t {
     log_incomplete = 3,
     no_such_choice = 4,
     differs = 5,
+    root_differs = 6,
 };
 
 /// The error and its remedy, in one sentence.
@@ -141,6 +142,7 @@ enum class ReceiptError : std::uint8_t {
                    "snapshot or a longer log";
         case ReceiptError::no_such_choice: return "the command at the receipt's position made fewer choices";
         case ReceiptError::differs: return "the choice was another one than the receipt states";
+        case ReceiptError::root_differs: return "the snapshot is of another state than the trusted root";
     }
     return "unknown error";
 }
@@ -153,6 +155,54 @@ struct ReceiptFault {
 
     friend auto operator==(const ReceiptFault&, const ReceiptFault&) noexcept -> bool = default;
 };
+
+namespace detail {
+
+/// The dispatcher of a snapshot after the commands of the log before `position`; `position` stays the snapshot's. Calls
+/// `followed(events)` for each of them. `root`, if stated, is the snapshot's.
+template <class Dispatcher, class F>
+[[nodiscard]] auto state_before(std::uint64_t position, std::span<const std::uint8_t> snapshot,
+                                std::span<const LogEntry<typename Dispatcher::Command>> log, Dispatcher composed,
+                                const std::optional<Hash256>& root, F&& followed)
+    -> Result<Loaded<Dispatcher>, ReceiptFault> {
+    const auto refused = [](const ReceiptFault& fault) { return FailureOf<ReceiptFault>{fault}; };
+    auto loaded = load_snapshot(snapshot, std::move(composed), {SnapshotParameters::taken_over});
+    if (!loaded) { return refused({ReceiptError::snapshot_refused, {}, loaded.error()}); }
+    if (root && *root != loaded->state_root) { return refused({ReceiptError::root_differs}); }
+    if (position < loaded->position || position - loaded->position >= log.size()) {
+        return refused({ReceiptError::log_incomplete});
+    }
+    auto events = Events{};
+    for (const auto& entry : log.first(static_cast<std::size_t>(position - loaded->position))) {
+        events.clear();
+        loaded->dispatcher.apply(entry.command, entry.moment, events);
+        followed(events);
+    }
+    return std::move(*loaded);
+}
+
+/// The fault that names the first field in which a receipt differs from the one that was made; null if none does.
+template <class R>
+[[nodiscard]] auto difference(const R& made, const R& stated) -> std::optional<ReceiptFault> {
+    if (made == stated) { return std::nullopt; }
+    auto fault = ReceiptFault{ReceiptError::differs};
+    const auto bytes_of = [](const R& of) {
+        auto fields = std::vector<std::pair<std::string_view, std::vector<std::uint8_t>>>{};
+        each_field(of, [&](std::string_view name, const auto& value) {
+            auto out = Encoder{fields.emplace_back(name, std::vector<std::uint8_t>{}).second};
+            out.put(value);
+        });
+        return fields;
+    };
+    const auto ours = bytes_of(made);
+    const auto theirs = bytes_of(stated);
+    for (std::size_t i = 0; i < ours.size() && fault.field.empty(); ++i) {
+        fault.field = ours[i] == theirs[i] ? std::string_view{} : ours[i].first;
+    }
+    return fault;
+}
+
+}  // namespace detail
 
 /// Repeats a receipt's choice from a snapshot at or before its position and the log from there on: every candidate,
 /// weight and random draw. Then it compares. Null if the receipt is true, else the error.
@@ -167,38 +217,15 @@ template <class Dispatcher>
     -> std::optional<ReceiptFault> {
     const auto stated = decode<Receipt>(receipt);
     if (!stated) { return ReceiptFault{ReceiptError::malformed}; }
-    auto loaded = load_snapshot(snapshot, std::move(composed), {SnapshotParameters::taken_over});
-    if (!loaded) { return ReceiptFault{ReceiptError::snapshot_refused, {}, loaded.error()}; }
-    if (stated->position < loaded->position || stated->position - loaded->position >= log.size()) {
-        return ReceiptFault{ReceiptError::log_incomplete};
-    }
-    const auto steps = static_cast<std::size_t>(stated->position - loaded->position);
-    auto events = Events{};
-    for (const auto& entry : log.first(steps)) {
-        events.clear();
-        loaded->dispatcher.apply(entry.command, entry.moment, events);
-    }
+    auto before =
+        detail::state_before(stated->position, snapshot, log, std::move(composed), std::nullopt, [](const Events&) {});
+    if (!before) { return before.error(); }
+    const auto& entry = log[static_cast<std::size_t>(stated->position - before->position)];
     auto receipts = Receipts<Dispatcher>{stated->position};
-    events.clear();
-    loaded->dispatcher.apply(log[steps].command, log[steps].moment, events, receipts.trace());
+    auto events = Events{};
+    before->dispatcher.apply(entry.command, entry.moment, events, receipts.trace());
     if (stated->ordinal >= receipts.all().size()) { return ReceiptFault{ReceiptError::no_such_choice}; }
-    const auto& made = receipts.all()[stated->ordinal];
-    if (made == *stated) { return std::nullopt; }
-    auto fault = ReceiptFault{ReceiptError::differs};
-    const auto bytes_of = [](const Receipt& of) {
-        auto fields = std::vector<std::pair<std::string_view, std::vector<std::uint8_t>>>{};
-        each_field(of, [&](std::string_view name, const auto& value) {
-            auto out = Encoder{fields.emplace_back(name, std::vector<std::uint8_t>{}).second};
-            out.put(value);
-        });
-        return fields;
-    };
-    const auto ours = bytes_of(made);
-    const auto theirs = bytes_of(*stated);
-    for (std::size_t i = 0; i < ours.size() && fault.field.empty(); ++i) {
-        fault.field = ours[i] == theirs[i] ? std::string_view{} : ours[i].first;
-    }
-    return fault;
+    return detail::difference(receipts.all()[stated->ordinal], *stated);
 }
 
 }}  // namespace allot::v0
