@@ -56,7 +56,7 @@ auto is_any(const std::string& text) -> bool {
 
 auto target(std::span<const std::uint8_t> input) -> bool {
     auto stream = std::istringstream{fuzz::as_text(input)};
-    auto reader = replay::JsonLines<Command>{stream};
+    auto reader = replay::JsonLines<Entry>{stream};
     auto taken = false;
     while (const auto entry = reader.next()) {
         goes_round(*entry);

@@ -112,7 +112,7 @@ TEST_CASE("the lines that the documentation shows are right") {
     CHECK(count == 4);
     auto text = std::istringstream{lines};
     auto dispatcher = allot::Dispatcher<>{};
-    auto reader = replay::JsonLines<allot::Dispatcher<>::Command>{text};
+    auto reader = replay::JsonLines<allot::LogEntry<allot::Dispatcher<>::Command>>{text};
     while (const auto entry = reader.next()) {
         const auto happened = dispatcher.apply(entry->command, entry->moment);
         INFO(write_json(*entry));
@@ -284,7 +284,7 @@ TEST_CASE("a malformed line names its number, and what stood before it is read")
 {"time": 4, "command": "Match"}
 )"};
     auto times = std::vector<std::int64_t>{};
-    auto reader = replay::JsonLines<Command>{text};
+    auto reader = replay::JsonLines<Entry>{text};
     while (const auto entry = reader.next()) { times.push_back(entry->moment.time.time_since_epoch().count()); }
     CHECK(times == std::vector<std::int64_t>{1, 2});
     REQUIRE(reader.fault());
@@ -294,7 +294,7 @@ TEST_CASE("a malformed line names its number, and what stood before it is read")
 
 TEST_CASE("a line without an end is refused before it fills the memory") {
     auto text = std::istringstream{"{\"time\": 1, \"command\": \"Match\"}\n" + std::string(replay::line_max + 1, ' ')};
-    auto reader = replay::JsonLines<Command>{text};
+    auto reader = replay::JsonLines<Entry>{text};
     CHECK(reader.next());
     CHECK_FALSE(reader.next());
     REQUIRE(reader.fault());
