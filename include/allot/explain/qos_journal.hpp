@@ -74,9 +74,11 @@ public:
     [[nodiscard]] auto missed() const noexcept -> std::uint64_t { return missed_; }
 
 private:
+    using Tracker = std::remove_cvref_t<decltype(std::declval<const Dispatcher&>().qos())>;
+
     /// The tracker that measures service. A rest around it is no verdict and changes no score, so it is left out.
     static auto tracker(const Dispatcher& d) -> const auto& {
-        if constexpr (requires { d.qos().service(); }) {
+        if constexpr (has_service<Tracker>) {
             return d.qos().service();
         } else {
             return d.qos();
@@ -84,8 +86,8 @@ private:
     }
     /// The data of that tracker.
     static auto measured(const typename Dispatcher::NodeData& data) -> const auto& {
-        if constexpr (requires { data.rests_until; }) {
-            return data.service;
+        if constexpr (has_service<Tracker>) {
+            return Tracker::service_of(data);
         } else {
             return data;
         }

@@ -67,6 +67,13 @@ concept has_rest = has_node_data<P> && requires(const P& p, typename P::node_dat
     { p.rest(data, std::optional<Duration>{}, time) } -> std::same_as<bool>;
 };
 
+/// `p.service()` and `p.service_of(data)`: of a tracker around another one, that other tracker and its data. Optional.
+template <class P>
+concept has_service = has_node_data<P> && requires(const P& p, const typename P::node_data& data) {
+    p.service();
+    p.service_of(data);
+};
+
 /// Measures the quality of service. The tracker itself holds parameters only; its measurements are stored in the node's
 /// record. `laws::bounded`, `laws::drawable` and `laws::faithful` check it.
 template <class P>

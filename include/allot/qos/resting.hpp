@@ -149,6 +149,10 @@ public:
 
     /// The tracker that measures the service.
     [[nodiscard]] constexpr auto service() const noexcept -> const Tracker& { return std::get<Tracker>(parts_); }
+    /// What it measured of a node.
+    [[nodiscard]] static constexpr auto service_of(const node_data& data) noexcept -> const auto& {
+        return data.service;
+    }
 
     /// The tracker and the rest. A dispatcher configures, compares and records each by itself.
     [[nodiscard]] constexpr auto parts() const noexcept -> const std::tuple<Tracker, Rest>& { return parts_; }
