@@ -6,14 +6,8 @@ set -u
 
 replay=$(realpath "$1")
 cd "$(dirname "$0")" || exit 1
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-bad=0
-
-fault() {
-    echo "$*"
-    bad=1
-}
+# shellcheck source=../../tests/support/faults.sh
+. "../../tests/support/faults.sh"
 # expect STATUS OUTPUT ARGUMENTS...: the program must end with this status, and its whole output must be this.
 expect() {
     status=$1

@@ -4,14 +4,8 @@ set -u
 
 replay=$(realpath "$1")
 cd "$(dirname "$0")" || exit 1
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-bad=0
-
-fault() {
-    echo "$*"
-    bad=1
-}
+# shellcheck source=../../tests/support/faults.sh
+. "../../tests/support/faults.sh"
 # verify STATUS ARGUMENTS...: replay --verify must end with this status. Its output is in $work/out.
 verify() {
     status=$1

@@ -3,14 +3,8 @@
 set -u
 
 simulate=$1
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-bad=0
-
-fault() {
-    echo "$*"
-    bad=1
-}
+# shellcheck source=../../tests/support/faults.sh
+. "$(dirname "$0")/../../tests/support/faults.sh"
 # refuse SENTENCE ARGUMENTS...: the program must end with a fault, and say this.
 refuse() {
     sentence=$1

@@ -47,6 +47,24 @@ auto equal_cards(const Scene& scene, std::int64_t count, std::int64_t stake_mill
     return means;
 }
 
+auto own_orders(const Scene& scene, const Knobs& knobs) -> std::vector<Order> {
+    auto orders = std::vector<Order>{};
+    const auto run_ms = knobs.whole("run_ms");
+    const auto fee =
+        std::llround(static_cast<double>(scene.fee_per_second) * static_cast<double>(run_ms) / 1'000 * knobs["price"]);
+    for (auto time = scene.arrivals_end_ms / 10; time < scene.arrivals_end_ms; time += knobs.whole("every_ms")) {
+        auto order = Order{};
+        order.arrival_ms = time;
+        order.run_ms = run_ms;
+        order.declared_ms = run_ms;
+        order.fee = std::max(fee, 1LL);
+        order.vram_min = 1;
+        order.owner = "own";
+        orders.push_back(order);
+    }
+    return orders;
+}
+
 auto median_cards(const Scene& scene, std::int64_t count) -> Means {
     return equal_cards(scene, count, count * scene.stake_milli);
 }

@@ -111,6 +111,10 @@ struct Scene {
 /// The same with the median stake for each.
 [[nodiscard]] auto median_cards(const Scene& scene, std::int64_t count) -> Means;
 
+/// Orders of one own owner from a tenth of the arrivals on: each takes `run_ms`, they come `every_ms`, and `price` is
+/// their fee a second in medians of the network's tasks. These are the knobs' names.
+[[nodiscard]] auto own_orders(const Scene& scene, const Knobs& knobs) -> std::vector<Order>;
+
 /// A node of the attacker that holds a lease.
 struct Work {
     allot::Lease lease;

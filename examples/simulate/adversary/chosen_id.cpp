@@ -28,19 +28,7 @@ public:
 
 auto means(const Scene& scene, const Knobs& knobs) -> Means {
     auto means = median_cards(scene, knobs.whole("cards"));
-    const auto run_ms = knobs.whole("run_ms");
-    const auto fee =
-        std::llround(static_cast<double>(scene.fee_per_second) * static_cast<double>(run_ms) / 1'000 * knobs["price"]);
-    for (auto time = scene.arrivals_end_ms / 10; time < scene.arrivals_end_ms; time += knobs.whole("every_ms")) {
-        auto order = Order{};
-        order.arrival_ms = time;
-        order.run_ms = run_ms;
-        order.declared_ms = run_ms;
-        order.fee = std::max(fee, 1LL);
-        order.vram_min = 1;
-        order.owner = "own";
-        means.orders.push_back(order);
-    }
+    means.orders = own_orders(scene, knobs);
     return means;
 }
 

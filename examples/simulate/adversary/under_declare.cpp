@@ -17,24 +17,6 @@ public:
     }
 };
 
-auto means(const Scene& scene, const Knobs& knobs) -> Means {
-    auto means = Means{};
-    const auto run_ms = knobs.whole("run_ms");
-    const auto fee =
-        std::llround(static_cast<double>(scene.fee_per_second) * static_cast<double>(run_ms) / 1'000 * knobs["price"]);
-    for (auto time = scene.arrivals_end_ms / 10; time < scene.arrivals_end_ms; time += knobs.whole("every_ms")) {
-        auto order = Order{};
-        order.arrival_ms = time;
-        order.run_ms = run_ms;
-        order.declared_ms = run_ms;
-        order.fee = std::max(fee, 1LL);
-        order.vram_min = 1;
-        order.owner = "own";
-        means.orders.push_back(order);
-    }
-    return means;
-}
-
 const auto registered = Registration{make_recipe<UnderDeclare>({
     .name = "under_declare",
     .attack = "an owner of short tasks at a low price declares a fraction, or a multiple, of the true run time",
@@ -51,7 +33,7 @@ const auto registered = Registration{make_recipe<UnderDeclare>({
               {"14c", "half", {{"times", 0.5}}},
               {"14d", "twice", {{"times", 2}}},
               {"14e", "ten times", {{"times", 10}}}},
-    .means = &means,
+    .means = [](const Scene& scene, const Knobs& knobs) { return Means{.orders = own_orders(scene, knobs)}; },
     .aim = "price_gain",
     .measures_price = true,
 })};
