@@ -20,7 +20,7 @@ struct KnownJob {
     std::uint64_t order = 0;  ///< In which the jobs became known; of an ended one: in which they ended.
     std::optional<FinalRecord> final{};
     std::optional<JobParticipation> part{};
-    TimePoint told_at = TimePoint::min();  ///< Time at which another node told this one of it last.
+    TimePoint told_at = TimePoint::min();  ///< Time at which it was told here last.
 
     /// The poster that the plan names; null if it names none.
     [[nodiscard]] auto poster() const noexcept -> const NodeId& { return posted.plan.authorities().poster; }
