@@ -149,7 +149,7 @@ public:
 
     /// The tracker that measures the service.
     [[nodiscard]] constexpr auto service() const noexcept -> const Tracker& { return std::get<Tracker>(parts_); }
-    /// What it measured of a node.
+    /// The measurements of a node, without its rest.
     [[nodiscard]] static constexpr auto service_of(const node_data& data) noexcept -> const auto& {
         return data.service;
     }
