@@ -81,8 +81,8 @@ using ReignChain = std::vector<SignedReign>;
 ///
 /// An owner that was taken over may not own the queue for `owner_timeout`, doubled with each time that it was taken
 /// over; a node that took over may not take over again for as long. So a liar that holds the queue back, or takes it
-/// from honest owners, costs a delay that grows with the logarithm of the queue's time only. (A node that takes over from
-/// its own earlier life is not restricted.)
+/// from honest owners, costs a delay that grows with the logarithm of the queue's time only. (A node that takes over
+/// from its own earlier life is not restricted.)
 class ReignRests {
 public:
     /// Follows a chain of reigns. @complexity O(n log n) in the chain.
