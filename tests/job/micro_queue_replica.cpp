@@ -1,4 +1,5 @@
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <vector>
 
@@ -129,6 +130,25 @@ TEST_CASE("a clock far ahead is refused, unless members insist on it for long en
     CHECK_FALSE(hears(50s));  // 15 s * 4^4 are more than an hour
     CHECK(p.b.state().reign() == control.reign());
     CHECK(p.b.state().clock(at(51s)) == control.clock + 1s);
+}
+
+TEST_CASE("members that insist on a clock far ahead end no work with it") {
+    auto p = Pair{};
+    auto ahead = p.a.snapshot();
+    auto& control = *ahead.control;
+    control.clock += 700s;  // beyond `abandon_after`
+    control.chain.push_back({{1'000, node(3).node, 1, control.reign().rank(), true, control.clock}, {}});
+    control.items[0].closed = true;
+    const auto hears = [&](allot::Duration time) { return received(p.b, ahead, at(time)).error; };
+    auto refused = std::map<JobError, int>{};
+    for (auto time = 1s; time < 60s; time += 3s) {
+        const auto error = hears(time);
+        REQUIRE(error);
+        ++refused[*error];
+    }
+    CHECK(refused[JobError::history_changed] > 0);  // the clock itself was taken then
+    CHECK(refused.size() == 2);                     // else it was refused for its clock
+    CHECK_FALSE(p.b.state().leases().find(0)->closed);
 }
 
 TEST_CASE("malformed and foreign messages are refused with their own error and change nothing") {
