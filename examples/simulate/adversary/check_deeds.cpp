@@ -62,6 +62,7 @@ const auto deeds = std::vector<Deed>{
     {"13", "another order"},
     {"13b", "task held back"},
     {"18", "resumed for a task", 120},
+    {"18b", "got a task", 120},
     {"19", "stake moved"},
     {"20", "committed"},
     {"20b", "withheld"},
