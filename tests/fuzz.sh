@@ -3,6 +3,8 @@
 #
 #     sh tests/fuzz.sh SECONDS [target...]   each of all targets, or of those, as many at once as there are cores
 #     sh tests/fuzz.sh --gate                20 seconds each, and 60 for job, always with the same seed
+#     sh tests/fuzz.sh --messages COUNT      the target job, optimised and without sanitizers, until the machines under each
+#                                            of the three arbiters have had so many messages: 1e7 take about an hour
 #     sh tests/fuzz.sh --keep [target...]    some inputs that reach more than the seeds do, for tests/fuzz/corpus
 #
 # A target is tests/fuzz/<target>.cpp; tests/fuzz/support/target.hpp says what it holds. What is found on the way grows
@@ -31,6 +33,36 @@ build() {
     echo "$1: built in $(($(date +%s) - began)) s"
 }
 
+failed() {
+    grep -E '^==[0-9]+==.*ERROR|what\(\):|Assertion|runtime error' "$2" || true
+    grep -E '^ +#[0-9]+ .*(include/allot|tests/fuzz|examples)/' "$2" | head -n 12 || true
+    echo "$1: FAILED with seed $3; its input: $(sed -n 's/.*Test unit written to //p' "$2")"
+    return 1
+}
+
+# messages <count> <seed>: says after each minute how many messages each arbiter has had.
+messages() {
+    mkdir -p build/fuzz/corpus/job build/fuzz/found/job
+    clang++-14 -std=c++20 -O2 -g1 -D_GLIBCXX_ASSERTIONS -fsanitize=fuzzer-no-link -DALLOT_FUZZ_ALONE=1 -Iinclude -Itests \
+        -c tests/fuzz/job.cpp -o build/fuzz/job-fast.o
+    clang++-14 -fsanitize=fuzzer build/fuzz/job-fast.o -o build/fuzz/job-fast -lfmt -lcrypto
+    rm -rf build/fuzz/seeds/job
+    ALLOT_FUZZ_SEEDS=build/fuzz/seeds/job build/fuzz/job-fast
+    log=build/fuzz/job-fast.log sums=build/fuzz/job-fast.sums round=0
+    : > "$sums"
+    while awk -v least="$1" '
+        { for (i = 1; i <= 3; ++i) sum[i] += $i }
+        END { exit NR > 0 && sum[1] >= least && sum[2] >= least && sum[3] >= least }' "$sums"; do
+        round=$((round + 1))
+        build/fuzz/job-fast -max_total_time=60 -seed=$(($2 + round)) -timeout=10 -rss_limit_mb=2048 -max_len=16384 \
+            -artifact_prefix=build/fuzz/found/job/ build/fuzz/corpus/job build/fuzz/seeds/job tests/fuzz/corpus/job > "$log" 2>&1 ||
+            failed job "$log" $(($2 + round))
+        sed -n 's/^messages: \([0-9]*\) with Intent, \([0-9]*\) with StoreCas, \([0-9]*\) with Quorum/\1 \2 \3/p' "$log" >> "$sums"
+        awk '{ for (i = 1; i <= 3; ++i) sum[i] += $i }
+            END { printf "%d min: %d messages with Intent, %d with StoreCas, %d with Quorum\n", NR, sum[1], sum[2], sum[3] }' "$sums"
+    done
+}
+
 # run <seconds> <seed> <target>: says how it went in one line.
 run() {
     log=build/fuzz/$3.log
@@ -51,10 +83,7 @@ run() {
         -artifact_prefix="build/fuzz/found/$3/" "build/fuzz/corpus/$3" "build/fuzz/seeds/$3" "tests/fuzz/corpus/$3" $crashes \
         > "$log" 2>&1 || passed=no
     if [ $passed = no ]; then
-        grep -E '^==[0-9]+==.*ERROR|what\(\):|Assertion|runtime error' "$log" || true
-        grep -E '^ +#[0-9]+ .*(include/allot|tests/fuzz|examples)/' "$log" | head -n 12 || true
-        echo "$3: FAILED with seed $2; its input: $(sed -n 's/.*Test unit written to //p' "$log")"
-        return 1
+        failed "$3" "$log" "$2" || return
     fi
     awk -v target="$3" -v seed="$2" '
         /^#[0-9]+.* cov: / { for (i = 1; i < NF; ++i) if ($i == "cov:") coverage = $(i + 1) }
@@ -91,12 +120,17 @@ shift
 seed=${ALLOT_SEED:-random}
 case $mode in
     --gate) seconds=gate seed=${ALLOT_SEED:-2026} ;;
-    --keep) seconds=0 ;;
+    --keep | --messages) seconds=0 ;;
     *[!0-9]*) usage ;;
     *) seconds=$mode ;;
 esac
 if [ "$seed" = random ]; then
     seed=$(od -An -N4 -tu4 /dev/urandom | tr -d ' ')
+fi
+if [ "$mode" = --messages ]; then
+    need_for library examples fuzz
+    messages "${1:?how many}" "$seed"
+    exit
 fi
 if [ $# -eq 0 ]; then
     # shellcheck disable=SC2046  # several words

@@ -14,10 +14,10 @@ namespace jobs {
 
 /// A message's kind, for the view.
 inline auto kind_of(const allot::JobMessage& message) -> std::string {
-    constexpr auto names =
-        std::array{"QueueSnapshot", "OwnershipRequest", "ResultCommitted", "ResultFound", "RenewalRequest",
-                   "LeaseReturned", "JobsQuery",        "JobPosted",       "MacrosQuery", "MacroNews",
-                   "MicroDone",     "JobEnded",         "ClaimIntent",     "VoteRequest", "Vote"};
+    constexpr auto names = std::array{"QueueSnapshot",  "OwnershipRequest", "ResultCommitted",    "ResultFound",
+                                      "RenewalRequest", "LeaseReturned",    "ContradictionFound", "JobsQuery",
+                                      "JobPosted",      "MacrosQuery",      "MacroNews",          "MicroDone",
+                                      "JobEnded",       "ClaimIntent",      "VoteRequest",        "Vote"};
     static_assert(names.size() == std::variant_size_v<allot::JobMessage>);
     return names[message.index()];
 }

@@ -224,7 +224,7 @@ private:
     }
 
     auto forged() -> JobMessage {
-        switch (in_.byte() % 14U) {
+        switch (in_.byte() % 15U) {
             case 0:
             case 1: {
                 auto m = message::QueueSnapshot{job(), macro(), in_.byte() % 2 == 0, {}, {}, {}, {}, {}, {}};
@@ -252,6 +252,7 @@ private:
             case 11:
                 return in_.byte() < 250 ? JobMessage{message::JobsQuery{node()}} : message::JobEnded{final_record()};
             case 12: return message::ClaimIntent{claim(), {node(), count(1)}};
+            case 13: return message::ContradictionFound{job(), macro(), control(), control()};
             default:
                 return in_.byte() % 2 == 0 ? JobMessage{message::VoteRequest{claim(), {node(), count(1)}}}
                                            : message::Vote{claim(), {node(), count(1)}, node()};

@@ -372,6 +372,61 @@ TEST_CASE("who hands one reign to two members is replaced at once, and handed th
     CHECK(d.state().next_in_line(*time) == nullptr);
 }
 
+TEST_CASE("a contradiction is told to members that saw one side of it, or none") {
+    using Found = message::ContradictionFound;
+    auto fork = replica(1);
+    (void)fork.create(at(0s));
+    const auto first = *sent<message::QueueSnapshot>(fork.tick(at(2s)));
+    auto second = first;
+    second.control->requests.push_back({node(9).node, node(9).wallet, 1, at(1s)});
+    auto d = replica(3);
+    (void)received(d, first, at(2s));
+    const auto told = *sent<Found>(received(d, second, at(2s)));
+    CHECK(count_sent<Found>(received(d, second, at(2s))) == 0);
+
+    auto stranger = replica(4);  // of the queue
+    const auto heard = received(stranger, told, at(2s));
+    CHECK(heard.get<event::MemberContradicted>()->node == node(1).node);
+    CHECK(stranger.state().is_barred(node(1).node));
+    CHECK(count_sent<Found>(heard) == 1);
+    CHECK(received(stranger, told, at(2s)).sends.empty());
+    CHECK_FALSE(stranger.state().known());  // neither side replaces the queue
+
+    // Two controls that do not contradict each other prove nothing, and neither do those of another queue.
+    const auto refused = [](auto change, const Found& found) {
+        auto r = replica(5);
+        auto made_up = found;
+        change(made_up);
+        const auto effects = received(r, made_up, at(2s));
+        CHECK_FALSE(r.state().is_barred(node(1).node));
+        return effects.error;
+    };
+    CHECK(refused([](Found& m) { m.other = m.one; }, told) == JobError::message_shape_wrong);
+    CHECK(refused([](Found& m) { ++m.other.revision; }, told) == JobError::message_shape_wrong);
+    CHECK(refused([](Found& m) { ++m.macro; }, told) == JobError::macro_unknown);
+    CHECK(refused([](Found& m) { m.job = allot::JobId{"another"}; }, told) == JobError::job_unknown);
+    CHECK(refused([](Found& m) { m.one.chain.clear(); }, told) == JobError::message_shape_wrong);
+    CHECK(refused([](Found& m) { m.other.items.pop_back(); }, told) == JobError::message_shape_wrong);
+}
+
+TEST_CASE("an owner that sees its queue forked tells it beside its own") {
+    using Found = message::ContradictionFound;
+    auto fork = replica(1);
+    (void)fork.create(at(0s));
+    const auto to = [&](std::uint32_t n, MicroQueueReplica from) {
+        return *sent<message::QueueSnapshot>(received(from, request(n), at(1s)));
+    };
+    auto owner = replica(3);
+    (void)received(owner, to(3, fork), at(1s));
+    REQUIRE(owner.state().owns());
+    const auto effects = received(owner, to(2, fork), at(1s));
+    CHECK(effects.get<event::MemberContradicted>()->node == node(1).node);
+    const auto told = *sent<Found>(effects);
+    CHECK(told.one == sent<message::QueueSnapshot>(effects)->control);  // signed in one state
+    auto other = replica(4);
+    CHECK(received(other, told, at(1s)).get<event::MemberContradicted>()->node == node(1).node);
+}
+
 TEST_CASE("an owner is heard at least every heartbeat, and each word puts off who would replace it") {
     auto p = Pair{};
     auto time = at(0s);

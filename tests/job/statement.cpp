@@ -88,7 +88,7 @@ TEST_CASE("K4: a message speaks for its sender alone") {
         CHECK(fault(plan, a, m) == std::nullopt);
         CHECK(fault(plan, node(8).node, m) == JobError::author_wrong);
     }
-    CHECK(own.size() + 3 == std::variant_size_v<allot::JobMessage>);  // the others only relay
+    CHECK(own.size() + 4 == std::variant_size_v<allot::JobMessage>);  // the others only relay
 }
 
 TEST_CASE("K4, K6: whatever is relayed needs its author's signature") {
@@ -110,6 +110,8 @@ TEST_CASE("K4, K6: whatever is relayed needs its author's signature") {
         {contract, relays([&](auto& m) { m.final = end_of(plan); })},
         {contract, message::JobEnded{end_of(plan)}},
         {poster, message::JobPosted{plan, {}}},
+        {node(7).node,
+         message::ContradictionFound{plan.job(), 0, control_of(plan, node(7)), control_of(plan, node(7))}},
     };
     for (auto& [author, m] : unsigned_ones) {
         INFO(m.index());
@@ -126,6 +128,16 @@ TEST_CASE("K4, K6: whatever is relayed needs its author's signature") {
                                       s.signature = signature_of(a, digest());
                                   });
         CHECK(fault(plan, relayer, right) == std::nullopt);
+        auto statements = 0;
+        allot::for_each_statement(right, plan.authorities(), [&](auto&, const auto&, const auto&) { ++statements; });
+        for (auto without = 0; without < statements; ++without) {
+            auto lacking = right;
+            auto i = 0;
+            allot::for_each_statement(lacking, plan.authorities(), [&](auto& s, const auto&, const auto&) {
+                if (i++ == without) { s.signature.clear(); }
+            });
+            CHECK(fault(plan, relayer, lacking) == JobError::author_unproven);
+        }
         auto large = right;
         allot::for_each_statement(large, plan.authorities(), [&](auto& s, const allot::NodeId&, const auto&) {
             s.signature.resize(allot::signature_size_max + 1);
@@ -156,6 +168,20 @@ TEST_CASE("K4: no owner invents who waits, or how far another has come") {
     m.control->given.push_back({0, node(5).node, {1, 1, 1}, false, {1, hash_of(1)}});
     CHECK(fault(plan, node(7).node, sign_all(owner_signs)) == JobError::author_unproven);
     CHECK(fault(plan, node(7).node, sign_all([](const auto& author) { return author; })) == std::nullopt);
+}
+
+TEST_CASE("a contradiction needs the signatures in both controls") {
+    const auto plan = judged_plan();
+    const auto bare = control_of(plan, node(7));
+    allot::JobMessage m = message::QueueSnapshot{plan.job(), 0, false, bare, {}, {}, {}, {}, {}};
+    allot::sign_own(m, node(7).node, [](const allot::Hash256& digest) { return signature_of(node(7).node, digest); });
+    const auto proven = *std::get<message::QueueSnapshot>(m).control;
+    const auto fault_with = [&](const auto& one, const auto& other) {
+        return fault(plan, node(8).node, message::ContradictionFound{plan.job(), 0, one, other});
+    };
+    CHECK(fault_with(proven, proven) == std::nullopt);
+    CHECK(fault_with(bare, proven) == JobError::author_unproven);
+    CHECK(fault_with(proven, bare) == JobError::author_unproven);
 }
 
 TEST_CASE("K4: a verdict counts from those alone whom the plan names") {

@@ -156,6 +156,15 @@ namespace detail {
     return !a[at].reign.taken || one_life ? &author_of(a, at) : nullptr;
 }
 
+/// Returns the member that signed two controls of one queue that contradict each other: as above, or with two states in
+/// one revision of one reign; null if there is none. @complexity linear in the controls.
+[[nodiscard]] inline auto contradicts(const MacroPlan& plan, const QueueControl& a, const QueueControl& b)
+    -> const NodeId* {
+    if (const auto* author = contradicts(a.chain, b.chain)) { return author; }
+    const auto same = a.reign() == b.reign() && a.revision == b.revision;
+    return same && digest_of(plan.job, plan.macro, a) != digest_of(plan.job, plan.macro, b) ? &author_of(a) : nullptr;
+}
+
 /// Returns the first fault of a control as the successor of the one that a node knows; none if it may replace that one.
 /// A control that is refused for its times may be accepted later, when the node's own time tells the same.
 ///

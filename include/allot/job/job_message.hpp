@@ -80,6 +80,13 @@ struct LeaseReturned {
     NodeId node;
     FencingToken token{};
 };
+/// Two controls of a queue that contradict each other, so that their author may own it no longer (`contradicts`).
+struct ContradictionFound {
+    JobId job;
+    std::uint32_t macro = 0;
+    QueueControl one{};
+    QueueControl other{};
+};
 
 /// Asks which jobs have not ended. Answered by `JobPosted`.
 struct JobsQuery {
@@ -137,10 +144,11 @@ struct Vote {
 }  // namespace job_message
 
 /// Any message.
-using JobMessage = std::variant<job_message::QueueSnapshot, job_message::OwnershipRequest, job_message::ResultCommitted,
-                                job_message::ResultFound, job_message::RenewalRequest, job_message::LeaseReturned,
-                                job_message::JobsQuery, job_message::JobPosted, job_message::MacrosQuery,
-                                job_message::MacroNews, job_message::MicroDone, job_message::JobEnded,
-                                job_message::ClaimIntent, job_message::VoteRequest, job_message::Vote>;
+using JobMessage =
+    std::variant<job_message::QueueSnapshot, job_message::OwnershipRequest, job_message::ResultCommitted,
+                 job_message::ResultFound, job_message::RenewalRequest, job_message::LeaseReturned,
+                 job_message::ContradictionFound, job_message::JobsQuery, job_message::JobPosted,
+                 job_message::MacrosQuery, job_message::MacroNews, job_message::MicroDone, job_message::JobEnded,
+                 job_message::ClaimIntent, job_message::VoteRequest, job_message::Vote>;
 
 }}  // namespace allot::v0

@@ -13,6 +13,17 @@
 
 namespace allot { inline namespace v0 {
 
+namespace detail {
+
+/// Messages with controls, whose shape is checked before their signatures.
+template <class Message>
+concept has_controls = requires(const Message& m) {
+    m.control;
+}
+|| requires(const Message& m) { m.one.chain; };
+
+}  // namespace detail
+
 /// Returns the fault of a message that claims to belong to this MacroJob's queue; none if it does. @complexity O(1).
 [[nodiscard]] inline auto foreign(const MacroPlan& plan, const JobId& job, std::uint32_t macro)
     -> std::optional<JobError> {
@@ -68,27 +79,48 @@ namespace allot { inline namespace v0 {
     return fault;
 }
 
-/// Returns the first fault of a message from `sender` to a queue of this MacroJob: in the shape of a snapshot, and then
-/// in its authors (`fault_of_authors`), because a check costs the most, and a long message could cost many.
+/// Returns the first fault of a contradiction that claims to belong to this MacroJob's queue; none if it is one.
+/// @complexity as for both controls.
+[[nodiscard]] inline auto fault_of(const MacroPlan& plan, const job_message::ContradictionFound& found,
+                                   const QueueParameters& parameters) -> std::optional<JobError> {
+    if (const auto fault = foreign(plan, found.job, found.macro)) { return fault; }
+    for (const auto* control : {&found.one, &found.other}) {
+        if (const auto fault = fault_of(plan, *control, parameters)) { return fault; }
+    }
+    const auto contrary = contradicts(plan, found.one, found.other) != nullptr;
+    return contrary ? std::nullopt : std::optional{JobError::message_shape_wrong};
+}
+
+/// Returns the first fault of a message from `sender` to a queue of this MacroJob: in the shape of one with controls,
+/// and then in its authors (`fault_of_authors`), because a check costs the most, and a long message could cost many.
 /// @complexity as for both.
 template <AuthorCheck Check>
 [[nodiscard]] auto fault_of_message(const MacroPlan& plan, const QueueParameters& parameters, const NodeId& sender,
                                     const JobMessage& message, const Check& check) -> std::optional<JobError> {
-    if (const auto* snapshot = std::get_if<job_message::QueueSnapshot>(&message)) {
-        if (const auto fault = fault_of(plan, *snapshot, parameters)) { return fault; }
-    }
-    return fault_of_authors(plan.authorities, sender, message, check);
+    const auto fault = std::visit(
+        [&](const auto& m) -> std::optional<JobError> {
+            if constexpr (detail::has_controls<decltype(m)>) { return fault_of(plan, m, parameters); }
+            return std::nullopt;
+        },
+        message);
+    return fault ? fault : fault_of_authors(plan.authorities, sender, message, check);
 }
 
-/// As above, for a message about a job. Error for a snapshot of a MacroJob that the plan does not have:
+/// As above, for a message about a job. Error for one with controls of a MacroJob that the plan does not have:
 /// `macro_unknown`. @complexity as above.
 template <AuthorCheck Check>
 [[nodiscard]] auto fault_of_message(const JobPlan& plan, const QueueParameters& parameters, const NodeId& sender,
                                     const JobMessage& message, const Check& check) -> std::optional<JobError> {
-    const auto* snapshot = std::get_if<job_message::QueueSnapshot>(&message);
-    if (snapshot == nullptr) { return fault_of_authors(plan.authorities(), sender, message, check); }
-    if (!plan.contains({snapshot->macro, 0})) { return JobError::macro_unknown; }
-    return fault_of_message(plan.macro(snapshot->macro), parameters, sender, message, check);
+    return std::visit(
+        [&](const auto& m) {
+            if constexpr (detail::has_controls<decltype(m)>) {
+                if (!plan.contains({m.macro, 0})) { return std::optional{JobError::macro_unknown}; }
+                return fault_of_message(plan.macro(m.macro), parameters, sender, message, check);
+            } else {
+                return fault_of_authors(plan.authorities(), sender, message, check);
+            }
+        },
+        message);
 }
 
 }}  // namespace allot::v0

@@ -286,23 +286,6 @@ private:
         if (behind) { reply(verdicts(), now, out); }
         return std::nullopt;
     }
-    /// Looks for two controls of one revision, or two reigns that begin in one, by one author.
-    auto look_for_contradiction(const QueueControl& control, JobEffects& out) -> void {
-        const auto same = !state_.owns() && control.reign() == state_.reign() &&
-                          control.revision == state_.revision();  // an owner's own changes before it tells them
-        if (const auto* author = contradicts(state_.chain(), control.chain)) {
-            (void)contradicted(*author, {}, out);
-        } else if (same && digest_of(state_.plan().job, state_.plan().macro, control) != state_.digest()) {
-            (void)contradicted(author_of(control), {}, out);
-        }
-    }
-    /// Bars a member that contradicted itself. Returns `fault` if it is barred already.
-    auto contradicted(const NodeId& node, JobError fault, JobEffects& out) -> std::optional<JobError> {
-        if (state_.is_barred(node)) { return fault; }
-        state_.bar(node);
-        out.events.push_back(job_event::MemberContradicted{state_.plan().job, state_.plan().macro, node});
-        return std::nullopt;
-    }
     /// True if the sender of a whole snapshot lacks a record, a rejection or the final record.
     [[nodiscard]] auto lacks(const job_message::QueueSnapshot& m) const -> bool {
         const auto missing = [](const auto& mine, const auto& theirs) {
@@ -358,7 +341,9 @@ private:
             }
         }
         if (!state_.may_count(promise)) { return JobError::result_unleased; }
-        if (state_.results().differs(promise)) { return contradicted(promise.node, JobError::result_twice, out); }
+        if (state_.results().differs(promise)) {
+            return contradicted(promise.node, out) ? std::nullopt : std::optional{JobError::result_twice};
+        }
         if (const auto fault = state_.results().add(result)) { return fault; }
         fresh_.insert(promise);
         if (state_.owns() && state_.accepted()[promise.key.micro] && !known) {
@@ -377,6 +362,13 @@ private:
         -> std::optional<JobError> {
         if (const auto fault = foreign(state_.plan(), m.job, m.key.macro)) { return fault; }
         return state_.owns() ? returned(m.key.micro, m.token, m.node, now, out) : std::nullopt;
+    }
+    /// Each member tells a contradiction on, once.
+    [[nodiscard]] auto take(const job_message::ContradictionFound& m, TimePoint /*now*/, JobEffects& out)
+        -> std::optional<JobError> {
+        if (const auto fault = fault_of(state_.plan(), m, parameters())) { return fault; }
+        if (contradicted(*contradicts(state_.plan(), m.one, m.other), out)) { say(m, out); }
+        return std::nullopt;
     }
     [[nodiscard]] auto take(const job_message::JobEnded& m, TimePoint now, JobEffects& out) -> std::optional<JobError> {
         auto message = verdicts();

@@ -142,4 +142,10 @@ struct QueueControl {
     return hasher.finish();
 }
 
+/// Returns the author of a control: its queue's owner; but the message that hands a queue over is that of the owner
+/// before. @pre the chain is not empty. @complexity O(1).
+[[nodiscard]] inline auto author_of(const QueueControl& control) noexcept -> const NodeId& {
+    return control.revision == 0 ? author_of(control.chain, control.chain.size() - 1) : control.reign().owner;
+}
+
 }}  // namespace allot::v0

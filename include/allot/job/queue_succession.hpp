@@ -159,6 +159,29 @@ protected:
         refused_at_ = now;
     }
 
+    /// Looks for a contradiction to the known control. An owner's own control changes before it is told, so that its
+    /// revision says nothing then; it tells the contradiction with what it publishes next.
+    auto look_for_contradiction(const QueueControl& control, JobEffects& out) -> void {
+        const auto& known = state_.control();
+        const auto owns = state_.owns();
+        const auto* author =
+            owns ? contradicts(known.chain, control.chain) : contradicts(state_.plan(), known, control);
+        if (author == nullptr || !contradicted(*author, out)) { return; }
+        if (owns) {
+            contrary_ = control;
+            changed_ = true;
+        } else {
+            say(job_message::ContradictionFound{state_.plan().job, state_.plan().macro, known, control}, out);
+        }
+    }
+    /// Bars a member that contradicted itself. Returns false if it is barred already.
+    auto contradicted(const NodeId& node, JobEffects& out) -> bool {
+        if (state_.is_barred(node)) { return false; }
+        state_.bar(node);
+        out.events.push_back(job_event::MemberContradicted{state_.plan().job, state_.plan().macro, node});
+        return true;
+    }
+
     auto pass_on(const QueueRequest& to, TimePoint now, JobEffects& out) -> void {
         change_reign({next_epoch(), to.node, to.boot, state_.reign().rank(), false, state_.clock(now)}, now, out);
     }
@@ -223,6 +246,11 @@ protected:
             tell_results(fresh_, message);
         }
         say(std::move(message), out);
+        if (auto contrary = std::exchange(contrary_, std::nullopt)) {
+            say(job_message::ContradictionFound{state_.plan().job, state_.plan().macro, state_.control(),
+                                                std::move(*contrary)},
+                out);
+        }
         fresh_.clear();
         changed_ = whole_ = false;
         beat_at_ = now + parameters().heartbeat;
@@ -238,10 +266,11 @@ protected:
     Duration request_wait_;
     TimePoint request_at_;
     TimePoint beat_at_{};
-    std::uint32_t taken_ = 0;  // MicroJobs leased in this reign
-    bool adrift_ = false;      // after a restart this node cannot know how far the queue's clock is
-    bool changed_ = false;     // a message must be published
-    bool whole_ = false;       // and it must be whole
+    std::uint32_t taken_ = 0;                 // MicroJobs leased in this reign
+    bool adrift_ = false;                     // after a restart this node cannot know how far the queue's clock is
+    bool changed_ = false;                    // a message must be published
+    bool whole_ = false;                      // and it must be whole
+    std::optional<QueueControl> contrary_{};  // contradicts this owner's own, and must be told
 
 private:
     /// This node's turn to replace an owner: the owner itself after a restart, then the previous owners, newest first,

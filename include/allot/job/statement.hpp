@@ -53,11 +53,28 @@ namespace allot { inline namespace v0 {
         message);
 }
 
-/// Returns the author of a control: its queue's owner; but the message that hands a queue over is that of the owner
-/// before. @pre the chain is not empty. @complexity O(1).
-[[nodiscard]] inline auto author_of(const QueueControl& control) noexcept -> const NodeId& {
-    return control.revision == 0 ? author_of(control.chain, control.chain.size() - 1) : control.reign().owner;
+namespace detail {
+
+template <class Control, class F>
+auto for_each_statement(Control& control, const JobId& job, std::uint32_t macro, F& f) -> void {
+    if (control.chain.empty()) { return; }
+    for (std::size_t i = 0; i < control.chain.size(); ++i) {
+        auto& reign = control.chain[i];
+        f(reign, author_of(control.chain, i), [&] { return digest_of(job, macro, reign.reign); });
+    }
+    f(control, author_of(control), [&] { return digest_of(job, macro, control); });
+    for (auto& request : control.requests) {
+        f(request, request.node, [&] { return digest_of(job, macro, request); });
+    }
+    for (auto& lease : control.given) {
+        if (lease.progress.blocks == 0) { continue; }
+        f(lease.progress, lease.holder, [&] {
+            return digest_of(job, {macro, lease.micro}, lease.token, lease.progress);
+        });
+    }
 }
+
+}  // namespace detail
 
 /// Calls `f(statement, author, digest)` for each statement that a message relays, where `digest()` computes the digest
 /// to be signed. `authorities` are those of the job. @complexity linear in the message.
@@ -75,23 +92,7 @@ auto for_each_statement(Message& message, const JobAuthorities& authorities, F&&
                   [&] { return record.digest; });
             };
             if constexpr (requires { m.control; }) {
-                if (m.control && !m.control->chain.empty()) {
-                    for (std::size_t i = 0; i < m.control->chain.size(); ++i) {
-                        auto& reign = m.control->chain[i];
-                        f(reign, author_of(m.control->chain, i),
-                          [&] { return digest_of(m.job, m.macro, reign.reign); });
-                    }
-                    f(*m.control, author_of(*m.control), [&] { return digest_of(m.job, m.macro, *m.control); });
-                    for (auto& request : m.control->requests) {
-                        f(request, request.node, [&] { return digest_of(m.job, m.macro, request); });
-                    }
-                    for (auto& lease : m.control->given) {
-                        if (lease.progress.blocks == 0) { continue; }
-                        f(lease.progress, lease.holder, [&] {
-                            return digest_of(m.job, {m.macro, lease.micro}, lease.token, lease.progress);
-                        });
-                    }
-                }
+                if (m.control) { detail::for_each_statement(*m.control, m.job, m.macro, f); }
                 for (auto& c : m.commitments) {
                     f(c, c.node, [&] { return digest_of(m.job, c); });
                 }
@@ -105,6 +106,10 @@ auto for_each_statement(Message& message, const JobAuthorities& authorities, F&&
                 }
             }
             using M = std::remove_cvref_t<decltype(m)>;
+            if constexpr (std::is_same_v<M, job_message::ContradictionFound>) {
+                detail::for_each_statement(m.one, m.job, m.macro, f);
+                detail::for_each_statement(m.other, m.job, m.macro, f);
+            }
             if constexpr (std::is_same_v<M, job_message::OwnershipRequest>) {
                 f(m, m.node, [&] { return digest_of(m.job, m.macro, m); });
             }

@@ -63,6 +63,13 @@ public:
             ++said.control->revision;
             said.control->signature = signature_of(me.name(), digest_of(plan.job, macro, *said.control));
             me.tell_queue(macro, said);
+            // A contradiction of which the owner has signed one side.
+            auto found = words::ContradictionFound{plan.job, macro, queue->state().control(), *said.control};
+            found.other.revision = found.one.revision;
+            found.other.requests.clear();
+            found.other.tokens += 1;
+            found.other.signature = signature_of(me.name(), digest_of(plan.job, macro, found.other));
+            me.tell_queue(macro, found);
         }
         me.fired(Lie::forged_statement);
     }

@@ -426,6 +426,11 @@ protected:
             fmt::print(stderr, "{:>8} node {} event {}{}\n", now(), i, event.index(), std::visit(details, event));
         }
         if (!heeds(i, event)) { return; }
+        if (const auto* contrary = std::get_if<allot::job_event::MemberContradicted>(&event)) {
+            for (std::uint32_t n = 0; n < nodes_.size(); ++n) {
+                if (node_id(n) == contrary->node && !lies(n)) { network_.broken("an honest member is barred"); }
+            }
+        }
         if (const auto* leased = std::get_if<allot::job_event::MicroLeased>(&event)) {
             check_barred(i);
             ++out_.executions;
