@@ -33,8 +33,8 @@ auto stage_of(const Contender& contender, const ExactCase& one, const OwnNodes& 
     const auto& preset = find_preset(contender.preset);
     auto settings = std::vector<std::string>{"rules.class_nodes_min=0"};  // else no small network gets a task
     settings.insert(settings.end(), contender.settings.begin(), contender.settings.end());
-    auto stage = Stage{
-        open_network(preset, allot::Amount{static_cast<std::uint64_t>(large_stake * milli)}, settings), {.id = 1}, {}};
+    auto stage =
+        Stage{open_network(preset, {static_cast<std::uint64_t>(large_stake * milli)}, settings), {.id = 1}, {}};
     const auto join = [&](const std::string& id, const std::string& name, std::int64_t stake, bool claims) {
         auto spec = allot::NodeSpec{.id = id};
         spec.gpu = "card";

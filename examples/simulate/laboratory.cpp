@@ -62,7 +62,7 @@ auto contender_of(const std::string& text) -> Contender {
         at = next;
     }
     // A wrong name or value is told at once, and not after hours.
-    (void)open_network(find_preset(contender.preset), 1U, contender.settings);
+    (void)open_network(find_preset(contender.preset), {1U}, contender.settings);
     return contender;
 }
 

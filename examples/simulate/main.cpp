@@ -28,7 +28,7 @@
 namespace {
 
 auto tell_parameters(const simulate::Options& options) -> int {
-    const auto network = simulate::open_network(simulate::find_preset(options.preset), 1U, options.settings);
+    const auto network = simulate::open_network(simulate::find_preset(options.preset), {1U}, options.settings);
     for (const auto& one : network->parameters()) { fmt::print("{}.{}={}\n", one.role, one.name, one.value); }
     return EXIT_SUCCESS;
 }

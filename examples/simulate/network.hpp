@@ -81,11 +81,16 @@ public:
     [[nodiscard]] virtual auto expected_wait_ms(const allot::TaskId& task) const -> std::optional<std::int64_t> = 0;
 };
 
+/// Amounts that a preset cannot know, because their unit is the network's.
+struct Scale {
+    allot::Amount stake_cap;             ///< The stake of a large honest node, for presets that cap.
+    allot::Amount fee_per_second_min{};  ///< The least fee for a second on a node, for presets with a price.
+};
+
 /// A preset of the library, and its name on the command line.
 struct Preset {
     std::string_view name;
-    /// Opens a network; `stake_cap` is the stake of a large honest node, for presets that cap.
-    std::unique_ptr<Network> (*open)(allot::Amount stake_cap);
+    std::unique_ptr<Network> (*open)(const Scale& scale);
     std::uint32_t gang_size = 1;  ///< Nodes that run one task.
     /// Time between two rounds of `match`; 0: each command brings its own entropy.
     std::int64_t round_ms = 0;
@@ -103,7 +108,7 @@ struct Preset {
 /// Throws `std::invalid_argument` for an unknown name.
 [[nodiscard]] auto find_preset(std::string_view name) -> const Preset&;
 /// Opens a network with the preset's parameters for this world and then these.
-[[nodiscard]] auto open_network(const Preset& preset, allot::Amount stake_cap, const std::vector<std::string>& settings)
+[[nodiscard]] auto open_network(const Preset& preset, const Scale& scale, const std::vector<std::string>& settings)
     -> std::unique_ptr<Network>;
 [[nodiscard]] auto preset_names() -> std::vector<std::string>;
 

@@ -15,13 +15,14 @@ namespace simulate {
 namespace {
 
 template <class P>
-auto open(allot::Amount) -> std::unique_ptr<Network> {
+auto open(const Scale&) -> std::unique_ptr<Network> {
     return std::make_unique<NetworkOf<allot::Dispatcher<P>>>(allot::Dispatcher<P>{});
 }
 
-auto open_hardened(allot::Amount stake_cap) -> std::unique_ptr<Network> {
+auto open_hardened(const Scale& scale) -> std::unique_ptr<Network> {
     using allot::preset::Hardened;
-    return std::make_unique<NetworkOf<allot::Dispatcher<Hardened>>>(allot::Dispatcher<Hardened>{Hardened{stake_cap}});
+    const auto preset = Hardened{scale.stake_cap, allot::ProbationParameters{}.fee_max, scale.fee_per_second_min};
+    return std::make_unique<NetworkOf<allot::Dispatcher<Hardened>>>(allot::Dispatcher<Hardened>{preset});
 }
 
 }  // namespace
@@ -65,9 +66,9 @@ auto presets() -> const std::vector<Preset>& {
     return all;
 }
 
-auto open_network(const Preset& preset, allot::Amount stake_cap, const std::vector<std::string>& settings)
+auto open_network(const Preset& preset, const Scale& scale, const std::vector<std::string>& settings)
     -> std::unique_ptr<Network> {
-    auto network = preset.open(stake_cap);
+    auto network = preset.open(scale);
     network->set(preset.settings);
     network->set(settings);
     return network;

@@ -27,13 +27,23 @@ auto memory_peak_mib() -> std::uint64_t {
 #endif
 }
 
-/// The stake of a large honest node: one in ten has more.
-auto stake_cap(const Scenario& scenario) -> allot::Amount {
+/// The value that so many tenths of the values are below; `otherwise` if there is none.
+auto at_tenth(std::size_t tenth, std::vector<std::int64_t> values, std::int64_t otherwise) -> std::uint64_t {
+    const auto place = values.begin() + static_cast<std::ptrdiff_t>(values.size() * tenth / 10);
+    std::nth_element(values.begin(), place, values.end());
+    return static_cast<std::uint64_t>(values.empty() ? otherwise : *place);
+}
+
+/// An operator caps stakes at one that one node in ten exceeds. A second on a node costs at least a hundredth of the
+/// median price: an honest task of a second reserves a minute.
+auto scale_of(const Scenario& scenario) -> Scale {
     auto stakes = std::vector<std::int64_t>{};
     for (const auto& node : scenario.nodes) { stakes.push_back(node.stake_milli); }
-    const auto place = stakes.begin() + static_cast<std::ptrdiff_t>(stakes.size() * 9 / 10);
-    std::nth_element(stakes.begin(), place, stakes.end());
-    return stakes.empty() ? 1U : static_cast<std::uint64_t>(*place);
+    auto prices = std::vector<std::int64_t>{};
+    for (const auto& task : scenario.tasks) {
+        prices.push_back(task.fee * 10 / std::max(task.run_ms, std::int64_t{1}));  // 1,000 ms, and a hundredth
+    }
+    return {at_tenth(9, std::move(stakes), 1), at_tenth(5, std::move(prices), 0)};
 }
 
 auto earliest(std::initializer_list<std::optional<std::int64_t>> times) -> std::int64_t {
@@ -53,9 +63,9 @@ World::World(const Trace& trace, Scenario scenario, const Options& options, Atta
       honest_tasks_{static_cast<std::uint32_t>(scenario_.tasks.size())}, preset_{find_preset(options.preset)},
       ledger_{trace, scenario_, options}, demands_{scenario_, ledger_, options.seed},
       group_open_(scenario_.groups, rule::group_size), group_tasks_(scenario_.groups) {
-    const auto cap = stake_cap(scenario_);
-    network_ = open_network(preset_, cap, options.settings);
-    ledger_.results().stake_cap = static_cast<std::uint64_t>(cap.units.low());
+    const auto scale = scale_of(scenario_);
+    network_ = open_network(preset_, scale, options.settings);
+    ledger_.results().stake_cap = static_cast<std::uint64_t>(scale.stake_cap.units.low());
     if (!options.log.empty()) { network_->keep_log(options.log); }
     for (auto& tasks : group_tasks_) { tasks.fill(no_task); }
     for (std::size_t i = 0; i < scenario_.owners.size(); ++i) { money_.add_owner(false); }

@@ -52,6 +52,7 @@
 #include <allot/queue/linear_queue.hpp>
 #include <allot/queue/value_queue.hpp>
 #include <allot/terms/fixed_terms.hpp>
+#include <allot/terms/priced.hpp>
 #include <allot/valuation/fee_per_reserved_second.hpp>
 #include <allot/valuation/fee_per_second.hpp>
 #include <allot/valuation/fee_per_size.hpp>

@@ -54,6 +54,8 @@ public:
         const auto found = excluded_.find(node);
         return found == excluded_.end() ? allot::TimePoint{} : found->second;
     }
+    /// The number of tasks that did not get their whole fee back.
+    [[nodiscard]] auto forfeits() const -> std::uint64_t { return forfeits_; }
     /// The tokens and deadlines of the leases that a node was told of.
     [[nodiscard]] auto held_by(const allot::NodeId& node) const -> std::map<std::uint64_t, allot::TimePoint> {
         auto out = std::map<std::uint64_t, allot::TimePoint>{};
@@ -108,8 +110,17 @@ private:
                                 : std::is_same_v<E, event::TaskCancelled> ? allot::Ending::cancelled
                                 : std::is_same_v<E, event::TaskEvicted>   ? allot::Ending::evicted
                                                                           : allot::Ending::timed_out;
+            // No statement pays its author: who reports a failure gets nothing, and one node alone forfeits no fee.
+            const auto forfeits = e.forfeited != allot::Amount{};
+            REQUIRE((e.paid == allot::Amount{} || (ending == allot::Ending::done && !forfeits)));
+            REQUIRE((!forfeits || ending == allot::Ending::cancelled || retries_[e.task] >= 2));
+            if constexpr (requires { e.expiry; }) { REQUIRE((!forfeits || e.expiry == event::Expiry::execution)); }
+            if constexpr (requires { e.reason; }) { REQUIRE_FALSE(forfeits); }
+            forfeits_ += forfeits ? 1U : 0U;
             const auto sum = e.paid.units + e.refunded.units + e.forfeited.units;
             REQUIRE(endings_.emplace(e.task, std::pair{ending, sum}).second);
+        } else if constexpr (std::is_same_v<E, event::TaskRetried>) {
+            ++retries_[e.task];
         }
     }
 
@@ -118,6 +129,8 @@ private:
     bool forgives_;
     allot::TimePoint now_{};
     std::map<allot::TaskId, std::pair<allot::Ending, allot::u128>> endings_{};
+    std::map<allot::TaskId, std::uint32_t> retries_{};
+    std::uint64_t forfeits_ = 0;
 };
 
 template <class Preset>
@@ -160,6 +173,7 @@ public:
     }
     [[nodiscard]] auto endings() const -> std::uint64_t { return endings_; }
     [[nodiscard]] auto rests() const -> std::uint64_t { return rests_; }
+    [[nodiscard]] auto forfeits() const -> std::uint64_t { return mail_.forfeits(); }
 
 private:
     auto below(std::uint64_t n) -> std::uint64_t { return words_() % n; }
@@ -219,13 +233,16 @@ TEMPLATE_TEST_CASE("who sees only what is addressed to it knows its leases and h
                    preset::CrynuxContracts2, preset::Hardened) {
     const auto seed = support::seed();
     auto rests = std::uint64_t{0};
+    auto forfeits = std::uint64_t{0};
     for (auto run = std::uint64_t{0}; run < 20; ++run) {
         auto network = Network<TestType>{seed + run};
         for (auto i = 0; i < 300; ++i) { network.act(); }
         CHECK(network.endings() > 20);
         rests += network.rests();
+        forfeits += network.forfeits();
     }
     CHECK((rests > 0) == std::is_same_v<TestType, preset::Hardened>);
+    CHECK((forfeits > 0) == std::is_same_v<TestType, preset::Hardened>);
 }
 
 }  // namespace observers_test

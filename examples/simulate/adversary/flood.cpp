@@ -91,8 +91,9 @@ const auto registered = Registration{make_recipe<Flood, Silent>({
     .attack = "20 owners fill the queue with tasks that nobody can run, that are withdrawn in time, or that pay little",
     .twin = "the owners submit nothing and keep their money",
     .profits = "its owners gain, for the tasks of their rivals are evicted or wait, and the fees come back",
-    .answer = "`Hardened`: tasks that no node fits are refused, and an owner has 64 unfinished tasks at most; none yet "
-              "for fees that come back",
+    .answer =
+        "`Hardened`: tasks that no node fits, or that pay too little for their lease, are refused; an owner has 64 "
+        "unfinished tasks at most; one that withdraws a task forfeits a part of its fee",
     .knobs = {{"open", 1.2, 0.001, 10, "tasks open at once, in parts of the network's nodes"},
               {"owners", 20, 1, 1'000, "names of owners"},
               {"price", 100, 0.0001, 10'000, "fee a second, in medians of the network's tasks"},

@@ -1,6 +1,6 @@
 // Tasks that no node can finish, to occupy cards and to have their nodes blamed.
 //
-// The fee comes back, so the price costs nothing. At twice the median price row 16 takes less than half of a card's
+// Where the fee comes back, the price costs nothing. At twice the median price row 16 takes less than half of a card's
 // revenue, for here the price of an honest task grows with its memory, and those that ask for a rare card go first. It
 // then does more harm under `hardened` than under `crynux_single`, because waiting doubles a value every two hours: the
 // backlog of endless tasks grows old, and overtakes dear honest ones. Without `rules.value_doubles_in` it does not.
@@ -47,8 +47,9 @@ const auto registered = Registration{make_recipe<Adversary, Silent>({
     .twin = "the owners submit nothing and keep their money",
     .profits =
         "an operator of other cards gains, for the nodes that run these tasks are busy for nothing and may be excluded",
-    .answer = "`Hardened`: the first node is blamed and later ones are not, and three failures end a task; none yet "
-              "for fees that come back",
+    .answer =
+        "`Hardened`: three failures end a task and forfeit its fee; a node is blamed once another has finished the "
+        "task",
     .knobs = {{"per_10_s", 10, 0.1, 1'000, "tasks in ten seconds, for a network of 1,000 nodes", true},
               {"owners", 40, 1, 1'000, "names of owners"},
               {"price", 2, 0.01, 1'000, "fee a second, in medians of the network's tasks"},

@@ -57,6 +57,7 @@ enum class Error : std::uint16_t {
     owner_quota_reached = 61,
     pinned_shared = 62,
     node_holds_task = 63,
+    fee_too_low = 64,
 };
 
 /// The cause of the error and its remedy, in one sentence.
@@ -112,6 +113,7 @@ enum class Error : std::uint16_t {
         case Error::task_unrunnable: return "no node could ever run this; ask for other hardware, platforms or version";
         case Error::pinned_shared: return "a task pinned to a node has no owner, no group and no gang";
         case Error::node_holds_task: return "a pinned task waits for this node already; cancel it or let it end";
+        case Error::fee_too_low: return "the fee is below the price of the time that the task reserves; offer more";
         case Error::owner_quota_reached:
             return "the owner has as many unfinished tasks as the rules allow; let one end";
     }

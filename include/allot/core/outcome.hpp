@@ -35,8 +35,9 @@ enum class Standing : std::uint8_t {
     kicked_out,  ///< Remove the node from the network when it is free.
 };
 
-/// Reasons for a call of `fail`. In each case the whole fee is refunded, unless the terms let the task start over. The
-/// effect on the node's QoS is the tracker's decision; the effects below are those of the default tracker.
+/// Reasons for a call of `fail`. In each case the fee is refunded, unless the terms let the task start over or forfeit
+/// a part of it. The effect on the node's QoS is the tracker's decision; the effects below are those of the default
+/// tracker.
 enum class FailCause : std::uint8_t {
     out_of_memory,     ///< The task asked for too little VRAM: no effect on the node.
     model_download,    ///< A model could not be fetched: no effect on the node, because its host may be down.

@@ -24,6 +24,13 @@ namespace detail {
     return whole;
 }
 
+/// The words on a fee that comes back, and on the part of it that does not.
+template <class Ended>
+[[nodiscard]] auto refund_of(const Ended& e) -> std::string {
+    const auto refund = text({"; refund ", to_decimal(e.refunded.units)});
+    return e.forfeited == Amount{} ? refund : text({refund, ", forfeited ", to_decimal(e.forfeited.units)});
+}
+
 /// A number in decimal digits, padded with zeros to `width`.
 [[nodiscard]] inline auto digits(std::int64_t number, std::size_t width) -> std::string {
     const auto plain = std::to_string(number);
@@ -161,23 +168,21 @@ struct EventText {
         return text({"task ", e.task.text(), " done by node ", e.node.text(), "; fee ", to_decimal(e.paid.units)});
     }
     auto operator()(const event::TaskFailed& e) const -> std::string {
-        return text({"task ", e.task.text(), " failed: ", name_of(outcome_of(e.cause)), "; refund ",
-                     to_decimal(e.refunded.units)});
+        return text({"task ", e.task.text(), " failed: ", name_of(outcome_of(e.cause)), refund_of(e)});
     }
     auto operator()(const event::TaskCancelled& e) const -> std::string {
-        return text({"task ", e.task.text(), " cancelled; refund ", to_decimal(e.refunded.units)});
+        return text({"task ", e.task.text(), " cancelled", refund_of(e)});
     }
     auto operator()(const event::TaskEvicted& e) const -> std::string {
         return text({"task ", e.task.text(), " evicted: ",
                      e.reason == event::Eviction::queue_full     ? "the queue is full and its value the lowest"
                      : e.reason == event::Eviction::queue_shrunk ? "the network shrank and its value is the lowest"
                                                                  : "too many different requirements are in use",
-                     "; refund ", to_decimal(e.refunded.units)});
+                     refund_of(e)});
     }
     auto operator()(const event::TaskTimedOut& e) const -> std::string {
         return text({"task ", e.task.text(), " timed out ",
-                     e.expiry == event::Expiry::queue ? "in the queue" : "on its node", "; refund ",
-                     to_decimal(e.refunded.units)});
+                     e.expiry == event::Expiry::queue ? "in the queue" : "on its node", refund_of(e)});
     }
     auto operator()(const event::Advanced& e) const -> std::string { return text({"advanced to ", time_text(e.now)}); }
     auto operator()(const event::Matched& e) const -> std::string {

@@ -166,6 +166,7 @@ public:
         if (task.gang_size < 1 || task.gang_size > rules.gang_max || (task.same_card && task.gang_size == 1)) {
             return Error::gang_size_invalid;
         }
+        if (task.fee < view.fee_min(task)) { return Error::fee_too_low; }
         if (const auto error = cards(task)) { return error; }
         if (const auto error = platforms(task)) { return error; }
         if (const auto error = names(task.models, rules.models_per_task_max)) { return error; }

@@ -160,7 +160,7 @@ protected:
     }
 
     /// Looks for a contradiction to the known control. An owner's own control changes before it is told, so that its
-    /// revision says nothing then; it tells the contradiction with what it publishes next.
+    /// revision says nothing then; it tells the contradiction with its next publication.
     auto look_for_contradiction(const QueueControl& control, JobEffects& out) -> void {
         const auto& known = state_.control();
         const auto owns = state_.owns();

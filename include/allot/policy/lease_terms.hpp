@@ -49,6 +49,21 @@ concept has_blames = requires(const P& p, const Task& task) {
     { p.blames(task, OutcomeKind::timeout) } -> std::same_as<bool>;
 };
 
+/// `p.fee_min(reserved) -> Amount`: the least fee of a task that reserves this time: the length of its lease, once for
+/// each of its nodes. A cheaper submission is refused, unless it is pinned. Terms without it have no least fee.
+template <class P>
+concept has_fee_min = requires(const P& p) {
+    { p.fee_min(Duration{}) } -> std::same_as<Amount>;
+};
+
+/// `p.forfeit(task, ending, held) -> Amount`: the part of the fee that its owner does not get back. `ending` is
+/// `cancelled` by the owner, or `failed` or `timed_out` for a reason that is not the node's; `held` is the time since
+/// its lease began, 0 if it waits. Terms without it give each fee back.
+template <class P>
+concept has_forfeit = requires(const P& p, const Task& task) {
+    { p.forfeit(task, Ending::cancelled, Duration{}) } -> std::same_as<Amount>;
+};
+
 /// Deadlines, and the continuation after a failure. Pure. `laws::positive` checks it.
 template <class P>
 concept lease_terms = has_length<P> && has_length_max<P> && has_patience<P> && has_after<P>;

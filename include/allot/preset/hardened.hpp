@@ -6,6 +6,7 @@
 #include <allot/eligibility/all_of.hpp>
 #include <allot/eligibility/probation.hpp>
 #include <allot/qos/resting.hpp>
+#include <allot/terms/priced.hpp>
 #include <allot/valuation/fee_per_reserved_second.hpp>
 #include <allot/weight/linear_weight.hpp>
 
@@ -32,6 +33,8 @@ namespace allot { inline namespace v0 { namespace preset {
 /// | a bad node leaves and joins again | is lifted to a score of 0.3   | scores an eighth, on probation again         |
 /// | a new node fails all its tasks    | gets all the next ones        | gets five, then none for 43 minutes          |
 /// | a node declines all but dear tasks | loses nothing                | rests as long as the task would have taken   |
+/// | an owner withdraws its tasks in time | costs it nothing           | a twentieth of the fee, or the time used     |
+/// | a task that fails on every node   | costs its owner nothing       | its fee is forfeited                         |
 /// | a node resumes for a dear task    | gets it at once               | rests for a minute first                     |
 ///
 /// Its limits:
@@ -39,8 +42,9 @@ namespace allot { inline namespace v0 { namespace preset {
 ///   a weight in proportion to it, though never more.
 /// - Three nodes that lie together still narrow to themselves.
 /// - A node of hardware that no other node has makes tasks for that hardware admissible.
-/// - A node with 8 good verdicts that then fails all its tasks is not kept out: a failing task costs its untrusted
-///   owner nothing, so it must not cost good nodes their standing.
+/// - A node with 8 good verdicts that then fails all its tasks is not kept out: an owner that pays may submit a failing
+///   task, so it must not cost good nodes their standing.
+/// - Three nodes that fail one task make its owner forfeit the fee. None of them earns it.
 /// - The embedder vouches for the owner of a task.
 class Hardened {
 public:
@@ -49,8 +53,12 @@ public:
     /// @param stake_cap The stake of a large honest node. There is no default, because the unit of the stakes is the
     /// embedder's.
     /// @param probation_fee_max The largest fee of a task that a node on probation may run.
-    constexpr explicit Hardened(Amount stake_cap, Amount probation_fee_max = ProbationParameters{}.fee_max)
-        : weight_{{.stake_cap = stake_cap, .operator_caps = 4}}, probation_{{.fee_max = probation_fee_max}} {}
+    /// @param fee_per_second_min The least fee for each second that a task reserves on a node. Without one, a task of a
+    /// fee of 1 costs its owner nothing.
+    constexpr explicit Hardened(Amount stake_cap, Amount probation_fee_max = ProbationParameters{}.fee_max,
+                                Amount fee_per_second_min = {})
+        : weight_{{.stake_cap = stake_cap, .operator_caps = 4}},
+          probation_{{.fee_max = probation_fee_max}}, price_{{.fee_per_second_min = fee_per_second_min}} {}
 
     [[nodiscard]] auto policies() const {
         return std::tuple{
@@ -69,17 +77,19 @@ public:
                                 .penalty_failure = Score::from_ratio(7, 10)}}},
             FeePerReservedSecond{},
             ThresholdPlacement{},
-            FixedTerms{{.after_timeout = Next::retry_elsewhere,
-                        .after_failure = Next::retry_elsewhere,
-                        .attempts_max = 16,
-                        .strikes_max = 3,
-                        .blamed_max = 1}},
+            Priced{FixedTerms{{.after_timeout = Next::retry_elsewhere,
+                               .after_failure = Next::retry_elsewhere,
+                               .attempts_max = 16,
+                               .strikes_max = 3,
+                               .blamed_max = 1}},
+                   price_},
         };
     }
 
 private:
     LinearWeight weight_;
     Probation probation_;
+    Price price_;
 };
 
 }}}  // namespace allot::v0::preset

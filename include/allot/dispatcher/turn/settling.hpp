@@ -59,8 +59,12 @@ public:
             const auto l = LeaseHandle{due.handle};
             const auto& task = view.records.tasks()[view.records.leases()[l].task];
             const auto in_group = task.group != no_handle<GroupHandle>;
-            const auto ending = event::TaskTimedOut{
-                .task = task.id, .owner = task.notify_to(), .refunded = task.fee, .expiry = event::Expiry::execution};
+            const auto forfeited = view.forfeit(task, Ending::timed_out);
+            const auto ending = event::TaskTimedOut{.task = task.id,
+                                                    .owner = task.notify_to(),
+                                                    .refunded = task.fee.units - forfeited.units,
+                                                    .forfeited = forfeited,
+                                                    .expiry = event::Expiry::execution};
             const auto how = TaskEnd{Ending::timed_out, EndCause::lease_deadline,
                                      view.records.nodes()[view.records.leases()[l].node].node.id};
             end_unsuccessfully(l, in_group ? OutcomeKind::timeout_in_group : OutcomeKind::timeout, how, ending);

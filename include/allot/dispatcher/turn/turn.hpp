@@ -74,7 +74,8 @@ public:
         }
     }
 
-    /// Cancels a task and refunds its fee. Appends `LeaseEnded` for each lease, and `TaskCancelled`.
+    /// Cancels a task, and refunds its fee as far as the terms forfeit none of it. Appends `LeaseEnded` for each lease,
+    /// and `TaskCancelled`.
     void operator()(const command::Cancel&) {
         const auto t = *found_.task;
         const auto& task = view.records.tasks()[t];
@@ -82,7 +83,11 @@ public:
             view.each_member(t,
                              [&](LeaseHandle l) { tell_end(l, event::LeaseEnd::cancelled, OutcomeKind::cancelled); });
         }
-        tell(event::TaskCancelled{.task = task.id, .owner = task.notify_to(), .refunded = task.fee});
+        const auto forfeited = view.forfeit(task, Ending::cancelled);
+        tell(event::TaskCancelled{.task = task.id,
+                                  .owner = task.notify_to(),
+                                  .refunded = task.fee.units - forfeited.units,
+                                  .forfeited = forfeited});
         if (task.state == TaskState::running) { release_all(t, {OutcomeKind::cancelled}); }
         end(t, {.ending = Ending::cancelled});
     }
@@ -120,8 +125,12 @@ public:
     void operator()(const command::Fail& c) {
         const auto l = *found_.lease;
         const auto& task = view.records.tasks()[view.records.leases()[l].task];
-        const auto ending =
-            event::TaskFailed{.task = task.id, .owner = task.notify_to(), .refunded = task.fee, .cause = c.cause};
+        const auto forfeited = c.cause == FailCause::incorrect_result ? Amount{} : view.forfeit(task, Ending::failed);
+        const auto ending = event::TaskFailed{.task = task.id,
+                                              .owner = task.notify_to(),
+                                              .refunded = task.fee.units - forfeited.units,
+                                              .forfeited = forfeited,
+                                              .cause = c.cause};
         end_unsuccessfully(l, outcome_of(c.cause), {Ending::failed, event::cause_of(c.cause), c.lease.node}, ending);
     }
 

@@ -140,6 +140,31 @@ public:
         }
     }
 
+    /// The least fee of a task with this spec; 0 if the terms have none.
+    [[nodiscard]] auto fee_min(const TaskSpec& spec) const -> Amount {
+        if constexpr (has_fee_min<Terms>) {
+            const auto length = std::max(Duration{1}, terms.length(Node{}, task_of(spec)));
+            return spec.node ? Amount{} : terms.fee_min(length * std::int64_t{spec.gang_size});
+        } else {
+            return {};
+        }
+    }
+
+    /// The part of its fee that a task forfeits if it ends so now; 0 if the terms have no forfeits. A pinned task is
+    /// the network's own.
+    /// @pre if it runs, it has a lease.
+    [[nodiscard]] auto forfeit(const Task& task, Ending ending) const -> Amount {
+        if constexpr (has_forfeit<Terms>) {
+            if (task.pinned()) { return {}; }
+            const auto held = task.state != TaskState::running
+                                  ? Duration{0}
+                                  : std::max(Duration{1}, now() - records.leases()[task.lease].started_at);
+            return std::min(task.fee, terms.forfeit(task, ending, held));
+        } else {
+            return {};
+        }
+    }
+
     /// A new task's record, still without models, requirement, value and group.
     [[nodiscard]] auto task_of(const TaskSpec& spec) const -> Task {
         auto task = Task{};

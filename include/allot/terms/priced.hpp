@@ -1,0 +1,155 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <string_view>
+#include <tuple>
+#include <utility>
+
+#include <allot/core/fields.hpp>
+#include <allot/core/parameters.hpp>
+#include <allot/core/task.hpp>
+#include <allot/core/units.hpp>
+#include <allot/policy/lease_terms.hpp>
+#include <allot/policy/role.hpp>
+#include <allot/terms/fixed_terms.hpp>
+
+namespace allot { inline namespace v0 {
+
+/// Parameters of `Price`.
+struct PriceParameters {
+    Amount fee_per_second_min{};   ///< Least fee for each second that a lease reserves, once for each node. 0: none.
+    Ratio withdrawn{1, 20};        ///< Part of its fee that a waiting task forfeits when its owner cancels it.
+    std::uint32_t poisoned_from = 3;  ///< A task that this many nodes failed, or did not finish, forfeits its fee.
+
+    /// The fault of the parameters as one sentence; null when they are valid together.
+    [[nodiscard]] constexpr auto fault() const noexcept -> const char* {
+        return detail::first_unmet({
+            {(fee_per_second_min.units >> 64) == u128{0}, "allot: Price: fee_per_second_min must be below 2^64"},
+            {withdrawn.den >= 1 && withdrawn.num <= withdrawn.den,
+             "allot: Price: withdrawn must be 0 to 1, over a denominator of at least 1"},
+            {poisoned_from >= 2, "allot: Price: poisoned_from must be at least 2: one node may have lied"},
+        });
+    }
+    /// True if `fault()` is null.
+    [[nodiscard]] constexpr auto valid() const noexcept -> bool { return fault() == nullptr; }
+    friend constexpr auto operator==(const PriceParameters&, const PriceParameters&) noexcept -> bool = default;
+};
+ALLOT_FIELDS(PriceParameters, fee_per_second_min, withdrawn, poisoned_from)
+
+/// The least fee of a task, and the part of it that its owner forfeits. `Priced` applies it.
+class Price {
+public:
+    using role = role::terms;
+    using Parameters = PriceParameters;
+
+    constexpr Price() noexcept = default;
+    /// Throws as `detail::sound` does if the parameters have a fault.
+    constexpr explicit Price(const Parameters& parameters) : parameters_{detail::sound(parameters)} {}
+
+    /// The least fee of a task that reserves this time, rounded up.
+    /// @pre `reserved` is in [0, 2^40 ms]: leases times nodes. @complexity O(1).
+    [[nodiscard]] constexpr auto fee_min(Duration reserved) const noexcept -> Amount {
+        const auto product = parameters_.fee_per_second_min.units * u128{static_cast<std::uint64_t>(reserved.count())};
+        return (product + u128{999}) / std::uint64_t{1'000};
+    }
+
+    /// The part of a fee that its owner forfeits by cancelling a task that has reserved `held` of `length`; it waits if
+    /// `held` is 0. In token units, rounded up.
+    /// @pre the fee is admitted, and `length` is positive. @complexity O(1).
+    [[nodiscard]] constexpr auto cancelled(Amount fee, Duration held, Duration length) const noexcept -> Amount {
+        const auto least = part(fee, parameters_.withdrawn.num, parameters_.withdrawn.den);
+        // Below 2^32, so that the product with a fee fits.
+        while (length >= Duration{std::int64_t{1} << 32}) {
+            length /= 2;
+            held = held / 2 + held % 2;
+        }
+        const auto used = std::clamp(held, Duration{0}, length);
+        return std::max(least, part(fee, static_cast<std::uint64_t>(used.count()),
+                                    static_cast<std::uint64_t>(length.count())));
+    }
+
+    /// The parameters in force.
+    [[nodiscard]] constexpr auto parameters() const noexcept -> const Parameters& { return parameters_; }
+    /// Replaces the parameters. Throws as `detail::sound` does if they have a fault.
+    constexpr void configure(const Parameters& parameters) { parameters_ = detail::sound(parameters); }
+
+private:
+    /// ceil(fee * num / den), for num <= den < 2^32.
+    [[nodiscard]] static constexpr auto part(Amount fee, std::uint64_t num, std::uint64_t den) noexcept -> Amount {
+        return (fee.units * u128{num} + u128{den - 1}) / den;
+    }
+
+    Parameters parameters_{};
+};
+
+/// Lease terms, and a price: a task costs a least fee, and one that is cancelled or poisoned does not get all of it
+/// back.
+///
+/// Leases are as long as `Terms` says. A forfeit is told in the event that ends the task, and goes to the embedder: fee
+/// = paid + refunded + forfeited.
+///
+/// | ending                                        | forfeited                                            |
+/// | --------------------------------------------- | ---------------------------------------------------- |
+/// | its owner cancels it while it waits           | a small part of the fee (`withdrawn`)                |
+/// | its owner cancels it while it runs            | the part of the lease that has passed, and as much   |
+/// |                                               | as above at least                                    |
+/// | `poisoned_from` nodes failed it or were late  | the whole fee: each of them had reserved a lease     |
+/// | eviction, patience, slash, wrong result       | nothing                                              |
+///
+/// **Law.** No statement pays its author. A node that reports a failure gets nothing, and neither does any other node:
+/// no node is paid a forfeit. One node alone cannot make an owner forfeit anything.
+template <lease_terms Terms = FixedTerms>
+class Priced {
+public:
+    using role = role::terms;
+    static constexpr std::string_view name = "Priced";
+
+    constexpr Priced() = default;
+    constexpr explicit Priced(Terms terms, Price price = {}) : parts_{std::move(terms), std::move(price)} {}
+
+    [[nodiscard]] constexpr auto length(const Node& node, const Task& task) const -> Duration {
+        return terms().length(node, task);
+    }
+    [[nodiscard]] constexpr auto length_max(const Node& node, const Task& task) const -> Duration {
+        return terms().length_max(node, task);
+    }
+    [[nodiscard]] constexpr auto patience(const Task& task) const -> Duration { return terms().patience(task); }
+    [[nodiscard]] constexpr auto after(const Task& task, OutcomeKind outcome) const -> Next {
+        return terms().after(task, outcome);
+    }
+    [[nodiscard]] constexpr auto blames(const Task& task, OutcomeKind outcome) const -> bool
+        requires has_blames<Terms>
+    {
+        return terms().blames(task, outcome);
+    }
+
+    /// The least fee of a task that reserves this time. @complexity O(1).
+    [[nodiscard]] constexpr auto fee_min(Duration reserved) const noexcept -> Amount {
+        return price().fee_min(reserved);
+    }
+    /// The part of its fee that a task forfeits if it ends so after `held` under its lease; it waits if `held` is 0.
+    /// @pre its strikes do not count this ending yet. @complexity O(1).
+    [[nodiscard]] constexpr auto forfeit(const Task& task, Ending ending, Duration held) const -> Amount {
+        if (ending == Ending::cancelled) {
+            return price().cancelled(task.fee, held, std::max(Duration{1}, length(Node{}, task)));
+        }
+        const auto poisoned = (ending == Ending::failed || ending == Ending::timed_out) &&
+                              task.strikes + 1 >= price().parameters().poisoned_from;
+        return poisoned ? task.fee : Amount{};
+    }
+
+    /// The terms of its leases.
+    [[nodiscard]] constexpr auto terms() const noexcept -> const Terms& { return std::get<Terms>(parts_); }
+    /// The price.
+    [[nodiscard]] constexpr auto price() const noexcept -> const Price& { return std::get<Price>(parts_); }
+
+    /// The terms and the price. A dispatcher configures, compares and records each by itself.
+    [[nodiscard]] constexpr auto parts() const noexcept -> const std::tuple<Terms, Price>& { return parts_; }
+    [[nodiscard]] constexpr auto parts() noexcept -> std::tuple<Terms, Price>& { return parts_; }
+
+private:
+    std::tuple<Terms, Price> parts_{};
+};
+
+}}  // namespace allot::v0

@@ -1,0 +1,173 @@
+#include <chrono>
+#include <cstdint>
+#include <stdexcept>
+
+#include <allot/terms/priced.hpp>
+
+#define ALLOT_MODEL allot::Priced<>
+#include "conformance/terms.ipp"
+#include "support/network.hpp"
+
+// A task costs a least fee, and an owner that withdraws or poisons one does not get all of it back.
+
+namespace priced_test {
+namespace {
+
+using namespace support;
+using allot::Amount;
+using allot::Ending;
+using allot::FixedTerms;
+using allot::Next;
+using allot::Price;
+using allot::Priced;
+using allot::u128;
+
+/// A dispatcher whose tasks start over elsewhere until three nodes failed them, with so many nodes.
+auto network(int nodes, Price price = {}) {
+    auto d = allot::Dispatcher{Priced{FixedTerms{{.after_timeout = Next::retry_elsewhere,
+                                                  .after_failure = Next::retry_elsewhere,
+                                                  .attempts_max = 10,
+                                                  .strikes_max = 3}},
+                                      price}};
+    join_plain(d, nodes);
+    return d;
+}
+/// A task of a minute, whose lease lasts two.
+auto minute(allot::TaskId id, Amount fee) -> TaskSpec {
+    return with(plain_task(id), [&](TaskSpec& t) {
+        t.fee = fee;
+        t.duration_estimate = 1min;
+    });
+}
+
+}  // namespace
+
+TEST_CASE("a cancelled task forfeits the part of its lease that has passed, and at least a twentieth of its fee") {
+    const auto price = Price{};
+    CHECK(price.cancelled(100, 0s, 120s) == Amount{5});
+    CHECK(price.cancelled(101, 0s, 120s) == Amount{6});  // rounded up
+    CHECK(price.cancelled(0, 0s, 120s) == Amount{0});
+    CHECK(price.cancelled(100, 1ms, 120s) == Amount{5});
+    CHECK(price.cancelled(120, 60s, 120s) == Amount{60});
+    CHECK(price.cancelled(120, 60'001ms, 120s) == Amount{61});
+    CHECK(price.cancelled(100, 120s, 120s) == Amount{100});
+    CHECK(price.cancelled(100, 1h, 120s) == Amount{100});  // a renewed lease
+    const auto largest = Amount{(u128{1} << 96) - u128{1}};
+    const auto longest = Duration{std::int64_t{1} << 40};
+    CHECK(price.cancelled(largest, longest, longest) == largest);
+    CHECK(price.cancelled(largest, longest / 2, longest) == Amount{u128{1} << 95});
+    CHECK(Price{{.withdrawn = 0}}.cancelled(100, 0s, 120s) == Amount{0});
+    CHECK(Price{{.withdrawn = 1}}.cancelled(100, 0s, 120s) == Amount{100});
+}
+
+TEST_CASE("the least fee is the price of the time that a task reserves, rounded up") {
+    const auto price = Price{{.fee_per_second_min = 3}};
+    CHECK(price.fee_min(120s) == Amount{360});
+    CHECK(price.fee_min(1ms) == Amount{1});
+    CHECK(price.fee_min(0ms) == Amount{0});
+    CHECK(Price{}.fee_min(1h) == Amount{0});
+    const auto dearest = Price{{.fee_per_second_min = 0xFFFF'FFFF'FFFF'FFFFU}};
+    CHECK(dearest.fee_min(Duration{std::int64_t{1} << 46}) > Amount{u128{1} << 99});
+}
+
+TEST_CASE("prices without sense are not valid") {
+    using Parameters = allot::PriceParameters;
+    CHECK(Parameters{}.valid());
+    CHECK_FALSE(Parameters{.fee_per_second_min = u128{1} << 64}.valid());
+    CHECK_FALSE(Parameters{.withdrawn = {1, 0}}.valid());
+    CHECK_FALSE(Parameters{.withdrawn = {3, 2}}.valid());
+    CHECK_FALSE(Parameters{.poisoned_from = 1}.valid());  // one node may have lied
+    CHECK_THROWS_AS(Price{{.poisoned_from = 0}}, std::invalid_argument);
+}
+
+TEST_CASE("a task whose fee is too low for its lease is refused, and changes nothing") {
+    auto d = network(2, Price{{.fee_per_second_min = 1}});
+    const auto before = d;
+    CHECK(d.submit(minute(1, 119), at(0s)).error() == Error::fee_too_low);
+    CHECK(d == before);
+    CHECK(d.submit(minute(1, 120), at(0s, 1)).lease() != nullptr);
+    // The least lease is a minute, and a gang reserves one on each node.
+    const auto gang = [&](Amount fee) {
+        return with(minute(2, fee), [](TaskSpec& t) {
+            t.duration_estimate = 1ms;
+            t.gang_size = 2;
+        });
+    };
+    CHECK(d.submit(gang(119), at(0s)).error() == Error::fee_too_low);
+    CHECK(d.submit(gang(120), at(0s)).accepted());
+    // The network pins its own tasks, and pays nobody for them.
+    const auto pinned = [](TaskSpec& t) {
+        t.node = allot::NodeId{1};
+        t.owner.reset();
+    };
+    CHECK(d.submit(with(minute(3, 0), pinned), at(0s)).accepted());
+}
+
+TEST_CASE("who cancels a waiting task forfeits a twentieth, who cancels a running one the time it used") {
+    auto d = network(1);
+    CHECK(d.submit(minute(1, 100), at(0s, 1)).lease() != nullptr);
+    CHECK(d.submit(minute(2, 100), at(0s, 2)).accepted());
+    const auto waiting = *d.cancel(2, at(10s)).get<event::TaskCancelled>();
+    CHECK(waiting.forfeited == Amount{5});
+    CHECK(waiting.refunded == Amount{95});
+    const auto running = *d.cancel(1, at(30s)).get<event::TaskCancelled>();
+    CHECK(running.forfeited == Amount{25});
+    CHECK(running.refunded == Amount{75});
+    CHECK(running.paid == Amount{0});
+}
+
+TEST_CASE("a task that three nodes failed forfeits its fee, one that a node failed does not") {
+    auto d = network(3);
+    auto lease = *d.submit(minute(1, 100), at(0s, 1)).lease();
+    for (auto failed = 1; failed <= 2; ++failed) {
+        const auto events = d.fail(lease, allot::FailCause::execution_error, at(0s, static_cast<unsigned>(failed)));
+        CHECK(events.get<event::TaskRetried>() != nullptr);
+        lease = events.get<event::TaskStarted>()->lease;
+    }
+    SECTION("a failure") {
+        const auto ended = *d.fail(lease, allot::FailCause::execution_error, at(0s)).get<event::TaskFailed>();
+        CHECK(ended.forfeited == Amount{100});
+        CHECK(ended.refunded == Amount{0});
+    }
+    SECTION("a lease that ran out") {
+        const auto events = d.advance(at(2min));
+        CHECK(events.get<event::TaskTimedOut>()->forfeited == Amount{100});
+    }
+    SECTION("a wrong result is its node's fault") {
+        const auto ended = *d.fail(lease, allot::FailCause::incorrect_result, at(0s)).get<event::TaskFailed>();
+        CHECK(ended.forfeited == Amount{0});
+        CHECK(ended.refunded == Amount{100});
+    }
+    SECTION("a slash, too") {
+        const auto ended = *d.slash(lease.node, at(0s)).get<event::TaskFailed>();
+        CHECK(ended.forfeited == Amount{0});
+        CHECK(ended.refunded == Amount{100});
+    }
+    auto once = allot::Dispatcher{Priced{FixedTerms{}}};
+    join_plain(once, 1);
+    const auto only = *once.submit(minute(1, 100), at(0s, 1)).lease();
+    CHECK(once.fail(only, allot::FailCause::execution_error, at(0s)).get<event::TaskFailed>()->forfeited == Amount{0});
+}
+
+TEST_CASE("eviction and patience forfeit nothing") {
+    auto d = allot::Dispatcher{Priced{FixedTerms{}}, allot::ValueQueue{{.tasks_per_node = 2, .capacity_min = 1}}};
+    join_plain(d, 1);
+    CHECK(d.submit(minute(1, 100), at(0s, 1)).lease() != nullptr);
+    auto evicted = 0;
+    for (auto id = std::uint64_t{2}; id < 40; ++id) {
+        for (const auto& gone : all<event::TaskEvicted>(d.submit(minute(id, 100), at(0s)))) {
+            CHECK(gone.forfeited == Amount{0});
+            CHECK(gone.refunded == Amount{100});
+            ++evicted;
+        }
+    }
+    CHECK(evicted > 0);
+    auto late = 0;
+    for (const auto& gone : all<event::TaskTimedOut>(d.advance(at(6h)))) {
+        CHECK(gone.forfeited == Amount{0});
+        ++late;
+    }
+    CHECK(late > 0);
+}
+
+}  // namespace priced_test
