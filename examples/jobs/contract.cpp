@@ -133,9 +133,14 @@ auto Contract::judged(const std::vector<allot::MacroRecord>& records) -> std::op
                 rejected.push_back(rejection_of(*results[k], allot::RejectReason::culprit));
                 rejected.back().author = allot::NodeId{dapp_name};
                 rejected.back().signature = key_.sign(digest_of(plan().job(), rejected.back()));
+            } else {
+                verified_.try_emplace({record.macro, k}, results[k]->digest);
             }
         }
     }
+    std::erase_if(verified_, [&](const auto& first) {
+        return std::any_of(rejected.begin(), rejected.end(), [&](const auto& r) { return r.digest == first.second; });
+    });
     return rejected;
 }
 
@@ -174,7 +179,14 @@ auto Contract::settle(const allot::NodeId& sender, const EscrowAsk& ask, std::op
     return std::nullopt;
 }
 
-void Contract::pay(const std::vector<allot::MacroRecord>& records) {
+/// Pays the first result of each MicroJob that was verified. Members may have turned to another queue since, in which
+/// another member has done the same again.
+void Contract::pay(std::vector<allot::MacroRecord> records) {
+    for (const auto& [key, digest] : verified_) {
+        const auto* first = result(digest);
+        if (culprits_.contains(first->node.text())) { continue; }
+        records[key.macro].accepted[key.micro] = {digest, first->node, first->wallet};
+    }
     auto shares = std::vector<allot::EscrowShare>{};
     for (const auto& record : records) {
         for (std::uint32_t k = 0; k < record.accepted.size(); ++k) {
@@ -187,7 +199,7 @@ void Contract::pay(const std::vector<allot::MacroRecord>& records) {
         book_.paid[wallet].units = book_.paid[wallet].units + amount.units;
     }
     book_.refund = split->refund;
-    paid_for_ = records;
+    paid_for_ = std::move(records);
 }
 
 auto Contract::proven() const -> Proof {

@@ -94,7 +94,7 @@ private:
     [[nodiscard]] auto wrong_in(const allot::MacroRecord& record,
                                 const std::vector<const allot::ResultRecord*>& results) -> std::set<std::uint32_t>;
     [[nodiscard]] auto was_dealt(const allot::ResultRecord& result) const -> bool;
-    void pay(const std::vector<allot::MacroRecord>& records);
+    void pay(std::vector<allot::MacroRecord> records);
     [[nodiscard]] auto proven() const -> Proof;
 
     const SigningKey& key_;
@@ -111,6 +111,7 @@ private:
     std::set<std::string> culprits_;
     std::map<allot::Hash256, allot::Rejection> rejected_;
     std::optional<allot::FinalRecord> settled_{};
+    std::map<allot::MicroKey, allot::Hash256> verified_;  // the first of each MicroJob
     std::vector<allot::MacroRecord> paid_for_;
     Book book_;
     std::optional<Proof> proof_{};

@@ -178,7 +178,8 @@ auto parse_options(int argc, char** argv) -> ParsedOptions {
     auto* const compared =
         app.add_option("--compare", options.compare,
                        "presets to attack, separated by commas; with parameters: hardened:rules.draw_among=1")
-            ->excludes(nodes);
+            ->excludes(nodes)
+            ->excludes(app.get_option("--set"));
     auto* const checked = app.add_option("--check", options.check, "bounds of attacks; ends with 1 when one is broken")
                               ->type_name("FILE")
                               ->excludes(compared);

@@ -51,6 +51,7 @@
 #include <allot/queue/flat_queue.hpp>
 #include <allot/queue/linear_queue.hpp>
 #include <allot/queue/value_queue.hpp>
+#include <allot/terms/by_evidence.hpp>
 #include <allot/terms/fixed_terms.hpp>
 #include <allot/terms/priced.hpp>
 #include <allot/valuation/fee_per_reserved_second.hpp>

@@ -114,6 +114,13 @@ TEST_CASE("who cancels a waiting task forfeits a twentieth, who cancels a runnin
     CHECK(running.forfeited == Amount{25});
     CHECK(running.refunded == Amount{75});
     CHECK(running.paid == Amount{0});
+    // A pinned task is the network's own.
+    const auto pinned = [](TaskSpec& t) {
+        t.node = allot::NodeId{1};
+        t.owner.reset();
+    };
+    CHECK(d.submit(with(minute(3, 100), pinned), at(40s, 3)).lease() != nullptr);
+    CHECK(d.cancel(3, at(70s)).get<event::TaskCancelled>()->forfeited == Amount{0});
 }
 
 TEST_CASE("a task that three nodes failed forfeits its fee, one that a node failed does not") {

@@ -3,9 +3,8 @@
 // A fresh node under `hardened` gets five tasks, and then none for 43 minutes, however long a task is. So its share of
 // all starts grows with the run time. Row 5a: 7 % here, where a task takes twenty minutes and the attacker has one node
 // in thirty; 1.3 % if exclusions last twenty times as long, too (`qos.recovery_tau=36000000`). In a network of tasks of
-// one minute, with one node in a hundred, 0.3 % were measured. Known nodes (5c) get more starts under `hardened` than
-// under `crynux_single` (36 % and 16 %), because a failed task starts again, up to three times; with
-// `terms.after_failure="end"` they get 20 %. Fewer tasks fail for it, and the harm is half as large.
+// one minute, with one node in a hundred, 0.3 % were measured. Known nodes (5c) got 36 % of all starts under `hardened`
+// while a failure that a node called one of its task had no verdict; now another node's success is evidence against it.
 
 #include <set>
 
@@ -55,8 +54,9 @@ const auto registered = Registration{make_recipe<BlackHole>({
     .twin = "the same ten cards, stake and history do the work",
     .profits =
         "no fee is paid to it, so only a competitor of the network gains; honest owners wait for a second attempt",
-    .answer = "`Hardened`: new and returning nodes are on probation, and a failed task starts elsewhere; none yet for "
-              "proven nodes",
+    .answer =
+        "`Hardened`: new and returning nodes are on probation, and a failed task starts elsewhere; once another node "
+        "has finished it, the first one is blamed",
     .knobs = {{"cards", 10, 1, 200, "cards of the attacker", true},
               {"verdicts", 0, 0, 50, "good verdicts that its nodes bring along", true},
               {"stake_each", 0, 0, 1e12, "thousandths of a token for each card; 0: the median", true},

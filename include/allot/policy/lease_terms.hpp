@@ -64,6 +64,14 @@ concept has_forfeit = requires(const P& p, const Task& task) {
     { p.forfeit(task, Ending::cancelled, Duration{}) } -> std::same_as<Amount>;
 };
 
+/// `p.waits_for_evidence(outcome) -> bool`: true if a node that failed a task so is blamed once a node of another
+/// operator has finished the task, and not before. Such a task has to start over elsewhere. Terms without it blame at
+/// once.
+template <class P>
+concept has_evidence = requires(const P& p) {
+    { p.waits_for_evidence(OutcomeKind::timeout) } -> std::same_as<bool>;
+};
+
 /// Deadlines, and the continuation after a failure. Pure. `laws::positive` checks it.
 template <class P>
 concept lease_terms = has_length<P> && has_length_max<P> && has_patience<P> && has_after<P>;

@@ -6,6 +6,7 @@
 #include <allot/eligibility/all_of.hpp>
 #include <allot/eligibility/probation.hpp>
 #include <allot/qos/resting.hpp>
+#include <allot/terms/by_evidence.hpp>
 #include <allot/terms/priced.hpp>
 #include <allot/valuation/fee_per_reserved_second.hpp>
 #include <allot/weight/linear_weight.hpp>
@@ -28,7 +29,8 @@ namespace allot { inline namespace v0 { namespace preset {
 /// | a token more                      | evicts the worst that waits   | does not; an eighth more does                |
 /// | a stream of tasks of high value   | starves the others            | waiting doubles a value every two hours      |
 /// | a node fails a task               | the task ends                 | it restarts elsewhere, until three failed it |
-/// | a task that fails on every node   | each of them is blamed        | the first is, the others are not             |
+/// | a task that fails on every node   | each of them is blamed        | none is: no node has finished it             |
+/// | a node fails tasks under any name | timeouts alone are blamed     | is blamed once another has finished the task |
 /// | new identities                    | score a half                  | score an eighth until 8 verdicts were good   |
 /// | a bad node leaves and joins again | is lifted to a score of 0.3   | scores an eighth, on probation again         |
 /// | a new node fails all its tasks    | gets all the next ones        | gets five, then none for 43 minutes          |
@@ -42,8 +44,7 @@ namespace allot { inline namespace v0 { namespace preset {
 ///   a weight in proportion to it, though never more.
 /// - Three nodes that lie together still narrow to themselves.
 /// - A node of hardware that no other node has makes tasks for that hardware admissible.
-/// - A node with 8 good verdicts that then fails all its tasks is not kept out: an owner that pays may submit a failing
-///   task, so it must not cost good nodes their standing.
+/// - A node that fails a task is blamed when another has finished it, which may be minutes later.
 /// - Three nodes that fail one task make its owner forfeit the fee. None of them earns it.
 /// - The embedder vouches for the owner of a task.
 class Hardened {
@@ -77,11 +78,11 @@ public:
                                 .penalty_failure = Score::from_ratio(7, 10)}}},
             FeePerReservedSecond{},
             ThresholdPlacement{},
-            Priced{FixedTerms{{.after_timeout = Next::retry_elsewhere,
-                               .after_failure = Next::retry_elsewhere,
-                               .attempts_max = 16,
-                               .strikes_max = 3,
-                               .blamed_max = 1}},
+            Priced{ByEvidence{FixedTerms{{.after_timeout = Next::retry_elsewhere,
+                                          .after_failure = Next::retry_elsewhere,
+                                          .attempts_max = 16,
+                                          .strikes_max = 3,
+                                          .blamed_max = 1}}},
                    price_},
         };
     }

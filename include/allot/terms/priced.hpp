@@ -18,8 +18,8 @@ namespace allot { inline namespace v0 {
 
 /// Parameters of `Price`.
 struct PriceParameters {
-    Amount fee_per_second_min{};   ///< Least fee for each second that a lease reserves, once for each node. 0: none.
-    Ratio withdrawn{1, 20};        ///< Part of its fee that a waiting task forfeits when its owner cancels it.
+    Amount fee_per_second_min{};      ///< Least fee for each second that a lease reserves, once for each node. 0: none.
+    Ratio withdrawn{1, 20};           ///< Part of its fee that a waiting task forfeits when its owner cancels it.
     std::uint32_t poisoned_from = 3;  ///< A task that this many nodes failed, or did not finish, forfeits its fee.
 
     /// The fault of the parameters as one sentence; null when they are valid together.
@@ -65,8 +65,8 @@ public:
             held = held / 2 + held % 2;
         }
         const auto used = std::clamp(held, Duration{0}, length);
-        return std::max(least, part(fee, static_cast<std::uint64_t>(used.count()),
-                                    static_cast<std::uint64_t>(length.count())));
+        return std::max(
+            least, part(fee, static_cast<std::uint64_t>(used.count()), static_cast<std::uint64_t>(length.count())));
     }
 
     /// The parameters in force.
@@ -118,10 +118,13 @@ public:
     [[nodiscard]] constexpr auto after(const Task& task, OutcomeKind outcome) const -> Next {
         return terms().after(task, outcome);
     }
-    [[nodiscard]] constexpr auto blames(const Task& task, OutcomeKind outcome) const -> bool
-        requires has_blames<Terms>
-    {
+    [[nodiscard]] constexpr auto blames(const Task& task, OutcomeKind outcome) const
+        -> bool requires has_blames<Terms> {
         return terms().blames(task, outcome);
+    }
+
+    [[nodiscard]] constexpr auto waits_for_evidence(OutcomeKind outcome) const -> bool requires has_evidence<Terms> {
+        return terms().waits_for_evidence(outcome);
     }
 
     /// The least fee of a task that reserves this time. @complexity O(1).

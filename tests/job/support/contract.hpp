@@ -6,6 +6,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <tuple>
 #include <vector>
 
 #include <allot/job/micro_queue_replica.hpp>
@@ -56,9 +57,18 @@ public:
         p.commit_results = network_.options().commit_results;
         return p;
     }
-    /// Hears what is said in the queues, and so of the leases.
+    /// Hears what is said in the queues, and so of the leases. A lease counts whichever of two queues gave it: the
+    /// contract cannot know which of them honest members follow, and pays for work that it has proven.
     void hear(const allot::NodeId& sender, const allot::JobMessage& message) {
         for (auto& witness : witnesses_) { (void)witness.on_message(sender, message, time(), proven); }
+        const auto* said = std::get_if<allot::job_message::QueueSnapshot>(&message);
+        if (witnesses_.empty() || said == nullptr || !said->control ||
+            fault_of_message(plan_, queue_parameters(), sender, message, proven)) {
+            return;
+        }
+        for (const auto& lease : said->control->given) {
+            leases_.insert({{said->macro, lease.micro}, lease.holder, lease.token});
+        }
     }
     /// A result with its author's signature; a place that is taken keeps its content.
     void write(const allot::ResultRecord& record) {
@@ -66,14 +76,15 @@ public:
     }
 
     [[nodiscard]] auto paid() const -> const std::optional<allot::FinalRecord>& { return paid_; }
+    /// The records of the end, with the results that were paid.
     [[nodiscard]] auto ended_with() const -> const std::vector<allot::MacroRecord>& { return ended_with_; }
     [[nodiscard]] auto judged() const -> const std::vector<allot::Rejection>& { return judged_; }
     [[nodiscard]] auto result(const Hash256& digest) const -> const allot::ResultRecord& { return store_.at(digest); }
     /// Parts that nobody verified.
     [[nodiscard]] auto unpaid() const -> const std::set<allot::MicroKey>& { return unpaid_; }
     [[nodiscard]] auto unverified() const -> std::uint64_t { return unverified_; }
-    /// Digests of the true results that a verdict confirmed, whether they were paid or not.
-    [[nodiscard]] auto verified() const -> const std::set<Hash256>& { return verified_; }
+    /// The first result of each MicroJob that a verdict confirmed.
+    [[nodiscard]] auto verified() const -> const std::map<allot::MicroKey, Hash256>& { return verified_; }
     [[nodiscard]] auto wrong() const -> const WrongWork& { return wrong_; }
     /// The data blocks of a MicroJob, for the holder of its lease.
     [[nodiscard]] auto blocks_of(allot::MicroKey key) const -> std::vector<std::uint64_t> {
@@ -130,6 +141,13 @@ private:
         paid_->signature = signature_of(contract, paid_->digest);
         ended_with_ = ask.records;
         if (paid_->outcome == allot::JobOutcome::failed) { return; }
+        // Members may have turned to another queue since, in which another member has done the same again.
+        for (const auto& [key, digest] : verified_) {
+            const auto& result = store_.at(digest);
+            const auto named = [&](const auto& rejection) { return rejection.node == result.node; };
+            if (std::any_of(judged_.begin(), judged_.end(), named)) { continue; }
+            ended_with_[key.macro].accepted[key.micro] = {digest, result.node, result.wallet};
+        }
         for (const auto& record : ended_with_) {
             wrong_.paid += wrong_in(record);
             wrong_.blocks += plan_.slicing().blocks_per_macro();
@@ -167,7 +185,7 @@ private:
             const auto& result = at->second;
             if (fault_of(queue.plan(), result) || result.key.micro != k || result.node != record.accepted[k].node ||
                 result.wallet != record.accepted[k].wallet || !proven(result.node, result.digest, result.signature) ||
-                !queue.gave(result.node, k, result.token)) {
+                !leases_.contains({result.key, result.node, result.token})) {
                 return false;
             }
         }
@@ -210,10 +228,11 @@ private:
         for (std::uint32_t k = 0; k < record.accepted.size(); ++k) {
             const auto& digest = record.accepted[k].digest;
             const auto unverified = std::find(verdict.unverified.begin(), verdict.unverified.end(), k);
-            if (!rejected(digest) && unverified == verdict.unverified.end() && wrong_of(store_.at(digest)) == 0) {
-                verified_.insert(digest);
+            if (!rejected(digest) && unverified == verdict.unverified.end()) {
+                verified_.try_emplace({record.macro, k}, digest);
             }
         }
+        std::erase_if(verified_, [&](const auto& result) { return rejected(result.second); });
         const auto wrong = wrong_in(record);
         if (wrong > 0 && seen_wrong_.insert(record.macro).second) {
             const auto share = static_cast<double>(wrong) / static_cast<double>(plan_.slicing().blocks_per_macro());
@@ -249,6 +268,7 @@ private:
     const allot::JobPlan& plan_;
     allot::SecretPlan secret_;
     std::vector<allot::MicroQueueReplica> witnesses_;  // by MacroJob, of members that might lie
+    std::set<std::tuple<allot::MicroKey, allot::NodeId, allot::FencingToken>> leases_;  // that an owner gave
     std::map<Hash256, allot::ResultRecord> store_;
     std::vector<allot::Rejection> judged_;
     std::map<std::uint64_t, Hash256> recomputed_;
@@ -257,7 +277,7 @@ private:
     std::optional<allot::FinalRecord> paid_{};
     std::vector<allot::MacroRecord> ended_with_;
     std::uint64_t unverified_ = 0;
-    std::set<Hash256> verified_;
+    std::map<allot::MicroKey, Hash256> verified_;
     std::set<std::uint32_t> seen_wrong_;  // MacroJobs
     WrongWork wrong_{};
 };

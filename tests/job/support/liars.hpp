@@ -146,7 +146,7 @@ protected:
         for (const auto& record : contract_.ended_with()) {
             for (const auto& accepted : record.accepted) { paid.insert(accepted.digest); }
         }
-        for (const auto& digest : contract_.verified()) {
+        for (const auto& [key, digest] : contract_.verified()) {
             const auto& result = contract_.result(digest);
             const auto honest = [&](std::uint32_t i) { return !lies(i) && node_id(i) == result.node; };
             for (std::uint32_t i = 0; i < options_.nodes; ++i) {

@@ -27,7 +27,8 @@ public:
     using Below::Below;
     using Below::view, Below::moment, Below::events, Below::freed, Below::tell, Below::traced, Below::traced_cut,
         Below::put, Below::edit, Below::set_aside, Below::follow_stakes, Below::models_used, Below::start,
-        Below::traced_gang, Below::end, Below::displace, Below::evict, Below::release, Below::tell_end, Below::withdraw;
+        Below::traced_gang, Below::end, Below::displace, Below::evict, Below::release, Below::tell_end, Below::withdraw,
+        Below::unspent, Below::verdict;
     using typename Below::Record;
 
     /// Lets a free node take the best task that it can run, alone or with other free nodes; at most one. It chooses
@@ -219,41 +220,44 @@ public:
         const auto t = view.records.leases()[l].task;
         const auto node = view.records.nodes()[view.records.leases()[l].node].node.id;
         const auto next = view.after(view.records.tasks()[t], outcome);
-        const auto verdict = view.attributed(view.records.tasks()[t], outcome);
+        const auto attributed = view.attributed(view.records.tasks()[t], outcome);
         const auto avoided = next == Next::retry_elsewhere ? std::optional{node} : std::nullopt;
         const auto late = outcome == OutcomeKind::timeout || outcome == OutcomeKind::timeout_in_group;
-        tell_end(l, late ? event::LeaseEnd::timed_out : event::LeaseEnd::failed, verdict);
+        tell_end(l, late ? event::LeaseEnd::timed_out : event::LeaseEnd::failed, attributed);
         if (view.has_others(l)) {
             unchain(l, avoided);
-            release(l, {verdict});
+            release(l, {attributed});
             conclude(t);
             return;
         }
         if (next == Next::end) {
             events.push(ending);
-            release(l, {verdict});
+            release(l, {attributed}, unspent(l, outcome));
             end(t, how);
             return;
         }
         tell(event::TaskRetried{view.records.tasks()[t].id, view.records.tasks()[t].notify_to(), outcome});
-        release(l, {verdict});
+        release(l, {attributed}, unspent(l, outcome));
         edit(t, [](Task& task) { ++task.strikes; });
         start_over(t, avoided);
     }
 
-    /// Dispatches a task anew, which from now on avoids the given node. Appends the events of `dispatch`.
-    void start_over(TaskHandle t, std::optional<NodeId> avoided) {
+    /// Dispatches a task anew, which from now on avoids the given node; `suspects` others wait for evidence. Appends
+    /// the events of `dispatch`.
+    void start_over(TaskHandle t, std::optional<NodeId> avoided, std::size_t suspects = 0) {
         auto task = view.records.tasks()[t];
         task.lease = no_handle<LeaseHandle>;
-        avoid(task, avoided);
+        avoid(task, avoided, suspects);
         dispatch(t, std::move(task));
     }
 
-    /// Adds a node to those that a task avoids; the oldest is dropped if there are too many. Changes no record.
-    void avoid(Task& task, const std::optional<NodeId>& node) const {
+    /// Adds a node to those that a task avoids; the oldest is dropped if there are too many. A node that declined
+    /// stands before those that wait for evidence (`View::suspects`). Changes no record.
+    void avoid(Task& task, const std::optional<NodeId>& node, std::size_t suspects = 0) const {
         if (node && view.rules->avoided_max > 0) {
             if (task.avoided.size() >= view.rules->avoided_max) { task.avoided.erase(task.avoided.begin()); }
-            task.avoided.push_back(*node);
+            const auto after = std::min(suspects, std::size_t{task.avoided.size()});
+            task.avoided.insert(task.avoided.end() - static_cast<std::ptrdiff_t>(after), *node);
         }
     }
 
@@ -295,15 +299,20 @@ public:
         if (!at_work) { finish(t); }
     }
 
-    /// Ends a task with success, and pays its fee. Appends `LeaseEnded` for each lease, `TaskDone`, and the events of
-    /// `release`.
+    /// Ends a task with success, and pays its fee. Nodes that failed it before are blamed now, if the terms waited for
+    /// that evidence. Appends `LeaseEnded` for each lease, `TaskDone`, and the events of `release` and `verdict`.
     void finish(TaskHandle t) {
         const auto& task = view.records.tasks()[t];
         view.each_member(t, [&](LeaseHandle l) { tell_end(l, event::LeaseEnd::done, OutcomeKind::success); });
         const auto node = view.records.nodes()[view.records.leases()[task.lease].node].node.id;
         tell(event::TaskDone{.task = task.id, .node = node, .owner = task.notify_to(), .paid = task.fee});
         view.each_member(t, [&](LeaseHandle l) { models_used(view.records.leases()[l].node, task, true); });
+        const auto convicted = view.convicted(task, view.records.leases()[task.lease].node);
+        const auto in_group = task.group != no_handle<GroupHandle>;
         release_all(t, {OutcomeKind::success});
+        for (const auto n : convicted) {
+            verdict(n, {in_group ? OutcomeKind::timeout_in_group : OutcomeKind::timeout});
+        }
         end(t, {.ending = Ending::done, .node = node});
     }
 

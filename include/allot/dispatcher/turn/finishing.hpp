@@ -20,8 +20,9 @@ class Finishing : public Starting<Ps...> {
 public:
     using Below::Below;
     using Below::view, Below::freed, Below::tell, Below::traced, Below::put, Below::edit, Below::remove, Below::intern,
-        Below::hold;
+        Below::hold, Below::follow_stakes;
     using typename Below::Record;
+    using typename Below::WeightPolicy;
     using QoSTracker = typename View<Ps...>::QoSTracker;
 
     /// Cancels a task before it could run, and refunds its fee. Appends `TaskCancelled`.
@@ -108,6 +109,35 @@ public:
         follow(record, standing == Standing::excluded);
     }
 
+    /// True if a node has zero weight for every task.
+    [[nodiscard]] auto weightless_now(const Record& record) -> bool {
+        if constexpr (has_weight_in_situation<WeightPolicy> && !has_weight_max<WeightPolicy>) {
+            return true;  // it may have been so for some task
+        } else {
+            follow_stakes();
+            return view.weight_at_most(record, {}).is_zero();
+        }
+    }
+
+    /// Applies a verdict after the release of a lease. It also counts for a node that has left, because its history
+    /// goes on.
+    void verdict(NodeHandle n, Outcome outcome) {
+        auto record = view.records.nodes()[n];
+        const auto id = record.node.id;
+        const auto weightless = record.node.present() && weightless_now(record);
+        const auto unproven = !view.proven(record);
+        tell(event::NodeScored{id, outcome});
+        judge(record, outcome);
+        const auto proves = record.node.present() && unproven && view.proven(record);
+        if (record.node.kicked_out && record.node.present() && !record.node.leased()) {
+            tell(event::NodeKickedOut{id, record.node.stake});
+            depart(n, std::move(record));
+            return;
+        }
+        put(n, std::move(record));
+        if (weightless || proves) { freed.push_back(n); }
+    }
+
     /// Lets a node rest, if the tracker knows rests. `declined` is the length of the lease that it declined; none if it
     /// comes back to the candidates. Appends `NodeExcluded` if an exclusion of a present node begins.
     void rest(Record& record, std::optional<Duration> declined) {
@@ -135,24 +165,34 @@ public:
                                how, outcome});
     }
 
-    /// Ends a lease. The node is judged, and then leaves, pauses or becomes free, as decided before. Appends
-    /// `NodeKickedOut`, `NodeLeft` or `NodePaused`, or adds the node to `freed`.
+    /// The part of a lease that is left when its node fails the task, in which the node rests while there is no
+    /// evidence. Half of it is a rest, as after a decline.
+    [[nodiscard]] auto unspent(LeaseHandle l, OutcomeKind outcome) const -> Duration {
+        const auto& lease = view.records.leases()[l];
+        const auto& task = view.records.tasks()[lease.task];
+        if (!has_rest<QoSTracker> || !view.waits_for_evidence(task, outcome)) { return {}; }
+        const auto length = view.terms.length(view.records.nodes()[lease.node].node, task);
+        return std::max(Duration{0}, length - (view.now() - lease.started_at));
+    }
+
+    /// Ends a lease. The node is judged, and then leaves, pauses or becomes free, as decided before. It rests for
+    /// `rests`, or for the lease that it declined. Appends `NodeKickedOut`, `NodeLeft` or `NodePaused`, or adds the
+    /// node to `freed`.
     /// @pre the node and the lease name each other.
-    void release(LeaseHandle l, Outcome outcome) {
+    void release(LeaseHandle l, Outcome outcome, Duration rests = {}) {
         const auto n = view.records.leases()[l].node;
         ALLOT_ASSERT(view.records.nodes()[n].node.lease == l, "a node and its lease name each other");
-        auto declined = std::optional<Duration>{};
         if constexpr (has_rest<QoSTracker>) {
             if (outcome.kind == OutcomeKind::declined) {
-                declined = view.terms.length(view.records.nodes()[n].node,
-                                             view.records.tasks()[view.records.leases()[l].task]);
+                rests = view.terms.length(view.records.nodes()[n].node,
+                                          view.records.tasks()[view.records.leases()[l].task]);
             }
         }
         remove(l);
         edit(n, [&](Record& record) {
             record.node.lease = no_handle<LeaseHandle>;
             judge(record, outcome);
-            if (declined) { rest(record, declined); }
+            if (rests > Duration{0}) { rest(record, rests); }
             if (!record.node.kicked_out && record.node.state != NodeState::pending_leave) {
                 record.node.state =
                     record.node.state == NodeState::pending_pause ? NodeState::paused : NodeState::available;

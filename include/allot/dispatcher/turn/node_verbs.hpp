@@ -23,7 +23,8 @@ public:
     using Below::Below;
     using Below::view, Below::freed, Below::tell, Below::put, Below::edit, Below::remove, Below::intern,
         Below::intern_model, Below::follow_stakes, Below::hold, Below::depart, Below::displace, Below::end,
-        Below::judge, Below::rest, Below::tell_end, Below::conclude, Below::start_over, Below::unchain;
+        Below::verdict, Below::weightless_now, Below::rest, Below::tell_end, Below::conclude, Below::start_over,
+        Below::unchain;
     using typename Below::Record;
     using typename Below::WeightPolicy;
 
@@ -149,10 +150,10 @@ public:
     }
 
     /// Passes an outcome to the QoS tracker. Appends `NodeScored`, and the events of the verdict.
-    void operator()(const command::Observe& c) { verdict(c.node, Outcome{c.outcome}); }
+    void operator()(const command::Observe& c) { verdict(*found_.node, Outcome{c.outcome}); }
 
     /// Passes points to the QoS tracker. Appends the same events.
-    void operator()(const command::Score& c) { verdict(c.node, Outcome{OutcomeKind::scored, c.points}); }
+    void operator()(const command::Score& c) { verdict(*found_.node, Outcome{OutcomeKind::scored, c.points}); }
 
     /// Removes a node at once. Its task is not to blame: it fails or starts over as the terms say. Appends
     /// `NodeSlashed`. For a node at work it then appends `LeaseEnded`, and `TaskFailed`, `TaskRetried` or the events of
@@ -226,34 +227,6 @@ protected:
         const auto id = intern(value);
         node.slot = view.records.fits().slots(id).lowest_free();
         node.node_class = id;
-    }
-
-    [[nodiscard]] auto weightless_now(const Record& record) -> bool {
-        if constexpr (has_weight_in_situation<WeightPolicy> && !has_weight_max<WeightPolicy>) {
-            return true;  // it may have been so for some task
-        } else {
-            follow_stakes();
-            return view.weight_at_most(record, {}).is_zero();
-        }
-    }
-
-    /// Applies a verdict after the release of a lease. It also counts for a node that has left, because its history
-    /// goes on.
-    void verdict(NodeId id, Outcome outcome) {
-        const auto n = *found_.node;
-        auto record = view.records.nodes()[n];
-        const auto weightless = record.node.present() && weightless_now(record);
-        const auto unproven = !view.proven(record);
-        tell(event::NodeScored{id, outcome});
-        judge(record, outcome);
-        const auto proves = record.node.present() && unproven && view.proven(record);
-        if (record.node.kicked_out && record.node.present() && !record.node.leased()) {
-            tell(event::NodeKickedOut{id, record.node.stake});
-            depart(n, std::move(record));
-            return;
-        }
-        put(n, std::move(record));
-        if (weightless || proves) { freed.push_back(n); }
     }
 
     /// Model ids in canonical order, by name, without duplicates.

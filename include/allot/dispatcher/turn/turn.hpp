@@ -169,8 +169,9 @@ public:
             end(t, {.ending = Ending::cancelled});
             return;
         }
+        const auto suspects = view.suspects(view.records.tasks()[t]).size();
         release(l, {OutcomeKind::declined});
-        start_over(t, c.lease.node);
+        start_over(t, c.lease.node, suspects);
     }
 
     /// Extends a lease. Appends `LeaseRenewed`.

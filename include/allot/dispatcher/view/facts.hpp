@@ -75,9 +75,40 @@ public:
         }
     }
 
+    /// True if the node that failed a task is not blamed before another one has finished it.
+    [[nodiscard]] auto waits_for_evidence(const Task& task, OutcomeKind outcome) const -> bool {
+        if constexpr (has_evidence<Terms>) {
+            return !task.pinned() && gang_size(task) == 1 && terms.waits_for_evidence(outcome);
+        } else {
+            return false;
+        }
+    }
+
+    /// The nodes that failed a task and wait for evidence: the last ones that it avoids, one for each strike.
+    [[nodiscard]] auto suspects(const Task& task) const -> std::span<const NodeId> {
+        if (!waits_for_evidence(task, OutcomeKind::timeout)) { return {}; }
+        const auto all = span_of(task.avoided);
+        return all.last(std::min<std::size_t>(task.strikes, all.size()));
+    }
+
+    /// Those of them that are to blame, as a node has finished the task: all but the ones of its own operator.
+    [[nodiscard]] auto convicted(const Task& task, NodeHandle by) const -> std::vector<NodeHandle> {
+        auto found = std::vector<NodeHandle>{};
+        if constexpr (has_evidence<Terms>) {
+            for (const auto& id : suspects(task)) {
+                const auto n = records.nodes().find(id);
+                if (n && records.nodes()[*n].node.operator_id != records.nodes()[by].node.operator_id) {
+                    found.push_back(*n);
+                }
+            }
+        }
+        return found;
+    }
+
     /// The outcome that the QoS tracker gets for a node when a task fails on it: `cancelled` if the terms do not blame
-    /// the node.
+    /// the node, or not yet.
     [[nodiscard]] auto attributed(const Task& task, OutcomeKind outcome) const -> OutcomeKind {
+        if (waits_for_evidence(task, outcome)) { return OutcomeKind::cancelled; }
         if constexpr (has_blames<Terms>) {
             return terms.blames(task, outcome) ? outcome : OutcomeKind::cancelled;
         } else {

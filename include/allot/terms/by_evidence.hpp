@@ -1,0 +1,69 @@
+#pragma once
+
+#include <string_view>
+#include <tuple>
+#include <utility>
+
+#include <allot/core/outcome.hpp>
+#include <allot/core/task.hpp>
+#include <allot/policy/lease_terms.hpp>
+#include <allot/policy/role.hpp>
+#include <allot/terms/fixed_terms.hpp>
+
+namespace allot { inline namespace v0 {
+
+/// Lease terms that blame by evidence: a node that failed a task is blamed once a node of another operator has finished
+/// the task, and not before.
+///
+/// Leases are as long as `Terms` says, and a task starts over when they say so, but never on the node that failed it.
+/// Until there is evidence the node's tracker records `cancelled`. A failure before the end of the lease is a rest for
+/// the part of the lease that is left, if the tracker knows rests: a node gains no time by failing at once. A wrong
+/// result is blamed at once, as it is proven; so are the members of a gang, whose task goes on with the others.
+///
+/// **Law.** No owner can have a node blamed by a task that no node finishes, and no node escapes blame by the name that
+/// it gives its failure. An owner whose own node finishes a task has others blamed with it; each verdict costs it one
+/// fee, and needs a draw of its own node.
+///
+/// The verdict is that of a lease that ran out. A failure that is never decided is none: the task failed everywhere, or
+/// was cancelled, or no other node can run it.
+template <lease_terms Terms = FixedTerms>
+class ByEvidence {
+public:
+    using role = role::terms;
+    static constexpr std::string_view name = "ByEvidence";
+
+    constexpr ByEvidence() = default;
+    constexpr explicit ByEvidence(Terms terms) : parts_{std::move(terms)} {}
+
+    [[nodiscard]] constexpr auto length(const Node& node, const Task& task) const -> Duration {
+        return terms().length(node, task);
+    }
+    [[nodiscard]] constexpr auto length_max(const Node& node, const Task& task) const -> Duration {
+        return terms().length_max(node, task);
+    }
+    [[nodiscard]] constexpr auto patience(const Task& task) const -> Duration { return terms().patience(task); }
+    [[nodiscard]] constexpr auto after(const Task& task, OutcomeKind outcome) const -> Next {
+        const auto next = terms().after(task, outcome);
+        return next == Next::retry ? Next::retry_elsewhere : next;
+    }
+    [[nodiscard]] constexpr auto blames(const Task& task, OutcomeKind outcome) const -> bool
+        requires has_blames<Terms>
+    {
+        return terms().blames(task, outcome);
+    }
+    /// True for each failure but a wrong result. @complexity O(1).
+    [[nodiscard]] constexpr auto waits_for_evidence(OutcomeKind outcome) const noexcept -> bool {
+        return outcome != OutcomeKind::incorrect_result;
+    }
+
+    /// The terms of its leases.
+    [[nodiscard]] constexpr auto terms() const noexcept -> const Terms& { return std::get<Terms>(parts_); }
+    /// The terms, which a dispatcher configures, compares and records.
+    [[nodiscard]] constexpr auto parts() const noexcept -> const std::tuple<Terms>& { return parts_; }
+    [[nodiscard]] constexpr auto parts() noexcept -> std::tuple<Terms>& { return parts_; }
+
+private:
+    std::tuple<Terms> parts_{};
+};
+
+}}  // namespace allot::v0
