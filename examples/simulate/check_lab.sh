@@ -53,9 +53,9 @@ grep -q '"knobs": "least=' "$work/found" || fault "the found knobs are not in th
 refuse '--best-response' --compare hardened --search-seeds 2
 
 # What a rule costs is told of the preset that has it.
-"$simulate" --compare hardened,hardened:rules.draw_among=1 --attack none --scale 0.02 --hours 3 --seeds 2 --no-progress \
+"$simulate" --compare hardened,hardened:rules.draw_among=3 --attack none --scale 0.02 --hours 3 --seeds 2 --no-progress \
     >"$work/out" || fault "an honest cost: $(cat "$work/out")"
-grep -A 1 '^- nobody: .* against hardened:rules.draw_among=1' "$work/out" | grep -q '^  hardened, load' ||
+grep -A 1 '^- nobody: .* against hardened:rules.draw_among=3' "$work/out" | grep -q '^  hardened, load' ||
     fault "the cost of a rule is of another preset: $(cat "$work/out")"
 for measure in sojourn fees fees_card_second fees_done; do
     grep -q "^    $measure  *[0-9]" "$work/out" || fault "an honest cost has no $measure"

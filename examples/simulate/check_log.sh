@@ -33,5 +33,5 @@ play() {
 play crynux_single
 play crynux_single --set qos.penalty=1/9 --set queue.tasks_per_node=2/1
 play crynux_relay_2026
-play hardened --set rules.draw_among=1
+play hardened --set rules.draw_among=3
 exit "$bad"

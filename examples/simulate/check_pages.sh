@@ -8,7 +8,7 @@ simulate=$1
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-"$simulate" --compare crynux_single,hardened:rules.draw_among=1 --attack 5a,17,3a --seeds 2 --load 80 --scale 0.02 --hours 3 \
+"$simulate" --compare crynux_single,hardened:rules.draw_among=3 --attack 5a,17,3a --seeds 2 --load 80 --scale 0.02 --hours 3 \
     --no-progress --report "$work/compare.html" --json "$work/compare.json" >"$work/compare.txt"
 "$simulate" --short --hours 6 --no-progress --report "$work/run.html" --json "$work/run.json" >"$work/run.txt"
 if command -v chromium >/dev/null; then

@@ -177,7 +177,7 @@ auto parse_options(int argc, char** argv) -> ParsedOptions {
     app.add_option("--json", options.json, "where to write the results as JSON")->type_name("FILE");
     auto* const compared =
         app.add_option("--compare", options.compare,
-                       "presets to attack, separated by commas; with parameters: hardened:rules.draw_among=1")
+                       "presets to attack, separated by commas; with parameters: hardened:rules.draw_among=3")
             ->excludes(nodes)
             ->excludes(app.get_option("--set"));
     auto* const checked = app.add_option("--check", options.check, "bounds of attacks; ends with 1 when one is broken")

@@ -110,7 +110,8 @@ TEST_CASE("an operator's many nodes weigh their sum, unless they share four caps
         return d;
     };
     CHECK(share(attack(allot::Dispatcher{CrynuxSingle{}}), "evil") == 750'000);
-    auto d = attack(allot::Dispatcher{hardened});
+    CHECK(share(attack(allot::Dispatcher{hardened}), "evil") == 750'000);  // names are free, so it may hide them
+    auto d = attack(allot::Dispatcher{hardened, allot::LinearWeight{{.stake_cap = 1'000, .operator_caps = 4}}});
     CHECK(share(d, "evil") == 500'000);
     // When some of them leave, the others count for more; when nobody says who runs them, each stands alone.
     for (auto i = 0; i < 10; ++i) { ok(d.leave(allot::NodeId{"evil" + std::to_string(i)}, at(0s))); }
@@ -151,17 +152,19 @@ TEST_CASE("a lone node that claims a model gets every task that wants it, unless
     CHECK(by_holders == 60);
 }
 
-TEST_CASE("a node that outweighs all others gets a third of the draws at most") {
+TEST_CASE("a node that outweighs all others counts as the cap, or gets a third of the draws where lots are drawn") {
     const auto attack = [](auto d) {
         for (auto i = 0; i < 9; ++i) { ok(d.join(staked(std::to_string(i + 1), 1), at(0s))); }
         ok(d.join(staked("whale", 1'000'000), at(0s)));
         return d;
     };
     CHECK(times_drawn(attack(allot::Dispatcher{CrynuxSingle{}}), "whale", 300, {}) > 270);
-    const auto capped = times_drawn(attack(allot::Dispatcher{Hardened{1'000'000}}), "whale", 300, {});
+    CHECK(share(attack(allot::Dispatcher{Hardened{1}}), "whale") == 100'000);
+    const auto lots = allot::Rules{{.draw_among = 3}};
+    const auto capped = times_drawn(attack(allot::Dispatcher{Hardened{1'000'000}, lots}), "whale", 300, {});
     CHECK(capped > 60);
     CHECK(capped < 140);
-    auto alone = allot::Dispatcher{hardened};
+    auto alone = allot::Dispatcher{hardened, lots};
     ok(alone.join(staked("whale", 1'000'000), at(0s)));
     CHECK(times_drawn(alone, "whale", 10, {}) == 10);  // fewer candidates than lots
 }

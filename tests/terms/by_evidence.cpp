@@ -24,10 +24,8 @@ using allot::NodeId;
 using allot::OutcomeKind;
 
 auto terms() {
-    return ByEvidence{FixedTerms{{.after_timeout = Next::retry_elsewhere,
-                                  .after_failure = Next::retry,
-                                  .attempts_max = 10,
-                                  .strikes_max = 4}}};
+    return ByEvidence{FixedTerms{
+        {.after_timeout = Next::retry_elsewhere, .after_failure = Next::retry, .attempts_max = 10, .strikes_max = 4}}};
 }
 /// A dispatcher of four nodes, of which 3 and 4 have one operator.
 auto network() {
@@ -134,7 +132,8 @@ TEST_CASE("a task starts over elsewhere, for a node cannot give evidence against
 TEST_CASE("a node that fails at once rests for half of the time that the lease had left") {
     auto d = allot::Dispatcher{terms(), allot::Resting{allot::RollingQos{}}};
     join_plain(d, 2);
-    const auto lease = *d.submit(with(plain_task(1), [](TaskSpec& t) { t.duration_estimate = 1min; }), at(0s, 1)).lease();
+    const auto lease =
+        *d.submit(with(plain_task(1), [](TaskSpec& t) { t.duration_estimate = 1min; }), at(0s, 1)).lease();
     (void)d.fail(lease, FailCause::execution_error, at(30s)).or_throw();
     CHECK(d.qos().back_at(d.node(lease.node)->qos) == at(30s).time + 45s);  // of 120 s, 90 s were left
 }

@@ -19,10 +19,9 @@ namespace allot { inline namespace v0 { namespace preset {
 /// | attack                            | `CrynuxSingle`                | here                                         |
 /// | --------------------------------- | ----------------------------- | -------------------------------------------- |
 /// | one stake split over k nodes      | weighs √k as much             | weighs the same; a node counts up to a cap   |
-/// | one operator's many nodes         | weigh their sum               | weigh four caps together                     |
 /// | one outlier's stake               | flattens all other scores     | changes no other weight                      |
 /// | a lone node claims a model        | gets every task that wants it | three must hold it, or all are candidates    |
-/// | one node outweighs all others     | gets nearly every task        | gets a third at most, if three can be drawn  |
+/// | one node outweighs all others     | gets nearly every task        | counts as the cap: as much as others can be  |
 /// | tasks that no node can run        | evict those that can run      | are refused                                  |
 /// | one owner floods                  | takes the whole queue         | has 64 unfinished tasks at most              |
 /// | an owner declares a millisecond   | goes before all others        | gains nothing; the lease's length counts     |
@@ -40,8 +39,9 @@ namespace allot { inline namespace v0 { namespace preset {
 /// | a node resumes for a dear task    | gets it at once               | rests for a minute first                     |
 ///
 /// Its limits:
-/// - Caps are by node and by the declared operator. An operator that splits a larger stake under false names regains
-///   a weight in proportion to it, though never more.
+/// - The cap is by node. An operator that splits a larger stake over more nodes regains a weight in proportion to it,
+///   never more. There is no cap by operator and no lot among several draws: each would pay an operator that hides
+///   behind names, or dust next to two large nodes (`docs/rules.md`, rule 39).
 /// - Three nodes that lie together still narrow to themselves.
 /// - A node of hardware that no other node has makes tasks for that hardware admissible.
 /// - A node that fails a task is blamed when another has finished it, which may be minutes later.
@@ -58,13 +58,12 @@ public:
     /// fee of 1 costs its owner nothing.
     constexpr explicit Hardened(Amount stake_cap, Amount probation_fee_max = ProbationParameters{}.fee_max,
                                 Amount fee_per_second_min = {})
-        : weight_{{.stake_cap = stake_cap, .operator_caps = 4}},
+        : weight_{{.stake_cap = stake_cap}},
           probation_{{.fee_max = probation_fee_max}}, price_{{.fee_per_second_min = fee_per_second_min}} {}
 
     [[nodiscard]] auto policies() const {
         return std::tuple{
             Rules{{.narrow_from = 3,
-                   .draw_among = 3,
                    .refuse_unrunnable = true,
                    .tasks_per_owner_max = 64,
                    .outbid_by = {9, 8},

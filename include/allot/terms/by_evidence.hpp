@@ -46,9 +46,8 @@ public:
         const auto next = terms().after(task, outcome);
         return next == Next::retry ? Next::retry_elsewhere : next;
     }
-    [[nodiscard]] constexpr auto blames(const Task& task, OutcomeKind outcome) const -> bool
-        requires has_blames<Terms>
-    {
+    [[nodiscard]] constexpr auto blames(const Task& task, OutcomeKind outcome) const
+        -> bool requires has_blames<Terms> {
         return terms().blames(task, outcome);
     }
     /// True for each failure but a wrong result. @complexity O(1).
