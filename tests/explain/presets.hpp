@@ -44,6 +44,16 @@ using Under = allot::Dispatcher<P>;
 
 inline constexpr auto dear = std::uint64_t{1'000'000'000};
 
+/// Lease terms without the ones around them.
+template <class Terms>
+auto fixed(const Terms& terms) {
+    if constexpr (requires { terms.parts(); }) {
+        return fixed(std::get<0>(terms.parts()));
+    } else {
+        return terms;
+    }
+}
+
 /// The preset, so small that the networks of these tests meet its rules.
 template <class P>
 auto preset([[maybe_unused]] std::uint64_t probation_fee_max = dear) -> P {
@@ -711,7 +721,7 @@ void each_task_starts_when_it_was_said_to() {
     auto compared = 0;
     for (auto run = 0; run < 30; ++run) {
         auto d = under<P>();
-        auto terms = std::get<allot::FixedTerms>(preset<P>().policies()).parameters();
+        auto terms = fixed(d.view().terms).parameters();
         terms.length_min = terms.length_max = 2h;
         ok(d.configure(terms, 2, dark(0s)));
         const auto random_task = [&](std::uint64_t id, std::uint64_t seconds, std::uint64_t worth) {

@@ -257,7 +257,7 @@ TEST_CASE("what has waited is also harder to evict") {
     CHECK(evicted(d.submit(paying("rich", 1'801), dark(2h))) == Names{"old"});
 }
 
-TEST_CASE("a task that times out everywhere harms node after node, unless it is blamed itself") {
+TEST_CASE("a task that times out everywhere harms node after node, unless blame needs evidence") {
     const auto attack = [](auto d) {
         join_plain(d, 6);
         const auto fresh = d.node(1)->qos;
@@ -279,7 +279,7 @@ TEST_CASE("a task that times out everywhere harms node after node, unless it is 
     CHECK(seed_blamed == 6);
     const auto [nodes, blamed] = attack(allot::Dispatcher{hardened});
     CHECK(std::set<std::string>{nodes.begin(), nodes.end()}.size() == 3);
-    CHECK(blamed == 1);
+    CHECK(blamed == 0);  // no node has finished it
 }
 
 TEST_CASE("a failed task ends, unless another node is tried; a refusal is no strike") {
@@ -373,7 +373,7 @@ struct Tight {
 
 }  // namespace
 
-TEST_CASE("a new node that fails all it gets goes on getting tasks, unless failures count on probation") {
+TEST_CASE("a new node that fails all it gets goes on getting tasks, unless it rests and is blamed by evidence") {
     // It fails at once, while honest nodes are at work, so it is nearly always the one that is free.
     const auto hour = [](auto d) {
         ok(d.join(plain_node("hole"), at(0s)));
@@ -404,7 +404,7 @@ TEST_CASE("a new node that fails all it gets goes on getting tasks, unless failu
         return swallowed;
     };
     CHECK(hour(allot::Dispatcher{CrynuxSingle{}}) > 100);
-    CHECK(hour(allot::Dispatcher{hardened}) <= 10);
+    CHECK(hour(allot::Dispatcher{hardened}) <= 30);  // evidence comes when another node has finished the task
 }
 
 TEST_CASE("under the hardened rules every pool and queue decides alike, bounds hold, and explanations agree") {

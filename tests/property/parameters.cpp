@@ -373,6 +373,21 @@ TEST_CASE("a policy keeps its law with any parameters that are accepted", "[A10]
     walk_by_law<allot::FeePerSize>([](const auto& p) { return laws::rational(p, seed(), 100); });
     walk_by_law<allot::FeePerWeightedSecond>([](const auto& p) { return laws::rational(p, seed(), 100); });
     walk_by_law<allot::FixedTerms>([](const auto& p) { return laws::positive(p, seed(), 100); });
+    walk_by_law<allot::Price>([](const auto& p) -> laws::Finding {
+        for (const auto fee :
+             {allot::u128{0}, allot::u128{1}, allot::u128{20}, (allot::u128{1} << 96) - allot::u128{1}}) {
+            auto before = allot::Amount{};
+            for (const auto held : {0, 1, 1'000, 60'000, 2'000'000'000}) {
+                const auto forfeit = p.cancelled(allot::Amount{fee}, allot::Duration{held}, allot::Duration{60'000});
+                if (forfeit > allot::Amount{fee}) { return "a forfeit exceeds the fee"; }
+                if (forfeit < before) { return "a forfeit falls with time"; }
+                before = forfeit;
+            }
+            if (before != allot::Amount{fee}) { return "a lease that has passed does not forfeit the whole fee"; }
+        }
+        if (p.fee_min(1min) > p.fee_min(2min)) { return "a longer lease costs less"; }
+        return {};
+    });
     walk_by_law<allot::ThresholdPlacement>([](const auto& p) { return laws::pure(p, seed(), 100); });
     walk_by_law<allot::LinearWeight>([](const auto& p) { return laws::monotone(p, seed(), 300); });
     walk_by_law<allot::LinearQueue>([](const auto& p) { return laws::ordered(p, seed(), 100); });

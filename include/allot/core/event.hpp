@@ -78,7 +78,7 @@ struct NodeExcluded {
 struct NodeReadmitted {
     NodeId node;
 };
-/// A verdict on a node was taken in. Cause: observe, score. For: the node.
+/// A verdict on a node was taken in. Cause: observe, score; complete, by evidence. For: the node.
 struct NodeScored {
     NodeId node;
     Outcome outcome{};
