@@ -40,7 +40,7 @@ namespace allot { inline namespace v0 { namespace preset {
 ///
 /// Its limits:
 /// - The cap is by node. An operator that splits a larger stake over more nodes regains a weight in proportion to it,
-///   never more. There is no cap by operator and no lot among several draws: each would pay an operator that hides
+///   never more. There is no cap by operator and no random draw among several nodes: each would pay one that hides
 ///   behind names, or dust next to two large nodes (`docs/rules.md`, rule 39).
 /// - Three nodes that lie together still narrow to themselves.
 /// - A node of hardware that no other node has makes tasks for that hardware admissible.
