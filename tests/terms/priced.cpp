@@ -156,6 +156,20 @@ TEST_CASE("a task that three nodes failed forfeits its fee, one that a node fail
     CHECK(once.fail(only, allot::FailCause::execution_error, at(0s)).get<event::TaskFailed>()->forfeited == Amount{0});
 }
 
+TEST_CASE("a node that fails a task again and again forfeits nothing of another's fee") {
+    auto d = allot::Dispatcher{Priced{FixedTerms{{.after_failure = Next::retry, .attempts_max = 4}}}};
+    join_plain(d, 1);
+    auto lease = *d.submit(minute(1, 100), at(0s, 1)).lease();
+    for (auto failed = 1; failed <= 3; ++failed) {
+        const auto events = d.fail(lease, allot::FailCause::execution_error, at(0s, 1));
+        CHECK(events.get<event::TaskRetried>() != nullptr);
+        lease = events.get<event::TaskStarted>()->lease;
+    }
+    const auto ended = *d.fail(lease, allot::FailCause::execution_error, at(0s, 1)).get<event::TaskFailed>();
+    CHECK(ended.forfeited == Amount{0});
+    CHECK(ended.refunded == Amount{100});
+}
+
 TEST_CASE("eviction and patience forfeit nothing") {
     auto d = allot::Dispatcher{Priced{FixedTerms{}}, allot::ValueQueue{{.tasks_per_node = 2, .capacity_min = 1}}};
     join_plain(d, 1);

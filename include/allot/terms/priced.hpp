@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <string_view>
 #include <tuple>
@@ -137,8 +138,11 @@ public:
         if (ending == Ending::cancelled) {
             return price().cancelled(task.fee, held, std::max(Duration{1}, length(Node{}, task)));
         }
-        const auto poisoned = (ending == Ending::failed || ending == Ending::timed_out) &&
-                              task.strikes + 1 >= price().parameters().poisoned_from;
+        // Where a task may start over on the node that failed it, one node can strike more than once; the nodes that
+        // the task avoids differ.
+        const auto nodes = std::min<std::size_t>(task.strikes, task.avoided.size()) + 1;
+        const auto poisoned =
+            (ending == Ending::failed || ending == Ending::timed_out) && nodes >= price().parameters().poisoned_from;
         return poisoned ? task.fee : Amount{};
     }
 
