@@ -68,12 +68,12 @@ printf '5a crynux_single small 80 harm_share <= 0.5\n' >"$work/bounds"
 refuse 'FAILED    5a crynux_single small 80 harm_share' --check "$work/bounds" --seeds 2
 printf '5a hardened:qos.window=9 small 80 gain <= 1\n' >"$work/bounds"
 refuse 'bounds:1:4: expected a preset without parameters' --check "$work/bounds"
-printf '# kept\n1b hardened small 80 share_excess <= 9  # kept, too\n' >"$work/bounds"
+printf '# kept\n1b crynux_single small 80 share_excess <= 9  # kept, too\n' >"$work/bounds"
 "$simulate" --check "$work/bounds" --renew --sigmas 3 --no-progress >"$work/out" || fault "--renew: $(cat "$work/out")"
-printf '# kept\n1b hardened small 80 share_excess <= 0.1367  # kept, too\n' | cmp -s - "$work/bounds" ||
+printf '# kept\n1b crynux_single small 80 share_excess <= 0.4669  # kept, too\n' | cmp -s - "$work/bounds" ||
     fault "--renew wrote: $(cat "$work/bounds")"
-printf '1b hardened small 80 share_excess <= 0.13\n' >"$work/bounds"
-refuse 'FAILED    1b hardened small 80 share_excess = 0.1366 +- 0 <= 0.13, enumerated' --check "$work/bounds"
+printf '1b crynux_single small 80 share_excess <= 0.4\n' >"$work/bounds"
+refuse 'FAILED    1b crynux_single small 80 share_excess = 0.4667 +- 0 <= 0.4, enumerated' --check "$work/bounds"
 printf '5a hardened small 80 gian <= 1\n' >"$work/bounds"
 refuse 'this row has no measure "gian"' --check "$work/bounds"
 

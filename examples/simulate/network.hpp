@@ -58,6 +58,8 @@ public:
     /// task that would be refused.
     [[nodiscard]] virtual auto weights(const allot::TaskSpec& task) const
         -> std::vector<std::pair<allot::NodeId, allot::u128>> = 0;
+    /// The least fee of a task, below which it would be refused.
+    [[nodiscard]] virtual auto fee_min(const allot::TaskSpec& task) const -> allot::Amount = 0;
     /// Nodes that are drawn for a task, before a lot decides among them.
     [[nodiscard]] virtual auto draw_among() const -> std::uint32_t = 0;
 

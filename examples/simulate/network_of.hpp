@@ -94,6 +94,9 @@ public:
         for (const auto& [node, weight] : found->nodes) { all.emplace_back(node, weight); }
         return all;
     }
+    auto fee_min(const allot::TaskSpec& task) const -> allot::Amount override {
+        return dispatcher_.view().fee_min(task);
+    }
     auto draw_among() const -> std::uint32_t override { return dispatcher_.rules()->draw_among; }
 
     void set(const std::vector<std::string>& settings) override {

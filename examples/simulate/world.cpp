@@ -429,7 +429,9 @@ void World::carry_out(const act::Submit& act) {
     auto plan = TaskPlan{};
     plan.arrival_ms = now_ms_;
     plan.vram_min = order.vram_min;
-    plan.fee = order.fee;
+    // A network that asks for a price tells it, so its enemies pay it.
+    const auto fee_min = network_->fee_min(spec_of(order, id_of(act.task, order.salt)));
+    plan.fee = std::max(order.fee, static_cast<std::int64_t>(fee_min.units.low()));
     plan.run_ms = order.run_ms;
     plan.declared_ms = order.declared_ms;
     plan.endless = order.endless;

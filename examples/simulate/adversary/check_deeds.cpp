@@ -48,7 +48,7 @@ const auto deeds = std::vector<Deed>{
     {"7c", "came back"},
     {"8", "slashed"},
     {"8b", "slashed"},
-    {"8c", "slashed"},
+    {"8c", "garbage"},
     {"9", "garbage accepted"},
     {"9a", "group with a colluder"},
     {"9b", "garbage accepted"},

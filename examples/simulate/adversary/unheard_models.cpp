@@ -46,7 +46,7 @@ const auto registered = Registration{make_recipe<UnheardModels, Silent>({
               {"fee", 1, 1, 1e9, "fee of a task"},
               {"run_ms", 1'000, 1, 3'600'000, "run time of a task"},
               {"every_ms", 10'000, 1, 3'600'000, "time between two tasks"}},
-    .cases = {{"2d", "20 tasks of 64 models for a fee of 1", {}}},
+    .cases = {{"2d", "20 tasks of 64 models for a fee of 1, or the least that is taken", {}}},
     .means = &means,
     .aim = "harm",
 })};
