@@ -103,6 +103,7 @@ TEST_CASE("what is committed and not disclosed in time counts no longer, and is 
     const auto control = p.b.state().control();
     CHECK(control.given[0].withheld);
     CHECK_FALSE(control.given[1].withheld);
+    CHECK(p.b.snapshot().commitments.size() == 2);  // others see by it that results were to be disclosed
     // Too late.
     CHECK(received(p.b, *sent<message::ResultCommitted>(silent), at(19s)).error == JobError::result_unleased);
     // Nobody else is there, so the owner does it itself; that part may be a copy, and the record says so.
@@ -155,6 +156,69 @@ TEST_CASE("K4: an owner's word that all results are committed discloses none") {
     CHECK(p.a.state().accepted()[1]);
     CHECK_FALSE(tells(heard));
     CHECK_FALSE(tells(p.a.tick(at(8s))));
+}
+
+/// The second node's queue, in which all is committed; it says so again each second until `end`. Returns what it says
+/// then: that the first node's result was withheld.
+auto called_withheld(Pair& p, Snapshot all_done, TimePoint end) -> Snapshot {
+    all_done.control->items[1].hold.reset();
+    all_done.control->items[1].closed = true;
+    all_done.control->progress = all_done.control->clock;
+    for (auto time = at(5s); time < end; time += 1s) {
+        all_done.control->revision += 1;
+        all_done.control->clock += 1s;
+        REQUIRE(received(p.a, all_done, time).accepted());
+        (void)p.a.tick(time);
+    }
+    all_done.control->revision += 1;
+    all_done.control->clock += 3s;
+    all_done.control->progress = all_done.control->clock;
+    all_done.control->given[0].withheld = true;
+    all_done.control->items[0].closed = false;
+    all_done.control->accepted[0].reset();
+    return all_done;
+}
+
+TEST_CASE("an owner cannot call a result withheld that nobody may disclose") {
+    auto p = Pair{};
+    p.pass(p.a.complete(hashes_of(plan, 0), "out", at(2s)), p.b, at(2s));
+    auto lie = *sent<Snapshot>(p.b.tick(at(4s)));
+    lie.control->accepted[1] = hash_of(99);  // the owner's own, and it keeps the commitment to itself
+    const auto told = called_withheld(p, lie, at(25s));
+    CHECK(received(p.a, told, at(25s)).error == JobError::history_changed);
+    CHECK(p.a.state().accepted()[0]);
+    // A node that missed all for long takes the owner's word: others may have seen the commitment.
+    auto late = told;
+    late.control->revision += 100;
+    late.control->clock += 60s;
+    CHECK(received(p.a, late, at(83s)).error == JobError::history_changed);
+    CHECK(received(p.a, late, at(84s)).accepted());
+    CHECK_FALSE(p.a.state().accepted()[0]);
+}
+
+TEST_CASE("an owner can call a result withheld once it is to be disclosed, and cannot if it is here") {
+    auto p = Pair{};
+    p.pass(p.a.complete(hashes_of(plan, 0), "out", at(2s)), p.b, at(2s));
+    auto owner = *sent<Snapshot>(p.b.tick(at(4s)));
+    const auto own = allot::commitment_of(result_of(plan, 1, node(2), hashes_of(plan, 10), p.b.work()->token));
+    owner.control->accepted[1] = own.digest;
+    owner.commitments.push_back(own);
+    const auto promised = *p.a.state().accepted()[0];
+    const auto told = called_withheld(p, owner, at(17s));
+    REQUIRE_FALSE(p.a.state().owns());
+    CHECK(received(p.a, told, at(17s)).error == JobError::history_changed);  // it has disclosed its result
+    // Another node has the commitments, and not the result.
+    auto c = allot::MicroQueueReplica{plan, node(3), {}, at(0s)};
+    owner.commitments.insert(owner.commitments.end(), p.a.state().results().commitments().begin(),
+                             p.a.state().results().commitments().end());
+    owner.control->items[1].hold.reset();
+    owner.control->items[1].closed = true;
+    REQUIRE(received(c, owner, at(7s)).accepted());
+    CHECK(c.state().accepted()[0] == promised);
+    CHECK(received(c, told, at(18s)).error == JobError::history_changed);
+    CHECK(received(c, told, at(19s)).accepted());
+    CHECK_FALSE(c.state().accepted()[0]);
+    CHECK_FALSE(c.state().may_count(node(1).node, 0, c.state().control().given[0].token));
 }
 
 TEST_CASE("a commitment is refused for each fault of it") {

@@ -425,6 +425,14 @@ TEST_CASE("an owner that sees its queue forked tells it beside its own") {
     CHECK(told.one == sent<message::QueueSnapshot>(effects)->control);  // signed in one state
     auto other = replica(4);
     CHECK(received(other, told, at(1s)).get<event::MemberContradicted>()->node == node(1).node);
+    // A member that is new in the line is told as well. (This one is barred, so the queue stays here.)
+    auto late = request(1);
+    CHECK(sent<Found>(received(owner, late, at(3s)))->one == told.one);
+    CHECK(count_sent<Found>(received(owner, late, at(5s))) == 0);  // it repeats its request
+    ++late.boot;
+    CHECK(count_sent<Found>(received(owner, late, at(7s))) == 1);  // it was away
+    ++late.boot;
+    CHECK(count_sent<Found>(received(owner, late, at(7s))) == 0);  // not for each word
 }
 
 TEST_CASE("an owner is heard at least every heartbeat, and each word puts off who would replace it") {

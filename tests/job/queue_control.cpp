@@ -196,16 +196,18 @@ TEST_CASE("K6: a few members cannot replace a queue that more of them have owned
 TEST_CASE("K6: a new owner cannot change what earlier owners decided, nor end work before its time") {
     const auto known = good();
     const auto p = allot::QueueParameters{};
-    auto rested = allot::Duration{1'000s};
-    const auto says = [&](auto change, TimePoint clock_max = at(1'000s)) {
+    auto own = allot::OwnTimes{at(1'000s), 1'000s, 1'000s};
+    const auto says = [&](auto change) {
         auto next = known;
         reigns(next, node(2).node, true, at(20s));
         change(next);
-        return fault_of_change(known, clock_max, rested, next, p);
+        return fault_of_change(known, own, next, p);
     };
     using C = QueueControl;
     CHECK(says([](C&) {}) == std::nullopt);
-    CHECK(says([](C&) {}, at(19s)) == JobError::message_time_wrong);
+    own.clock_max = at(19s);
+    CHECK(says([](C&) {}) == JobError::message_time_wrong);
+    own.clock_max = at(1'000s);
     // The lease of the last owner may be unknown to one that took over; those before may not.
     CHECK(says([](C& c) { c.given.pop_back(); }) == std::nullopt);
     CHECK(says([](C& c) { c.given.erase(c.given.begin()); }) == JobError::history_changed);
@@ -217,10 +219,15 @@ TEST_CASE("K6: a new owner cannot change what earlier owners decided, nor end wo
     CHECK(says([](C& c) { c.items[1].closed = true, c.items[1].attempts = 5; }) == std::nullopt);
     CHECK(says([](C& c) { c.items[1].closed = true, c.accepted[1] = hash_of(1); }) == std::nullopt);
     // The queue's clock alone ends nothing.
-    rested = 11s;
+    own.rested = 11s;
     CHECK(says([](C& c) { c.given[0].withheld = true; }) == JobError::history_changed);
     CHECK(says([](C& c) { c.items[1].closed = true, c.clock = at(600s); }) == JobError::history_changed);
-    rested = 12s;
+    own.rested = 12s;
+    CHECK(says([](C& c) { c.given[0].withheld = true; }) == std::nullopt);
+    // Nothing is withheld before it is to be disclosed, for so long.
+    own.disclosing = 11s;
+    CHECK(says([](C& c) { c.given[0].withheld = true; }) == JobError::history_changed);
+    own.disclosing = 12s;
     CHECK(says([](C& c) { c.given[0].withheld = true; }) == std::nullopt);
 }
 
@@ -232,7 +239,7 @@ TEST_CASE("K6: who goes on from a control changes neither when results were disc
         auto next = known;
         reigns(next, node(2).node, true, at(20s));
         change(next);
-        return fault_of_change(known, at(1'000s), 1'000s, next, allot::QueueParameters{});
+        return fault_of_change(known, {at(1'000s), 1'000s, 1'000s}, next, allot::QueueParameters{});
     };
     using C = QueueControl;
     CHECK(says([](C&) {}) == std::nullopt);

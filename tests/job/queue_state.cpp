@@ -198,6 +198,47 @@ TEST_CASE("an accepted result that went down with its owner is asked for again, 
     CHECK(state.leases().find(0)->is_open(state.clock(at(2s))));
 }
 
+TEST_CASE("work that a fork dropped is taken in by an owner that knows its lease, and counts") {
+    auto state = owned();
+    const auto fork = [&] {
+        auto other = QueueState{plan, node(2), {}};
+        other.adopt(state.control(), at(0s));  // before the lease
+        other.begin_reign({2, node(2).node, 1, state.reign().rank(), true, at(10s)}, at(10s));
+        (void)other.lease(1, at(10s));
+        return other;
+    }();
+    const auto token = state.lease(0, at(1s));
+    const auto result = result_of(plan, 0, node(1), hashes_of(plan, 0), token);
+    const auto promise = commitment_of(result);
+    const auto dropped = state.control();
+
+    state.adopt(fork.control(), at(10s));
+    CHECK_FALSE(state.gave(node(1).node, 0, token));
+    CHECK(state.may_count(promise));
+    const auto foreign = allot::FencingToken{token.epoch, token.rank, token.seq + 1};
+    state.begin_reign({3, node(1).node, 1, state.reign().rank(), true, at(20s)}, at(20s));
+    CHECK_FALSE(state.may_count(node(1).node, 0, foreign));
+    auto out = JobEffects{};
+    (void)state.settle(at(20s), out);
+    CHECK(state.control().given.size() == 1);  // nothing was done under it
+    REQUIRE_FALSE(state.results().add(promise));
+    CHECK(state.settle(at(20s), out));
+    const auto control = state.control();
+    CHECK(state.accepted()[0] == promise.digest);
+    REQUIRE(control.given.size() == 2);
+    CHECK(control.given[0].token == token);
+    CHECK(control.items[0].attempts == 1);
+    CHECK_FALSE(fault_of(plan, control, {}));
+    CHECK_FALSE(state.settle(at(20s), out));  // once
+
+    // Members that know the fork follow; a lease of an owner that is not in the chain counts nothing.
+    CHECK_FALSE(fault_of_change(fork.control(), {at(1'000s), 0s, 0s}, control, {}));
+    auto another = QueueState{plan, node(3), {}};
+    another.adopt(dropped, at(0s));
+    another.adopt(another.fresh(7), at(1s));
+    CHECK_FALSE(another.may_count(promise));
+}
+
 TEST_CASE("a lease given back or rejected rests longer each time") {
     auto state = owned();
     for (const auto wait : {1s, 2s, 4s, 8s}) {

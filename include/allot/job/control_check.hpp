@@ -165,25 +165,32 @@ namespace detail {
     return same && digest_of(plan.job, plan.macro, a) != digest_of(plan.job, plan.macro, b) ? &author_of(a) : nullptr;
 }
 
+/// What a node knows of a queue's times by its own clock, so that no owner's clock alone decides.
+struct OwnTimes {
+    TimePoint clock_max{};  ///< The latest time that the queue's clock may show.
+    Duration rested{};      ///< Time since the last progress.
+    Duration disclosing{};  ///< Time since results are to be disclosed; 0 if they are not.
+};
+
 /// Returns the first fault of a control as the successor of the one that a node knows; none if it may replace that one.
 /// A control that is refused for its times may be accepted later, when the node's own time tells the same.
 ///
 /// Errors: `message_time_wrong` if it is the same queue, and its clock is beyond `clock_max`. `history_changed` if it
 /// lacks a lease that each of its owners knew, or if MicroJobs die or commitments count no longer before their time.
-/// The same if it goes on from the known one, and changes the time of the last progress or of the disclosure. `rested`
-/// is the time since the last progress by the node's own clock: a liar's clock alone ends no work.
+/// The same if it goes on from the known one, and changes the time of the last progress or of the disclosure. An owner
+/// that keeps a commitment to itself, so that no other member may disclose a result, cannot call theirs withheld.
 /// @pre `fault_of` finds no fault in either. @complexity linear in the controls, times a logarithm.
-[[nodiscard]] inline auto fault_of_change(const QueueControl& known, TimePoint clock_max, Duration rested,
-                                          const QueueControl& next, const QueueParameters& parameters)
-    -> std::optional<JobError> {
+[[nodiscard]] inline auto fault_of_change(const QueueControl& known, const OwnTimes& own, const QueueControl& next,
+                                          const QueueParameters& parameters) -> std::optional<JobError> {
     const auto shared = shared_of(known.chain, next.chain);
-    if (shared > 0 && next.clock > clock_max) { return JobError::message_time_wrong; }
+    if (shared > 0 && next.clock > own.clock_max) { return JobError::message_time_wrong; }
     const auto goes_on = shared == known.chain.size();
     if (goes_on && (next.progress < known.progress || (known.disclosed != 0 && next.disclosed != known.disclosed))) {
         return JobError::history_changed;
     }
     // Members' clocks run at different rates.
-    const auto rest = std::min(next.clock - known.progress, rested / 4 * 5);
+    const auto rest = std::min(next.clock - known.progress, own.rested / 4 * 5);
+    const auto disclosing = std::min(rest, own.disclosing / 4 * 5);
     // The last owner that both share may have given leases that its successor never heard of. All earlier ones are
     // known.
     const auto settled = shared < 2 ? 0 : next.chain[shared - 1].reign.epoch;
@@ -194,7 +201,9 @@ namespace detail {
         if (at == next.given.end() || at->token != lease.token || at->micro != lease.micro) {
             return JobError::history_changed;
         }
-        if (at->withheld && !lease.withheld && rest < parameters.disclose_within) { return JobError::history_changed; }
+        if (at->withheld && !lease.withheld && disclosing < parameters.disclose_within) {
+            return JobError::history_changed;
+        }
     }
     for (std::uint32_t k = 0; k < next.items.size(); ++k) {
         if (!detail::is_dead(next, k) || detail::is_dead(known, k)) { continue; }

@@ -240,6 +240,7 @@ private:
         now_ = now;
         end_by_record(out);
         if (!final_) { proceed(now, out); }
+        state_.note_disclosing(now);
         note_owed(is_owed(now), now);
         if (record() != nullptr || final_) { work_.reset(); }
         // In a fork the queue went on without this lease.
@@ -261,10 +262,10 @@ private:
         if (const auto fault = fault_of(state_.plan(), m, parameters())) { return fault; }
         const auto newer = m.control && (!state_.known() || m.control->newer_than(state_.control()));
         if (newer && state_.known() && !adrift_) {
-            const auto fault =
-                fault_of_change(state_.control(), clock_max(now), state_.rested(now), *m.control, parameters());
+            const auto fault = fault_of_change(state_.control(), own_times(now), *m.control, parameters());
             if (fault == JobError::message_time_wrong) { note_refused_clock(now); }
             if (fault) { return fault; }
+            if (state_.is_denied_by(*m.control)) { return JobError::history_changed; }
         }
         const auto behind = m.whole && lacks(m);
         if (m.control && state_.known()) { look_for_contradiction(*m.control, out); }
@@ -310,7 +311,7 @@ private:
         if (final_ || given) {
             reply(final_ ? verdicts() : snapshot(), now, out);
         } else if (record() == nullptr) {
-            note_request(m, now);
+            note_request(m, now, out);
         }
         return std::nullopt;
     }
@@ -367,7 +368,7 @@ private:
     [[nodiscard]] auto take(const job_message::ContradictionFound& m, TimePoint /*now*/, JobEffects& out)
         -> std::optional<JobError> {
         if (const auto fault = fault_of(state_.plan(), m, parameters())) { return fault; }
-        if (contradicted(*contradicts(state_.plan(), m.one, m.other), out)) { say(m, out); }
+        if (contradicted(*contradicts(state_.plan(), m.one, m.other), out)) { tell_contradiction(m, out); }
         return std::nullopt;
     }
     [[nodiscard]] auto take(const job_message::JobEnded& m, TimePoint now, JobEffects& out) -> std::optional<JobError> {

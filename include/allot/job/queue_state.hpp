@@ -44,13 +44,21 @@ public:
         }
     }
 
-    /// Replaces the control by this one. @pre `fault_of` finds no fault in it.
+    /// Replaces the control by this one, and keeps the leases that it lacks. @pre `fault_of` finds no fault in it.
     auto adopt(const QueueControl& control, TimePoint now) -> void {
+        if (known()) { keep_dropped(control_->given); }
+        for (const auto& lease : control.given) { dropped_.erase(lease); }
         leases_ = MicroLeases{control.items};
         control_ = control;
         control_->items.clear();
         anchor_ = now;
         note_progress(now);
+    }
+
+    /// Notes whether results are to be disclosed.
+    auto note_disclosing(TimePoint now) -> void {
+        if (!known() || !discloses()) { return disclosing_since_.reset(); }
+        if (!disclosing_since_) { disclosing_since_ = now; }
     }
 
     /// Returns a new queue of this MacroJob, under the first reign of `epoch`, this node's.
@@ -106,6 +114,7 @@ public:
     auto settle(TimePoint now, JobEffects& out) -> bool {
         const auto time = clock(now);
         auto changed = leases_.expire(time, [&](const Item& item) { lost(item, out); }) > 0;
+        changed = recall() || changed;
         auto first = std::map<std::uint32_t, const Commitment*>{};
         for (const auto& promise : results_.commitments()) {
             if (!gave(promise.node, promise.key.micro, promise.token)) { continue; }
@@ -203,6 +212,36 @@ private:
             grounds[k] = result;
         }
         return grounds;
+    }
+    /// Keeps leases, of each holder so many for a MicroJob that none can fill the memory.
+    auto keep_dropped(const std::vector<LeaseGiven>& leases) -> void {
+        for (const auto& lease : leases) {
+            const auto same = [&](const auto& other) {
+                return other.holder == lease.holder && other.micro == lease.micro;
+            };
+            const auto count = std::count_if(dropped_.begin(), dropped_.end(), same);
+            if (count < static_cast<std::ptrdiff_t>(ResultSet::each_max)) { dropped_.insert(lease); }
+        }
+    }
+    /// Takes in the leases that a fork dropped, if their work is done: else it would be done again, and each time count
+    /// as an attempt. Returns true if there was one.
+    auto recall() -> bool {
+        auto any = false;
+        for (const auto& promise : results_.commitments()) {
+            const auto* lease = lease_dropped(promise.node, promise.key.micro, promise.token);
+            if (lease == nullptr) { continue; }
+            auto next = control();
+            const auto at = std::upper_bound(next.given.begin(), next.given.end(), *lease, ByToken{});
+            next.given.insert(at, *lease);
+            ++next.items[lease->micro].attempts;
+            next.tokens = std::max(next.tokens, lease->token.seq);
+            dropped_.erase(*lease);
+            if (fault_of(plan_, next, parameters_)) { continue; }
+            leases_ = MicroLeases{std::exchange(next.items, {})};
+            control_ = std::move(next);
+            any = true;
+        }
+        return any;
     }
     /// Notes the time of the greatest progress so far. It is a number that grows, so no owner can make it up for ever.
     auto note_progress(TimePoint now) -> void {

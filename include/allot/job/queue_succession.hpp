@@ -77,10 +77,13 @@ protected:
             message.commitments.push_back(promise);
         }
     }
-    /// True if a result is this node's, or if its author had the lease.
+    /// True if a result is this node's, or if its author had the lease, even if it is withheld: its commitment tells
+    /// others that results were to be disclosed.
     template <class R>
     [[nodiscard]] auto counts(const R& result) const -> bool {
-        return result.node == state_.self().node || state_.gave(result.node, result.key.micro, result.token);
+        const auto* lease = state_.lease_given(result.token);
+        return result.node == state_.self().node ||
+               (lease != nullptr && lease->micro == result.key.micro && lease->holder == result.node);
     }
     /// Adds the results or commitments that count: of each lease two, which show a contradiction, and the accepted one.
     /// Members can make up any number of others, and a message with all of them would be too large.
@@ -99,9 +102,12 @@ protected:
     }
     /// Records that a node wants the queue. A node that does not own it remembers the request, because it may arrive
     /// during a handover.
-    auto note_request(const job_message::OwnershipRequest& m, TimePoint now) -> void {
+    auto note_request(const job_message::OwnershipRequest& m, TimePoint now, JobEffects& out) -> void {
         if (state_.owns()) {
-            changed_ = state_.note_request({m.node, m.wallet, m.boot, state_.clock(now), m.signature}) || changed_;
+            if (state_.note_request({m.node, m.wallet, m.boot, state_.clock(now), m.signature})) {
+                changed_ = true;
+                tell_contradictions(now, out);
+            }
             return;
         }
         std::erase_if(overheard_, [&](const auto& request) { return request.node == m.node; });
@@ -153,6 +159,11 @@ protected:
             parameters().lock * (std::int64_t{1} << (2 * std::min(std::int64_t{insisted}, std::int64_t{10})));
         return clock_first_ + (now - clock_first_at_) / 4 * 5 + allowance;
     }
+    /// A member that heard of nothing new for long missed what came before: it takes the owner's word.
+    [[nodiscard]] auto own_times(TimePoint now) const -> OwnTimes {
+        const auto missed = now - heard_ >= 4 * parameters().disclose_within;
+        return {clock_max(now), state_.rested(now), missed ? state_.rested(now) : state_.disclosing(now)};
+    }
     /// Notes that a control which would replace the known one was refused for its clock.
     auto note_refused_clock(TimePoint now) -> void {
         if (!insists(now)) { refused_since_ = now; }
@@ -171,8 +182,14 @@ protected:
             contrary_ = control;
             changed_ = true;
         } else {
-            say(job_message::ContradictionFound{state_.plan().job, state_.plan().macro, known, control}, out);
+            tell_contradiction({state_.plan().job, state_.plan().macro, known, control}, out);
         }
+    }
+    /// Tells a contradiction to all, and keeps it for members that join the queue later.
+    auto tell_contradiction(job_message::ContradictionFound found, JobEffects& out) -> void {
+        say(found, out);
+        const auto author = *contradicts(state_.plan(), found.one, found.other);
+        found_.insert_or_assign(author, std::move(found));
     }
     /// Bars a member that contradicted itself. Returns false if it is barred already.
     auto contradicted(const NodeId& node, JobEffects& out) -> bool {
@@ -247,9 +264,7 @@ protected:
         }
         say(std::move(message), out);
         if (auto contrary = std::exchange(contrary_, std::nullopt)) {
-            say(job_message::ContradictionFound{state_.plan().job, state_.plan().macro, state_.control(),
-                                                std::move(*contrary)},
-                out);
+            tell_contradiction({state_.plan().job, state_.plan().macro, state_.control(), std::move(*contrary)}, out);
         }
         fresh_.clear();
         changed_ = whole_ = false;
@@ -266,13 +281,20 @@ protected:
     Duration request_wait_;
     TimePoint request_at_;
     TimePoint beat_at_{};
-    std::uint32_t taken_ = 0;                 // MicroJobs leased in this reign
-    bool adrift_ = false;                     // after a restart this node cannot know how far the queue's clock is
-    bool changed_ = false;                    // a message must be published
-    bool whole_ = false;                      // and it must be whole
-    std::optional<QueueControl> contrary_{};  // contradicts this owner's own, and must be told
+    std::uint32_t taken_ = 0;  // MicroJobs leased in this reign
+    bool adrift_ = false;      // after a restart this node cannot know how far the queue's clock is
+    bool changed_ = false;     // a message must be published
+    bool whole_ = false;       // and it must be whole
+    std::map<NodeId, job_message::ContradictionFound> found_{};  // by author
+    std::optional<QueueControl> contrary_{};                     // contradicts this owner's own, and must be told
 
 private:
+    /// A member that is new in the line, or was away, may not have heard of them.
+    auto tell_contradictions(TimePoint now, JobEffects& out) -> void {
+        if (found_.empty() || now < reply_at_) { return; }
+        for (const auto& [author, found] : found_) { say(found, out); }
+        reply_at_ = now + parameters().reply_every;
+    }
     /// This node's turn to replace an owner: the owner itself after a restart, then the previous owners, newest first,
     /// then all others in an order that differs from epoch to epoch.
     [[nodiscard]] auto turn_of_takeover() const -> std::int64_t {

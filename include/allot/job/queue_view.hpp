@@ -114,6 +114,11 @@ public:
     /// The time since something came forward last, by this node's own clock. @pre `known()`. @complexity O(1).
     [[nodiscard]] auto rested(TimePoint now) const noexcept -> Duration { return now - *progress_at_; }
 
+    /// The time for which results are to be disclosed, by this node's own clock; 0 if they are not. @complexity O(1).
+    [[nodiscard]] auto disclosing(TimePoint now) const noexcept -> Duration {
+        return disclosing_since_ ? now - *disclosing_since_ : Duration{0};
+    }
+
     // ---- leases and results ----------------------------------------------------------------------------------------
 
     /// The lease that was given under this token; null if there is none. @complexity O(log n).
@@ -143,10 +148,22 @@ public:
         const auto* lease = lease_given(result.token);
         return lease == nullptr || lease->holder != result.node || keeps(lease->progress, plan_.job, result);
     }
+    /// The lease that the queue's chain of owners gave, and that a fork dropped from the queue since; null if there is
+    /// none. An owner leases to itself alone, so its reign is that of the holder. @complexity linear in the chain.
+    [[nodiscard]] auto lease_dropped(const NodeId& node, std::uint32_t micro, const FencingToken& token) const
+        -> const LeaseGiven* {
+        const auto at = dropped_.find(LeaseGiven{micro, node, token});
+        if (at == dropped_.end() || at->micro != micro || at->holder != node) { return nullptr; }
+        const auto gives = [&](const auto& link) {
+            return link.reign.owner == node && link.reign.epoch == token.epoch && link.reign.rank() == token.rank;
+        };
+        return std::any_of(chain().begin(), chain().end(), gives) ? &*at : nullptr;
+    }
     /// True if a result under this lease may yet count: it was given, or it is later than all that this replica knows.
     /// @complexity O(log n).
     [[nodiscard]] auto may_count(const NodeId& node, std::uint32_t micro, const FencingToken& token) const -> bool {
-        return !known() || (!owns() && token.seq > control_->tokens) || gave(node, micro, token);
+        return !known() || (!owns() && token.seq > control_->tokens) || gave(node, micro, token) ||
+               lease_dropped(node, micro, token) != nullptr;
     }
     /// As above, for a result or a commitment.
     template <class R>
@@ -174,6 +191,17 @@ public:
             all = all && (!control_->accepted[k] || disclosed(k) != nullptr);
         }
         return all;
+    }
+    /// True if a control calls a result withheld that is here. @pre `known()`.
+    [[nodiscard]] auto is_denied_by(const QueueControl& control) const -> bool {
+        return std::any_of(control.given.begin(), control.given.end(), [&](const LeaseGiven& lease) {
+            if (!lease.withheld || !gave(lease.holder, lease.micro, lease.token)) { return false; }
+            const auto& all = results_.results();
+            return std::any_of(all.begin(), all.end(), [&](const auto& entry) {
+                const auto& result = entry.second;
+                return result.node == lease.holder && result.token == lease.token && is_public(result);
+            });
+        });
     }
     /// True if results were committed and not disclosed in time, so that an owner has to retract them. @pre `known()`.
     [[nodiscard]] auto is_withheld(TimePoint now) const -> bool {
@@ -317,16 +345,22 @@ protected:
         return nodes;
     }
 
+    struct ByToken {
+        auto operator()(const LeaseGiven& a, const LeaseGiven& b) const -> bool { return a.token < b.token; }
+    };
+
     MacroPlan plan_;
     JobNode self_;
     QueueParameters parameters_;
     std::optional<QueueControl> control_{};  // its items are in `leases_`
     MicroLeases leases_;
+    std::set<LeaseGiven, ByToken> dropped_;  // leases that were in the queue, and are not in it now
     ResultSet results_;
     std::set<Hash256> supported_;    // digests of records whose grounds are here
     std::set<NodeId> barred_nodes_;  // for results in other MacroJobs, or for contradictions
     std::set<WalletId> barred_wallets_;
     TimePoint anchor_{};                                     // local time of `control_->clock`
+    std::optional<TimePoint> disclosing_since_{};            // local
     std::optional<TimePoint> progress_at_{};                 // local time at which these were first seen:
     std::pair<std::uint64_t, std::size_t> most_progress_{};  // leases given, then results accepted
 };
