@@ -5,31 +5,12 @@
 #include <cstdlib>
 #include <string>
 
-#include <boost/version.hpp>
-
 #include "support/offer.hpp"
-
-namespace {
-
-auto key() -> std::string {
-#if defined(__clang__)
-    auto text = "clang-" + std::to_string(__clang_major__) + "." + std::to_string(__clang_minor__);
-#else
-    auto text = "gcc-" + std::to_string(__GNUC__) + "." + std::to_string(__GNUC_MINOR__);
-#endif
-#if defined(_LIBCPP_VERSION)
-    text += ",libc++-" + std::to_string(_LIBCPP_VERSION);
-#elif defined(_GLIBCXX_RELEASE)
-    text += ",libstdc++-" + std::to_string(_GLIBCXX_RELEASE);
-#endif
-    return text + ",boost-" + BOOST_LIB_VERSION;
-}
-
-}  // namespace
+#include "support/toolchain.hpp"
 
 auto main(int argc, char** argv) -> int {
     if (argc == 2 && std::string{argv[1]} == "--key") {
-        std::puts(key().c_str());
+        std::puts(bench::toolchain().c_str());
         return 0;
     }
     if (argc == 4) {

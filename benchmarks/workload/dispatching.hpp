@@ -81,6 +81,24 @@ public:
         return watch.nanoseconds();
     }
 
+    /// So many operations; `around(work)` calls `work` for each of the timed stretches.
+    template <class Around>
+    void run(std::size_t operations, Feed feed, Around around) {
+        for (; operations > 0; operations -= std::min(operations, chunk)) {
+            prepare(std::min(operations, chunk));
+            now_ += std::chrono::milliseconds{chunk};
+            const auto moment = allot::Moment{now_, entropy};
+            around([&] {
+                if (feed == Feed::span) {
+                    hub_.apply(std::span<const Command>{commands_}, moment, events_);
+                } else {
+                    for (const auto& command : commands_) { hub_.apply(command, moment, events_); }
+                }
+            });
+            take_leases();
+        }
+    }
+
     /// How often the hub asked the allocator for something or gave it back.
     auto allocator_calls(std::size_t operations, Feed feed) -> std::uint64_t {
         auto calls = std::uint64_t{0};
@@ -103,23 +121,6 @@ public:
 private:
     static constexpr std::size_t chunk = 64;
     static constexpr std::uint64_t entropy = 2026;
-
-    template <class Around>
-    void run(std::size_t operations, Feed feed, Around around) {
-        for (; operations > 0; operations -= std::min(operations, chunk)) {
-            prepare(std::min(operations, chunk));
-            now_ += std::chrono::milliseconds{chunk};
-            const auto moment = allot::Moment{now_, entropy};
-            around([&] {
-                if (feed == Feed::span) {
-                    hub_.apply(std::span<const Command>{commands_}, moment, events_);
-                } else {
-                    for (const auto& command : commands_) { hub_.apply(command, moment, events_); }
-                }
-            });
-            take_leases();
-        }
-    }
 
     void apply(Command command, const allot::Moment& moment) {
         events_.clear();
