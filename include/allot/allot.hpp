@@ -50,7 +50,9 @@
 #include <allot/qos/rolling_qos.hpp>
 #include <allot/queue/flat_queue.hpp>
 #include <allot/queue/linear_queue.hpp>
+#include <allot/queue/share_queue.hpp>
 #include <allot/queue/value_queue.hpp>
+#include <allot/terms/bounded_renewals.hpp>
 #include <allot/terms/by_evidence.hpp>
 #include <allot/terms/fixed_terms.hpp>
 #include <allot/terms/priced.hpp>

@@ -400,6 +400,34 @@ TEST_CASE("a policy keeps its law with any parameters that are accepted", "[A10]
         }
         return {};
     });
+    walk_by_law<allot::RenewalBound>([](const auto& p) -> laws::Finding {
+        for (const auto bits : {0, 1, 32, 40}) {
+            const auto length = allot::Duration{std::int64_t{1} << bits};
+            if (p.length_max(length) < length) { return "a lease is longer without a renewal than with one"; }
+        }
+        return {};
+    });
+    walk_by_law<allot::QueueShare>([](const auto& p) -> laws::Finding {
+        auto before = std::uint32_t{0};
+        for (const auto nodes : {0U, 1U, 2U, 1'000'000U, 1U << 24U, ~0U}) {
+            const auto share = p.of(nodes);
+            if (share < before || (share == 0) != (nodes == 0)) { return "a share falls, or one node has none"; }
+            before = share;
+        }
+        return {};
+    });
+    walk_by_law<allot::Price>([](const auto& p) -> laws::Finding {
+        const auto most = allot::Amount{(u128{1} << 96) - u128{1}};
+        for (const auto fee : {allot::Amount{0}, allot::Amount{1}, most}) {
+            for (const auto held : {0, 1, 30, 40}) {
+                const auto time = allot::Duration{(std::int64_t{1} << held) - 1};
+                if (p.cancelled(fee, time, allot::Duration{std::int64_t{1} << 40}) > fee) {
+                    return "more than the fee is forfeited";
+                }
+            }
+        }
+        return {};
+    });
     walk_by_law<allot::Probation>([](const auto& p) { return laws::pure(p, seed(), 100); });
 }
 

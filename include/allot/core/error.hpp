@@ -58,6 +58,7 @@ enum class Error : std::uint16_t {
     pinned_shared = 62,
     node_holds_task = 63,
     fee_too_low = 64,
+    requirement_full = 65,
 };
 
 /// The cause of the error and its remedy, in one sentence.
@@ -114,6 +115,8 @@ enum class Error : std::uint16_t {
         case Error::pinned_shared: return "a task pinned to a node has no owner, no group and no gang";
         case Error::node_holds_task: return "a pinned task waits for this node already; cancel it or let it end";
         case Error::fee_too_low: return "the fee is below the price of the time that the task reserves; offer more";
+        case Error::requirement_full:
+            return "as many tasks of this requirement wait as its nodes allow; offer more, or let one end";
         case Error::owner_quota_reached:
             return "the owner has as many unfinished tasks as the rules allow; let one end";
     }

@@ -55,6 +55,6 @@ ALLOT_ENUMERATORS(Error, time_went_back, time_too_late, advance_first, id_invali
                   too_many_nodes, too_many_tasks, too_many_requirements, too_many_models, points_out_of_range,
                   parameter_invalid, update_empty, too_many_classes, group_full, gang_size_invalid, already_paused,
                   already_leaving, not_paused, model_unknown, model_not_on_disk, entropy_missing, task_unrunnable,
-                  owner_quota_reached, pinned_shared, node_holds_task, fee_too_low)
+                  owner_quota_reached, pinned_shared, node_holds_task, fee_too_low, requirement_full)
 
 }}  // namespace allot::v0

@@ -184,6 +184,7 @@ public:
             if (!found.poorest) { return Error::too_many_requirements; }
         }
         if (rules.refuse_unrunnable && !view.fits_somebody(task)) { return Error::task_unrunnable; }
+        if (const auto error = share(task)) { return error; }
         return task.owner && view.owners.count(*task.owner) >= rules.tasks_per_owner_max
                    ? Verdict{Error::owner_quota_reached}
                    : std::nullopt;
@@ -286,6 +287,21 @@ private:
                 return std::find(refused.begin(), refused.end(), platform) != refused.end();
             });
         return none_left ? Verdict{Error::task_unrunnable} : std::nullopt;
+    }
+    /// The error if no more tasks of a requirement may wait: no node that fits has weight; or its share of the queue is
+    /// full, and the task does not outbid the worst of those that wait. A pinned task waits elsewhere.
+    [[nodiscard]] auto share(const TaskSpec& task) const -> Verdict {
+        if (!has_share<typename View<Ps...>::Types::TaskQueue> || task.node) { return std::nullopt; }
+        auto known = view.requirement_known(task);
+        if (!known) {
+            const auto requirement = view.requirement_of(task);
+            if (!view.share_exceeds(requirement)) { return Error::task_unrunnable; }
+            if (const auto id = view.records.fits().requirements().find(requirement)) { known = RequirementId{*id}; }
+        }
+        if (!known || view.share_exceeds(*known, view.waiting_of(*known))) { return std::nullopt; }
+        if (!view.share_exceeds(*known, 0)) { return Error::task_unrunnable; }
+        const auto& worst = view.records.tasks()[*view.queue.worst_of(*known)];
+        return view.outbids(view.record_of(task), worst) ? std::nullopt : Verdict{Error::requirement_full};
     }
     /// The error if a task cannot be pinned to the node that it names.
     [[nodiscard]] auto pin(const TaskSpec& task) const -> Verdict {

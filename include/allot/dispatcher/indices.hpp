@@ -39,6 +39,7 @@ public:
                 view_.operators.set(h, OperatorId::null(), u128{0});
             }
         }
+        share(h, after);
         const auto was = before != nullptr && view_.is_candidate(*before);
         const auto is = after != nullptr && view_.is_candidate(*after);
         if (was || is) {
@@ -120,6 +121,7 @@ public:
         if (moves) { each_task(true); }
         view_.records.refit(*this);
         rebuild(0, view_.records.nodes().reach());
+        view_.records.nodes().for_each([&](NodeHandle h, const Record& record) { share(h, &record); });
     }
 
 private:
@@ -130,6 +132,14 @@ private:
             view_.owners.add(h, after->owner);
         } else if (before != nullptr) {
             view_.owners.remove(h, before->owner);
+        }
+    }
+
+    /// Counts a node for the shares of the requirements that its class fits, if the queue has shares.
+    void share([[maybe_unused]] NodeHandle h, [[maybe_unused]] const Record* record) {
+        if constexpr (has_share<typename View<Ps...>::Types::TaskQueue>) {
+            view_.shared.set(h, record != nullptr && view_.has_share_of_queue(*record) ? record->node.node_class
+                                                                                       : no_handle<ClassId>);
         }
     }
 

@@ -1,9 +1,11 @@
 #pragma once
 
 #include <type_traits>
+#include <variant>
 
 #include <allot/core/command.hpp>
 #include <allot/core/task.hpp>
+#include <allot/dispatcher/class_tally.hpp>
 #include <allot/dispatcher/gated_tasks.hpp>
 #include <allot/dispatcher/operator_stakes.hpp>
 #include <allot/dispatcher/owner_tally.hpp>
@@ -126,6 +128,8 @@ struct Parts {
     [[no_unique_address]] typename Types::Terms terms;
     OwnerTally owners{};
     OperatorStakes operators{};
+    /// The nodes that the share of a requirement counts, if the queue has shares.
+    [[no_unique_address]] std::conditional_t<has_share<typename Types::TaskQueue>, ClassTally, std::monostate> shared{};
     Task blank{};  ///< The task for which bounds are computed; a monotone weight does not depend on it.
 };
 

@@ -64,10 +64,10 @@ struct TaskExplanation {
     std::uint32_t position = 0;             ///< Among all waiting tasks, from 1 for the best. 0 for a pinned task.
     std::uint32_t queued = 0;               ///< Waiting tasks, including it if it waits.
     std::uint32_t capacity = 0;             ///< The bound on waiting tasks.
-    std::optional<Value> survives_above{};  ///< The queue is full, and this task survives the next eviction exactly if
-                                            ///< its value is more than this. It is in the unit of its own value and
-                                            ///< includes the margin that the rules ask of a newcomer. None: there is
-                                            ///< room, or it survives with any value.
+    std::optional<Value> survives_above{};  ///< The queue is full, or its requirement has its share, and this task
+                                            ///< survives the next eviction exactly if its value is more than this. It
+                                            ///< is in the unit of its own value and includes the margin that the rules
+                                            ///< ask of a newcomer. None: there is room, or it survives with any value.
 
     std::uint32_t nodes = 0;              ///< Nodes that have not left: the sum of `kept_out` and `candidates`.
     std::vector<ReasonCount> kept_out{};  ///< Each node under the first reason that keeps it out, in the order of
@@ -341,18 +341,24 @@ void tell_queue(const Dispatcher& d, const Question& question, TaskExplanation& 
     }
     const auto it = d.view().entry_of(no_handle<TaskHandle>, question.task);
     auto worst = std::optional<QueueEntry>{};
+    auto worst_of_group = std::optional<QueueEntry>{};
     out.position = 1;
     d.state().tasks().for_each([&](TaskHandle h, const Task& task) {
         if (task.state != TaskState::queued) { return; }
-        out.group_size += task.requirement == question.task.requirement ? 1U : 0U;
+        const auto in_group = task.requirement == question.task.requirement;
+        out.group_size += in_group ? 1U : 0U;
         if (task.id == question.task.id) { return; }
         const auto other = d.view().entry_of(h, task);
         out.position += goes_before(other, it) ? 1U : 0U;
         worst = !worst || goes_before(*worst, other) ? other : *worst;
+        if (in_group && (!worst_of_group || goes_before(*worst_of_group, other))) { worst_of_group = other; }
     });
-    if (out.queued >= out.capacity && worst) {
-        out.survives_above = survives_above(d, question.task, d.state().tasks()[worst->task]);
+    if (worst_of_group && !d.view().share_exceeds(question.task.requirement, out.group_size)) {
+        worst = worst_of_group;
+    } else if (out.queued < out.capacity) {
+        return;
     }
+    if (worst) { out.survives_above = survives_above(d, question.task, d.state().tasks()[worst->task]); }
 }
 
 }  // namespace detail

@@ -77,6 +77,13 @@ concept has_capacity = requires(const P& p, std::uint32_t nodes) {
     { p.capacity(nodes) } -> std::same_as<std::uint32_t>;
 };
 
+/// `p.share(nodes) -> std::uint32_t`: the bound on the tasks of one requirement that so many nodes fit. It does not
+/// fall when the nodes rise. A queue with this function costs an index of nodes by class.
+template <class P>
+concept has_share = requires(const P& p, std::uint32_t nodes) {
+    { p.share(nodes) } -> std::same_as<std::uint32_t>;
+};
+
 /// Order of the waiting tasks, and its bound. It needs nothing of the dispatcher and can be used alone. `laws::ordered`
 /// checks it.
 template <class P>

@@ -197,8 +197,9 @@ public:
         start(t, Task{task}, Gang{Draw{n}});
     }
 
-    /// Queues a task. If there is no room, the worst among queue and newcomer is evicted (rule 15). It is the newcomer
-    /// if it does not outbid the worst by as much as the rules ask. Appends `TaskQueued` unless the newcomer goes, and
+    /// Queues a task. If there is no room, the worst among queue and newcomer is evicted (rule 15): the worst of its
+    /// requirement if that has its share of the queue. It is the newcomer if it does not outbid the worst by as much as
+    /// the rules ask. Appends `TaskQueued` unless the newcomer goes, and
     /// `TaskEvicted` if a task goes.
     void enqueue(TaskHandle t, Task&& task) {
         task.state = TaskState::queued;
@@ -208,6 +209,10 @@ public:
         const auto full = view.queue.size() >= view.queue.capacity(view.records.present());
         put(t, std::move(task));
         auto victim = full ? view.queue.worst() : std::nullopt;
+        if constexpr (has_share<typename View<Ps...>::Types::TaskQueue>) {
+            const auto group = view.records.tasks()[t].requirement;
+            if (!view.share_exceeds(group, view.waiting_of(group) - 1)) { victim = view.queue.worst_of(group); }
+        }
         if (victim && !view.outbids(view.records.tasks()[t], view.records.tasks()[*victim])) { victim = t; }
         if (victim != t) { tell(queued); }
         if (victim) { evict(*victim, event::Eviction::queue_full); }

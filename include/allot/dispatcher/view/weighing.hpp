@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <optional>
+#include <span>
 
 #include <allot/dispatcher/view/facts.hpp>
 #include <allot/policy/situation.hpp>
@@ -33,7 +34,8 @@ class Weighing : public Facts<Ps...> {
 public:
     using Below::Below;
     using Below::records, Below::rules, Below::eligibility, Below::weight_policy, Below::qos, Below::operators,
-        Below::blank, Below::holds, Below::holds_all, Below::proven, Below::requirement_known, Below::requirement_of;
+        Below::blank, Below::queue, Below::shared, Below::holds, Below::holds_all, Below::proven,
+        Below::requirement_known, Below::requirement_of;
     using typename Below::Record;
     using typename Below::WeightPolicy;
 
@@ -200,6 +202,36 @@ public:
                            [&](ClassId id) { return fitness(id, requirement) == Reason::none; });
     }
 
+    /// True if a node counts for the share of the queue that a requirement has: it has not left, and has weight with
+    /// the best score and the largest stake. It depends on the record and the weight's parameters alone.
+    [[nodiscard]] auto has_share_of_queue(const Record& record) const -> bool {
+        if (!record.node.present()) { return false; }
+        if constexpr (has_weight_max<WeightPolicy> || has_weight<WeightPolicy>) {
+            const auto root = record.node.stake_root;
+            return !greatest_weight(record.node, {root, root, Score::one(), 1, 1, record.node.stake.units}).is_zero();
+        } else {
+            return true;
+        }
+    }
+
+    /// Number of tasks of a requirement that wait in the queue.
+    [[nodiscard]] auto waiting_of(RequirementId requirement) const -> std::uint32_t {
+        return records.fits().count(requirement) - records.fits().staying(requirement);
+    }
+
+    /// True if the share of a requirement exceeds so many waiting tasks; true if the queue has no shares.
+    /// @complexity O(classes that fit); it stops at the class that decides.
+    [[nodiscard]] auto share_exceeds(RequirementId requirement, std::uint32_t waiting) const -> bool {
+        return share_exceeds(records.fits().classes_of(requirement), waiting, [](ClassId) { return true; });
+    }
+
+    /// The same for a requirement that need not be interned, of which no task waits.
+    /// @complexity O(classes).
+    [[nodiscard]] auto share_exceeds(const Requirement& requirement) const -> bool {
+        return share_exceeds(records.fits().all_classes(), 0,
+                             [&](ClassId id) { return fitness(id, requirement) == Reason::none; });
+    }
+
     /// The reason why a class does not fit a requirement: first hardware and software, then the number of its nodes.
     [[nodiscard]] auto fitness(ClassId node_class, const Requirement& requirement) const -> Reason {
         const auto reason = eligibility.fits(records.fits().value(node_class), requirement);
@@ -278,6 +310,23 @@ public:
     [[nodiscard]] auto holders_to_narrow(const Task& task) const -> std::optional<std::uint32_t> {
         if (task.models.empty() || task.pinned() || rules->narrowing == Narrowing::none) { return std::nullopt; }
         return rules->narrowing == Narrowing::gate ? 0 : rules->narrow_from;
+    }
+
+private:
+    template <class Fits>
+    [[nodiscard]] auto share_exceeds([[maybe_unused]] std::span<const ClassId> classes,
+                                     [[maybe_unused]] std::uint32_t waiting, [[maybe_unused]] const Fits& fits) const
+        -> bool {
+        if constexpr (has_share<typename Below::Types::TaskQueue>) {
+            auto nodes = std::uint32_t{0};
+            return std::any_of(classes.begin(), classes.end(), [&](ClassId id) {
+                const auto more = fits(id) ? shared.count(id) : 0;
+                nodes += more;
+                return more > 0 && queue.share(nodes) > waiting;
+            });
+        } else {
+            return true;
+        }
     }
 };
 
