@@ -243,7 +243,8 @@ const auto elsewhere = std::set<Error>{Error::lease_already_disclosed, Error::le
                                        Error::too_many_tasks,          Error::too_many_requirements,
                                        Error::lease_completed,         Error::task_unrunnable,
                                        Error::owner_quota_reached,     Error::pinned_shared,
-                                       Error::node_holds_task,         Error::fee_too_low};
+                                       Error::node_holds_task,         Error::fee_too_low,
+                                       Error::requirement_full};
 
 /// Applies a command that must be refused; true when nothing but time has changed.
 auto only_time_passed(Dispatcher& d, const Command& command, const Moment& moment, Error error) -> bool {

@@ -18,16 +18,16 @@ namespace shares_test {
 namespace {
 
 using namespace support;
-using allot::RequirementId;
 using allot::QueueShare;
+using allot::RequirementId;
 using allot::ShareQueue;
 using Shares = allot::Dispatcher<ShareQueue<>>;
 
 /// So many plain nodes, and as many tasks of a requirement for each node that fits it.
 auto network(int nodes, allot::Ratio tasks_per_fitting_node = 1, const allot::ValueQueueParameters& size = {})
     -> Shares {
-    auto d = Shares{
-        ShareQueue{allot::ValueQueue{size}, QueueShare{{.tasks_per_fitting_node = tasks_per_fitting_node}}}};
+    auto d =
+        Shares{ShareQueue{allot::ValueQueue{size}, QueueShare{{.tasks_per_fitting_node = tasks_per_fitting_node}}}};
     join_plain(d, nodes);
     return d;
 }

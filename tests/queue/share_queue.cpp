@@ -11,9 +11,9 @@
 
 namespace {
 
-using allot::Ratio;
 using allot::QueueShare;
 using allot::QueueShareParameters;
+using allot::Ratio;
 using allot::ShareQueue;
 using allot::ValueQueueParameters;
 
