@@ -165,7 +165,7 @@ namespace detail {
     return same && digest_of(plan.job, plan.macro, a) != digest_of(plan.job, plan.macro, b) ? &author_of(a) : nullptr;
 }
 
-/// What a node knows of a queue's times by its own clock, so that no owner's clock alone decides.
+/// The times of a queue by a node's own clock. No owner's clock alone decides.
 struct OwnTimes {
     TimePoint clock_max{};  ///< The latest time that the queue's clock may show.
     Duration rested{};      ///< Time since the last progress.

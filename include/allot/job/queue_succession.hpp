@@ -159,7 +159,8 @@ protected:
             parameters().lock * (std::int64_t{1} << (2 * std::min(std::int64_t{insisted}, std::int64_t{10})));
         return clock_first_ + (now - clock_first_at_) / 4 * 5 + allowance;
     }
-    /// A member that heard of nothing new for long missed what came before: it takes the owner's word.
+    /// The times by which this node judges a control. If it heard of nothing new for long, it missed the commitments,
+    /// and takes the owner's word.
     [[nodiscard]] auto own_times(TimePoint now) const -> OwnTimes {
         const auto missed = now - heard_ >= 4 * parameters().disclose_within;
         return {clock_max(now), state_.rested(now), missed ? state_.rested(now) : state_.disclosing(now)};

@@ -66,8 +66,8 @@ private:
 /// A queue around another, in which the tasks of one requirement have a share: so many for each node that fits them.
 ///
 /// It orders tasks as `Queue` does. The dispatcher counts the nodes that fit: those with weight that have not left,
-/// paused and busy ones included. A new task whose requirement has its share already takes the place of the worst task
-/// of the requirement, as in a full queue (rule 15), or is refused if it does not outbid that (`requirement_full`).
+/// paused and busy ones included. A requirement that has its share takes a new task in place of its worst one, as a
+/// full queue does (rule 15). A task that does not outbid the worst one is refused (`requirement_full`).
 ///
 /// **Law.** Tasks that only few nodes can run fill no more of the queue than these nodes can work off, however dear
 /// they are; and no cheap task shuts out a dearer one.
