@@ -186,11 +186,13 @@ protected:
             tell_contradiction({state_.plan().job, state_.plan().macro, known, control}, out);
         }
     }
-    /// Tells a contradiction to all, and keeps it for members that join the queue later.
+    /// Tells a contradiction to all, and keeps it for members that join the queue later. An owner that went over to the
+    /// other queue in the meantime has no proof of it any more.
     auto tell_contradiction(job_message::ContradictionFound found, JobEffects& out) -> void {
+        const auto* author = contradicts(state_.plan(), found.one, found.other);
+        if (author == nullptr) { return; }
         say(found, out);
-        const auto author = *contradicts(state_.plan(), found.one, found.other);
-        found_.insert_or_assign(author, std::move(found));
+        found_.insert_or_assign(NodeId{*author}, std::move(found));
     }
     /// Bars a member that contradicted itself. Returns false if it is barred already.
     auto contradicted(const NodeId& node, JobEffects& out) -> bool {
