@@ -66,7 +66,8 @@ auto preset([[maybe_unused]] std::uint64_t probation_fee_max = dear) -> P {
     }
 }
 
-/// Its dispatcher. A node that comes back does not rest first: these claims are of what it takes when it may.
+/// Its dispatcher. A node that comes back does not rest first: these claims are of what it takes when it may. No
+/// requirement meets its share of the queue: `dispatcher/shares.cpp` has what is said then.
 template <class P>
 auto under(std::uint64_t probation_fee_max = dear) -> Under<P> {
     auto d = Under<P>{preset<P>(probation_fee_max)};
@@ -74,6 +75,8 @@ auto under(std::uint64_t probation_fee_max = dear) -> Under<P> {
         d.configure_each([](auto& policy) {
             allot::detail::each_configured_by<allot::RestParameters>(
                 policy, [](auto& rest) { rest.configure({.after_return = 0s}); });
+            allot::detail::each_configured_by<allot::QueueShareParameters>(
+                policy, [](auto& share) { share.configure({.tasks_per_fitting_node = 1'000}); });
         });
     }
     return d;

@@ -6,6 +6,8 @@
 #include <allot/eligibility/all_of.hpp>
 #include <allot/eligibility/probation.hpp>
 #include <allot/qos/resting.hpp>
+#include <allot/queue/share_queue.hpp>
+#include <allot/terms/bounded_renewals.hpp>
 #include <allot/terms/by_evidence.hpp>
 #include <allot/terms/priced.hpp>
 #include <allot/valuation/fee_per_reserved_second.hpp>
@@ -23,6 +25,7 @@ namespace allot { inline namespace v0 { namespace preset {
 /// | a lone node claims a model        | gets every task that wants it | three must hold it, or all are candidates    |
 /// | one node outweighs all others     | gets nearly every task        | counts as the cap: as much as others can be  |
 /// | tasks that no node can run        | evict those that can run      | are refused                                  |
+/// | tasks that few nodes can run      | evict those of all others     | two for each of these nodes wait, at most    |
 /// | one owner floods                  | takes the whole queue         | has 64 unfinished tasks at most              |
 /// | an owner declares a millisecond   | goes before all others        | gains nothing; the lease's length counts     |
 /// | a token more                      | evicts the worst that waits   | does not; an eighth more does                |
@@ -37,6 +40,7 @@ namespace allot { inline namespace v0 { namespace preset {
 /// | an owner withdraws its tasks in time | costs it nothing           | a twentieth of the fee, or the time used     |
 /// | a task that fails on every node   | costs its owner nothing       | its fee is forfeited                         |
 /// | a node resumes for a dear task    | gets it at once               | rests for a minute first                     |
+/// | a node renews and does not finish | keeps the task for 8 hours    | keeps it for twice its lease                 |
 ///
 /// Its limits:
 /// - The cap is by node. An operator that splits a larger stake over more nodes regains a weight in proportion to it,
@@ -71,17 +75,17 @@ public:
             AllOf{HardwareFit{}, probation_},
             weight_,
             GpuGroupPool{},
-            ValueQueue{},
+            ShareQueue{},
             Resting{RollingQos{{.proven_from = 8,
                                 .score_unproven = Score::from_ratio(1, 8),
                                 .penalty_failure = Score::from_ratio(7, 10)}}},
             FeePerReservedSecond{},
             ThresholdPlacement{},
-            Priced{ByEvidence{FixedTerms{{.after_timeout = Next::retry_elsewhere,
-                                          .after_failure = Next::retry_elsewhere,
-                                          .attempts_max = 16,
-                                          .strikes_max = 3,
-                                          .blamed_max = 1}}},
+            Priced{ByEvidence{BoundedRenewals{FixedTerms{{.after_timeout = Next::retry_elsewhere,
+                                                          .after_failure = Next::retry_elsewhere,
+                                                          .attempts_max = 16,
+                                                          .strikes_max = 3,
+                                                          .blamed_max = 1}}}},
                    price_},
         };
     }
