@@ -23,6 +23,7 @@ namespace {
 
 using namespace support;
 using allot::FixedTerms;
+using allot::ShareQueue;
 using allot::ValueQueue;
 using allot::preset::CrynuxSingle;
 using allot::preset::Hardened;
@@ -366,7 +367,7 @@ struct Tight {
         parameters.tasks_per_owner_max = 4;
         parameters.value_doubles_in = 1min;
         rules = given.value_or(allot::Rules{parameters});
-        std::get<ValueQueue>(policies) = ValueQueue{{.tasks_per_node = 0, .capacity_min = 3}};
+        std::get<ShareQueue<>>(policies) = ShareQueue{ValueQueue{{.tasks_per_node = 0, .capacity_min = 3}}};
         return policies;
     }
 };
@@ -409,11 +410,12 @@ TEST_CASE("a new node that fails all it gets goes on getting tasks, unless it re
 
 TEST_CASE("under the hardened rules every pool and queue decides alike, bounds hold, and explanations agree") {
     using Fast = allot::Dispatcher<Tight>;
-    using Slow = allot::Dispatcher<Tight, allot::LinearPool, allot::LinearQueue>;
-    using Watched = allot::Dispatcher<Tight, oracle::WatchedPool<allot::GpuGroupPool>, allot::FlatQueue>;
+    using Slow = allot::Dispatcher<Tight, allot::LinearPool, ShareQueue<allot::LinearQueue>>;
+    using Watched = allot::Dispatcher<Tight, oracle::WatchedPool<allot::GpuGroupPool>, ShareQueue<allot::FlatQueue>>;
     auto fast = Fast{Tight{}};
-    auto slow = Slow{Tight{}, allot::LinearPool{}, allot::LinearQueue{{.tasks_per_node = 0, .capacity_min = 3}}};
-    auto watched = Watched{Tight{}, {}, allot::FlatQueue{{.tasks_per_node = 0, .capacity_min = 3}}};
+    auto slow = Slow{Tight{}, allot::LinearPool{},
+                     ShareQueue{allot::LinearQueue{{.tasks_per_node = 0, .capacity_min = 3}}}};
+    auto watched = Watched{Tight{}, {}, ShareQueue{allot::FlatQueue{{.tasks_per_node = 0, .capacity_min = 3}}}};
     oracle::complaint().clear();
     auto chaos = Chaos<Fast>{seed()};
     auto errors = std::set<Error>{};
@@ -455,7 +457,7 @@ TEST_CASE("under the hardened rules every pool and queue decides alike, bounds h
             ok(watched.configure(rules, 2, dark(fast.now().time_since_epoch())));
         }
         if (i == 2'000) {  // records taken over: whatever indices there are follow from them
-            const auto queue = allot::LinearQueue{{.tasks_per_node = 0, .capacity_min = 3}};
+            const auto queue = ShareQueue{allot::LinearQueue{{.tasks_per_node = 0, .capacity_min = 3}}};
             slow = Slow{Fast{fast}, Tight{fast.rules()}, allot::LinearPool{}, queue};
         }
         REQUIRE(oracle::complaint() == "");

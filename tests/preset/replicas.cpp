@@ -13,16 +13,34 @@ namespace {
 
 constexpr auto as_configured = allot::SnapshotLimits{.parameters = allot::SnapshotParameters::taken_over};
 
+/// The linear model of a queue.
+auto linear_of(const allot::ValueQueue& queue) { return allot::LinearQueue{queue.parameters()}; }
+auto linear_of(const allot::ShareQueue<>& queue) {
+    return allot::ShareQueue{linear_of(queue.queue()), std::get<allot::QueueShare>(queue.parts())};
+}
+template <class Policy>
+auto linear_if_queue(const Policy& policy) {
+    if constexpr (requires { linear_of(policy); }) {
+        return std::tuple{linear_of(policy)};
+    } else {
+        return std::tuple{};
+    }
+}
+template <class Preset>
+auto linear_queue(const Preset& preset) {
+    return std::apply([](const auto&... all) { return std::get<0>(std::tuple_cat(linear_if_queue(all)...)); },
+                      preset.policies());
+}
+
 // Replicas of a preset agree: one that starts from a snapshot in between, and one of linear models. In the second half
 // failed tasks are retried whatever the preset says: one command changes that for all.
 template <class Preset>
 void replicas_agree(const Preset& preset) {
     using D = allot::Dispatcher<Preset>;
-    using Linear = allot::Dispatcher<allot::LinearPool, allot::LinearQueue, Preset>;
+    using Linear = allot::Dispatcher<allot::LinearPool, decltype(linear_queue(preset)), Preset>;
     INFO("ALLOT_SEED " << support::seed());
     auto d = D{preset};
-    const auto queue = std::get<allot::ValueQueue>(preset.policies());
-    auto linear = Linear{allot::LinearPool{}, allot::LinearQueue{queue.parameters()}, preset};
+    auto linear = Linear{allot::LinearPool{}, linear_queue(preset), preset};
     auto late = D{preset};
     auto chaos = support::Chaos<D>{support::seed(), true};
     const auto retry = allot::FixedTermsParameters{.after_timeout = allot::Next::retry_elsewhere,
