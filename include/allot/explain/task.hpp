@@ -353,7 +353,8 @@ void tell_queue(const Dispatcher& d, const Question& question, TaskExplanation& 
         worst = !worst || goes_before(*worst, other) ? other : *worst;
         if (in_group && (!worst_of_group || goes_before(*worst_of_group, other))) { worst_of_group = other; }
     });
-    if (worst_of_group && !d.view().share_exceeds(question.task.requirement, out.group_size)) {
+    const auto group = question.task.requirement;
+    if (worst_of_group && d.view().share_exceeds(group, 0) && !d.view().share_exceeds(group, out.group_size)) {
         worst = worst_of_group;
     } else if (out.queued < out.capacity) {
         return;
