@@ -3,5 +3,20 @@
 # It takes a few minutes; with a folder for RUNS one that was stopped goes on.
 set -eu
 page=$(dirname "$0")/../../docs/attacks.md
-exec "$1" --compare "${2:-hardened,crynux_single}" --attack all --seeds "${3:-8}" --world small --load 80 \
-    --runs "${4:-}" --no-progress --attacks-page "$page"
+play() {
+    compared=$1
+    shift
+    "$simulate" --compare "$compared" --world small --load 80 --no-progress --attacks-page "$page" "$@"
+}
+simulate=$1
+
+play "${2:-hardened,crynux_single}" --attack all --seeds "${3:-8}" --runs "${4:-}"
+
+# Each rule of Hardened that a parameter turns off.
+without=hardened
+for off in rules.narrow_from=1 rules.refuse_unrunnable=false rules.tasks_per_owner_max=4294967295 rules.outbid_by=1/1 \
+    rules.value_doubles_in=2592000000 queue.tasks_per_fitting_node=1000000/1 qos.proven_from=0 qos.penalty_failure=1/1 \
+    qos.after_decline=0/1 qos.after_return=0 terms.fee_per_second_min=0 terms.poisoned_from=16 terms.lengths=32/1; do
+    without=$without,hardened:$off
+done
+play "$without" --attack none --seeds "$((${3:-8} * 4))" --runs "${4:-}"

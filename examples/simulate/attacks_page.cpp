@@ -62,6 +62,16 @@ auto cell(const Json& measures, std::initializer_list<const char*> names) -> std
     return "–";
 }
 
+/// By whom figures were made, and with what.
+auto made_by(const Json& document, const std::string& pairs_of) -> std::string {
+    const auto& played = document.at("played");
+    return '\n' +
+           wrapped("", fmt::format("Figures of allot {}, world {}, load {} %, {} {}, digest `{}`, by",
+                                   word(played, "version"), word(played, "world"), word(played, "load"),
+                                   played.at("seeds").get<int>(), pairs_of, word(document, "digest"))) +
+           fmt::format("\n    {}\n", word(played, "command"));
+}
+
 /// The table of the rows that are enumerated.
 auto shares(const Json& document) -> std::string {
     auto text = '\n' +
@@ -91,15 +101,10 @@ auto shares(const Json& document) -> std::string {
 }
 
 auto figures(const Json& document) -> std::string {
-    const auto& played = document.at("played");
     const auto& contenders = document.at("contenders");
-    auto text = std::string{};
+    auto text = made_by(document, "pairs of runs for each row");
     auto out = std::back_inserter(text);
-    text += '\n' + wrapped("", fmt::format("Figures of allot {}, world {}, load {} %, {} pairs of runs for each row, "
-                                           "digest `{}`, by",
-                                           word(played, "version"), word(played, "world"), word(played, "load"),
-                                           played.at("seeds").get<int>(), word(document, "digest")));
-    fmt::format_to(out, "\n    {}\n\n| row | attack |", word(played, "command"));
+    fmt::format_to(out, "\n| row | attack |");
     for (const auto& one : contenders) {
         const auto name = word(one, "text");
         fmt::format_to(out, " {0}: gain | {0}: loss | {0}: outlay | {0}: griefing factor | {0}: harm share |", name);
@@ -136,6 +141,18 @@ auto figures(const Json& document) -> std::string {
     return text + costs + shares(document) + '\n';
 }
 
+/// The table of honest costs: the first contender over each of the others.
+auto costs(const Json& document) -> std::string {
+    auto text = made_by(document, "seeds") + "\n| off by | sojourn | fees of tasks done |\n|---|--:|--:|\n";
+    for (const auto& row : document.at("table")) {
+        const auto base = word(row, "against");
+        const auto& measures = row.at("measures");
+        text += fmt::format("| `{}` | {} | {} |\n", base.substr(base.find(':') + 1), cell(measures, {"sojourn"}),
+                            cell(measures, {"fees"}));
+    }
+    return text + '\n';
+}
+
 auto replaced(const std::string& page, const std::string& name, const std::string& content) -> std::string {
     const auto begin = "<!-- " + name + " -->\n";
     const auto from = page.find(begin);
@@ -149,7 +166,11 @@ auto replaced(const std::string& page, const std::string& name, const std::strin
 }  // namespace
 
 auto attacks_page(std::string page, const Json* comparison) -> std::string {
-    if (comparison != nullptr) { page = replaced(page, "figures", figures(*comparison)); }
+    if (comparison != nullptr) {
+        const auto& attacks = comparison->at("attacks");
+        page = attacks.empty() ? replaced(page, "costs", costs(*comparison))
+                               : replaced(page, "figures", figures(*comparison));
+    }
     return replaced(page, "attacks", all_sentences());
 }
 

@@ -61,6 +61,10 @@ auto judge_bound(Laboratory& laboratory, const Options& options, const Bound& bo
     for (auto seeds = std::max(options.seeds, 2U);; seeds = std::min(seeds * 2, options.seeds_max)) {
         const auto row = fmt::format("{} {} {} {} {} {}", chosen.exact != nullptr ? "exact" : "", bound.row,
                                      bound.preset, bound.world, bound.load_percent, seeds);
+        if (chosen.row != nullptr && chosen.row->load_percent != 0 && chosen.row->load_percent != bound.load_percent) {
+            throw std::invalid_argument{fmt::format("{}:{}: row {} is about a load of {} %", bound.file, bound.line,
+                                                    bound.row, chosen.row->load_percent)};
+        }
         auto place = known_rows.find(row);
         if (place == known_rows.end()) {
             place =
@@ -199,11 +203,15 @@ void compare_at(Laboratory& laboratory, const std::vector<Contender>& contenders
         for (const auto& one : chosen) {
             const auto what = fmt::format("{} {} {} {} %", one.name(), contender.text, world, load_percent);
             told_as(what);
-            // Shares are the same in each world and at each load.
+            // Shares are the same in each world and at each load, and a row with a load of its own at each load.
             const auto is_known = [&](const Judged& known) {
-                return known.seeds == 0 && known.row == one.name() && known.contender == contender.text;
+                return known.row == one.name() && known.contender == contender.text &&
+                       (one.exact != nullptr ? known.seeds == 0 : known.seeds > 0 && known.world == world);
             };
-            if (one.exact != nullptr && std::any_of(all.begin(), all.end(), is_known)) { continue; }
+            if ((one.exact != nullptr || one.row->load_percent != 0) && std::any_of(all.begin(), all.end(), is_known)) {
+                clock.skip(one.exact != nullptr ? 0 : seeds);
+                continue;
+            }
             const auto searches = [&](const Knobs& knobs) { clock.tell(what + " " + text_of(knobs)); };
             all.push_back(laboratory.judge(contender, one, load_percent, seeds, searches));
         }
@@ -222,7 +230,8 @@ void compare_at(Laboratory& laboratory, const std::vector<Contender>& contenders
                            seeds,
                            world,
                            *cost,
-                           {}});
+                           {},
+                           base.text});
         } else {
             clock.skip(seeds);
         }

@@ -33,7 +33,8 @@ struct Judged {
     std::uint32_t seeds = 0;
     std::string world{};
     std::map<std::string, Measure> measures{};
-    std::string knobs{};  ///< Those that the search for a best response changed.
+    std::string knobs{};    ///< Those that the search for a best response changed.
+    std::string against{};  ///< The base of an honest cost.
 };
 
 /// A case of an adversary that a comparison plays, or one that is enumerated.
@@ -58,7 +59,8 @@ class Laboratory {
 public:
     Laboratory(const Trace& trace, Options options);
 
-    /// Plays as many seeds of a case, or finds them in the folder of runs. `told` is told of each step of a search.
+    /// Plays as many seeds of a case, or finds them in the folder of runs; at the load of the case, if it has one.
+    /// `told` is told of each step of a search.
     auto judge(const Contender& contender, const Chosen& chosen, std::uint32_t load_percent, std::uint32_t seeds,
                const std::function<void(const Knobs&)>& told = {}) -> Judged;
     /// The honest cost of a contender against a base, without an attack; none if their tasks differ.

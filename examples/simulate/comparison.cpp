@@ -29,7 +29,8 @@ auto measures_of(const Judged& judged) -> Json {
     for (const auto& [name, measure] : judged.measures) {
         json[name] = {{"value", finite(measure.value)}, {"error", finite(measure.error)}, {"shown", text_of(measure)}};
     }
-    for (const auto& limit : limits_of(judged.row)) {
+    const auto of_one_rule = judged.against.starts_with(judged.contender + ":");
+    for (const auto& limit : limits_of(of_one_rule ? "-rule" : judged.row)) {
         const auto found = judged.measures.find(std::string{limit.measure});
         if (found == judged.measures.end()) { continue; }
         auto& one = json[found->first];
@@ -77,6 +78,7 @@ auto document_of(const std::vector<Judged>& all, const std::vector<Contender>& c
                         {"preset", one.contender},
                         {"load", one.load_percent},
                         {"seeds", one.seeds},
+                        {"against", one.against},
                         {"measures", measures_of(one)}});
     }
     auto document =

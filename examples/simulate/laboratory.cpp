@@ -184,8 +184,10 @@ auto Laboratory::judge(const Contender& contender, const Chosen& chosen, std::ui
                 0,
                 options_.world,
                 enumerate(contender, *chosen.exact),
+                {},
                 {}};
     }
+    if (chosen.row->load_percent != 0) { load_percent = chosen.row->load_percent; }
     const auto found = options_.best_response ? respond(contender, chosen, load_percent, told)
                                               : Response{knobs_of(*chosen.recipe, *chosen.row), 0, 0, {}};
     auto pairs = std::vector<Pair>{};
@@ -194,8 +196,11 @@ auto Laboratory::judge(const Contender& contender, const Chosen& chosen, std::ui
             pairs.push_back(pair_of(options_for(contender, load_percent, search_seeds + seed), chosen, found.knobs));
         });
     }
-    return {chosen.recipe->name, chosen.row->row, chosen.row->what, contender.text, load_percent, seeds,
-            options_.world,      measure(pairs),  found.changed};
+    return {chosen.recipe->name, chosen.row->row,
+            chosen.row->what,    contender.text,
+            load_percent,        seeds,
+            options_.world,      measure(pairs),
+            found.changed,       {}};
 }
 
 auto Laboratory::field(const Contender& contender, std::uint32_t load_percent, std::uint32_t seeds) const -> Played {

@@ -147,6 +147,17 @@ TEST_CASE("a full queue gives up a task of a requirement that has its share, and
     CHECK(is_queued(d, 1));
 }
 
+TEST_CASE("a task that starts over comes back to a full share, and keeps no newcomer's place") {
+    auto d = network(0);
+    ok(d.join(large_node(21, 400), at(0s)));
+    const auto begun = d.submit(large(1, 50), at(0s));
+    ok(d.submit(large(2, 50), dark(0s)));
+    const auto events = d.decline(*begun.lease(), dark(1s));
+    REQUIRE(events.accepted());
+    CHECK(evicted(events).empty());
+    CHECK(refusal(d.submit(large(3, 40), dark(1s))) == Error::requirement_full);
+}
+
 TEST_CASE("shares follow any commands and rollbacks, and no requirement grows beyond its share") {
     auto checked = std::uint64_t{0};
     auto full = std::uint64_t{0};
@@ -187,6 +198,7 @@ TEST_CASE("shares follow any commands and rollbacks, and no requirement grows be
             for (const auto& event : all<event::TaskQueued>(events)) {
                 const auto* task = d.task(event.task);  // a later event of the command may have ended or started it
                 if (task == nullptr || task->state != allot::TaskState::queued) { continue; }
+                if (task->attempt > 0) { continue; }  // one that starts over asks for no share
                 const auto share = view.queue.share(fitting(d, task->requirement));
                 // A share that shrinks evicts nothing; it takes no more than it has.
                 REQUIRE(waiting(d, task->requirement) <= std::max(share, before[task->requirement.value]));

@@ -413,8 +413,8 @@ TEST_CASE("under the hardened rules every pool and queue decides alike, bounds h
     using Slow = allot::Dispatcher<Tight, allot::LinearPool, ShareQueue<allot::LinearQueue>>;
     using Watched = allot::Dispatcher<Tight, oracle::WatchedPool<allot::GpuGroupPool>, ShareQueue<allot::FlatQueue>>;
     auto fast = Fast{Tight{}};
-    auto slow = Slow{Tight{}, allot::LinearPool{},
-                     ShareQueue{allot::LinearQueue{{.tasks_per_node = 0, .capacity_min = 3}}}};
+    auto slow =
+        Slow{Tight{}, allot::LinearPool{}, ShareQueue{allot::LinearQueue{{.tasks_per_node = 0, .capacity_min = 3}}}};
     auto watched = Watched{Tight{}, {}, ShareQueue{allot::FlatQueue{{.tasks_per_node = 0, .capacity_min = 3}}}};
     oracle::complaint().clear();
     auto chaos = Chaos<Fast>{seed()};

@@ -301,8 +301,8 @@ struct Recipe {
     std::string profits{};
     /// Which rule answers it today. `docs/attacks.md` is printed from these sentences.
     std::string answer = "none yet";
-    /// What that rule costs honest users.
-    std::string cost = "not measured yet";
+    /// What that rule costs honest users: the parameters under which the table of costs has it.
+    std::string cost = "none, for no rule answers it";
     std::vector<Knob> knobs{};
     std::vector<Case> cases{};  ///< Rows of the table of attacks, each with its knobs.
     std::function<Means(const Scene&, const Knobs&)> means{};

@@ -57,6 +57,7 @@ const auto registered = Registration{make_recipe<BlackHole>({
     .answer =
         "`Hardened`: new and returning nodes are on probation, and a failed task starts elsewhere; once another node "
         "has finished it, the first one is blamed",
+    .cost = "`qos.proven_from`, `qos.penalty_failure`",
     .knobs = {{"cards", 10, 1, 200, "cards of the attacker", true},
               {"verdicts", 0, 0, 50, "good verdicts that its nodes bring along", true},
               {"stake_each", 0, 0, 1e12, "thousandths of a token for each card; 0: the median", true},

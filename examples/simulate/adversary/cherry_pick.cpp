@@ -24,6 +24,7 @@ const auto registered = Registration{make_recipe<CherryPick>({
     .twin = "the same cards take what they get",
     .profits = "its operator gets the dear tasks and leaves the cheap ones to all others",
     .answer = "`Hardened`: a node that declines rests for half of the lease that it declined",
+    .cost = "`qos.after_decline`",
     .knobs = {{"cards", 10, 1, 200, "cards of the attacker", true},
               {"least", 1.5, 0, 100, "lowest price that is taken, in medians of the network's tasks"}},
     .cases = {{"17", "all below 1.5 times the median price", {}}},

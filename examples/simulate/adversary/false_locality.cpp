@@ -66,6 +66,7 @@ const auto registered = Registration{make_recipe<FalseLocality>({
     .twin = "the same cards claim what they have, and fetch what they are asked to",
     .profits = "its operator gains if a draw prefers the nodes that say they have the model",
     .answer = "`Hardened`: a draw among fewer than three holders of a model is opened to all nodes",
+    .cost = "`rules.narrow_from`",
     .knobs = {{"cards", 10, 1, 200, "cards of the attacker", true},
               {"all", 1, 0, 1, "they claim all models of the network"},
               {"wanted", 0, 0, 0.5, "part of all tasks that want a new model, which they claim and nobody has; 0: none",

@@ -92,8 +92,11 @@ const auto registered = Registration{make_recipe<Flood, Silent>({
     .twin = "the owners submit nothing and keep their money",
     .profits = "its owners gain, for the tasks of their rivals are evicted or wait, and the fees come back",
     .answer =
-        "`Hardened`: tasks that no node fits, or that pay too little for their lease, are refused; an owner has 64 "
-        "unfinished tasks at most; one that withdraws a task forfeits a part of its fee",
+        "`Hardened`: tasks that no node fits, or that pay too little for their lease, are refused; of one requirement "
+        "two tasks wait at most for each node that fits; an owner has 64 unfinished tasks at most, and one that "
+        "withdraws a task forfeits a part of its fee",
+    .cost = "`queue.tasks_per_fitting_node`, `rules.tasks_per_owner_max`, `rules.refuse_unrunnable`, "
+            "`terms.fee_per_second_min`",
     .knobs = {{"open", 1.2, 0.001, 10, "tasks open at once, in parts of the network's nodes"},
               {"owners", 20, 1, 1'000, "names of owners"},
               {"price", 100, 0.0001, 10'000, "fee a second, in medians of the network's tasks"},

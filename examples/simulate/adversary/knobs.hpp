@@ -23,6 +23,7 @@ struct Case {
     std::string row{};
     std::string what{};
     std::vector<std::pair<std::string, double>> knobs{};
+    std::uint32_t load_percent = 0;  ///< The load that the row is about; 0: any.
 };
 
 /// The values of all knobs in one run.

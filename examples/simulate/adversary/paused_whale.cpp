@@ -45,6 +45,7 @@ const auto registered = Registration{make_recipe<PausedWhale, Stalling>({
     .profits = "nodes of little stake and bad results gain if a score relative to the largest stake no longer tells "
                "nodes apart",
     .answer = "`Hardened`: a stake counts up to a cap, and changes no other node's weight",
+    .cost = "not measured: no parameter turns it off",
     .knobs = {{"cards", 10, 1, 200, "cards of the attacker", true},
               {"whale", 135'000, 1, 1e6, "stake of the paused node, in medians of the network", true},
               {"stalls", 0.25, 0, 1, "part of its tasks on which a node stalls"}},

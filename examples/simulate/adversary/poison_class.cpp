@@ -50,6 +50,7 @@ const auto registered = Registration{make_recipe<Adversary, Silent>({
     .answer =
         "`Hardened`: three failures end a task and forfeit its fee; a node is blamed once another has finished the "
         "task",
+    .cost = "`terms.poisoned_from`, `terms.fee_per_second_min`",
     .knobs = {{"per_10_s", 10, 0.1, 1'000, "tasks in ten seconds, for a network of 1,000 nodes", true},
               {"owners", 40, 1, 1'000, "names of owners"},
               {"price", 2, 0.01, 1'000, "fee a second, in medians of the network's tasks"},

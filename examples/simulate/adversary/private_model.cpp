@@ -68,6 +68,7 @@ const auto registered = Registration{make_recipe<PrivateModel>({
     .profits = "its operator gains, for its own tasks raise the standing of its own nodes",
     .answer = "`Hardened`: a draw among fewer than three holders of a model is opened to all nodes; none yet for three "
               "of them",
+    .cost = "`rules.narrow_from`",
     .knobs = {{"cards", 3, 1, 200, "cards of the attacker", true},
               {"stake_each", 1'000, 1, 1e12, "thousandths of a token for each card", true},
               {"declines", 0, 0, 1, "its nodes decline the tasks of others"},

@@ -68,6 +68,7 @@ const auto registered = Registration{make_recipe<Snipe>({
     .twin = "the same cards take what they get",
     .profits = "its operator gets dear tasks from the queue and idles between them",
     .answer = "`Hardened`: a node that comes back rests for a minute, and one that declines for half of the lease",
+    .cost = "`qos.after_return`, `qos.after_decline`",
     .knobs = {{"cards", 10, 1, 200, "cards of the attacker", true},
               {"least", 1.5, 0, 100, "lowest price for which one resumes, in medians of the network's tasks"},
               {"waits_ms", 2'500, 0, 600'000, "time for which a resumed node waits for a task"}},

@@ -63,6 +63,7 @@ const auto registered = Registration{make_recipe<Staller>({
     .profits = "no fee is paid to it, so only a competitor of the network gains; every task that it holds waits for "
                "the end of its lease",
     .answer = "all presets exclude a node after timeouts; none yet for those who come back under a new id",
+    .cost = "none: it is a rule of the seed",
     .knobs = {{"cards", 20, 1, 200, "cards of the attacker", true},
               {"leaves", 0, 0, 1, "an excluded node leaves and joins again"},
               {"new_names", 0, 0, 1, "under a new id"}},

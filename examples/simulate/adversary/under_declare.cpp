@@ -24,6 +24,7 @@ const auto registered = Registration{make_recipe<UnderDeclare>({
     .profits =
         "its owner is served before owners that pay more, for the value of a task is its fee over the declared time",
     .answer = "`Hardened`: a task is worth its fee for each second that is reserved, not for each that is declared",
+    .cost = "not measured: no parameter turns it off",
     .knobs = {{"times", 0.001, 0.00001, 100, "declared time in true times"},
               {"price", 0.1, 0.001, 100, "fee a second, in medians of the network's tasks", true},
               {"run_ms", 15'000, 1'000, 3'600'000, "true run time of its tasks", true},

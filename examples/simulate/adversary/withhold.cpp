@@ -51,6 +51,7 @@ const auto registered = Registration{make_recipe<Withhold>({
     .twin = "the same cards do the work",
     .profits = "no fee is paid to who withholds, so only a competitor of the network gains; who copies saves the work",
     .answer = "a group ends without the member that does not disclose, and hashes tell the node, so a copy is refused",
+    .cost = "none: it is a rule of the seed",
     .knobs = {{"cards", 20, 1, 200, "cards of the attacker", true},
               {"commits_at", 1, 0, 2, "time of the commitment, in run times of the task"},
               {"groups_only", 0, 0, 1, "for tasks of validation groups alone"},

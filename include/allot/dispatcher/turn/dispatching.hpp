@@ -199,8 +199,8 @@ public:
 
     /// Queues a task. If there is no room, the worst among queue and newcomer is evicted (rule 15): the worst of its
     /// requirement if that has its share of the queue. It is the newcomer if it does not outbid the worst by as much as
-    /// the rules ask. Appends `TaskQueued` unless the newcomer goes, and
-    /// `TaskEvicted` if a task goes.
+    /// the rules ask. A task that starts over asks for no share: an eviction would refund the fee of one that fails
+    /// everywhere. Appends `TaskQueued` unless the newcomer goes, and `TaskEvicted` if a task goes.
     void enqueue(TaskHandle t, Task&& task) {
         task.state = TaskState::queued;
         task.lease = no_handle<LeaseHandle>;
@@ -211,7 +211,10 @@ public:
         auto victim = full ? view.queue.worst() : std::nullopt;
         if constexpr (has_share<typename View<Ps...>::Types::TaskQueue>) {
             const auto group = view.records.tasks()[t].requirement;
-            if (!view.share_exceeds(group, view.waiting_of(group) - 1)) { victim = view.queue.worst_of(group); }
+            const auto is_new = view.records.tasks()[t].attempt == 0;
+            if (is_new && !view.share_exceeds(group, view.waiting_of(group) - 1)) {
+                victim = view.queue.worst_of(group);
+            }
         }
         if (victim && !view.outbids(view.records.tasks()[t], view.records.tasks()[*victim])) { victim = t; }
         if (victim != t) { tell(queued); }
