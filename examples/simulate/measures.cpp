@@ -72,38 +72,41 @@ auto ratio_without(const Parts& parts, std::size_t skip) -> double {
     return over(a, b);
 }
 
-auto mean_sojourn(const std::vector<const Outcome*>& outcomes) -> double {
-    auto sum = 0.0;
-    auto count = 0.0;
-    for (const auto* one : outcomes) {
-        sum += static_cast<double>(one->own_sojourn_ms);
-        count += static_cast<double>(one->own_orders);
+/// What an owner paid for a task that was done, and how long a task took in the mean.
+struct Service {
+    double fee = 0;
+    double sojourn = 0;
+};
+template <class F>
+auto service(const std::vector<Pair>& pairs, std::size_t skip, const F& of) -> Service {
+    auto paid = Parts{};
+    auto took = Parts{};
+    for (const auto& pair : pairs) {
+        const Outcome& one = of(pair);
+        paid.emplace_back(static_cast<double>(one.own.spent + one.own.forfeited), static_cast<double>(one.own_done));
+        took.emplace_back(static_cast<double>(one.own_sojourn_ms), static_cast<double>(one.own_orders));
     }
-    return over(sum, count);
+    return {ratio_without(paid, skip), ratio_without(took, skip)};
 }
 
-/// The price, in steps of the twin's, at which the twin's mean sojourn is the attacker's; between two steps on a line
-/// in logarithms. Outside the steps the nearest one.
+/// What the twin pays where its mean sojourn is the attacker's, over what the attacker pays: from the same price up, or
+/// down, to the first step at which that is so; between two steps on a line in logarithms. Beyond the steps the last.
 auto price_of_equal_service(const std::vector<Pair>& pairs, std::size_t skip) -> double {
-    const auto sojourn = [&](const auto& of) {
-        auto outcomes = std::vector<const Outcome*>{};
-        for (std::size_t i = 0; i < pairs.size(); ++i) {
-            if (i != skip) { outcomes.push_back(&of(pairs[i])); }
-        }
-        return mean_sojourn(outcomes);
+    const auto wanted = service(pairs, skip, [](const Pair& pair) -> const Outcome& { return pair.attack; });
+    const auto at = [&](std::size_t step) {
+        return service(pairs, skip, [&](const Pair& pair) -> const Outcome& { return pair.at_prices[step]; });
     };
-    const auto wanted = sojourn([](const Pair& pair) -> const Outcome& { return pair.attack; });
-    auto before = std::pair{price_steps[0], unknown};
-    for (std::size_t step = 0; step < std::size(price_steps); ++step) {
-        const auto now = sojourn([&](const Pair& pair) -> const Outcome& { return pair.at_prices[step]; });
-        if (now <= wanted) {
-            if (step == 0 || before.second == now) { return price_steps[step]; }
-            const auto part = (std::log(before.second) - std::log(wanted)) / (std::log(before.second) - std::log(now));
-            return before.first * std::pow(price_steps[step] / before.first, part);
-        }
-        before = {price_steps[step], now};
-    }
-    return before.first;
+    const auto suffices = [&](std::size_t step) { return at(step).sojourn <= wanted.sojourn; };
+    auto step = static_cast<std::size_t>(std::find(std::begin(price_steps), std::end(price_steps), 1.0) -
+                                         std::begin(price_steps));
+    while (step + 1 < std::size(price_steps) && !suffices(step)) { ++step; }
+    while (step > 0 && at(step).sojourn < wanted.sojourn && suffices(step - 1)) { --step; }
+    const auto enough = at(step);
+    if (step == 0 || enough.sojourn >= wanted.sojourn) { return over(enough.fee, wanted.fee); }
+    const auto less = at(step - 1);
+    const auto part =
+        (std::log(less.sojourn) - std::log(wanted.sojourn)) / (std::log(less.sojourn) - std::log(enough.sojourn));
+    return over(less.fee * std::pow(enough.fee / less.fee, part), wanted.fee);
 }
 
 template <class F>

@@ -5,7 +5,8 @@
 //
 //     R            earned by the attacker's nodes - spent by its owners - forfeits - slashes; refunds never left it
 //     gain         sum of R in A / sum of R in B
-//     price_gain   the fee a task for which the honest twin gets the same mean sojourn / the fee that left the attacker
+//     price_gain   the fee for a task at which the honest twin gets the same mean sojourn / the fee that left the
+//                  attacker; of several such fees the one that is nearest to the twin's own
 //     loss         fees of honest tasks done in B and not in A, less those done in A alone + added sojourn x fee a
 //                  second, of those done in both + what honest nodes earned less and is not in the first sum; the first
 //                  and the last sum, over all seeds, are not below zero
