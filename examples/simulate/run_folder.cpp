@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <random>
 #include <stdexcept>
 #include <string_view>
 #include <utility>
@@ -58,13 +59,14 @@ auto RunFolder::find_or_play(const std::string& description, const std::function
     }
     auto outcome = play();
     ++played_;
+    const auto part = fmt::format("{}.{}.part", path, std::random_device{}());  // two programs may share the folder
     {
-        auto stream = std::ofstream{path + ".part", std::ios::binary};
+        auto stream = std::ofstream{part, std::ios::binary};
         stream << write_outcome(outcome, full);
         stream.close();
-        if (!stream) { throw std::runtime_error{path + ": cannot be written"}; }
+        if (!stream) { throw std::runtime_error{part + ": cannot be written"}; }
     }
-    std::filesystem::rename(path + ".part", path);  // so that a run that was stopped leaves no half of a file
+    std::filesystem::rename(part, path);  // so that a run that was stopped leaves no half of a file
     return outcome;
 }
 
