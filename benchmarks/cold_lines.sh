@@ -41,8 +41,8 @@ if [ "$mode" = goals ]; then
     "$program" "$nodes" > "$counted"
     awk -F '\t' '
         function goal(workload, must, aim) {
-            printf "cold lines a pair, %s\t%s\t%s\t<=\n", workload, all[workload], must
-            printf "cold lines a pair, %s, aim\t%s\t%s\t<=\n", workload, all[workload], aim
+            printf "cold lines a pair, %s\t%s\t%s\t<=\t \n", workload, all[workload], must
+            printf "cold lines a pair, %s, aim\t%s\t%s\t<=\t \n", workload, all[workload], aim
         }
         $2 == "all" { all[$1] = $3 }
         END {

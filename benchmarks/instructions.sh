@@ -8,6 +8,7 @@
 #     sh benchmarks/instructions.sh --write      writes them down instead
 #     sh benchmarks/instructions.sh --growth     only: instructions a pair at 100,000 nodes over those at 1,000, as a line for
 #                                                `figures --given`
+#     sh benchmarks/instructions.sh --goals      only: instructions a pair with their goals, in the same form
 #
 # CXX chooses the compiler, BUILD the folder to build in.
 set -eu
@@ -45,6 +46,18 @@ if [ "$mode" = --growth ]; then
     awk -v a="$large" -v b="$small" 'BEGIN {
         printf "whole, idle: instructions at 100,000 nodes / at 1,000\t%.2f\t1.2\t<=\n", a / b
     }'
+    exit 0
+fi
+
+if [ "$mode" = --goals ]; then
+    # goal <workload> <must> <aim>
+    goal() {
+        now=$(count "dispatcher/$1/ValueQueue/one_by_one" 10000)
+        printf 'instructions a pair, %s\t%d\t%d\t<=\t \n' "$1" "$now" "$2"
+        printf 'instructions a pair, %s, aim\t%d\t%d\t<=\t \n' "$1" "$now" "$3"
+    }
+    goal idle 6000 5000
+    goal saturated 7500 6500
     exit 0
 fi
 

@@ -36,6 +36,8 @@ cmake --build "$build" --target figures --parallel "$(cores)"
 sh benchmarks/compile_time/measure.sh "$turns" > "$given"
 if [ "${1:-}" != --short ]; then
     BUILD=$build sh benchmarks/instructions.sh --growth >> "$given"
+    BUILD=$build sh benchmarks/instructions.sh --goals >> "$given"
+    BUILD=$build sh benchmarks/cold_lines.sh --goals >> "$given"
     case $(uname -m) in
         x86_64)
             if grep -q avx2 /proc/cpuinfo; then

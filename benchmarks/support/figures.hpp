@@ -36,6 +36,15 @@ public:
     void at_most(std::string name, double ratio, double goal, std::string unit = "x") {
         all_.push_back({std::move(name), ratio, goal, Figure::Kind::at_most, std::move(unit)});
     }
+    /// The same with what must be and what is aimed at, a line each.
+    void at_least(const std::string& name, double ratio, double must, double aim, const std::string& unit) {
+        at_least(name, ratio, must, unit);
+        at_least(name + ", aim", ratio, aim, unit);
+    }
+    void at_most(const std::string& name, double ratio, double must, double aim, const std::string& unit) {
+        at_most(name, ratio, must, unit);
+        at_most(name + ", aim", ratio, aim, unit);
+    }
     void told(std::string name, double ratio, std::string unit = "x") {
         all_.push_back({std::move(name), ratio, 0, Figure::Kind::told, std::move(unit)});
     }
