@@ -251,6 +251,28 @@ class Check:
         assert client.get("/v1/status")["sessions"] == before
         assert client.send({"command": "Pause", "node": "nobody"})["results"][0]["error"] == "node_unknown"
 
+    def check_big_turn(self):
+        """Requests that come together and fit into no entry are applied all the same, and in more than one entry."""
+        sockets = []
+        for i in range(18):
+            client = self.client("ops")
+            client.open()
+            body = json.dumps({"command": "Submit", "task": {"id": f"big{i}", "models": ["x" * 1000000]}}).encode()
+            names = {"Content-Length": len(body), "Allot-Session": client.session, "Allot-Seq": str(client.seq + 1)}
+            names |= client.headers("POST", "/v1/requests", body, client.session, str(client.seq + 1))
+            head = "".join(f"{k}: {v}\r\n" for k, v in names.items())
+            s = socket.create_connection(("127.0.0.1", self.service.port), timeout=15)
+            s.sendall(f"POST /v1/requests HTTP/1.1\r\nHost: x\r\n{head}\r\n".encode() + body[:-1])
+            sockets.append((s, body[-1:]))
+        time.sleep(0.5)
+        self.service.process.send_signal(signal.SIGSTOP)
+        for s, rest in sockets:  # the last bytes make all of them whole in one turn
+            s.sendall(rest)
+        self.service.process.send_signal(signal.SIGCONT)
+        answers = [s.recv(65536).decode() for s, _ in sockets]
+        assert all(" 200 " in a[:20] for a in answers), answers[0]
+        assert len({re.search(r'"index":(\d+)', a)[1] for a in answers}) > 1, "one entry holds them all"
+
     def check_slow(self):
         """A client that sends a byte a second is cut after 10 s; meanwhile others are served."""
         s = socket.create_connection(("127.0.0.1", self.service.port))

@@ -122,7 +122,6 @@ private:
 
     static constexpr auto answer_time_max = std::chrono::seconds{10};
     static constexpr auto turn_time_max = std::chrono::milliseconds{20};
-    static constexpr auto entry_bytes_max = std::size_t{1} << 20U;  // etcd takes 1.5 MB
     static constexpr auto slice_bytes = std::size_t{1} << 18U;
     static constexpr auto checkpoint_bytes = std::uint64_t{256} << 20U;  // of entries, whatever their number
     static constexpr auto checkpoint_retry = std::chrono::seconds{10};
@@ -364,16 +363,9 @@ private:
     void propose_requests(allot::TimePoint now) {
         const auto nonce = this->next_nonce();
         auto builder = allot::EntryBuilder{own_.id};
-        auto taken = std::size_t{0};
-        for (; taken < this->batch_.size(); ++taken) {
-            const auto message = allot::encode(this->batch_[taken]);
-            if (taken > 0 && builder.bytes() + message.size() > entry_bytes_max) { break; }
-            builder.add(message);
-        }
-        this->batch_.erase(this->batch_.begin(), this->batch_.begin() + static_cast<std::ptrdiff_t>(taken));
+        gathered_ = this->take_requests([&](const auto& encoding) { builder.add(encoding); }).size();
         this->settling_.swap(this->doubtful_);
         requests_nonce_ = nonce;
-        gathered_ = taken;
         cluster_.propose(nonce, builder.finish(nonce, now));
     }
 

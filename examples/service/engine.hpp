@@ -46,8 +46,8 @@ struct ClusterOptions {
 
 /// A replica over a log, without the type of its dispatcher, so that each preset is compiled once.
 ///
-/// All calls come from one thread. Requests that were given since the last `turn` become one entry of the log. Answers
-/// and events are given only once the log has the entry for good.
+/// All calls come from one thread. Requests that were given since the last `turn` share entries of the log. Answers and
+/// events are given only once the log has the entry for good.
 class Engine {
 public:
     struct Options {

@@ -37,7 +37,9 @@ public:
 
     auto turn(allot::TimePoint now) -> bool override {
         for (auto& proposal : std::exchange(this->bodies_, {})) { append(std::move(proposal), now); }
-        if (!this->batch_.empty()) { append({allot::entry::Requests{std::exchange(this->batch_, {})}}, now); }
+        while (!this->batch_.empty()) {
+            append({allot::entry::Requests{this->take_requests([](const auto& /*encoding*/) {})}}, now);
+        }
         appended_ = false;
         if (!failed_) { failed_ = store_.sync(sink_); }
         this->record();
