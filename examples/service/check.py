@@ -439,6 +439,22 @@ class Check:
                                    text=True)
         assert open_port.returncode == 1 and "--clients" in open_port.stderr, "open to all without --clients"
 
+    def check_first_files(self):
+        """A first start that fails or is killed leaves nothing that the next one stumbles over."""
+        data, parameters = os.path.join(self.folder, "first"), os.path.join(self.folder, "parameters.jsonl")
+        limited = subprocess.run([self.program, "--data", data], capture_output=True, text=True,
+                                 preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (3, 3)))
+        assert limited.returncode == 1 and data + "/preset: " in limited.stderr, limited
+        service = Service(self.program, data).start()
+        service.stop(signal.SIGKILL)
+        open(os.path.join(data, "preset"), "w").close()
+        with open(parameters, "w", encoding="ascii") as file:
+            json.dump({"command": "Configure", "parameters": {"RulesParameters": {"due_max": 9}}}, file)
+        service.more = ["--parameters", parameters]
+        for _ in range(2):  # the log has its own parameters; those of the file are still to come, once
+            assert Client(service.start().url).get("/v1/status")["operator_seq"] == 2
+            service.stop(signal.SIGKILL)
+
     def check_tls(self):
         """With a certificate all goes over TLS, streams too; who speaks in the clear, or not at all, harms no other."""
         paths = [os.path.join(self.folder, name) for name in ("tls.pem", "tls.key")]
