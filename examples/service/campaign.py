@@ -198,9 +198,9 @@ class Auditor(threading.Thread):
 
     def missed_by_all(self):
         firsts = []
-        for scheme, host, port in self.client.addresses:
+        for address in self.client.addresses:
             try:
-                firsts.append(Client(f"{scheme}://{host}:{port}", patience_s=0).get("/v1/status")["events"]["first"])
+                firsts.append(Client(address.geturl(), patience_s=0).get("/v1/status")["events"]["first"])
             except (OSError, Problem):
                 return False
         if min(firsts) <= self.next:
