@@ -15,6 +15,7 @@ import time
 import urllib.request
 
 from client import Client, Problem
+from cluster import small_disk
 
 SECRET = "a secret of sixteen or more"
 CLIENTS = [{"client": "ops", "secret": SECRET, "role": "op"},
@@ -454,6 +455,32 @@ class Check:
         for _ in range(2):  # the log has its own parameters; those of the file are still to come, once
             assert Client(service.start().url).get("/v1/status")["operator_seq"] == 2
             service.stop(signal.SIGKILL)
+
+    def check_full_disk(self):
+        """A full disk stops the service, which names the file; once there is room, all that was acknowledged is there."""
+        folder, names = os.path.join(self.folder, "disk"), []
+        with small_disk(folder, "2m") as is_mounted:
+            if not is_mounted:
+                return "skipped: this user may not mount a file system"
+            with open(os.path.join(folder, "ballast"), "wb") as ballast:
+                ballast.write(bytes(1 << 20))
+            service = Service(self.program, os.path.join(folder, "data"), "--checkpoint-every", "20").start()
+            client = Client(service.url, patience_s=0)
+            filling = [{"command": "Pause", "node": "nobody"}] * 1000
+            try:
+                for turn in range(1000):
+                    assert client.send(submit(f"d{turn}"), *filling)["results"][0]["accepted"]
+                    names.append(f"d{turn}")
+            except (Problem, OSError):
+                pass
+            assert service.process.wait(10) == 1
+            told = service.process.stdout.read()
+            assert re.search(re.escape(service.folder) + r"/log-\d+\.allot: there is no space left", told), told
+            os.remove(ballast.name)
+            client = Client(service.start().url)
+            assert len(names) > 9 and all(client.get("/v1/tasks/" + name) for name in names)
+            service.stop()
+            return f"{len(names)} tasks acknowledged before the disk was full, and found again"
 
     def check_tls(self):
         """With a certificate all goes over TLS, streams too; who speaks in the clear, or not at all, harms no other."""

@@ -21,7 +21,7 @@ import time
 from check import all_accepted, join, refused, run_claims, submit, until
 from campaign import Auditor, Clients, ended_and_audited, equal_events, write_parameters
 from client import Client
-from cluster import Cluster, Process, Tls
+from cluster import Cluster, Process, Tls, small_disk
 
 
 def key_of(text):
@@ -239,6 +239,13 @@ class Check:
             assert [r["suspect"] for r in replica.status()["replicas"]] == [False, False, True]
             assert 'allot_suspect{replica="2"} 1' in self.client(replica).get("/metrics")
         self.work(client, 1, "later")
+        again, data = cluster.replica(2, 3, program=self.stray), os.path.join(self.folder, "full")
+        again.arguments[again.arguments.index(again.data)] = data
+        with small_disk(data, "16k") as is_mounted:
+            if is_mounted:
+                again.start()
+                assert again.process.wait(20) == 3
+                assert "could not be kept: there is no space left" in again.told(), again.told()
         cluster.replicas[2] = cluster.replica(2, 3)
         cluster.replicas[2].start()
         cluster.wait()

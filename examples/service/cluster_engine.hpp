@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <deque>
-#include <fstream>
 #include <future>
 #include <iostream>
 #include <map>
@@ -22,6 +21,7 @@
 
 #include "checkpoint.hpp"
 #include "etcd/cluster.hpp"
+#include "files.hpp"
 #include "objects.hpp"
 #include "replica_engine.hpp"
 
@@ -327,15 +327,16 @@ private:
     void keep_evidence() {
         const auto path = this->options_.folder + "/diverged-" + std::to_string(replica_.index());
         const auto bytes = allot::snapshot(replica_.dispatcher(), replica_.position(), replica_.embedded());
-        std::ofstream{path + ".snapshot", std::ios::binary}.write(reinterpret_cast<const char*>(bytes.data()),
-                                                                  static_cast<std::streamsize>(bytes.size()));
-        auto entries = std::ofstream{path + ".entries"};
+        auto entries = std::string{};
         for (const auto& e : recent_) {
-            entries << e.position << ' '
-                    << allot::detail::hex_of_bytes({reinterpret_cast<const char*>(e.bytes.data()), e.bytes.size()})
-                    << '\n';
+            entries += std::to_string(e.position) + ' ' +
+                       allot::detail::hex_of_bytes({reinterpret_cast<const char*>(e.bytes.data()), e.bytes.size()}) +
+                       '\n';
         }
-        evidence_ = "; see " + path + ".snapshot and .entries";
+        auto error = write_whole(path + ".snapshot", bytes);
+        if (!error) { error = write_whole(path + ".entries", entries); }
+        evidence_ = error ? "; the evidence " + path + " could not be kept: " + std::string{message(*error)}
+                          : "; see " + path + ".snapshot and .entries";
     }
 
     // ---- entries out ------------------------------------------------------------------------------------------------

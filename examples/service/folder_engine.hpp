@@ -54,7 +54,9 @@ public:
     }
 
     auto fault() const -> std::string override {
-        if (failed_) { return this->options_.folder + ": " + std::string{message(*failed_)}; }
+        if (failed_) {
+            return this->options_.folder + '/' + store_.store().file() + ": " + std::string{message(*failed_)};
+        }
         return replica().fault() ? std::string{message(replica().fault()->error)} : std::string{};
     }
 
