@@ -306,8 +306,72 @@ class Check:
         assert answers[0] == 200 and 429 in answers, answers
         self.client("ops").get("/v1/tasks/t1")
 
+    def stream(self, path, **options):
+        """A socket that asked for a stream."""
+        headers = "".join(f"{k}: {v}\r\n" for k, v in self.client("ops").headers("GET", path).items())
+        s = socket.socket()
+        for option, value in options.items():
+            s.setsockopt(socket.SOL_SOCKET, getattr(socket, option), value)
+        s.settimeout(15)
+        s.connect(("127.0.0.1", self.service.port))
+        s.sendall(f"GET {path} HTTP/1.1\r\nHost: x\r\n{headers}\r\n".encode())
+        return s
+
+    def check_unread_streams(self):
+        """A stream that does not read is closed, and the system looks whether the peer of an idle one is still there."""
+        client, path = self.client("ops"), "/v1/nodes/u1/events"
+        all_accepted(client.send(join("u1")))
+        with self.stream(path, SO_RCVBUF=4096) as unread, self.stream(path) as idle:
+            assert idle.recv(99)
+            with open("/proc/net/tcp", encoding="ascii") as file:
+                ends = f":{self.service.port:04X} 0100007F:{idle.getsockname()[1]:04X} "
+                (line,) = [one for one in file if ends in one]
+            timer, due = line.split()[5].split(":")
+            assert timer == "02" and int(due, 16) <= 6100, f"no keep-alive: {line}"
+            told, read = b"", 0
+            for turn in range(1, 13):
+                all_accepted(client.send(*[{"command": name, "node": "u1"} for name in ("Pause", "Resume")] * 500))
+                while told.count(b"\ndata: ") < 1000 * turn:
+                    told += idle.recv(1 << 20)
+            try:
+                while part := unread.recv(1 << 20):
+                    read += len(part)
+            except ConnectionResetError:
+                pass
+            assert 0 < read < len(told) / 2, f"{read} bytes of {len(told)}"
+        return f"closed after {read} bytes of {len(told)}"
+
+    def check_reading(self):
+        """Large bodies that are being read share a budget; beyond it they are refused, and small requests are not."""
+        port, body = self.service.port, 1 << 20
+        head = f"POST /v1/requests HTTP/1.1\r\nHost: x\r\nContent-Length: {body}\r\n\r\n".encode()
+        part, refused_ones, sockets = head + b" " * (body - 1), [], []
+        try:
+            for _ in range(80):
+                s = socket.create_connection(("127.0.0.1", port), timeout=5)
+                sockets.append(s)
+                try:
+                    s.sendall(part)
+                except ConnectionError:  # it was answered and closed
+                    pass
+            assert Client(self.service.url, patience_s=0).get("/v1/status")["index"]
+            for s in sockets:
+                s.settimeout(0.01)
+                try:
+                    if answer := s.recv(4096):
+                        refused_ones.append(answer)
+                except OSError:
+                    pass
+        finally:
+            for s in sockets:
+                s.close()
+        assert refused_ones and len(refused_ones) < 40, len(refused_ones)
+        assert all(b" 503 " in a[:20] and b"problem:busy" in a for a in refused_ones), refused_ones[0]
+        assert all_accepted(self.client("ops").send(submit("after-all", ms=1000)))
+        return f"{len(refused_ones)} of {len(sockets)} bodies refused"
+
     def check_streams(self):
-        """Idle streams cost memory only, and a stream that does not read is closed."""
+        """Idle streams cost memory only."""
         count = 1000 if self.short else 10000
         hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
         resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
@@ -317,10 +381,7 @@ class Check:
         threads = len(os.listdir(f"/proc/{self.service.process.pid}/task"))
         before, streams = status(), []
         for _ in range(count):
-            headers = "".join(f"{k}: {v}\r\n" for k, v in client.headers("GET", path).items())
-            s = socket.create_connection(("127.0.0.1", self.service.port))
-            s.sendall(f"GET {path} HTTP/1.1\r\nHost: x\r\n{headers}\r\n".encode())
-            streams.append(s)
+            streams.append(self.stream(path))
         for s in streams:
             assert s.recv(4096).startswith(b"HTTP/1.1 200")
         grown = (status() - before) / count
@@ -453,8 +514,9 @@ class Check:
             json.dump({"command": "Configure", "parameters": {"RulesParameters": {"due_max": 9}}}, file)
         service.more = ["--parameters", parameters]
         for _ in range(2):  # the log has its own parameters; those of the file are still to come, once
-            assert Client(service.start().url).get("/v1/status")["operator_seq"] == 2
+            seq = Client(service.start().url).get("/v1/status")["operator_seq"]
             service.stop(signal.SIGKILL)
+            assert seq == 2, seq
 
     def check_full_disk(self):
         """A full disk stops the service, which names the file; once there is room, all that was acknowledged is there."""
