@@ -79,8 +79,8 @@ private:
             } else if (const auto* end = std::get_if<event::LeaseEnded>(&e)) {
                 const auto& known = running_.at(end->lease.token);
                 const auto outage = leaps_.outage - known.before.outage;
-                const auto promised = leaps_.lost - known.before.lost +
-                                      std::max(Duration{0}, outage - allot::postponed_max);
+                const auto promised =
+                    leaps_.lost - known.before.lost + std::max(Duration{0}, outage - allot::postponed_max);
                 earliest = std::max(earliest, known.ends - true_);
                 beyond_most = std::max(beyond_most, known.ends - true_ - promised);
                 ++ended;
