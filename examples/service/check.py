@@ -544,6 +544,35 @@ class Check:
             service.stop()
             return f"{len(names)} tasks acknowledged before the disk was full, and found again"
 
+    def check_page(self):
+        """In a browser the page shows nodes, leases and what waits, behind 200 running tasks too, and answers both whys."""
+        if not shutil.which("chromium"):
+            return "skipped: chromium is missing"
+        service = Service(self.program, os.path.join(self.folder, "page")).start()
+        try:
+            client = Client(service.url)
+            all_accepted(client.send(*[join(f"n{i}") for i in range(220)], *[submit(f"r{i}") for i in range(210)]))
+            until(lambda: client.get("/v1/status")["leases"] == 210)
+            all_accepted(client.send({"command": "Submit", "task": {"id": "large", "vram_min": 80,
+                                                                    "duration_estimate": 60000}}))
+            idle = next(n["id"] for n in client.get("/v1/nodes?limit=500")["items"] if not n["lease"])
+            page = subprocess.run(
+                ["chromium", "--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking",
+                 "--no-first-run", "--user-data-dir=" + os.path.join(self.folder, "browser"),
+                 "--virtual-time-budget=5000", "--dump-dom", f"{service.url}/#task=large&node={idle}"],
+                capture_output=True, text=True, timeout=120).stdout
+            shown = lambda name: re.sub("(<[^>]*>)+", "|", page.split(f'id="{name}"')[1].split("</section>")[0])
+            assert "|220|nodes|210|leases|1|tasks wait|" in shown("figures"), shown("figures")
+            assert re.search(r"\|large\|\d+:\d\d\|\d+ h \d+ min\|", shown("waiting")), shown("waiting")
+            assert len(re.findall(r"\|r\d+\|n\d+\|\d:\d\d", shown("running"))) == 100, shown("running")
+            assert len(re.findall(r"\|n\d+\|(?:busy|available)\|", shown("nodes"))) == 100, shown("nodes")
+            assert re.search(r"\|busy\|RTX 4090\|24\|100\|0.500\|r\d+\|", shown("nodes")), shown("nodes")
+            assert re.search(r"\|kept out\|.*vram too small, count 10\|candidates\|0", shown("task-answer")), \
+                shown("task-answer")
+            assert re.search(r"\|tasks\|reason vram too small, count 1\|", shown("node-answer")), shown("node-answer")
+        finally:
+            service.stop()
+
     def check_tls(self):
         """With a certificate all goes over TLS, streams too; who speaks in the clear, or not at all, harms no other."""
         paths = [os.path.join(self.folder, name) for name in ("tls.pem", "tls.key")]

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include <allot/core/id.hpp>
+#include <allot/core/task.hpp>
 #include <allot/core/time.hpp>
 #include <allot/json.hpp>
 #include <allot/replica/entry.hpp>
@@ -89,7 +90,9 @@ public:
     [[nodiscard]] virtual auto node(const allot::NodeId& id) -> Answer = 0;
     [[nodiscard]] virtual auto task(const allot::TaskId& id) -> Answer = 0;
     [[nodiscard]] virtual auto nodes(std::uint64_t cursor, std::size_t limit) -> Page = 0;
-    [[nodiscard]] virtual auto tasks(std::uint64_t cursor, std::size_t limit) -> Page = 0;
+    /// Unfinished tasks; those of one state, if it is given.
+    [[nodiscard]] virtual auto tasks(std::uint64_t cursor, std::size_t limit, std::optional<allot::TaskState> state)
+        -> Page = 0;
     [[nodiscard]] virtual auto explain_node(const allot::NodeId& id) -> Answer = 0;
     [[nodiscard]] virtual auto explain_task(const allot::TaskId& id) -> Answer = 0;
     [[nodiscard]] virtual auto probabilities(const allot::TaskId& id) -> Answer = 0;

@@ -87,14 +87,18 @@ public:
         const auto& table = replica().dispatcher().state().nodes();
         page.next = each_from(table, cursor, limit, [&](auto h) {
             page.items.push_back(json_of_node(allot::detail::view_of(replica().dispatcher(), h)));
+            return true;
         });
         return page;
     }
-    auto tasks(std::uint64_t cursor, std::size_t limit) -> Page final {
+    auto tasks(std::uint64_t cursor, std::size_t limit, std::optional<allot::TaskState> state) -> Page final {
         auto page = Page{};
         const auto& table = replica().dispatcher().state().tasks();
         page.next = each_from(table, cursor, limit, [&](auto h) {
-            page.items.push_back(json_of_task(allot::detail::view_of(replica().dispatcher(), h)));
+            const auto view = allot::detail::view_of(replica().dispatcher(), h);
+            if (state && view.state != *state) { return false; }
+            page.items.push_back(json_of_task(view));
+            return true;
         });
         return page;
     }
