@@ -14,7 +14,7 @@ import threading
 import time
 import urllib.request
 
-from client import Client, Problem
+from client import Client as PlainClient, Problem
 from cluster import small_disk
 
 SECRET = "a secret of sixteen or more"
@@ -23,6 +23,28 @@ CLIENTS = [{"client": "ops", "secret": SECRET, "role": "op"},
            {"client": "n2", "secret": SECRET + "2", "role": "node", "node": "n2", "stake_max": "100"},
            {"client": "o1", "secret": SECRET + "3", "role": "owner", "owner": "o1", "tokens_per_s": 100000},
            {"client": "slow", "secret": SECRET + "4", "role": "owner", "owner": "o4", "tokens_per_s": 10}]
+
+
+class Client(PlainClient):
+    """Notes which statuses each route answers."""
+    statuses = {("GET", "/", 200)}
+
+    def noted(self, method, path, call):
+        try:
+            answer = call()
+            self.statuses.add((method, path, 200))
+            return answer
+        except Problem as problem:
+            self.statuses.add((method, path, problem.status))
+            raise
+
+    def call(self, method, path, *more, **named):
+        return self.noted(method, path, lambda: super(Client, self).call(method, path, *more, **named))
+
+    def events(self, path, *more, **named):
+        events = super().events(path, *more, **named)
+        while event := self.noted("GET", path, lambda: next(events, None)):
+            yield event
 
 
 class Service:
@@ -600,6 +622,25 @@ class Check:
         finally:
             os.environ.pop("SSL_CERT_FILE", None)
             service.stop()
+
+    def check_statuses(self):
+        """The OpenAPI page names each status that was answered so far."""
+        for path in ("/v1/nodes/n1/events", "/v1/owners/o1/events", "/v1/events", "/v1/root"):
+            refused(400, "malformed", self.client("ops").get, path + "?start=%zz")
+        for path in ("/v1/nodes/n1/events?start=x", "/v1/nodes?limit=x", "/v1/events?limit=0"):
+            refused(400, "cursor", self.client("ops").get, path)
+        refused(400, "state", self.client("ops").get, "/v1/tasks?state=ended")
+        refused(400, "session", self.client("ops").call, "POST", "/v1/sessions", b"", "zz", "0")
+        refused(413, "too_large", self.client("ops").call, "POST", "/v1/sessions", b" " * (1 << 21), "zz", "0")
+        paths = Client(self.service.url).get("/v1/openapi.json")["paths"]
+        named = [(method.upper(), re.compile(re.sub(r"\{\w+\}", "[^/]+", path)), set(map(int, way["responses"])))
+                 for path, ways in paths.items() for method, way in ways.items()]
+        count = 0
+        for method, path, status in Client.statuses:
+            for _, _, statuses in [n for n in named if n[0] == method and n[1].fullmatch(path.split("?")[0])]:
+                assert status in statuses, f"{method} {path} answered {status}"
+                count += 1
+        return f"{count} answers of {len(named)} routes"
 
     def go_on(self):
         """After a failure that ended the service."""
