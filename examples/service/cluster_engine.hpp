@@ -193,9 +193,8 @@ private:
     /// The replica of a checkpoint; none if it is damaged, which is told.
     auto loaded(const Checkpoint& checkpoint) -> std::optional<Replica> {
         auto source = ChunkSource{*objects_, checkpoint};
-        auto limits = allot::SnapshotLimits{};
-        limits.reach_max = std::uint64_t{1} << 26U;
-        auto snapshot = allot::load_snapshot(source, composed_, limits);
+        auto snapshot =
+            allot::load_snapshot(source, composed_, {allot::SnapshotParameters::taken_over, std::uint64_t{1} << 26U});
         auto why = std::string{};
         if (!snapshot) {
             why = message(snapshot.error().error);
