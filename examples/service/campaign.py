@@ -403,6 +403,7 @@ def main():
     print(f"seed {asked.seed}", flush=True)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # so that all that was started is ended
     folder = asked.folder or tempfile.mkdtemp(prefix="allot-cluster-")
+    os.makedirs(folder, exist_ok=True)
     parameters = os.path.join(folder, "parameters.jsonl")
     write_parameters(parameters)
     cluster = Cluster(asked.program, os.path.join(folder, "cluster"),
