@@ -2,20 +2,18 @@
 
 #include <array>
 #include <cstdint>
-#include <cstdio>
 #include <fstream>
 #include <iterator>
 #include <optional>
 #include <stdexcept>
 #include <string>
 
-#include <fcntl.h>
 #include <openssl/rand.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <allot/replica/beacon_chain.hpp>
 #include <allot/replica/replica_state.hpp>
+
+#include "files.hpp"
 
 namespace service {
 
@@ -47,12 +45,8 @@ public:
         auto bytes = std::array<std::uint8_t, 40>{};
         for (std::size_t i = 0; i < 8; ++i) { bytes[i] = static_cast<std::uint8_t>(number >> (56 - 8 * i)); }
         for (std::size_t i = 0; i < 32; ++i) { bytes[i + 8] = secret[i]; }
-        const auto part = path_ + ".part";
-        const auto file = ::open(part.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-        const auto is_written = file >= 0 && ::write(file, bytes.data(), bytes.size()) == 40 && ::fsync(file) == 0;
-        if (file >= 0) { ::close(file); }
-        if (!is_written || std::rename(part.c_str(), path_.c_str()) != 0) {
-            throw std::runtime_error{path_ + ": cannot be written"};
+        if (const auto error = write_whole(path_, bytes, 0600)) {
+            throw std::runtime_error{path_ + ": " + std::string{message(*error)}};
         }
         number_ = number;
         chain_.emplace(secret, links);

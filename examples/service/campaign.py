@@ -2,11 +2,13 @@
 
     python3 campaign.py [--faults N] [--seed S] [--short] path/to/allotd
 
-Without --faults it goes on until Ctrl-C. It fails if an acknowledged command is missing or was applied twice, if a lease
-did not end once, if the replicas' roots or events differ, or if a kind of fault never fired.
+Without --faults it goes on until Ctrl-C. It fails if an acknowledged command is missing or was applied twice, if a
+lease did not end once, if its node was not told how, if the replicas' roots or events differ, or if a kind of fault
+never fired. From 400 faults on, 5,000 leases must have started and been completed.
 """
 import argparse
 import collections
+import json
 import os
 import random
 import shutil
@@ -23,17 +25,27 @@ KINDS = ("etcd leader kill", "etcd follower kill", "etcd leader pause", "all etc
          "ticker kill", "replica kill", "replica pause", "all replicas kill")
 NODES = 12
 PATIENCE_S = 120
+LEASES_MIN = 5000
+BY_STATE = "told by the state"
+# Some leases end by time within two seconds, and the node is drawn again.
+PARAMETERS = [{"FixedTermsParameters": {"length_min": 1000}},
+              {"RollingQosParameters": {"timeout_scores_zero": False, "penalty": "1/1", "penalty_first": "1/1"}}]
 
 
 class Clients:
-    """Nodes that work, owners that keep them busy, and others whose requests need no node."""
+    """Nodes that work, owners that keep them busy, and others whose requests need no node.
+
+    Of the tasks, `late` ones are not completed in time, and `held` ones are cancelled while they run.
+    """
 
     def __init__(self, urls):
         self.urls, self.stop, self.lock = urls, threading.Event(), threading.Lock()
         self.closing = threading.Event()          # no more tasks
         self.acknowledged = []                    # times
         self.commands = 0
-        self.submitted, self.leases, self.joined = [], {}, []
+        self.submitted, self.joined = [], []
+        self.leases = [{} for _ in range(NODES)]  # what each node did with a lease, by its token
+        self.ends = [{} for _ in range(NODES)]    # and how it ended, as far as the node was told
         self.open_tasks = threading.Semaphore(2 * NODES)
         self.failures = []
         self.threads = [threading.Thread(target=self.guarded, args=(work, i), daemon=True)
@@ -60,37 +72,52 @@ class Clients:
     def node(self, number):
         client, listener, name = Client(self.urls, patience_s=PATIENCE_S), Client(self.urls), f"worker-{number}"
         self.send(client, {"command": "Join", "node": {"id": name, "gpu": "RTX 4090", "vram": 24, "stake": "100"}})
-        index = 0
+        heard = self.read_state(client, number, name, 0)
         while not self.stop.is_set():
-            state = client.get("/v1/nodes/" + name)
-            if state["index"] < index:  # this replica is behind the one that answered before
-                time.sleep(0.02)
-                continue
-            if state["lease"]:
-                index = self.work(client, name, state["lease"])
-                continue
             try:
-                for event in listener.events(f"/v1/nodes/{name}/events?start={state['event']}", timeout_s=2):
+                for event in listener.events(f"/v1/nodes/{name}/events", heard, timeout_s=2):
+                    heard = event["id"]
                     if event["event"] == "TaskStarted":
-                        index = self.work(client, name, event["lease"])
+                        self.work(client, number, event["lease"])
+                    elif event["event"] == "LeaseEnded":
+                        self.end(number, event["lease"]["token"], event["how"])
                     if self.stop.is_set():
                         break
-            except Problem:  # read the state again
+            except Problem:  # such as events that this replica does not know
                 listener.move_on()
                 time.sleep(0.1)
+                heard = self.read_state(client, number, name, heard)
+        self.read_state(client, number, name, heard)
 
-    def work(self, client, name, lease):
-        key = (name, lease["token"])
-        if key in self.leases:  # told twice, by the state and by the stream
-            return 0
+    def read_state(self, client, number, name, heard):
+        """Goes on from the node's state. Returns the event after which to read."""
+        while (state := client.get("/v1/nodes/" + name))["event"] <= heard:  # a replica that is behind
+            time.sleep(0.02)
+        token = state["lease"] and state["lease"]["token"]
+        for other in [t for t in self.leases[number] if t != token]:
+            self.end(number, other, BY_STATE)
+        if token:
+            self.work(client, number, state["lease"])
+        return state["event"] - 1
+
+    def end(self, number, token, how):
+        if token not in self.ends[number]:
+            self.ends[number][token] = how
+            self.open_tasks.release()
+
+    def work(self, client, number, lease):
+        if lease["token"] in self.leases[number]:  # told twice, by the state and by the stream
+            return
+        assert len(self.ends[number]) == len(self.leases[number]), "a lease began, and no end of the last was told"
+        self.leases[number][lease["token"]] = "left alone"
+        if lease["task"].startswith(("late", "held")):
+            return
         time.sleep(0.02)
         answer = client.send({"command": "Complete", "lease": lease})
-        self.leases[key] = answer["results"][0].get("error", "done")
+        self.leases[number][lease["token"]] = answer["results"][0].get("error", "done")
         with self.lock:
             self.acknowledged.append(time.monotonic())
             self.commands += 1
-        self.open_tasks.release()
-        return answer["index"]
 
     def owner(self, number):
         client = Client(self.urls, patience_s=PATIENCE_S)
@@ -100,10 +127,24 @@ class Clients:
                     return
             if self.closing.is_set():
                 return
-            name = f"t{number}-{turn}"
+            kind = {3: "held", 13: "late"}.get(turn % 20, "done")
+            name = f"{kind}{number}-{turn}"
             self.send(client, {"command": "Submit", "task": {
-                "id": name, "owner": f"owner-{number}", "vram_min": 16, "fee": "10", "duration_estimate": 600000}})
+                "id": name, "owner": f"owner-{number}", "vram_min": 16, "fee": "10",
+                "duration_estimate": 600 if kind == "late" else 600000}})
             self.submitted.append(name)
+            if kind == "held":
+                self.cancel(client, name)
+
+    def cancel(self, client, task):
+        """Withdraws a task once it runs."""
+        while not self.stop.is_set():
+            try:
+                if client.get("/v1/tasks/" + task)["state"] == "running":
+                    return self.send(client, {"command": "Cancel", "task": task})
+            except Problem as problem:
+                assert problem.type == "task_unknown", problem  # by a replica that is behind
+            time.sleep(0.05)
 
     def visitor(self, number):
         """Nodes too small for any task come and go."""
@@ -126,7 +167,7 @@ class Auditor(threading.Thread):
         super().__init__(daemon=True)
         self.client, self.next, self.missed, self.stop = Client(urls, patience_s=PATIENCE_S), 0, 0, threading.Event()
         self.queued, self.ended, self.joined = collections.Counter(), collections.Counter(), collections.Counter()
-        self.started, self.lease_ends, self.last_id = {}, collections.Counter(), -1
+        self.started, self.lease_ends, self.last_id = {}, collections.defaultdict(list), -1
         self.endings, self.failures = collections.Counter(), []
 
     def run(self):
@@ -157,9 +198,9 @@ class Auditor(threading.Thread):
 
     def missed_by_all(self):
         firsts = []
-        for scheme, host, port in self.client.addresses:
+        for address in self.client.addresses:
             try:
-                firsts.append(Client(f"{scheme}://{host}:{port}", patience_s=0).get("/v1/status")["events"]["first"])
+                firsts.append(Client(address.geturl(), patience_s=0).get("/v1/status")["events"]["first"])
             except (OSError, Problem):
                 return False
         if min(firsts) <= self.next:
@@ -175,7 +216,7 @@ class Auditor(threading.Thread):
             lease = event["lease"]
             self.started[(lease["node"], lease["token"])] = lease["task"]
         elif kind == "LeaseEnded":
-            self.lease_ends[(event["lease"]["node"], event["lease"]["token"])] += 1
+            self.lease_ends[(event["lease"]["node"], event["lease"]["token"])].append(event["how"])
         elif kind in ("TaskDone", "TaskFailed", "TaskCancelled", "TaskEvicted", "TaskTimedOut"):
             self.ended[event["task"]] += 1
             self.endings[kind] += 1
@@ -283,19 +324,29 @@ def audit(clients, auditor, urls):
         except Problem:
             return False
 
-    tasks, leases = clients.submitted, list(clients.leases)
+    by_node = lambda logs: {(f"worker-{i}", token): told for i, log in enumerate(logs) for token, told in log.items()}
+    tasks, leases, told = clients.submitted, by_node(clients.leases), by_node(clients.ends)
     task_of = {key: auditor.started.get(key) for key in leases}
     compare("tasks begun", tasks, collections.Counter(auditor.queued) + collections.Counter(
         set(auditor.started.values()) - set(auditor.queued)), ended)
     compare("tasks ended", tasks, auditor.ended, ended)
     compare("nodes joined", clients.joined, auditor.joined, lambda _: True)
-    compare("leases ended", leases, auditor.lease_ends, lambda key: task_of[key] is None or ended(task_of[key]))
-    unheard = [key for key in auditor.started if key not in clients.leases]
-    if unheard:
-        faults.append(f"{len(unheard)} leases that no node heard of: {unheard[:5]}")
-    refused = {how for how in clients.leases.values() if how != "done"}
-    print(f"audit: {len(tasks)} tasks, {len(clients.joined)} joins, {len(leases)} leases by the nodes' own logs; "
-          f"completions refused: {refused or 'none'}; endings {dict(auditor.endings)}; "
+    ends = auditor.lease_ends
+    compare("leases ended", leases, collections.Counter({key: len(hows) for key, hows in ends.items()}),
+            lambda key: task_of[key] is None or ended(task_of[key]))
+    for what, keys in (("leases that no node heard of", [key for key in auditor.started if key not in leases]),
+                       ("ends of leases that the node was not told", [k for k in {*ends, *leases} if k not in told]),
+                       ("ends that the node was told otherwise", [k for k, how in told.items() if k in ends and
+                                                                  ends[k] != [how] and how != BY_STATE])):
+        if keys:
+            faults.append(f"{len(keys)} {what}: {sorted(keys)[:5]}")
+    hows = collections.Counter(told.values())
+    for how in ("done", "cancelled", "timed_out"):
+        if not hows[how]:
+            faults.append(f"no lease was {how}")
+    refused = set(leases.values()) - {"done", "left alone"}
+    print(f"audit: {len(tasks)} tasks, {len(clients.joined)} joins; {len(leases)} leases and their ends by the nodes' "
+          f"own logs: {dict(hows)}; completions refused: {refused or 'none'}; endings {dict(auditor.endings)}; "
           f"{auditor.missed} holes in the events")
     return faults
 
@@ -331,6 +382,12 @@ def equal_events(cluster):
     return count
 
 
+def write_parameters(path):
+    """For allotd --parameters."""
+    with open(path, "w", encoding="ascii") as file:
+        file.writelines(json.dumps({"command": "Configure", "parameters": one}) + "\n" for one in PARAMETERS)
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("program")
@@ -346,7 +403,11 @@ def main():
     print(f"seed {asked.seed}", flush=True)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # so that all that was started is ended
     folder = asked.folder or tempfile.mkdtemp(prefix="allot-cluster-")
-    cluster = Cluster(asked.program, os.path.join(folder, "cluster"), more=["--checkpoint-every", "1000"])
+    os.makedirs(folder, exist_ok=True)
+    parameters = os.path.join(folder, "parameters.jsonl")
+    write_parameters(parameters)
+    cluster = Cluster(asked.program, os.path.join(folder, "cluster"),
+                      more=["--checkpoint-every", "1000", "--parameters", parameters])
     done = False
     try:
         cluster.start()
@@ -367,6 +428,9 @@ def main():
             print(f"{kind:20} {campaign.fired[kind]:4} times" + (f", longest stall {max(stalls):.2f} s" if stalls else ""))
             if count >= len(KINDS) and not stalls:
                 faults.append(f"never fired: {kind}")
+        done_leases = sum(how == "done" for ends in clients.ends for how in ends.values())
+        if count >= 400 and done_leases < LEASES_MIN:
+            faults.append(f"{done_leases} leases were completed, fewer than {LEASES_MIN}")
         suspects = sum(r.told().count("suspect") for r in cluster.replicas)
         if suspects:
             faults.append(f"{suspects} suspects")
@@ -380,7 +444,7 @@ def main():
         if not done:
             print(f"logs: {folder}")
         elif not asked.folder:
-            os.rmdir(folder)
+            shutil.rmtree(folder)
     return 0 if done else 1
 
 

@@ -14,7 +14,8 @@ import threading
 import time
 import urllib.request
 
-from client import Client, Problem
+from client import Client as PlainClient, Problem
+from cluster import small_disk
 
 SECRET = "a secret of sixteen or more"
 CLIENTS = [{"client": "ops", "secret": SECRET, "role": "op"},
@@ -22,6 +23,28 @@ CLIENTS = [{"client": "ops", "secret": SECRET, "role": "op"},
            {"client": "n2", "secret": SECRET + "2", "role": "node", "node": "n2", "stake_max": "100"},
            {"client": "o1", "secret": SECRET + "3", "role": "owner", "owner": "o1", "tokens_per_s": 100000},
            {"client": "slow", "secret": SECRET + "4", "role": "owner", "owner": "o4", "tokens_per_s": 10}]
+
+
+class Client(PlainClient):
+    """Notes which statuses each route answers."""
+    statuses = {("GET", "/", 200)}
+
+    def noted(self, method, path, call):
+        try:
+            answer = call()
+            self.statuses.add((method, path, 200))
+            return answer
+        except Problem as problem:
+            self.statuses.add((method, path, problem.status))
+            raise
+
+    def call(self, method, path, *more, **named):
+        return self.noted(method, path, lambda: super(Client, self).call(method, path, *more, **named))
+
+    def events(self, path, *more, **named):
+        events = super().events(path, *more, **named)
+        while event := self.noted("GET", path, lambda: next(events, None)):
+            yield event
 
 
 class Service:
@@ -251,6 +274,28 @@ class Check:
         assert client.get("/v1/status")["sessions"] == before
         assert client.send({"command": "Pause", "node": "nobody"})["results"][0]["error"] == "node_unknown"
 
+    def check_big_turn(self):
+        """Requests that come together and fit into no entry are applied all the same, and in more than one entry."""
+        sockets = []
+        for i in range(18):
+            client = self.client("ops")
+            client.open()
+            body = json.dumps({"command": "Submit", "task": {"id": f"big{i}", "models": ["x" * 1000000]}}).encode()
+            names = {"Content-Length": len(body), "Allot-Session": client.session, "Allot-Seq": str(client.seq + 1)}
+            names |= client.headers("POST", "/v1/requests", body, client.session, str(client.seq + 1))
+            head = "".join(f"{k}: {v}\r\n" for k, v in names.items())
+            s = socket.create_connection(("127.0.0.1", self.service.port), timeout=15)
+            s.sendall(f"POST /v1/requests HTTP/1.1\r\nHost: x\r\n{head}\r\n".encode() + body[:-1])
+            sockets.append((s, body[-1:]))
+        time.sleep(0.5)
+        self.service.process.send_signal(signal.SIGSTOP)
+        for s, rest in sockets:  # the last bytes make all of them whole in one turn
+            s.sendall(rest)
+        self.service.process.send_signal(signal.SIGCONT)
+        answers = [s.recv(65536).decode() for s, _ in sockets]
+        assert all(" 200 " in a[:20] for a in answers), answers[0]
+        assert len({re.search(r'"index":(\d+)', a)[1] for a in answers}) > 1, "one entry holds them all"
+
     def check_slow(self):
         """A client that sends a byte a second is cut after 10 s; meanwhile others are served."""
         s = socket.create_connection(("127.0.0.1", self.service.port))
@@ -283,8 +328,72 @@ class Check:
         assert answers[0] == 200 and 429 in answers, answers
         self.client("ops").get("/v1/tasks/t1")
 
+    def stream(self, path, **options):
+        """A socket that asked for a stream."""
+        headers = "".join(f"{k}: {v}\r\n" for k, v in self.client("ops").headers("GET", path).items())
+        s = socket.socket()
+        for option, value in options.items():
+            s.setsockopt(socket.SOL_SOCKET, getattr(socket, option), value)
+        s.settimeout(15)
+        s.connect(("127.0.0.1", self.service.port))
+        s.sendall(f"GET {path} HTTP/1.1\r\nHost: x\r\n{headers}\r\n".encode())
+        return s
+
+    def check_unread_streams(self):
+        """A stream that does not read is closed, and the system looks whether the peer of an idle one is still there."""
+        client, path = self.client("ops"), "/v1/nodes/u1/events"
+        all_accepted(client.send(join("u1")))
+        with self.stream(path, SO_RCVBUF=4096) as unread, self.stream(path) as idle:
+            assert idle.recv(99)
+            with open("/proc/net/tcp", encoding="ascii") as file:
+                ends = f":{self.service.port:04X} 0100007F:{idle.getsockname()[1]:04X} "
+                (line,) = [one for one in file if ends in one]
+            timer, due = line.split()[5].split(":")
+            assert timer == "02" and int(due, 16) <= 6100, f"no keep-alive: {line}"
+            told, read = b"", 0
+            for turn in range(1, 13):
+                all_accepted(client.send(*[{"command": name, "node": "u1"} for name in ("Pause", "Resume")] * 500))
+                while told.count(b"\ndata: ") < 1000 * turn:
+                    told += idle.recv(1 << 20)
+            try:
+                while part := unread.recv(1 << 20):
+                    read += len(part)
+            except ConnectionResetError:
+                pass
+            assert 0 < read < len(told) / 2, f"{read} bytes of {len(told)}"
+        return f"closed after {read} bytes of {len(told)}"
+
+    def check_reading(self):
+        """Large bodies that are being read share a budget; beyond it they are refused, and small requests are not."""
+        port, body = self.service.port, 1 << 20
+        head = f"POST /v1/requests HTTP/1.1\r\nHost: x\r\nContent-Length: {body}\r\n\r\n".encode()
+        part, refused_ones, sockets = head + b" " * (body - 1), [], []
+        try:
+            for _ in range(80):
+                s = socket.create_connection(("127.0.0.1", port), timeout=5)
+                sockets.append(s)
+                try:
+                    s.sendall(part)
+                except ConnectionError:  # it was answered and closed
+                    pass
+            assert Client(self.service.url, patience_s=0).get("/v1/status")["index"]
+            for s in sockets:
+                s.settimeout(0.01)
+                try:
+                    if answer := s.recv(4096):
+                        refused_ones.append(answer)
+                except OSError:
+                    pass
+        finally:
+            for s in sockets:
+                s.close()
+        assert refused_ones and len(refused_ones) < 40, len(refused_ones)
+        assert all(b" 503 " in a[:20] and b"problem:busy" in a for a in refused_ones), refused_ones[0]
+        assert all_accepted(self.client("ops").send(submit("after-all", ms=1000)))
+        return f"{len(refused_ones)} of {len(sockets)} bodies refused"
+
     def check_streams(self):
-        """Idle streams cost memory only, and a stream that does not read is closed."""
+        """Idle streams cost memory only."""
         count = 1000 if self.short else 10000
         hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
         resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
@@ -294,10 +403,7 @@ class Check:
         threads = len(os.listdir(f"/proc/{self.service.process.pid}/task"))
         before, streams = status(), []
         for _ in range(count):
-            headers = "".join(f"{k}: {v}\r\n" for k, v in client.headers("GET", path).items())
-            s = socket.create_connection(("127.0.0.1", self.service.port))
-            s.sendall(f"GET {path} HTTP/1.1\r\nHost: x\r\n{headers}\r\n".encode())
-            streams.append(s)
+            streams.append(self.stream(path))
         for s in streams:
             assert s.recv(4096).startswith(b"HTTP/1.1 200")
         grown = (status() - before) / count
@@ -417,6 +523,78 @@ class Check:
                                    text=True)
         assert open_port.returncode == 1 and "--clients" in open_port.stderr, "open to all without --clients"
 
+    def check_first_files(self):
+        """A first start that fails or is killed leaves nothing that the next one stumbles over."""
+        data, parameters = os.path.join(self.folder, "first"), os.path.join(self.folder, "parameters.jsonl")
+        limited = subprocess.run([self.program, "--data", data], capture_output=True, text=True,
+                                 preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (3, 3)))
+        assert limited.returncode == 1 and data + "/preset: " in limited.stderr, limited
+        service = Service(self.program, data).start()
+        service.stop(signal.SIGKILL)
+        open(os.path.join(data, "preset"), "w").close()
+        with open(parameters, "w", encoding="ascii") as file:
+            json.dump({"command": "Configure", "parameters": {"RulesParameters": {"due_max": 9}}}, file)
+        service.more = ["--parameters", parameters]
+        for _ in range(2):  # the log has its own parameters; those of the file are still to come, once
+            seq = Client(service.start().url).get("/v1/status")["operator_seq"]
+            service.stop(signal.SIGKILL)
+            assert seq == 2, seq
+
+    def check_full_disk(self):
+        """A full disk stops the service, which names the file; once there is room, all that was acknowledged is there."""
+        folder, names = os.path.join(self.folder, "disk"), []
+        with small_disk(folder, "2m") as is_mounted:
+            if not is_mounted:
+                return "skipped: this user may not mount a file system"
+            with open(os.path.join(folder, "ballast"), "wb") as ballast:
+                ballast.write(bytes(1 << 20))
+            service = Service(self.program, os.path.join(folder, "data"), "--checkpoint-every", "20").start()
+            client = Client(service.url, patience_s=0)
+            filling = [{"command": "Pause", "node": "nobody"}] * 1000
+            try:
+                for turn in range(1000):
+                    assert client.send(submit(f"d{turn}"), *filling)["results"][0]["accepted"]
+                    names.append(f"d{turn}")
+            except (Problem, OSError):
+                pass
+            assert service.process.wait(10) == 1
+            told = service.process.stdout.read()
+            assert re.search(re.escape(service.folder) + r"/log-\d+\.allot: there is no space left", told), told
+            os.remove(ballast.name)
+            client = Client(service.start().url)
+            assert len(names) > 9 and all(client.get("/v1/tasks/" + name) for name in names)
+            service.stop()
+            return f"{len(names)} tasks acknowledged before the disk was full, and found again"
+
+    def check_page(self):
+        """In a browser the page shows nodes, leases and what waits, behind 200 running tasks too, and answers both whys."""
+        if not shutil.which("chromium"):
+            return "skipped: chromium is missing"
+        service = Service(self.program, os.path.join(self.folder, "page")).start()
+        try:
+            client = Client(service.url)
+            all_accepted(client.send(*[join(f"n{i}") for i in range(220)], *[submit(f"r{i}") for i in range(210)]))
+            until(lambda: client.get("/v1/status")["leases"] == 210)
+            all_accepted(client.send({"command": "Submit", "task": {"id": "large", "vram_min": 80,
+                                                                    "duration_estimate": 60000}}))
+            idle = next(n["id"] for n in client.get("/v1/nodes?limit=500")["items"] if not n["lease"])
+            page = subprocess.run(
+                ["chromium", "--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking",
+                 "--no-first-run", "--user-data-dir=" + os.path.join(self.folder, "browser"),
+                 "--virtual-time-budget=5000", "--dump-dom", f"{service.url}/#task=large&node={idle}"],
+                capture_output=True, text=True, timeout=120).stdout
+            shown = lambda name: re.sub("(<[^>]*>)+", "|", page.split(f'id="{name}"')[1].split("</section>")[0])
+            assert "|220|nodes|210|leases|1|tasks wait|" in shown("figures"), shown("figures")
+            assert re.search(r"\|large\|\d+:\d\d\|\d+ h \d+ min\|", shown("waiting")), shown("waiting")
+            assert len(re.findall(r"\|r\d+\|n\d+\|\d:\d\d", shown("running"))) == 100, shown("running")
+            assert len(re.findall(r"\|n\d+\|(?:busy|available)\|", shown("nodes"))) == 100, shown("nodes")
+            assert re.search(r"\|busy\|RTX 4090\|24\|100\|0.500\|r\d+\|", shown("nodes")), shown("nodes")
+            assert re.search(r"\|kept out\|.*vram too small, count 10\|candidates\|0", shown("task-answer")), \
+                shown("task-answer")
+            assert re.search(r"\|tasks\|reason vram too small, count 1\|", shown("node-answer")), shown("node-answer")
+        finally:
+            service.stop()
+
     def check_tls(self):
         """With a certificate all goes over TLS, streams too; who speaks in the clear, or not at all, harms no other."""
         paths = [os.path.join(self.folder, name) for name in ("tls.pem", "tls.key")]
@@ -444,6 +622,25 @@ class Check:
         finally:
             os.environ.pop("SSL_CERT_FILE", None)
             service.stop()
+
+    def check_statuses(self):
+        """The OpenAPI page names each status that was answered so far."""
+        for path in ("/v1/nodes/n1/events", "/v1/owners/o1/events", "/v1/events", "/v1/root"):
+            refused(400, "malformed", self.client("ops").get, path + "?start=%zz")
+        for path in ("/v1/nodes/n1/events?start=x", "/v1/nodes?limit=x", "/v1/events?limit=0"):
+            refused(400, "cursor", self.client("ops").get, path)
+        refused(400, "state", self.client("ops").get, "/v1/tasks?state=ended")
+        refused(400, "session", self.client("ops").call, "POST", "/v1/sessions", b"", "zz", "0")
+        refused(413, "too_large", self.client("ops").call, "POST", "/v1/sessions", b" " * (1 << 21), "zz", "0")
+        paths = Client(self.service.url).get("/v1/openapi.json")["paths"]
+        named = [(method.upper(), re.compile(re.sub(r"\{\w+\}", "[^/]+", path)), set(map(int, way["responses"])))
+                 for path, ways in paths.items() for method, way in ways.items()]
+        count = 0
+        for method, path, status in Client.statuses:
+            for _, _, statuses in [n for n in named if n[0] == method and n[1].fullmatch(path.split("?")[0])]:
+                assert status in statuses, f"{method} {path} answered {status}"
+                count += 1
+        return f"{count} answers of {len(named)} routes"
 
     def go_on(self):
         """After a failure that ended the service."""

@@ -45,6 +45,20 @@ auto hmac_hex(std::string_view secret, std::string_view message) -> std::string 
     return allot::detail::hex_of_bytes({reinterpret_cast<const char*>(digest.data()), size});
 }
 
+auto signed_text(const Signed& parts) -> std::string {
+    auto text = std::string{};
+    for (const auto part : {parts.method, parts.target, parts.time, parts.session, parts.seq}) {
+        (text += part) += '\n';
+    }
+    return text += parts.body;
+}
+
+auto is_signed_with_secret(const ClientLine& line, const Signed& parts) -> bool {
+    const auto expected = hmac_hex(line.secret, signed_text(parts));
+    return parts.signature.size() == expected.size() &&
+           CRYPTO_memcmp(parts.signature.data(), expected.data(), expected.size()) == 0;
+}
+
 auto Client::take(std::uint32_t cost, std::int64_t now_ms) -> unsigned {
     const auto rate = std::int64_t{rate_of(line)};
     // A request that costs more than a burst waits for a full bucket and leaves a debt.
@@ -66,8 +80,9 @@ Clients::Clients() {
     clients_.emplace("operator", begun(std::move(line)));
 }
 
-auto Clients::read(std::string_view text) -> allot::Result<Clients, std::string> {
+auto Clients::read(std::string_view text, SignatureCheck is_signed) -> allot::Result<Clients, std::string> {
     auto out = Clients{};
+    out.is_signed_ = std::move(is_signed);
     out.is_open_ = false;
     out.clients_.clear();
     for (auto number = std::size_t{1}; !text.empty(); ++number) {
@@ -89,6 +104,7 @@ auto Clients::read(std::string_view text) -> allot::Result<Clients, std::string>
             return failed("client: the name stands twice");
         }
     }
+    if (out.clients_.empty()) { return allot::FailureOf<std::string>{"it names no client"}; }
     return out;
 }
 
@@ -108,17 +124,9 @@ auto Clients::authenticate(const Signed& parts, std::int64_t now_ms, Problem& pr
     if (read.ec != std::errc{} || read.ptr != end || time > now_ms + skew_max_ms || time < now_ms - skew_max_ms) {
         return refuse("Allot-Time must be the time of sending in Unix milliseconds, within 60 s; set the clock");
     }
-    auto message = std::string{};
-    for (const auto part : {parts.method, parts.target, parts.time, parts.session, parts.seq}) {
-        (message += part) += '\n';
-    }
-    message += parts.body;
     // The same work for an unknown client, so that names cannot be found out by the time it takes.
-    static const auto nobody = std::string(32, 'x');
-    const auto expected = hmac_hex(found == clients_.end() ? nobody : found->second.line.secret, message);
-    const auto is_equal = parts.signature.size() == expected.size() &&
-                          CRYPTO_memcmp(parts.signature.data(), expected.data(), expected.size()) == 0;
-    if (found == clients_.end() || !is_equal) {
+    const auto& line = found == clients_.end() ? clients_.begin()->second.line : found->second.line;
+    if (!is_signed_(line, parts) || found == clients_.end()) {
         return refuse("the client is unknown or the signature is wrong; check name, secret and the signed text");
     }
     return &found->second;

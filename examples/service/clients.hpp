@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -29,7 +30,7 @@ ALLOT_ENUMERATORS(Role, op, node, owner)
 /// One line of the clients' file.
 struct ClientLine {
     std::string client{};  ///< Name of the client, as in the header `Allot-Client`.
-    std::string secret{};  ///< Shared secret, 16 characters or more.
+    std::string secret{};  ///< By which signatures are checked, such as a shared secret: 16 characters or more.
     Role role = Role::op;
     std::optional<allot::NodeId> node{};       ///< Of a node's client: its node.
     std::optional<allot::OwnerId> owner{};     ///< Of an owner's client: its owner.
@@ -60,8 +61,16 @@ struct Signed {
     std::string_view session{};
     std::string_view seq{};
     std::string_view body{};
-    std::string_view signature{};  ///< 64 hex digits.
+    std::string_view signature{};
 };
+
+/// What a client signs: method, target, time, session and seq, each with a line end, then the body.
+[[nodiscard]] auto signed_text(const Signed& parts) -> std::string;
+
+/// Tells whether the client of a line signed a request. It takes as long for a wrong signature as for a right one.
+using SignatureCheck = std::function<bool(const ClientLine& line, const Signed& parts)>;
+/// The built-in check: the signature is HMAC-SHA256 of `signed_text` with the shared secret, as 64 hex digits.
+[[nodiscard]] auto is_signed_with_secret(const ClientLine& line, const Signed& parts) -> bool;
 
 /// The clients that the service knows, by name.
 class Clients {
@@ -69,7 +78,8 @@ public:
     /// Without a file: one client, the operator, who need not sign.
     Clients();
     /// Reads JSON Lines of `ClientLine`. Error: a sentence with the line.
-    [[nodiscard]] static auto read(std::string_view text) -> allot::Result<Clients, std::string>;
+    [[nodiscard]] static auto read(std::string_view text, SignatureCheck is_signed = is_signed_with_secret)
+        -> allot::Result<Clients, std::string>;
 
     /// The client that signed, or a problem of status 401. The service's clock decides how old a signature may be.
     [[nodiscard]] auto authenticate(const Signed& parts, std::int64_t now_ms, Problem& problem) -> Client*;
@@ -77,6 +87,7 @@ public:
 
 private:
     std::map<std::string, Client, std::less<>> clients_{};
+    SignatureCheck is_signed_{};
     bool is_open_ = true;
 };
 

@@ -23,6 +23,18 @@ def free_port():
             return s.getsockname()[1]
 
 
+@contextlib.contextmanager
+def small_disk(folder, size):
+    """Makes the folder a disk of this size, such as "2m". Gives false if this user may not mount one."""
+    os.makedirs(folder)
+    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=" + size, "none", folder], capture_output=True)
+    try:
+        yield mounted.returncode == 0
+    finally:
+        if mounted.returncode == 0:
+            subprocess.run(["umount", "--lazy", folder], check=True)
+
+
 class Process:
     """A program that is started again with the same arguments. What it prints goes to a file."""
 

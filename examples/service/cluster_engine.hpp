@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <deque>
-#include <fstream>
 #include <future>
 #include <iostream>
 #include <map>
@@ -22,6 +21,7 @@
 
 #include "checkpoint.hpp"
 #include "etcd/cluster.hpp"
+#include "files.hpp"
 #include "objects.hpp"
 #include "replica_engine.hpp"
 
@@ -122,7 +122,6 @@ private:
 
     static constexpr auto answer_time_max = std::chrono::seconds{10};
     static constexpr auto turn_time_max = std::chrono::milliseconds{20};
-    static constexpr auto entry_bytes_max = std::size_t{1} << 20U;  // etcd takes 1.5 MB
     static constexpr auto slice_bytes = std::size_t{1} << 18U;
     static constexpr auto checkpoint_bytes = std::uint64_t{256} << 20U;  // of entries, whatever their number
     static constexpr auto checkpoint_retry = std::chrono::seconds{10};
@@ -194,9 +193,8 @@ private:
     /// The replica of a checkpoint; none if it is damaged, which is told.
     auto loaded(const Checkpoint& checkpoint) -> std::optional<Replica> {
         auto source = ChunkSource{*objects_, checkpoint};
-        auto limits = allot::SnapshotLimits{};
-        limits.reach_max = std::uint64_t{1} << 26U;
-        auto snapshot = allot::load_snapshot(source, composed_, limits);
+        auto snapshot =
+            allot::load_snapshot(source, composed_, {allot::SnapshotParameters::taken_over, std::uint64_t{1} << 26U});
         auto why = std::string{};
         if (!snapshot) {
             why = message(snapshot.error().error);
@@ -328,15 +326,16 @@ private:
     void keep_evidence() {
         const auto path = this->options_.folder + "/diverged-" + std::to_string(replica_.index());
         const auto bytes = allot::snapshot(replica_.dispatcher(), replica_.position(), replica_.embedded());
-        std::ofstream{path + ".snapshot", std::ios::binary}.write(reinterpret_cast<const char*>(bytes.data()),
-                                                                  static_cast<std::streamsize>(bytes.size()));
-        auto entries = std::ofstream{path + ".entries"};
+        auto entries = std::string{};
         for (const auto& e : recent_) {
-            entries << e.position << ' '
-                    << allot::detail::hex_of_bytes({reinterpret_cast<const char*>(e.bytes.data()), e.bytes.size()})
-                    << '\n';
+            entries += std::to_string(e.position) + ' ' +
+                       allot::detail::hex_of_bytes({reinterpret_cast<const char*>(e.bytes.data()), e.bytes.size()}) +
+                       '\n';
         }
-        evidence_ = "; see " + path + ".snapshot and .entries";
+        auto error = write_whole(path + ".snapshot", bytes);
+        if (!error) { error = write_whole(path + ".entries", entries); }
+        evidence_ = error ? "; the evidence " + path + " could not be kept: " + std::string{message(*error)}
+                          : "; see " + path + ".snapshot and .entries";
     }
 
     // ---- entries out ------------------------------------------------------------------------------------------------
@@ -364,16 +363,9 @@ private:
     void propose_requests(allot::TimePoint now) {
         const auto nonce = this->next_nonce();
         auto builder = allot::EntryBuilder{own_.id};
-        auto taken = std::size_t{0};
-        for (; taken < this->batch_.size(); ++taken) {
-            const auto message = allot::encode(this->batch_[taken]);
-            if (taken > 0 && builder.bytes() + message.size() > entry_bytes_max) { break; }
-            builder.add(message);
-        }
-        this->batch_.erase(this->batch_.begin(), this->batch_.begin() + static_cast<std::ptrdiff_t>(taken));
+        gathered_ = this->take_requests([&](const auto& encoding) { builder.add(encoding); }).size();
         this->settling_.swap(this->doubtful_);
         requests_nonce_ = nonce;
-        gathered_ = taken;
         cluster_.propose(nonce, builder.finish(nonce, now));
     }
 

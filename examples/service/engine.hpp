@@ -10,6 +10,7 @@
 #include <vector>
 
 #include <allot/core/id.hpp>
+#include <allot/core/task.hpp>
 #include <allot/core/time.hpp>
 #include <allot/json.hpp>
 #include <allot/replica/entry.hpp>
@@ -46,8 +47,8 @@ struct ClusterOptions {
 
 /// A replica over a log, without the type of its dispatcher, so that each preset is compiled once.
 ///
-/// All calls come from one thread. Requests that were given since the last `turn` become one entry of the log. Answers
-/// and events are given only once the log has the entry for good.
+/// All calls come from one thread. Requests that were given since the last `turn` share entries of the log. Answers and
+/// events are given only once the log has the entry for good.
 class Engine {
 public:
     struct Options {
@@ -89,7 +90,9 @@ public:
     [[nodiscard]] virtual auto node(const allot::NodeId& id) -> Answer = 0;
     [[nodiscard]] virtual auto task(const allot::TaskId& id) -> Answer = 0;
     [[nodiscard]] virtual auto nodes(std::uint64_t cursor, std::size_t limit) -> Page = 0;
-    [[nodiscard]] virtual auto tasks(std::uint64_t cursor, std::size_t limit) -> Page = 0;
+    /// Unfinished tasks; those of one state, if it is given.
+    [[nodiscard]] virtual auto tasks(std::uint64_t cursor, std::size_t limit, std::optional<allot::TaskState> state)
+        -> Page = 0;
     [[nodiscard]] virtual auto explain_node(const allot::NodeId& id) -> Answer = 0;
     [[nodiscard]] virtual auto explain_task(const allot::TaskId& id) -> Answer = 0;
     [[nodiscard]] virtual auto probabilities(const allot::TaskId& id) -> Answer = 0;

@@ -29,7 +29,7 @@ public:
         // Events before the snapshot are not told again.
         const auto first = first_seen_.value_or(number_of({replica().index() + 1, 0}));
         if (!store_.store().snapshots().empty()) { this->log_.forget_before(first); }
-        if (replica().index() == 0) { set_up(); }
+        if (replica().operator_seq() < 2) { set_up(); }
         if (auto head = this->due_head()) { append({*std::move(head)}, this->wall()); }
     }
 
@@ -37,7 +37,9 @@ public:
 
     auto turn(allot::TimePoint now) -> bool override {
         for (auto& proposal : std::exchange(this->bodies_, {})) { append(std::move(proposal), now); }
-        if (!this->batch_.empty()) { append({allot::entry::Requests{std::exchange(this->batch_, {})}}, now); }
+        while (!this->batch_.empty()) {
+            append({allot::entry::Requests{this->take_requests([](const auto& /*encoding*/) {})}}, now);
+        }
         appended_ = false;
         if (!failed_) { failed_ = store_.sync(sink_); }
         this->record();
@@ -52,7 +54,9 @@ public:
     }
 
     auto fault() const -> std::string override {
-        if (failed_) { return this->options_.folder + ": " + std::string{message(*failed_)}; }
+        if (failed_) {
+            return this->options_.folder + '/' + store_.store().file() + ": " + std::string{message(*failed_)};
+        }
         return replica().fault() ? std::string{message(replica().fault()->error)} : std::string{};
     }
 
@@ -108,14 +112,15 @@ private:
         return *std::move(store);
     }
 
-    /// The first entries of a new log: the parameters, which are the same for all who read it.
+    /// The first entries of a log: the parameters, which are the same for all who read it. A crash may have kept the
+    /// first alone.
     void set_up() {
         auto parameters = allot::ReplicaParameters{};
         parameters.replicas = 1;
         parameters.attest_every = 0;
         parameters.state_every = 0;
         auto commands = this->first_commands();
-        append({allot::entry::Parameters{1, parameters}}, this->wall());
+        if (replica().operator_seq() == 0) { append({allot::entry::Parameters{1, parameters}}, this->wall()); }
         if (commands.empty()) { return; }
         append({allot::entry::Operator<typename Base::Command>{2, std::move(commands)}}, this->wall());
     }

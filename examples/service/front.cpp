@@ -56,6 +56,13 @@ auto number_from(std::string_view text) -> std::optional<std::uint64_t> {
     return read.ec == std::errc{} && read.ptr == end && !text.empty() ? std::optional{number} : std::nullopt;
 }
 
+auto state_from(std::string_view text) -> std::optional<allot::TaskState> {
+    for (const auto state : {allot::TaskState::queued, allot::TaskState::held, allot::TaskState::running}) {
+        if (text == allot::enumerator_name(state)) { return state; }
+    }
+    return std::nullopt;
+}
+
 auto segments_of(std::string_view path) -> std::vector<std::string_view> {
     auto out = std::vector<std::string_view>{};
     for (path.remove_prefix(std::min<std::size_t>(path.size(), 1)); !path.empty();) {
@@ -225,7 +232,11 @@ void Front::dispatch(const Call& call, const Respond& respond) {
         return page([&](auto cursor, auto limit) { return engine_.nodes(cursor, limit); });
     }
     if (path == "/v1/tasks") {
-        return page([&](auto cursor, auto limit) { return engine_.tasks(cursor, limit); });
+        const auto state = state_from(call.value("state"));
+        if (!state && !call.value("state").empty()) {
+            return respond(problem({400, "state", "state is queued, held or running"}));
+        }
+        return page([&](auto cursor, auto limit) { return engine_.tasks(cursor, limit, state); });
     }
     if (path == "/v1/nodes/{id}") {
         return with(node(), [&](const auto& id) { return of(engine_.node(id)); });

@@ -1,5 +1,6 @@
 // allotd: a network in a folder, served over HTTP. README.md tells how to use it.
 #include <algorithm>
+#include <csignal>
 #include <exception>
 #include <fstream>
 #include <iostream>
@@ -15,6 +16,7 @@
 
 #include "clients.hpp"
 #include "engine.hpp"
+#include "files.hpp"
 #include "front.hpp"
 #include "server.hpp"
 
@@ -79,14 +81,13 @@ auto read_tls(const std::string& ca, const service::TlsFiles& own) -> service::e
 void claim(const std::string& folder, const std::string& preset) {
     (void)::mkdir(folder.c_str(), 0700);
     const auto path = folder + "/preset";
-    if (auto file = std::ifstream{path}) {
-        auto known = std::string{};
-        file >> known;
+    auto known = std::string{};
+    if (std::ifstream{path} >> known) {
         if (known == preset) { return; }
         throw std::runtime_error{folder + ": belongs to the preset " + known + "; use --preset " + known};
     }
-    if (!(std::ofstream{path} << preset << '\n').flush()) {
-        throw std::runtime_error{path + ": cannot be written; make the folder above --data first"};
+    if (const auto error = service::write_whole(path, preset + '\n')) {
+        throw std::runtime_error{path + ": " + std::string{message(*error)} + "; the folder above --data must exist"};
     }
 }
 
@@ -137,7 +138,7 @@ int main(int argc, char** argv) try {
                    return all;
                }())
         ->capture_default_str();
-    app.add_option("--parameters", parameters_path, "JSON Lines of Configure commands, for a new folder");
+    app.add_option("--parameters", parameters_path, "JSON Lines of Configure commands, the operator's first");
     app.add_option("--clients", clients_path, "JSON Lines of clients; without it the port is open to this machine");
     app.add_option("--stake-cap", stake_cap, "Of the preset hardened: stake of a large honest node")
         ->capture_default_str();
@@ -187,6 +188,7 @@ int main(int argc, char** argv) try {
     if (preset == all.end()) { throw std::runtime_error{"--preset: there is none of this name; see --help"}; }
 
     raise_file_limit();
+    std::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is an error of its write, as a full disk is
     claim(options.folder, options.preset);
     const auto engine = preset->open(options);
     auto front = service::Front{*engine, clients};

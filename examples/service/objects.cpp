@@ -6,22 +6,13 @@
 #include <stdexcept>
 #include <system_error>
 
-#include <fcntl.h>
-#include <unistd.h>
+#include "files.hpp"
 
 namespace service {
 
 namespace {
 
 namespace fs = std::filesystem;
-
-auto is_synced(const fs::path& path, int flags) -> bool {
-    const auto file = ::open(path.c_str(), flags | O_CLOEXEC);
-    if (file < 0) { return false; }
-    const auto done = ::fsync(file) == 0;
-    ::close(file);
-    return done;
-}
 
 class FolderObjects final : public Objects {
 public:
@@ -32,17 +23,7 @@ public:
     }
 
     auto put(const std::string& name, std::span<const std::uint8_t> bytes) -> bool override {
-        const auto path = folder_ / name;
-        const auto part = fs::path{path}.concat(".part");
-        {
-            auto file = std::ofstream{part, std::ios::binary | std::ios::trunc};
-            file.write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
-            if (!file.flush()) { return false; }
-        }
-        auto error = std::error_code{};
-        if (!is_synced(part, O_RDWR)) { return false; }
-        fs::rename(part, path, error);
-        return !error && is_synced(folder_, O_RDONLY | O_DIRECTORY);
+        return !write_whole(folder_ / name, bytes);
     }
     auto get(const std::string& name) -> std::optional<std::vector<std::uint8_t>> override {
         auto file = std::ifstream{folder_ / name, std::ios::binary};

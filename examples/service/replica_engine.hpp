@@ -87,14 +87,18 @@ public:
         const auto& table = replica().dispatcher().state().nodes();
         page.next = each_from(table, cursor, limit, [&](auto h) {
             page.items.push_back(json_of_node(allot::detail::view_of(replica().dispatcher(), h)));
+            return true;
         });
         return page;
     }
-    auto tasks(std::uint64_t cursor, std::size_t limit) -> Page final {
+    auto tasks(std::uint64_t cursor, std::size_t limit, std::optional<allot::TaskState> state) -> Page final {
         auto page = Page{};
         const auto& table = replica().dispatcher().state().tasks();
         page.next = each_from(table, cursor, limit, [&](auto h) {
-            page.items.push_back(json_of_task(allot::detail::view_of(replica().dispatcher(), h)));
+            const auto view = allot::detail::view_of(replica().dispatcher(), h);
+            if (state && view.state != *state) { return false; }
+            page.items.push_back(json_of_task(view));
+            return true;
         });
         return page;
     }
@@ -224,6 +228,25 @@ protected:
         if (all.size() == 1) { batch_.push_back(std::move(asked.request)); }
     }
 
+    /// Takes the requests that share the next entry, the oldest first: what fits, and at least one. `each` gets the
+    /// encoding of each.
+    template <class Each>
+    auto take_requests(const Each& each) -> std::vector<Request> {
+        auto bytes = std::size_t{0};
+        auto taken = std::vector<Request>{};
+        const auto fits = [&](const Request& request) {
+            const auto encoding = allot::encode(request);
+            bytes += encoding.size();
+            if (!taken.empty() && bytes > entry_bytes_max) { return false; }
+            each(encoding);
+            return true;
+        };
+        auto at = batch_.begin();
+        for (; at != batch_.end() && fits(*at); ++at) { taken.push_back(std::move(*at)); }
+        batch_.erase(batch_.begin(), at);
+        return taken;
+    }
+
     /// The nonce under which a proposal is appended now.
     auto begun(Proposal& proposal) -> std::uint64_t {
         const auto nonce = next_nonce();
@@ -336,7 +359,7 @@ protected:
     Options options_;
     EventLog log_;
     allot::TimePoint began_ = wall();
-    std::vector<Request> batch_{};   // to be appended as one entry
+    std::vector<Request> batch_{};   // to be appended, as many in one entry as fit
     std::deque<Proposal> bodies_{};  // to be appended, each as an entry
     std::vector<Asked> doubtful_{};  // requests that this replica may know too little to judge
     std::vector<Asked> settling_{};  // of these, those that an entry on its way will settle
@@ -348,6 +371,7 @@ private:
     };
 
     static constexpr auto tick_idle = std::chrono::seconds{1};
+    static constexpr auto entry_bytes_max = std::size_t{1} << 20U;  // etcd takes 1.5 MB, a log of files 16 MiB
 
     auto with_place(allot::Json json) -> Answer {
         json["index"] = replica().index();

@@ -13,6 +13,8 @@
 #include <boost/beast/core.hpp>
 #include <boost/beast/http.hpp>
 #include <boost/beast/ssl.hpp>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 
 #include "http_request.hpp"
 
@@ -36,6 +38,16 @@ constexpr auto write_time_max = 30s;
 constexpr auto linger_time_max = 2s;
 constexpr auto ignored_max = 1'000U;
 constexpr auto tick_every = 100ms;
+constexpr auto stream_buffer_bytes = 1 << 16;  // of the system; what is beyond waits here
+
+template <int Name>
+using TcpOption = asio::detail::socket_option::integer<IPPROTO_TCP, Name>;
+
+template <class... Option>
+void set_options(tcp::socket& socket, const Option&... options) {
+    auto ignored = error_code{};
+    (socket.set_option(options, ignored), ...);
+}
 
 auto unix_ms() -> std::int64_t {
     return std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::system_clock::now().time_since_epoch())
@@ -59,7 +71,10 @@ public:
     }
     Connection(const Connection&) = delete;
     auto operator=(const Connection&) -> Connection& = delete;
-    ~Connection() override { --server_.connections_; }
+    ~Connection() override {
+        forget_read();
+        --server_.connections_;
+    }
 
     void start() {
         if constexpr (is_secure) {
@@ -98,12 +113,32 @@ private:
         parser_.emplace();
         parser_->header_limit(server_.limits_.header_bytes_max);
         parser_->body_limit(server_.limits_.body_bytes_max);
+        parser_->eager(true);  // the body, too
         transport().expires_after(request_time_max);
-        http::async_read(stream_, buffer_, *parser_,
-                         [self = this->shared_from_this()](error_code error, std::size_t) { self->on_request(error); });
+        read_more();
     }
+    /// Bodies come before their signatures are known, so all that are being read share a budget.
+    void read_more() {
+        http::async_read_some(
+            stream_, buffer_, *parser_, [self = this->shared_from_this()](error_code error, std::size_t n) {
+                const auto& limits = self->server_.limits_;
+                self->reading_ += n;
+                self->server_.reading_bytes_ += n;
+                if (error || self->parser_->is_done()) { return self->on_request(error); }
+                if (self->reading_ <= limits.small_bytes_max ||
+                    self->server_.reading_bytes_ <= limits.reading_bytes_max) {
+                    return self->read_more();
+                }
+                self->keep_alive_ = false;
+                self->parser_.reset();
+                self->forget_read();
+                self->respond(Front::problem({503, "busy", "too many large requests at once; try again later", 1}));
+            });
+    }
+    void forget_read() { server_.reading_bytes_ -= std::exchange(reading_, 0); }
 
     void on_request(error_code error) {
+        forget_read();
         if (error == http::error::end_of_stream || error == asio::error::operation_aborted ||
             error == beast::error::timeout || error == asio::error::connection_reset ||
             error == http::error::partial_message) {
@@ -191,6 +226,7 @@ private:
         parser_.reset();
         buffer_.clear();
         buffer_.shrink_to_fit();
+        set_options(transport().socket(), asio::socket_base::send_buffer_size{stream_buffer_bytes});
         self_ = this->shared_from_this();  // until the stream is closed
         server_.engine_.events().listen(filter_, *this);
         send("HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nCache-Control: no-store\r\n"
@@ -265,6 +301,7 @@ private:
     std::shared_ptr<Connection> self_{};
     std::string unsent_{};
     std::string sending_{};
+    std::uint64_t reading_ = 0;  // bytes of the request that is being read
     std::array<char, 128> ignored_{};
     unsigned ignored_count_ = 0;
 };
@@ -318,8 +355,9 @@ void Server::accept() {
             return retry_.async_wait([this](error_code) { accept(); });
         }
         if (connections_ < limits_.connections_max) {
-            auto ignored = error_code{};
-            socket.set_option(tcp::no_delay{true}, ignored);
+            // A stream whose client is gone without a word ends within two minutes.
+            set_options(socket, tcp::no_delay{true}, asio::socket_base::keep_alive{true}, TcpOption<TCP_KEEPIDLE>{60},
+                        TcpOption<TCP_KEEPINTVL>{20}, TcpOption<TCP_KEEPCNT>{3});
             if (tls_) {
                 std::make_shared<Connection<Secure>>(*this, std::move(socket), *tls_)->start();
             } else {

@@ -110,16 +110,14 @@ inline auto json_of_task(const allot::TaskView& v) -> allot::Json {
 /// Number of records that one page may look at.
 inline constexpr auto looked_max = std::size_t{100'000};
 
-/// Calls `f(handle)` for records from the cursor on, and returns the next cursor.
+/// Calls `f(handle)` for records from the cursor on, until it was true `limit` times. Returns the next cursor.
 template <class Table, class F>
 auto each_from(const Table& table, std::uint64_t cursor, std::size_t limit, F&& f) -> std::optional<std::uint64_t> {
     auto looked = std::size_t{0};
     for (; cursor < table.reach(); ++cursor) {
         if (limit == 0 || ++looked > looked_max) { return cursor; }
         const auto h = typename Table::handle_type{static_cast<std::uint32_t>(cursor)};
-        if (!table.contains(h)) { continue; }
-        f(h);
-        --limit;
+        if (table.contains(h) && f(h)) { --limit; }
     }
     return std::nullopt;
 }

@@ -47,7 +47,9 @@ public:
     auto node(const allot::NodeId&) -> service::Answer override { return {}; }
     auto task(const allot::TaskId&) -> service::Answer override { return {}; }
     auto nodes(std::uint64_t, std::size_t limit) -> service::Page override { return page(limit); }
-    auto tasks(std::uint64_t, std::size_t limit) -> service::Page override { return page(limit); }
+    auto tasks(std::uint64_t, std::size_t limit, std::optional<allot::TaskState>) -> service::Page override {
+        return page(limit);
+    }
     auto explain_node(const allot::NodeId&) -> service::Answer override { return {}; }
     auto explain_task(const allot::TaskId&) -> service::Answer override { return {}; }
     auto probabilities(const allot::TaskId&) -> service::Answer override { return {}; }

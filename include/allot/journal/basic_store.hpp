@@ -139,6 +139,8 @@ public:
     [[nodiscard]] auto snapshot_error() const noexcept -> const std::optional<IoError>& { return snapshot_error_; }
     /// Positions of the snapshots that stand, ascending.
     [[nodiscard]] auto snapshots() const noexcept -> const std::vector<std::uint64_t>& { return snapshots_; }
+    /// Name of the file that takes the next record.
+    [[nodiscard]] auto file() const -> std::string { return log_name(segments_.back()); }
     /// Position of the next record.
     [[nodiscard]] auto position() const noexcept -> std::uint64_t { return log_->mark().position; }
     /// Position behind the last record that outlasts a crash.
