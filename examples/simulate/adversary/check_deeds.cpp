@@ -36,7 +36,7 @@ const auto deeds = std::vector<Deed>{
     {"2b3", "task for a model that is not there"},
     {"2c", "own task on an own node"},
     {"2d", "fetch of a model", 30},
-    {"3a", "accepted", 120},
+    {"3a", "ordered", 120},
     {"3b", "cancelled", 120},
     {"3b1", "cancelled", 120},
     {"3c", "accepted", 120},

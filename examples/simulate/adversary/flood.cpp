@@ -68,6 +68,7 @@ private:
         order.fee = std::max(static_cast<std::int64_t>(fee), std::int64_t{1});
         order.vram_min = knobs().is("unrunnable") ? vram : 1;
         order.owner = fmt::format("own-{}", ordered_++ % static_cast<std::uint64_t>(knobs().whole("owners")));
+        hand.note("ordered");
         const auto task = hand.submit(std::move(order));
         own_.insert(task);
         if (knobs()["cancel_after_ms"] <= 0) { return; }
