@@ -422,16 +422,18 @@ private:
         }
     }
 
-    /// Makes a stored checkpoint the newest, and drops what the one before the last was needed for.
+    /// Makes a stored checkpoint the newest of two, and drops the objects that neither these nor the one before needs:
+    /// a slow replica may still read that one.
     auto name(const Checkpoint& checkpoint, const ClusterValue& known) -> std::string {
         auto kept = read(known).kept;
         if (!kept.empty() && kept.front().position >= checkpoint.position) { return "late"; }
         kept.insert(kept.begin(), checkpoint);
+        const auto spared = Checkpoints{kept};
         kept.resize(std::min(kept.size(), std::size_t{2}));
         const auto all = Checkpoints{kept};
         const auto through = kept.size() > 1 ? kept.back().position : 0;
         if (!cluster_.name_checkpoints(allot::write_json(all), known, through)) { return {}; }
-        remove_others(*objects_, all);
+        remove_others(*objects_, spared);
         return "named";
     }
 
