@@ -158,6 +158,19 @@ TEST_CASE("a task that starts over comes back to a full share, and keeps no newc
     CHECK(refusal(d.submit(large(3, 40), dark(1s))) == Error::requirement_full);
 }
 
+TEST_CASE("a node that declines ever dearer tasks cannot fill the queue with them") {
+    auto d = network(40);
+    ok(d.join(large_node(41, 400), at(0s)));
+    for (auto i = 0; i < 30; ++i) {
+        const auto submitted = d.submit(large(1'000 + i, 1'000'000 + static_cast<std::uint64_t>(i)), at(0s));
+        if (submitted.accepted() && submitted.lease() != nullptr) { ok(d.decline(*submitted.lease(), dark(0s))); }
+    }
+    // One of the share, and one that came back from the node.
+    CHECK(d.queued() == 2);
+    CHECK(is_queued(d, 1'028));
+    CHECK(is_queued(d, 1'029));
+}
+
 TEST_CASE("shares follow any commands and rollbacks, and no requirement grows beyond its share") {
     auto checked = std::uint64_t{0};
     auto full = std::uint64_t{0};
@@ -198,8 +211,8 @@ TEST_CASE("shares follow any commands and rollbacks, and no requirement grows be
             for (const auto& event : all<event::TaskQueued>(events)) {
                 const auto* task = d.task(event.task);  // a later event of the command may have ended or started it
                 if (task == nullptr || task->state != allot::TaskState::queued) { continue; }
-                if (task->attempt > 0) { continue; }  // one that starts over asks for no share
-                const auto share = view.queue.share(fitting(d, task->requirement));
+                const auto nodes = fitting(d, task->requirement);
+                const auto share = view.queue.share(nodes) + (task->attempt > 0 ? nodes : 0);
                 // A share that shrinks evicts nothing; it takes no more than it has.
                 REQUIRE(waiting(d, task->requirement) <= std::max(share, before[task->requirement.value]));
                 ++queued;

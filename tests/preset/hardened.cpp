@@ -127,10 +127,16 @@ TEST_CASE("an operator's many nodes weigh their sum, unless they share four caps
     CHECK(share(d, "evil") == 333'333);
 }
 
-TEST_CASE("a lone node that claims a model gets every task that wants it, unless three must hold it") {
+TEST_CASE("a lone node that claims a model gets every task that wants it, unless three of weight must hold it") {
     const auto attack = [](auto d) {
-        for (auto i = 0; i < 9; ++i) { ok(d.join(plain_node(100 + i), at(0s))); }
-        ok(d.join(with(plain_node("liar"), [](auto& n) { n.models = {"rare"}; }), at(0s)));
+        for (auto i = 0; i < 9; ++i) {
+            ok(d.join(with(plain_node(100 + i), [](auto& n) { n.stake = 1'000; }), at(0s)));
+        }
+        ok(d.join(with(plain_node("liar"), [](auto& n) { n.stake = 1'000, n.models = {"rare"}; }), at(0s)));
+        for (auto verdict = 0; verdict < 12; ++verdict) {  // all are known, and none is excellent
+            for (auto i = 0; i < 9; ++i) { ok(d.score(100 + i, 5, at(0s))); }
+            ok(d.score("liar", 5, at(0s)));
+        }
         return d;
     };
     const auto seed = attack(allot::Dispatcher{CrynuxSingle{}});
@@ -151,6 +157,30 @@ TEST_CASE("a lone node that claims a model gets every task that wants it, unless
     auto by_holders = 0;
     for (const auto* const holder : {"liar", "100", "101"}) { by_holders += times_drawn(d, holder, 60, {"rare"}); }
     CHECK(by_holders == 60);
+
+    // Three of hardly any stake are too few, however many models they claim, and are enough beside one of weight.
+    const auto dust = [](const std::string& id) {
+        return with(plain_node(allot::NodeId{id}), [](auto& n) {
+            n.stake = 1;
+            for (auto i = 0; i < 9; ++i) { n.models.emplace_back("private-" + std::to_string(i)); }
+        });
+    };
+    for (const auto* const id : {"dust-1", "dust-2", "dust-3", "dust-4"}) { ok(d.join(dust(id), at(0s))); }
+    const auto drawn_from = [&](const std::vector<std::string>& models) {
+        return allot::probabilities(d, with(plain_task(1), [&](auto& t) { t.models = models; }))->nodes.size();
+    };
+    const auto all = std::vector<std::string>{"private-0", "private-1", "private-2", "private-3"};
+    CHECK(drawn_from({"private-0"}) == 14);
+    CHECK(drawn_from(all) == 14);
+    for (const auto* const id : {"dust-1", "dust-2", "dust-3"}) { CHECK(times_drawn(d, id, 60, all) == 0); }
+    const auto reasons =
+        allot::explain(d, allot::question(d, with(plain_task(1), [&](auto& t) { t.models = all; })).value());
+    CHECK(reasons.count(allot::Reason::narrowed_out) == 0);
+    ok(d.report_model("liar", command::Report::add, {"private-0"}, at(0s)));
+    ok(d.report_model(100, command::Report::add, {"private-0"}, at(0s)));
+    CHECK(drawn_from({"private-0"}) == 14);  // two at the cap and dust weigh too little
+    ok(d.report_model(101, command::Report::add, {"private-0"}, at(0s)));
+    CHECK(drawn_from({"private-0"}) == 7);  // three, and the dust
 }
 
 TEST_CASE("a node that outweighs all others counts as the cap, or gets a third of the draws where lots are drawn") {
@@ -367,6 +397,8 @@ struct Tight {
         parameters.tasks_per_owner_max = 4;
         parameters.value_doubles_in = 1min;
         rules = given.value_or(allot::Rules{parameters});
+        auto& weight = std::get<allot::LinearWeight>(policies);
+        weight = allot::LinearWeight{{.stake_cap = 500, .holder_caps = {1, 20}}};
         std::get<ShareQueue<>>(policies) = ShareQueue{ValueQueue{{.tasks_per_node = 0, .capacity_min = 3}}};
         return policies;
     }

@@ -27,8 +27,8 @@ constexpr auto most = ~std::uint32_t{0};
 
 TEST_CASE("a share is so many tasks for each node, rounded up") {
     CHECK(QueueShare{}.of(0) == 0);
-    CHECK(QueueShare{}.of(1) == 2);
-    CHECK(QueueShare{}.of(100) == 200);
+    CHECK(QueueShare{}.of(1) == 3);
+    CHECK(QueueShare{}.of(100) == 300);
     const auto half = QueueShare{{.tasks_per_fitting_node = {1, 2}}};
     CHECK(half.of(0) == 0);
     CHECK(half.of(1) == 1);  // one node has room for one task

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <map>
+#include <numeric>
 #include <optional>
 #include <string>
 #include <tuple>
@@ -166,6 +167,13 @@ public:
     }
 
     [[nodiscard]] auto count(const allot::SamplingFrame& frame) const -> std::uint32_t { return inner_.count(frame); }
+    [[nodiscard]] auto total(const allot::SamplingFrame& frame) const -> std::uint64_t {
+        const auto line = places(frame);
+        const auto sum = std::accumulate(line.begin(), line.end(), std::uint64_t{0},
+                                         [](std::uint64_t all, const Place& place) { return all + place.bound; });
+        if (inner_.total(frame) != sum) { complain("a pool sums other bounds than the oracle"); }
+        return sum;
+    }
 
     /// True if both have the same candidates with the same bounds at the same places.
     [[nodiscard]] auto same_places(const WatchedPool& other) const -> bool {

@@ -100,3 +100,13 @@ TEST_CASE("a cap of nothing is not valid") {
     CHECK_FALSE(allot::LinearWeightParameters{.operator_caps = 0}.valid());
     CHECK_FALSE(allot::LinearWeightParameters{.stake_cap = u128{1} << 96}.valid());
 }
+
+TEST_CASE("holders weigh as many caps as the parameters say") {
+    CHECK(LinearWeight{}.holder_weight_min().is_zero());
+    const auto least = LinearWeight{{.stake_cap = 1'000, .holder_caps = {3, 4}}}.holder_weight_min();
+    CHECK(least == Weight::from_ratio(3, 4));
+    CHECK(allot::LinearWeightParameters{.holder_caps = 15}.valid());
+    CHECK_FALSE(allot::LinearWeightParameters{.holder_caps = {151, 10}}.valid());
+    CHECK_FALSE(allot::LinearWeightParameters{.holder_caps = {1, 0}}.valid());
+    CHECK_FALSE(allot::LinearWeightParameters{.holder_caps = {0xFFFF'FFFF, 0x7FFF'FFFF / 8}}.valid());
+}

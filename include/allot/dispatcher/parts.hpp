@@ -49,6 +49,9 @@ struct Composition {
         !stores_bounds<CandidatePool> || monotone_weight<WeightPolicy>,
         "allot: this pool stores bounds, so the weight policy must keep the law of monotone_weight and say so with "
         "`static constexpr bool monotone = true;`; or use allot::LinearPool");
+    static_assert(!has_holder_weight_min<WeightPolicy> || has_total<CandidatePool>,
+                  "allot: a weight policy with `holder_weight_min` needs a candidate pool with "
+                  "`auto total(const SamplingFrame&) const -> std::uint64_t`");
     static_assert(
         std::is_same_v<typename Pack::template find<role::rules, Rules>, Rules>,
         "allot: the role `rules` is the dispatcher's own; give the Dispatcher an allot::Rules with your parameters");

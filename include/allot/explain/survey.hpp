@@ -134,11 +134,14 @@ template <class Dispatcher>
     return refusal(d, h, question);
 }
 
-/// The reason that applies to nodes without the models, if `holders` nodes with them can be drawn.
+/// The reason that applies to nodes without the models, if `holders` nodes with them can be drawn. `classes` are those
+/// that fit, and `assumed` is a node that counts as a candidate.
 template <class Dispatcher>
-[[nodiscard]] auto reason_of_narrowing(const Dispatcher& d, const Task& task, std::uint32_t holders) -> Reason {
+[[nodiscard]] auto reason_of_narrowing(const Dispatcher& d, const Task& task, std::uint32_t holders,
+                                       std::span<const ClassId> classes = {},
+                                       NodeHandle assumed = no_handle<NodeHandle>) -> Reason {
     const auto wanted = d.view().holders_to_narrow(task);
-    if (!wanted || holders < *wanted) { return Reason::none; }
+    if (!wanted || holders < *wanted || !d.view().holders_weigh_enough(task, classes, assumed)) { return Reason::none; }
     return *wanted == 0 ? Reason::models_missing : Reason::narrowed_out;
 }
 
@@ -170,6 +173,8 @@ struct Able {
         bool narrows;
     };
     std::vector<Found> found{};
+    std::vector<ClassId> classes{};  ///< Those that fit.
+    NodeHandle assumed;              ///< A node that counts as a candidate.
     GangTally tally;
     bool alone;
 
@@ -182,8 +187,11 @@ struct Able {
 template <class Dispatcher>
 [[nodiscard]] auto able_nodes(const Dispatcher& d, const Question& question, const AsFree& as_free = {}) -> Able {
     const auto alone = question.requirement.gang_size == 1;
-    auto able = Able{{}, GangTally{question.requirement, question.in_group}, alone};
+    auto able = Able{{}, {}, as_free.node, GangTally{question.requirement, question.in_group}, alone};
     const auto fits = reasons_of_classes(d, question.requirement);
+    for (const auto id : d.state().fits().all_classes()) {
+        if (fits[id.value] == Reason::none) { able.classes.push_back(id); }
+    }
     const auto without = reason_of_narrowing(d, question.task, 0);
     d.state().nodes().for_each([&](NodeHandle h, const auto& record) {
         const auto& node = record.node;
@@ -209,7 +217,7 @@ template <class Dispatcher>
 [[nodiscard]] auto reason_of_others(const Dispatcher& d, const Question& question, const Able& able) -> Reason {
     const auto holders =
         std::count_if(able.found.begin(), able.found.end(), [](const Able::Found& one) { return one.narrows; });
-    return reason_of_narrowing(d, question.task, static_cast<std::uint32_t>(holders));
+    return reason_of_narrowing(d, question.task, static_cast<std::uint32_t>(holders), able.classes, able.assumed);
 }
 
 /// Calls `f(node, weight)` for each node that a draw for the question could choose, in the order of the records.

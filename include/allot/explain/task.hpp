@@ -168,7 +168,7 @@ public:
         leave_out_short_gangs();
         const auto holders = free_of(0, true, true);
         const auto others = free_of(0, false, true);
-        const auto left = reason_of_narrowing(d, question.task, holders);
+        const auto left = reason_of_narrowing(d, question.task, holders, classes_of(0));
         counts_[left] += others;
         counts_[Reason::none] += holders;
         for (std::size_t i = 0; i < free_.size() && left != Reason::none; ++i) {
@@ -283,10 +283,19 @@ private:
         return sum;
     }
 
+    /// The classes that fit a milder requirement; bit 0: as asked.
+    [[nodiscard]] auto classes_of(std::size_t bit) const -> std::vector<ClassId> {
+        auto classes = std::vector<ClassId>{};
+        for (const auto id : d_.state().fits().all_classes()) {
+            if ((bits_[id.value] >> bit & 1U) != 0) { classes.push_back(id); }
+        }
+        return classes;
+    }
+
     [[nodiscard]] auto relaxation(Relaxed what, std::size_t bit, bool and_models) const -> Relaxation {
         const auto without_models = and_models || what == Relaxed::models;
         const auto keeps_others = [&](std::size_t of, bool now) {
-            return reason_of_narrowing(d_, question_.task, free_of(of, true, now)) == Reason::none;
+            return reason_of_narrowing(d_, question_.task, free_of(of, true, now), classes_of(of)) == Reason::none;
         };
         auto result = Relaxation{what, bit == 0 ? Gibibytes{} : milder_[bit - 1].requirement.vram_min, and_models};
         const auto others_then = without_models || keeps_others(bit, false);

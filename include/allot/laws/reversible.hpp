@@ -165,6 +165,11 @@ template <class P>
     if (pool.count(frame) != linear.count(frame)) {
         return sentence("count is ", pool.count(frame), " where the frame has ", linear.count(frame), " places", of);
     }
+    if constexpr (has_total<P>) {
+        if (pool.total(frame) != linear.total(frame)) {
+            return sentence("total is ", pool.total(frame), " where the bounds are ", linear.total(frame), of);
+        }
+    }
     const auto key = world.sampler().random();
     (void)world.sampler().random().next();
     auto random = key;

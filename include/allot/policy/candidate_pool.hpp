@@ -94,6 +94,13 @@ concept has_count = requires(const P& p, const SamplingFrame& frame) {
     { p.count(frame) } -> std::same_as<std::uint32_t>;
 };
 
+/// `p.total(frame) -> std::uint64_t`: sum of the bounds of the frame's places. A weight with `holder_weight_min` needs
+/// it.
+template <class P>
+concept has_total = requires(const P& p, const SamplingFrame& frame) {
+    { p.total(frame) } -> std::same_as<std::uint64_t>;
+};
+
 /// `p.gone(model, class)`: no node of the class has the model on its disk any more, so a pool may give back the
 /// memory that it keeps for the two. Optional.
 template <class P>

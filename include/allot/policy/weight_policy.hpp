@@ -66,6 +66,13 @@ concept has_is_zero = requires(const P& p, const Node& node, Score score) {
     { p.is_zero(node, score) } -> std::same_as<bool>;
 };
 
+/// `p.holder_weight_min() -> Weight`: how much the holders of a model must weigh for each of the `narrow_from` of them,
+/// so that a draw is narrowed to them (rule 8). It is optional: without it their number suffices.
+template <class P>
+concept has_holder_weight_min = requires(const P& p) {
+    { p.holder_weight_min() } -> std::same_as<Weight>;
+};
+
 /// A weight that never falls when stake, QoS score or boost rises, grows at most in proportion to the staking score,
 /// and never rises with the largest stake. It depends on the task through the factors alone.
 ///

@@ -41,6 +41,10 @@ public:
         return static_cast<std::uint32_t>(framed(frame).size());
     }
 
+    [[nodiscard]] auto total(const SamplingFrame& frame) const -> std::uint64_t {
+        return Line{framed(frame)}.total(frame);
+    }
+
 private:
     struct Entry {
         NodeHandle node;

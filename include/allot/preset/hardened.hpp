@@ -22,10 +22,10 @@ namespace allot { inline namespace v0 { namespace preset {
 /// | --------------------------------- | ----------------------------- | -------------------------------------------- |
 /// | one stake split over k nodes      | weighs √k as much             | weighs the same; a node counts up to a cap   |
 /// | one outlier's stake               | flattens all other scores     | changes no other weight                      |
-/// | a lone node claims a model        | gets every task that wants it | three must hold it, or all are candidates    |
+/// | a lone node claims a model        | gets every task that wants it | three of weight must, or all are candidates  |
 /// | one node outweighs all others     | gets nearly every task        | counts as the cap: as much as others can be  |
 /// | tasks that no node can run        | evict those that can run      | are refused                                  |
-/// | tasks that few nodes can run      | evict those of all others     | two for each of these nodes wait, at most    |
+/// | tasks that few nodes can run      | evict those of all others     | three for each of these nodes wait, at most  |
 /// | one owner floods                  | takes the whole queue         | has 64 unfinished tasks at most              |
 /// | an owner declares a millisecond   | goes before all others        | gains nothing; the lease's length counts     |
 /// | a token more                      | evicts the worst that waits   | does not; an eighth more does                |
@@ -46,7 +46,7 @@ namespace allot { inline namespace v0 { namespace preset {
 /// - The cap is by node. An operator that splits a larger stake over more nodes regains a weight in proportion to it,
 ///   never more. There is no cap by operator and no random draw among several nodes: each would pay one that hides
 ///   behind names, or dust next to two large nodes (`docs/rules.md`, rule 39).
-/// - Three nodes that lie together still narrow to themselves.
+/// - Nodes that lie together still narrow to themselves, if they are three and weigh as much as three at the cap.
 /// - A node of hardware that no other node has makes tasks for that hardware admissible.
 /// - A node that fails a task is blamed when another has finished it, which may be minutes later.
 /// - Three nodes that fail one task make its owner forfeit the fee. None of them earns it.
@@ -62,7 +62,7 @@ public:
     /// fee of 1 costs its owner nothing.
     constexpr explicit Hardened(Amount stake_cap, Amount probation_fee_max = ProbationParameters{}.fee_max,
                                 Amount fee_per_second_min = {})
-        : weight_{{.stake_cap = stake_cap}},
+        : weight_{{.stake_cap = stake_cap, .holder_caps = 1}},
           probation_{{.fee_max = probation_fee_max}}, price_{{.fee_per_second_min = fee_per_second_min}} {}
 
     [[nodiscard]] auto policies() const {

@@ -19,7 +19,7 @@ namespace allot { inline namespace v0 {
 
 /// Parameters of `QueueShare`.
 struct QueueShareParameters {
-    Ratio tasks_per_fitting_node = 2;  ///< Waiting tasks of one requirement for each node that fits it and has weight.
+    Ratio tasks_per_fitting_node = 3;  ///< Waiting tasks of one requirement for each node that fits it and has weight.
 
     /// The fault of the parameters as one sentence; null when they are valid together.
     [[nodiscard]] constexpr auto fault() const noexcept -> const char* {

@@ -20,6 +20,8 @@ struct LinearWeightParameters {
     Amount stake_cap = 1'000'000;
     std::uint32_t operator_caps = 0xFFFF'FFFFU;  ///< An operator's nodes together count at most this many caps. The
                                                  ///< default: no limit.
+    Ratio holder_caps = 0;  ///< Caps that the holders of a model weigh at least, for each of `Rules::narrow_from`, so
+                            ///< that a draw is narrowed to them. 0: their number suffices.
 
     /// The fault of the parameters as one sentence; null when they are valid together.
     [[nodiscard]] constexpr auto fault() const noexcept -> const char* {
@@ -27,6 +29,8 @@ struct LinearWeightParameters {
             {stake_cap > Amount{0} && stake_cap.admitted(),
              "allot: LinearWeight: stake_cap must be positive and below 2^96"},
             {operator_caps >= 1, "allot: LinearWeight: operator_caps must be at least 1"},
+            {holder_caps.den > 0 && holder_caps.num <= std::uint64_t{15} * holder_caps.den,
+             "allot: LinearWeight: holder_caps must be 0 to 15, with a positive denominator"},
         });
     }
     /// True if `fault()` is null.
@@ -34,7 +38,7 @@ struct LinearWeightParameters {
     friend constexpr auto operator==(const LinearWeightParameters&, const LinearWeightParameters&) noexcept
         -> bool = default;
 };
-ALLOT_FIELDS(LinearWeightParameters, stake_cap, operator_caps)
+ALLOT_FIELDS(LinearWeightParameters, stake_cap, operator_caps, holder_caps)
 
 /// A weight that gains nothing by splitting: W = M · Q · min(stake, cap) / cap.
 ///
@@ -67,6 +71,12 @@ public:
 
     [[nodiscard]] constexpr auto by_operator() const noexcept -> bool {
         return parameters_.operator_caps != 0xFFFF'FFFFU;
+    }
+
+    /// What the holders of a model weigh at least for each of `narrow_from` of them: `holder_caps` nodes at the cap, of
+    /// the best score.
+    [[nodiscard]] constexpr auto holder_weight_min() const noexcept -> Weight {
+        return Weight::from_ratio(parameters_.holder_caps.num, parameters_.holder_caps.den);
     }
 
     [[nodiscard]] constexpr auto parameters() const noexcept -> const Parameters& { return parameters_; }

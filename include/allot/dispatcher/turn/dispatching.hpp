@@ -199,8 +199,8 @@ public:
 
     /// Queues a task. If there is no room, the worst among queue and newcomer is evicted (rule 15): the worst of its
     /// requirement if that has its share of the queue. It is the newcomer if it does not outbid the worst by as much as
-    /// the rules ask. A task that starts over asks for no share: an eviction would refund the fee of one that fails
-    /// everywhere. Appends `TaskQueued` unless the newcomer goes, and `TaskEvicted` if a task goes.
+    /// the rules ask. For a task that starts over the share is larger: an eviction would refund the fee of one that
+    /// fails everywhere. Appends `TaskQueued` unless the newcomer goes, and `TaskEvicted` if a task goes.
     void enqueue(TaskHandle t, Task&& task) {
         task.state = TaskState::queued;
         task.lease = no_handle<LeaseHandle>;
@@ -211,8 +211,8 @@ public:
         auto victim = full ? view.queue.worst() : std::nullopt;
         if constexpr (has_share<typename View<Ps...>::Types::TaskQueue>) {
             const auto group = view.records.tasks()[t].requirement;
-            const auto is_new = view.records.tasks()[t].attempt == 0;
-            if (is_new && !view.share_exceeds(group, view.waiting_of(group) - 1)) {
+            const auto starts_over = view.records.tasks()[t].attempt > 0;
+            if (!view.share_exceeds(group, view.waiting_of(group) - 1, starts_over)) {
                 victim = view.queue.worst_of(group);
             }
         }

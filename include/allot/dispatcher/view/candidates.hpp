@@ -18,7 +18,8 @@ class Candidates : public Draws<Ps...> {
 public:
     using Below::Below;
     using Below::records, Below::is_candidate, Below::admits, Below::boost, Below::can_run, Below::fetch_weight,
-        Below::holders_to_narrow, Below::narrows_to, Below::weight_now, Below::has_gang, Below::joins;
+        Below::holders_to_narrow, Below::holders_weigh_enough, Below::narrows_to, Below::weight_now, Below::has_gang,
+        Below::joins;
     using typename Below::Record;
 
     /// Calls `f(node, weight)` for each candidate of a task for which `allowed(node)` is true, narrowed as a draw among
@@ -38,10 +39,11 @@ public:
         };
         const auto wanted = holders_to_narrow(task);
         auto holders = std::uint32_t{0};
-        if (wanted) {
+        const auto enough = wanted && holders_weigh_enough(task, records.fits().classes_of(task.requirement));
+        if (enough) {
             each(true, [&](NodeHandle, Weight) { ++holders; });
         }
-        each(wanted && holders >= *wanted, f);
+        each(enough && holders >= *wanted, f);
     }
 
     /// The same for each candidate of a task's first draw. For a gang, skips nodes whose card has fewer than

@@ -41,8 +41,8 @@ public:
     using Below::Below;
     using Below::records, Below::rules, Below::pool, Below::queue, Below::gated, Below::gates, Below::gang_size,
         Below::holds, Below::holds_all, Below::is_candidate, Below::admits, Below::boost, Below::can_run,
-        Below::fetch_weight, Below::holders_to_narrow, Below::runs_nothing, Below::weight_now, Below::eliminates,
-        Below::place_before, Below::beginnings, Below::card_of, Below::groups_for;
+        Below::fetch_weight, Below::holders_to_narrow, Below::weight_policy, Below::bounds, Below::runs_nothing,
+        Below::weight_now, Below::eliminates, Below::place_before, Below::beginnings, Below::card_of, Below::groups_for;
     using typename Below::WeightPolicy;
 
     /// The frame of a draw among these classes, without these nodes. While bounds are renewed they are loose, so there
@@ -77,6 +77,35 @@ public:
         return places;
     }
 
+    /// True if the candidates of these classes that hold the task's models weigh as much as narrowing needs, by their
+    /// bounds: those of one model, if any model narrows, or those of each. `assumed` counts as a candidate. Under the
+    /// gate, and for a weight that asks for nothing, it is true.
+    /// @complexity O(classes · models); constant for a weight that asks for nothing.
+    [[nodiscard]] auto holders_weigh_enough([[maybe_unused]] const Task& task,
+                                            [[maybe_unused]] std::span<const ClassId> classes,
+                                            [[maybe_unused]] NodeHandle assumed = no_handle<NodeHandle>) const -> bool {
+        if constexpr (has_holder_weight_min<WeightPolicy>) {
+            const auto least = std::uint64_t{bound_of(weight_policy.holder_weight_min())} * rules->narrow_from;
+            if (least == 0 || rules->narrowing == Narrowing::gate) { return true; }
+            const auto enough = [&](const ModelId& model) {
+                return pool.total(SamplingFrame{classes, {&model, 1}}) + bound_as_holder(assumed, model) >= least;
+            };
+            return rules->narrowing == Narrowing::any ? std::any_of(task.models.begin(), task.models.end(), enough)
+                                                      : std::all_of(task.models.begin(), task.models.end(), enough);
+        } else {
+            return true;
+        }
+    }
+
+    /// The bound that a node would have among the holders of a model if it were a candidate; 0 if it is one, or does
+    /// not hold the model.
+    [[nodiscard]] auto bound_as_holder(NodeHandle h, ModelId model) const -> std::uint32_t {
+        if (h == no_handle<NodeHandle>) { return 0; }
+        const auto& record = records.nodes()[h];
+        const auto* held = holds(h, model);
+        return is_candidate(record) || held == nullptr || !held->on_disk() ? 0U : bounds(h, record, true).local;
+    }
+
     /// Calls `f(node)` for each candidate of a class. It uses a draw without bounds, which looks at each of them.
     /// @complexity linear in the candidates of the class.
     template <class F>
@@ -103,12 +132,14 @@ public:
     /// The node drawn for a task; none if no eligible node has a positive weight. An undecided draw decides that.
     ///
     /// Candidates are narrowed to holders of the task's models as the rules say. If none of those is eligible, or fewer
-    /// than `narrow_from`, the draw goes on among all, with the same stream (rule 8: first eligible, then narrowed).
+    /// than `narrow_from`, or they weigh too little, the draw goes on among all, with the same stream (rule 8: first
+    /// eligible, then narrowed).
     [[nodiscard]] auto draw_one(const Task& task, std::span<const ClassId> classes, const Gang& chosen,
                                 Random& random) const -> std::optional<Draw> {
         const auto known = refused(task);
         const auto frame = frame_of(classes, span_of(known));
-        if (const auto wanted = holders_to_narrow(task)) {
+        const auto wanted = holders_to_narrow(task);
+        if (wanted && holders_weigh_enough(task, records.fits().classes_of(task.requirement))) {
             auto narrowed = frame;
             narrowed.models = span_of(task.models);
             if (rules->narrowing != Narrowing::any) {

@@ -219,10 +219,13 @@ public:
         return records.fits().count(requirement) - records.fits().staying(requirement);
     }
 
-    /// True if the share of a requirement exceeds so many waiting tasks; true if the queue has no shares.
+    /// True if the share of a requirement exceeds so many waiting tasks; true if the queue has no shares. A task that
+    /// starts over finds one place more for each node: those from which tasks come back.
     /// @complexity O(classes that fit); it stops at the class that decides.
-    [[nodiscard]] auto share_exceeds(RequirementId requirement, std::uint32_t waiting) const -> bool {
-        return share_exceeds(records.fits().classes_of(requirement), waiting, [](ClassId) { return true; });
+    [[nodiscard]] auto share_exceeds(RequirementId requirement, std::uint32_t waiting, bool starts_over = false) const
+        -> bool {
+        return share_exceeds(
+            records.fits().classes_of(requirement), waiting, [](ClassId) { return true; }, starts_over);
     }
 
     /// The same for a requirement that need not be interned, of which no task waits.
@@ -315,14 +318,14 @@ public:
 private:
     template <class Fits>
     [[nodiscard]] auto share_exceeds([[maybe_unused]] std::span<const ClassId> classes,
-                                     [[maybe_unused]] std::uint32_t waiting, [[maybe_unused]] const Fits& fits) const
-        -> bool {
+                                     [[maybe_unused]] std::uint32_t waiting, [[maybe_unused]] const Fits& fits,
+                                     [[maybe_unused]] bool starts_over = false) const -> bool {
         if constexpr (has_share<typename Below::Types::TaskQueue>) {
             auto nodes = std::uint32_t{0};
             return std::any_of(classes.begin(), classes.end(), [&](ClassId id) {
                 const auto more = fits(id) ? shared.count(id) : 0;
                 nodes += more;
-                return more > 0 && queue.share(nodes) > waiting;
+                return more > 0 && queue.share(nodes) + std::uint64_t{starts_over ? nodes : 0U} > waiting;
             });
         } else {
             return true;
