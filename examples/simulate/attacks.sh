@@ -11,10 +11,12 @@ play() {
 simulate=$1
 
 play "${2:-hardened,crynux_single}" --attack all --seeds "${3:-8}" --runs "${4:-}"
+play hardened,crynux_single,crynux_relay_2026,crynux_contracts_2,crynux_contracts_1,crynux_trio --attack all \
+    --seeds "$((${3:-8} / 2))" --runs "${4:-}"
 
 # Each rule of Hardened that a parameter turns off.
 without=hardened
-for off in rules.narrow_from=1 rules.refuse_unrunnable=false rules.tasks_per_owner_max=4294967295 rules.outbid_by=1/1 \
+for off in rules.narrow_from=1 weight.holder_caps=0/1 rules.refuse_unrunnable=false rules.tasks_per_owner_max=4294967295 rules.outbid_by=1/1 \
     rules.value_doubles_in=2592000000 queue.tasks_per_fitting_node=1000000/1 qos.proven_from=0 qos.penalty_failure=1/1 \
     qos.after_decline=0/1 qos.after_return=0 terms.fee_per_second_min=0 terms.poisoned_from=16 terms.lengths=32/1; do
     without=$without,hardened:$off

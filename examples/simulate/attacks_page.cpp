@@ -4,6 +4,7 @@
 #include <iterator>
 #include <sstream>
 #include <stdexcept>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -100,6 +101,68 @@ auto shares(const Json& document) -> std::string {
     return rows.empty() ? rows : text + rows + '\n';
 }
 
+/// Calls a function with each row of the first contender and, in the order of the contenders, with all of that row.
+template <class F>
+void for_each_row(const Json& document, const F& f) {
+    const auto& table = document.at("table");
+    const auto& contenders = document.at("contenders");
+    for (const auto& row : table) {
+        if (word(row, "preset") != word(contenders.front(), "text") || word(row, "row") == "-") { continue; }
+        auto all = std::vector<const Json*>{};
+        for (const auto& contender : contenders) {
+            for (const auto& other : table) {
+                const auto same = word(other, "row") == word(row, "row");
+                if (same && word(other, "preset") == word(contender, "text")) { all.push_back(&other); }
+            }
+        }
+        f(row, all);
+    }
+}
+
+auto begin_of(const Json& row) -> std::string {
+    return fmt::format("| {} | [{}](#{}): {} |", word(row, "row"), word(row, "attack"), word(row, "attack"),
+                       word(row, "what"));
+}
+
+/// Measures that have no column and no limit, as sentences.
+auto told_figures(const Json& document) -> std::string {
+    auto text = std::string{};
+    for_each_row(document, [&](const Json& row, const std::vector<const Json*>& all) {
+        for (const auto& [name, measure] : row.at("measures").items()) {
+            if (!measure.contains("told")) { continue; }
+            auto values = std::string{};
+            for (const auto* const one : all) {
+                values += fmt::format("{}{} {}", values.empty() ? "" : ", ", word(*one, "preset"),
+                                      cell(one->at("measures"), {name.c_str()}));
+            }
+            text += wrapped("- ", fmt::format("{}, {}: {}.", word(row, "row"), word(measure, "told"), values));
+        }
+    });
+    return text.empty() ? text : "\nAlso told:\n\n" + text;
+}
+
+/// One column a preset: what the attacker gains, and what it makes others lose where it has nothing to gain.
+auto by_preset(const Json& document) -> std::string {
+    auto text = made_by(document, "pairs of runs for each row") + "\n| row | attack |";
+    auto line = std::string{"\n|---|---|"};
+    for (const auto& one : document.at("contenders")) {
+        text += fmt::format(" {} |", word(one, "text"));
+        line += "--:|";
+    }
+    text += line + '\n';
+    for_each_row(document, [&](const Json& row, const std::vector<const Json*>& all) {
+        text += begin_of(row);
+        for (const auto* const one : all) {
+            const auto& measures = one->at("measures");
+            const auto gains = measures.contains("gain") || measures.contains("price_gain");
+            text += gains ? fmt::format(" {} |", cell(measures, {"price_gain", "gain"}))
+                          : fmt::format(" loss {} |", cell(measures, {"harm"}));
+        }
+        text += '\n';
+    });
+    return text + '\n';
+}
+
 auto figures(const Json& document) -> std::string {
     const auto& contenders = document.at("contenders");
     auto text = made_by(document, "pairs of runs for each row");
@@ -113,32 +176,25 @@ auto figures(const Json& document) -> std::string {
     for (std::size_t i = 0; i < contenders.size(); ++i) { text += "--:|--:|--:|--:|--:|"; }
     text += '\n';
     auto costs = std::string{};
-    const auto& table = document.at("table");
-    const auto first = word(contenders.front(), "text");
-    for (const auto& row : table) {
+    for (const auto& row : document.at("table")) {
         if (word(row, "row") == "-") {
             const auto& measures = row.at("measures");
             costs += '\n' + wrapped("", fmt::format("Without an attack, {} over {}: sojourn {}, fees of tasks done {}.",
-                                                    word(row, "preset"), first, cell(measures, {"sojourn"}),
-                                                    cell(measures, {"fees"})));
+                                                    word(row, "preset"), word(contenders.front(), "text"),
+                                                    cell(measures, {"sojourn"}), cell(measures, {"fees"})));
         }
-        if (word(row, "preset") != first || word(row, "row") == "-") { continue; }
-        fmt::format_to(out, "| {} | [{}](#{}): {} |", word(row, "row"), word(row, "attack"), word(row, "attack"),
-                       word(row, "what"));
-        for (const auto& contender : contenders) {
-            for (const auto& other : table) {
-                if (word(other, "row") != word(row, "row") || word(other, "preset") != word(contender, "text")) {
-                    continue;
-                }
-                const auto& measures = other.at("measures");
-                fmt::format_to(out, " {} | {} | {} | {} | {} |", cell(measures, {"price_gain", "gain"}),
-                               cell(measures, {"harm"}), cell(measures, {"outlay"}), cell(measures, {"phi"}),
-                               cell(measures, {"harm_share"}));
-            }
+    }
+    for_each_row(document, [&](const Json& row, const std::vector<const Json*>& all) {
+        text += begin_of(row);
+        for (const auto* const one : all) {
+            const auto& measures = one->at("measures");
+            fmt::format_to(out, " {} | {} | {} | {} | {} |", cell(measures, {"price_gain", "gain"}),
+                           cell(measures, {"harm"}), cell(measures, {"outlay"}), cell(measures, {"phi"}),
+                           cell(measures, {"harm_share"}));
         }
         text += '\n';
-    }
-    return text + costs + shares(document) + '\n';
+    });
+    return text + told_figures(document) + costs + shares(document) + '\n';
 }
 
 /// The table of honest costs: the first contender over each of the others.
@@ -168,8 +224,9 @@ auto replaced(const std::string& page, const std::string& name, const std::strin
 auto attacks_page(std::string page, const Json* comparison) -> std::string {
     if (comparison != nullptr) {
         const auto& attacks = comparison->at("attacks");
-        page = attacks.empty() ? replaced(page, "costs", costs(*comparison))
-                               : replaced(page, "figures", figures(*comparison));
+        page = attacks.empty()                           ? replaced(page, "costs", costs(*comparison))
+               : comparison->at("contenders").size() > 2 ? replaced(page, "presets", by_preset(*comparison))
+                                                         : replaced(page, "figures", figures(*comparison));
     }
     return replaced(page, "attacks", all_sentences());
 }

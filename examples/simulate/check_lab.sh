@@ -46,6 +46,28 @@ grep -q '^1 runs played' "$work/out" || fault "it did not go on where it was: $(
 cmp -s "$work/one" "$work/three" || fault "a comparison that goes on differs"
 refuse 'no attack is called "none_such"; there are all, none, black_hole (5a 5b 5c 5d)' --compare hardened --attack none_such
 
+# One's own network can be attacked, at the load that its tasks have. Two seeds differ in the draws.
+awk 'BEGIN { print "id,card,stake"; for (i = 0; i < 40; ++i) { print "n" i ",c" i % 3 "," 1 + i % 7 } }' >"$work/nodes.csv"
+awk 'BEGIN { print "arrival,run,fee"; for (i = 0; i < 400; ++i) { print i * 3 ",60," 50 + i % 9 } }' >"$work/tasks.csv"
+own() { "$simulate" --compare crynux_single --nodes "$work/nodes.csv" --tasks "$work/tasks.csv" --as-is --no-progress "$@"; }
+own --attack 5a,1e --seeds 2 --runs "$work/own" --report "$work/own.html" >"$work/out" 2>&1 || fault "own network: $(cat "$work/out")"
+grep -q '^Derived  *nodes.operator:' "$work/out" || fault "a comparison does not say what was derived"
+grep -q '^  crynux_single, 2 seeds' "$work/out" || fault "it tells a load that it did not play: $(cat "$work/out")"
+grep -A 12 '^5a ' "$work/out" | grep -q '^    harm_share  *[1-9]' || fault "black holes do no harm: $(cat "$work/out")"
+grep -q 'nodes nodes.csv --tasks tasks.csv --as-is' "$work/own.html" || fault "the page does not say how to play it again"
+sed -i 's/,60,/,61,/' "$work/tasks.csv"
+own --attack 5a --seeds 2 --runs "$work/own" | grep -q ' 0 found$' || fault "runs of other tasks were found"
+
+# What would be ignored is refused.
+refuse '--load' --compare hardened --nodes "$work/nodes.csv" --tasks "$work/tasks.csv" --as-is --load 80
+refuse '--worlds' --compare hardened --nodes "$work/nodes.csv" --tasks "$work/tasks.csv" --as-is --worlds small
+refuse '--preset' --compare hardened --preset hardened
+refuse '--tasks-out' --compare hardened --tasks-out "$work/t.csv"
+refuse '--set' --check "$work/nodes.csv" --set qos.window=30
+refuse '--json' --check "$work/nodes.csv" --json "$work/json"
+refuse '--seeds' --seeds 3
+refuse '--runs' --runs "$work/own"
+
 # A search finds knobs that are better than the case's, and tells them. It has seeds of its own.
 lab --attack 18 --best-response --search-seeds 1 --json "$work/found" >"$work/out" || fault "a search: $(cat "$work/out")"
 grep -q '^    best response     least=' "$work/out" || fault "no knob was found: $(cat "$work/out")"

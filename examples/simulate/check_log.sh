@@ -13,7 +13,7 @@ bad=0
 play() {
     preset=$1
     shift
-    "$simulate" --preset "$preset" "$@" --scale 0.02 --hours 3 --no-progress --report '' --json "$work/run.json" --log "$work/log" >/dev/null
+    "$simulate" --preset "$preset" "$@" --no-progress --report '' --json "$work/run.json" --log "$work/log" >/dev/null
     cap=$(sed -n 's/.*"stake_cap": \([0-9]*\).*/\1/p' "$work/run.json")
     "$replay" --policies "$preset" --stake-cap "$cap" "$work/log" >"$work/events" || bad=1
     done=$(sed -n 's/^  *"done": \([0-9]*\),$/\1/p' "$work/run.json" | head -n 1)
@@ -30,8 +30,18 @@ play() {
         bad=1
     fi
 }
-play crynux_single
-play crynux_single --set qos.penalty=1/9 --set queue.tasks_per_node=2/1
-play crynux_relay_2026
-play hardened --set rules.draw_among=3
+# shellcheck disable=SC2086  # words
+trace='--scale 0.02 --hours 3'
+play crynux_single $trace
+play crynux_single $trace --set qos.penalty=1/9 --set queue.tasks_per_node=2/1
+play crynux_relay_2026 $trace
+play hardened $trace --set rules.draw_among=3
+
+# A task that pays less than the least fee is refused in both.
+echo 'id,card,vram,stake,speed' >"$work/nodes.csv"
+echo 'arrival,run,fee,vram' >"$work/tasks.csv"
+for i in $(seq 40); do echo "n$i,RTX 4090,24,100,1" >>"$work/nodes.csv"; done
+for i in $(seq 160); do echo "$((i * 60)),60,$((i % 4 == 0 ? 1 : 60000)),8" >>"$work/tasks.csv"; done
+play hardened --nodes "$work/nodes.csv" --tasks "$work/tasks.csv" --as-is
+[ "$done" -lt 150 ] || { echo "no task was refused: $done are done"; bad=1; }
 exit "$bad"

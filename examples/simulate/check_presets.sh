@@ -22,5 +22,5 @@ play crynux_trio 75 '^World .* three nodes'
 play crynux_contracts_1 80 '^World .* three nodes'
 play crynux_contracts_2 85 '^World .* lease'
 play crynux_relay_2026 95 '^World .* DemandControl'
-play hardened 98 '^Trace'
+play hardened 99 '^Trace'
 exit "$bad"

@@ -68,6 +68,15 @@ grep -q '100 %  8/8 pairs, 0 min left' "$work/progress" || fault "no progress: $
 lab two >"$work/out"
 grep -q '^0 runs played' "$work/out" || fault "it was played again: $(tail -n 1 "$work/out")"
 cmp -s "$work/one" "$work/two" || fault "a comparison that goes on differs"
+
+# A row with a load of its own has a place on a page of other loads.
+"$simulate" --compare crynux_single --attack 1f --seeds 1 --scale 0.02 --hours 1 --worlds small,drawn --loads 30,80 \
+    --report "$work/page.html" --no-progress >"$work/out" || fault "--report fails: $(cat "$work/out")"
+for world in small drawn; do
+    grep -q "\"row\":\"1f\",[^{}]*\"preset\":\"crynux_single in $world at 30 %\"" "$work/page.html" || fault "1f has no place in $world"
+done
+if grep -q '"preset":"[^"]*at 120 %"' "$work/page.html"; then fault "a row names a contender that was not played"; fi
+grep -q 'drawn from examples/data/world_drawn.csv' "$work/page.html" || fault "the page does not say where the world drawn comes from"
 refuse 'excludes --world' --compare crynux_single --worlds small --world even
 
 exit "$bad"

@@ -148,7 +148,13 @@ void write_pages(const std::vector<Judged>& all, const Shown& shown, const Optio
     if (!options.json.empty()) { write_file(options.json, json_of(all)); }
     if (options.report.empty() && options.attacks_page.empty()) { return; }
     auto named = all;
-    for (auto& one : named) { one.contender = shown_as(one.contender, one.world, one.load_percent, options); }
+    const auto& loads = options.loads;
+    for (auto& one : named) {
+        // A row with a load of its own stands among those of the first load, unless its load is one of them.
+        const auto is_own = std::find(loads.begin(), loads.end(), one.load_percent) == loads.end();
+        const auto load_percent = is_own && !loads.empty() ? loads.front() : one.load_percent;
+        one.contender = shown_as(one.contender, one.world, load_percent, options);
+    }
     const auto document = document_of(named, shown.contenders, shown.fields, options);
     if (!options.report.empty()) { write_file(options.report, comparison_page(document)); }
     if (!options.attacks_page.empty()) {
@@ -249,7 +255,8 @@ auto table_of(const std::vector<Judged>& all, bool names_world) -> std::string {
     auto text = std::string{};
     for (const auto& one : all) {
         const auto world = names_world && one.seeds > 0 ? "world " + one.world + ", " : std::string{};
-        const auto load = one.seeds == 0 ? std::string{} : fmt::format("load {} %, ", one.load_percent);
+        const auto has_load = one.seeds > 0 && one.load_percent > 0;
+        const auto load = has_load ? fmt::format("load {} %, ", one.load_percent) : std::string{};
         fmt::format_to(std::back_inserter(text), "\n{} {}: {}\n  {}, {}{}{}\n", one.row, one.attack, one.what,
                        one.contender, world, load, seeds_of(one));
         if (!one.knobs.empty()) { fmt::format_to(std::back_inserter(text), "    best response     {}\n", one.knobs); }
@@ -291,7 +298,8 @@ auto compare(const Trace& trace, const Options& options) -> int {
         }
     }
     const auto worlds = options.worlds.empty() ? std::vector{options.world} : options.worlds;
-    const auto loads = options.loads.empty() ? std::vector{options.load_percent} : options.loads;
+    const auto own_load = options.nodes.empty() ? options.load_percent : 0;  // one's own tasks have theirs
+    const auto loads = options.loads.empty() ? std::vector{own_load} : options.loads;
     const auto is_played = [](const Chosen& one) { return one.exact == nullptr; };
     const auto attacks = static_cast<std::size_t>(std::count_if(chosen.begin(), chosen.end(), is_played));
     const auto rows = contenders.size() * attacks + contenders.size() - 1;  // and the costs against the first
@@ -305,6 +313,7 @@ auto compare(const Trace& trace, const Options& options) -> int {
         auto in_world = options;
         enter_world(in_world, world);
         auto laboratory = Laboratory{trace, in_world};
+        for (const auto& rule : laboratory.derived()) { fmt::print("Derived         {}\n", rule); }
         for (const auto load : loads) {
             compare_at(laboratory, contenders, chosen, load, options.seeds, clock, all);
             for (const auto& contender : contenders) {

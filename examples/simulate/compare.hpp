@@ -74,10 +74,13 @@ public:
     /// Is called after each pair of runs that counts, with whether one of them was played.
     void after_pair(std::function<void(bool played)> told) { after_pair_ = std::move(told); }
 
+    /// What the tables of one's own network leave out, and how it was derived.
+    [[nodiscard]] auto derived() const -> const std::vector<std::string>& { return derived_; }
     [[nodiscard]] auto world() const -> const std::string& { return options_.world; }
     [[nodiscard]] auto runs() const -> const RunFolder& { return runs_; }
 
 private:
+    [[nodiscard]] auto scenario_of(const Options& options) const -> Scenario;
     [[nodiscard]] auto options_for(const Contender& contender, std::uint32_t load_percent, std::uint64_t seed) const
         -> Options;
     auto play(const Options& options, const Scenario& scenario, const std::string& role, const Means* means,
@@ -95,6 +98,8 @@ private:
 
     const Trace& trace_;
     Options options_;
+    std::vector<std::string> derived_{};
+    std::optional<Scenario> own_{};
     RunFolder runs_;
     std::function<void(bool)> after_pair_ = [](bool) {};
 };

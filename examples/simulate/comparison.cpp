@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <optional>
 
 #include <fmt/format.h>
 
@@ -24,8 +26,22 @@ auto sentence(std::string text) -> std::string {
     return text + '.';
 }
 
-auto measures_of(const Judged& judged) -> Json {
+/// The same contender's row 5a, than which row 5b may be no worse.
+auto harm_over_5a(const Judged& judged, const std::vector<Judged>& all) -> std::optional<Measure> {
+    const auto same = [&](const Judged& one) {
+        return one.row == "5a" && one.contender == judged.contender && one.world == judged.world &&
+               one.load_percent == judged.load_percent;
+    };
+    const auto fresh = std::find_if(all.begin(), all.end(), same);
+    if (judged.row != "5b" || fresh == all.end()) { return std::nullopt; }
+    const auto& a = fresh->measures.at("harm_share");
+    const auto& b = judged.measures.at("harm_share");
+    return Measure{b.value - a.value, std::hypot(a.error, b.error)};
+}
+
+auto measures_of(Judged judged, const std::vector<Judged>& all) -> Json {
     auto json = Json::object();
+    if (const auto more = harm_over_5a(judged, all)) { judged.measures["harm_over_5a"] = *more; }
     for (const auto& [name, measure] : judged.measures) {
         json[name] = {{"value", finite(measure.value)}, {"error", finite(measure.error)}, {"shown", text_of(measure)}};
     }
@@ -37,6 +53,10 @@ auto measures_of(const Judged& judged) -> Json {
         one["limit"] = limit.bound;
         one["least"] = limit.kind == Limit::Kind::least;
         one["verdict"] = verdict_names.at(static_cast<std::size_t>(verdict(found->second, limit)));
+    }
+    for (const auto& told : told_measures()) {
+        const auto found = json.find(told.measure);
+        if (found != json.end()) { (*found)["told"] = told.name; }
     }
     return json;
 }
@@ -79,19 +99,31 @@ auto document_of(const std::vector<Judged>& all, const std::vector<Contender>& c
                         {"load", one.load_percent},
                         {"seeds", one.seeds},
                         {"against", one.against},
-                        {"measures", measures_of(one)}});
+                        {"measures", measures_of(one, all)}});
+    }
+    auto worlds = Json::array();
+    const auto add_world = [&](const Options& one) {
+        worlds.push_back({{"name", one.world},
+                          {"scale", one.scale_milli / 1000.0},
+                          {"hours", one.hours},
+                          {"verdicts", one.verdicts},
+                          {"sources", sources_of(one)}});
+    };
+    if (options.worlds.empty()) { add_world(options); }
+    for (const auto& name : options.worlds) {
+        auto in_world = options;
+        enter_world(in_world, name);
+        add_world(in_world);
     }
     auto document =
         Json{{"played",
               {{"version", version_text()},
                {"world", options.worlds.empty() ? options.world : fmt::format("{}", fmt::join(options.worlds, ", "))},
-               {"scale", options.scale_milli / 1000.0},
-               {"hours", options.hours},
-               {"load", options.loads.empty() ? fmt::format("{}", options.load_percent)
+               {"worlds", std::move(worlds)},
+               {"load", options.loads.empty() ? fmt::format("{}", options.nodes.empty() ? options.load_percent : 0)
                                               : fmt::format("{}", fmt::join(options.loads, ", "))},
                {"seeds", options.seeds},
                {"first_seed", search_seeds + 1},
-               {"verdicts", options.verdicts},
                {"command", command_of(options)}}},
              {"contenders", std::move(players)},
              {"attacks", std::move(attacks)},

@@ -35,9 +35,7 @@ public:
         }
     }
 
-    void add_to_digest(std::string_view text) {
-        for (const auto c : text) { digest_ = mix(digest_ ^ static_cast<unsigned char>(c)); }
-    }
+    void add_to_digest(std::string_view text) { digest_ = hash_of(text, digest_); }
     [[nodiscard]] auto digest() const -> std::uint64_t { return digest_; }
 
     [[nodiscard]] auto all(const std::string& quantity) const -> const std::vector<Point>& {

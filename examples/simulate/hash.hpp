@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 
 namespace simulate {
 
@@ -10,6 +11,12 @@ namespace simulate {
     x = (x ^ (x >> 30U)) * 0xBF58476D1CE4E5B9U;
     x = (x ^ (x >> 27U)) * 0x94D049BB133111EBU;
     return x ^ (x >> 31U);
+}
+
+/// A number for a text that goes on after others.
+[[nodiscard]] constexpr auto hash_of(std::string_view text, std::uint64_t before = 0) noexcept -> std::uint64_t {
+    for (const auto c : text) { before = mix(before ^ static_cast<unsigned char>(c)); }
+    return before;
 }
 
 /// The use of a hashed number; decisions for different purposes about one subject are independent.

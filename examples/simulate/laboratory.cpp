@@ -30,9 +30,7 @@ auto describe(const Knobs& knobs) -> std::string {
 /// Means as text, long lists as a number.
 auto describe(const Means& means) -> std::string {
     auto sum = std::uint64_t{0};
-    const auto add = [&](std::string_view text) {
-        for (const auto c : text) { sum = mix(sum ^ static_cast<unsigned char>(c)); }
-    };
+    const auto add = [&](std::string_view text) { sum = hash_of(text, sum); };
     for (const auto& card : means.cards) {
         add(fmt::format("{} {} {} {};", card.gpu, card.vram, card.speed_milli, fmt::join(card.models, "|")));
     }
@@ -106,7 +104,14 @@ auto choose_attacks(const std::string& list) -> std::vector<Chosen> {
 }
 
 Laboratory::Laboratory(const Trace& trace, Options options)
-    : trace_{trace}, options_{std::move(options)}, runs_{options_.runs} {}
+    : trace_{trace}, options_{std::move(options)}, runs_{options_.runs} {
+    if (!options_.nodes.empty()) { own_ = load_scenario(options_.nodes, options_.tasks, trace_, derived_); }
+}
+
+/// One's own network is the same for each seed, which then changes the draws and the behaviour alone.
+auto Laboratory::scenario_of(const Options& options) const -> Scenario {
+    return own_ ? *own_ : make_scenario(trace_, options);
+}
 
 auto Laboratory::options_for(const Contender& contender, std::uint32_t load_percent, std::uint64_t seed) const
     -> Options {
@@ -133,7 +138,7 @@ auto Laboratory::play(const Options& options, const Scenario& scenario, const st
 }
 
 auto Laboratory::pair_of(const Options& options, const Chosen& chosen, const Knobs& knobs) -> Pair {
-    const auto scenario = make_scenario(trace_, options);
+    const auto scenario = scenario_of(options);
     const auto& recipe = *chosen.recipe;
     const auto scene = make_scene(scenario, options);
     const auto means = recipe.means(scene, knobs);
@@ -187,7 +192,7 @@ auto Laboratory::judge(const Contender& contender, const Chosen& chosen, std::ui
                 {},
                 {}};
     }
-    if (chosen.row->load_percent != 0) { load_percent = chosen.row->load_percent; }
+    if (chosen.row->load_percent != 0 && !own_) { load_percent = chosen.row->load_percent; }
     const auto found = options_.best_response ? respond(contender, chosen, load_percent, told)
                                               : Response{knobs_of(*chosen.recipe, *chosen.row), 0, 0, {}};
     auto pairs = std::vector<Pair>{};
@@ -206,7 +211,7 @@ auto Laboratory::judge(const Contender& contender, const Chosen& chosen, std::ui
 auto Laboratory::field(const Contender& contender, std::uint32_t load_percent, std::uint32_t seeds) const -> Played {
     auto field = Played{};
     for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
-        const auto scenario = make_scenario(trace_, options_for(contender, load_percent, search_seeds + seed));
+        const auto scenario = scenario_of(options_for(contender, load_percent, search_seeds + seed));
         field.nodes = scenario.nodes.size();
         field.tasks += scenario.tasks.size();
     }
@@ -221,7 +226,7 @@ auto Laboratory::cost(const Contender& contender, const Contender& base, std::ui
     for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
         const auto options = options_for(contender, load_percent, search_seeds + seed);
         const auto base_options = options_for(base, load_percent, search_seeds + seed);
-        const auto scenario = make_scenario(trace_, options);
+        const auto scenario = scenario_of(options);
         count([&] {
             outcomes.emplace_back(play(options, scenario, "nobody", nullptr, nullptr),
                                   play(base_options, scenario, "nobody", nullptr, nullptr));

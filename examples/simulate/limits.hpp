@@ -23,6 +23,13 @@ struct Limit {
 /// is the honest cost of a rule.
 [[nodiscard]] auto limits_of(std::string_view row) -> std::span<const Limit>;
 
+/// A measure without a limit that a page tells beside those with one, and what it is called there.
+struct Told {
+    std::string_view measure{};
+    std::string_view name{};
+};
+[[nodiscard]] auto told_measures() -> std::span<const Told>;
+
 /// Judges at two standard errors.
 [[nodiscard]] auto verdict(const Measure& measure, const Limit& limit) -> Verdict;
 

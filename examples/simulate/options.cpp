@@ -61,6 +61,8 @@ constexpr auto worlds =
                NamedWorld{"thousand", Source::trace, 161, 24, false},
                NamedWorld{"drawn", Source::drawn, 1'000, 6, false}, NamedWorld{"llm", Source::requests, 323, 1, false}};
 
+constexpr auto own_network = "own network";
+
 }  // namespace
 
 auto world_names() -> std::vector<std::string> {
@@ -70,6 +72,11 @@ auto world_names() -> std::vector<std::string> {
 }
 
 void enter_world(Options& options, const std::string& name) {
+    options.verdicts = 12;  // so that honest nodes are known, as in a network that has run for a while
+    if (!options.nodes.empty()) {
+        options.world = own_network;
+        return;
+    }
     for (const auto& world : worlds) {
         if (name != world.name) { continue; }
         options.world = name;
@@ -77,10 +84,25 @@ void enter_world(Options& options, const std::string& name) {
         options.scale_milli = options.own_scale_milli > 0 ? options.own_scale_milli : world.scale_milli;
         options.hours = options.own_hours > 0 ? options.own_hours : world.hours;
         options.even_stakes = world.even_stakes;
-        options.verdicts = 12;  // so that honest nodes are known, as in a network that has run for a while
         return;
     }
     throw std::invalid_argument{"no world is called " + name};
+}
+
+auto sources_of(const Options& options) -> std::string {
+    if (!options.nodes.empty()) { return {}; }
+    switch (options.source) {
+        case Source::trace:
+            return "Trace: Alibaba cluster-trace-gpu-v2023. Stakes: Solana validators as listed by Marinade, epoch "
+                   "427. "
+                   "Fees, speeds, models and behaviour are derived by the rules in examples/data/README.md.";
+        case Source::drawn:
+            return "Nodes and tasks are drawn from examples/data/world_drawn.csv, which this project wrote.";
+        case Source::requests:
+            return "Requests: Azure LLM inference trace 2023 (CC BY 4.0; Patel et al., Splitwise, ISCA 2024). Nodes, "
+                   "owners and prices are drawn from examples/data/world_drawn.csv, which this project wrote.";
+    }
+    return {};
 }
 
 auto command_of(const Options& options) -> std::string {
@@ -90,11 +112,15 @@ auto command_of(const Options& options) -> std::string {
     const auto file = [&](const std::string& path) { return quoted(std::filesystem::path{path}.filename().string()); };
     auto text = std::string{"simulate"};
     const auto add = [&](const char* name, const std::string& value) { text += fmt::format(" --{} {}", name, value); };
+    const auto own_tables = [&] {
+        return fmt::format(" --nodes {} --tasks {} --as-is", file(options.nodes), file(options.tasks));
+    };
     if (!options.trace.empty()) { add("trace", file(options.trace)); }
     if (!options.compare.empty()) {
         add("compare", quoted(options.compare));
         add("attack", options.attack);
         add("seeds", fmt::format("{}", options.seeds));
+        if (!options.nodes.empty()) { return text + own_tables(); }
         if (options.worlds.empty()) {
             add("world", options.world);
         } else {
@@ -107,11 +133,7 @@ auto command_of(const Options& options) -> std::string {
         add("preset", options.preset);
         for (const auto& setting : options.settings) { add("set", quoted(setting)); }
         add("seed", fmt::format("{}", options.seed));
-        if (!options.nodes.empty()) {
-            add("nodes", file(options.nodes));
-            add("tasks", file(options.tasks));
-            return text + " --as-is";
-        }
+        if (!options.nodes.empty()) { return text + own_tables(); }
         if (!options.world.empty()) { add("world", options.world); }
         add("scale", fmt::format("{}", options.scale_milli / 1000.0));
         add("hours", fmt::format("{}", options.hours));
@@ -178,7 +200,6 @@ auto parse_options(int argc, char** argv) -> ParsedOptions {
     auto* const compared =
         app.add_option("--compare", options.compare,
                        "presets to attack, separated by commas; with parameters: hardened:rules.draw_among=3")
-            ->excludes(nodes)
             ->excludes(app.get_option("--set"));
     auto* const checked = app.add_option("--check", options.check, "bounds of attacks; ends with 1 when one is broken")
                               ->type_name("FILE")
@@ -237,17 +258,31 @@ auto parse_options(int argc, char** argv) -> ParsedOptions {
     app.add_flag("--short", is_short, "a twentieth of the network: --scale 0.05");
     auto* const show = app.add_flag("--progress", options.show_progress, "a progress bar even without a terminal");
     app.add_flag("--no-progress", options.hide_progress, "no progress at all")->excludes(show);
+    // What would be ignored is refused.
+    const auto exclude = [&](CLI::Option* option, std::initializer_list<const char*> names) {
+        for (const auto* const name : names) { option->excludes(app.get_option(name)); }
+    };
+    exclude(nodes, {"--scale", "--hours", "--load", "--loads", "--worlds", "--short"});
+    exclude(compared,
+            {"--preset", "--seed", "--short", "--tasks-out", "--nodes-out", "--fairness-out", "--expected-wait"});
+    exclude(checked, {"--preset", "--set", "--seed", "--short", "--tasks-out", "--nodes-out", "--fairness-out",
+                      "--expected-wait", "--nodes", "--scale", "--hours", "--load", "--report", "--json"});
     try {
         app.parse(argc, argv);
+        for (const auto* const name : {"--seeds", "--runs", "--best-response"}) {
+            if (options.compare.empty() && options.check.empty() && app.count(name) > 0) {
+                throw CLI::RequiresError{name, "--compare or --check"};
+            }
+        }
     } catch (const CLI::ParseError& error) {
         parsed.exit_status = app.exit(error);
         return parsed;
     }
     if (scale_option->count() > 0) { options.own_scale_milli = parse_scale(scale); }
     if (hours_option->count() > 0) { options.own_hours = options.hours; }
+    const auto compares = !options.compare.empty() || !options.check.empty();
     if (!options.compare.empty() && options.worlds.empty() && options.world.empty()) { options.world = "small"; }
     if (!options.world.empty()) { enter_world(options, options.world); }
-    const auto compares = !options.compare.empty() || !options.check.empty();
     if (compares && report_option->count() == 0) { options.report.clear(); }  // that page is written on demand
     if (compares || !options.world.empty()) { return parsed; }
     options.scale_milli = is_short && scale_option->count() == 0 ? 50 : parse_scale(scale);

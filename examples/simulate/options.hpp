@@ -71,9 +71,12 @@ struct ParsedOptions {
 
 /// Networks by name.
 [[nodiscard]] auto world_names() -> std::vector<std::string>;
-/// Sets what a world decides: source, scale, hours, history and stakes. Throws `std::invalid_argument` for an unknown
-/// one.
+/// Sets what a world decides: source, scale, hours, history and stakes. One's own network has its history alone. Throws
+/// `std::invalid_argument` for an unknown one.
 void enter_world(Options& options, const std::string& world);
+
+/// Where the tables of a world come from, in sentences for a reader; empty for a network of one's own.
+[[nodiscard]] auto sources_of(const Options& options) -> std::string;
 
 [[nodiscard]] auto parse_options(int argc, char** argv) -> ParsedOptions;
 

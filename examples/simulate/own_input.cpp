@@ -7,6 +7,8 @@
 #include <fmt/format.h>
 
 #include "csv.hpp"
+#include "hash.hpp"
+#include "page.hpp"
 #include "scenario.hpp"
 
 namespace simulate {
@@ -126,6 +128,7 @@ auto load_scenario(const std::string& nodes, const std::string& tasks, const Tra
     load_nodes(scenario, nodes, trace, told);
     load_tasks(scenario, tasks, told);
     assign_deciles(scenario);
+    scenario.digest = hash_of(read_file(tasks), hash_of(read_file(nodes)));
     return scenario;
 }
 

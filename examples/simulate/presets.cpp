@@ -21,8 +21,11 @@ auto open(const Scale&) -> std::unique_ptr<Network> {
 
 auto open_hardened(const Scale& scale) -> std::unique_ptr<Network> {
     using allot::preset::Hardened;
-    const auto preset = Hardened{scale.stake_cap, allot::ProbationParameters{}.fee_max, scale.fee_per_second_min};
-    return std::make_unique<NetworkOf<allot::Dispatcher<Hardened>>>(allot::Dispatcher<Hardened>{preset});
+    auto network = std::make_unique<NetworkOf<allot::Dispatcher<Hardened>>>(
+        allot::Dispatcher<Hardened>{Hardened{scale.stake_cap}});
+    // As a setting, so that a log has it, too: `replay` is told the stake cap alone.
+    network->set({"terms.fee_per_second_min=" + allot::to_decimal(scale.fee_per_second_min.units)});
+    return network;
 }
 
 }  // namespace

@@ -27,7 +27,7 @@ auto run_of(const Results& results, const Options& options) -> Json {
             {"library_version", results.library_version},
             {"settings", options.settings},
             {"command", command_of(options)},
-            {"own_network", !options.nodes.empty()},
+            {"sources", sources_of(options)},
             {"stake_cap", results.stake_cap},
             {"seed", results.seed},
             {"scale", results.scale_milli / 1000.0},

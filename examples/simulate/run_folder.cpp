@@ -6,7 +6,6 @@
 #include <iterator>
 #include <random>
 #include <stdexcept>
-#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
@@ -19,12 +18,6 @@ namespace {
 auto text_of(const std::string& path) -> std::string {
     auto stream = std::ifstream{path, std::ios::binary};
     return {std::istreambuf_iterator<char>{stream}, {}};
-}
-
-auto hash_of(std::string_view text) -> std::uint64_t {
-    auto value = std::uint64_t{text.size()};
-    for (const auto c : text) { value = mix(value ^ static_cast<unsigned char>(c)); }
-    return value;
 }
 
 }  // namespace

@@ -18,8 +18,9 @@ class BlackHole : public Adversary {
 public:
     using Adversary::Adversary;
 
-    auto lease(Hand&, const Work& work) -> Deed override {
+    auto lease(Hand& hand, const Work& work) -> Deed override {
         if (knobs().is("rejoins") && !stalled_.contains(work.node)) { return Deed::stall(); }
+        hand.note("failed at once");
         return Deed::fail(knobs().whole("fails_after_ms"));
     }
 
@@ -32,6 +33,7 @@ public:
         const auto& means = hand.means();
         const auto part = means.stake_milli / static_cast<std::int64_t>(means.cards.size());
         if (knobs().is("rejoins")) {
+            hand.note("came back");
             hand.join(spec_of(means.cards[node], fmt::format("own-{}", node), "own", part), node, 0);
         }
     }

@@ -1,6 +1,7 @@
-// Plays each row of each adversary that notes its deeds, once, and fails if an attack did not do what its name says, or
+// Plays each row of each adversary, once, and fails if an attack did not do what its name says, or
 // if its honest twin did. A table shows the deeds: check_deeds [PRESET...]
 
+#include <algorithm>
 #include <cstdlib>
 #include <exception>
 #include <string>
@@ -25,6 +26,16 @@ struct Deed {
 };
 
 const auto deeds = std::vector<Deed>{
+    {"1d", "operator in name only", 30},
+    {"1d4", "operator in name only", 30},
+    {"1d100", "operator in name only", 30},
+    {"1e", "operator in name only"},
+    {"1e4", "operator in name only"},
+    {"1e100", "operator in name only"},
+    {"1f", "operator in name only", 120},
+    {"1f4", "operator in name only", 120},
+    {"1f100", "operator in name only", 120},
+    {"1g", "operator in name only"},
     {"1h", "lease on a busy card"},
     {"1h4", "lease on a busy card"},
     {"1h8", "lease on a busy card"},
@@ -35,13 +46,20 @@ const auto deeds = std::vector<Deed>{
     {"2b", "task for a model that is not there"},
     {"2b3", "task for a model that is not there"},
     {"2c", "own task on an own node"},
+    {"2c1", "own task elsewhere"},
+    {"2c2", "own task elsewhere"},
+    {"2c3", "declined"},
     {"2d", "fetch of a model", 30},
-    {"3a", "ordered", 120},
+    {"3a", "refused", 120},
     {"3b", "cancelled", 120},
     {"3b1", "cancelled", 120},
     {"3c", "accepted", 120},
     {"3c1", "accepted", 120},
     {"4", "whale"},
+    {"5a", "failed at once"},
+    {"5b", "came back"},
+    {"5c", "failed at once"},
+    {"5d", "failed at once"},
     {"6", "declined at last"},
     {"7", "stalled"},
     {"7b", "came back"},
@@ -59,8 +77,21 @@ const auto deeds = std::vector<Deed>{
     {"11", "card told"},
     {"12", "id found"},
     {"12a", "id found"},
+    {"12b", "id found"},
+    {"12c", "id found"},
     {"13", "another order"},
+    {"13a", "another order"},
     {"13b", "task held back"},
+    {"13c", "another order"},
+    {"14", "false time"},
+    {"14b", "false time"},
+    {"14c", "false time"},
+    {"14d", "false time"},
+    {"14e", "false time"},
+    {"15", "endless attempt"},
+    {"16", "endless attempt"},
+    {"16b", "endless attempt"},
+    {"17", "declined"},
     {"18", "resumed for a task", 120},
     {"18b", "got a task", 120},
     {"19", "stake moved"},
@@ -68,6 +99,21 @@ const auto deeds = std::vector<Deed>{
     {"20b", "withheld"},
     {"20c", "result copied"},
 };
+
+/// A row without a deed would be checked by nobody.
+auto all_have_deeds() -> bool {
+    auto good = true;
+    for (const auto& recipe : simulate::recipes()) {
+        for (const auto& row : recipe.cases) {
+            if (std::any_of(deeds.begin(), deeds.end(), [&](const Deed& one) { return one.row == row.row; })) {
+                continue;
+            }
+            fmt::print("FAILED {} {} has no deed\n", row.row, recipe.name);
+            good = false;
+        }
+    }
+    return good;
+}
 
 auto play(const simulate::Trace& trace, const simulate::Options& options, const simulate::Chosen& chosen, bool attacks)
     -> Notes {
@@ -103,7 +149,7 @@ auto main(int argc, char** argv) -> int {
         const auto trace = simulate::load_trace(options.data_folder, {});
         auto presets = std::vector<std::string>{argv + 1, argv + argc};
         if (presets.empty()) { presets = {"hardened", "crynux_single"}; }
-        auto good = true;
+        auto good = all_have_deeds();
         for (const auto& one : deeds) {
             for (const auto& preset : presets) {
                 options.preset = preset;

@@ -14,7 +14,9 @@ public:
         const auto price =
             static_cast<double>(work.fee) * 1'000 / static_cast<double>(std::max(work.declared_ms, std::int64_t{1}));
         const auto least = knobs()["least"] * static_cast<double>(hand.scene().fee_per_second);
-        return price < least ? Deed::decline() : Adversary::lease(hand, work);
+        if (price >= least) { return Adversary::lease(hand, work); }
+        hand.note("declined");
+        return Deed::decline();
     }
 };
 

@@ -43,7 +43,10 @@ const auto registered = Registration{make_recipe<ChosenId>({
               {"price", 1, 0.001, 100, "fee a second, in medians of the network's tasks", true},
               {"run_ms", 15'000, 1'000, 3'600'000, "run time of its tasks", true},
               {"every_ms", 60'000, 100, 3'600'000, "time between two tasks", true}},
-    .cases = {{"12", "256 ids", {}}, {"12a", "16 ids", {{"tries", 16}}}, {"12b", "4 ids", {{"tries", 4}}}},
+    .cases = {{"12", "256 ids", {}},
+              {"12a", "16 ids", {{"tries", 16}}},
+              {"12b", "4 ids", {{"tries", 4}}},
+              {"12c", "1,024 ids", {{"tries", 1'024}}}},
     .means = &means,
     .aim = "own_node",
 })};

@@ -53,6 +53,7 @@ public:
     }
 
     void end(Hand& hand) override {
+        if (!own_.empty()) { hand.note("refused"); }
         for (const auto& task : open_) { hand.cancel(task); }
     }
 
@@ -68,7 +69,6 @@ private:
         order.fee = std::max(static_cast<std::int64_t>(fee), std::int64_t{1});
         order.vram_min = knobs().is("unrunnable") ? vram : 1;
         order.owner = fmt::format("own-{}", ordered_++ % static_cast<std::uint64_t>(knobs().whole("owners")));
-        hand.note("ordered");
         const auto task = hand.submit(std::move(order));
         own_.insert(task);
         if (knobs()["cancel_after_ms"] <= 0) { return; }
@@ -81,7 +81,7 @@ private:
         hand.note("accepted");
     }
 
-    std::set<allot::TaskId> own_{};   ///< Ordered, and not accepted yet.
+    std::set<allot::TaskId> own_{};   ///< Ordered, and not accepted so far.
     std::set<allot::TaskId> open_{};  ///< Accepted, and not ended.
     std::map<std::uint64_t, allot::TaskId> to_cancel_{};
     std::uint64_t ordered_ = 0;
@@ -94,7 +94,7 @@ const auto registered = Registration{make_recipe<Flood, Silent>({
     .profits = "its owners gain, for the tasks of their rivals are evicted or wait, and the fees come back",
     .answer =
         "`Hardened`: tasks that no node fits, or that pay too little for their lease, are refused; of one requirement "
-        "two tasks wait at most for each node that fits; an owner has 64 unfinished tasks at most, and one that "
+        "three tasks wait at most for each node that fits; an owner has 64 unfinished tasks at most, and one that "
         "withdraws a task forfeits a part of its fee",
     .cost = "`queue.tasks_per_fitting_node`, `rules.tasks_per_owner_max`, `rules.refuse_unrunnable`, "
             "`terms.fee_per_second_min`",

@@ -67,6 +67,7 @@ const auto registered = Registration{make_recipe<Orderer>({
               {"held_back", 0, 0, 0.5, "part of a block's tasks that it holds back in a try"}},
     .cases = {{"13", "16 orders", {}},
               {"13a", "64 orders", {{"orders", 64}}},
+              {"13c", "256 orders", {{"orders", 256}}},
               {"13b", "16 orders, and a quarter of a block is held back", {{"held_back", 0.25}}}},
     .means =
         [](const Scene& scene, const Knobs& knobs) {

@@ -5,11 +5,24 @@
 // then does more harm under `hardened` than under `crynux_single`, because waiting doubles a value every two hours: the
 // backlog of endless tasks grows old, and overtakes dear honest ones. Without `rules.value_doubles_in` it does not.
 
+#include <variant>
+
 #include <fmt/format.h>
 
 #include "adversary.hpp"
 
 namespace simulate { namespace {
+
+/// Who wants its tasks to fail needs to do nothing but to wait for them.
+class PoisonClass : public Adversary {
+public:
+    using Adversary::Adversary;
+
+    void event(Hand& hand, const allot::Event& event) override {
+        const auto* started = std::get_if<allot::event::TaskStarted>(&event);
+        if (started != nullptr && hand.facts(started->lease.task).own) { hand.note("endless attempt"); }
+    }
+};
 
 /// The rarest card of at least ten nodes.
 auto target_of(const Scene& scene) -> std::string {
@@ -41,7 +54,7 @@ auto means(const Scene& scene, const Knobs& knobs) -> Means {
     return means;
 }
 
-const auto registered = Registration{make_recipe<Adversary, Silent>({
+const auto registered = Registration{make_recipe<PoisonClass, Silent>({
     .name = "poison_class",
     .attack = "owners submit tasks that never end on any node, at random or to one class of cards",
     .twin = "the owners submit nothing and keep their money",

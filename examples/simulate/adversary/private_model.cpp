@@ -1,9 +1,9 @@
 // An owner whose tasks name a model that only its own nodes claim.
 //
-// With three nodes free, the draw gives it all of its tasks (row 2c, enumerated). Over a run its nodes do 4 % of them
-// under `hardened`, and 2 % under `crynux_single`: after the first task ten honest nodes are told to fetch the model,
-// and a task of others occupies a node for twenty minutes. Nodes that decline the tasks of others do 11 % and 7 %; if
-// no copies are asked for (`placement.holders_min=0`), all.
+// With a node free, the draw of `crynux_single` gives it all of its tasks (row 2c, enumerated), and that of `hardened`
+// its share of the weight. Over a run its nodes do 2 % of them under `crynux_single`: after the first task ten honest
+// nodes are told to fetch the model, and a task of others occupies a node for twenty minutes. Nodes that decline the
+// tasks of others do 7 %; if no copies are asked for (`placement.holders_min=0`), all.
 
 #include <algorithm>
 
@@ -28,7 +28,9 @@ public:
     }
 
     auto lease(Hand& hand, const Work& work) -> Deed override {
-        return knobs().is("declines") && !work.own_task ? Deed::decline() : Adversary::lease(hand, work);
+        if (!knobs().is("declines") || work.own_task) { return Adversary::lease(hand, work); }
+        hand.note("declined");
+        return Deed::decline();
     }
 
     auto submit(Hand&, Order& order) -> bool override {
@@ -66,9 +68,10 @@ const auto registered = Registration{make_recipe<PrivateModel>({
     .attack = "an owner's tasks name a model that only its own nodes of hardly any stake claim",
     .twin = "the same tasks name no model, and the same nodes claim what they have",
     .profits = "its operator gains, for its own tasks raise the standing of its own nodes",
-    .answer = "`Hardened`: a draw among fewer than three holders of a model is opened to all nodes; none yet for three "
-              "of them",
-    .cost = "`rules.narrow_from`",
+    .answer =
+        "`Hardened`: a draw is narrowed to three holders of a model or more, if they weigh as much as three large "
+        "nodes; else it is opened to all",
+    .cost = "`rules.narrow_from`, `weight.holder_caps`",
     .knobs = {{"cards", 3, 1, 200, "cards of the attacker", true},
               {"stake_each", 1'000, 1, 1e12, "thousandths of a token for each card", true},
               {"declines", 0, 0, 1, "its nodes decline the tasks of others"},
@@ -77,6 +80,7 @@ const auto registered = Registration{make_recipe<PrivateModel>({
               {"every_ms", 60'000, 100, 3'600'000, "time between two tasks", true}},
     .cases = {{"2c", "3 nodes of a stake of 1", {}},
               {"2c1", "1 node of a stake of 1", {{"cards", 1}}},
+              {"2c2", "2 nodes of a stake of 1", {{"cards", 2}}},
               {"2c3", "3 nodes that decline the tasks of others", {{"declines", 1}}}},
     .means = &means,
     .aim = "own_node",

@@ -16,6 +16,7 @@ public:
         const auto part = means.stake_milli / static_cast<std::int64_t>(means.cards.size());
         for (std::uint32_t i = 0; i < means.cards.size(); ++i) {
             const auto id = fmt::format("sybil-{}", i);
+            hand.note("operator in name only");
             hand.join(spec_of(means.cards[i], id, id, part), i, means.verdicts);
         }
     }
@@ -39,8 +40,14 @@ const auto registered = Registration{make_recipe<SybilSplit>({
               {"stake_each", 0, 0, 1e12, "thousandths of a token for each card, in place of a part of the whole; 0: no",
                true}},
     .cases = {{"1d", "16 cards share one stake, at a load of 30 %", {}, 30},
-              {"1e", "the same at 80 %", {}, 80},
-              {"1f", "the same at 120 %", {}, 120},
+              {"1d4", "4 cards, at 30 %", {{"cards", 4}}, 30},
+              {"1d100", "100 cards, at 30 %", {{"cards", 100}}, 30},
+              {"1e", "16 cards, at 80 %", {}, 80},
+              {"1e4", "4 cards, at 80 %", {{"cards", 4}}, 80},
+              {"1e100", "100 cards, at 80 %", {{"cards", 100}}, 80},
+              {"1f", "16 cards, at 120 %", {}, 120},
+              {"1f4", "4 cards, at 120 %", {{"cards", 4}}, 120},
+              {"1f100", "100 cards, at 120 %", {{"cards", 100}}, 120},
               {"1g", "16 cards of a stake of 1 each", {{"stake_each", 1'000}}}},
     .means = [](const Scene& scene,
                 const Knobs& knobs) { return equal_cards(scene, knobs.whole("cards"), stake(scene, knobs)); },

@@ -11,7 +11,8 @@ class UnderDeclare : public Adversary {
 public:
     using Adversary::Adversary;
 
-    auto submit(Hand&, Order& order) -> bool override {
+    auto submit(Hand& hand, Order& order) -> bool override {
+        hand.note("false time");
         order.declared_ms = std::max(std::llround(static_cast<double>(order.declared_ms) * knobs()["times"]), 1LL);
         return true;
     }
