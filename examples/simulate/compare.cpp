@@ -244,6 +244,20 @@ void compare_at(Laboratory& laboratory, const std::vector<Contender>& contenders
     }
 }
 
+/// Row 5b may be no worse than row 5a of the same contender.
+void tell_swallowed_over_5a(std::vector<Judged>& all) {
+    for (auto& judged : all) {
+        const auto fresh = std::find_if(all.begin(), all.end(), [&](const Judged& one) {
+            return one.row == "5a" && one.contender == judged.contender && one.world == judged.world &&
+                   one.load_percent == judged.load_percent;
+        });
+        if (judged.row != "5b" || fresh == all.end()) { continue; }
+        const auto& a = fresh->measures.at("swallowed");
+        const auto& b = judged.measures.at("swallowed");
+        judged.measures["swallowed_over_5a"] = {b.value - a.value, std::hypot(a.error, b.error)};
+    }
+}
+
 }  // namespace
 
 auto text_of(const Measure& measure) -> std::string {
@@ -326,6 +340,7 @@ auto compare(const Trace& trace, const Options& options) -> int {
         found += laboratory.runs().found();
     }
     clock.end();
+    tell_swallowed_over_5a(all);
     fmt::print("{}\n{} runs played, {} found\n", table_of(all, !options.worlds.empty()), played, found);
     write_pages(all, shown, options);
     return EXIT_SUCCESS;

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
-#include <optional>
 
 #include <fmt/format.h>
 
@@ -26,22 +24,8 @@ auto sentence(std::string text) -> std::string {
     return text + '.';
 }
 
-/// The same contender's row 5a, than which row 5b may be no worse.
-auto harm_over_5a(const Judged& judged, const std::vector<Judged>& all) -> std::optional<Measure> {
-    const auto same = [&](const Judged& one) {
-        return one.row == "5a" && one.contender == judged.contender && one.world == judged.world &&
-               one.load_percent == judged.load_percent;
-    };
-    const auto fresh = std::find_if(all.begin(), all.end(), same);
-    if (judged.row != "5b" || fresh == all.end()) { return std::nullopt; }
-    const auto& a = fresh->measures.at("harm_share");
-    const auto& b = judged.measures.at("harm_share");
-    return Measure{b.value - a.value, std::hypot(a.error, b.error)};
-}
-
-auto measures_of(Judged judged, const std::vector<Judged>& all) -> Json {
+auto measures_of(const Judged& judged) -> Json {
     auto json = Json::object();
-    if (const auto more = harm_over_5a(judged, all)) { judged.measures["harm_over_5a"] = *more; }
     for (const auto& [name, measure] : judged.measures) {
         json[name] = {{"value", finite(measure.value)}, {"error", finite(measure.error)}, {"shown", text_of(measure)}};
     }
@@ -99,7 +83,7 @@ auto document_of(const std::vector<Judged>& all, const std::vector<Contender>& c
                         {"load", one.load_percent},
                         {"seeds", one.seeds},
                         {"against", one.against},
-                        {"measures", measures_of(one, all)}});
+                        {"measures", measures_of(one)}});
     }
     auto worlds = Json::array();
     const auto add_world = [&](const Options& one) {

@@ -15,7 +15,7 @@ constexpr auto griefing = std::array{Limit{"phi", 2}, Limit{"added_exclusions", 
 constexpr auto no_loss = std::array{Limit{"harm", 0, Limit::Kind::none}};
 constexpr auto harm = std::array{Limit{"harm_share", 2}, Limit{"gain", 1.05}};
 constexpr auto comes_back =
-    std::array{Limit{"harm_share", 2}, Limit{"gain", 1.05}, Limit{"harm_over_5a", 0, Limit::Kind::none}};
+    std::array{Limit{"harm_share", 2}, Limit{"gain", 1.05}, Limit{"swallowed_over_5a", 0, Limit::Kind::none}};
 constexpr auto shares = std::array{Limit{"share_excess", 1e-6}};
 constexpr auto slashed = std::array{Limit{"slashed_honest", 0, Limit::Kind::none}};
 constexpr auto own_node = std::array{Limit{"added_own_node", 0, Limit::Kind::none}};

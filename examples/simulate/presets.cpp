@@ -64,7 +64,10 @@ auto presets() -> const std::vector<Preset>& {
          .notes = {"tasks list their base models alone; nodes are asked for models once a minute, by DemandControl",
                    "no task starts when it arrives, but in the next round: the draws of free nodes are not compared",
                    rejoins, "estimates are the trace's, not WorkloadCalibration's; there are no download tests"}},
-        {.name = "hardened", .open = &open_hardened},
+        {.name = "hardened",
+         .open = &open_hardened,
+         .round_ms = 1'000,
+         .notes = {"tasks are drawn once a second, with entropy that comes after their submission"}},
     };
     return all;
 }

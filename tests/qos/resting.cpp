@@ -1,11 +1,14 @@
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <vector>
 
+#include <allot/explain/probabilities.hpp>
 #include <allot/journal/snapshot.hpp>
 #include <allot/qos/resting.hpp>
+#include <allot/weight/linear_weight.hpp>
 
 #define ALLOT_MODEL allot::Resting<>
 #include "conformance/qos.ipp"
@@ -166,8 +169,88 @@ TEST_CASE("data that no rest can have written are refused") {
     CHECK_FALSE(data.valid());
     data.rests_until = allot::time_point_max;
     CHECK(data.valid());
+    data.counts_at = TimePoint{-1ms};
+    CHECK_FALSE(data.valid());
+    data.counts_at = allot::time_point_max;
+    CHECK(data.valid());
+    data.part = allot::Score::zero();
+    CHECK_FALSE(data.valid());
+    data.part = allot::Score::one();
     data.service.next = 50;
     CHECK_FALSE(data.valid());
+}
+
+TEST_CASE("stake that is added counts after an hour, and stake that is taken away counts no more at once") {
+    const auto tracker = Resting<>{};
+    auto data = Resting<>::node_data{};
+    tracker.joined(data, TimePoint{});
+    const auto full = tracker.score(data, TimePoint{}).raw();
+    const auto score = [&](Duration time) { return tracker.score(data, TimePoint{time}).raw(); };
+    tracker.restaked(data, 100, 200, TimePoint{});
+    CHECK(score(0s) == full / 2);
+    CHECK(score(1h - 1ms) == full / 2);
+    CHECK(score(1h) == full);
+
+    // Moved away and back, it counts even less, and for an hour from then on.
+    tracker.restaked(data, 200, 100, TimePoint{10min});
+    CHECK(score(10min) == full / 2);
+    tracker.restaked(data, 100, 400, TimePoint{20min});
+    CHECK(score(20min) == full / 8);
+    CHECK(score(80min - 1ms) == full / 8);
+    CHECK(score(80min) == full);
+
+    // In small steps it is the same, but for the roundings.
+    auto stake = std::uint64_t{1'000};
+    for (; stake < 2'000; stake += 100) { tracker.restaked(data, stake, stake + 100, TimePoint{2h}); }
+    CHECK(score(2h) <= full / 2);
+    CHECK(score(2h) >= full / 2 - 20);
+
+    // A node without stake before keeps a score, and the largest stakes fit.
+    tracker.restaked(data, 0, allot::u128{1} << 95, TimePoint{3h});
+    CHECK(score(3h) == 1);
+    tracker.restaked(data, allot::u128{1} << 94, allot::u128{1} << 95, TimePoint{4h});
+    CHECK(score(4h) == full / 2);
+    tracker.restaked(data, 1, 2, allot::time_point_max - 1ms);
+    CHECK(data.valid());
+    CHECK_FALSE(allot::RestParameters{.after_raise = -1ms}.valid());
+    CHECK_FALSE(allot::RestParameters{.after_raise = Duration{(std::int64_t{1} << 40) + 1}}.valid());
+
+    auto at_once = Resting<>::node_data{};
+    Resting{RollingQos{}, Rest{{.after_raise = 0s}}}.restaked(at_once, 1, 2, TimePoint{});
+    CHECK(at_once == Resting<>::node_data{});
+}
+
+TEST_CASE("a stake that moves to the node that is free next weighs nothing there, also by leaving and coming back") {
+    const auto weight = [](const auto& d, const char* node) {
+        const auto drawn = allot::probabilities(d, plain_task("question")).value();
+        const auto found = std::find_if(drawn.nodes.begin(), drawn.nodes.end(),
+                                        [&](const allot::Share& one) { return one.node == allot::NodeId{node}; });
+        return found == drawn.nodes.end() ? allot::u128{0} : found->weight;
+    };
+    const auto staked = [](const char* id, std::uint64_t stake) {
+        return with(plain_node(allot::NodeId{id}), [&](auto& n) { n.stake = stake; });
+    };
+    auto d =
+        allot::Dispatcher{Resting{RollingQos{}, Rest{{.after_return = 0s}}}, allot::LinearWeight{{.stake_cap = 1'000}}};
+    ok(d.join(staked("a", 800), at(0s)));
+    ok(d.join(staked("b", 8), at(0s)));
+    const auto of_b = weight(d, "b");
+    ok(d.update({.id = "a", .stake = 8}, at(0s)));
+    ok(d.update({.id = "b", .stake = 800}, at(0s)));
+    CHECK(weight(d, "b") <= of_b);
+    CHECK(weight(d, "b") > of_b / 2U);
+    CHECK(weight(d, "a") == of_b);
+    ok(d.advance(at(1h)));
+    CHECK(weight(d, "b") > of_b * allot::u128{50});
+
+    ok(d.leave("a", at(1h)));
+    ok(d.join(staked("a", 800), at(1h)));
+    CHECK(weight(d, "a") <= of_b);
+    ok(d.leave("a", at(1h)));
+    ok(d.join(staked("a", 800), at(1h)));  // the same stake once more ends nothing
+    CHECK(weight(d, "a") <= of_b);
+    ok(d.advance(at(2h)));
+    CHECK(weight(d, "a") == weight(d, "b"));
 }
 
 TEST_CASE("a snapshot keeps rests, and every changed bit of one is refused") {

@@ -37,7 +37,10 @@ const auto registered = Registration{make_recipe<ChosenId>({
     .attack = "an owner knows the entropy when it submits, and tries ids until the draw falls on an own node",
     .twin = "the same tasks have the first id that comes to hand",
     .profits = "its own nodes get back the fees that it pays, and the network's work, ahead of all others",
-    .answer = "none yet: an embedder has to draw with entropy that was not known at the submission",
+    .answer =
+        "rounds, as here under `hardened` and `crynux_relay_2026`: tasks are drawn with entropy that comes after their "
+        "submission; a preset alone cannot see who knew it",
+    .cost = "half a second of waiting",
     .knobs = {{"cards", 10, 1, 200, "cards of the attacker", true},
               {"tries", 256, 1, 4'096, "ids that it tries for a task"},
               {"price", 1, 0.001, 100, "fee a second, in medians of the network's tasks", true},

@@ -61,7 +61,10 @@ const auto registered = Registration{make_recipe<Orderer>({
     .attack = "who orders the submissions of each minute knows the entropy of each place, and has ten nodes",
     .twin = "the same orderer takes the submissions of each minute by arrival",
     .profits = "its own nodes get more of the tasks, and the dearer ones",
-    .answer = "none yet: who chooses both the order and the entropy is trusted",
+    .answer = "rounds, as for `chosen_id`: the order of submissions tells nothing of a later draw; who chooses both "
+              "the order "
+              "and the entropy is trusted",
+    .cost = "half a second of waiting",
     .knobs = {{"cards", 10, 1, 200, "cards of the attacker", true},
               {"orders", 16, 1, 256, "orders that it tries for a block"},
               {"held_back", 0, 0, 0.5, "part of a block's tasks that it holds back in a try"}},

@@ -67,6 +67,13 @@ concept has_rest = has_node_data<P> && requires(const P& p, typename P::node_dat
     { p.rest(data, std::optional<Duration>{}, time) } -> std::same_as<bool>;
 };
 
+/// `p.restaked(data, before, after, time)`: records that a node's stake changed, by `update` or because it comes back
+/// with another one. Optional.
+template <class P>
+concept has_restaked = has_node_data<P> && requires(const P& p, typename P::node_data& data, TimePoint time) {
+    p.restaked(data, Amount{}, Amount{}, time);
+};
+
 /// `p.service()` and `p.service_of(data)`: of a tracker around another one, that other tracker and its data. Optional.
 template <class P>
 concept has_service = has_node_data<P> && requires(const P& p, const typename P::node_data& data) {

@@ -41,6 +41,10 @@ namespace allot { inline namespace v0 { namespace preset {
 /// | a task that fails on every node   | costs its owner nothing       | its fee is forfeited                         |
 /// | a node resumes for a dear task    | gets it at once               | rests for a minute first                     |
 /// | a node renews and does not finish | keeps the task for 8 hours    | keeps it for twice its lease                 |
+/// | a stake moves to the next free node | counts there at once          | counts when it has stayed for an hour |
+///
+/// Draw in rounds: give commands no entropy, and call `match` once a second with entropy that was not known before. An
+/// owner that knows the entropy of its submission tries ids until one of its own nodes is drawn, under every preset.
 ///
 /// Its limits:
 /// - The cap is by node. An operator that splits a larger stake over more nodes regains a weight in proportion to it,

@@ -21,6 +21,7 @@ struct RestParameters {
     Ratio after_decline{1, 2};  ///< Rest after a declined task, in lengths of its lease. Half of a lease of two
                                 ///< estimates is the estimate. 0: none.
     Duration after_return = std::chrono::seconds{60};  ///< Rest of a node that comes back to the candidates. 0: none.
+    Duration after_raise = std::chrono::hours{1};      ///< Time after which stake that was added counts. 0: at once.
 
     /// The fault of the parameters as one sentence; null when they are valid together.
     [[nodiscard]] constexpr auto fault() const noexcept -> const char* {
@@ -29,13 +30,15 @@ struct RestParameters {
              "allot: Rest: after_decline must be at most 1,000, over a denominator of 1 to 1,000"},
             {after_return >= Duration{0} && after_return <= Duration{std::int64_t{1} << 40},
              "allot: Rest: after_return must be 0 to 2^40 ms"},
+            {after_raise >= Duration{0} && after_raise <= Duration{std::int64_t{1} << 40},
+             "allot: Rest: after_raise must be 0 to 2^40 ms"},
         });
     }
     /// True if `fault()` is null.
     [[nodiscard]] constexpr auto valid() const noexcept -> bool { return fault() == nullptr; }
     friend constexpr auto operator==(const RestParameters&, const RestParameters&) noexcept -> bool = default;
 };
-ALLOT_FIELDS(RestParameters, after_decline, after_return)
+ALLOT_FIELDS(RestParameters, after_decline, after_return, after_raise)
 
 /// How long a node rests. `Resting` applies it.
 class Rest {
@@ -69,21 +72,25 @@ private:
 template <class Service>
 struct RestingData {
     Service service{};
-    TimePoint rests_until{};  ///< The end of its rest; in the past if it does not rest.
-    bool barred = false;      ///< The tracker excluded it; true until the next outcome after that has ended.
+    TimePoint rests_until{};    ///< The end of its rest; in the past if it does not rest.
+    bool barred = false;        ///< The tracker excluded it; true until the next outcome after that has ended.
+    TimePoint counts_at{};      ///< The time from which on all of its stake counts.
+    Score part = Score::one();  ///< The part of its stake that counts until then.
 
     /// True for data that `Resting` can have written; a snapshot with other data is refused.
     [[nodiscard]] constexpr auto valid() const noexcept -> bool {
         if constexpr (requires { service.valid(); }) {
             if (!service.valid()) { return false; }
         }
-        return TimePoint{} <= rests_until && rests_until <= time_point_max;
+        const auto is_time = [](TimePoint time) { return TimePoint{} <= time && time <= time_point_max; };
+        return is_time(rests_until) && is_time(counts_at) && part > Score::zero();
     }
     friend auto operator==(const RestingData&, const RestingData&) noexcept -> bool = default;
 };
-ALLOT_FIELDS_OF_TEMPLATE(RestingData, service, rests_until, barred)
+ALLOT_FIELDS_OF_TEMPLATE(RestingData, service, rests_until, barred, counts_at, part)
 
-/// A QoS tracker, and rests: a node that declined a task, or comes back to the candidates, is no candidate for a while.
+/// A QoS tracker, and rests: a node that declined a task, or comes back to the candidates, is no candidate for a while;
+/// and stake that is added counts after a while.
 ///
 /// It measures service as `Tracker` does. A rest is no verdict: it changes no score and ends by itself. While it lasts
 /// the node is excluded, so that it is told when it begins and ends.
@@ -94,6 +101,10 @@ ALLOT_FIELDS_OF_TEMPLATE(RestingData, service, rests_until, barred)
 /// history and no rest; its price is that of its stake.
 ///
 /// The length counts the lease and not the declared time alone, for an owner may declare a millisecond.
+///
+/// **Law.** A stake that moves from node to node counts for none of them until it has stayed for `after_raise`. Until
+/// then the score is smaller in the proportion of the stakes, so that with a weight in proportion to stake and score a
+/// node weighs as much as before. Stake that is taken away counts no more at once.
 template <qos_tracker Tracker = RollingQos>
 class Resting {
 public:
@@ -130,8 +141,20 @@ public:
         return data.rests_until > time;
     }
 
+    /// Records that a node's stake changed. Stake that is added counts after `after_raise`.
+    /// @complexity O(1).
+    constexpr void restaked(node_data& data, Amount before, Amount after, TimePoint time) const {
+        const auto wait = std::get<Rest>(parts_).parameters().after_raise;
+        if (after <= before || wait == Duration{0}) { return; }
+        const auto cut = std::max(0, bit_width(after.units) - 64);
+        const auto rest_of = Score::from_ratio((before.units >> cut).low(), (after.units >> cut).low());
+        data.part = scaled(data.counts_at > time ? data.part : Score::one(), rest_of);
+        data.counts_at = std::min(time + wait, time_point_max);
+    }
+
     [[nodiscard]] constexpr auto score(const node_data& data, TimePoint time) const -> Score {
-        return service().score(data.service, time);
+        const auto served = service().score(data.service, time);
+        return data.counts_at > time ? scaled(served, data.part) : served;
     }
     [[nodiscard]] constexpr auto score_max(const node_data& data) const -> Score {
         return service().score_max(data.service);
@@ -159,6 +182,11 @@ public:
     [[nodiscard]] constexpr auto parts() noexcept -> std::tuple<Tracker, Rest>& { return parts_; }
 
 private:
+    /// The product; positive if the first factor is, so that no node falls out of all draws.
+    [[nodiscard]] static constexpr auto scaled(Score score, Score part) noexcept -> Score {
+        return score > Score::zero() ? std::max(score * part, Score::from_raw(1)) : score;
+    }
+
     /// True if the tracker's own exclusion goes on.
     [[nodiscard]] constexpr auto barred_at(const node_data& data, TimePoint time) const -> bool {
         return data.barred && service().back_at(data.service).value_or(never) > time;

@@ -73,8 +73,8 @@ public:
         return parameters_.operator_caps != 0xFFFF'FFFFU;
     }
 
-    /// What the holders of a model weigh at least for each of `narrow_from` of them: `holder_caps` nodes at the cap, of
-    /// the best score.
+    /// The least weight of a model's holders for each of `narrow_from` of them: that of `holder_caps` nodes at the cap,
+    /// of the best score.
     [[nodiscard]] constexpr auto holder_weight_min() const noexcept -> Weight {
         return Weight::from_ratio(parameters_.holder_caps.num, parameters_.holder_caps.den);
     }

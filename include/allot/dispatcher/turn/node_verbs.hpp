@@ -38,6 +38,7 @@ public:
         const auto n = known ? *known : view.records.nodes().next();
         auto record = known ? view.records.nodes()[n] : Record{};
         auto& node = record.node;
+        const auto stake_before = known ? node.stake : spec.stake;
         node.id = spec.id;
         node.operator_id = spec.operator_id ? *spec.operator_id : OperatorId{spec.id.bytes()};
         node.stake = spec.stake;
@@ -46,6 +47,7 @@ public:
         node.state = NodeState::available;
         set_class(node, NodeClass{spec.gpu, spec.vram, spec.platform, spec.software});
         view.qos.joined(record.qos, now());
+        restaked(record, stake_before);
         const auto back_at = node.excluded ? view.qos.back_at(record.qos).value_or(never) : now();
         node.excluded = back_at > now();
         node.due_at = node.excluded ? back_at : never;
@@ -66,8 +68,10 @@ public:
         auto& node = record.node;
         const auto weightless = weightless_now(record);
         if (change.stake) {
+            const auto stake_before = node.stake;
             node.stake = *change.stake;
             node.stake_root = StakeRoot::from(change.stake->units);
+            restaked(record, stake_before);
         }
         node.operator_id = change.operator_id.value_or(node.operator_id);
         if (change.labels) { node.labels.assign(change.labels->begin(), change.labels->end()); }
@@ -205,6 +209,13 @@ protected:
         const auto node_class = view.records.nodes()[n].node.node_class;
         if (fits.active(node_class) == view.rules->class_nodes_min) {
             view.each_free(node_class, [&](NodeHandle h) { freed.push_back(h); });
+        }
+    }
+
+    /// Tells a tracker that asks for it which stake a node had before.
+    void restaked([[maybe_unused]] Record& record, [[maybe_unused]] Amount before) {
+        if constexpr (has_restaked<typename Below::QoSTracker>) {
+            view.qos.restaked(record.qos, before, record.node.stake, now());
         }
     }
 
