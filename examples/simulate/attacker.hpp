@@ -70,7 +70,10 @@ public:
     /// Time of the next order of the means; none when all were submitted.
     [[nodiscard]] auto next_order_ms() const -> std::optional<std::int64_t>;
     void submit_next_order();
-    [[nodiscard]] auto is_own_node(std::uint32_t node) const -> bool { return node >= honest_nodes_; }
+    /// False for all nodes before it enters: honest nodes may be kicked out while they join.
+    [[nodiscard]] auto is_own_node(std::uint32_t node) const -> bool {
+        return scenario_ != nullptr && node >= honest_nodes_;
+    }
     [[nodiscard]] auto is_own_task(std::uint32_t task) const -> bool { return task >= honest_tasks_; }
 
     /// Notes that a node of the world runs on a card.

@@ -11,8 +11,6 @@ play() {
 simulate=$1
 
 play "${2:-hardened,crynux_single}" --attack all --seeds "${3:-8}" --runs "${4:-}"
-play hardened,crynux_single,crynux_relay_2026,crynux_contracts_2,crynux_contracts_1,crynux_trio --attack all \
-    --seeds "$((${3:-8} / 2))" --runs "${4:-}"
 
 # Each rule of Hardened that a parameter turns off.
 without=hardened

@@ -68,6 +68,10 @@ refuse '--json' --check "$work/nodes.csv" --json "$work/json"
 refuse '--seeds' --seeds 3
 refuse '--runs' --runs "$work/own"
 
+# Three-node presets kick out honest nodes before the attacker is there.
+"$simulate" --compare crynux_trio --attack 5b --scale 0.05 --hours 1 --seeds 1 --no-progress >"$work/out" 2>&1 ||
+    fault "three nodes a task: $(cat "$work/out")"
+
 # A search finds knobs that are better than the case's, and tells them. It has seeds of its own.
 lab --attack 18 --best-response --search-seeds 1 --json "$work/found" >"$work/out" || fault "a search: $(cat "$work/out")"
 grep -q '^    best response     least=' "$work/out" || fault "no knob was found: $(cat "$work/out")"

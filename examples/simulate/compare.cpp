@@ -275,7 +275,7 @@ auto table_of(const std::vector<Judged>& all, bool names_world) -> std::string {
                        one.contender, world, load, seeds_of(one));
         if (!one.knobs.empty()) { fmt::format_to(std::back_inserter(text), "    best response     {}\n", one.knobs); }
         for (const auto& [name, value] : one.measures) {
-            fmt::format_to(std::back_inserter(text), "    {:<18}{}\n", name, text_of(value));
+            fmt::format_to(std::back_inserter(text), "    {:<17} {}\n", name, text_of(value));
         }
     }
     return text;

@@ -7,6 +7,7 @@
 #include <allot/core/outcome.hpp>
 #include <allot/core/score.hpp>
 #include <allot/core/time.hpp>
+#include <allot/core/units.hpp>
 
 namespace allot { inline namespace v0 {
 
