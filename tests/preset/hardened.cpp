@@ -120,7 +120,7 @@ TEST_CASE("an operator's many nodes weigh their sum, unless they share four caps
     {
         auto session = d.session();
         ok(d.update({.id = "honest0", .stake = 8'000, .operator_id = allot::OperatorId{"evil"}}, at(0s)));
-        ok(d.advance(at(1min)));             // it rests after the update
+        ok(d.advance(at(1h)));               // it rests after the update, and its added stake counts from now on
         CHECK(share(d, "evil") == 166'666);  // each 1,000 of 10,000 that are four caps, beside four nodes at the cap
         session.rollback();
     }

@@ -23,7 +23,10 @@ struct Deed {
     const char* row;
     const char* deed;
     std::uint32_t load_percent = 80;
+    const char* preset = nullptr;  ///< The one to play, where the others prevent the deed.
 };
+
+constexpr auto single = "crynux_single";
 
 const auto deeds = std::vector<Deed>{
     {"1d", "operator in name only", 30},
@@ -45,7 +48,7 @@ const auto deeds = std::vector<Deed>{
     {"2a1", "task for a model that is not there"},
     {"2b", "task for a model that is not there"},
     {"2b3", "task for a model that is not there"},
-    {"2c", "own task on an own node"},
+    {"2c", "own task on an own node", 80, single},
     {"2c1", "own task elsewhere"},
     {"2c2", "own task elsewhere"},
     {"2c3", "declined"},
@@ -75,14 +78,14 @@ const auto deeds = std::vector<Deed>{
     {"10", "group refused"},
     {"10b", "honest node framed"},
     {"11", "card told"},
-    {"12", "id found"},
-    {"12a", "id found"},
-    {"12b", "id found"},
-    {"12c", "id found"},
-    {"13", "another order"},
-    {"13a", "another order"},
-    {"13b", "task held back"},
-    {"13c", "another order"},
+    {"12", "id found", 80, single},
+    {"12a", "id found", 80, single},
+    {"12b", "id found", 80, single},
+    {"12c", "id found", 80, single},
+    {"13", "another order", 80, single},
+    {"13a", "another order", 80, single},
+    {"13b", "task held back", 80, single},
+    {"13c", "another order", 80, single},
     {"14", "false time"},
     {"14b", "false time"},
     {"14c", "false time"},
@@ -151,7 +154,7 @@ auto main(int argc, char** argv) -> int {
         if (presets.empty()) { presets = {"hardened", "crynux_single"}; }
         auto good = all_have_deeds();
         for (const auto& one : deeds) {
-            for (const auto& preset : presets) {
+            for (const auto& preset : one.preset != nullptr ? std::vector<std::string>{one.preset} : presets) {
                 options.preset = preset;
                 good = check(trace, options, one) && good;
             }

@@ -58,12 +58,21 @@ public:
             }
             const auto local = bound(best_boost());
             // A holder of a model is in the narrowed frame. In the frame without models its M is 1, with three
-            // exceptions: only holders of all models are in the narrowed frame, there is none, or too few holders do
-            // not narrow.
-            const auto anywhere =
-                rules->narrowing == Narrowing::all || rules->narrowing == Narrowing::none || rules->narrow_from > 1;
+            // exceptions: only holders of all models are in the narrowed frame, there is none, or holders that are too
+            // few or weigh too little do not narrow.
+            const auto anywhere = rules->narrowing == Narrowing::all || rules->narrowing == Narrowing::none ||
+                                  rules->narrow_from > 1 || holders_have_to_weigh();
             const auto plain = anywhere ? local : bound({});
             return {plain, local};
+        }
+    }
+
+    /// True if the weight policy asks how much the holders of a model weigh.
+    [[nodiscard]] auto holders_have_to_weigh() const -> bool {
+        if constexpr (has_holder_weight_min<WeightPolicy>) {
+            return !weight_policy.holder_weight_min().is_zero();
+        } else {
+            return false;
         }
     }
 
