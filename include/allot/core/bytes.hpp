@@ -69,6 +69,9 @@ public:
         out_->insert(out_->end(), bytes.begin(), bytes.end());
     }
 
+    /// Appends the bytes of a text, without its length.
+    void text(std::string_view value) { out_->insert(out_->end(), value.begin(), value.end()); }
+
     /// Appends the bytes unchanged.
     void bytes(std::span<const std::uint8_t> values) { out_->insert(out_->end(), values.begin(), values.end()); }
 

@@ -127,7 +127,7 @@ public:
     void put(TimePoint value) { put(value.time_since_epoch()); }
     void put(std::string_view value) {
         count(value.size());
-        for (const auto c : value) { put(static_cast<std::uint8_t>(c)); }
+        out_.text(value);
     }
     void put(const std::string& value) { put(std::string_view{value}); }
     void put(const Name& value) { put(value.view()); }
