@@ -1,18 +1,21 @@
 """Kills and pauses members of etcd and replicas of allotd while clients work, and audits what the clients saw.
 
-    python3 campaign.py [--faults N] [--seed S] [--short] path/to/allotd
+    python3 campaign.py [--faults N] [--seed S] [--short] [--tail etcd_tail --follower COMMAND] path/to/allotd
 
-Without --faults it goes on until Ctrl-C. It fails if an acknowledged command is missing or was applied twice, if a
+With --follower, that program, on a machine of any kind, applies the log as it comes and compares what the replicas
+attested with its own hashes. Without --faults it goes on until Ctrl-C. It fails if an acknowledged command is missing or was applied twice, if a
 lease did not end once, if its node was not told how, if the replicas' roots or events differ, or if a kind of fault
-never fired. From 400 faults on, 5,000 leases must have started and been completed.
+never fired, or the follower differs. From 400 faults on, 5,000 leases must have started and been completed.
 """
 import argparse
 import collections
 import json
 import os
 import random
+import shlex
 import shutil
 import signal
+import subprocess
 import sys
 import tempfile
 import threading
@@ -224,6 +227,44 @@ class Auditor(threading.Thread):
             self.joined[event["node"]] += 1
 
 
+class Follower:
+    """Applies the log of the cluster, as etcd_tail gives it, beside the replicas."""
+
+    def __init__(self, cluster, tail, command):
+        self.told, self.said = (os.path.join(cluster.folder, "follower." + name) for name in ("out", "err"))
+        with open(self.told, "wb") as out, open(self.said, "wb") as err:
+            self.tail = subprocess.Popen([tail, "net", *cluster.etcd.split(",")], stdout=subprocess.PIPE, stderr=err)
+            self.process = subprocess.Popen(shlex.split(command), stdin=self.tail.stdout, stdout=out, stderr=err)
+        self.tail.stdout.close()
+
+    def attested(self):
+        """How often it did, and the last index at which it did."""
+        with open(self.told, encoding="ascii") as file:
+            lines = [line for line in file if line.endswith("\n") and not line.startswith("end")]
+        return len(lines), int(lines[-1].split()[0]) if lines else 0
+
+    def end(self, index, seconds=60):
+        """Waits until it has attested behind the index, and ends it. Returns the faults."""
+        before = time.monotonic() + seconds
+        while self.attested()[1] < index and self.process.poll() is None and time.monotonic() < before:
+            time.sleep(0.1)
+        self.tail.terminate()
+        self.tail.wait(seconds)
+        status = self.process.wait(seconds)
+        with open(self.said, encoding="utf-8") as file:
+            said = file.read().strip()
+        count, last = self.attested()
+        print(f"the follower attested {count} times, the last time at index {last}")
+        late = [f"the follower is at index {last}, the replicas are at {index}"] if last < index else []
+        return late + ([f"the follower ended with {status}: {said[-300:]}"] if said or status else [])
+
+    def kill(self):
+        for one in (self.tail, self.process):
+            if one.poll() is None:
+                one.kill()
+                one.wait()
+
+
 class Campaign:
     def __init__(self, cluster, rng, is_short):
         self.cluster, self.rng, self.is_short = cluster, rng, is_short
@@ -395,6 +436,8 @@ def main():
     parser.add_argument("--seed", type=int, default=random.randrange(10**6))
     parser.add_argument("--short", action="store_true", help="8 faults, short pauses")
     parser.add_argument("--folder", help="kept, and told where; else a new one that is removed")
+    parser.add_argument("--tail", help="the program etcd_tail, for --follower")
+    parser.add_argument("--follower", help="a command that applies the log beside the replicas")
     asked = parser.parse_args()
     if not shutil.which("etcd"):
         print("etcd is missing; examples/service/cluster.sh installs it")
@@ -408,9 +451,11 @@ def main():
     write_parameters(parameters)
     cluster = Cluster(asked.program, os.path.join(folder, "cluster"),
                       more=["--checkpoint-every", "1000", "--parameters", parameters])
-    done = False
+    done, follower = False, None
     try:
         cluster.start()
+        if asked.follower:
+            follower = Follower(cluster, asked.tail, asked.follower)
         print("replicas: " + cluster.urls.replace(",", "/ ") + "/", flush=True)
         clients, auditor = Clients(cluster.urls), Auditor(cluster.urls)
         auditor.start()
@@ -431,6 +476,8 @@ def main():
         done_leases = sum(how == "done" for ends in clients.ends for how in ends.values())
         if count >= 400 and done_leases < LEASES_MIN:
             faults.append(f"{done_leases} leases were completed, fewer than {LEASES_MIN}")
+        if follower:
+            faults += follower.end(min(a["index"] for a in cluster.replicas[0].status()["replicas"]))
         suspects = sum(r.told().count("suspect") for r in cluster.replicas)
         if suspects:
             faults.append(f"{suspects} suspects")
@@ -440,6 +487,8 @@ def main():
         print("FAILED: " + "; ".join(faults) if faults else "none lost, none twice, no lease left")
         done = not faults
     finally:
+        if follower:
+            follower.kill()
         cluster.close(keep=not done)
         if not done:
             print(f"logs: {folder}")
