@@ -12,6 +12,10 @@ simulate=$1
 
 play "${2:-hardened,crynux_single}" --attack all --seeds "${3:-8}" --runs "${4:-}"
 
+# All presets beside each other.
+play hardened,crynux_single,crynux_relay_2026,crynux_contracts_2,crynux_contracts_1,crynux_trio --attack all \
+    --seeds "$((${3:-8} / 2))" --runs "${4:-}"
+
 # Each rule of Hardened that a parameter turns off.
 without=hardened
 for off in rules.narrow_from=1 weight.holder_caps=0/1 rules.refuse_unrunnable=false rules.tasks_per_owner_max=4294967295 rules.outbid_by=1/1 \

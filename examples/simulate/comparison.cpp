@@ -40,7 +40,7 @@ auto measures_of(const Judged& judged) -> Json {
     }
     for (const auto& told : told_measures()) {
         const auto found = json.find(told.measure);
-        if (found != json.end()) { (*found)["told"] = told.name; }
+        if (found != json.end() && (told.row.empty() || told.row == judged.row)) { (*found)["told"] = told.name; }
     }
     return json;
 }

@@ -17,6 +17,7 @@ constexpr auto harm = std::array{Limit{"harm_share", 2}, Limit{"gain", 1.05}};
 constexpr auto comes_back =
     std::array{Limit{"harm_share", 2}, Limit{"gain", 1.05}, Limit{"swallowed_over_5a", 0, Limit::Kind::none}};
 constexpr auto shares = std::array{Limit{"share_excess", 1e-6}};
+constexpr auto state = std::array{Limit{"state_bytes", 1, Limit::Kind::none}};
 constexpr auto slashed = std::array{Limit{"slashed_honest", 0, Limit::Kind::none}};
 constexpr auto own_node = std::array{Limit{"added_own_node", 0, Limit::Kind::none}};
 constexpr auto price = std::array{Limit{"price_gain", 1.05}};
@@ -34,7 +35,7 @@ constexpr auto all_rows = std::array{
     Rows{"3c", no_loss},  Rows{"4", no_loss},   Rows{"5a", harm},         Rows{"5b", comes_back}, Rows{"5c", harm},
     Rows{"5d", revenue},  Rows{"6", harm},      Rows{"7", harm},          Rows{"11", gain},       Rows{"14", price},
     Rows{"15", griefing}, Rows{"16", griefing}, Rows{"17", gain},         Rows{"18", gain},       Rows{"19", gain},
-    Rows{"20", harm},     Rows{"-", cost},      Rows{"-rule", rule_cost},
+    Rows{"20", harm},     Rows{"2d", state},    Rows{"-", cost},          Rows{"-rule", rule_cost},
 };
 
 auto is_digit(char c) -> bool { return std::isdigit(static_cast<unsigned char>(c)) != 0; }
@@ -56,7 +57,8 @@ auto told_measures() -> std::span<const Told> {
     static constexpr auto all = std::array{Told{"told_gain", "gain over one name with all the stake"},
                                            Told{"own_node", "own tasks on own nodes"},
                                            Told{"target", "revenue of the cards that are aimed at, times the twin's"},
-                                           Told{"fetch_of_a_model", "fetches that nodes are told"}};
+                                           Told{"fetch_of_a_model", "fetches that nodes are told"},
+                                           Told{"state_bytes", "bytes of state at the end, times the twin's", "2d"}};
     return all;
 }
 

@@ -27,6 +27,7 @@ struct Limit {
 struct Told {
     std::string_view measure{};
     std::string_view name{};
+    std::string_view row{};  ///< The row alone that it says something about; empty: all.
 };
 [[nodiscard]] auto told_measures() -> std::span<const Told>;
 

@@ -227,6 +227,7 @@ auto measure(const std::vector<Pair>& pairs) -> std::map<std::string, Measure> {
             });
         }
     }
+    add("state_bytes", [](const Pair& p) { return Both{number(p.attack.state_bytes), number(p.honest.state_bytes)}; });
     add("slashed_honest", [](const Pair& p) {
         return Both{number(p.attack.honest.slashed), harm_without({p}, 1).fees};
     });

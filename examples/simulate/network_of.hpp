@@ -12,6 +12,7 @@
 #include <allot/explain/expected_wait.hpp>
 #include <allot/explain/probabilities.hpp>
 #include <allot/journal/encode.hpp>
+#include <allot/journal/snapshot.hpp>
 #include <allot/json.hpp>
 
 #include "network.hpp"
@@ -119,6 +120,7 @@ public:
         return deadline ? std::optional{deadline->time_since_epoch().count()} : std::nullopt;
     }
     auto queue_capacity() const -> std::uint32_t override { return dispatcher_.queue_capacity(); }
+    auto state_bytes() const -> std::uint64_t override { return allot::snapshot(dispatcher_, 0).size(); }
 
     auto quality(const allot::NodeId& node, allot::TimePoint time) const -> Quality override {
         const auto& qos = dispatcher_.qos();

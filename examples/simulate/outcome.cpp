@@ -36,6 +36,7 @@ void each_number(O& outcome, const F& f) {
     f("own_sojourn_ms", outcome.own_sojourn_ms);
     f("target_nodes", outcome.target_nodes);
     f("target_earned", outcome.target_earned);
+    f("state_bytes", outcome.state_bytes);
 }
 
 }  // namespace
@@ -47,6 +48,7 @@ auto outcome_of(const Run& run, const Means& means) -> Outcome {
     outcome.honest = run.money.side(false);
     outcome.honest_nodes = run.honest_nodes;
     outcome.leased_ms = static_cast<std::int64_t>(run.results.leased_ms);
+    outcome.state_bytes = static_cast<std::int64_t>(run.state_bytes);
     for (std::uint32_t i = 0; i < run.nodes.size(); ++i) {
         const auto& node = run.nodes[i];
         outcome.starts += node.started;

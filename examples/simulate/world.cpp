@@ -104,6 +104,7 @@ auto World::run(Progress& progress) -> Run {
     run.scenario = std::move(scenario_);
     run.honest_nodes = honest_nodes_;
     run.honest_tasks = honest_tasks_;
+    run.state_bytes = network_->state_bytes();
     run.money = std::move(money_);
     run.results.fairness = fairness_of(run);
     return run;
