@@ -12,15 +12,15 @@ build=$root/build/examples
 . "$root/tests/support/debian.sh"
 need_for library build examples
 case $example in
-    allotd | follower) need_for service ;;
+    allotd | follower | etcd_tail) need_for service ;;
     jobs) need_for jobs ;;
 esac
 
 mkdir -p "$build"
 echo "build.sh: building $example, which takes a minute the first time" >&2
 if ! {
-    cmake -S "$root" -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DALLOT_BUILD_EXAMPLES=ON -DALLOT_BUILD_TESTS=OFF \
-        -DALLOT_BUILD_BENCHMARKS=OFF -DALLOT_INSTALL=OFF "$@" &&
+    cmake -S "$root" -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=None -DCMAKE_CXX_COMPILER="${CXX:-g++}" \
+        -DALLOT_OPTIMISE_PROGRAMS=ON -DALLOT_BUILD_EXAMPLES=ON -DALLOT_BUILD_TESTS=OFF -DALLOT_BUILD_BENCHMARKS=OFF -DALLOT_INSTALL=OFF "$@" &&
     cmake --build "$build" --target "$example" --parallel "$(cores)"
 } > "$build/$example.log" 2>&1; then
     cat "$build/$example.log" >&2

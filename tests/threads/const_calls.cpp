@@ -1,3 +1,5 @@
+#define ALLOT_TESTS_OWN_INSTANCES
+
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
