@@ -10,10 +10,11 @@ import re
 import shutil
 import subprocess
 import sys
-import textwrap
 import time
 import urllib.error
 import urllib.request
+
+from client import Client
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
@@ -28,33 +29,27 @@ def section(title):
     return found[1]
 
 
-def blocks(title):
-    """The blocks of a section, without their indentation."""
-    lines = section(title).splitlines(keepends=True)
-    text = "".join(line if line.startswith("    ") or not line.strip() else "\0" for line in lines)
-    return [textwrap.dedent(block).strip("\n") for block in re.split("\0+", text) if block.strip()]
+def typed(title):
+    """All lines of a section that are to be typed. One that ends with a backslash goes on."""
+    code = [line[4:] for line in section(title).splitlines() if line.startswith("    ")]
+    return "\n".join(code).replace("\\\n", "").splitlines()
 
 
-def block(title, word):
-    """The only block of a section with this word."""
-    found = [one for one in blocks(title) if word in one]
-    assert len(found) == 1, f"{title}: {len(found)} blocks have {word}"
+def line(title, begin):
+    """The only one that begins so."""
+    found = [one for one in typed(title) if one.startswith(begin)]
+    assert len(found) == 1, f"{title}: {len(found)} lines begin with {begin}"
     return found[0]
 
 
 def run(text):
     """Runs lines of a shell in the folder of the project."""
-    print(textwrap.indent(text, "+ "), flush=True)
+    print("+", text, flush=True)
     return subprocess.run(["sh", "-c", text], cwd=ROOT).returncode
 
 
 def run_well(text):
-    assert run("set -e\n" + text) == 0, text
-
-
-def joined(text):
-    """Commands, one a line: a line that ends with a backslash goes on."""
-    return text.replace("\\\n", "").splitlines()
+    assert run(text) == 0, text
 
 
 class Service:
@@ -80,16 +75,15 @@ def status(url=URL, seconds=30):
             time.sleep(0.1)
 
 
-def type_in(text, replace=("", "")):
-    """Types lines of Python as somebody would, a second and a half after each other. Returns what the last one gives."""
-    names, value = {}, None
-    for line in text.splitlines():
-        line = line.removeprefix(">>> ").replace(*replace)
-        print(">>>", line, flush=True)
+def type_in(title):
+    """Types a section's lines of Python, a second and a half after each other. Returns what the last one gives."""
+    names, value = {"Client": Client}, None
+    for text in (one.removeprefix(">>> ") for one in typed(title) if one.startswith(">>> ")):
+        print(">>>", text, flush=True)
         try:
-            value = eval(line, names)  # noqa: S307  the page's own text
+            value = eval(text, names)  # noqa: S307  the page's own text
         except SyntaxError:
-            exec(line, names)  # noqa: S102
+            exec(text, names)  # noqa: S102
         time.sleep(1.5)
     return value
 
@@ -102,29 +96,34 @@ def metrics_of(url, title):
         assert re.search(rf"^{name}[ {{]", told, re.M) or f"# TYPE {name} " in told, f"{title}: no metric {name}"
 
 
+def secret_of(client):
+    text = pathlib.Path("/etc/allot/clients.jsonl").read_text(encoding="utf-8")
+    return re.search(f'"{client}", "secret": "([^"]*)', text)[1]
+
+
 def one_machine():
-    *build, start = block("Build and start", "build.sh").splitlines()
-    run_well("\n".join(build))
+    for begin in ("sh examples/build.sh", "install", "mkdir"):
+        run_well(line("Build and start", begin))
+    start, with_clients = (one for one in typed("Build and start") if one.startswith("allotd"))
     service = Service(start)
     assert status()["queued"] == 0
     with urllib.request.urlopen(URL, timeout=2) as answer:
         assert "text/html" in answer.headers["Content-Type"]
 
-    end = type_in(block("Join a node, submit a task", "Client"))
+    end = type_in("Join a node, submit a task")
     assert end == "done", end
     metrics_of(URL, "Watch")
-    answer = type_in(block("Configure", "ops").replace("ops = ", "from client import Client; ops = "))
+    answer = type_in("Configure")
     assert answer["results"][0]["accepted"], answer
 
     service.end("kill")
     service = Service(start)
-    from client import Client
     status()
     assert Client(URL).get("/v1/tasks/7")["end"] == "done", "kill -9 lost a task"
 
     os.makedirs("/backup")
-    for line in block("Back up and restore", "cp").splitlines():
-        run(line)  # there is no snapshot yet, as the page says
+    for copy in typed("Back up and restore"):
+        run(copy)  # there is no snapshot yet, as the page says
     assert service.end() == 0, "SIGTERM"
     restored = Service("allotd --data /backup")
     status()
@@ -132,36 +131,33 @@ def one_machine():
     restored.end()
 
     os.makedirs("/etc/allot")
-    clients = block("Build and start", '"client"').replace("…", "0123456789abcdef")
-    pathlib.Path("/etc/allot/clients.jsonl").write_text(clients + "\n", encoding="utf-8")
-    service = Service(block("Build and start", "--clients").splitlines()[0])
+    clients = "".join(one.replace("…", "0123456789abcdef") + "\n" for one in typed("Build and start") if one[:1] == "{")
+    pathlib.Path("/etc/allot/clients.jsonl").write_text(clients, encoding="utf-8")
+    service = Service(with_clients)
     status()
     try:
         urllib.request.urlopen(URL + "/v1/nodes/n7", timeout=2)
         raise AssertionError("an unsigned request is answered")
     except urllib.error.HTTPError as error:
         assert error.code == 401, error
-    node = Client(URL, "n7", re.search(r'"n7", "secret": "([^"]*)', clients)[1])
+    node = Client(URL, "n7", secret_of("n7"))
     assert node.get("/v1/nodes/n7")["lease"] is None
     service.end()
 
 
 def cluster():
-    install, build = [line for line in block("Start", "apt-get").splitlines() if line]
-    run_well(install.replace("install", "install -y -qq --no-install-recommends"))
-    run_well(build + "\ninstall -m 755 build/examples/examples/allotd /usr/local/bin/allotd")
-    run("systemctl stop etcd 2> /dev/null")  # a package may have started one
-    member = joined(block("Start", "etcd --name").replace("10.0.0.", "127.0.0."))
-    member = next(line for line in member if line.startswith("etcd "))
-    make, replica = joined(block("Start", "allotd --etcd").replace("10.0.0.", "127.0.0."))
+    run_well(line("Start", "apt-get").replace("install", "install -y -qq --no-install-recommends"))
+    run_well(line("Start", "sh examples/build.sh"))
+    run_well(line("Build and start", "install"))
+    member, replica = (line("Start", begin).replace("10.0.0.", "127.0.0.") for begin in ("etcd", "allotd"))
     parts = []
     try:
         for n in (1, 2, 3):
-            own, cluster_of = member.split("--initial-cluster ", 1)
+            own, members = member.split("--initial-cluster ", 1)
             own = own.replace("m1", f"m{n}").replace("127.0.0.1", f"127.0.0.{n}").replace("/etcd/net", f"/etcd/net{n}")
-            parts.append(Service(f"{own} --initial-cluster {cluster_of} --log-level error"))
+            parts.append(Service(f"{own} --initial-cluster {members} --log-level error"))
         os.makedirs("/mnt/shared")
-        run_well(make)
+        run_well(line("Start", "mkdir"))
         urls = [f"http://127.0.0.{n}:8321" for n in (1, 2, 3)]
         for n in (1, 2, 3):
             parts.append(Service(replica.replace("--id 0", f"--id {n - 1}").replace("/allot/net", f"/allot/replica{n}")
@@ -170,9 +166,7 @@ def cluster():
         while not {"leader", "follower"} >= {status(url, 60)["role"] for url in urls}:
             assert time.monotonic() < end, [status(url) for url in urls]
             time.sleep(0.2)
-        from client import Client
-        secret = re.search(r'"ops", "secret": "([^"]*)', pathlib.Path("/etc/allot/clients.jsonl").read_text())[1]
-        ops = Client(",".join(urls), "ops", secret)
+        ops = Client(",".join(urls), "ops", secret_of("ops"))
         ops.send({"command": "Join", "node": {"id": "n7", "gpu": "RTX 4090", "vram": 24, "stake": "400"}})
         parts[3].end("kill")  # one replica dies, and the network goes on
         ops.send({"command": "Submit", "task": {"id": 7, "vram_min": 16, "fee": "10", "duration_estimate": 60000}})
@@ -186,8 +180,7 @@ def cluster():
         shown = status(urls[1])
         assert shown["replicas"] and not any(one["suspect"] for one in shown["replicas"]), shown
         metrics_of(urls[1], "Watch the cluster")
-        save = block("Back up and restore the cluster", "etcdctl").replace("10.0.0.", "127.0.0.").splitlines()[0]
-        run_well(save)
+        run_well(line("Back up and restore the cluster", "ETCDCTL_API").replace("10.0.0.", "127.0.0."))
         assert os.path.getsize("/backup/net.db") > 0
     finally:
         for one in reversed(parts):
@@ -196,7 +189,6 @@ def cluster():
 
 
 if __name__ == "__main__":
-    sys.path.insert(0, str(HERE))
     if shutil.which("allotd") or os.path.exists("/backup"):
         sys.exit("this system is not new: allotd or /backup is there; run sh tests/bare.sh service")
     os.makedirs("/var/lib/allot", exist_ok=True)
