@@ -17,7 +17,7 @@ case $example in
 esac
 
 mkdir -p "$build"
-echo "build.sh: building $example, which takes a minute the first time" >&2
+echo "build.sh: building $example, which takes some minutes the first time" >&2
 if ! {
     cmake -S "$root" -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=None -DCMAKE_CXX_COMPILER="${CXX:-g++}" \
         -DALLOT_OPTIMISE_PROGRAMS=ON -DALLOT_BUILD_EXAMPLES=ON -DALLOT_BUILD_TESTS=OFF -DALLOT_BUILD_BENCHMARKS=OFF -DALLOT_INSTALL=OFF "$@" &&

@@ -9,7 +9,7 @@
 #     commands     sh examples/run.sh --short, then sh tests/run.sh
 #     readme       the first program of README.md, with no more than the packages that it names; then replay, built and talked
 #                  to as examples/replay/README.md says
-#     service      allotd alone and with etcd, as examples/service/README.md says: run.sh and cluster.sh, short; then all of
+#     service      allotd alone and with etcd, as examples/service/README.md says: run.sh and cluster.sh, short, with an s390x; then
 #                  docs/operating.md
 #     swapped      sh tests/run.sh, then sh examples/run.sh --short
 #     boost-1.81   as commands, with that Boost
@@ -134,7 +134,7 @@ for name in "$@"; do
         swapped) part "$name" 'sh tests/run.sh; sh examples/run.sh --short' ;;
         boost-1.81) part "$name" "export ALLOT_BOOST=1.81; $commands" ;;
         compilers) part "$name" 'sh tests/support/compilers.sh' ;;
-        service) part "$name" 'sh examples/service/run.sh --short; sh examples/service/cluster.sh --short
+        service) part "$name" 'sh examples/service/run.sh --short; sh examples/service/cluster.sh --big-endian --short
                 python3 examples/service/check_operating.py' ;;
         readme)
             # The page, the snippet in it and the line that builds replay are the README's own, not copies.

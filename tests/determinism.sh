@@ -13,7 +13,8 @@
 #     follower                             a random log of replicas: x86-64 and s390x make the same attestations and
 #                                          checkpoints of it, and each goes on from the other's checkpoint
 #
-# Without a target: all. --short gives fewer commands to fewer scenarios, and takes gcc, clang14, i686, s390x and follower.
+# Without a target: all. --short gives fewer commands to fewer scenarios, and takes gcc, clang14, i686, aarch64, s390x and
+# follower.
 # `sh tests/determinism.sh --golden` writes golden.txt anew, for a change that is meant to change what happens.
 set -eu
 cd "$(dirname "$0")/.."
@@ -188,8 +189,8 @@ if [ "${1:-}" = --golden ]; then
 fi
 
 if [ $# -eq 0 ]; then
-    set -- gcc clang14 i686 s390x follower
-    [ $form = short ] || set -- "$@" O0 O2 fast gcc11 clang16 clang19 libcxx aarch64 armhf riscv64 ppc64 win64 no-exceptions no-rtti \
+    set -- gcc clang14 i686 aarch64 s390x follower
+    [ $form = short ] || set -- "$@" O0 O2 fast gcc11 clang16 clang19 libcxx armhf riscv64 ppc64 win64 no-exceptions no-rtti \
         general-regs
 fi
 

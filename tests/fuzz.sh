@@ -2,7 +2,7 @@
 # Gives bytes of strangers to whatever reads any, with libFuzzer and the sanitizers of clang 14:
 #
 #     sh tests/fuzz.sh SECONDS [target...]   each of all targets, or of those, as many at once as there are cores
-#     sh tests/fuzz.sh --gate                10 seconds each, and 40 for job, always with the same seed
+#     sh tests/fuzz.sh --gate                10 seconds each, and 60 for job, always with the same seed
 #     sh tests/fuzz.sh --messages COUNT      the target job, optimised and without sanitizers, until the machines under each
 #                                            of the three arbiters have had so many messages: 1e7 take about an hour
 #     sh tests/fuzz.sh --keep [target...]    some inputs that reach more than the seeds do, for tests/fuzz/corpus
@@ -69,7 +69,7 @@ run() {
     seconds=$1
     # Its inputs are long: each is hundreds of messages to all state machines of jobs, under one of three arbiters.
     if [ "$3" = job ] && [ "$seconds" = gate ]; then
-        seconds=40
+        seconds=60
     elif [ "$seconds" = gate ]; then
         seconds=10
     fi

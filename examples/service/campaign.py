@@ -2,10 +2,10 @@
 
     python3 campaign.py [--faults N] [--seed S] [--short] [--tail etcd_tail --follower COMMAND] path/to/allotd
 
-With --follower, that program, on a machine of any kind, applies the log as it comes and compares what the replicas
-attested with its own hashes. Without --faults it goes on until Ctrl-C. It fails if an acknowledged command is missing or was applied twice, if a
-lease did not end once, if its node was not told how, if the replicas' roots or events differ, or if a kind of fault
-never fired, or the follower differs. From 400 faults on, 5,000 leases must have started and been completed.
+With --follower, that command, on a machine of any kind, applies the log as it comes and compares what the replicas
+attested with its own hashes. Without --faults it goes on until Ctrl-C. It fails if an acknowledged command is missing
+or was applied twice, if a lease did not end once, if its node was not told how, if the replicas' roots or events
+differ, if the follower differs or does not keep up, or if a kind of fault never fired. From 400 faults on, 5,000 leases must have started and been completed.
 """
 import argparse
 import collections
@@ -244,7 +244,7 @@ class Follower:
         return len(lines), int(lines[-1].split()[0]) if lines else 0
 
     def end(self, index, seconds=60):
-        """Waits until it has attested behind the index, and ends it. Returns the faults."""
+        """Waits until it has attested up to the index, and ends it. Returns the faults."""
         before = time.monotonic() + seconds
         while self.attested()[1] < index and self.process.poll() is None and time.monotonic() < before:
             time.sleep(0.1)

@@ -46,6 +46,12 @@ grep -q '^1 runs played' "$work/out" || fault "it did not go on where it was: $(
 cmp -s "$work/one" "$work/three" || fault "a comparison that goes on differs"
 refuse 'no attack is called "none_such"; there are all, none, black_hole (5a 5b 5c 5d)' --compare hardened --attack none_such
 
+# What a row alone is about is told of that row alone.
+cp "$(dirname "$0")/../../docs/attacks.md" "$work/page.md"
+lab --attack 2d,5a --attacks-page "$work/page.md" >/dev/null
+grep -q "^- 2d, bytes of state at the end, times the twin's: crynux_single \(\*\*\)*[1-9]" "$work/page.md" || fault "2d has no bytes of state"
+if grep -q '^- 5a, bytes of state' "$work/page.md"; then fault "bytes of state are told of 5a"; fi
+
 # One's own network can be attacked, at the load that its tasks have. Two seeds differ in the draws.
 awk 'BEGIN { print "id,card,stake"; for (i = 0; i < 40; ++i) { print "n" i ",c" i % 3 "," 1 + i % 7 } }' >"$work/nodes.csv"
 awk 'BEGIN { print "arrival,run,fee"; for (i = 0; i < 400; ++i) { print i * 3 ",60," 50 + i % 9 } }' >"$work/tasks.csv"

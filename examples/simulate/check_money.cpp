@@ -125,6 +125,10 @@ void check_harm() {
     // What one seed loses by chance the other wins.
     const auto chance = harm({pair_of({-1, 2'000}, {1'000, 2'000}), pair_of({1'000, 2'000}, {-1, 2'000})});
     expect(chance.value == 0 && chance.error > 0, "chance alone is no harm");
+    auto left = pair_of({1'000, 1'000}, {1'000, 1'000});
+    left.attack.state_bytes = 30;
+    left.honest.state_bytes = 20;
+    expect(simulate::measure({left}).at("state_bytes").value == 1.5, "bytes that an attack leaves are over the twin's");
 }
 
 }  // namespace

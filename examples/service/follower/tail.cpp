@@ -3,7 +3,8 @@
 //     etcd_tail CLUSTER HOST:PORT... | follower
 //
 // It begins with the first entry, and ends with status 1 if that, or one that it has not read yet, was dropped behind a
-// checkpoint. When etcd does not answer it asks again. After SIGTERM it ends behind a whole entry.
+// checkpoint. When etcd does not answer it asks again; it knows no certificates. After SIGTERM it ends behind a whole
+// entry.
 
 #include <chrono>
 #include <csignal>
