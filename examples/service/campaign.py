@@ -75,7 +75,7 @@ class Clients:
     def node(self, number):
         client, listener, name = Client(self.urls, patience_s=PATIENCE_S), Client(self.urls), f"worker-{number}"
         self.send(client, {"command": "Join", "node": {"id": name, "gpu": "RTX 4090", "vram": 24, "stake": "100"}})
-        heard = self.read_state(client, number, name, 0)
+        heard, forgotten = self.read_state(client, number, name, 0), 0
         while not self.stop.is_set():
             try:
                 for event in listener.events(f"/v1/nodes/{name}/events", heard, timeout_s=2):
@@ -86,10 +86,13 @@ class Clients:
                         self.end(number, event["lease"]["token"], event["how"])
                     if self.stop.is_set():
                         break
-            except Problem:  # such as events that this replica does not know
+                forgotten = 0
+            except Problem as problem:  # another replica may know the events that this one does not
                 listener.move_on()
                 time.sleep(0.1)
-                heard = self.read_state(client, number, name, heard)
+                forgotten += problem.type == "events_forgotten"
+                if forgotten == len(listener.addresses):
+                    heard, forgotten = self.read_state(client, number, name, heard), 0
         self.read_state(client, number, name, heard)
 
     def read_state(self, client, number, name, heard):
