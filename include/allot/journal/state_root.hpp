@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -8,6 +9,7 @@
 #include <vector>
 
 #include <allot/core/sha256.hpp>
+#include <allot/journal/merkle_path.hpp>
 #include <allot/journal/merkle_tree.hpp>
 #include <allot/journal/sections.hpp>
 
@@ -15,6 +17,25 @@ namespace allot { inline namespace v0 {
 
 /// Version of the content of a state root; it is hashed too.
 inline constexpr auto state_root_version = std::uint32_t{2};
+
+namespace detail {
+
+/// The state root from the parts that it hashes, with the counters as they are encoded.
+/// @complexity constant: some 500 bytes are hashed.
+[[nodiscard]] inline auto state_root_of(const Hash256& policies, std::span<const std::uint8_t> counters,
+                                        const Hash256& embedded, const std::array<Hash256, section_count>& sections)
+    -> Hash256 {
+    auto head = std::vector<std::uint8_t>{};
+    auto out = Encoder{head};
+    out.put(std::string{"allot state"});
+    out.put(state_root_version);
+    auto hash = Sha256{};
+    hash.bytes(head).bytes(policies).bytes(counters).bytes(embedded);
+    for (const auto& section : sections) { hash.bytes(section); }
+    return hash.finish();
+}
+
+}  // namespace detail
 
 /// Maintains the state root of one dispatcher: a hash of its policies, their parameters, its counters and every record.
 ///
@@ -78,18 +99,33 @@ public:
     /// Returns the state root, with the embedder's section if it has one. @complexity O(log n) hashes for each entry
     /// touched since the last call, and linear in the section.
     [[nodiscard]] auto root(const EmbeddedSection& embedded = {}) -> Hash256 {
-        buffer_.clear();
-        auto out = Encoder{buffer_};
+        return detail::state_root_of(policies_hash_, counters_, embedded_hash(embedded), section_roots());
+    }
+
+    /// Returns the hash of the policies with their parameters, as the state root has it.
+    [[nodiscard]] auto policies_hash() const noexcept -> const Hash256& { return policies_hash_; }
+
+    /// Returns the hash of an embedder's section, as the state root has it. @complexity linear in the section.
+    [[nodiscard]] static auto embedded_hash(const EmbeddedSection& embedded) -> Hash256 {
+        if (embedded == EmbeddedSection{}) { return MerkleTree::absent; }
+        auto bytes = std::vector<std::uint8_t>{};
+        auto out = Encoder{bytes};
         out.put(embedded.name);
         out.put(embedded.bytes);
-        const auto embedded_hash = embedded == EmbeddedSection{} ? MerkleTree::absent : MerkleTree::leaf(buffer_);
-        buffer_.clear();
-        out.put(std::string{"allot state"});
-        out.put(state_root_version);
-        auto hash = Sha256{};
-        hash.bytes(buffer_).bytes(policies_hash_).bytes(counters_).bytes(embedded_hash);
-        for (auto& section : trees_) { hash.bytes(section.root()); }
-        return hash.finish();
+        return MerkleTree::leaf(bytes);
+    }
+
+    /// Returns the roots of all sections. @complexity that of `root`.
+    [[nodiscard]] auto section_roots() -> std::array<Hash256, section_count> {
+        auto roots = std::array<Hash256, section_count>{};
+        std::transform(trees_.begin(), trees_.end(), roots.begin(), [](MerkleTree& tree) { return tree.root(); });
+        return roots;
+    }
+
+    /// Returns the path of an entry in its section, without what `MerklePath::opened` may need.
+    /// @complexity that of `root`, and 32 bytes for each level.
+    [[nodiscard]] auto path_in(Section section, std::uint32_t number) -> MerklePath {
+        return path_of(trees_[static_cast<std::size_t>(section)], number);
     }
 
 private:
