@@ -78,6 +78,9 @@ TEST_CASE("a node is watched less the longer it was right, never not at all, and
     node.invalid();
     CHECK(node == allot::AdaptiveReplication{{.trusted_after = 10, .one_in_max = 50}});
     CHECK(node.rate() == SamplingRate{1, 1});
+    auto trusted = allot::AdaptiveReplication{};
+    for (auto i = 0; i < 10'000; ++i) { trusted.valid(); }
+    CHECK(trusted.rate() == SamplingRate{1, 100});  // the floor of the defaults
     CHECK(allot::AdaptiveReplication{{.trusted_after = 0}}.rate() == SamplingRate{1, 1});
     CHECK_FALSE(allot::AdaptiveReplicationParameters{.one_in_max = 0}.valid());
 }

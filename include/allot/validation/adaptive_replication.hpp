@@ -12,8 +12,9 @@ namespace allot { inline namespace v0 {
 struct AdaptiveReplicationParameters {
     /// Number of valid results in a row before any task of the node is left unsampled.
     std::uint32_t trusted_after = 10;
-    /// Lowest sampling rate: one task in this many; at least 1.
-    std::uint32_t one_in_max = std::numeric_limits<std::uint32_t>::max();
+    /// Lowest sampling rate: one task in this many; at least 1. Without a floor a node that was right ten thousand
+    /// times could begin to lie, and some ten thousand lies would pass before the first is compared.
+    std::uint32_t one_in_max = 100;
 
     /// Returns the first fault of the parameters as one sentence; null if they are valid.
     [[nodiscard]] constexpr auto fault() const noexcept -> const char* {
@@ -26,8 +27,8 @@ struct AdaptiveReplicationParameters {
 };
 
 /// Adaptive replication: how often other nodes repeat a node's work. Every task is repeated until enough of its results
-/// in a row were validated; then one in as many as were. One bad result starts again. The cost falls with trust, and
-/// checking never ends.
+/// in a row were validated; then one in as many as were, and at least one in a hundred. One bad result starts again.
+/// The cost falls with trust, and checking never ends.
 ///
 /// Embedders keep one value for each node. Only results that a group compared count: a result accepted without
 /// comparison says nothing. Every function is O(1).
