@@ -402,6 +402,15 @@ auto workloads() -> std::vector<Workload> {
              v.count(command::Submit{task});
          }},
 
+        {"joins into a full network, whose poorest nodes are at work",
+         [](Victim& v) {
+             crowd(v, 300, 1);
+             for (auto i = 0; i < 300; ++i) { v.apply(command::Submit{v.strange_task()}); }
+             crowd(v, v.size(), 2);
+             v.under([&](auto& rules) { rules.nodes_max = static_cast<std::uint32_t>(v.nodes()); });
+         },
+         [](Victim& v, std::uint64_t i) { v.count(command::Join{v.stranger(i % 2 * 3)}); }},
+
         {"a node reports a model and drops it",
          [](Victim& v) {
              v.under(gate);

@@ -384,4 +384,28 @@ TEST_CASE("nodes without stake do not fill the network for one that has some; th
     CHECK(d.state().nodes().size() == 4);
 }
 
+TEST_CASE("a search for the node that makes way skips so many nodes at work, from rules version 2 on", "[A6]") {
+    constexpr auto nodes = allot::make_way_tries_max + 1;
+    auto d = allot::Dispatcher{allot::Rules{{.nodes_max = nodes}}};
+    for (auto i = 1U; i < nodes; ++i) {
+        ok(d.join(of_card(i, "card", 1), at(0s)));
+        auto task = plain_task(i);
+        task.node = i;
+        task.owner.reset();
+        CHECK(leased(d.submit(task, at(0s))).node == allot::NodeId{i});
+    }
+    ok(d.join(of_card("idle", "card", 2), at(0s)));
+    CHECK(refusal(d.join(of_card("newcomer", "card", 3), at(0s))) == Error::too_many_nodes);
+    {
+        auto session = d.session();
+        ok(d.configure(d.rules().parameters(), 1, at(0s)));
+        CHECK(displaced(d.join(of_card("newcomer", "card", 3), at(0s))) == Names{"idle"});
+        session.rollback();
+    }
+    ok(d.complete(*d.lease(7), at(1s)));
+    CHECK(displaced(d.join(of_card("newcomer", "card", 3), at(1s))) == Names{"7"});
+    CHECK(displaced(d.join(of_card("other", "card", 3), at(1s))) == Names{"idle"});
+    CHECK(refusal(d.join(of_card("third", "card", 3), at(1s))) == Error::too_many_nodes);
+}
+
 }  // namespace tables_test

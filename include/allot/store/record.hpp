@@ -110,9 +110,10 @@ template <class NodeData>
 struct NodeIdentity {
     template <class NodeData>
     explicit NodeIdentity(const NodeRecord<NodeData>& record)
-        : id{record.node.id}, node_class{class_of(&record)}, slot{record.node.slot} {}
+        : id{record.node.id}, stake{record.node.stake}, node_class{class_of(&record)}, slot{record.node.slot} {}
 
     NodeId id;
+    Amount stake;
     ClassId node_class;
     std::uint32_t slot;
 

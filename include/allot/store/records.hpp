@@ -6,6 +6,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <tuple>
 #include <type_traits>
 #include <utility>
 #include <variant>
@@ -16,6 +17,7 @@
 #include <allot/store/due_heap.hpp>
 #include <allot/store/due_order.hpp>
 #include <allot/store/interned.hpp>
+#include <allot/store/least_tree.hpp>
 #include <allot/store/max_tree.hpp>
 #include <allot/store/pages.hpp>
 #include <allot/store/record.hpp>
@@ -61,6 +63,14 @@ public:
     [[nodiscard]] auto present() const noexcept -> std::uint32_t { return present_; }
     /// The largest stake root among the nodes that have not left.
     [[nodiscard]] auto stake_root_max() const noexcept -> StakeRoot { return StakeRoot::from_packed(stakes_.max()); }
+    /// Calls `accept(node)` for the nodes of least stake, of equal stake those first that have left, until it returns
+    /// true for one, which is returned, or was called `tries` times. @complexity O(log n) for each call.
+    template <class Accept>
+    [[nodiscard]] auto find_by_stake(const Accept& accept, std::uint32_t tries) const -> std::optional<NodeHandle> {
+        const auto found = by_stake_.find(
+            StakeOrder{nodes_}, [&](std::uint32_t h) { return accept(NodeHandle{h}); }, tries);
+        return found ? std::optional{NodeHandle{*found}} : std::nullopt;
+    }
     /// The first due entry, or null.
     [[nodiscard]] auto due_first() const noexcept -> const Due* { return due_.top(); }
     /// The entries of which one is due after the first.
@@ -83,10 +93,11 @@ public:
         } else {
             table(h).create(h, std::forward<Record>(after));
         }
+        ranked(h, before ? &*before : nullptr, &table(h)[h]);
         moved_on(h, before, &table(h)[h], followers);
     }
     /// Changes a record in place. For a node `change` may throw, because nothing that it may change is counted.
-    /// @pre it keeps a node's id, class, slot and presence, and a lease's deadline `never`. This is asserted.
+    /// @pre it keeps a node's id, class, slot, stake and presence, and a lease's deadline `never`. This is asserted.
     template <class H, class Change, class F>
     void edit(H h, const Change& change, F& followers) {
         if constexpr (std::is_same_v<H, TaskHandle> || std::is_same_v<H, GroupHandle>) {
@@ -97,7 +108,7 @@ public:
         change(record);
         if constexpr (std::is_same_v<H, NodeHandle>) {
             ALLOT_ASSERT(detail::NodeIdentity{*before} == detail::NodeIdentity{record},
-                         "an edit leaves a node's id, class, slot and presence alone");
+                         "an edit leaves a node's id, class, slot, stake and presence alone");
             prepare(DueKind::node, h.value, record.node.due_at);
         } else if constexpr (std::is_same_v<H, LeaseHandle>) {
             ALLOT_ASSERT(before->deadline != never || record.deadline == never,
@@ -112,6 +123,7 @@ public:
         ALLOT_ASSERT(table(h).contains(h), "a record is removed that is not there");
         auto& before = note_of(h);
         table(h).destroy(h, before);
+        ranked(h, before ? &*before : nullptr, nullptr);
         moved_on(h, before, nullptr, followers);
     }
     /// Replaces the models that a node holds. Entries on disk need a place of `free_place`.
@@ -172,6 +184,7 @@ public:
         if constexpr (requires { records.reserve(more); }) { records.reserve(more); }
         if constexpr (std::is_same_v<H, NodeHandle>) {
             stakes_.reserve(last);
+            by_stake_.reserve(last);
         } else {
             due_.reserve(static_cast<std::uint8_t>(due_kind<H>), last, more);
         }
@@ -201,6 +214,7 @@ public:
         if (const auto end = trim(nodes_, DueKind::node)) {
             holdings_.trim(*end - 1);
             stakes_.trim(*end);
+            by_stake_.trim(*end);
             due_.trim(static_cast<std::uint8_t>(DueKind::wish), *end);
         }
         trim(tasks_, DueKind::task);
@@ -246,6 +260,7 @@ private:
 
     void prepare(NodeHandle h, const NodeRecordType& record) {
         holdings_.ensure(h.value);
+        by_stake_.reserve(h.value);
         if (const auto id = detail::class_of(&record); id != no_handle<ClassId>) {
             interned_.fits.reserve(id, record.node.slot);
             stakes_.reserve(h.value);
@@ -274,6 +289,29 @@ private:
     auto table(EndedHandle) -> auto& { return ended_; }
     auto table(LeaseHandle) -> auto& { return leases_; }
     auto table(GroupHandle) -> auto& { return groups_; }
+
+    /// The order in which nodes make way: by stake, of equal stake those first that have left, then by handle.
+    struct StakeOrder {
+        const NamedTable<NodeHandle, NodeRecordType>& nodes;
+
+        [[nodiscard]] auto has(std::uint32_t h) const -> bool { return nodes.contains(NodeHandle{h}); }
+        [[nodiscard]] auto operator()(std::uint32_t a, std::uint32_t b) const -> bool {
+            const auto& x = nodes[NodeHandle{a}].node;
+            const auto& y = nodes[NodeHandle{b}].node;
+            return std::tuple{x.stake, x.present(), a} < std::tuple{y.stake, y.present(), b};
+        }
+    };
+
+    /// Brings the order by stake up to date.
+    template <class H, class Record>
+    void ranked(H h, const Record* was, const std::type_identity_t<Record>* is) {
+        if constexpr (std::is_same_v<H, NodeHandle>) {
+            if (was == nullptr || is == nullptr || was->node.stake != is->node.stake ||
+                was->node.present() != is->node.present()) {
+                by_stake_.changed(h.value, StakeOrder{nodes_});
+            }
+        }
+    }
 
     /// The end of each write: a record was written, and `before` has its old value.
     template <class H, class Record, class F>
@@ -440,6 +478,7 @@ private:
         auto is = std::optional<Record>{};
         if (table(n.handle).contains(n.handle)) { table(n.handle).destroy(n.handle, is); }
         if (n.before) { table(n.handle).create(n.handle, std::move(*n.before)); }
+        ranked(n.handle, is ? &*is : nullptr, table(n.handle).find_record(n.handle));
         moved(n.handle, is ? &*is : nullptr, table(n.handle).find_record(n.handle), followers);
     }
     template <class F>
@@ -475,7 +514,8 @@ private:
     Table<LeaseHandle, LeaseRecord> leases_;
     Pages<HeldModels> holdings_;  // by node handle
     Interned interned_;
-    MaxTree stakes_;  // by node handle
+    MaxTree stakes_;      // by node handle
+    LeastTree by_stake_;  // of nodes
     DueHeap<6> due_;
     std::uint32_t present_ = 0;
     bool undoing_ = false;  // then nothing is dropped

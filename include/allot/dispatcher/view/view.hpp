@@ -12,6 +12,9 @@
 
 namespace allot { inline namespace v0 {
 
+/// Maximum of nodes at work that a search for one that makes way skips.
+inline constexpr std::uint32_t make_way_tries_max = 256;
+
 /// Answers every question about a dispatcher's state, each rule written once. No function changes anything.
 ///
 /// `check`, `explain/`, receipts and `Turn` use it; `dispatcher.view()` gives it to an embedder. It consists of layers,
@@ -23,7 +26,7 @@ class View : public Candidates<Ps...> {
 
 public:
     using Below::Below;
-    using Below::records, Below::rules, Below::queue, Below::entry_of, Below::outbids;
+    using Below::records, Below::rules, Below::queue, Below::entry_of, Below::outbids, Below::eliminates;
     using typename Below::Record;
 
     /// The requirement whose best waiting task has the least value, if a newcomer outbids that task. Requirements with
@@ -72,27 +75,26 @@ public:
     }
 
     /// The node of least stake, departed nodes before present ones at equal stake. None unless `stake` exceeds it, or
-    /// equals that of a departed node. It skips nodes at work.
-    /// @complexity O(nodes).
+    /// equals that of a departed node. It skips nodes at work; from rules version 2 on, `make_way_tries_max` at most.
+    /// @complexity O(log n) for each node skipped.
     [[nodiscard]] auto poorest_node(Amount stake) const -> std::optional<NodeHandle> {
-        auto poorest = std::optional<NodeHandle>{};
-        auto least = std::pair{stake, true};
-        records.nodes().for_each([&](NodeHandle h, const Record& record) {
-            const auto worth = std::pair{record.node.stake, record.node.present()};
-            if (!record.node.leased() && worth < least) {
-                poorest = h;
-                least = worth;
-            }
-        });
-        return poorest;
+        const auto worth_less = [&](NodeHandle h) {
+            const auto& node = records.nodes()[h].node;
+            return std::pair{node.stake, node.present()} < std::pair{stake, true};
+        };
+        const auto poorest =
+            records.find_by_stake([&](NodeHandle h) { return !records.nodes()[h].node.leased() || !worth_less(h); },
+                                  eliminates() ? make_way_tries_max : 0xFFFF'FFFFU);
+        return poorest && worth_less(*poorest) ? poorest : std::nullopt;
     }
 
     /// The node of least stake for its part of the table of models, if `stake` for `part` is more. It skips `but` and
     /// nodes at work. Among nodes without stake it is the one with the largest part.
-    /// @complexity O(nodes x models a node).
+    /// @complexity O(nodes x models a node); O(1) without stake.
     [[nodiscard]] auto poorest_holder(Amount stake, std::uint64_t part, std::optional<NodeHandle> but) const
         -> std::optional<NodeHandle> {
         auto poorest = std::optional<NodeHandle>{};
+        if (stake == Amount{0}) { return poorest; }
         records.nodes().for_each([&](NodeHandle h, const Record& record) {
             if (h == but || record.node.leased()) { return; }
             const auto its = models_part(records.holdings(h));
