@@ -11,6 +11,8 @@
 #include <vector>
 
 #include <allot/queue/flat_queue.hpp>
+#include <allot/queue/share_queue.hpp>
+#include <allot/weight/linear_weight.hpp>
 
 #include "support/catch.hpp"
 #include "support/network.hpp"
@@ -109,11 +111,14 @@ TEST_CASE("the same with flat heaps and one group of tasks") {
 namespace {
 
 /// A network of 10,000 nodes, a quarter of them at work, and floods that are gone after an hour.
+template <class Queue, class Weight>
 class Flooded {
     static constexpr std::uint32_t honest = 10'000;
 
 public:
-    Flooded() {
+    Flooded(const allot::RulesParameters& rules, const Queue& queue, Weight weight)
+        : d_{allot::Rules{rules}, queue, std::move(weight), allot::FixedTerms{{.patience = 1'000h}}},
+          gate_{rules.narrowing == allot::Narrowing::gate} {
         for (auto n = 1U; n <= honest; ++n) { join(n == honest ? "honest" : ""); }
         for (auto t = 0U; t < honest / 4; ++t) { submit(0); }
         before_ = support::live;
@@ -131,7 +136,10 @@ public:
         ok(d_.submit(with(plain_task(++task_),
                           [&](TaskSpec& task) {
                               task.duration_estimate = 100h;
-                              if (software > 0) { task.software = allot::SoftwareVersion{9, software, 0}; }
+                              if (software > 0) {
+                                  task.models = {"made up " + std::to_string(task_)};
+                                  if (!gate_) { task.software = allot::SoftwareVersion{9, software, 0}; }
+                              }
                           }),
                      software > 0 ? allot::Moment{TimePoint{time_}, {}} : at(time_)));
     }
@@ -151,19 +159,17 @@ public:
     }
 
 private:
-    allot::Dispatcher<allot::Rules, allot::ValueQueue, allot::FixedTerms> d_{
-        allot::Rules{{.forget_tasks_after = Duration{0}, .forget_nodes_after = 1min}},
-        allot::ValueQueue{{.capacity_min = 100'000}}, allot::FixedTerms{{.patience = 1'000h}}};
+    allot::Dispatcher<allot::Rules, Queue, Weight, allot::FixedTerms> d_;
+    bool gate_;
     Duration time_{0};
     std::uint32_t node_ = 0;
     std::uint32_t task_ = 0;
     std::uint64_t before_ = 0;
 };
 
-}  // namespace
-
-TEST_CASE("memory that a flood took is given back when it is gone", "[A7]") {
-    auto network = Flooded{};
+template <class Queue, class Weight>
+void flood(const allot::RulesParameters& rules, const Queue& queue, Weight weight) {
+    auto network = Flooded<Queue, Weight>{rules, queue, weight};
     if (support::live == 0) { return; }  // nothing counts bytes here
     const auto flood = GENERATE(0, 1, 2);
     CAPTURE(flood);
@@ -175,4 +181,21 @@ TEST_CASE("memory that a flood took is given back when it is gone", "[A7]") {
     }
     CHECK(support::live > before * 2);
     CHECK(network.lapsed() < 1'100);
+}
+
+const auto queue = allot::ValueQueue{{.capacity_min = 100'000}};
+constexpr auto forgetful = allot::RulesParameters{.forget_tasks_after = Duration{0}, .forget_nodes_after = 1min};
+
+}  // namespace
+
+TEST_CASE("memory that a flood took is given back when it is gone", "[A7]") {
+    flood(forgetful, queue, allot::LinearWeight{});
+}
+
+TEST_CASE("the same with a gate, quotas, operators' stakes and shares of the queue", "[A7]") {
+    auto rules = forgetful;
+    rules.narrowing = allot::Narrowing::gate;
+    rules.tasks_per_owner_max = 100'000;
+    flood(rules, allot::ShareQueue<>{queue, allot::QueueShare{{.tasks_per_fitting_node = {100, 1}}}},
+          allot::LinearWeight{{.operator_caps = 2}});
 }

@@ -64,6 +64,25 @@ TEST_CASE("the winner is the best of all players after any change") {
     }
 }
 
+TEST_CASE("room that is given back changes no winner") {
+    for (const auto left : {0U, 1U, 2U, 3U, 16U, 17U, 64U, 69U}) {
+        auto game = Game{};
+        for (std::uint32_t player = 0; player < 70; ++player) { game.set(player, player * 37 % 70); }
+        for (auto player = left; player < 70; ++player) { game.set(player, std::nullopt); }
+        game.tournament.trim(left);
+        CAPTURE(left);
+        CHECK(game.tournament.winner() == game.expected());
+        for (std::uint32_t player = 0; player < left; ++player) {
+            game.set(player, player * 53 % 70);
+            REQUIRE(game.tournament.winner() == game.expected());
+        }
+        game.set(500, 100);
+        CHECK(game.tournament.winner() == 500);
+        game.set(500, std::nullopt);
+        CHECK(game.tournament.winner() == game.expected());
+    }
+}
+
 TEST_CASE("room for more players changes no winner") {
     auto game = Game{};
     game.tournament.reserve(0);

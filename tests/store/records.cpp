@@ -175,7 +175,7 @@ TEST_CASE("a follower that throws is undone with the rest") {
     auto state = State{{1, 2}};
     auto ears = Ears{};
     state.put(NodeHandle{0}, node_in(state, ears, 7, 8, 5), ears);
-    state.forget_undo_log();
+    (void)state.forget_undo_log();
     const auto saved = state;
     auto changed = node_in(state, ears, 7, 24, 6);
     ears.throws = true;

@@ -30,6 +30,10 @@ public:
         return node_class.value < nodes_.size() ? nodes_[node_class.value] : 0;
     }
 
+    /// Gives back the room of the nodes from `reach` on, none of which counts. Changes no result.
+    /// @complexity amortised O(1) for each of them.
+    void trim(std::uint32_t reach) noexcept { detail::shrink_to(class_of_, reach); }
+
 private:
     std::vector<ClassId> class_of_;     // by node
     std::vector<std::uint32_t> nodes_;  // by class

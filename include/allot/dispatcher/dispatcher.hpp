@@ -384,7 +384,7 @@ void Dispatcher<Ps...>::adopt(const Records<OtherData, OtherConfiguration>& from
         }
         records.put(h, std::move(record), indices);
         records.hold(h, from.holdings(h), indices);
-        records.forget_undo_log();
+        (void)records.forget_undo_log();
     });
     from.node_names().for_each(
         [&](std::uint32_t id, const NodeId& v) { records.intern_at(NodeNameId{id}, v, indices); });
@@ -395,7 +395,7 @@ void Dispatcher<Ps...>::adopt(const Records<OtherData, OtherConfiguration>& from
         [&](EndedHandle h, const EndedTask& record) { records.put(h, EndedTask{record}, indices); });
     from.leases().for_each(
         [&](LeaseHandle h, const LeaseRecord& record) { records.put(h, LeaseRecord{record}, indices); });
-    records.forget_undo_log();
+    (void)records.forget_undo_log();
 }
 
 template <class... Ps>

@@ -101,6 +101,19 @@ public:
                                            : std::span<const RequirementId>{};
     }
 
+    /// Gives back the room of the tasks from `reach` on, none of which waits, and of groups that are gone. Changes no
+    /// result.
+    /// @complexity amortised O(1) for each of them.
+    void trim(std::uint32_t reach) noexcept {
+        detail::shrink_to(group_of_, reach);
+        (void)asks_.trim();
+        detail::shrink_to(listed_, asks_.reach());
+        if constexpr (has_trim<Queue>) { queue_.trim(asks_.reach(), reach); }
+        const auto last =
+            std::find_if(under_.rbegin(), under_.rend(), [](const auto& groups) { return !groups.empty(); });
+        detail::shrink_to(under_, static_cast<std::size_t>(under_.rend() - last));
+    }
+
 private:
     static constexpr auto nothing = no_handle<RequirementId>;
     /// Where a group is listed: at this place under this model, or under its requirement.

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <vector>
 
@@ -36,6 +37,10 @@ public:
         const auto found = sums_.find(operator_id);
         return found == sums_.end() ? u128{0} : found->second;
     }
+
+    /// Gives back the room of the nodes from `reach` on, none of which counts. Changes no result.
+    /// @complexity amortised O(1) for each of them.
+    void trim(std::uint32_t reach) noexcept { detail::shrink_to(parts_, reach); }
 
 private:
     struct Part {

@@ -39,6 +39,10 @@ public:
         return found == tasks_.end() ? 0 : found->second;
     }
 
+    /// Gives back the room of the tasks from `reach` on, none of which counts. Changes no result.
+    /// @complexity amortised O(1) for each of them.
+    void trim(std::uint32_t reach) noexcept { detail::shrink_to(counted_, reach); }
+
 private:
     std::map<OwnerId, std::uint32_t> tasks_;
     std::vector<std::uint8_t> counted_;  // by task

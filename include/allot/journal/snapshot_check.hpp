@@ -131,7 +131,7 @@ public:
                 next = std::uint64_t{number} + 1;
                 read<section>(number);
                 if (!fault_) { tree.set(section, number, before.first(before.size() - in_->remaining())); }
-                state_.forget_undo_log();
+                (void)state_.forget_undo_log();
             }
         });
         decoded();

@@ -74,8 +74,8 @@ template <class Q>
 
 /// Checks the contract of a queue. Tasks are ordered by highest value, then earlier submission, over all groups asked
 /// for; `best` asks about them in this order, once each, until one fits. `worst` is the very last task, `worst_of` that
-/// of a group; `push` and `erase` undo each other. It does no harm to erase an absent task or to push a present one, as
-/// the dispatcher does when a policy threw.
+/// of a group; `push` and `erase` undo each other; `trim`, if there is one, changes no result. It does no harm to erase
+/// an absent task or to push a present one, as the dispatcher does when a policy threw.
 ///
 /// @param empty A queue without tasks.
 /// @complexity `steps` changes and as many searches among some fifty tasks.
@@ -112,6 +112,18 @@ template <task_queue Q>
             queue.erase(*at);
             gone.push_back(*at);
             queued.erase(at);
+        }
+        if constexpr (has_trim<Q>) {
+            if (sampler.once_in(8)) {
+                what = "giving back room";
+                auto groups = std::uint32_t{0};
+                auto tasks = std::uint32_t{0};
+                for (const auto& entry : queued) {
+                    groups = std::max(groups, entry.group.value + 1);
+                    tasks = std::max(tasks, entry.task.value + 1);
+                }
+                queue.trim(groups, tasks);
+            }
         }
         if (const auto differs = detail::queue_differs(queue, queued, sampler)) {
             return sentence("after ", what, " (step ", step, " of seed ", seed, "): ", *differs);

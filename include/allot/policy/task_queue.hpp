@@ -84,6 +84,14 @@ concept has_share = requires(const P& p, std::uint32_t nodes) {
     { p.share(nodes) } -> std::same_as<std::uint32_t>;
 };
 
+/// `p.trim(groups, tasks)`, which may not throw: gives back the room of the groups from `groups` on, and of the tasks
+/// from `tasks` on, none of which waits. It changes no result. A queue without it may keep memory that a flood took.
+template <class P>
+concept has_trim = requires(P& p, std::uint32_t number) {
+    { p.trim(number, number) }
+    noexcept;
+};
+
 /// Order of the waiting tasks, and its bound. It needs nothing of the dispatcher and can be used alone. `laws::ordered`
 /// checks it.
 template <class P>

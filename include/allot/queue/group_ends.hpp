@@ -28,6 +28,14 @@ public:
         grow_to(heads_, std::size_t{group.value} + 1, nothing);
     }
 
+    /// Gives back the room of the groups from `groups` on, none of which has a task. Changes no result.
+    /// @complexity O(1), or linear in the room that is given back.
+    void trim(std::uint32_t groups) noexcept {
+        shrink_to(heads_, groups);
+        shrink_to(tails_, groups);
+        last_.trim(groups);
+    }
+
     /// Records a new task.
     /// @pre there is room for its group.
     /// @complexity O(1), O(log groups) if it is the last of its group.

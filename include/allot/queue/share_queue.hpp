@@ -94,6 +94,10 @@ public:
     }
     [[nodiscard]] auto size() const noexcept -> std::uint32_t { return queue().size(); }
     [[nodiscard]] auto capacity(std::uint32_t nodes) const noexcept -> std::uint32_t { return queue().capacity(nodes); }
+    /// As the queue, which may lack it.
+    void trim(std::uint32_t groups, std::uint32_t tasks) noexcept requires has_trim<Queue> {
+        queue().trim(groups, tasks);
+    }
     /// The greatest number of waiting tasks of a requirement that so many nodes with weight fit.
     /// @complexity O(1).
     [[nodiscard]] auto share(std::uint32_t nodes) const noexcept -> std::uint32_t {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <allot/assert.hpp>
+#include <allot/core/grow.hpp>
 
 namespace allot { inline namespace v0 {
 
@@ -36,6 +37,19 @@ public:
             winners[match] = winners[match] == nobody ? winners[2 * match] : winners[match];
         }
         winners_ = std::move(winners);
+    }
+
+    /// Gives back the room of the players from `players` on. Changes no result.
+    /// @pre none of them takes part.
+    /// @complexity O(1), or linear in the room that is given back.
+    void trim(std::uint32_t players) noexcept {
+        const auto leaves = std::bit_ceil(std::size_t{players});
+        if (4 * leaves > winners_.size()) { return; }
+        const auto parts = winners_.size() / 2 / leaves;  // the first of these trees stays
+        for (auto match = std::size_t{1}; match <= leaves; match *= 2) {
+            for (std::size_t i = 0; i < match; ++i) { winners_[match + i] = winners_[match * parts + i]; }
+        }
+        detail::shrink_to(winners_, 2 * leaves);
     }
 
     /// Repeats the matches that depend on `player`, which now takes part or does not. `beats(p, q)` is a strict total

@@ -114,6 +114,10 @@ public:
     /// @complexity O(1).
     [[nodiscard]] auto contains(std::uint32_t id) const noexcept -> bool { return ids_.taken(id); }
 
+    /// A number above every id in use.
+    /// @complexity O(1 + room above it / 64).
+    [[nodiscard]] auto reach() const noexcept -> std::uint32_t { return ids_.reach(); }
+
     /// Number of values, used or not.
     [[nodiscard]] auto size() const noexcept -> std::uint32_t { return ids_.size(); }
 

@@ -14,8 +14,9 @@ namespace allot { inline namespace v0 {
 
 /// Finds the first slot in an order of the owner's, and the next ones.
 ///
-/// It is a tournament: each sixteen slots have a winner, and each sixteen of these again. It stores no keys, so it takes
-/// 0.27 bytes per slot, and a change asks for the order of fifteen neighbours. An ordered index would take 64 bytes.
+/// It is a tournament: each sixteen slots have a winner, and each sixteen of these again. It stores no keys, so it
+/// takes 0.27 bytes per slot, and a change asks for the order of fifteen neighbours. An ordered index would take 64
+/// bytes.
 ///
 /// Each call takes the order as `order(a, b)`, "slot a comes before b", with `order.has(slot)`, "the slot takes part".
 /// It reads the owner's records, and a tree with a pointer to them could not be copied. The tree is a value; after a
@@ -57,7 +58,9 @@ public:
             open.pop_back();
             if (level > 0) {
                 each_child(level - 1, std::size_t{slot} >> (4 * level), order,
-                           [&, below = level - 1](std::uint32_t child) { add({child, below}); });
+                           [&, below = level - 1](std::uint32_t child) {
+                               add({child, below});
+                           });
                 continue;
             }
             if (accept(slot)) { return slot; }

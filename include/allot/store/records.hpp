@@ -208,20 +208,23 @@ public:
     void each_note(std::size_t savepoint, F&& f) const {
         undo_log_.each(savepoint, std::forward<F>(f));
     }
-    /// Clears the undo log: the changes stay. Room of records that are gone is given back.
-    void forget_undo_log() noexcept {
+    /// Clears the undo log: the changes stay. Room of records that are gone is given back. True if nodes or tasks gave
+    /// back some.
+    auto forget_undo_log() noexcept -> bool {
         undo_log_.clear();
-        if (const auto end = trim(nodes_, DueKind::node)) {
+        const auto nodes = trim(nodes_, DueKind::node);
+        if (const auto end = nodes) {
             holdings_.trim(*end - 1);
             stakes_.trim(*end);
             by_stake_.trim(*end);
             due_.trim(static_cast<std::uint8_t>(DueKind::wish), *end);
         }
-        trim(tasks_, DueKind::task);
+        const auto tasks = trim(tasks_, DueKind::task);
         trim(ended_, DueKind::ended_task);
         trim(groups_, DueKind::group);
         trim(leases_, DueKind::lease);
         interned_.trim();
+        return nodes || tasks;
     }
     /// Reverses all changes since the savepoint, newest first.
     template <class F>
