@@ -93,34 +93,55 @@ public:
     /// @param classes Ascending.
     [[nodiscard]] auto locate(std::span<const ClassId> classes, std::uint64_t& point) const -> std::size_t {
         auto rest = point;
-        auto found = none;
         const auto* at = classes.data();
         const auto* const end = at + classes.size();
-        const auto* const end_of_rows = classes.size() < width ? at : end - (width - 1);
-        for (std::size_t block = 0; at != end && block < blocks_.size(); ++block) {
+        const auto found_at = [&](std::size_t index) {
+            point = rest;
+            return index;
+        };
+        const auto passes = [&](std::uint64_t sum, std::ptrdiff_t count) {
+            if (rest < sum) { return false; }
+            rest -= sum;
+            at += count;
+            return true;
+        };
+        // Ascending and different, so if the sixteenth is the last of the block, all of them are there.
+        const auto is_row = [&](std::size_t first) {
+            return at->value == first && end - at >= width && at[width - 1].value == first + (width - 1);
+        };
+        const auto found_in_row = [&](std::size_t block) {
+            const auto lane = step<width>(&totals_[block * width], rest);
+            return found_at(block * width + lane);
+        };
+        // While no block is missing, a class is the index of its tree, and eight are added up without a question.
+        constexpr auto stretch = std::ptrdiff_t{8};
+        for (const auto own = classes_that_are_indices(); end - at >= stretch && at[stretch - 1].value < own;) {
+            const auto block = std::size_t{at->value / width};
+            if (is_row(block * width)) {
+                if (passes(blocks_[block].sum, width)) { continue; }
+                return found_in_row(block);
+            }
+            auto sum = std::uint64_t{0};
+            for (std::ptrdiff_t i = 0; i < stretch; i += 4) {  // by four: g++ 12 at -O2 unrolls nothing by itself
+                sum += totals_[at[i].value] + totals_[at[i + 1].value];
+                sum += totals_[at[i + 2].value] + totals_[at[i + 3].value];
+            }
+            if (!passes(sum, stretch)) { break; }
+        }
+        for (auto block = at == end ? blocks_.size() : block_of(*at); at != end && block < blocks_.size(); ++block) {
             const auto first = blocks_[block].first;
             while (at->value < first && ++at != end) {}
-            // Ascending and different, so if the sixteenth is the last of the block, all of them are there.
-            if (at < end_of_rows && at[width - 1].value == first + (width - 1)) {
-                if (rest < blocks_[block].sum) {
-                    found = block * width + step<width>(&totals_[block * width], rest);
-                    break;
-                }
-                rest -= blocks_[block].sum;
-                at += width;
-                continue;
+            if (at != end && is_row(first)) {
+                if (passes(blocks_[block].sum, width)) { continue; }
+                return found_in_row(block);
             }
             for (; at != end && at->value - first < width; ++at) {
                 const auto i = block * width + (at->value - first);
-                if (rest < totals_[i]) {
-                    point = rest;
-                    return i;
-                }
+                if (rest < totals_[i]) { return found_at(i); }
                 rest -= totals_[i];
             }
         }
-        point = rest;
-        return found;
+        return found_at(none);
     }
 
     /// Calls `f(tree)` for each of the classes that has a tree.
@@ -148,6 +169,12 @@ private:
         const auto before = [](const Block& block, std::uint32_t f) { return block.first < f; };
         return static_cast<std::size_t>(std::lower_bound(blocks_.begin(), blocks_.end(), first, before) -
                                         blocks_.begin());
+    }
+
+    /// Every class below this number is the index of its tree.
+    [[nodiscard]] auto classes_that_are_indices() const -> std::size_t {
+        const auto dense = !blocks_.empty() && blocks_.back().first / width == blocks_.size() - 1;
+        return dense ? totals_.size() : 0;
     }
 
     [[nodiscard]] auto has(std::size_t block, ClassId node_class) const -> bool {

@@ -123,6 +123,7 @@ public:
         ALLOT_ASSERT(table(h).contains(h), "a record is removed that is not there");
         auto& before = note_of(h);
         table(h).destroy(h, before);
+        falls_ = falls_ || table(h).falls();
         ranked(h, before ? &*before : nullptr, nullptr);
         moved_on(h, before, nullptr, followers);
     }
@@ -212,6 +213,7 @@ public:
     /// back some.
     auto forget_undo_log() noexcept -> bool {
         undo_log_.clear();
+        if (!std::exchange(falls_, false)) { return false; }
         const auto nodes = trim(nodes_, DueKind::node);
         if (const auto end = nodes) {
             holdings_.trim(*end - 1);
@@ -235,6 +237,7 @@ public:
             std::visit([&](auto& n) { undo(n, followers); }, last);
         }
         undoing_ = false;
+        falls_ = true;  // it may have removed records that were new
     }
 
     /// True if records, counters and interned values are equal. Indices follow from these. The key is not compared.
@@ -471,6 +474,7 @@ private:
         if (!undoing_ && interned_.unused(id)) {
             undo_log_.add(Erased<Id, std::remove_cvref_t<decltype(interned_.value(id))>>{id, interned_.value(id)});
             interned_.erase_if_unused(id);
+            falls_ = true;
         }
     }
 
@@ -522,6 +526,7 @@ private:
     DueHeap<6> due_;
     std::uint32_t present_ = 0;
     bool undoing_ = false;  // then nothing is dropped
+    bool falls_ = false;    // there may be room to give back
     UndoLog<NodeData, Configuration> undo_log_;
 };
 

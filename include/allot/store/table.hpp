@@ -50,6 +50,9 @@ public:
         falls_ = falls_ || may_trim(records_, h.value);
     }
 
+    /// True if `trim` may find room to give back.
+    [[nodiscard]] auto falls() const noexcept -> bool { return falls_; }
+
     /// Gives back empty pages at the end. Returns the number of handles that still have a page if there were any.
     /// @complexity O(1), and O(records given back).
     auto trim() noexcept -> std::optional<std::uint32_t> {
