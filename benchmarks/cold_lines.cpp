@@ -82,7 +82,7 @@ auto places_of(const Hub& hub) -> Places {
     places.add("node records", records.nodes_);
     places.add("task records", records.tasks_);
     places.add("lease records", records.leases_);
-    places.add("holdings", records.holdings_);
+    places.add("holdings", records.holdings_.lists_);
     places.add("id map of nodes", records.nodes_.names_.places_);
     places.add("id map of tasks", records.tasks_.names_.places_);
     places.add("due heap: entries", records.due_.heap_);

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <stdexcept>
@@ -216,17 +217,46 @@ TEST_CASE("a record edited where it lies moves its indices, and a rollback moves
     const auto savepoint = state.savepoint();
     ears.heard.clear();
     state.edit(
-        NodeHandle{0},
-        [](Record& record) {
-            record.node.stake_root = allot::StakeRoot::from(400);
-            record.node.due_at = TimePoint{7s};
-        },
-        ears);
+        NodeHandle{0}, [](Record& record) { record.node.due_at = TimePoint{7s}; }, ears);
     CHECK(ears.heard == std::vector<std::string>{"node 0 xx"});
-    CHECK(state.stake_root_max() == allot::StakeRoot::from(400));
     CHECK(state.due_first()->time == 7'000);
     state.rollback(savepoint, ears);
     CHECK(state == before);
-    CHECK(state.stake_root_max() == allot::StakeRoot::from(100));
     CHECK(state.due_first() == nullptr);
+}
+
+TEST_CASE("nodes are in the order in which they make way, and a rollback restores it") {
+    auto state = State{{1, 2}};
+    auto ears = Ears{};
+    const auto order = [&] {
+        auto handles = std::vector<std::uint32_t>{};
+        const auto next = [&](NodeHandle h) { return handles.push_back(h.value), false; };
+        CHECK_FALSE(state.find_by_stake(next, 100));
+        return handles;
+    };
+    for (auto h = 0U; h < 40; ++h) { state.put(NodeHandle{h}, node_in(state, ears, h + 1, 8, 100 - h), ears); }
+    const auto before = state;
+    const auto first = order();
+    CHECK(first.front() == 39);
+    CHECK(first.size() == 40);
+    const auto savepoint = state.savepoint();
+    auto rich = state.nodes()[NodeHandle{39}];
+    rich.node.stake = 1'000;
+    rich.node.stake_root = allot::StakeRoot::from(1'000);
+    state.put(NodeHandle{39}, std::move(rich), ears);
+    auto gone = state.nodes()[NodeHandle{0}];
+    gone.node.state = allot::NodeState::left;
+    gone.node.stake = state.nodes()[NodeHandle{20}].node.stake;
+    state.put(NodeHandle{0}, std::move(gone), ears);
+    state.remove(NodeHandle{38}, ears);
+    CHECK(state.stake_root_max() == allot::StakeRoot::from(1'000));
+    const auto now = order();
+    CHECK(now.size() == 39);
+    CHECK(now.front() == 37);
+    CHECK(now.back() == 39);
+    CHECK(std::find(now.begin(), now.end(), 0U) + 1 == std::find(now.begin(), now.end(), 20U));
+    state.rollback(savepoint, ears);
+    CHECK(state == before);
+    CHECK(order() == first);
+    CHECK(state.stake_root_max() == before.stake_root_max());
 }

@@ -114,19 +114,19 @@ public:
             return found_at(block * width + lane);
         };
         // While no block is missing, a class is the index of its tree, and eight are added up without a question.
-        constexpr auto stretch = std::ptrdiff_t{8};
-        for (const auto own = classes_that_are_indices(); end - at >= stretch && at[stretch - 1].value < own;) {
+        constexpr auto eight = std::ptrdiff_t{8};
+        for (const auto own = classes_that_are_indices(); end - at >= eight && at[eight - 1].value < own;) {
             const auto block = std::size_t{at->value / width};
             if (is_row(block * width)) {
                 if (passes(blocks_[block].sum, width)) { continue; }
                 return found_in_row(block);
             }
             auto sum = std::uint64_t{0};
-            for (std::ptrdiff_t i = 0; i < stretch; i += 4) {  // by four: g++ 12 at -O2 unrolls nothing by itself
+            for (std::ptrdiff_t i = 0; i < eight; i += 4) {  // by four: g++ 12 at -O2 unrolls nothing by itself
                 sum += totals_[at[i].value] + totals_[at[i + 1].value];
                 sum += totals_[at[i + 2].value] + totals_[at[i + 3].value];
             }
-            if (!passes(sum, stretch)) { break; }
+            if (!passes(sum, eight)) { break; }
         }
         for (auto block = at == end ? blocks_.size() : block_of(*at); at != end && block < blocks_.size(); ++block) {
             const auto first = blocks_[block].first;

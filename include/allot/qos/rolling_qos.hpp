@@ -77,10 +77,10 @@ public:
         std::uint8_t count = 0;                 ///< Number of verdicts in the ring; zero means "no samples yet".
         std::uint16_t sum = 0;                  ///< Sum of the verdicts in the ring.
         bool joined_before = false;
+        std::uint8_t good = 0;        ///< Number of good verdicts since its probation began; counts to 255 at
+                                      ///< most.
         Score health = Score::one();  ///< Health at `health_at`.
         TimePoint health_at{};
-        std::uint8_t good = 0;  ///< Number of good verdicts since its probation began; counts to 255 at
-                                ///< most.
 
         /// True for data that this tracker can have written; a snapshot with other data is refused.
         /// @complexity linear in the size of the ring, which is constant.

@@ -106,6 +106,17 @@ template <class NodeData>
     return group != nullptr && group->tasks_left == 0 ? group->due_at : never;
 }
 
+[[nodiscard]] inline auto due_of(const LeaseRecord* lease) -> TimePoint {
+    return lease != nullptr ? lease->deadline : never;
+}
+
+[[nodiscard]] inline auto due_of(const EndedTask* task) -> TimePoint { return task != nullptr ? task->due_at : never; }
+
+template <class NodeData>
+[[nodiscard]] auto due_of(const NodeRecord<NodeData>* record) -> TimePoint {
+    return record != nullptr ? record->node.due_at : never;
+}
+
 /// The fields of a node that `Records::edit` must leave alone, because it makes no room in their indices.
 struct NodeIdentity {
     template <class NodeData>

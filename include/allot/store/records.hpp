@@ -6,7 +6,6 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <tuple>
 #include <type_traits>
 #include <utility>
 #include <variant>
@@ -16,11 +15,10 @@
 #include <allot/core/siphash.hpp>
 #include <allot/store/due_heap.hpp>
 #include <allot/store/due_order.hpp>
+#include <allot/store/holdings.hpp>
 #include <allot/store/interned.hpp>
-#include <allot/store/least_tree.hpp>
-#include <allot/store/max_tree.hpp>
-#include <allot/store/pages.hpp>
 #include <allot/store/record.hpp>
+#include <allot/store/stake_index.hpp>
 #include <allot/store/table.hpp>
 #include <allot/store/undo_log.hpp>
 
@@ -62,21 +60,18 @@ public:
     /// Number of nodes that have not left: N.
     [[nodiscard]] auto present() const noexcept -> std::uint32_t { return present_; }
     /// The largest stake root among the nodes that have not left.
-    [[nodiscard]] auto stake_root_max() const noexcept -> StakeRoot { return StakeRoot::from_packed(stakes_.max()); }
-    /// Calls `accept(node)` for the nodes of least stake, of equal stake those first that have left, until it returns
-    /// true for one, which is returned, or was called `tries` times. @complexity O(log n) for each call.
+    [[nodiscard]] auto stake_root_max() const noexcept -> StakeRoot { return stakes_.root_max(); }
+    /// As `StakeIndex::find`.
     template <class Accept>
     [[nodiscard]] auto find_by_stake(const Accept& accept, std::uint32_t tries) const -> std::optional<NodeHandle> {
-        const auto found = by_stake_.find(
-            StakeOrder{nodes_}, [&](std::uint32_t h) { return accept(NodeHandle{h}); }, tries);
-        return found ? std::optional{NodeHandle{*found}} : std::nullopt;
+        return stakes_.find(nodes_, accept, tries);
     }
     /// The first due entry, or null.
     [[nodiscard]] auto due_first() const noexcept -> const Due* { return due_.top(); }
     /// The entries of which one is due after the first.
     [[nodiscard]] auto due_after_first() const noexcept -> std::span<const Due> { return due_.after_top(); }
     /// Models that a node holds or was asked to fetch, ascending by model.
-    [[nodiscard]] auto holdings(NodeHandle h) const -> const HeldModels& { return holdings_[h.value]; }
+    [[nodiscard]] auto holdings(NodeHandle h) const -> const HeldModels& { return holdings_.of(h); }
     /// The key of all id and name hashes. It never affects a decision.
     [[nodiscard]] auto key() const noexcept -> SipKey { return key_; }
 
@@ -93,7 +88,7 @@ public:
         } else {
             table(h).create(h, std::forward<Record>(after));
         }
-        ranked(h, before ? &*before : nullptr, &table(h)[h]);
+        ranked(h, before, &table(h)[h]);
         moved_on(h, before, &table(h)[h], followers);
     }
     /// Changes a record in place. For a node `change` may throw, because nothing that it may change is counted.
@@ -124,7 +119,7 @@ public:
         auto& before = note_of(h);
         table(h).destroy(h, before);
         falls_ = falls_ || table(h).falls();
-        ranked(h, before ? &*before : nullptr, nullptr);
+        ranked(h, before, nullptr);
         moved_on(h, before, nullptr, followers);
     }
     /// Replaces the models that a node holds. Entries on disk need a place of `free_place`.
@@ -135,7 +130,7 @@ public:
         ALLOT_ASSERT(
             std::is_sorted(after.begin(), after.end(), [](const auto& a, const auto& b) { return a.model < b.model; }),
             "what a node holds is ascending by model");
-        undo_log_.add(HoldingsReplaced{h, holdings_[h.value]});
+        undo_log_.add(HoldingsReplaced{h, holdings(h)});
         change_holdings(h, std::move(after), followers);
     }
     /// Changes the counters in place.
@@ -185,7 +180,6 @@ public:
         if constexpr (requires { records.reserve(more); }) { records.reserve(more); }
         if constexpr (std::is_same_v<H, NodeHandle>) {
             stakes_.reserve(last);
-            by_stake_.reserve(last);
         } else {
             due_.reserve(static_cast<std::uint8_t>(due_kind<H>), last, more);
         }
@@ -218,7 +212,6 @@ public:
         if (const auto end = nodes) {
             holdings_.trim(*end - 1);
             stakes_.trim(*end);
-            by_stake_.trim(*end);
             due_.trim(static_cast<std::uint8_t>(DueKind::wish), *end);
         }
         const auto tasks = trim(tasks_, DueKind::task);
@@ -265,19 +258,16 @@ private:
     // `prepare` makes room in the indices for a record, so that no index update can fail half way.
 
     void prepare(NodeHandle h, const NodeRecordType& record) {
-        holdings_.ensure(h.value);
-        by_stake_.reserve(h.value);
+        holdings_.ensure(h);
+        stakes_.reserve(h.value);
         if (const auto id = detail::class_of(&record); id != no_handle<ClassId>) {
             interned_.fits.reserve(id, record.node.slot);
-            stakes_.reserve(h.value);
         }
         prepare(DueKind::node, h.value, record.node.due_at);
     }
-    void prepare(TaskHandle h, const Task& record) { prepare(DueKind::task, h.value, detail::due_of(&record)); }
-    void prepare(LeaseHandle h, const LeaseRecord& record) { prepare(DueKind::lease, h.value, record.deadline); }
-    void prepare(EndedHandle h, const EndedTask& record) { prepare(DueKind::ended_task, h.value, record.due_at); }
-    void prepare(GroupHandle h, const GroupRecord& record) {
-        prepare(DueKind::group, h.value, detail::due_of(&record));
+    template <class H, class Record>
+    void prepare(H h, const Record& record) {
+        prepare(due_kind<H>, h.value, detail::due_of(&record));
     }
     void prepare(DueKind kind, std::uint32_t handle, TimePoint due) {
         if (due != never) { due_.reserve(static_cast<std::uint8_t>(kind), handle); }
@@ -296,27 +286,10 @@ private:
     auto table(LeaseHandle) -> auto& { return leases_; }
     auto table(GroupHandle) -> auto& { return groups_; }
 
-    /// The order in which nodes make way: by stake, of equal stake those first that have left, then by handle.
-    struct StakeOrder {
-        const NamedTable<NodeHandle, NodeRecordType>& nodes;
-
-        [[nodiscard]] auto has(std::uint32_t h) const -> bool { return nodes.contains(NodeHandle{h}); }
-        [[nodiscard]] auto operator()(std::uint32_t a, std::uint32_t b) const -> bool {
-            const auto& x = nodes[NodeHandle{a}].node;
-            const auto& y = nodes[NodeHandle{b}].node;
-            return std::tuple{x.stake, x.present(), a} < std::tuple{y.stake, y.present(), b};
-        }
-    };
-
-    /// Brings the order by stake up to date.
+    /// Brings the index by stake up to date, after each change but an edit.
     template <class H, class Record>
-    void ranked(H h, const Record* was, const std::type_identity_t<Record>* is) {
-        if constexpr (std::is_same_v<H, NodeHandle>) {
-            if (was == nullptr || is == nullptr || was->node.stake != is->node.stake ||
-                was->node.present() != is->node.present()) {
-                by_stake_.changed(h.value, StakeOrder{nodes_});
-            }
-        }
+    void ranked(H h, const std::optional<Record>& was, std::type_identity_t<const Record*> is) {
+        if constexpr (std::is_same_v<H, NodeHandle>) { stakes_.moved(nodes_, h, was ? &*was : nullptr, is); }
     }
 
     /// The end of each write: a record was written, and `before` has its old value.
@@ -346,11 +319,7 @@ private:
         }
         present_ += is != nullptr && is->node.present() ? 1U : 0U;
         present_ -= was != nullptr && was->node.present() ? 1U : 0U;
-        if (const auto root = detail::root_of(is); root != detail::root_of(was)) {
-            stakes_.set(h.value, root.packed());
-        }
-        set_due(DueKind::node, h.value, was != nullptr ? was->node.due_at : never,
-                is != nullptr ? is->node.due_at : never);
+        set_due(DueKind::node, h.value, detail::due_of(was), detail::due_of(is));
         followers.node_changed(h, was, is);
         if (moves && class_was != no_handle<ClassId>) {
             drop(class_was);
@@ -385,14 +354,9 @@ private:
         }
     }
 
-    template <class F>
-    void moved(LeaseHandle h, const LeaseRecord* was, const LeaseRecord* is, F&) {
-        set_due(DueKind::lease, h.value, was != nullptr ? was->deadline : never, is != nullptr ? is->deadline : never);
-    }
-
-    template <class F>
-    void moved(GroupHandle h, const GroupRecord* was, const GroupRecord* is, F&) {
-        set_due(DueKind::group, h.value, detail::due_of(was), detail::due_of(is));
+    template <class H, class Record, class F>  // a lease or a group
+    void moved(H h, const Record* was, const Record* is, F&) {
+        set_due(due_kind<H>, h.value, detail::due_of(was), detail::due_of(is));
     }
 
     template <class F>
@@ -401,7 +365,7 @@ private:
         const auto before = was != nullptr ? was->node : nobody;
         const auto after = is != nullptr ? is->node : nobody;
         if (after != nobody) { interned_.node_names.acquire(after.value); }
-        set_due(DueKind::ended_task, h.value, was != nullptr ? was->due_at : never, is != nullptr ? is->due_at : never);
+        set_due(DueKind::ended_task, h.value, detail::due_of(was), detail::due_of(is));
         if (before != nobody) {
             interned_.node_names.release(before.value);
             drop(before);
@@ -420,12 +384,14 @@ private:
             }
         }
         prepare(DueKind::wish, h.value, wish_ends);
+        if (!after.empty()) { holdings_.reserve(h); }
         for (const auto& held : after) { interned_.models.acquire(held.model, held.on_disk()); }
-        const auto before = std::exchange(holdings_[h.value], std::move(after));
-        interned_.models.moved(before, holdings_[h.value], node_class);
+        const auto before = holdings_.exchange(h, std::move(after));
+        const auto& now = holdings(h);
+        interned_.models.moved(before, now, node_class);
         const auto* due = due_.find(static_cast<std::uint8_t>(DueKind::wish), h.value);
         set_due(DueKind::wish, h.value, due == nullptr ? never : TimePoint{Duration{due->time}}, wish_ends);
-        followers.models_changed(h, before, holdings_[h.value]);
+        followers.models_changed(h, before, now);
         for (const auto& held : before) {
             const auto last = held.on_disk() && !interned_.models.held_in(held.model, node_class);
             if (last) { followers.holders_gone(held.model, node_class); }
@@ -485,7 +451,7 @@ private:
         auto is = std::optional<Record>{};
         if (table(n.handle).contains(n.handle)) { table(n.handle).destroy(n.handle, is); }
         if (n.before) { table(n.handle).create(n.handle, std::move(*n.before)); }
-        ranked(n.handle, is ? &*is : nullptr, table(n.handle).find_record(n.handle));
+        ranked(n.handle, is, table(n.handle).find_record(n.handle));
         moved(n.handle, is ? &*is : nullptr, table(n.handle).find_record(n.handle), followers);
     }
     template <class F>
@@ -519,10 +485,9 @@ private:
     NamedTable<EndedHandle, EndedTask> ended_;
     NamedTable<GroupHandle, GroupRecord> groups_;
     Table<LeaseHandle, LeaseRecord> leases_;
-    Pages<HeldModels> holdings_;  // by node handle
+    Holdings holdings_;
     Interned interned_;
-    MaxTree stakes_;      // by node handle
-    LeastTree by_stake_;  // of nodes
+    StakeIndex<NamedTable<NodeHandle, NodeRecordType>> stakes_;
     DueHeap<6> due_;
     std::uint32_t present_ = 0;
     bool undoing_ = false;  // then nothing is dropped
