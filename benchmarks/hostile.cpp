@@ -38,6 +38,7 @@ struct Workload {
     std::function<void(Victim&, std::uint64_t)> attack;  ///< Counts one command, or a pair of them.
     double units = 0;        ///< How much of a named bound one command may use: 1.5 ordinary pairs each.
     std::size_t times = 32;  ///< How often `attack` is called.
+    bool counted = true;     ///< False where callgrind would take a minute, for a cost that no number of nodes moves.
 };
 
 // ---- steps that several workloads share ----------------------------------------------------------------------------
@@ -66,13 +67,20 @@ void crowd(Victim& v, std::size_t count, std::uint64_t stake, std::uint64_t of_o
     }
 }
 
-/// A node of each of as many made-up cards as the table of classes has room for.
-void fill_classes(Victim& v) {
-    for (std::uint32_t i = 0; i < v.rules().classes_max; ++i) {
+/// A node of each of as many made-up cards as the table of classes has room for, but for some.
+void fill_classes(Victim& v, std::uint32_t but = 0) {
+    for (std::uint32_t i = but; i < v.rules().classes_max; ++i) {
         auto node = v.stranger(1);
         node.gpu = "made-up card " + std::to_string(i);
         v.apply(command::Join{std::move(node)}, false);
     }
+}
+
+/// A task that runs anywhere but on a made-up platform.
+auto wants_no_platform(Victim& v, std::uint64_t i) {
+    auto task = v.task();
+    task.platforms_refused = {"made-up platform " + std::to_string(i)};
+    return command::Submit{task};
 }
 
 auto models(std::uint64_t first, std::size_t count) {
@@ -352,6 +360,33 @@ auto workloads() -> std::vector<Workload> {
          },
          [](Victim& v, std::uint64_t) { v.count_pair(); }},
 
+        {"a task of one more requirement comes and goes, where every class fits every requirement",
+         [](Victim& v) {
+             fill_classes(v);
+             for (std::uint32_t i = 64; i < v.rules().requirements_max; ++i) {
+                 v.apply(wants_no_platform(v, i), false);
+             }
+         },
+         [](Victim& v, std::uint64_t i) {
+             const auto task = wants_no_platform(v, 5'000 + i);
+             v.count(task);
+             v.count(command::Cancel{task.task.id});
+         },
+         0, 32, false},
+
+        {"a node of one more class comes and goes, where every class fits every requirement",
+         [](Victim& v) {
+             fill_classes(v, 512);
+             for (std::uint32_t i = 0; i < v.rules().requirements_max; ++i) { v.apply(wants_no_platform(v, i), false); }
+         },
+         [](Victim& v, std::uint64_t i) {
+             auto node = v.stranger(0);
+             node.gpu = "further card " + std::to_string(i);
+             v.count(command::Join{node});
+             v.count(command::Leave{node.id});
+         },
+         0, 32, false},
+
         {"waiting tasks that are all due at one moment",
          [](Victim& v) {
              wait_for_strangers(v, v.size());
@@ -445,6 +480,7 @@ void flood(Victim& v, const Workload& w) {
 void count_instructions(std::size_t size, const std::vector<Workload>& all) {
     const auto network = Victim{size};
     for (const auto& w : all) {
+        if (!w.counted) { continue; }
         auto v = flooded(network, w);
         CALLGRIND_ZERO_STATS;
         flood(v, w);

@@ -77,7 +77,8 @@ struct RequirementHash {
 /// A class is open or closed: a class of too few nodes fits nothing (`Rules::class_nodes_min`).
 ///
 /// Invariant: `classes_of(r)` lists, ascending, exactly the live open classes that fit r, and `requirements_of(c)` the
-/// reverse. The pool, the queue and an explanation therefore read the same bits.
+/// reverse, in an order that depends on the history and decides nothing. The pool, the queue and an explanation
+/// therefore read the same bits.
 class FitTable {
 public:
     explicit FitTable(SipKey key) : key_{key}, classes_{NodeClassHash{key}}, requirements_{RequirementHash{key}} {}
@@ -101,6 +102,7 @@ public:
     [[nodiscard]] auto classes_of(RequirementId id) const -> std::span<const ClassId> {
         return rows_[id.value].classes;
     }
+    /// In no order.
     [[nodiscard]] auto requirements_of(ClassId id) const -> std::span<const RequirementId> {
         const auto& column = columns_[id.value];
         return column.open ? std::span<const RequirementId>{column.requirements} : std::span<const RequirementId>{};
@@ -117,8 +119,8 @@ public:
     /// Number of nodes of a class that take part: neither paused nor gone.
     [[nodiscard]] auto active(ClassId id) const -> std::uint32_t { return columns_[id.value].active; }
     [[nodiscard]] auto fit(ClassId node_class, RequirementId requirement) const -> bool {
-        const auto row = classes_of(requirement);
-        return std::binary_search(row.begin(), row.end(), node_class);
+        const auto& column = columns_[node_class.value];
+        return column.open && column.has(requirement);
     }
     /// The slots of the nodes of this class.
     [[nodiscard]] auto slots(ClassId id) const -> const SlotSet& { return columns_[id.value].slots; }
@@ -161,23 +163,26 @@ public:
     /// @complexity O(requirements).
     template <class Fits>
     void add(ClassId id, NodeClass value, const Fits& fits, bool open = true) {
-        auto requirements = detail::Roomy<RequirementId>{};
+        auto column = Column{};
         requirements_.for_each([&](std::uint32_t r, const Requirement& requirement) {
-            if (fits(value, requirement)) { requirements.push_back(RequirementId{r}); }
+            if (fits(value, requirement)) {
+                column.reserve(RequirementId{r}, id.value);
+                column.add(RequirementId{r});
+            }
         });
-        requirements.reserve(room_for(id, requirements.size()));
+        column.reserve(next_requirement(), id.value);
+        column.card_hash = card_hash_of(value);
+        column.open = false;
         columns_.ensure(id.value);
-        for (const auto r : requirements) {
-            detail::make_room(rows_[r.value].classes, std::size_t{rows_[r.value].fitting} + 1);
+        for (const auto r : column.requirements) {
+            auto& row = rows_[r.value];
+            const auto count = std::size_t{row.fitting} + 1;
+            if (count > row.classes.capacity()) { detail::make_room(row.classes, room_for(count, r.value)); }
         }
         detail::make_room(all_, all_.size() + 1);
         classes_.put(id.value, std::move(value));  // the last call that may throw
-        for (const auto r : requirements) { ++rows_[r.value].fitting; }
-        auto& column = columns_[id.value];
-        column.requirements = std::move(requirements);
-        column.card_hash = card_hash_of(classes_.value(id.value));
-        column.open = false;
-        column.active = 0;
+        for (const auto r : column.requirements) { ++rows_[r.value].fitting; }
+        columns_[id.value] = std::move(column);
         set_open(id, open);
         insert(all_, id);
     }
@@ -192,7 +197,7 @@ public:
             if (open) {
                 insert(rows_[r.value].classes, id);
             } else {
-                std::erase(rows_[r.value].classes, id);
+                erase(rows_[r.value].classes, id);
             }
         }
     }
@@ -206,38 +211,34 @@ public:
     template <class Fits>
     void add(RequirementId id, Requirement value, const Fits& fits) {
         auto fitting = std::vector<ClassId>{};
-        classes_.for_each([&](std::uint32_t c, const NodeClass& node_class) {
-            if (fits(node_class, value)) { fitting.push_back(ClassId{c}); }
-        });
-        rows_.ensure(id.value);
-        for (const auto c : fitting) {
-            auto& requirements = columns_[c.value].requirements;
-            const auto count = requirements.size() + 1;
-            if (count > requirements.capacity()) { detail::make_room(requirements, room_for(c, count)); }
+        fitting.reserve(room_for(all_.size(), id.value));
+        for (const auto c : all_) {
+            if (fits(classes_.value(c.value), value)) { fitting.push_back(c); }
         }
+        rows_.ensure(id.value);
+        for (const auto c : fitting) { columns_[c.value].reserve(id, c.value); }
         const auto gang = value.gang_size > 1;
         requirements_.put(id.value, std::move(value));  // the last call that may throw
         gangs_ += gang ? 1U : 0U;
-        for (const auto c : fitting) { insert(columns_[c.value].requirements, id); }
-        rows_[id.value] = row_of(std::move(fitting));
+        rows_[id.value] = listed(id, std::move(fitting));
     }
 
     /// Removes a value without users and returns true; otherwise returns false.
-    /// @complexity O(classes + requirements that it fits · classes that they fit) for a class, O(classes · requirements
-    /// that they fit) for a requirement.
+    /// @complexity O(classes + requirements that it fits · classes that they fit) for a class, O(classes) for a
+    /// requirement.
     auto erase_if_unused(ClassId id) -> bool {
         if (!classes_.erase_if_unused(id.value)) { return false; }
         set_open(id, false);
         for (const auto r : columns_[id.value].requirements) { --rows_[r.value].fitting; }
         columns_[id.value] = Column{};
-        std::erase(all_, id);
+        erase(all_, id);
         return true;
     }
     auto erase_if_unused(RequirementId id) -> bool {
         const auto gang = value(id).gang_size > 1;
         if (!requirements_.erase_if_unused(id.value)) { return false; }
         gangs_ -= gang ? 1U : 0U;
-        for (const auto c : all_) { std::erase(columns_[c.value].requirements, id); }
+        for (const auto c : all_) { columns_[c.value].remove(id); }
         rows_[id.value] = {};
         return true;
     }
@@ -245,7 +246,10 @@ public:
     /// Gives back the room of values that are gone. Changes no result.
     void trim() noexcept {
         if (const auto end = classes_.trim()) { columns_.trim(*end - 1); }
-        if (const auto end = requirements_.trim()) { rows_.trim(*end - 1); }
+        if (const auto end = requirements_.trim()) {
+            rows_.trim(*end - 1);
+            for (const auto c : all_) { columns_[c.value].trim(*end); }
+        }
     }
 
     /// Evaluates `fits(class, requirement)` again for every pair, and `open(active)` for every class.
@@ -253,38 +257,73 @@ public:
     template <class Fits, class Open>
     void refit(const Fits& fits, const Open& open) {
         for (const auto c : all_) { columns_[c.value].open = open(columns_[c.value].active); }
-        for (const auto c : all_) { columns_[c.value].requirements.clear(); }
+        for (const auto c : all_) { columns_[c.value].clear(); }
         requirements_.for_each([&](std::uint32_t r, const Requirement& requirement) {
             auto fitting = std::vector<ClassId>{};
             for (const auto c : all_) {
                 if (fits(value(c), requirement)) { fitting.push_back(c); }
             }
-            for (const auto c : fitting) { columns_[c.value].requirements.push_back(RequirementId{r}); }
-            rows_[r] = row_of(std::move(fitting), rows_[r].staying);
+            for (const auto c : fitting) { columns_[c.value].reserve(RequirementId{r}, c.value); }
+            rows_[r] = listed(RequirementId{r}, std::move(fitting), rows_[r].staying);
         });
     }
 
 private:
+    static constexpr auto absent = 0xFFFF'FFFFU;
+
+    /// Room for so many entries of a list, and up to 63 more. One new class may be in the lists of all requirements,
+    /// and one new requirement in those of all classes. It depends on the list how many more, so that few of them move.
+    [[nodiscard]] static constexpr auto room_for(std::size_t count, std::uint32_t list) noexcept -> std::size_t {
+        return count + 63 - (count + list) % 64;
+    }
+
     struct Column {
-        detail::Roomy<RequirementId> requirements;  // all that it fits, open or not
-        SlotSet slots;
-        std::vector<NodeHandle> nodes;  // by slot; for taken slots only
+        /// Makes room for a requirement, and for some more.
+        void reserve(RequirementId r, std::uint32_t node_class) {
+            const auto count = requirements.size() + 1;
+            if (count > requirements.capacity()) { detail::make_room(requirements, room_for(count, node_class)); }
+            if (r.value >= places.size()) {
+                detail::grow_to(places, room_for(std::size_t{r.value} + 1, node_class), absent);
+            }
+        }
+        void add(RequirementId r) {
+            places[r.value] = static_cast<std::uint32_t>(requirements.size());
+            requirements.push_back(r);
+        }
+        void remove(RequirementId r) {
+            if (!has(r)) { return; }
+            const auto last = requirements.back();
+            requirements[places[r.value]] = last;
+            places[last.value] = places[r.value];
+            places[r.value] = absent;
+            requirements.pop_back();
+        }
+        void clear() {
+            requirements.clear();
+            places.clear();
+        }
+        void trim(std::uint32_t end) noexcept {
+            detail::shrink_to(places, end);
+            detail::shrink_to(requirements, requirements.size());
+        }
+        [[nodiscard]] auto has(RequirementId r) const -> bool {
+            return r.value < places.size() && places[r.value] != absent;
+        }
+
+        // What a new requirement touches comes first, in one cache line.
+        detail::Roomy<RequirementId> requirements;  // all that it fits, open or not, in no order
+        std::vector<std::uint32_t> places;          // by requirement: its index there, or absent
         std::uint64_t card_hash = 0;
         std::uint32_t active = 0;
         bool open = true;
+        SlotSet slots;
+        std::vector<NodeHandle> nodes;  // by slot; for taken slots only
     };
     struct Row {
         detail::Roomy<ClassId> classes;  // all that fit and are open; with room for all that fit, also in a copy
         std::uint32_t fitting = 0;
         std::uint32_t staying = 0;  // number of tasks
     };
-
-    /// Room for so many requirements of a class, and up to seven more. A new requirement may fit all classes; it
-    /// depends on the class how many more, so that only an eighth of the lists move for it.
-    [[nodiscard]] static auto room_for(ClassId id, std::size_t count) noexcept -> std::size_t {
-        constexpr auto step = std::size_t{8};
-        return count + step - 1 - (count + id.value) % step;
-    }
 
     [[nodiscard]] auto card_hash_of(const NodeClass& node_class) const -> std::uint64_t {
         auto hasher = SipHash13{key_};
@@ -293,19 +332,27 @@ private:
         return hasher.finish();
     }
 
-    /// Keeps the open ones, and the room of all.
-    [[nodiscard]] auto row_of(std::vector<ClassId> fitting, std::uint32_t staying = 0) const -> Row {
-        auto row = Row{};
-        row.fitting = static_cast<std::uint32_t>(fitting.size());
-        row.staying = staying;
-        std::erase_if(fitting, [&](ClassId c) { return !open(c); });
+    /// Adds a requirement to the columns of the classes that fit. Its row has the open ones, and room for all.
+    /// @pre there is room in the columns.
+    [[nodiscard]] auto listed(RequirementId id, std::vector<ClassId> fitting, std::uint32_t staying = 0) -> Row {
+        auto row = Row{{}, static_cast<std::uint32_t>(fitting.size()), staying};
+        auto open = fitting.begin();
+        for (const auto c : fitting) {
+            auto& column = columns_[c.value];
+            column.add(id);
+            if (column.open) { *open++ = c; }
+        }
+        fitting.erase(open, fitting.end());
         row.classes = detail::Roomy<ClassId>{std::move(fitting)};
         return row;
     }
 
-    template <class H>
-    static void insert(std::vector<H>& ascending, H handle) {
-        ascending.insert(std::lower_bound(ascending.begin(), ascending.end(), handle), handle);
+    static void insert(std::vector<ClassId>& ascending, ClassId id) {
+        ascending.insert(std::lower_bound(ascending.begin(), ascending.end(), id), id);
+    }
+    static void erase(std::vector<ClassId>& ascending, ClassId id) {
+        const auto at = std::lower_bound(ascending.begin(), ascending.end(), id);
+        if (at != ascending.end() && *at == id) { ascending.erase(at); }
     }
 
     SipKey key_;

@@ -27,7 +27,8 @@ public:
     template <class Accept>
     [[nodiscard]] auto find(const Nodes& nodes, const Accept& accept, std::uint32_t tries) const
         -> std::optional<NodeHandle> {
-        const auto found = order_.find(Order{nodes}, [&](std::uint32_t h) { return accept(NodeHandle{h}); }, tries);
+        const auto found = order_.find(
+            Order{nodes}, [&](std::uint32_t h) { return accept(NodeHandle{h}); }, tries);
         return found ? std::optional{NodeHandle{*found}} : std::nullopt;
     }
 

@@ -131,7 +131,7 @@ public:
             if (!held.on_disk()) { continue; }
             for (const auto group : gated.under(held.model)) {
                 const auto& ask = gated.ask(group);
-                const auto fits = std::binary_search(all.begin(), all.end(), ask.requirement);
+                const auto fits = records.fits().fit(own, ask.requirement);
                 if (fits && holds_all(n, ask.models) && has_room(ask.requirement, {&held.model, 1})) {
                     possible.push_back(group);
                 }
