@@ -29,8 +29,8 @@ public:
     void reserve(NodeHandle h) { filled_.reserve(h.value); }
 
     /// Replaces a node's models and returns the old ones.
-    /// @pre `ensure(h)` was called, and `reserve(h)` if there are models.
-    [[nodiscard]] auto exchange(NodeHandle h, HeldModels after) noexcept -> HeldModels {
+    /// @pre `ensure(h)` was called, and `reserve(h)` if there are models. So it does not throw.
+    [[nodiscard]] auto exchange(NodeHandle h, HeldModels after) -> HeldModels {
         if (filled_.taken(h.value) && after.empty()) {
             filled_.free(h.value);
         } else if (!filled_.taken(h.value) && !after.empty()) {
