@@ -26,14 +26,14 @@ TEST_CASE("the largest root and the order of making way are those of the records
     auto nodes = Nodes{};
     auto index = allot::StakeIndex<Nodes>{};
     for (auto step = 0; step < 3'000; ++step) {
-        const auto h = NodeHandle{static_cast<std::uint32_t>(random() % 40)};
+        const auto h = NodeHandle{static_cast<std::uint32_t>(random() % 18)};
         auto was = std::optional<Record>{};
         if (nodes.contains(h)) { nodes.destroy(h, was); }
         const auto comes = random() % 4 != 0;
         if (comes) {
             auto record = was.value_or(Record{});
             if (!was || random() % 2 == 0) {
-                record.node.stake = random() % 9;
+                record.node.stake = random() % 3;
                 record.node.stake_root = allot::StakeRoot::from(record.node.stake.units);
                 record.node.state = random() % 3 == 0 ? allot::NodeState::left : allot::NodeState::paused;
             }
@@ -41,7 +41,6 @@ TEST_CASE("the largest root and the order of making way are those of the records
         }
         index.reserve(h.value);
         index.moved(nodes, h, was ? &*was : nullptr, nodes.find_record(h));
-        if (step % 16 != 0) { continue; }
         auto expected = std::vector<NodeHandle>{};
         auto largest = allot::StakeRoot{};
         nodes.for_each([&](NodeHandle n, const Record& record) {

@@ -15,7 +15,8 @@
 
 namespace allot { inline namespace v0 {
 
-/// Proves to the owner of a state root what one entry of the state is, or that there is none. `encode` writes it.
+/// Proves to the owner of a state root that one entry of the state has these bytes, or that there is none. `encode`
+/// writes it.
 ///
 /// It has the other parts that the root hashes. So it also shows the counters, such as the time of the state.
 struct StatePath {
@@ -70,7 +71,7 @@ namespace detail {
 }  // namespace detail
 
 /// True if the path proves that an entry of a state has these bytes. The path may come from any party; `root` must be a
-/// state root that one trusts. `entry_bytes` says what the bytes are.
+/// state root that one trusts. `entry_bytes` describes the bytes.
 /// @complexity some 500 bytes and the entry are hashed, and one compression for each level.
 [[nodiscard]] inline auto shows(const StatePath& path, const Hash256& root, Section section, std::uint32_t number,
                                 std::span<const std::uint8_t> entry) -> bool {

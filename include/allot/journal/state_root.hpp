@@ -122,7 +122,7 @@ public:
         return roots;
     }
 
-    /// Returns the path of an entry in its section, without what `MerklePath::opened` may need.
+    /// Returns the path of an entry in its section, without the content that `MerklePath::opened` may need.
     /// @complexity that of `root`, and 32 bytes for each level.
     [[nodiscard]] auto path_in(Section section, std::uint32_t number) -> MerklePath {
         return path_of(trees_[static_cast<std::size_t>(section)], number);

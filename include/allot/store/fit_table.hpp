@@ -244,6 +244,7 @@ public:
     }
 
     /// Gives back the room of values that are gone. Changes no result.
+    /// @complexity O(1), and O(classes) where a page of requirements goes.
     void trim() noexcept {
         if (const auto end = classes_.trim()) { columns_.trim(*end - 1); }
         if (const auto end = requirements_.trim()) {
@@ -310,7 +311,7 @@ private:
             return r.value < places.size() && places[r.value] != absent;
         }
 
-        // What a new requirement touches comes first, in one cache line.
+        // A new requirement touches these first members, in one cache line.
         detail::Roomy<RequirementId> requirements;  // all that it fits, open or not, in no order
         std::vector<std::uint32_t> places;          // by requirement: its index there, or absent
         std::uint64_t card_hash = 0;
