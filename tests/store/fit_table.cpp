@@ -129,9 +129,10 @@ TEST_CASE("rows and columns agree after any history") {
                 if (fits) { right.push_back(class_id); }
                 const auto column = table.requirements_of(ClassId{class_id});
                 const auto listed = std::find(column.begin(), column.end(), RequirementId{id}) != column.end();
-                agrees = agrees && listed == fits;
+                agrees = agrees && listed == fits && table.fit(ClassId{class_id}, RequirementId{id}) == fits;
             });
             agrees = agrees && list(table.classes_of(RequirementId{id})) == right;
+            agrees = agrees && !table.fit(allot::no_handle<ClassId>, RequirementId{id});
         });
         REQUIRE(agrees);
     }

@@ -118,9 +118,9 @@ public:
     }
     /// Number of nodes of a class that take part: neither paused nor gone.
     [[nodiscard]] auto active(ClassId id) const -> std::uint32_t { return columns_[id.value].active; }
+    /// False for no class, as a node that left has.
     [[nodiscard]] auto fit(ClassId node_class, RequirementId requirement) const -> bool {
-        const auto& column = columns_[node_class.value];
-        return column.open && column.has(requirement);
+        return contains(node_class) && columns_[node_class.value].open && columns_[node_class.value].has(requirement);
     }
     /// The slots of the nodes of this class.
     [[nodiscard]] auto slots(ClassId id) const -> const SlotSet& { return columns_[id.value].slots; }
