@@ -585,6 +585,7 @@ private:
             ensure(nodes_.size() > rules_.nodes_max, "a node is forgotten when there are too many", e.node);
             nodes_.erase(e.node);
         }
+        if (join != nullptr) { became_candidate(newcomer); }  // it comes when all others have made way
     }
     template <class D>
     void take(const D& d, const allot::event::NodeKickedOut& e, const Command&, bool answer) {
