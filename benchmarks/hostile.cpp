@@ -437,6 +437,18 @@ auto workloads() -> std::vector<Workload> {
              v.count(command::Submit{task});
          }},
 
+        {"a class that was large opens and closes with one node",
+         [](Victim& v) {
+             v.under([](auto& rules) { rules.class_nodes_min = 4; });
+             crowd(v, v.size(), 1);
+             for (std::size_t i = 4; i < v.size(); ++i) {
+                 v.apply(command::Leave{allot::NodeId{v.nodes() + 1 - i}}, false);
+             }
+             crowd(v, 1, 1);  // in a low slot
+             v.apply(command::Leave{allot::NodeId{v.nodes() - v.size()}}, false);
+         },
+         flap},
+
         {"joins into a full network, whose poorest nodes are at work",
          [](Victim& v) {
              crowd(v, 300, 1);

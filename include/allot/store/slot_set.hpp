@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include <allot/assert.hpp>
@@ -150,7 +151,13 @@ public:
     template <class F>
     auto for_each(F&& f) const -> void {
         const auto words = lowest();
+        const auto blank_from = [&]<std::size_t... I>(std::size_t i, std::index_sequence<I...>) {
+            return i + sizeof...(I) <= words.size() && (words[i + I] | ...) == 0;
+        };
         for (std::size_t i = 0; i < words.size(); ++i) {
+            // A set that was large may be nearly empty now.
+            while (blank_from(i, std::make_index_sequence<16>{})) { i += 16; }
+            if (i == words.size()) { return; }
             for (auto rest = words[i]; rest != 0; rest &= rest - 1) {
                 f(static_cast<std::uint32_t>(i * 64 + static_cast<unsigned>(std::countr_zero(rest))));
             }

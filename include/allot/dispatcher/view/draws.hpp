@@ -106,15 +106,13 @@ public:
         return is_candidate(record) || held == nullptr || !held->on_disk() ? 0U : bounds(h, record, true).local;
     }
 
-    /// Calls `f(node)` for each candidate of a class. It uses a draw without bounds, which looks at each of them.
-    /// @complexity linear in the candidates of the class.
+    /// Calls `f(node)` for each candidate of a class, by slot.
+    /// @complexity linear in the nodes of the class, and in a sixty-fourth of the most that it ever had.
     template <class F>
     void each_free(ClassId node_class, F&& f) const {
-        auto frame = SamplingFrame{{&node_class, 1}};
-        frame.rejections_max = 0;
-        auto random = Random{Entropy{}, Purpose::dispatch, {}, 0, 0};
-        (void)pool.draw(
-            frame, [&](NodeHandle h, std::uint32_t) { return f(h), Weight::zero(); }, random);
+        records.fits().each_node(node_class, [&](NodeHandle h) {
+            if (is_candidate(records.nodes()[h])) { f(h); }
+        });
     }
 
     /// Number of candidates of all classes that have a model on their disks.
