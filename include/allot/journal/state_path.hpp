@@ -72,7 +72,7 @@ namespace detail {
 
 /// True if the path proves that an entry of a state has these bytes. The path may come from any party; `root` must be a
 /// state root that one trusts. `entry_bytes` describes the bytes.
-/// @complexity some 500 bytes and the entry are hashed, and one compression for each level.
+/// @complexity some 400 bytes and the entry are hashed, and one compression for each level.
 [[nodiscard]] inline auto shows(const StatePath& path, const Hash256& root, Section section, std::uint32_t number,
                                 std::span<const std::uint8_t> entry) -> bool {
     return detail::leads_to(path, root) &&

@@ -21,7 +21,7 @@ inline constexpr auto state_root_version = std::uint32_t{2};
 namespace detail {
 
 /// The state root from the parts that it hashes, with the counters as they are encoded.
-/// @complexity constant: some 500 bytes are hashed.
+/// @complexity constant: some 400 bytes are hashed.
 [[nodiscard]] inline auto state_root_of(const Hash256& policies, std::span<const std::uint8_t> counters,
                                         const Hash256& embedded, const std::array<Hash256, section_count>& sections)
     -> Hash256 {
