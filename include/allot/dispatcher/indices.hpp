@@ -75,10 +75,14 @@ public:
         const auto is = after != nullptr && after->state == TaskState::queued;
         if (was) {
             view_.queue.erase(view_.entry_of(h, *before));
+            if (before->group != no_handle<GroupHandle>) {
+                view_.grouped.erase(before->group, view_.entry_of(h, *before));
+            }
             if (view_.gates()) { view_.gated.erase(view_.entry_of(h, *before)); }
         }
         if (is) {
             view_.queue.push(view_.entry_of(h, *after));
+            if (after->group != no_handle<GroupHandle>) { view_.grouped.push(after->group, view_.entry_of(h, *after)); }
             if (view_.gates()) {
                 view_.gated.push(view_.entry_of(h, *after), span_of(after->models),
                                  [&] { return view_.rarest(span_of(after->models)); });

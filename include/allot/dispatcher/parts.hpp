@@ -7,6 +7,7 @@
 #include <allot/core/task.hpp>
 #include <allot/dispatcher/class_tally.hpp>
 #include <allot/dispatcher/gated_tasks.hpp>
+#include <allot/dispatcher/grouped_tasks.hpp>
 #include <allot/dispatcher/operator_stakes.hpp>
 #include <allot/dispatcher/owner_tally.hpp>
 #include <allot/dispatcher/policy_pack.hpp>
@@ -142,6 +143,7 @@ struct Parts {
     [[no_unique_address]] typename Types::Placement placement;
     [[no_unique_address]] typename Types::Terms terms;
     OwnerTally owners{};
+    GroupedTasks grouped{};
     OperatorStakes operators{};
     /// The nodes that the share of a requirement counts, if the queue has shares.
     [[no_unique_address]] std::conditional_t<has_share<typename Types::TaskQueue>, ClassTally, std::monostate> shared{};

@@ -15,6 +15,9 @@ inline constexpr std::uint32_t match_tries_max = 256;
 /// Maximum of places in the table of tasks that a match looks at from that random place on.
 inline constexpr std::uint32_t match_places_max = 16 * match_tries_max;
 
+/// Maximum of waiting tasks of a group that are tried when a node stops being its member.
+inline constexpr std::uint32_t group_tries_max = 16;
+
 /// Finds nodes for a task and a task for a free node, and decides the next step of a task whose lease ends.
 ///
 /// @complexity of a start or a pull: O(log n + classes + groups), and O(log n) for each model concerned. A pull also
@@ -129,6 +132,23 @@ public:
             t.value = t.value + 1 == reach ? 0 : t.value + 1;
         }
         return started;
+    }
+
+    /// Tries the waiting tasks of a group that lost a member, best first, `group_tries_max` at most. Other nodes of
+    /// that member's operator may run them now, and none of these nodes became free. Without entropy they wait for
+    /// `match`. Appends the events of `start`.
+    /// @complexity one draw for each task tried.
+    void match_group(GroupHandle group) {
+        if (!moment.entropy) { return; }
+        follow_stakes();
+        auto tasks = std::vector<TaskHandle>{};
+        view.grouped.each(group, [&](TaskHandle t) {
+            tasks.push_back(t);
+            return tasks.size() < group_tries_max;
+        });
+        for (const auto t : tasks) {
+            if (view.startable(view.records.tasks()[t])) { start_drawn(t); }
+        }
     }
 
     /// Starts a waiting task on the nodes drawn for it; false if there are none. Appends the events of `start`.

@@ -28,7 +28,7 @@ public:
         Below::configure, Below::now, Below::intern, Below::displace, Below::end, Below::release, Below::tell_end,
         Below::conclude, Below::dispatch, Below::end_unsuccessfully, Below::finish, Below::match_all,
         Below::release_all, Below::start_over, Below::unchain, Below::interned, Below::found_, Below::settle_due,
-        Below::pull_freed, Below::shrink_queue, Below::renew_bounds;
+        Below::pull_freed, Below::match_group, Below::shrink_queue, Below::renew_bounds;
     using typename Below::Configuration;
     using Command = typename View<Ps...>::Command;
     using typename Below::WeightPolicy;
@@ -146,6 +146,7 @@ public:
             edit(view.records.tasks()[t].group, [&](GroupRecord& group) {
                 std::erase_if(group.members, [&](const auto& member) { return member.node == c.lease.node; });
             });
+            reopened_ = view.records.tasks()[t].group;
         }
         auto late = false;
         view.each_member(
@@ -236,6 +237,7 @@ private:
             }
         }
         pull_freed();
+        if (reopened_ != no_handle<GroupHandle>) { match_group(reopened_); }
         shrink_queue();
         renew_bounds();
     }
@@ -258,6 +260,8 @@ private:
         put(g, std::move(group));
         return g;
     }
+
+    GroupHandle reopened_ = no_handle<GroupHandle>;  // a group that lost a member by this command
 };
 
 }}  // namespace allot::v0
