@@ -50,6 +50,8 @@ public:
         shrunk_ = 0;
         configured_ = false;
         match_ = std::nullopt;
+        reopened_ = std::nullopt;
+        unloading_ = unloading_in(events);
         const auto accepted = events.accepted();
         forget(d, events);
         for (std::size_t i = 0; i < events.size(); ++i) {
@@ -240,7 +242,8 @@ private:
     }
     template <class D>
     [[nodiscard]] static auto has_weight(const D& d, const NodeBook& node) -> bool {
-        return node.spec.stake.units != allot::u128{0} && d.qos_score(*d.node(node.spec.id)).raw() > 0;
+        const auto* record = d.node(node.spec.id);  // null if the answer to a later event displaced it
+        return record != nullptr && node.spec.stake.units != allot::u128{0} && d.qos_score(*record).raw() > 0;
     }
     [[nodiscard]] static auto is_free(const NodeBook& node) -> bool {
         return node.state == allot::NodeState::available && !node.excluded && !node.task;
@@ -433,14 +436,26 @@ private:
         n.kicked_out = false;
         n.forget_at = now_ + rules_.forget_nodes_after;
         freed_.erase(id);
+        unloading_.erase(unloading_.find(id));
     }
-    /// True if a node has left the records and its event is still to come.
-    template <class D>
-    [[nodiscard]] auto leaving(const D& d) const -> bool {
-        return std::any_of(nodes_.begin(), nodes_.end(), [&](const auto& book) {
-            const auto* node = d.node(book.first);
-            return book.second.state != allot::NodeState::left && (node == nullptr || !node->node.present());
-        });
+    /// The nodes that leave, or whose models change, by one of these events. Their records show it before the events
+    /// are read.
+    [[nodiscard]] static auto unloading_in(const allot::Events& events) -> std::multiset<allot::NodeId> {
+        auto found = std::multiset<allot::NodeId>{};
+        for (const auto& event : events) {
+            std::visit(
+                [&]<class E>(const E& e) {
+                    if constexpr (std::is_same_v<E, allot::event::NodeLeft> ||
+                                  std::is_same_v<E, allot::event::NodeDisplaced> ||
+                                  std::is_same_v<E, allot::event::NodeKickedOut> ||
+                                  std::is_same_v<E, allot::event::ModelsReported> ||
+                                  std::is_same_v<E, allot::event::NodeSlashed>) {
+                        found.insert(e.node);
+                    }
+                },
+                event);
+        }
+        return found;
     }
     /// A node has models on its disk; if the table of models is full, only those already in it.
     template <class D>
@@ -451,9 +466,9 @@ private:
         for (const auto& name : models) {
             const auto model = state.models().find(name);
             const auto& held = state.holdings(n);
-            const auto kept = !state.nodes()[n].node.present() ||
-                              std::any_of(held.begin(), held.end(),
-                                          [&](const auto& h) { return model && h.model == *model && h.on_disk(); });
+            const auto kept = unloading_.contains(id) || std::any_of(held.begin(), held.end(), [&](const auto& h) {
+                                  return model && h.model == *model && h.on_disk();
+                              });
             ensure(kept || room_came_later || state.models().held() >= rules_.models_max,
                    "a model is written down while there is room", id);
             if (kept) { node(id).disk.insert(name); }
@@ -635,6 +650,7 @@ private:
     template <class D>
     void take(const D& d, const allot::event::ModelsReported& e, const Command& command, bool) {
         const auto& report = std::get<allot::command::ReportModel>(command);
+        unloading_.erase(unloading_.find(e.node));
         auto& disk = node(e.node).disk;
         if (report.report == allot::command::Report::inventory) { disk.clear(); }
         if (report.report == allot::command::Report::add || report.report == allot::command::Report::inventory) {
@@ -702,7 +718,8 @@ private:
         ensure(e.lease.token > token_, "L1: tokens only grow", t.spec.id);
         ensure(e.lease.deadline == now_ + length(t), "a lease has its deadline", t.spec.id);
         const auto matched = answer && std::holds_alternative<allot::command::Match>(command);
-        if (first) { pulled_ = !matched && t.state == State::queued; }
+        const auto reopened = answer && t.spec.group && t.spec.group == reopened_;
+        if (first) { pulled_ = !matched && !reopened && t.state == State::queued; }
         if (!first) {
             const auto& leader = node(t.members.front().node);
             ensure(!t.spec.same_card || same_card(leader, n), "a gang of one card has one card", t.spec.id);
@@ -782,8 +799,8 @@ private:
             case LeaseEnd::done:
                 ensure(t.spec.gang_size == 1 || completed, "a gang is done when all who are left are", e.lease.task);
                 ensure(e.outcome == allot::OutcomeKind::success, "who is done succeeded", e.lease.task);
-                done_by_.emplace(e.lease.task, e.lease.node);      // the first of them
-                have(d, e.lease.node, t.spec.models, leaving(d));  // it has fetched them all
+                done_by_.emplace(e.lease.task, e.lease.node);               // the first of them
+                have(d, e.lease.node, t.spec.models, !unloading_.empty());  // it has fetched them all
                 break;
             case LeaseEnd::declined:
                 ensure(std::holds_alternative<allot::command::Decline>(command), "a lease is declined by command",
@@ -792,6 +809,7 @@ private:
                 if (t.spec.group && d.state().counters().rules_version >= 2) {  // it ran nothing of the group
                     std::erase_if(groups_[*t.spec.group].members,
                                   [&](const auto& other) { return other.first == e.lease.node; });
+                    reopened_ = t.spec.group;
                 }
                 break;
             case LeaseEnd::withdrawn:
@@ -873,7 +891,9 @@ private:
     void take(const D&, const allot::event::TaskEvicted& e, const Command&, bool) {
         auto& t = task(e.task);
         const auto how = allot::TaskEnd{.ending = allot::Ending::evicted, .cause = allot::event::cause_of(e.reason)};
-        ensure(t.state != State::running && !t.spec.node, "neither a running nor a pinned task is evicted", e.task);
+        const auto newcomer = t.state == State::pending && e.reason == allot::event::Eviction::table_full;
+        ensure(t.state != State::running && (newcomer || !t.spec.node),
+               "neither a running nor a waiting pinned task is evicted", e.task);
         if (e.reason == allot::event::Eviction::table_full) {
             ensure(++shrunk_ <= rules_.evictions_max + 1, "a full table loses a few tasks a command", e.task);
             end(t, e, how);
@@ -1315,6 +1335,8 @@ private:
     std::map<allot::TaskId, allot::event::LeaseEnded> ended_as_{};  // last leases that were lost
     std::map<allot::TaskId, allot::NodeId> done_by_{};
     std::set<allot::NodeId> freed_{};
+    std::multiset<allot::NodeId> unloading_{};  // their events are still to come
+    std::optional<allot::GroupId> reopened_{};  // a node stopped being its member, so its tasks are tried
     std::set<allot::NodeId> judged_{};
     std::set<std::tuple<allot::NodeId, std::string, allot::TaskId, std::uint64_t>> wanted_{};
     std::vector<Started> started_{};
