@@ -1,5 +1,3 @@
-#include <allot/dispatcher/grouped_tasks.hpp>
-
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -7,6 +5,7 @@
 #include <vector>
 
 #include <allot/dispatcher/dispatcher.hpp>
+#include <allot/dispatcher/grouped_tasks.hpp>
 
 #include "support/catch.hpp"
 

@@ -48,10 +48,12 @@ public:
         wanted_.clear();
         judged_.clear();
         shrunk_ = 0;
+        displaced_ = 0;
         configured_ = false;
         match_ = std::nullopt;
         reopened_ = std::nullopt;
-        unloading_ = unloading_in(events);
+        departing_ = departures_in(events);
+        removal_ = removal_in(command, events);
         const auto accepted = events.accepted();
         forget(d, events);
         for (std::size_t i = 0; i < events.size(); ++i) {
@@ -436,11 +438,10 @@ private:
         n.kicked_out = false;
         n.forget_at = now_ + rules_.forget_nodes_after;
         freed_.erase(id);
-        unloading_.erase(unloading_.find(id));
+        departing_.erase(departing_.find(id));
     }
-    /// The nodes that leave, or whose models change, by one of these events. Their records show it before the events
-    /// are read.
-    [[nodiscard]] static auto unloading_in(const allot::Events& events) -> std::multiset<allot::NodeId> {
+    /// The nodes that leave by one of these events. Their records show it before the events are read.
+    [[nodiscard]] static auto departures_in(const allot::Events& events) -> std::multiset<allot::NodeId> {
         auto found = std::multiset<allot::NodeId>{};
         for (const auto& event : events) {
             std::visit(
@@ -448,7 +449,6 @@ private:
                     if constexpr (std::is_same_v<E, allot::event::NodeLeft> ||
                                   std::is_same_v<E, allot::event::NodeDisplaced> ||
                                   std::is_same_v<E, allot::event::NodeKickedOut> ||
-                                  std::is_same_v<E, allot::event::ModelsReported> ||
                                   std::is_same_v<E, allot::event::NodeSlashed>) {
                         found.insert(e.node);
                     }
@@ -456,6 +456,23 @@ private:
                 event);
         }
         return found;
+    }
+    /// The report of models that this command makes, if it is accepted and takes models from a disk. Records show it
+    /// before the events are read.
+    [[nodiscard]] static auto removal_in(const Command& command, const allot::Events& events)
+        -> std::optional<allot::command::ReportModel> {
+        const auto* report = std::get_if<allot::command::ReportModel>(&command);
+        const auto removes =
+            report != nullptr && events.accepted() &&
+            (report->report == allot::command::Report::inventory || report->report == allot::command::Report::remove);
+        return removes ? std::optional{*report} : std::nullopt;
+    }
+    /// True if a later event of this command takes a model from a node's disk.
+    [[nodiscard]] auto removed_later(const allot::NodeId& id, const std::string& model) const -> bool {
+        return departing_.contains(id) ||
+               (removal_ && removal_->node == id &&
+                (removal_->report == allot::command::Report::inventory ||
+                 std::find(removal_->models.begin(), removal_->models.end(), model) != removal_->models.end()));
     }
     /// A node has models on its disk; if the table of models is full, only those already in it.
     template <class D>
@@ -466,7 +483,7 @@ private:
         for (const auto& name : models) {
             const auto model = state.models().find(name);
             const auto& held = state.holdings(n);
-            const auto kept = unloading_.contains(id) || std::any_of(held.begin(), held.end(), [&](const auto& h) {
+            const auto kept = removed_later(id, name) || std::any_of(held.begin(), held.end(), [&](const auto& h) {
                                   return model && h.model == *model && h.on_disk();
                               });
             ensure(kept || room_came_later || state.models().held() >= rules_.models_max,
@@ -650,7 +667,7 @@ private:
     template <class D>
     void take(const D& d, const allot::event::ModelsReported& e, const Command& command, bool) {
         const auto& report = std::get<allot::command::ReportModel>(command);
-        unloading_.erase(unloading_.find(e.node));
+        removal_.reset();
         auto& disk = node(e.node).disk;
         if (report.report == allot::command::Report::inventory) { disk.clear(); }
         if (report.report == allot::command::Report::add || report.report == allot::command::Report::inventory) {
@@ -799,8 +816,8 @@ private:
             case LeaseEnd::done:
                 ensure(t.spec.gang_size == 1 || completed, "a gang is done when all who are left are", e.lease.task);
                 ensure(e.outcome == allot::OutcomeKind::success, "who is done succeeded", e.lease.task);
-                done_by_.emplace(e.lease.task, e.lease.node);               // the first of them
-                have(d, e.lease.node, t.spec.models, !unloading_.empty());  // it has fetched them all
+                done_by_.emplace(e.lease.task, e.lease.node);                           // the first of them
+                have(d, e.lease.node, t.spec.models, removal_ || !departing_.empty());  // it has fetched them all
                 break;
             case LeaseEnd::declined:
                 ensure(std::holds_alternative<allot::command::Decline>(command), "a lease is declined by command",
@@ -895,7 +912,7 @@ private:
         ensure(t.state != State::running && (newcomer || !t.spec.node),
                "neither a running nor a waiting pinned task is evicted", e.task);
         if (e.reason == allot::event::Eviction::table_full) {
-            ensure(++shrunk_ <= rules_.evictions_max + 1, "a full table loses a few tasks a command", e.task);
+            ensure(++displaced_ <= rules_.evictions_max + 1, "a full table loses a few tasks a command", e.task);
             end(t, e, how);
             return;
         }
@@ -1327,7 +1344,8 @@ private:
     allot::TimePoint now_{};
     bool settled_ = true;
     bool configured_ = false;
-    std::uint32_t shrunk_ = 0;
+    std::uint32_t shrunk_ = 0;     // tasks that a smaller queue lost
+    std::uint32_t displaced_ = 0;  // tasks that a full table lost
     bool overfull_ = false;
     std::optional<allot::TaskId> match_{};
     std::optional<std::uint32_t> matched_{};
@@ -1335,8 +1353,9 @@ private:
     std::map<allot::TaskId, allot::event::LeaseEnded> ended_as_{};  // last leases that were lost
     std::map<allot::TaskId, allot::NodeId> done_by_{};
     std::set<allot::NodeId> freed_{};
-    std::multiset<allot::NodeId> unloading_{};  // their events are still to come
-    std::optional<allot::GroupId> reopened_{};  // a node stopped being its member, so its tasks are tried
+    std::multiset<allot::NodeId> departing_{};              // their events are still to come
+    std::optional<allot::command::ReportModel> removal_{};  // the same
+    std::optional<allot::GroupId> reopened_{};              // a node stopped being its member, so its tasks are tried
     std::set<allot::NodeId> judged_{};
     std::set<std::tuple<allot::NodeId, std::string, allot::TaskId, std::uint64_t>> wanted_{};
     std::vector<Started> started_{};
