@@ -76,6 +76,14 @@ void fill_classes(Victim& v, std::uint32_t but = 0) {
     }
 }
 
+/// A node without stake, the same each time, with a card of this name.
+auto changing(Victim& v, std::string card) {
+    auto node = v.stranger(0);
+    node.id = allot::NodeId{"changes its card"};
+    node.gpu = std::move(card);
+    return node;
+}
+
 /// A task that runs anywhere but on a made-up platform.
 auto wants_no_platform(Victim& v, std::uint64_t i) {
     auto task = v.task();
@@ -376,14 +384,15 @@ auto workloads() -> std::vector<Workload> {
 
         {"a node of one more class comes and goes, where every class fits every requirement",
          [](Victim& v) {
+             // Its class stands before those of the other strangers.
+             v.apply(command::Join{changing(v, "first card")});
              fill_classes(v, 512);
              for (std::uint32_t i = 0; i < v.rules().requirements_max; ++i) { v.apply(wants_no_platform(v, i), false); }
          },
          [](Victim& v, std::uint64_t i) {
-             auto node = v.stranger(0);
-             node.gpu = "further card " + std::to_string(i);
-             v.count(command::Join{node});
+             const auto node = changing(v, "further card " + std::to_string(i));
              v.count(command::Leave{node.id});
+             v.count(command::Join{node});
          },
          0, 32, false},
 

@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <cstdint>
-#include <span>
 #include <vector>
 
 #include <allot/laws/sample.hpp>
@@ -20,8 +19,7 @@ using allot::RequirementId;
 constexpr auto enough = [](const NodeClass& c, const Requirement& r) { return c.vram >= r.vram_min; };
 auto card(std::uint32_t vram) -> NodeClass { return {"GPU", {vram}, "", {}}; }
 auto least(std::uint32_t vram) -> Requirement { return {{vram}}; }
-template <class H>
-auto list(std::span<const H> handles) -> std::vector<std::uint32_t> {
+auto list(const auto& handles) -> std::vector<std::uint32_t> {
     auto values = std::vector<std::uint32_t>{};
     for (const auto h : handles) { values.push_back(h.value); }
     return values;
@@ -119,7 +117,12 @@ TEST_CASE("rows and columns agree after any history") {
         }
         if (class_known && table.contains(ClassId{*class_known})) {
             table.set_open(ClassId{*class_known}, sampler.once_in(2));
+            if (sampler.once_in(4)) { table.list(ClassId{*class_known}); }
         }
+        if (requirement_known && table.contains(RequirementId{*requirement_known}) && sampler.once_in(4)) {
+            table.list(RequirementId{*requirement_known});
+        }
+        if (sampler.once_in(8)) { table.trim(); }
         if (step % 10 != 0) { continue; }
         auto agrees = true;
         table.requirements().for_each([&](std::uint32_t id, const Requirement& requirement) {
@@ -129,13 +132,64 @@ TEST_CASE("rows and columns agree after any history") {
                 if (fits) { right.push_back(class_id); }
                 const auto column = table.requirements_of(ClassId{class_id});
                 const auto listed = std::find(column.begin(), column.end(), RequirementId{id}) != column.end();
+                agrees = agrees && std::is_sorted(column.begin(), column.end());
                 agrees = agrees && listed == fits && table.fit(ClassId{class_id}, RequirementId{id}) == fits;
             });
             agrees = agrees && list(table.classes_of(RequirementId{id})) == right;
+            agrees = agrees && table.fits_any(RequirementId{id}) == !right.empty();
             agrees = agrees && !table.fit(allot::no_handle<ClassId>, RequirementId{id});
         });
         REQUIRE(agrees);
     }
+}
+
+TEST_CASE("a list that was made before a change is made anew, whoever asks for it") {
+    auto table = FitTable{{1, 2}};
+    for (std::uint32_t c = 0; c < 130; ++c) { table.add(ClassId{c}, card(8 + c), enough); }
+    for (std::uint32_t r = 0; r < 130; ++r) { table.add(RequirementId{r}, least(8 + r), enough); }
+    table.list(RequirementId{128});
+    table.list(ClassId{1});
+    CHECK(list(table.classes_of(RequirementId{128})) == Numbers{128, 129});
+    CHECK(list(table.requirements_of(ClassId{1})) == Numbers{0, 1});
+    table.set_open(ClassId{128}, false);
+    (void)table.erase_if_unused(RequirementId{0});
+    CHECK(list(table.classes_of(RequirementId{128})) == Numbers{129});
+    CHECK(list(table.requirements_of(ClassId{1})) == Numbers{1});
+    table.list(RequirementId{128});
+    table.list(ClassId{1});
+    const auto copy = table;
+    CHECK(list(copy.classes_of(RequirementId{128})) == Numbers{129});
+    CHECK(list(copy.requirements_of(ClassId{1})) == Numbers{1});
+}
+
+TEST_CASE("bits of what is gone are not those of what takes its id") {
+    auto table = FitTable{{1, 2}};
+    table.add(ClassId{0}, card(24), enough);
+    table.add(RequirementId{0}, least(8), enough);
+    (void)table.erase_if_unused(ClassId{0});
+    CHECK_FALSE(table.fits_any(RequirementId{0}));
+    table.add(ClassId{0}, card(4), enough);
+    CHECK_FALSE(table.fit(ClassId{0}, RequirementId{0}));
+    (void)table.erase_if_unused(RequirementId{0});
+    table.add(RequirementId{0}, least(2), enough);
+    CHECK(table.fit(ClassId{0}, RequirementId{0}));
+    (void)table.erase_if_unused(RequirementId{0});
+    table.add(ClassId{1}, card(16), enough);
+    table.add(RequirementId{0}, least(9), enough);
+    CHECK(list(table.classes_of(RequirementId{0})) == Numbers{1});
+}
+
+TEST_CASE("a list outlives the object that it was asked from") {
+    auto table = FitTable{{1, 2}};
+    table.add(ClassId{0}, card(24), enough);
+    table.add(RequirementId{0}, least(8), enough);
+    auto room = std::vector<RequirementId>{};
+    CHECK(list(table.requirements_of(ClassId{0}).kept_in(room)) == Numbers{0});
+    CHECK(room.size() == 1);  // it was made for this call
+    room.clear();
+    table.list(ClassId{0});
+    CHECK(list(table.requirements_of(ClassId{0}).kept_in(room)) == Numbers{0});
+    CHECK(room.empty());
 }
 
 TEST_CASE("hashes of names tell neighbours apart, and need the key") {

@@ -150,7 +150,7 @@ private:
         others[where.at] = last;
         if (last != group) { listed_[last.value].at = where.at; }
         others.pop_back();
-        if (others.empty()) { others = {}; }
+        if (others.empty()) { others = std::vector<RequirementId>{}; }  // `{}` alone would keep its memory
     }
 
     Queue queue_;

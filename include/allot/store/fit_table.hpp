@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -72,13 +73,49 @@ struct RequirementHash {
     }
 };
 
+/// The entries of a row or a column of a `FitTable`: a view of its list, or a list made for this object.
+///
+/// It becomes a span only where it has a name, so that no span outlives it.
+template <class Handle>
+class FitList {
+public:
+    /// A view of a list, which has to outlive it.
+    explicit FitList(std::span<const Handle> kept) noexcept : items_{kept} {}
+    /// A list of its own.
+    explicit FitList(std::vector<Handle>&& made) noexcept : made_{std::move(made)}, items_{made_} {}
+    FitList(const FitList&) = delete;
+    auto operator=(const FitList&) -> FitList& = delete;
+    ~FitList() = default;
+
+    operator std::span<const Handle>() const& noexcept { return items_; }  // NOLINT: meant to be implicit
+    operator std::span<const Handle>() const&& = delete;                   // NOLINT: the same
+    /// The list for longer than this object lives: the one that it views, or its own, moved to `room`.
+    [[nodiscard]] auto kept_in(std::vector<Handle>& room) && -> std::span<const Handle> {
+        if (made_.empty()) { return items_; }
+        room = std::move(made_);
+        return room;
+    }
+
+    [[nodiscard]] auto begin() const noexcept { return items_.begin(); }
+    [[nodiscard]] auto end() const noexcept { return items_.end(); }
+    [[nodiscard]] auto size() const noexcept -> std::size_t { return items_.size(); }
+    [[nodiscard]] auto empty() const noexcept -> bool { return items_.empty(); }
+
+private:
+    std::vector<Handle> made_{};
+    std::span<const Handle> items_;
+};
+
 /// Interned classes and requirements, and for each pair a bit: the class fits the requirement.
 ///
 /// A class is open or closed: a class of too few nodes fits nothing (`Rules::class_nodes_min`).
 ///
-/// Invariant: `classes_of(r)` lists, ascending, exactly the live open classes that fit r, and `requirements_of(c)` the
-/// reverse, in an order that depends on the history and decides nothing. The pool, the queue and an explanation
-/// therefore read the same bits.
+/// The bits stand in words of 64 classes. Words of different requirements are contiguous, so a new class changes one
+/// stretch of memory, and a new requirement one word for each 64 classes. Both may be thousands, and come and go with
+/// outsiders. A command reads a row or a column as a list, which is made when it is first needed after a change.
+///
+/// Invariant: `classes_of(r)` lists exactly the live open classes that fit r, and `requirements_of(c)` the reverse,
+/// both ascending. The pool, the queue and an explanation therefore read the same bits.
 class FitTable {
 public:
     explicit FitTable(SipKey key) : key_{key}, classes_{NodeClassHash{key}}, requirements_{RequirementHash{key}} {}
@@ -99,15 +136,33 @@ public:
 
     /// All live classes, ascending.
     [[nodiscard]] auto all_classes() const -> std::span<const ClassId> { return all_; }
-    [[nodiscard]] auto classes_of(RequirementId id) const -> std::span<const ClassId> {
-        return rows_[id.value].classes;
+    /// @complexity O(1) after `list`; else O(classes).
+    [[nodiscard]] auto classes_of(RequirementId id) const -> FitList<ClassId> {
+        const auto& row = rows_[id.value];
+        return row.listed_at == classes_changed_ ? FitList<ClassId>{row.classes} : FitList<ClassId>{made(id)};
     }
-    /// In no order.
-    [[nodiscard]] auto requirements_of(ClassId id) const -> std::span<const RequirementId> {
+    /// True if an open class fits.
+    /// @complexity O(classes / 64).
+    [[nodiscard]] auto fits_any(RequirementId id) const -> bool {
+        for (std::size_t block = 0; block < bits_.size(); ++block) {
+            if ((bits_[block][id.value] & open_[block]) != 0) { return true; }
+        }
+        return false;
+    }
+    /// @complexity O(1) after `list`; else O(requirements).
+    [[nodiscard]] auto requirements_of(ClassId id) const -> FitList<RequirementId> {
         const auto& column = columns_[id.value];
-        return column.open ? std::span<const RequirementId>{column.requirements} : std::span<const RequirementId>{};
+        if (!open(id)) { return FitList<RequirementId>{std::span<const RequirementId>{}}; }
+        return column.listed_at == requirements_changed_ ? FitList<RequirementId>{column.requirements}
+                                                         : FitList<RequirementId>{made(id)};
     }
-    [[nodiscard]] auto open(ClassId id) const -> bool { return columns_[id.value].open; }
+    /// Makes the list of a row or a column, so that `classes_of` and `requirements_of` need not make it. Changes no
+    /// result.
+    /// @complexity O(1) if nothing changed since; else as that call.
+    void list(RequirementId id) { list(rows_[id.value], rows_[id.value].classes, id, classes_changed_); }
+    void list(ClassId id) { list(columns_[id.value], columns_[id.value].requirements, id, requirements_changed_); }
+
+    [[nodiscard]] auto open(ClassId id) const -> bool { return has(open_[id.value / 64], id); }
     /// A keyed hash of the card of a class, its GPU and VRAM: equal for equal cards, and for different ones almost
     /// never.
     [[nodiscard]] auto card_hash(ClassId id) const -> std::uint64_t { return columns_[id.value].card_hash; }
@@ -120,7 +175,8 @@ public:
     [[nodiscard]] auto active(ClassId id) const -> std::uint32_t { return columns_[id.value].active; }
     /// False for no class, as a node that left has.
     [[nodiscard]] auto fit(ClassId node_class, RequirementId requirement) const -> bool {
-        return contains(node_class) && columns_[node_class.value].open && columns_[node_class.value].has(requirement);
+        return contains(node_class) &&
+               has(open_[node_class.value / 64] & bits_[node_class.value / 64][requirement.value], node_class);
     }
     /// The slots of the nodes of this class.
     [[nodiscard]] auto slots(ClassId id) const -> const SlotSet& { return columns_[id.value].slots; }
@@ -163,43 +219,27 @@ public:
     /// @complexity O(requirements).
     template <class Fits>
     void add(ClassId id, NodeClass value, const Fits& fits, bool open = true) {
-        auto column = Column{};
-        requirements_.for_each([&](std::uint32_t r, const Requirement& requirement) {
-            if (fits(value, requirement)) {
-                column.reserve(RequirementId{r}, id.value);
-                column.add(RequirementId{r});
-            }
-        });
-        column.reserve(next_requirement(), id.value);
-        column.card_hash = card_hash_of(value);
-        column.open = false;
+        const auto block = std::size_t{id.value / 64};
+        detail::grow_to(open_, block + 1);
+        if (block >= bits_.size()) { bits_.resize(block + 1); }
+        if (const auto reach = requirements_.reach(); reach > 0) { bits_[block].ensure(reach - 1); }
         columns_.ensure(id.value);
-        for (const auto r : column.requirements) {
-            auto& row = rows_[r.value];
-            const auto count = std::size_t{row.fitting} + 1;
-            if (count > row.classes.capacity()) { detail::make_room(row.classes, room_for(count, r.value)); }
-        }
         detail::make_room(all_, all_.size() + 1);
+        fill(id, value, fits);  // bits of a class that is not there yet
+        auto column = Column{};
+        column.card_hash = card_hash_of(value);
         classes_.put(id.value, std::move(value));  // the last call that may throw
-        for (const auto r : column.requirements) { ++rows_[r.value].fitting; }
         columns_[id.value] = std::move(column);
         set_open(id, open);
         insert(all_, id);
     }
 
-    /// Opens or closes a class. It allocates nothing: there is room for every class that fits.
-    /// @complexity O(requirements that it fits · classes that they fit).
+    /// Opens or closes a class.
+    /// @complexity O(1).
     void set_open(ClassId id, bool open) {
-        auto& column = columns_[id.value];
-        if (column.open == open) { return; }
-        column.open = open;
-        for (const auto r : column.requirements) {
-            if (open) {
-                insert(rows_[r.value].classes, id);
-            } else {
-                erase(rows_[r.value].classes, id);
-            }
-        }
+        if (this->open(id) == open) { return; }
+        open_[id.value / 64] ^= bit(id);
+        ++classes_changed_;
     }
 
     /// Adds one to the number of active nodes; `remove_active` subtracts one.
@@ -210,26 +250,25 @@ public:
     /// @complexity O(classes).
     template <class Fits>
     void add(RequirementId id, Requirement value, const Fits& fits) {
-        auto fitting = std::vector<ClassId>{};
-        fitting.reserve(room_for(all_.size(), id.value));
+        auto row = std::vector<std::uint64_t>(bits_.size());
         for (const auto c : all_) {
-            if (fits(classes_.value(c.value), value)) { fitting.push_back(c); }
+            if (fits(classes_.value(c.value), value)) { row[c.value / 64] |= bit(c); }
         }
         rows_.ensure(id.value);
-        for (const auto c : fitting) { columns_[c.value].reserve(id, c.value); }
+        for (auto& words : bits_) { words.ensure(id.value); }
         const auto gang = value.gang_size > 1;
         requirements_.put(id.value, std::move(value));  // the last call that may throw
         gangs_ += gang ? 1U : 0U;
-        rows_[id.value] = listed(id, std::move(fitting));
+        for (std::size_t block = 0; block < row.size(); ++block) { bits_[block][id.value] = row[block]; }
+        rows_[id.value] = {};
+        ++requirements_changed_;
     }
 
     /// Removes a value without users and returns true; otherwise returns false.
-    /// @complexity O(classes + requirements that it fits · classes that they fit) for a class, O(classes) for a
-    /// requirement.
+    /// @complexity O(classes).
     auto erase_if_unused(ClassId id) -> bool {
         if (!classes_.erase_if_unused(id.value)) { return false; }
         set_open(id, false);
-        for (const auto r : columns_[id.value].requirements) { --rows_[r.value].fitting; }
         columns_[id.value] = Column{};
         erase(all_, id);
         return true;
@@ -238,18 +277,31 @@ public:
         const auto gang = value(id).gang_size > 1;
         if (!requirements_.erase_if_unused(id.value)) { return false; }
         gangs_ -= gang ? 1U : 0U;
-        for (const auto c : all_) { columns_[c.value].remove(id); }
+        for (auto& words : bits_) { words[id.value] = 0; }
         rows_[id.value] = {};
+        ++requirements_changed_;
         return true;
     }
 
     /// Gives back the room of values that are gone. Changes no result.
-    /// @complexity O(1), and O(classes) where a page of requirements goes.
+    /// @complexity O(1), and O(classes + requirements) where a page of values goes.
     void trim() noexcept {
-        if (const auto end = classes_.trim()) { columns_.trim(*end - 1); }
+        const auto stale = []<class List>(const auto& line, List& list, std::uint64_t changed) {
+            if (line.listed_at != changed) { list = List{}; }  // `{}` alone would keep its memory
+        };
+        if (const auto end = classes_.trim()) {
+            columns_.trim(*end - 1);
+            detail::shrink_to(open_, (*end + 63) / 64);
+            detail::shrink_to(bits_, (*end + 63) / 64);
+            requirements_.for_each(
+                [&](std::uint32_t r, const Requirement&) { stale(rows_[r], rows_[r].classes, classes_changed_); });
+        }
         if (const auto end = requirements_.trim()) {
             rows_.trim(*end - 1);
-            for (const auto c : all_) { columns_[c.value].trim(*end); }
+            for (auto& words : bits_) { words.trim(*end - 1); }
+            for (const auto c : all_) {
+                stale(columns_[c.value], columns_[c.value].requirements, requirements_changed_);
+            }
         }
     }
 
@@ -257,95 +309,79 @@ public:
     /// @complexity O(classes · requirements).
     template <class Fits, class Open>
     void refit(const Fits& fits, const Open& open) {
-        for (const auto c : all_) { columns_[c.value].open = open(columns_[c.value].active); }
-        for (const auto c : all_) { columns_[c.value].clear(); }
-        requirements_.for_each([&](std::uint32_t r, const Requirement& requirement) {
-            auto fitting = std::vector<ClassId>{};
-            for (const auto c : all_) {
-                if (fits(value(c), requirement)) { fitting.push_back(c); }
-            }
-            for (const auto c : fitting) { columns_[c.value].reserve(RequirementId{r}, c.value); }
-            rows_[r] = listed(RequirementId{r}, std::move(fitting), rows_[r].staying);
-        });
+        for (const auto c : all_) {
+            set_open(c, open(columns_[c.value].active));
+            fill(c, value(c), fits);
+        }
+        ++classes_changed_;
+        ++requirements_changed_;
     }
 
 private:
-    static constexpr auto absent = 0xFFFF'FFFFU;
-
-    /// Room for so many entries of a list, and up to 63 more. One new class may be in the lists of all requirements,
-    /// and one new requirement in those of all classes. It depends on the list how many more, so that few of them move.
-    [[nodiscard]] static constexpr auto room_for(std::size_t count, std::uint32_t list) noexcept -> std::size_t {
-        return count + 63 - (count + list) % 64;
-    }
-
     struct Column {
-        /// Makes room for a requirement, and for some more.
-        void reserve(RequirementId r, std::uint32_t node_class) {
-            const auto count = requirements.size() + 1;
-            if (count > requirements.capacity()) { detail::make_room(requirements, room_for(count, node_class)); }
-            if (r.value >= places.size()) {
-                detail::grow_to(places, room_for(std::size_t{r.value} + 1, node_class), absent);
-            }
-        }
-        void add(RequirementId r) {
-            places[r.value] = static_cast<std::uint32_t>(requirements.size());
-            requirements.push_back(r);
-        }
-        void remove(RequirementId r) {
-            if (!has(r)) { return; }
-            const auto last = requirements.back();
-            requirements[places[r.value]] = last;
-            places[last.value] = places[r.value];
-            places[r.value] = absent;
-            requirements.pop_back();
-        }
-        void clear() {
-            requirements.clear();
-            places.clear();
-        }
-        void trim(std::uint32_t end) noexcept {
-            detail::shrink_to(places, end);
-            detail::shrink_to(requirements, requirements.size());
-        }
-        [[nodiscard]] auto has(RequirementId r) const -> bool {
-            return r.value < places.size() && places[r.value] != absent;
-        }
-
-        // A new requirement touches these first members, in one cache line.
-        detail::Roomy<RequirementId> requirements;  // all that it fits, open or not, in no order
-        std::vector<std::uint32_t> places;          // by requirement: its index there, or absent
+        std::vector<RequirementId> requirements;  // all that it fits, open or not
+        std::uint64_t listed_at = 0;              // the number of changes of requirements that the list knows
         std::uint64_t card_hash = 0;
         std::uint32_t active = 0;
-        bool open = true;
         SlotSet slots;
         std::vector<NodeHandle> nodes;  // by slot; for taken slots only
     };
     struct Row {
-        detail::Roomy<ClassId> classes;  // all that fit and are open; with room for all that fit, also in a copy
-        std::uint32_t fitting = 0;
-        std::uint32_t staying = 0;  // number of tasks
+        std::vector<ClassId> classes;  // all that fit and are open
+        std::uint64_t listed_at = 0;   // the number of changes of classes that the list knows
+        std::uint32_t staying = 0;     // number of tasks
     };
+    using Words = Pages<std::uint64_t, 64>;  // by requirement; a bit for each of 64 classes
+
+    [[nodiscard]] static constexpr auto bit(ClassId id) noexcept -> std::uint64_t {
+        return std::uint64_t{1} << (id.value % 64);
+    }
+    [[nodiscard]] static constexpr auto has(std::uint64_t word, ClassId id) noexcept -> bool {
+        return (word & bit(id)) != 0;
+    }
+
+    /// Computes the bits of a class.
+    template <class Fits>
+    void fill(ClassId id, const NodeClass& value, const Fits& fits) {
+        auto& words = bits_[id.value / 64];
+        requirements_.for_each([&](std::uint32_t r, const Requirement& requirement) {
+            words[r] = (words[r] & ~bit(id)) | (fits(value, requirement) ? bit(id) : 0);
+        });
+    }
+
+    /// The list of a row or a column, from the bits.
+    [[nodiscard]] auto made(RequirementId id, std::vector<ClassId> list = {}) const -> std::vector<ClassId> {
+        for (std::uint32_t block = 0; block < bits_.size(); ++block) {
+            for (auto rest = bits_[block][id.value] & open_[block]; rest != 0; rest &= rest - 1) {
+                list.push_back(ClassId{block * 64 + static_cast<std::uint32_t>(std::countr_zero(rest))});
+            }
+        }
+        return list;
+    }
+    [[nodiscard]] auto made(ClassId id, std::vector<RequirementId> list = {}) const -> std::vector<RequirementId> {
+        const auto& words = bits_[id.value / 64];
+        const auto reach = requirements_.reach();
+        for (auto r = RequirementId{0}; r.value < reach; ++r.value) {
+            if (has(words[r.value], id)) { list.push_back(r); }
+        }
+        return list;
+    }
+
+    /// Makes a list in its place, and reuses its memory.
+    template <class Line, class Handle, class Id>
+    void list(Line& line, std::vector<Handle>& items, Id id, std::uint64_t changed) {
+        if (line.listed_at == changed) { return; }
+        items.clear();
+        items = made(id, std::move(items));
+        detail::shrink_to(items, items.size());
+        line.listed_at = changed;
+    }
 
     [[nodiscard]] auto card_hash_of(const NodeClass& node_class) const -> std::uint64_t {
         auto hasher = SipHash13{key_};
         hash_text(hasher, node_class.gpu);
         hasher.word(node_class.vram.count);
         return hasher.finish();
-    }
-
-    /// Adds a requirement to the columns of the classes that fit. Its row has the open ones, and room for all.
-    /// @pre there is room in the columns.
-    [[nodiscard]] auto listed(RequirementId id, std::vector<ClassId> fitting, std::uint32_t staying = 0) -> Row {
-        auto row = Row{{}, static_cast<std::uint32_t>(fitting.size()), staying};
-        auto open = fitting.begin();
-        for (const auto c : fitting) {
-            auto& column = columns_[c.value];
-            column.add(id);
-            if (column.open) { *open++ = c; }
-        }
-        fitting.erase(open, fitting.end());
-        row.classes = detail::Roomy<ClassId>{std::move(fitting)};
-        return row;
     }
 
     static void insert(std::vector<ClassId>& ascending, ClassId id) {
@@ -360,8 +396,12 @@ private:
     Interner<NodeClass, NodeClassHash> classes_;
     Interner<Requirement, RequirementHash> requirements_;
     std::vector<ClassId> all_;
-    Pages<Row> rows_;        // by requirement
-    Pages<Column> columns_;  // by class
+    Pages<Row> rows_;                         // by requirement
+    Pages<Column> columns_;                   // by class
+    std::vector<Words> bits_;                 // by class / 64; those of classes that are gone mean nothing
+    std::vector<std::uint64_t> open_;         // the same; a bit for each class that is there and open
+    std::uint64_t classes_changed_ = 1;       // number of changes of classes
+    std::uint64_t requirements_changed_ = 1;  // number of changes of requirements
     std::uint32_t gangs_ = 0;
 };
 

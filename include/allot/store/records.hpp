@@ -34,7 +34,6 @@ namespace allot { inline namespace v0 {
 /// handle in front `node_changed`, `models_changed` and `task_changed`, with null for no record; `holders_gone(model,
 /// class)` and `class_gone(class)` after the last of them; and `configured(...)`.
 /// They answer `fits(class, requirement)`, and `open(active)`: true if a class of so many active nodes may get tasks.
-///
 /// @complexity of a write: O(log n), linear in the models of the record, and the cost of the followers. Reads are O(1).
 template <class NodeData, class Configuration>
 class Records {
@@ -145,6 +144,8 @@ public:
     void set(const Counters& after, F& followers) {
         edit([&](Counters& counters) { counters = after; }, followers);
     }
+    /// Makes a list of the fits (`FitTable::list`). Changes no record.
+    void list(auto id) { interned_.fits.list(id); }
     /// Asks `followers.fits` again for every pair and `followers.open` for every class, after a policy was configured.
     template <class F>
     void refit(F& followers) {

@@ -31,7 +31,7 @@ public:
     using Below::view, Below::moment, Below::events, Below::freed, Below::tell, Below::traced, Below::traced_cut,
         Below::put, Below::edit, Below::set_aside, Below::follow_stakes, Below::models_used, Below::start,
         Below::traced_gang, Below::end, Below::displace, Below::evict, Below::release, Below::tell_end, Below::withdraw,
-        Below::unspent, Below::verdict;
+        Below::unspent, Below::verdict, Below::list;
     using typename Below::Record;
 
     /// Lets a free node take the best task that it can run, alone or with other free nodes; at most one. It chooses
@@ -44,6 +44,7 @@ public:
             return;
         }
         follow_stakes();
+        list(view.records.nodes()[n].node.node_class);
         const auto next = view.next_for(n);
         if (next.cut) { traced_cut(Walk::pull); }
         if (!next.task) { return; }
@@ -96,6 +97,7 @@ public:
             std::pop_heap(heads.begin(), heads.end(), later);
             const auto head = heads.back();
             heads.pop_back();
+            list(view.asked_by(head.group));
             if (!view.startable(head.group)) { continue; }
             if (start_drawn(head.task)) {
                 ++started;
@@ -154,6 +156,7 @@ public:
     /// Starts a waiting task on the nodes drawn for it; false if there are none. Appends the events of `start`.
     auto start_drawn(TaskHandle t) -> bool {
         const auto& task = view.records.tasks()[t];
+        list(task.requirement);
         const auto drawn = view.draw(task, *moment.entropy);
         if (!complete(drawn)) {
             if (!drawn.empty()) { traced({DecisionKind::draw, task, drawn.back(), &*moment.entropy}); }
@@ -171,6 +174,7 @@ public:
             dispatch_pinned(t, std::move(task));
             return;
         }
+        list(task.requirement);
         if (moment.entropy) {
             follow_stakes();
             if (const auto drawn = view.draw(task, *moment.entropy); complete(drawn)) {

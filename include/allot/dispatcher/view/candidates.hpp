@@ -39,7 +39,8 @@ public:
         };
         const auto wanted = holders_to_narrow(task);
         auto holders = std::uint32_t{0};
-        const auto enough = wanted && holders_weigh_enough(task, records.fits().classes_of(task.requirement));
+        const auto classes = records.fits().classes_of(task.requirement);
+        const auto enough = wanted && holders_weigh_enough(task, classes);
         if (enough) {
             each(true, [&](NodeHandle, Weight) { ++holders; });
         }

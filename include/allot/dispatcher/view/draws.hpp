@@ -124,7 +124,8 @@ public:
     [[nodiscard]] auto draw_fetcher(const Task& task, ModelId model, Random& random) const -> std::optional<Draw> {
         const auto weigh = [&](NodeHandle n, std::uint32_t) { return fetch_weight(n, task, model); };
         const auto known = refused(task);
-        return pool.draw(frame_of(records.fits().classes_of(task.requirement), span_of(known)), weigh, random);
+        const auto classes = records.fits().classes_of(task.requirement);
+        return pool.draw(frame_of(classes, span_of(known)), weigh, random);
     }
 
     /// The node drawn for a task; none if no eligible node has a positive weight. An undecided draw decides that.
@@ -137,7 +138,11 @@ public:
         const auto known = refused(task);
         const auto frame = frame_of(classes, span_of(known));
         const auto wanted = holders_to_narrow(task);
-        if (wanted && holders_weigh_enough(task, records.fits().classes_of(task.requirement))) {
+        const auto enough = [&] {
+            const auto all = records.fits().classes_of(task.requirement);
+            return holders_weigh_enough(task, all);
+        };
+        if (wanted && enough()) {
             auto narrowed = frame;
             narrowed.models = span_of(task.models);
             if (rules->narrowing != Narrowing::any) {

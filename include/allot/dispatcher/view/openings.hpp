@@ -66,6 +66,11 @@ public:
         return gates() ? startable(gated.ask(group).requirement, gated.ask(group).models) : startable(group, {});
     }
 
+    /// The requirement of the tasks of a group.
+    [[nodiscard]] auto asked_by(RequirementId group) const -> RequirementId {
+        return gates() ? gated.ask(group).requirement : group;
+    }
+
     /// The same for the group of a task.
     [[nodiscard]] auto startable(const Task& task) const -> bool {
         return startable(task.requirement, gates() ? span_of(task.models) : std::span<const ModelId>{});
@@ -74,7 +79,8 @@ public:
     /// The same for tasks of a requirement that get no node without these models.
     [[nodiscard]] auto startable(RequirementId r, std::span<const ModelId> models) const -> bool {
         const auto& asked = records.fits().value(r);
-        auto frame = SamplingFrame{records.fits().classes_of(r)};
+        const auto classes = records.fits().classes_of(r);
+        auto frame = SamplingFrame{classes};
         auto rare = no_handle<ModelId>;
         if (!models.empty()) {
             rare = rarest(models);
@@ -102,9 +108,9 @@ public:
     [[nodiscard]] auto groups_for(NodeHandle n, std::vector<RequirementId>& possible) const
         -> std::span<const RequirementId> {
         const auto own = records.nodes()[n].node.node_class;
-        const auto all = records.fits().requirements_of(own);
+        auto all = records.fits().requirements_of(own);
         const auto gangs = records.fits().gangs() > 0;
-        if (!gangs && !gates()) { return all; }
+        if (!gangs && !gates()) { return std::move(all).kept_in(possible); }
         const auto itself = is_candidate(records.nodes()[n]) ? 0U : 1U;  // which the pool does not count
         const auto free = !gangs ? 0U : itself + pool.count(SamplingFrame{records.fits().all_classes()});
         const auto of_card =
