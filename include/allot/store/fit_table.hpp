@@ -159,8 +159,14 @@ public:
     /// Makes the list of a row or a column, so that `classes_of` and `requirements_of` need not make it. Changes no
     /// result.
     /// @complexity O(1) if nothing changed since; else as that call.
-    void list(RequirementId id) { list(rows_[id.value], rows_[id.value].classes, id, classes_changed_); }
-    void list(ClassId id) { list(columns_[id.value], columns_[id.value].requirements, id, requirements_changed_); }
+    void list(RequirementId id) {
+        auto& row = rows_[id.value];
+        if (row.listed_at != classes_changed_) { list(row, row.classes, id, classes_changed_); }
+    }
+    void list(ClassId id) {
+        auto& column = columns_[id.value];
+        if (column.listed_at != requirements_changed_) { list(column, column.requirements, id, requirements_changed_); }
+    }
 
     [[nodiscard]] auto open(ClassId id) const -> bool { return has(open_[id.value / 64], id); }
     /// A keyed hash of the card of a class, its GPU and VRAM: equal for equal cards, and for different ones almost
@@ -351,8 +357,14 @@ private:
 
     /// The list of a row or a column, from the bits.
     [[nodiscard]] auto made(RequirementId id, std::vector<ClassId> list = {}) const -> std::vector<ClassId> {
+        const auto word = [&](std::uint32_t block) { return bits_[block][id.value] & open_[block]; };
+        auto count = std::size_t{0};
         for (std::uint32_t block = 0; block < bits_.size(); ++block) {
-            for (auto rest = bits_[block][id.value] & open_[block]; rest != 0; rest &= rest - 1) {
+            count += static_cast<unsigned>(std::popcount(word(block)));
+        }
+        list.reserve(count);
+        for (std::uint32_t block = 0; block < bits_.size(); ++block) {
+            for (auto rest = word(block); rest != 0; rest &= rest - 1) {
                 list.push_back(ClassId{block * 64 + static_cast<std::uint32_t>(std::countr_zero(rest))});
             }
         }
@@ -360,17 +372,19 @@ private:
     }
     [[nodiscard]] auto made(ClassId id, std::vector<RequirementId> list = {}) const -> std::vector<RequirementId> {
         const auto& words = bits_[id.value / 64];
-        const auto reach = requirements_.reach();
-        for (auto r = RequirementId{0}; r.value < reach; ++r.value) {
-            if (has(words[r.value], id)) { list.push_back(r); }
+        list.resize(requirements_.reach());
+        auto end = std::size_t{0};
+        for (std::uint32_t r = 0; r < list.size(); ++r) {  // each is written, and stays if it fits
+            list[end] = RequirementId{r};
+            end += has(words[r], id) ? 1U : 0U;
         }
+        list.resize(end);
         return list;
     }
 
     /// Makes a list in its place, and reuses its memory.
     template <class Line, class Handle, class Id>
     void list(Line& line, std::vector<Handle>& items, Id id, std::uint64_t changed) {
-        if (line.listed_at == changed) { return; }
         items.clear();
         items = made(id, std::move(items));
         detail::shrink_to(items, items.size());
