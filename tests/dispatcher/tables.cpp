@@ -320,6 +320,36 @@ TEST_CASE("a second holder hides nobody's made-up models", "[A6]") {
     CHECK(d.state().models().held() == 1);
 }
 
+TEST_CASE("in a large table of models those that fill it are drawn, and no crowd hides them", "[A6]") {
+    auto rules = allot::RulesParameters{.models_max = 602};
+    auto d = allot::Dispatcher{allot::Rules{rules}};
+    const auto made_up = [](const std::string& name, int count) {
+        auto names = Names{};
+        for (auto i = 0; i < count; ++i) { names.push_back(name + " " + std::to_string(i)); }
+        return names;
+    };
+    for (auto i = 0; i < 300; ++i) {  // each of these has the worth of 60,000 for a whole model
+        ok(d.join(having(of_card(1'000 + i, "card", 400), {"popular", "as popular"}), at(0s)));
+    }
+    for (auto i = 0; i < 6; ++i) {  // 10 a model
+        ok(d.join(having(of_card(100 + i, "card", 1'000), made_up(std::to_string(i), 100)), at(0s)));
+    }
+    CHECK(d.state().models().held() == 602);
+    CHECK(refusal(d.join(having(of_card("poor", "card", 9), {"sdxl"}), at(0s))) == Error::too_many_models);
+    for (auto i = 0; i < 6; ++i) {  // each outbids those before
+        const auto name = "rich " + std::to_string(i);
+        const auto stake = allot::Amount{static_cast<std::uint64_t>(2'000 * (i + 1))};
+        const auto events = d.join(having(of_card(name.c_str(), "card", stake), made_up(name, 100)), at(0s));
+        CHECK(displaced(events).size() == 1);
+        CHECK(d.state().models().held() == 602);
+    }
+    for (auto i = 0; i < 300; ++i) { CHECK(d.node(1'000 + i)->node.present()); }
+    // Who asks for the room of many nodes gets that of four.
+    const auto greedy = d.join(having(of_card("greedy", "card", 100'000), made_up("g", 600)), at(0s));
+    CHECK(displaced(greedy).size() == 4);
+    CHECK(d.state().models().held() <= 602);
+}
+
 TEST_CASE("a success writes down no model that nobody had when there is no room", "[A6]") {
     auto d = allot::Dispatcher{allot::Rules{{.models_max = 2}}};
     ok(d.join(having(plain_node(1), {"a"}), at(0s)));

@@ -56,6 +56,7 @@ enum class Purpose : std::uint8_t {
     system_test = 5,  ///< the time of a hidden test task; the subject is the node
     job = 6,          ///< the plan of a job; the subject is the job
     match = 7,        ///< the waiting task at which a match goes on; no subject
+    make_way = 8,     ///< nodes that may make way in a full table of models; no subject
 };
 
 /// A stream of random words that is a function of its key alone: (entropy, purpose, subject, attempt, index).

@@ -21,6 +21,7 @@ struct Found {
     std::optional<RequirementId> poorest{};    ///< The requirement that makes way for that of a new task.
     std::optional<ClassId> poorest_class{};    ///< The class that makes way for that of a node.
     std::optional<NodeHandle> poorest_node{};  ///< The node that makes way for a new one.
+    std::optional<NodeHandle> holder{};        ///< The node that makes way for the models of another one.
     std::uint64_t crowded_by = 0;              ///< Part of the models' table that the node asks for, if other nodes
                                                ///< have to make way for it.
 };
@@ -261,7 +262,8 @@ private:
             if (all || !has) { part += ModelTable::part((id ? known.holders(*id) : 0U) + (has ? 0U : 1U)); }
         }
         found.crowded_by = part;
-        return view.poorest_holder(stake, part, own) ? std::nullopt : Verdict{Error::too_many_models};
+        found.holder = view.poorest_holder(stake, part, own);
+        return found.holder ? std::nullopt : Verdict{Error::too_many_models};
     }
     [[nodiscard]] auto one_name(const std::string& name) const -> Verdict {
         if (name.empty()) { return Error::name_empty; }

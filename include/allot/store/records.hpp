@@ -71,6 +71,7 @@ public:
     [[nodiscard]] auto due_after_first() const noexcept -> std::span<const Due> { return due_.after_top(); }
     /// Models that a node holds or was asked to fetch, ascending by model.
     [[nodiscard]] auto holdings(NodeHandle h) const -> const HeldModels& { return holdings_.of(h); }
+    [[nodiscard]] auto all_holdings() const noexcept -> const Holdings& { return holdings_; }
     /// The key of all id and name hashes. It never affects a decision.
     [[nodiscard]] auto key() const noexcept -> SipKey { return key_; }
 

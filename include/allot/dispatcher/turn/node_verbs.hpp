@@ -249,11 +249,18 @@ protected:
         return ids;
     }
 
-    /// Removes the poorest holders until there is room for a node's models, and returns those that have room then.
+    /// Removes the poorest holders until there is room for a node's models, and returns those that have room then: at
+    /// most `make_way_holders_max` where they are drawn.
     [[nodiscard]] auto admitted(NodeHandle n, std::vector<std::string> names, NodeHandle inventory)
         -> std::vector<std::string> {
-        for (auto left = view.rules->evictions_max; left > 0 && view.room_beside(names, inventory) < 0; --left) {
-            const auto poorest = view.poorest_holder(view.records.nodes()[n].node.stake, found_.crowded_by, n);
+        const auto most = view.rules->evictions_max;
+        for (auto left = view.draws_holders() ? std::min(most, make_way_holders_max) : most;
+             left > 0 && view.room_beside(names, inventory) < 0; --left) {
+            // The one that the check found, unless it made way for the node itself.
+            auto poorest = std::exchange(found_.holder, std::nullopt);
+            if (!view.draws_holders() || !poorest || *poorest == n || view.records.holdings(*poorest).empty()) {
+                poorest = view.poorest_holder(view.records.nodes()[n].node.stake, found_.crowded_by, n);
+            }
             if (!poorest) { break; }
             displace(*poorest);
         }

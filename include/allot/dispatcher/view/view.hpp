@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <numeric>
 #include <optional>
@@ -8,12 +9,19 @@
 #include <utility>
 #include <vector>
 
+#include <allot/core/random.hpp>
 #include <allot/dispatcher/view/candidates.hpp>
 
 namespace allot { inline namespace v0 {
 
 /// Maximum of nodes at work that a search for one that makes way skips.
 inline constexpr std::uint32_t make_way_tries_max = 256;
+/// Where nodes hold more models than this, those that may make way in the table of models are drawn, until they hold
+/// more than this.
+inline constexpr std::uint32_t make_way_models_max = 512;
+/// Maximum of nodes that are drawn so for one that makes way, and of those that make way in one command.
+inline constexpr std::uint32_t make_way_draws_max = 32;
+inline constexpr std::uint32_t make_way_holders_max = 4;
 
 /// Answers every question about a dispatcher's state, each rule written once. No function changes anything.
 ///
@@ -90,24 +98,52 @@ public:
 
     /// The node of least stake for its part of the table of models, if `stake` for `part` is more. It skips `but` and
     /// nodes at work. Among nodes without stake it is the one with the largest part.
-    /// @complexity O(nodes x models a node); O(1) without stake.
+    ///
+    /// From rules version 2 on, where nodes hold more than `make_way_models_max` models, it is the least of some nodes
+    /// that are drawn by the number of their models: until these are more than that, `make_way_draws_max` at most. So a
+    /// node that fills the table comes up soon, and no crowd of others hides it. No entropy is needed, because who is
+    /// drawn has less stake for its part in any case; the draws differ from command to command.
+    /// @complexity O(nodes x models a node) in version 1; from version 2 on O(log n) for each draw, and O(models) of
+    /// the nodes drawn. O(1) without stake.
     [[nodiscard]] auto poorest_holder(Amount stake, std::uint64_t part, std::optional<NodeHandle> but) const
         -> std::optional<NodeHandle> {
         auto poorest = std::optional<NodeHandle>{};
         if (stake == Amount{0}) { return poorest; }
-        records.nodes().for_each([&](NodeHandle h, const Record& record) {
-            if (h == but || record.node.leased()) { return; }
+        const auto compare = [&](NodeHandle h) {
+            const auto& node = records.nodes()[h].node;
+            if (h == but || node.leased()) { return; }
             const auto its = models_part(records.holdings(h));
             // Both products fit: stakes are below 2^96, and a node takes at most 2^16 whole parts of 2^14.
-            const auto left = record.node.stake.units * u128{part};
+            const auto left = node.stake.units * u128{part};
             const auto right = stake.units * u128{its};
             if (left < right || (poorest && left == right && part < its)) {
                 poorest = h;
-                stake = record.node.stake;
+                stake = node.stake;
                 part = its;
             }
-        });
+        };
+        const auto& holdings = records.all_holdings();
+        if (!draws_holders()) {
+            holdings.each(compare);
+            return poorest;
+        }
+        const auto entries = holdings.entries();
+        const auto& counters = records.counters();
+        const auto when = static_cast<std::uint64_t>(counters.now.time_since_epoch().count());
+        const auto words = std::array<std::uint64_t, 4>{when, counters.token_next};
+        auto random = Random{Entropy{words}, Purpose::make_way, {}};
+        auto models = std::size_t{0};
+        for (auto left = make_way_draws_max; left > 0 && models <= make_way_models_max; --left) {
+            const auto drawn = holdings.node_of(random.below(entries));
+            models += records.holdings(drawn).size();
+            compare(drawn);
+        }
         return poorest;
+    }
+
+    /// True if nodes that may make way in the table of models are drawn, because all of them hold too many to look at.
+    [[nodiscard]] auto draws_holders() const -> bool {
+        return eliminates() && records.all_holdings().entries() > make_way_models_max;
     }
 
     /// A node's part of the table of models: the sum over the models on its disk.
