@@ -173,6 +173,24 @@ auto workloads() -> std::vector<Workload> {
          },
          [](Victim& v, std::uint64_t) { submit_and_cancel(v, strange_with(v, models(0, 2))); }, 160},
 
+        {"gate: a node pauses and resumes beside tasks for its model and two others each",
+         [](Victim& v) {
+             v.under(gate);
+             // The others are known before, and so are not under what such a task is found.
+             for (std::uint64_t i = 0; i < 460; ++i) { v.apply(command::Submit{strange_with(v, models(i, 1))}, false); }
+             auto node = v.stranger(1);
+             node.models = models(1'000, 1);
+             v.apply(command::Join{node}, false);
+             auto made = std::size_t{0};
+             for (std::uint64_t a = 0; a < 460 && made < v.size(); ++a) {
+                 for (std::uint64_t b = a + 1; b < 460 && made < v.size(); ++b, ++made) {
+                     v.apply(command::Submit{strange_with(v, {models(a, 1)[0], models(b, 1)[0], models(1'000, 1)[0]})},
+                             false);
+                 }
+             }
+         },
+         flap},
+
         {"a match beside tasks that all free nodes declined",
          [](Victim& v) {
              crowd(v, 1, 1);
@@ -466,6 +484,22 @@ auto workloads() -> std::vector<Workload> {
              v.under([&](auto& rules) { rules.nodes_max = static_cast<std::uint32_t>(v.nodes()); });
          },
          [](Victim& v, std::uint64_t i) { v.count(command::Join{v.stranger(i % 2 * 3)}); }},
+
+        {"joins with new models into a full table of models",
+         [](Victim& v) {
+             for (std::uint64_t i = 0; i < v.size() + 64; ++i) {
+                 auto node = v.stranger(2);
+                 node.models = i < v.size() ? models(0, 2) : models(100 * i, 64);
+                 v.apply(command::Join{std::move(node)}, false);
+             }
+             v.under([&](auto& rules) { rules.models_max = 2 + 64 * 64; });
+         },
+         [](Victim& v, std::uint64_t i) {
+             auto node = v.stranger(1'000);
+             node.models = models(1'000'000'000 + 100 * i, 64);
+             v.count(command::Join{std::move(node)});
+         },
+         64 / 8 + 4},
 
         {"a node reports a model and drops it",
          [](Victim& v) {

@@ -219,6 +219,43 @@ TEMPLATE_TEST_CASE("at a gate a node is asked about those tasks alone whose mode
     CHECK(CountingFit::asked == 0);
 }
 
+TEMPLATE_TEST_CASE("at a gate a pull goes through 1,024 groups of its models, or asks about tasks in order", "[A5]",
+                   allot::ValueQueue, allot::FlatQueue, allot::LinearQueue) {
+    // Models 0 to 49 are known before model 50, so tasks for it and two others are listed under it.
+    const auto model = [](std::uint64_t i) { return "model " + std::to_string(100 + i); };
+    auto base = CountingNetwork<TestType>{at_a_gate(), CountingFit{}, TestType{queue_room}};
+    auto next = std::uint64_t{1};
+    for (std::uint64_t i = 0; i < 50; ++i) {
+        REQUIRE(base.submit(walk_task(next++, {model(i)}), {allot::TimePoint{}, {}}).accepted());
+    }
+    REQUIRE(base.join(walk_node(1, {model(50)}), walk_at(0s)).accepted());
+    const auto beside = [&](std::uint64_t groups, std::uint64_t fee) {
+        auto d = base;
+        auto id = next;
+        REQUIRE(d.submit(walk_task(9'999, {model(50)}, fee), {allot::TimePoint{}, {}}).accepted());
+        for (std::uint64_t a = 0, made = 1; made < groups; ++a) {
+            for (auto b = a + 1; b < 50 && made < groups; ++b, ++made) {
+                const auto task = walk_task(id++, {model(a), model(b), model(50)});
+                REQUIRE(d.submit(task, {allot::TimePoint{}, {}}).accepted());
+            }
+        }
+        return d;
+    };
+    auto few = beside(1'024, 1);
+    CHECK(pulls_again(few));
+    CHECK(CountingFit::asked == 1);
+    auto many = beside(1'025, 1);
+    CHECK_FALSE(pulls_again(many));
+    CHECK(CountingFit::asked == 1'024);
+    auto dear = beside(1'025, 200);
+    CHECK(pulls_again(dear));
+    CHECK(CountingFit::asked == 1);
+
+    REQUIRE(many.configure(at_a_gate().parameters(), 1, walk_at(1s)).accepted());
+    CHECK(pulls_again(many));
+    CHECK(CountingFit::asked == 1);
+}
+
 TEST_CASE("at a gate a pull passes over gangs for whose models too few nodes are free", "[A5]") {
     const auto same_card = GENERATE(false, true);
     auto d = Network{at_a_gate()};

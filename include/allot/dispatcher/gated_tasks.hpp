@@ -39,25 +39,27 @@ struct GateAskHash {
 /// tasks alone whose models it holds.
 ///
 /// It is a second queue with a group for each `GateAsk`. A group without models is listed under its requirement. Any
-/// other one is listed under one of its models: the rarest when its first task came. So a node that goes through the
-/// groups of its own models meets few whose other models it lacks. Where a group is listed decides nothing.
+/// other one is listed under that of its models with the highest id, mostly the newest and so a rare one. A node that
+/// goes through the groups of its own models then meets few whose other models it lacks. How many groups are listed
+/// under a model follows from the waiting tasks alone; their order there decides nothing.
 template <class Queue>
 class GatedTasks {
 public:
     /// Without tasks. `empty` is a queue without tasks; the key is that of the records.
     GatedTasks(Queue empty, SipKey key) : queue_{std::move(empty)}, asks_{GateAskHash{key}} {}
 
-    /// Inserts a task. `rarest()` returns the model under which a new group is listed. If it throws, `erase` of the
-    /// same task brings back the state before.
+    /// Inserts a task. If it throws, `erase` of the same task brings back the state before.
     /// @complexity that of the queue, and O(models).
-    template <class Rarest>
-    void push(const QueueEntry& entry, std::span<const ModelId> models, const Rarest& rarest) {
+    void push(const QueueEntry& entry, std::span<const ModelId> models) {
         detail::grow_to(group_of_, std::size_t{entry.task.value} + 1, nothing);
         auto& group = group_of_[entry.task.value];
         if (group == nothing) {
             const auto id = asks_.intern({entry.group, {models.begin(), models.end()}});
             detail::grow_to(listed_, std::size_t{id} + 1);
-            if (listed_[id] == not_listed) { list(RequirementId{id}, models.empty() ? no_handle<ModelId> : rarest()); }
+            if (listed_[id] == not_listed) {
+                list(RequirementId{id},
+                     models.empty() ? no_handle<ModelId> : *std::max_element(models.begin(), models.end()));
+            }
             asks_.acquire(id);
             group = RequirementId{id};
         }

@@ -83,10 +83,7 @@ public:
         if (is) {
             view_.queue.push(view_.entry_of(h, *after));
             if (after->group != no_handle<GroupHandle>) { view_.grouped.push(after->group, view_.entry_of(h, *after)); }
-            if (view_.gates()) {
-                view_.gated.push(view_.entry_of(h, *after), span_of(after->models),
-                                 [&] { return view_.rarest(span_of(after->models)); });
-            }
+            if (view_.gates()) { view_.gated.push(view_.entry_of(h, *after), span_of(after->models)); }
         }
     }
 

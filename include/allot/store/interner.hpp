@@ -84,12 +84,16 @@ public:
         return true;
     }
 
-    /// Gives back empty pages at the end. Returns a number above every id in use if there were any. The map gives room
-    /// back at its next entry, because that may need memory.
+    /// Gives back empty pages at the end. Returns a number above every id in use if there were any. A map that is not
+    /// empty gives room back at its next entry, because that may need memory.
     /// @complexity O(1), and O(entries given back).
     auto trim() noexcept -> std::optional<std::uint32_t> {
         const auto end = std::exchange(falls_, false) ? trimmed(entries_, ids_) : std::nullopt;
         spare_ = spare_ || end;
+        if (spare_ && ids_.empty()) {
+            map_ = HandleMap{};
+            spare_ = false;
+        }
         return end;
     }
 

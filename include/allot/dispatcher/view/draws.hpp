@@ -18,6 +18,8 @@ namespace allot { inline namespace v0 {
 
 /// Maximum of waiting tasks that a pull asks about in vain (rule 16).
 inline constexpr std::uint32_t pull_tries_max = 1'024;
+/// Number of groups listed under a node's models from which on a pull at a hard gate asks about waiting tasks in order.
+inline constexpr std::uint32_t pull_groups_max = 1'024;
 /// Number of these tries that a gang takes, because its other members are drawn.
 inline constexpr std::uint32_t gang_tries = 128;
 
@@ -227,10 +229,28 @@ public:
     /// @complexity that of the queue's `best`, with one `can_run` per task asked.
     [[nodiscard]] auto next_for(NodeHandle n) const -> Next {
         auto possible = std::vector<RequirementId>{};
+        if (!in_order(n)) { return best_for(n, waiting(), groups_for(n, possible)); }
+        const auto groups = records.fits().requirements_of(records.nodes()[n].node.node_class).kept_in(possible);
+        return best_for(n, queue, groups);
+    }
+
+    /// True if a pull asks about tasks in order although there is a hard gate, from rules version 2 on: more groups are
+    /// listed under the node's models than it could go through.
+    /// @complexity O(models of the node).
+    [[nodiscard]] auto in_order(NodeHandle n) const -> bool {
+        if (!gates() || !eliminates()) { return false; }
+        auto groups = std::size_t{0};
+        for (const auto& held : records.holdings(n)) { groups += held.on_disk() ? gated.under(held.model).size() : 0; }
+        return groups > pull_groups_max;
+    }
+
+    /// The best task in these groups of a queue that a node can run.
+    template <class Queue>
+    [[nodiscard]] auto best_for(NodeHandle n, const Queue& line, std::span<const RequirementId> groups) const -> Next {
         auto tries = std::uint32_t{0};
         auto stopped = false;
         auto cut = false;
-        const auto best = waiting().best(groups_for(n, possible), [&](TaskHandle t) {
+        const auto best = line.best(groups, [&](TaskHandle t) {
             const auto& task = records.tasks()[t];
             if (can_run(n, task) && has_gang(n, task)) { return true; }
             const auto first = tries == 0;
