@@ -304,6 +304,6 @@ TEST_CASE("a match asks once about each task that cannot start, and the queue ha
     auto order = started(events);
     CHECK(std::is_sorted(order.begin(), order.end()));  // by value, which falls with the number
     CHECK(d.queued() == blocked + 10);
-    CHECK(d.queue().best(d.state().fits().requirements_of(allot::ClassId{0}), [](auto) { return true; }) ==
-          d.state().tasks().find(blocked - 1));
+    const auto groups = d.state().fits().requirements_of(allot::ClassId{0});
+    CHECK(d.queue().best(groups, [](auto) { return true; }) == d.state().tasks().find(blocked - 1));
 }
