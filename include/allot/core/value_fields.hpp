@@ -42,7 +42,7 @@ ALLOT_ENUMERATORS(OutcomeKind, success, timeout, timeout_in_group, out_of_memory
                   incorrect_result, declined, cancelled, scored)
 ALLOT_ENUMERATORS(Standing, good, excluded, kicked_out)
 ALLOT_ENUMERATORS(FailCause, out_of_memory, model_download, execution_error, incorrect_result)
-ALLOT_ENUMERATORS(Purpose, dispatch, placement, validation, system_test, job, match)
+ALLOT_ENUMERATORS(Purpose, dispatch, placement, validation, system_test, job, match, make_way)
 ALLOT_ENUMERATORS(DecodeError, truncated, trailing_bytes, version_unknown, kind_unknown, flag_invalid,
                   enumerator_unknown, out_of_range, count_too_large, parameters_unknown)
 ALLOT_ENUMERATORS(Reason, none, paused, pending, busy, vram_too_small, gpu_differs, platform_refused, version_too_old,
