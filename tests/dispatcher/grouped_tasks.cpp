@@ -9,6 +9,7 @@
 
 #include "support/catch.hpp"
 
+namespace grouped_tasks_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -105,3 +106,5 @@ TEST_CASE("under rules version 1 a node that declined stays a member, so no task
     CHECK(d.queued() == 4);
     CHECK(d.match(at(1s)).get<allot::event::Matched>()->started == 0);
 }
+
+}  // namespace grouped_tasks_test

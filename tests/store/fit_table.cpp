@@ -19,7 +19,7 @@ using allot::RequirementId;
 constexpr auto enough = [](const NodeClass& c, const Requirement& r) { return c.vram >= r.vram_min; };
 auto card(std::uint32_t vram) -> NodeClass { return {"GPU", {vram}, "", {}}; }
 auto least(std::uint32_t vram) -> Requirement { return {{vram}}; }
-auto list(const auto& handles) -> std::vector<std::uint32_t> {
+auto numbers(const auto& handles) -> std::vector<std::uint32_t> {
     auto values = std::vector<std::uint32_t>{};
     for (const auto h : handles) { values.push_back(h.value); }
     return values;
@@ -34,11 +34,11 @@ TEST_CASE("a table of fits has a bit for each pair, whichever came first") {
     table.add(RequirementId{0}, least(8), enough);
     table.add(RequirementId{1}, least(24), enough);
     table.add(ClassId{1}, card(24), enough);
-    CHECK(list(table.classes_of(RequirementId{0})) == Numbers{0, 1});
-    CHECK(list(table.classes_of(RequirementId{1})) == Numbers{1});
-    CHECK(list(table.requirements_of(ClassId{0})) == Numbers{0});
-    CHECK(list(table.requirements_of(ClassId{1})) == Numbers{0, 1});
-    CHECK(list(table.all_classes()) == Numbers{0, 1});
+    CHECK(numbers(table.classes_of(RequirementId{0})) == Numbers{0, 1});
+    CHECK(numbers(table.classes_of(RequirementId{1})) == Numbers{1});
+    CHECK(numbers(table.requirements_of(ClassId{0})) == Numbers{0});
+    CHECK(numbers(table.requirements_of(ClassId{1})) == Numbers{0, 1});
+    CHECK(numbers(table.all_classes()) == Numbers{0, 1});
 }
 
 TEST_CASE("what nobody uses any more goes, and its bits with it") {
@@ -67,8 +67,8 @@ TEST_CASE("another predicate is asked anew about every pair") {
     table.add(RequirementId{0}, least(20), enough);
     const auto always = [](std::uint32_t) { return true; };
     table.refit([](const NodeClass& c, const Requirement& r) { return c.vram < r.vram_min; }, always);
-    CHECK(list(table.classes_of(RequirementId{0})) == Numbers{0});
-    CHECK(list(table.requirements_of(ClassId{0})) == Numbers{0});
+    CHECK(numbers(table.classes_of(RequirementId{0})) == Numbers{0});
+    CHECK(numbers(table.requirements_of(ClassId{0})) == Numbers{0});
     CHECK(table.requirements_of(ClassId{1}).empty());
 }
 
@@ -78,20 +78,20 @@ TEST_CASE("nothing fits a closed class until it is opened") {
     table.add(ClassId{0}, card(16), enough);
     table.add(ClassId{1}, card(24), enough, false);
     table.add(RequirementId{1}, least(20), enough);
-    CHECK(list(table.classes_of(RequirementId{0})) == Numbers{0});
+    CHECK(numbers(table.classes_of(RequirementId{0})) == Numbers{0});
     CHECK(table.classes_of(RequirementId{1}).empty());
     CHECK(table.requirements_of(ClassId{1}).empty());
-    CHECK(list(table.all_classes()) == Numbers{0, 1});
+    CHECK(numbers(table.all_classes()) == Numbers{0, 1});
     table.set_open(ClassId{1}, true);
     table.set_open(ClassId{1}, true);
-    CHECK(list(table.classes_of(RequirementId{0})) == Numbers{0, 1});
-    CHECK(list(table.classes_of(RequirementId{1})) == Numbers{1});
-    CHECK(list(table.requirements_of(ClassId{1})) == Numbers{0, 1});
+    CHECK(numbers(table.classes_of(RequirementId{0})) == Numbers{0, 1});
+    CHECK(numbers(table.classes_of(RequirementId{1})) == Numbers{1});
+    CHECK(numbers(table.requirements_of(ClassId{1})) == Numbers{0, 1});
     table.set_open(ClassId{0}, false);
-    CHECK(list(table.classes_of(RequirementId{0})) == Numbers{1});
+    CHECK(numbers(table.classes_of(RequirementId{0})) == Numbers{1});
     table.add_active(ClassId{0});
     table.refit(enough, [](std::uint32_t active) { return active > 0; });
-    CHECK(list(table.classes_of(RequirementId{0})) == Numbers{0});
+    CHECK(numbers(table.classes_of(RequirementId{0})) == Numbers{0});
     CHECK(table.classes_of(RequirementId{1}).empty());
     table.remove_active(ClassId{0});
     CHECK(table.active(ClassId{0}) == 0);
@@ -135,7 +135,7 @@ TEST_CASE("rows and columns agree after any history") {
                 agrees = agrees && std::is_sorted(column.begin(), column.end());
                 agrees = agrees && listed == fits && table.fit(ClassId{class_id}, RequirementId{id}) == fits;
             });
-            agrees = agrees && list(table.classes_of(RequirementId{id})) == right;
+            agrees = agrees && numbers(table.classes_of(RequirementId{id})) == right;
             agrees = agrees && table.fits_any(RequirementId{id}) == !right.empty();
             agrees = agrees && !table.fit(allot::no_handle<ClassId>, RequirementId{id});
         });
@@ -149,17 +149,17 @@ TEST_CASE("a list that was made before a change is made anew, whoever asks for i
     for (std::uint32_t r = 0; r < 130; ++r) { table.add(RequirementId{r}, least(8 + r), enough); }
     table.list(RequirementId{128});
     table.list(ClassId{1});
-    CHECK(list(table.classes_of(RequirementId{128})) == Numbers{128, 129});
-    CHECK(list(table.requirements_of(ClassId{1})) == Numbers{0, 1});
+    CHECK(numbers(table.classes_of(RequirementId{128})) == Numbers{128, 129});
+    CHECK(numbers(table.requirements_of(ClassId{1})) == Numbers{0, 1});
     table.set_open(ClassId{128}, false);
     (void)table.erase_if_unused(RequirementId{0});
-    CHECK(list(table.classes_of(RequirementId{128})) == Numbers{129});
-    CHECK(list(table.requirements_of(ClassId{1})) == Numbers{1});
+    CHECK(numbers(table.classes_of(RequirementId{128})) == Numbers{129});
+    CHECK(numbers(table.requirements_of(ClassId{1})) == Numbers{1});
     table.list(RequirementId{128});
     table.list(ClassId{1});
     const auto copy = table;
-    CHECK(list(copy.classes_of(RequirementId{128})) == Numbers{129});
-    CHECK(list(copy.requirements_of(ClassId{1})) == Numbers{1});
+    CHECK(numbers(copy.classes_of(RequirementId{128})) == Numbers{129});
+    CHECK(numbers(copy.requirements_of(ClassId{1})) == Numbers{1});
 }
 
 TEST_CASE("bits of what is gone are not those of what takes its id") {
@@ -176,7 +176,7 @@ TEST_CASE("bits of what is gone are not those of what takes its id") {
     (void)table.erase_if_unused(RequirementId{0});
     table.add(ClassId{1}, card(16), enough);
     table.add(RequirementId{0}, least(9), enough);
-    CHECK(list(table.classes_of(RequirementId{0})) == Numbers{1});
+    CHECK(numbers(table.classes_of(RequirementId{0})) == Numbers{1});
 }
 
 TEST_CASE("a list outlives the object that it was asked from") {
@@ -184,11 +184,11 @@ TEST_CASE("a list outlives the object that it was asked from") {
     table.add(ClassId{0}, card(24), enough);
     table.add(RequirementId{0}, least(8), enough);
     auto room = std::vector<RequirementId>{};
-    CHECK(list(table.requirements_of(ClassId{0}).kept_in(room)) == Numbers{0});
+    CHECK(numbers(table.requirements_of(ClassId{0}).kept_in(room)) == Numbers{0});
     CHECK(room.size() == 1);  // it was made for this call
     room.clear();
     table.list(ClassId{0});
-    CHECK(list(table.requirements_of(ClassId{0}).kept_in(room)) == Numbers{0});
+    CHECK(numbers(table.requirements_of(ClassId{0}).kept_in(room)) == Numbers{0});
     CHECK(room.empty());
 }
 
