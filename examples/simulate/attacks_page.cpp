@@ -163,6 +163,28 @@ auto by_preset(const Json& document) -> std::string {
     return text + '\n';
 }
 
+/// The figures that are beyond their limits, a sentence for each row and limit.
+auto beyond_limits(const Json& document) -> std::string {
+    auto text = std::string{};
+    for_each_row(document, [&](const Json& row, const std::vector<const Json*>& all) {
+        for (const auto& [name, measure] : row.at("measures").items()) {
+            auto values = std::string{};
+            for (const auto* const one : all) {
+                const auto& measures = one->at("measures");
+                const auto found = measures.find(name);
+                if (found == measures.end() || found->value("verdict", "") != "failed") { continue; }
+                values +=
+                    fmt::format("{}{} {}", values.empty() ? "" : ", ", word(*one, "preset"), word(*found, "shown"));
+            }
+            if (values.empty()) { continue; }
+            text += wrapped("- ", fmt::format("Row {}, `{}` ({} {:g}): {}.", word(row, "row"), name,
+                                              measure.value("least", false) ? "at least" : "at most",
+                                              measure.at("limit").get<double>(), values));
+        }
+    });
+    return text.empty() ? text : "Beyond their limits by two standard errors:\n\n" + text + '\n';
+}
+
 auto figures(const Json& document) -> std::string {
     const auto& contenders = document.at("contenders");
     auto text = made_by(document, "pairs of runs for each row");
@@ -224,7 +246,9 @@ auto replaced(const std::string& page, const std::string& name, const std::strin
 auto attacks_page(std::string page, const Json* comparison) -> std::string {
     if (comparison != nullptr) {
         const auto& attacks = comparison->at("attacks");
-        page = attacks.empty()                           ? replaced(page, "costs", costs(*comparison))
+        const auto worlds = comparison->at("played").at("worlds").size();
+        page = attacks.empty() ? replaced(page, "costs", costs(*comparison))
+               : worlds > 1    ? replaced(page, "worlds", by_preset(*comparison) + beyond_limits(*comparison))
                : comparison->at("contenders").size() > 2 ? replaced(page, "presets", by_preset(*comparison))
                                                          : replaced(page, "figures", figures(*comparison));
     }
