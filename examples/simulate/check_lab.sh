@@ -52,6 +52,13 @@ lab --attack 2d,5a --attacks-page "$work/page.md" >/dev/null
 grep -q "^- 2d, bytes of state at the end, times the twin's: crynux_single \(\*\*\)*[1-9]" "$work/page.md" || fault "2d has no bytes of state"
 if grep -q '^- 5a, bytes of state' "$work/page.md"; then fault "bytes of state are told of 5a"; fi
 
+# Several worlds have a table of their own, and the limits that are broken there are named.
+"$simulate" --compare crynux_single --worlds small,drawn --loads 80 --seeds 2 --attack 5a,2d --no-progress \
+    --attacks-page "$work/page.md" >"$work/out" 2>&1 || fault "several worlds: $(cat "$work/out")"
+sed -n '/<!-- worlds -->/,/<!-- .worlds -->/p' "$work/page.md" >"$work/worlds"
+grep -q '^| row | attack | crynux_single in small | crynux_single in drawn |' "$work/worlds" || fault "no column for a world"
+grep -q '^- Row 2d, `state_bytes` (at most 1): crynux_single in ' "$work/worlds" || fault "2d breaks no limit: $(cat "$work/worlds")"
+
 # One's own network can be attacked, at the load that its tasks have. Two seeds differ in the draws.
 awk 'BEGIN { print "id,card,stake"; for (i = 0; i < 40; ++i) { print "n" i ",c" i % 3 "," 1 + i % 7 } }' >"$work/nodes.csv"
 awk 'BEGIN { print "arrival,run,fee"; for (i = 0; i < 400; ++i) { print i * 3 ",60," 50 + i % 9 } }' >"$work/tasks.csv"
