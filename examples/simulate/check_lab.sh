@@ -57,6 +57,7 @@ if grep -q '^- 5a, bytes of state' "$work/page.md"; then fault "bytes of state a
     --attacks-page "$work/page.md" >"$work/out" 2>&1 || fault "several worlds: $(cat "$work/out")"
 sed -n '/<!-- worlds -->/,/<!-- .worlds -->/p' "$work/page.md" >"$work/worlds"
 grep -q '^| row | attack | crynux_single in small | crynux_single in drawn |' "$work/worlds" || fault "no column for a world"
+# shellcheck disable=SC2016  # backquotes of Markdown
 grep -q '^- Row 2d, `state_bytes` (at most 1): crynux_single in ' "$work/worlds" || fault "2d breaks no limit: $(cat "$work/worlds")"
 
 # One's own network can be attacked, at the load that its tasks have. Two seeds differ in the draws.
