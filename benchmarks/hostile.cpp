@@ -176,7 +176,7 @@ auto workloads() -> std::vector<Workload> {
         {"gate: a node pauses and resumes beside tasks for its model and two others each",
          [](Victim& v) {
              v.under(gate);
-             // The others are known before, and so are not under what such a task is found.
+             // The other models are known before and have lower ids, so such a task is listed under the node's.
              for (std::uint64_t i = 0; i < 460; ++i) { v.apply(command::Submit{strange_with(v, models(i, 1))}, false); }
              auto node = v.stranger(1);
              node.models = models(1'000, 1);

@@ -1,9 +1,11 @@
 #include "support/allocations.hpp"
 
 #include <cstdint>
+#include <string>
 
 #include <allot/store/due_heap.hpp>
 #include <allot/store/fit_table.hpp>
+#include <allot/store/interner.hpp>
 
 #include "support/catch.hpp"
 
@@ -59,4 +61,31 @@ TEST_CASE("a class of a copied table opens without memory, too") {
     CHECK(open_all(copy) == 0);
     CHECK(open_all(assigned) == 0);
     CHECK(copy.classes_of(allot::RequirementId{0}).size() == 40);
+}
+
+TEST_CASE("an interner that is empty again has given back its map", "[A5]") {
+    auto interner = allot::Interner<std::string, allot::NameHash>{allot::NameHash{{1, 2}}};
+    const auto before = support::live;
+    for (auto i = 0; i < 20'000; ++i) { interner.acquire(interner.intern(std::to_string(i))); }
+    for (std::uint32_t id = 20'000; id > 0; --id) {
+        interner.release(id - 1);
+        REQUIRE(interner.erase_if_unused(id - 1));
+    }
+    (void)interner.trim();
+    CHECK(support::live - before < 16'000);
+}
+
+TEST_CASE("lists of fits that no command made anew go with the requirements", "[A6]") {
+    auto table = allot::FitTable{{1, 2}};
+    for (std::uint32_t c = 0; c < 100; ++c) {
+        table.add(allot::ClassId{c}, allot::NodeClass{"GPU", {8 + c}, "", {}}, fits);
+    }
+    const auto before = support::live;
+    for (std::uint32_t r = 0; r < 2'000; ++r) {
+        table.add(allot::RequirementId{r}, allot::Requirement{{8}, {{std::to_string(r), {}}}}, fits);
+    }
+    for (std::uint32_t c = 0; c < 100; ++c) { table.list(allot::ClassId{c}); }
+    for (std::uint32_t r = 0; r < 2'000; ++r) { REQUIRE(table.erase_if_unused(allot::RequirementId{r})); }
+    table.trim();
+    CHECK(support::live - before < 100'000);  // a list of 2,000 takes 8 kB
 }

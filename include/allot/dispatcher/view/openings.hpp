@@ -115,13 +115,13 @@ public:
         const auto free = !gangs ? 0U : itself + pool.count(SamplingFrame{records.fits().all_classes()});
         const auto of_card =
             !gangs ? 0U : itself + pool.count(SamplingFrame{card_of(own, records.fits().all_classes())});
-        const auto has_room = [&](RequirementId r, std::span<const ModelId> rarest_model = {}) {
+        const auto has_room = [&](RequirementId r, std::span<const ModelId> listed_under = {}) {
             const auto& asked = records.fits().value(r);
             if (asked.gang_size == 1) { return true; }
             if ((asked.same_card ? of_card : free) < asked.gang_size) { return false; }
             const auto classes = records.fits().classes_of(r);
             const auto same = asked.same_card ? card_of(own, classes) : std::vector<ClassId>{};
-            return itself + pool.count(SamplingFrame{asked.same_card ? span_of(same) : classes, rarest_model}) >=
+            return itself + pool.count(SamplingFrame{asked.same_card ? span_of(same) : classes, listed_under}) >=
                    asked.gang_size;
         };
         if (!gates()) {

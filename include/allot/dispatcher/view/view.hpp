@@ -101,8 +101,8 @@ public:
     ///
     /// From rules version 2 on, where nodes hold more than `make_way_models_max` models, it is the least of some nodes
     /// that are drawn by the number of their models: until these are more than that, `make_way_draws_max` at most. So a
-    /// node that fills the table comes up soon, and no crowd of others hides it. No entropy is needed, because the node
-    /// found has less stake for its part in any case; the draws differ from command to command.
+    /// node that fills the table is drawn soon, unless others hold far more models. No entropy is needed, because the
+    /// node found has less stake for its part in any case; the draws differ as time and starts do.
     /// @complexity O(nodes x models a node) in version 1; from version 2 on O(log n) for each draw, and O(models) of
     /// the nodes drawn. O(1) without stake.
     [[nodiscard]] auto poorest_holder(Amount stake, std::uint64_t part, std::optional<NodeHandle> but) const
