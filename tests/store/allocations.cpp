@@ -63,7 +63,7 @@ TEST_CASE("a class of a copied table opens without memory, too") {
     CHECK(copy.classes_of(allot::RequirementId{0}).size() == 40);
 }
 
-TEST_CASE("an interner that is empty again has given back its map", "[A5]") {
+TEST_CASE("an interner that is empty again has given back its map") {
     auto interner = allot::Interner<std::string, allot::NameHash>{allot::NameHash{{1, 2}}};
     const auto before = support::live;
     for (auto i = 0; i < 20'000; ++i) { interner.acquire(interner.intern(std::to_string(i))); }
