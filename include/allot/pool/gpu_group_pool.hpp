@@ -8,12 +8,13 @@
 #include <utility>
 #include <vector>
 
-#include <allot/core/grow.hpp>
 #include <allot/policy/canonical_draw.hpp>
 #include <allot/policy/role.hpp>
 #include <allot/pool/class_trees.hpp>
 #include <allot/pool/holder_tree.hpp>
 #include <allot/pool/sum_tree.hpp>
+#include <allot/store/column.hpp>
+#include <allot/store/pages.hpp>
 
 namespace allot { inline namespace v0 {
 
@@ -44,10 +45,12 @@ public:
     /// Gives back the tree of a model's holders in a class.
     /// @pre there is no holder.
     void gone(ModelId model, ClassId node_class) {
-        if (model.value >= models_.size()) { return; }
+        if (model.value >= models_.capacity()) { return; }
         models_[model.value].drop(node_class);
-        const auto end = std::find_if(models_.rbegin(), models_.rend(), [](const Holders& h) { return !h.blank(); });
-        detail::shrink_to(models_, static_cast<std::size_t>(models_.rend() - end));
+        if (model.value + std::uint64_t{models_per_page} < models_.capacity()) { return; }
+        while (models_.capacity() > models_per_page && last_page_is_blank()) {
+            models_.trim(static_cast<std::uint32_t>(models_.capacity()) - models_per_page - 1);
+        }
     }
 
     /// Gives back the tree of a class.
@@ -153,6 +156,14 @@ public:
 private:
     using Candidates = detail::ClassTrees<SumTree>;
     using Holders = detail::ClassTrees<HolderTree>;
+    static constexpr std::uint32_t models_per_page = 64;
+
+    [[nodiscard]] auto last_page_is_blank() const -> bool {
+        for (auto model = static_cast<std::uint32_t>(models_.capacity()), i = 0U; i < models_per_page; ++i) {
+            if (!models_[--model].blank()) { return false; }
+        }
+        return true;
+    }
 
     static auto same_models(const NodePlace& a, const NodePlace& b) -> bool {
         return a.models.data() == b.models.data() && a.models.size() == b.models.size();
@@ -176,10 +187,10 @@ private:
         const auto is = after.models.empty() ? 0U : after.bound_local;  // without models the node is in none of the
                                                                         // trees
         if (stays && was == is) { return; }
-        if (is > 0) { detail::grow_to(locals_, std::size_t{after.node.value} + 2); }
+        if (is > 0) { (void)locals_.made(after.node.value + 1); }
         if (!stays) { leave(before, local(before.node)); }
         if (is == 0) { leave(after, was); }
-        if (was > 0 || is > 0) { locals_[after.node.value + std::size_t{1}] = is; }
+        if (was > 0 || is > 0) { locals_.at(after.node.value + 1) = is; }
         if (is > 0) { enter(after, was); }
     }
 
@@ -187,7 +198,7 @@ private:
         const auto item = place.node.value + 1;
         for (const auto& held : place.models) {
             if (!held.on_disk()) { continue; }
-            if (held.model.value >= models_.size()) { models_.resize(held.model.value + std::size_t{1}); }
+            models_.ensure(held.model.value);
             auto& holders = models_[held.model.value];
             const auto i = holders.made(place.node_class);
             const auto there = holders[i].item(held.place);
@@ -205,7 +216,7 @@ private:
 
     void leave(const NodePlace& place, std::uint32_t was) {
         for (const auto& held : place.models) {
-            if (!held.on_disk() || held.model.value >= models_.size()) { continue; }
+            if (!held.on_disk() || held.model.value >= models_.capacity()) { continue; }
             auto& holders = models_[held.model.value];
             const auto i = holders.index(place.node_class);
             if (i != Holders::none && holders[i].item(held.place) == place.node.value + 1) {
@@ -220,22 +231,19 @@ private:
     }
 
     /// The bound that the node has among the holders of its models.
-    [[nodiscard]] auto local(NodeHandle node) const -> std::uint32_t {
-        const auto item = node.value + std::size_t{1};
-        return item < locals_.size() ? locals_[item] : 0;
-    }
+    [[nodiscard]] auto local(NodeHandle node) const -> std::uint32_t { return locals_[node.value + 1]; }
 
     /// Calls `f(holders, model index)` for the models of the frame in order, until `f` returns false.
     template <class F>
     void for_each_model(const SamplingFrame& frame, F&& f) const {
         for (std::uint32_t i = 0; i < frame.models.size(); ++i) {
-            if (frame.models[i].value < models_.size() && !f(models_[frame.models[i].value], i)) { return; }
+            if (frame.models[i].value < models_.capacity() && !f(models_[frame.models[i].value], i)) { return; }
         }
     }
 
     Candidates candidates_;
-    std::vector<Holders> models_;        // by model: the holders' trees
-    std::vector<std::uint32_t> locals_;  // by node + 1: its bound in these trees; 0 if it is in none
+    Pages<Holders, models_per_page> models_;  // by model: the holders' trees; a vector would move them while it grows
+    Column<std::uint32_t> locals_;            // by node + 1: its bound in these trees; 0 if it is in none
 };
 
 }}  // namespace allot::v0

@@ -76,7 +76,8 @@ public:
     /// @param weights By item: the weights given to the tree, and 0 for item 0.
     /// @pre `point` is below the sum of all weights.
     /// @complexity O(log8 n), and 16 reads of `weights`.
-    [[nodiscard]] auto find(std::uint64_t point, const std::vector<std::uint32_t>& weights) const noexcept -> Found {
+    template <class Weights>
+    [[nodiscard]] auto find(std::uint64_t point, const Weights& weights) const noexcept -> Found {
         const auto* first = words_.data() + places_ / 2;
         const auto lines = (words_.size() - places_ / 2) / detail::sums_fan_out;
         const auto block = detail::sums_descend([first](std::size_t i) { return first + i * detail::sums_fan_out; },
@@ -97,8 +98,8 @@ public:
     /// @param weights As for `find`.
     /// @pre the place has an item.
     /// @complexity O(log8 n), and 16 reads of `weights`.
-    [[nodiscard]] auto before(std::uint32_t place, const std::vector<std::uint32_t>& weights) const noexcept
-        -> std::uint64_t {
+    template <class Weights>
+    [[nodiscard]] auto before(std::uint32_t place, const Weights& weights) const noexcept -> std::uint64_t {
         const auto* const first = words_.data() + places_ / 2;
         const auto block = place / block_places;
         auto sum = detail::sums_before([first](std::size_t i) { return first + i * detail::sums_fan_out; },

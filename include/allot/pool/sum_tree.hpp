@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <allot/assert.hpp>
+#include <allot/core/grow.hpp>
 #include <allot/pool/sum_levels.hpp>
 
 namespace allot { inline namespace v0 {
@@ -172,7 +173,7 @@ private:
         blocks_.resize(count);
     }
 
-    std::vector<Block> blocks_;
+    detail::Roomy<Block> blocks_;  // a copy has room for as many as there are sums for
     std::vector<Line> lines_;
     std::size_t room_ = 0;  // number of blocks that there are sums for
     std::uint64_t total_ = 0;

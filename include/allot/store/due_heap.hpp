@@ -4,11 +4,11 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <span>
 
 #include <allot/assert.hpp>
 #include <allot/core/grow.hpp>
+#include <allot/store/column.hpp>
 #include <allot/store/prefetch.hpp>
 
 namespace allot { inline namespace v0 {
@@ -47,9 +47,8 @@ public:
     template <class Ties>
     auto set(Due due, const Ties& ties) -> void {
         reserve(due.kind, due.handle);
-        const auto& places = places_[due.kind];
-        auto place = std::size_t{places[due.handle]};
-        if (places[due.handle] == absent) {
+        auto place = place_of(due.kind, due.handle);
+        if (place == absent) {
             place = heap_.size();
             heap_.push_back(due);
         }
@@ -60,7 +59,7 @@ public:
     /// @pre `kind < kinds`.
     auto reserve(std::uint8_t kind, std::uint32_t handle, std::uint32_t more = 1) -> void {
         ALLOT_ASSERT(kind < kinds, "DueHeap::reserve: no such kind");
-        detail::grow_to(places_[kind], std::size_t{handle} + 1, absent);
+        (void)places_[kind].made(handle);
         detail::make_room(heap_, heap_.size() + more);
     }
 
@@ -68,7 +67,7 @@ public:
     /// @pre no entry of these handles is there.
     /// @complexity amortised O(1) for each entry or handle that is gone.
     auto trim(std::uint8_t kind, std::uint32_t handles) noexcept -> void {
-        detail::shrink_to(places_[kind], handles);
+        places_[kind].trim(handles);
         detail::shrink_to(heap_, heap_.size());
     }
 
@@ -76,9 +75,9 @@ public:
     /// @complexity O(log4 n).
     template <class Ties>
     auto erase(std::uint8_t kind, std::uint32_t handle, const Ties& ties) -> bool {
-        if (!contains(kind, handle)) { return false; }
-        const auto place = std::size_t{places_[kind][handle]};
-        places_[kind][handle] = absent;
+        const auto place = kind < kinds ? place_of(kind, handle) : absent;
+        if (place == absent) { return false; }
+        places_[kind].at(handle) = 0;
         const auto last = heap_.back();
         heap_.pop_back();
         if (place < heap_.size()) { settle(place, last, ties); }
@@ -94,8 +93,8 @@ public:
     /// The entry of `kind` and `handle`, or null. The pointer holds until the next change.
     /// @complexity O(1).
     [[nodiscard]] auto find(std::uint8_t kind, std::uint32_t handle) const noexcept -> const Due* {
-        if (kind >= kinds || handle >= places_[kind].size() || places_[kind][handle] == absent) { return nullptr; }
-        return &heap_[places_[kind][handle]];
+        const auto place = kind < kinds ? place_of(kind, handle) : absent;
+        return place == absent ? nullptr : &heap_[place];
     }
 
     /// The entry that falls due first, or null. The pointer holds until the next change.
@@ -122,9 +121,7 @@ public:
     template <class F>
     auto for_each(F&& f) const -> void {
         for (const auto& places : places_) {
-            for (const auto place : places) {
-                if (place != absent) { f(static_cast<const Due&>(heap_[place])); }
-            }
+            places.for_each([&](std::uint32_t place) { f(static_cast<const Due&>(heap_[place - 1])); });
         }
     }
 
@@ -139,7 +136,11 @@ public:
 
 private:
     static constexpr std::size_t fan_out = 4;
-    static constexpr auto absent = std::numeric_limits<std::uint32_t>::max();
+    static constexpr auto absent = ~std::size_t{0};
+
+    [[nodiscard]] auto place_of(std::uint8_t kind, std::uint32_t handle) const noexcept -> std::size_t {
+        return std::size_t{places_[kind][handle]} - 1;  // 0 wraps to `absent`
+    }
 
     template <class Ties>
     [[nodiscard]] static auto before(const Due& a, const Due& b, const Ties& ties) -> bool {
@@ -148,7 +149,7 @@ private:
 
     auto put(std::size_t place, const Due& due) noexcept -> void {
         heap_[place] = due;
-        places_[due.kind][due.handle] = static_cast<std::uint32_t>(place);
+        places_[due.kind].at(due.handle) = static_cast<std::uint32_t>(place + 1);
     }
 
     /// Moves `due` from the hole at `place` to its place: up while it comes before its parent, or else down.
@@ -196,7 +197,7 @@ private:
     }
 
     detail::Roomy<Due> heap_;
-    std::array<detail::Roomy<std::uint32_t>, kinds> places_;  // by handle: the place of its entry, or absent
+    std::array<Column<std::uint32_t>, kinds> places_;  // by handle: one more than the place of its entry, or 0
 };
 
 }}  // namespace allot::v0

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include <allot/core/grow.hpp>
+#include <allot/store/pages.hpp>
 
 namespace allot { inline namespace v0 {
 
@@ -24,12 +24,12 @@ public:
     /// @complexity O(log16 n); O(1) if the maximum of its line stays.
     auto set(std::uint32_t slot, std::uint64_t key) -> void {
         auto index = std::size_t{slot};
-        if (levels_.empty() || index / fan_out >= levels_.front().size()) {
+        if (!has_room(slot)) {
             if (key == 0) { return; }
             grow(slot);
         }
         for (auto& lines : levels_) {
-            auto& line = lines[index / fan_out];
+            auto& line = lines[static_cast<std::uint32_t>(index / fan_out)];
             if (line.key[index % fan_out] == key) { return; }
             line.key[index % fan_out] = key;
             key = *std::max_element(line.key.begin(), line.key.end());
@@ -40,25 +40,21 @@ public:
 
     /// Makes room, so that `set(slot, ...)` does not allocate. Changes no result.
     auto reserve(std::uint32_t slot) -> void {
-        if (levels_.empty() || slot / fan_out >= levels_.front().size()) { grow(slot); }
+        if (!has_room(slot)) { grow(slot); }
     }
 
     /// Gives back the room of the slots from `slots` on. Changes no result.
     /// @pre their keys are 0.
     /// @complexity amortised O(1) for each slot.
     auto trim(std::uint32_t slots) noexcept -> void {
-        auto lines = std::size_t{slots};
-        for (auto& level : levels_) {
-            lines = std::max<std::size_t>((lines + fan_out - 1) / fan_out, 1);
-            detail::shrink_to(level, lines);
-        }
+        auto last = slots == 0 ? 0 : slots - 1;
+        for (auto& level : levels_) { level.trim(last /= fan_out); }
     }
 
     /// The key of `slot`; 0 if it was never set.
     /// @complexity O(1).
     [[nodiscard]] auto key(std::uint32_t slot) const noexcept -> std::uint64_t {
-        const auto line = std::size_t{slot / fan_out};
-        return levels_.empty() || line >= levels_.front().size() ? 0 : levels_.front()[line].key[slot % fan_out];
+        return has_room(slot) ? levels_.front()[slot / fan_out].key[slot % fan_out] : 0;
     }
 
     /// The greatest key; 0 if there is none.
@@ -69,35 +65,39 @@ public:
     [[nodiscard]] friend auto operator==(const MaxTree& a, const MaxTree& b) noexcept -> bool {
         if (a.max_ != b.max_) { return false; }
         if (a.max_ == 0) { return true; }
-        const auto& x = a.levels_.front();
-        const auto& y = b.levels_.front();
-        const auto common = static_cast<std::ptrdiff_t>(std::min(x.size(), y.size()));
-        const auto blank = [](const Line& line) { return line == Line{}; };
-        return std::equal(x.begin(), x.begin() + common, y.begin()) &&
-               std::all_of(x.begin() + common, x.end(), blank) && std::all_of(y.begin() + common, y.end(), blank);
+        const auto end = std::max(a.levels_.front().capacity(), b.levels_.front().capacity()) * fan_out;
+        for (std::uint64_t slot = 0; slot < end; ++slot) {
+            if (a.key(static_cast<std::uint32_t>(slot)) != b.key(static_cast<std::uint32_t>(slot))) { return false; }
+        }
+        return true;
     }
 
 private:
     static constexpr std::uint32_t fan_out = 16;
+    static constexpr std::uint32_t page_lines = 32;
 
     struct alignas(64) Line {
         std::array<std::uint64_t, fan_out> key{};
-
-        friend auto operator==(const Line&, const Line&) noexcept -> bool = default;
     };
-    using Lines = std::vector<Line>;
+    using Lines = Pages<Line, page_lines>;
+
+    [[nodiscard]] auto has_room(std::uint32_t slot) const noexcept -> bool {
+        return !levels_.empty() && slot / fan_out < levels_.front().capacity();
+    }
 
     /// Makes room for `slot`, from the top down: a failing allocation leaves no line without the one above.
     auto grow(std::uint32_t slot) -> void {
+        slot |= fan_out * page_lines - 1;  // the last slot of its page: the levels above count for all of these
         auto height = std::size_t{1};
         while ((std::uint64_t{slot} >> (4 * height)) != 0) { ++height; }
         while (levels_.size() < height) {
             auto top = Lines{};
-            if (!levels_.empty()) { top.emplace_back().key[0] = max_; }
+            top.ensure(0);
+            top[0].key[0] = max_;
             levels_.push_back(std::move(top));
         }
         for (auto level = levels_.size(); level > 0; --level) {
-            detail::grow_to(levels_[level - 1], static_cast<std::size_t>(std::uint64_t{slot} >> (4 * level)) + 1);
+            levels_[level - 1].ensure(static_cast<std::uint32_t>(std::uint64_t{slot} >> (4 * level)));
         }
     }
 

@@ -1,0 +1,105 @@
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include <allot/assert.hpp>
+#include <allot/core/grow.hpp>
+
+namespace allot { inline namespace v0 {
+
+/// A value by handle, in pages that are made when they are first written. A handle that was never written has `T{}`.
+///
+/// One vector would move all values while it grows, and a first write at a high handle would fill all below it: at a
+/// hundred thousand nodes that is a command of many times the ordinary. Here both cost a page.
+///
+/// It is a value: a copy copies every page; a move leaves the source empty.
+template <class T, std::uint32_t page_size = 1024>
+class Column {
+    static_assert(std::has_single_bit(page_size),
+                  "allot::Column: page_size must be a power of two, for example Column<T, 1024>.");
+
+public:
+    /// A column in which each value is `T{}`.
+    Column() noexcept = default;
+
+    /// A deep copy. Strong guarantee.
+    /// @complexity O(highest handle written).
+    Column(const Column& other) requires std::copyable<T> {
+        pages_.resize(other.pages_.size());
+        for (std::size_t i = 0; i < pages_.size(); ++i) {
+            if (other.pages_[i] == nullptr) { continue; }
+            pages_[i] = std::make_unique<T[]>(page_size);
+            std::copy_n(other.pages_[i].get(), page_size, pages_[i].get());
+        }
+    }
+
+    /// Moves the pages.
+    Column(Column&& other) noexcept : pages_{std::exchange(other.pages_, {})} {}
+
+    /// A deep copy, or a move. Strong guarantee.
+    auto operator=(Column other) noexcept -> Column& {
+        pages_.swap(other.pages_);
+        return *this;
+    }
+
+    ~Column() = default;
+
+    /// The value of `handle`, to be changed, in a page that is made if it is missing. If an allocation throws, no value
+    /// changes.
+    /// @complexity O(page_size) where a page is made, else O(1); amortised O(1/page_size) for each lower handle.
+    auto made(std::uint32_t handle) -> T& {
+        const auto page = std::size_t{handle / page_size};
+        if (page >= pages_.size()) { pages_.resize(page + 1); }
+        if (pages_[page] == nullptr) { pages_[page] = std::make_unique<T[]>(page_size); }
+        return pages_[page][handle % page_size];
+    }
+
+    /// The value of `handle`, to be changed.
+    /// @pre `made` was called for it, and no `trim` since.
+    /// @complexity O(1).
+    [[nodiscard]] auto at(std::uint32_t handle) noexcept -> T& {
+        ALLOT_ASSERT(has_page(handle), "Column::at: call made() first");
+        return pages_[handle / page_size][handle % page_size];
+    }
+
+    /// The value of `handle`.
+    /// @complexity O(1).
+    [[nodiscard]] auto operator[](std::uint32_t handle) const noexcept -> T {
+        return has_page(handle) ? pages_[handle / page_size][handle % page_size] : T{};
+    }
+
+    /// Calls `f(value)` for each value that is not `T{}`, in ascending order of the handles.
+    /// @pre `f` does not change the column.
+    /// @complexity O(highest handle written).
+    template <class F>
+    auto for_each(F&& f) const -> void {
+        for (const auto& page : pages_) {
+            for (std::uint32_t i = 0; page != nullptr && i < page_size; ++i) {
+                if (page[i] != T{}) { f(static_cast<const T&>(page[i])); }
+            }
+        }
+    }
+
+    /// Gives back the pages of which every handle is `reach` or above.
+    /// @pre their values are `T{}`.
+    /// @complexity O(pages given back).
+    auto trim(std::uint32_t reach) noexcept -> void {
+        detail::shrink_to(pages_, std::min((std::size_t{reach} + page_size - 1) / page_size, pages_.size()));
+    }
+
+private:
+    [[nodiscard]] auto has_page(std::uint32_t handle) const noexcept -> bool {
+        return handle / page_size < pages_.size() && pages_[handle / page_size] != nullptr;
+    }
+
+    std::vector<std::unique_ptr<T[]>> pages_;
+};
+
+}}  // namespace allot::v0
