@@ -43,6 +43,17 @@ TEST_CASE("a column's values keep their addresses while it grows") {
     CHECK(&column.at(0) == first);
 }
 
+TEST_CASE("room for many handles is room for each of them, and changes no value") {
+    auto column = Numbers{};
+    column.reserve(30, 20);
+    CHECK(listed(column).empty());
+    for (std::uint32_t handle = 11; handle <= 30; ++handle) { column.at(handle) = handle; }
+    CHECK(listed(column).size() == 20);
+    column.reserve(30, 31);
+    CHECK(column.at(0) == 0);
+    CHECK(column[20] == 20);
+}
+
 TEST_CASE("a copy of a column is its own, and a move takes the pages") {
     auto column = Numbers{};
     column.made(30) = 5;

@@ -123,7 +123,14 @@ TEST_CASE("rows and columns agree after any history") {
             table.list(RequirementId{*requirement_known});
         }
         if (sampler.once_in(8)) { table.trim(); }
-        if (step % 10 != 0) { continue; }
+        if (sampler.once_in(50)) {
+            table.refit(enough, [](std::uint32_t) { return true; });
+        }
+        if (!sampler.once_in(8)) { continue; }
+        // Some lists catch up with a few changes, some are made anew after many, and some are made for the reader.
+        table.classes().for_each([&](std::uint32_t id, const NodeClass&) {
+            if (sampler.once_in(2)) { table.list(ClassId{id}); }
+        });
         auto agrees = true;
         table.requirements().for_each([&](std::uint32_t id, const Requirement& requirement) {
             auto right = Numbers{};
@@ -160,6 +167,35 @@ TEST_CASE("a list that was made before a change is made anew, whoever asks for i
     const auto copy = table;
     CHECK(numbers(copy.classes_of(RequirementId{128})) == Numbers{129});
     CHECK(numbers(copy.requirements_of(ClassId{1})) == Numbers{1});
+}
+
+TEST_CASE("a list of requirements catches up with changes, and is made anew where it cannot") {
+    auto table = FitTable{{1, 2}};
+    table.add(ClassId{0}, card(100), enough);
+    table.list(ClassId{0});  // there was no requirement yet
+    CHECK(table.requirements_of(ClassId{0}).empty());
+    for (std::uint32_t r = 0; r < 10; ++r) { table.add(RequirementId{r}, least(r), enough); }
+    table.list(ClassId{0});
+    table.refit([](const NodeClass&, const Requirement& r) { return r.vram_min.count < 3; },
+                [](std::uint32_t) { return true; });
+    table.list(ClassId{0});
+    CHECK(numbers(table.requirements_of(ClassId{0})) == Numbers{0, 1, 2});
+}
+
+TEST_CASE("a list of requirements is right while pages of them are given back") {
+    auto table = FitTable{{1, 2}};
+    table.add(ClassId{0}, card(4'000), enough);
+    const auto count = std::uint32_t{3'000};
+    for (std::uint32_t r = 0; r < count; ++r) { table.add(RequirementId{r}, least(r), enough); }
+    for (auto left = count; left > 0; --left) {
+        if (left % 8 == 0) { table.list(ClassId{0}); }
+        (void)table.erase_if_unused(RequirementId{left - 1});
+        table.trim();
+        if (left % 8 == 4) {
+            table.list(ClassId{0});
+            REQUIRE(table.requirements_of(ClassId{0}).size() == left - 1);
+        }
+    }
 }
 
 TEST_CASE("bits of what is gone are not those of what takes its id") {

@@ -55,17 +55,24 @@ public:
     /// changes.
     /// @complexity O(page_size) where a page is made, else O(1); amortised O(1/page_size) for each lower handle.
     auto made(std::uint32_t handle) -> T& {
-        const auto page = std::size_t{handle / page_size};
-        if (page >= pages_.size()) { pages_.resize(page + 1); }
-        if (pages_[page] == nullptr) { pages_[page] = std::make_unique<T[]>(page_size); }
-        return pages_[page][handle % page_size];
+        if (!has_page(handle)) { make_page(handle / page_size); }
+        return at(handle);
+    }
+
+    /// Makes the pages of `count` handles, of which `last` is the last. Changes no value.
+    /// @pre `0 < count`, and `count <= last + 1`.
+    /// @complexity O(count) where pages are made, else O(count / page_size).
+    auto reserve(std::uint32_t last, std::uint32_t count) -> void {
+        for (auto page = (last + 1 - count) / page_size; page <= last / page_size; ++page) {
+            if (!has_page(page * page_size)) { make_page(page); }
+        }
     }
 
     /// The value of `handle`, to be changed.
-    /// @pre `made` was called for it, and no `trim` since.
+    /// @pre `made` or `reserve` was called for it, and no `trim` since.
     /// @complexity O(1).
     [[nodiscard]] auto at(std::uint32_t handle) noexcept -> T& {
-        ALLOT_ASSERT(has_page(handle), "Column::at: call made() first");
+        ALLOT_ASSERT(has_page(handle), "Column::at: call made() or reserve() first");
         return pages_[handle / page_size][handle % page_size];
     }
 
@@ -97,6 +104,11 @@ public:
 private:
     [[nodiscard]] auto has_page(std::uint32_t handle) const noexcept -> bool {
         return handle / page_size < pages_.size() && pages_[handle / page_size] != nullptr;
+    }
+
+    auto make_page(std::size_t page) -> void {
+        if (page >= pages_.size()) { pages_.resize(page + 1); }
+        pages_[page] = std::make_unique<T[]>(page_size);
     }
 
     std::vector<std::unique_ptr<T[]>> pages_;

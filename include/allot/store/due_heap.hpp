@@ -46,9 +46,10 @@ public:
     /// @complexity O(log4 n), usually O(1) when the time is late.
     template <class Ties>
     auto set(Due due, const Ties& ties) -> void {
-        reserve(due.kind, due.handle);
+        ALLOT_ASSERT(due.kind < kinds, "DueHeap::set: no such kind");
         auto place = place_of(due.kind, due.handle);
         if (place == absent) {
+            reserve(due.kind, due.handle);
             place = heap_.size();
             heap_.push_back(due);
         }
@@ -59,7 +60,11 @@ public:
     /// @pre `kind < kinds`.
     auto reserve(std::uint8_t kind, std::uint32_t handle, std::uint32_t more = 1) -> void {
         ALLOT_ASSERT(kind < kinds, "DueHeap::reserve: no such kind");
-        (void)places_[kind].made(handle);
+        if (more == 1) {
+            (void)places_[kind].made(handle);  // reserve would ask twice as much, and this is called for each change
+        } else {
+            places_[kind].reserve(handle, more);
+        }
         detail::make_room(heap_, heap_.size() + more);
     }
 

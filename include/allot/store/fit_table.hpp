@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -112,7 +113,8 @@ private:
 ///
 /// The bits stand in words of 64 classes. Words of different requirements are contiguous, so a new class changes one
 /// stretch of memory, and a new requirement one word for each 64 classes. Both may be thousands, and come and go with
-/// outsiders. A command reads a row or a column as a list, which is made when it is first needed after a change.
+/// outsiders. A command reads a row or a column as a list, which is made, or brought up to date, when it is first
+/// needed after a change.
 ///
 /// Invariant: `classes_of(r)` lists exactly the live open classes that fit r, and `requirements_of(c)` the reverse,
 /// both ascending. The pool, the queue and an explanation therefore read the same bits.
@@ -165,7 +167,12 @@ public:
     }
     void list(ClassId id) {
         auto& column = columns_[id.value];
-        if (column.listed_at != requirements_changed_) { list(column, column.requirements, id, requirements_changed_); }
+        if (column.listed_at == requirements_changed_) { return; }
+        if (column.listed_at == 0 || requirements_changed_ - column.listed_at > recent_.size()) {
+            list(column, column.requirements, id, requirements_changed_);
+        } else {
+            catch_up(column, id);
+        }
     }
 
     [[nodiscard]] auto open(ClassId id) const -> bool { return has(open_[id.value / 64], id); }
@@ -267,7 +274,7 @@ public:
         gangs_ += gang ? 1U : 0U;
         for (std::size_t block = 0; block < row.size(); ++block) { bits_[block][id.value] = row[block]; }
         rows_[id.value] = {};
-        ++requirements_changed_;
+        recent_[++requirements_changed_ % recent_.size()] = id;
     }
 
     /// Removes a value without users and returns true; otherwise returns false.
@@ -285,15 +292,17 @@ public:
         gangs_ -= gang ? 1U : 0U;
         for (auto& words : bits_) { words[id.value] = 0; }
         rows_[id.value] = {};
-        ++requirements_changed_;
+        recent_[++requirements_changed_ % recent_.size()] = id;
         return true;
     }
 
     /// Gives back the room of values that are gone. Changes no result.
     /// @complexity O(1), and O(classes + requirements) where a page of values goes.
     void trim() noexcept {
-        const auto stale = []<class List>(const auto& line, List& list, std::uint64_t changed) {
-            if (line.listed_at != changed) { list = List{}; }  // `{}` alone would keep its memory
+        const auto stale = []<class List>(auto& line, List& list, std::uint64_t changed) {
+            if (line.listed_at == changed) { return; }
+            list = List{};  // `{}` alone would keep its memory
+            line.listed_at = 0;
         };
         if (const auto end = classes_.trim()) {
             columns_.trim(*end - 1);
@@ -320,7 +329,7 @@ public:
             fill(c, value(c), fits);
         }
         ++classes_changed_;
-        ++requirements_changed_;
+        requirements_changed_ += recent_.size() + 1;  // no list can catch up
     }
 
 private:
@@ -337,7 +346,8 @@ private:
         std::uint64_t listed_at = 0;   // the number of changes of classes that the list knows
         std::uint32_t staying = 0;     // number of tasks
     };
-    using Words = Pages<std::uint64_t, 64>;  // by requirement; a bit for each of 64 classes
+    static constexpr std::uint32_t words_per_page = 64;
+    using Words = Pages<std::uint64_t, words_per_page>;  // by requirement; a bit for each of 64 classes
 
     [[nodiscard]] static constexpr auto bit(ClassId id) noexcept -> std::uint64_t {
         return std::uint64_t{1} << (id.value % 64);
@@ -362,6 +372,7 @@ private:
         for (std::uint32_t block = 0; block < bits_.size(); ++block) {
             count += static_cast<unsigned>(std::popcount(word(block)));
         }
+        list.clear();
         list.reserve(count);
         for (std::uint32_t block = 0; block < bits_.size(); ++block) {
             for (auto rest = word(block); rest != 0; rest &= rest - 1) {
@@ -371,24 +382,51 @@ private:
         return list;
     }
     [[nodiscard]] auto made(ClassId id, std::vector<RequirementId> list = {}) const -> std::vector<RequirementId> {
-        const auto& words = bits_[id.value / 64];
-        list.resize(requirements_.reach());
-        auto end = std::size_t{0};
-        for (std::uint32_t r = 0; r < list.size(); ++r) {  // each is written, and stays if it fits
-            list[end] = RequirementId{r};
-            end += has(words[r], id) ? 1U : 0U;
-        }
-        list.resize(end);
+        auto count = std::uint64_t{0};
+        each_word(id, [&](std::uint32_t, std::uint64_t word) { count += word >> (id.value % 64) & 1; });
+        list.resize(count);
+        auto* out = list.data();
+        each_word(id, [&](std::uint32_t r, std::uint64_t word) {
+            if (has(word, id)) { *out++ = RequirementId{r}; }
+        });
         return list;
+    }
+    /// Calls `f(requirement, word)` for the words with the bits of a class.
+    template <class F>
+    void each_word(ClassId id, F&& f) const {
+        const auto reach = requirements_.reach();
+        for (std::uint32_t first = 0; first < reach; first += words_per_page) {
+            const auto page = bits_[id.value / 64].page_of(first);
+            const auto count = std::min(reach - first, words_per_page);
+            for (std::uint32_t i = 0; i < count; ++i) { f(first + i, page[i]); }
+        }
     }
 
     /// Makes a list in its place, and reuses its memory.
     template <class Line, class Handle, class Id>
     void list(Line& line, std::vector<Handle>& items, Id id, std::uint64_t changed) {
-        items.clear();
         items = made(id, std::move(items));
         detail::shrink_to(items, items.size());
         line.listed_at = changed;
+    }
+
+    /// Makes the list of a column from what it was, and what came and went since.
+    void catch_up(Column& column, ClassId id) {
+        auto& items = column.requirements;
+        for (auto change = column.listed_at + 1; change <= requirements_changed_; ++change) {
+            const auto requirement = recent_[change % recent_.size()];
+            auto at = std::lower_bound(items.begin(), items.end(), requirement);
+            const auto was = at != items.end() && *at == requirement;
+            const auto is = has(bits_[id.value / 64][requirement.value], id);
+            if (was && !is) { items.erase(at); }
+            if (!was && is) {
+                const auto place = at - items.begin();
+                detail::make_room(items, items.size() + 1);
+                items.insert(items.begin() + place, requirement);
+            }
+        }
+        detail::shrink_to(items, items.size());
+        column.listed_at = requirements_changed_;
     }
 
     [[nodiscard]] auto card_hash_of(const NodeClass& node_class) const -> std::uint64_t {
@@ -416,6 +454,7 @@ private:
     std::vector<std::uint64_t> open_;         // the same; a bit for each class that is there and open
     std::uint64_t classes_changed_ = 1;       // number of changes of classes
     std::uint64_t requirements_changed_ = 1;  // number of changes of requirements
+    std::array<RequirementId, 16> recent_{};  // by number: the last requirements that came or went
     std::uint32_t gangs_ = 0;
 };
 

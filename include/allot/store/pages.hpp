@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -75,6 +76,14 @@ public:
     [[nodiscard]] auto operator[](std::uint32_t handle) const noexcept -> const T& {
         ALLOT_ASSERT(handle < capacity(), "Pages: no page holds this handle; call ensure() first");
         return pages_[handle / page_size][handle % page_size];
+    }
+
+    /// The page of `handle`: it and its neighbours, which are contiguous.
+    /// @pre `handle < capacity()`.
+    /// @complexity O(1).
+    [[nodiscard]] auto page_of(std::uint32_t handle) const noexcept -> std::span<const T, page_size> {
+        ALLOT_ASSERT(handle < capacity(), "Pages: no page holds this handle; call ensure() first");
+        return std::span<const T, page_size>{pages_[handle / page_size].get(), page_size};
     }
 
     /// Adds default-constructed pages until `handle` has a record. Existing records keep their addresses. If an
