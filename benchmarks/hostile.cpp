@@ -485,6 +485,17 @@ auto workloads() -> std::vector<Workload> {
          },
          [](Victim& v, std::uint64_t i) { v.count(command::Join{v.stranger(i % 2 * 3)}); }},
 
+        {"joins into a full network, whose poorest nodes hold 4,096 models of their own each",
+         [](Victim& v) {
+             for (std::uint64_t i = 0; i < 64; ++i) {
+                 auto node = v.stranger(1);
+                 node.models = models(4'096 * i, 4'096);
+                 v.apply(command::Join{std::move(node)}, false);
+             }
+             v.under([&](auto& rules) { rules.nodes_max = static_cast<std::uint32_t>(v.nodes()); });
+         },
+         [](Victim& v, std::uint64_t) { v.count(command::Join{v.stranger(1'000)}); }, 4'096 / 8},
+
         {"joins with new models into a full table of models",
          [](Victim& v) {
              for (std::uint64_t i = 0; i < v.size() + 64; ++i) {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include <allot/assert.hpp>
+#include <allot/core/grow.hpp>
 #include <allot/store/prefetch.hpp>
 
 namespace allot { inline namespace v0 {
@@ -43,7 +44,7 @@ public:
 
     /// Fetches the home place of `hash` from memory. Changes nothing.
     void prefetch(std::uint64_t hash) const noexcept {
-        if (!places_.empty()) { allot::prefetch(places_[home(high(hash))]); }
+        if (room_ > 0) { allot::prefetch(places_[home(high(hash))]); }
     }
 
     /// Stores `handle` under `hash`. If an allocation throws, nothing changes.
@@ -81,18 +82,23 @@ public:
     /// Makes room for `count` entries in all, so that the table does not grow before there are more.
     /// @complexity amortised O(1) for each additional entry: it grows by a quarter at least.
     auto reserve(std::uint32_t count) -> void {
-        if (count > load_max(places_.size())) {
-            rebuild(std::max(places_for(count), places_.size() + places_.size() / 4));
-        }
+        if (count > load_max(room_)) { rebuild(std::max(places_for(count), room_ + room_ / 4)); }
     }
 
-    /// Gives back room if a large table has more than 8/5 of the room that its entries need. If an allocation throws,
-    /// nothing changes.
+    /// Gives back room if a large table has more than 5/2 places for each entry. Needs no memory.
     /// @complexity O(1), or linear in the room.
-    auto shrink() -> void {
-        if (places_.size() > kept_max && places_for(size_) < places_.size() / 8 * 5) {
-            rebuild(places_for(std::uint64_t{size_} + size_ / 8));
+    auto shrink() noexcept -> void {
+        const auto count = places_for(std::uint64_t{size_} + size_ / 8);
+        if (room_ <= kept_max || size_ + count > room_) { return; }
+        // The entries wait behind their new places.
+        auto wait = places_.end();
+        for (auto at = places_.end(); at != places_.begin();) {
+            if ((--at)->handle != handle_limit) { *--wait = *at; }
         }
+        room_ = count;
+        std::fill_n(places_.begin(), room_, Entry{});
+        std::for_each(wait, places_.end(), [this](const Entry& entry) { store(entry); });
+        detail::shrink_to(places_, room_);
     }
 
 private:
@@ -119,17 +125,17 @@ private:
     }
 
     [[nodiscard]] auto next(std::size_t place) const noexcept -> std::size_t {
-        return place + 1 == places_.size() ? 0 : place + 1;
+        return place + 1 == room_ ? 0 : place + 1;
     }
 
     [[nodiscard]] auto home(std::uint32_t hash) const noexcept -> std::size_t {
-        return static_cast<std::size_t>((std::uint64_t{hash} * places_.size()) >> 32);
+        return static_cast<std::size_t>((std::uint64_t{hash} * room_) >> 32);
     }
 
     /// Distance of the entry at `place` from its home place.
     [[nodiscard]] auto distance(std::size_t place) const noexcept -> std::size_t {
         const auto from = home(places_[place].hash);
-        return place >= from ? place - from : place + places_.size() - from;
+        return place >= from ? place - from : place + room_ - from;
     }
 
     template <class Equal>
@@ -154,13 +160,15 @@ private:
 
     auto rebuild(std::size_t count) -> void {
         ALLOT_ASSERT(count < handle_limit, "HandleMap: a table this large does not fit 32-bit hashes");
-        auto old = std::exchange(places_, std::vector<Entry>(count));
+        const auto old = std::exchange(places_, std::vector<Entry>(count));
+        room_ = count;
         for (const auto& entry : old) {
             if (entry.handle != handle_limit) { store(entry); }
         }
     }
 
     std::vector<Entry> places_;
+    std::size_t room_ = 0;  // number of places
     std::uint32_t size_ = 0;
 };
 

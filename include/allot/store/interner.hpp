@@ -84,11 +84,12 @@ public:
         return true;
     }
 
-    /// Gives back empty pages at the end. Returns a number above every id in use if there were any. A map that is not
-    /// empty gives room back at its next entry, because that may need memory.
-    /// @complexity O(1), and O(entries given back).
+    /// Gives back empty pages at the end, and room in the map. Returns a number above every id in use if there were any
+    /// pages.
+    /// @complexity O(1), and amortised O(entries given back).
     auto trim() noexcept -> std::optional<std::uint32_t> {
         const auto end = std::exchange(falls_, false) ? trimmed(entries_, ids_) : std::nullopt;
+        if (end) { map_.shrink(); }
         spare_ = spare_ || end;
         if (spare_ && ids_.empty()) {
             map_ = HandleMap{};
@@ -159,7 +160,6 @@ private:
 
     /// All calls that may throw come before the id is taken; a value left at a free id is never visible.
     auto place(std::uint32_t id, T&& value, std::uint64_t hash) -> void {
-        if (std::exchange(spare_, false)) { map_.shrink(); }
         ids_.reserve(id);
         entries_.ensure(id);
         entries_[id].value.emplace(std::move(value));  // its count is 0: else the id would not be free
@@ -172,7 +172,7 @@ private:
     SlotSet ids_;
     Pages<Entry, 64> entries_;
     bool falls_ = false;  // a page at the end may be empty
-    bool spare_ = false;  // `map_` may have room to give back
+    bool spare_ = false;  // `map_` was large; once it is empty all of it is given back
 };
 
 }}  // namespace allot::v0

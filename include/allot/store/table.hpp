@@ -125,7 +125,6 @@ public:
 
     void create(H h, Record&& record) {
         const auto key = known_hash(name_of(record));
-        if (std::exchange(spare_, false)) { names_.shrink(); }
         names_.reserve(names_.size() + 1);
         Table<H, Record>::create(h, std::move(record));
         names_.insert(key, h.value);
@@ -136,10 +135,10 @@ public:
         Table<H, Record>::destroy(h, out);
     }
 
-    /// As `Table::trim`. The map of names gives room back at its next entry, because that may need memory.
+    /// As `Table::trim`. The map of names gives room back, too.
     auto trim() noexcept -> std::optional<std::uint32_t> {
         const auto end = Table<H, Record>::trim();
-        spare_ = spare_ || end;
+        if (end) { names_.shrink(); }
         return end;
     }
 
@@ -150,7 +149,6 @@ private:
 
     SipKey key_;
     HandleMap names_;
-    bool spare_ = false;  // `names_` may have room to give back
     Name expected_ = Name::null();
     std::uint64_t hash_expected_;
 };
