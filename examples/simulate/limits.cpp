@@ -54,11 +54,11 @@ auto limits_of(std::string_view row) -> std::span<const Limit> {
 }
 
 auto told_measures() -> std::span<const Told> {
-    static constexpr auto all = std::array{Told{"told_gain", "gain over one name with all the stake"},
-                                           Told{"own_node", "own tasks on own nodes"},
-                                           Told{"target", "revenue of the cards that are aimed at, times the twin's"},
-                                           Told{"fetch_of_a_model", "fetches that nodes are told"},
-                                           Told{"state_bytes", "bytes of state at the end, times the twin's", "2d"}};
+    static constexpr auto all = std::array{
+        Told{"told_gain", "gain over one name with all the stake"}, Told{"own_node", "own tasks on own nodes"},
+        Told{"target", "revenue of the cards that are aimed at, times the twin's"},
+        Told{"fetch_of_a_model", "fetches that nodes are told"},
+        Told{"state_bytes", "bytes of state when all that lapses has lapsed, times the twin's", "2d"}};
     return all;
 }
 

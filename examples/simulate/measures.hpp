@@ -24,7 +24,7 @@
 //     failed, not_done, exclusions: honest tasks that failed, or did not end well, of all; exclusions of honest nodes;
 //                  in A, and the difference to B as `added_...`
 //
-//     state_bytes  bytes of a snapshot at the end, when no task is open, in A / in B
+//     state_bytes  bytes of a snapshot when all that lapses has lapsed, in A / in B
 //     slashed_honest  honest nodes' stake that was taken, in fees of honest tasks done in B
 //     a deed that the adversary notes, such as `honest_node_framed`: how often in a run, in A
 //

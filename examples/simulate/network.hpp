@@ -76,7 +76,7 @@ public:
 
     [[nodiscard]] virtual auto next_deadline_ms() const -> std::optional<std::int64_t> = 0;
     [[nodiscard]] virtual auto queue_capacity() const -> std::uint32_t = 0;
-    /// Bytes of a snapshot of the state. Linear in the state.
+    /// Bytes of a snapshot of the state when all that lapses has lapsed. Linear in the state.
     [[nodiscard]] virtual auto state_bytes() const -> std::uint64_t = 0;
     /// The QoS of a present node at a time.
     [[nodiscard]] virtual auto quality(const allot::NodeId& node, allot::TimePoint time) const -> Quality = 0;

@@ -120,7 +120,13 @@ public:
         return deadline ? std::optional{deadline->time_since_epoch().count()} : std::nullopt;
     }
     auto queue_capacity() const -> std::uint32_t override { return dispatcher_.queue_capacity(); }
-    auto state_bytes() const -> std::uint64_t override { return allot::snapshot(dispatcher_, 0).size(); }
+    auto state_bytes() const -> std::uint64_t override {
+        auto later = dispatcher_;
+        for (auto due = later.next_deadline(); due; due = later.next_deadline()) {
+            (void)later.apply(typename Dispatcher::Command{allot::command::Advance{}}, allot::Moment{*due});
+        }
+        return allot::snapshot(later, 0).size();
+    }
 
     auto quality(const allot::NodeId& node, allot::TimePoint time) const -> Quality override {
         const auto& qos = dispatcher_.qos();

@@ -23,7 +23,7 @@ struct Run {
     std::vector<TaskEntry> tasks{};
     std::vector<NodeEntry> nodes{};
     Money money{};
-    std::uint64_t state_bytes = 0;  ///< Of a snapshot of the dispatcher at the end.
+    std::uint64_t state_bytes = 0;  ///< As `Network::state_bytes` at the end.
 };
 
 /// Plays `scenario` against a dispatcher in virtual time, with an attacker or without. Deterministic except for the

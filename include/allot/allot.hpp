@@ -31,6 +31,7 @@
 #include <allot/eligibility/name_whitelist.hpp>
 #include <allot/eligibility/probation.hpp>
 #include <allot/fwd.hpp>
+#include <allot/placement/bounded_requests.hpp>
 #include <allot/placement/threshold_placement.hpp>
 #include <allot/policy/candidate_pool.hpp>
 #include <allot/policy/eligibility.hpp>

@@ -92,7 +92,8 @@ template <model_placement P>
         return sentence("a request lapses as soon as it is made: asked_for is ", policy.asked_for());
     }
     for (std::uint32_t i = 0; i < tries; ++i) {
-        const auto demand = ModelDemand{static_cast<std::uint32_t>(sampler.magnitude(24).low())};
+        const auto demand = ModelDemand{static_cast<std::uint32_t>(sampler.magnitude(24).low()),
+                                        static_cast<std::uint32_t>(sampler.magnitude(24).low())};
         const auto wanted = policy.wanted(demand).copies;
         if (policy.wanted(demand).copies != wanted || P{policy}.wanted(demand).copies != wanted) {
             return sentence("wanted is not pure: first it gave ", wanted, " copies for ", demand.holders_available,

@@ -5,6 +5,7 @@
 #include <allot/dispatcher/dispatcher.hpp>
 #include <allot/eligibility/all_of.hpp>
 #include <allot/eligibility/probation.hpp>
+#include <allot/placement/bounded_requests.hpp>
 #include <allot/qos/resting.hpp>
 #include <allot/queue/share_queue.hpp>
 #include <allot/terms/bounded_renewals.hpp>
@@ -41,6 +42,7 @@ namespace allot { inline namespace v0 { namespace preset {
 /// | a task that fails on every node   | costs its owner nothing       | its fee is forfeited                         |
 /// | a node resumes for a dear task    | gets it at once               | rests for a minute first                     |
 /// | a node renews and does not finish | keeps the task for 8 hours    | keeps it for twice its lease                 |
+/// | a task names 64 made-up models    | 640 nodes are asked for copies | 32 are, at most |
 /// | a stake moves to the next free node | counts there at once          | counts when it has stayed for an hour |
 ///
 /// Draw in rounds: give commands no entropy, and call `match` once a second with entropy that was not known before. An
@@ -84,7 +86,7 @@ public:
                                 .score_unproven = Score::from_ratio(1, 8),
                                 .penalty_failure = Score::from_ratio(7, 10)}}},
             FeePerReservedSecond{},
-            ThresholdPlacement{},
+            BoundedRequests{ThresholdPlacement{}},
             Priced{ByEvidence{BoundedRenewals{FixedTerms{{.after_timeout = Next::retry_elsewhere,
                                                           .after_failure = Next::retry_elsewhere,
                                                           .attempts_max = 16,

@@ -101,6 +101,7 @@ public:
     /// recently. Appends `ModelWanted` for each.
     /// @complexity one draw for each copy, O(models · log n) else.
     void place_models(const Task& task, const Gang& chosen) {
+        auto asked = std::uint32_t{0};
         for (std::uint32_t i = 0; i < task.models.size(); ++i) {
             const auto model = task.models[i];
             for (const auto& member : chosen) {
@@ -109,13 +110,14 @@ public:
             if (task.pinned()) {
                 continue;  // it takes no draw, and may have no entropy
             }
-            const auto demand = ModelDemand{view.candidates_holding(model)};
+            const auto demand = ModelDemand{view.candidates_holding(model), asked};
             auto random = Random{*moment.entropy, Purpose::placement, task.id.bytes(), task.attempt, i};
             for (auto copies = view.placement.wanted(demand).copies; copies > 0; --copies) {
                 const auto drawn = view.draw_fetcher(task, model, random);
                 if (!drawn || drawn->undecided()) { break; }
                 traced({DecisionKind::copy, task, *drawn, &*moment.entropy, model});
                 want(drawn->node, model, task.id);
+                ++asked;
             }
         }
     }

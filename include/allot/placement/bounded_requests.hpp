@@ -1,0 +1,89 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <string_view>
+#include <tuple>
+#include <utility>
+
+#include <allot/core/fields.hpp>
+#include <allot/core/parameters.hpp>
+#include <allot/placement/threshold_placement.hpp>
+#include <allot/policy/model_placement.hpp>
+#include <allot/policy/role.hpp>
+
+namespace allot { inline namespace v0 {
+
+/// Parameters of `RequestBound`.
+struct RequestBoundParameters {
+    std::uint32_t copies_max = 32;  ///< Nodes that one start asks for copies, of all models of the task together.
+
+    /// The fault of the parameters as one sentence; null when they are valid together.
+    [[nodiscard]] constexpr auto fault() const noexcept -> const char* {
+        return detail::first_unmet({
+            {copies_max <= 65'536, "allot: RequestBound: copies_max must be at most 65,536"},
+        });
+    }
+    /// True if `fault()` is null.
+    [[nodiscard]] constexpr auto valid() const noexcept -> bool { return fault() == nullptr; }
+    friend constexpr auto operator==(const RequestBoundParameters&, const RequestBoundParameters&) noexcept
+        -> bool = default;
+};
+ALLOT_FIELDS(RequestBoundParameters, copies_max)
+
+/// The greatest number of nodes that one start asks for copies. `BoundedRequests` applies it.
+class RequestBound {
+public:
+    using role = role::placement;
+    using Parameters = RequestBoundParameters;
+
+    constexpr RequestBound() noexcept = default;
+    /// Throws as `detail::sound` does if the parameters have a fault.
+    constexpr explicit RequestBound(const Parameters& parameters) : parameters_{detail::sound(parameters)} {}
+
+    /// Number of nodes that the start may still ask.
+    /// @complexity O(1).
+    [[nodiscard]] constexpr auto left(const ModelDemand& demand) const noexcept -> std::uint32_t {
+        return parameters_.copies_max - std::min(parameters_.copies_max, demand.asked);
+    }
+
+    /// The parameters in force.
+    [[nodiscard]] constexpr auto parameters() const noexcept -> const Parameters& { return parameters_; }
+    /// Replaces the parameters. Throws as `detail::sound` does if they have a fault.
+    constexpr void configure(const Parameters& parameters) { parameters_ = detail::sound(parameters); }
+
+private:
+    Parameters parameters_{};
+};
+
+/// A placement, and a bound on its requests: one start asks so many nodes for copies at most, whatever number of models
+/// its task names. The models that the task names first by name are served first.
+///
+/// **Law.** What a task makes others fetch does not grow with the number of models that it names.
+template <model_placement Placement = ThresholdPlacement>
+class BoundedRequests {
+public:
+    using role = role::placement;
+    static constexpr std::string_view name = "BoundedRequests";
+
+    constexpr BoundedRequests() = default;
+    constexpr explicit BoundedRequests(Placement placement, RequestBound bound = {})
+        : parts_{std::move(placement), std::move(bound)} {}
+
+    [[nodiscard]] constexpr auto wanted(const ModelDemand& demand) const -> Wanted {
+        return {std::min(placement().wanted(demand).copies, std::get<RequestBound>(parts_).left(demand))};
+    }
+    [[nodiscard]] constexpr auto asked_for() const -> Duration { return placement().asked_for(); }
+
+    /// The placement whose requests are bounded.
+    [[nodiscard]] constexpr auto placement() const noexcept -> const Placement& { return std::get<Placement>(parts_); }
+
+    /// The placement and the bound. A dispatcher configures, compares and records each by itself.
+    [[nodiscard]] constexpr auto parts() const noexcept -> const std::tuple<Placement, RequestBound>& { return parts_; }
+    [[nodiscard]] constexpr auto parts() noexcept -> std::tuple<Placement, RequestBound>& { return parts_; }
+
+private:
+    std::tuple<Placement, RequestBound> parts_{};
+};
+
+}}  // namespace allot::v0
