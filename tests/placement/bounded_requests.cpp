@@ -61,7 +61,9 @@ TEST_CASE("bounds of requests without sense are not valid") {
 
 TEST_CASE("a task of many models asks no more nodes than one of four does") {
     CHECK(copies_of(64, ThresholdPlacement{}) == 640);
-    for (const auto models : {4U, 5U, 20U, 64U}) { CHECK(copies_of(models, BoundedRequests{ThresholdPlacement{}}) == 32); }
+    for (const auto models : {4U, 5U, 20U, 64U}) {
+        CHECK(copies_of(models, BoundedRequests{ThresholdPlacement{}}) == 32);
+    }
     CHECK(copies_of(3, BoundedRequests{ThresholdPlacement{}}) == 30);
     CHECK(copies_of(64, BoundedRequests{ThresholdPlacement{}, RequestBound{{.copies_max = 0}}}) == 0);
 }

@@ -56,10 +56,10 @@ private:
     Parameters parameters_{};
 };
 
-/// A placement, and a bound on its requests: one start asks so many nodes for copies at most, whatever number of models
-/// its task names. The models that the task names first by name are served first.
+/// A placement, and a bound on its requests: one start asks so many nodes for copies at most, regardless of the number
+/// of models that its task names. The models that come first by name are served first.
 ///
-/// **Law.** What a task makes others fetch does not grow with the number of models that it names.
+/// **Law.** The copies that a task makes others fetch do not grow with the number of models that it names.
 template <model_placement Placement = ThresholdPlacement>
 class BoundedRequests {
 public:

@@ -410,7 +410,7 @@ private:
         line.listed_at = changed;
     }
 
-    /// Makes the list of a column from what it was, and what came and went since.
+    /// Brings the list of a column up to date with the requirements that came or went since.
     void catch_up(Column& column, ClassId id) {
         auto& items = column.requirements;
         for (auto change = column.listed_at + 1; change <= requirements_changed_; ++change) {
