@@ -49,7 +49,8 @@ refuse 'no attack is called "none_such"; there are all, none, black_hole (5a 5b 
 # What a row alone is about is told of that row alone.
 cp "$(dirname "$0")/../../docs/attacks.md" "$work/page.md"
 lab --attack 2d,5a --attacks-page "$work/page.md" >/dev/null
-grep -q "^- 2d, bytes of state at the end, times the twin's: crynux_single \(\*\*\)*[1-9]" "$work/page.md" || fault "2d has no bytes of state"
+tr '\n' ' ' < "$work/page.md" |
+    grep -q -- "- 2d, bytes of state when all that lapses has lapsed, times the twin's: crynux_single  *\(\*\*\)*[1-9]" || fault "2d has no bytes of state"
 if grep -q '^- 5a, bytes of state' "$work/page.md"; then fault "bytes of state are told of 5a"; fi
 
 # Several worlds have a table of their own, and the limits that are broken there are named.
