@@ -42,6 +42,13 @@ public:
         add("tables", pages.pages_);
         for (const auto& page : pages.pages_) { add(structure, page.get(), page_size * sizeof(T)); }
     }
+    template <class T, std::uint32_t page_size>
+    void add(std::string_view structure, const allot::Column<T, page_size>& column) {
+        add("tables", column.pages_);
+        for (const auto& page : column.pages_) {
+            if (page != nullptr) { add(structure, page.get(), page_size * sizeof(T)); }
+        }
+    }
     template <class H, class Record>
     void add(std::string_view structure, const allot::Table<H, Record>& table) {
         add(structure, table.records_);

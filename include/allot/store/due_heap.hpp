@@ -202,7 +202,7 @@ private:
     }
 
     detail::Roomy<Due> heap_;
-    std::array<Column<std::uint32_t>, kinds> places_;  // by handle: one more than the place of its entry, or 0
+    std::array<Column<std::uint32_t, 4'096>, kinds> places_;  // by handle: one more than the place of its entry, or 0
 };
 
 }}  // namespace allot::v0
