@@ -512,6 +512,19 @@ auto workloads() -> std::vector<Workload> {
          },
          64 / 8 + 4},
 
+        {"a node reports the last of many models that tasks name, and drops it",
+         [](Victim& v) {
+             v.under(gate);
+             for (std::uint64_t i = 0; i <= v.size() / 64; ++i) {
+                 v.apply(command::Submit{strange_with(v, models(64 * i, 64))}, false);
+             }
+             crowd(v, 1, 1);
+         },
+         [](Victim& v, std::uint64_t i) {
+             v.count(command::ReportModel{last(v), i % 2 == 0 ? command::Report::add : command::Report::remove,
+                                          models(v.size() / 64 * 64 + 63, 1)});
+         }},
+
         {"a node reports a model and drops it",
          [](Victim& v) {
              v.under(gate);

@@ -88,4 +88,20 @@ TEST_CASE("a column gives back whole pages, and never one with a handle below th
     CHECK(listed(column) == std::vector<std::uint32_t>{1, 2});
 }
 
+TEST_CASE("a column gives back one page in the middle, if all of it is blank") {
+    const auto blank = [](std::uint32_t value) { return value == 0; };
+    auto column = Numbers{};
+    for (const auto handle : {1U, 9U, 40U}) { column.made(handle) = handle; }
+    column.give_back(9, blank);
+    CHECK(column.find(9) != nullptr);
+    column.at(9) = 0;
+    column.give_back(12, blank);
+    column.give_back(1'000'000, blank);
+    CHECK(column.find(9) == nullptr);
+    CHECK(*column.find(40) == 40);
+    CHECK(listed(column) == std::vector<std::uint32_t>{1, 40});
+    column.made(9) = 3;
+    CHECK(listed(column) == std::vector<std::uint32_t>{1, 3, 40});
+}
+
 }  // namespace column_test

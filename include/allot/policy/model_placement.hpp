@@ -10,7 +10,7 @@ namespace allot { inline namespace v0 {
 /// Demand for one model, as the dispatcher counts it when a task starts.
 struct ModelDemand {
     std::uint32_t holders_available = 0;  ///< Candidates that hold the model, after the start.
-    std::uint32_t asked = 0;              ///< Nodes that were asked for a copy of a model so far, by this start.
+    std::uint32_t asked = 0;              ///< Copies that this start asked for so far, but for those of its own nodes.
 };
 
 /// The request of a placement policy.

@@ -14,7 +14,6 @@
 #include <allot/pool/holder_tree.hpp>
 #include <allot/pool/sum_tree.hpp>
 #include <allot/store/column.hpp>
-#include <allot/store/pages.hpp>
 
 namespace allot { inline namespace v0 {
 
@@ -45,12 +44,9 @@ public:
     /// Gives back the tree of a model's holders in a class.
     /// @pre there is no holder.
     void gone(ModelId model, ClassId node_class) {
-        if (model.value >= models_.capacity()) { return; }
-        models_[model.value].drop(node_class);
-        if (model.value + std::uint64_t{models_per_page} < models_.capacity()) { return; }
-        while (models_.capacity() > models_per_page && last_page_is_blank()) {
-            models_.trim(static_cast<std::uint32_t>(models_.capacity()) - models_per_page - 1);
-        }
+        if (models_.find(model.value) == nullptr) { return; }
+        models_.at(model.value).drop(node_class);
+        models_.give_back(model.value, [](const Holders& holders) { return holders.blank(); });
     }
 
     /// Gives back the tree of a class.
@@ -156,15 +152,6 @@ public:
 private:
     using Candidates = detail::ClassTrees<SumTree>;
     using Holders = detail::ClassTrees<HolderTree>;
-    static constexpr std::uint32_t models_per_page = 64;
-
-    [[nodiscard]] auto last_page_is_blank() const -> bool {
-        for (auto model = static_cast<std::uint32_t>(models_.capacity()), i = 0U; i < models_per_page; ++i) {
-            if (!models_[--model].blank()) { return false; }
-        }
-        return true;
-    }
-
     static auto same_models(const NodePlace& a, const NodePlace& b) -> bool {
         return a.models.data() == b.models.data() && a.models.size() == b.models.size();
     }
@@ -198,8 +185,7 @@ private:
         const auto item = place.node.value + 1;
         for (const auto& held : place.models) {
             if (!held.on_disk()) { continue; }
-            models_.ensure(held.model.value);
-            auto& holders = models_[held.model.value];
+            auto& holders = models_.made(held.model.value);
             const auto i = holders.made(place.node_class);
             const auto there = holders[i].item(held.place);
             if (there == item) {
@@ -216,8 +202,8 @@ private:
 
     void leave(const NodePlace& place, std::uint32_t was) {
         for (const auto& held : place.models) {
-            if (!held.on_disk() || held.model.value >= models_.capacity()) { continue; }
-            auto& holders = models_[held.model.value];
+            if (!held.on_disk() || models_.find(held.model.value) == nullptr) { continue; }
+            auto& holders = models_.at(held.model.value);
             const auto i = holders.index(place.node_class);
             if (i != Holders::none && holders[i].item(held.place) == place.node.value + 1) {
                 erase(holders, i, held.place, was);
@@ -237,13 +223,14 @@ private:
     template <class F>
     void for_each_model(const SamplingFrame& frame, F&& f) const {
         for (std::uint32_t i = 0; i < frame.models.size(); ++i) {
-            if (frame.models[i].value < models_.capacity() && !f(models_[frame.models[i].value], i)) { return; }
+            const auto* holders = models_.find(frame.models[i].value);
+            if (holders != nullptr && !f(*holders, i)) { return; }
         }
     }
 
     Candidates candidates_;
-    Pages<Holders, models_per_page> models_;  // by model: the holders' trees; a vector would move them while it grows
-    Column<std::uint32_t> locals_;            // by node + 1: its bound in these trees; 0 if it is in none
+    Column<Holders, 64> models_;    // by model: the holders' trees
+    Column<std::uint32_t> locals_;  // by node + 1: its bound in these trees; 0 if it is in none
 };
 
 }}  // namespace allot::v0

@@ -82,6 +82,22 @@ public:
         return has_page(handle) ? pages_[handle / page_size][handle % page_size] : T{};
     }
 
+    /// The value of `handle` where it lies; null if no page has it, so that it is `T{}`.
+    /// @complexity O(1).
+    [[nodiscard]] auto find(std::uint32_t handle) const noexcept -> const T* {
+        return has_page(handle) ? &pages_[handle / page_size][handle % page_size] : nullptr;
+    }
+
+    /// Gives back the page of `handle` if `blank(value)` is true for each value of it.
+    /// @pre a blank value is as good as `T{}`.
+    /// @complexity O(page_size).
+    template <class Blank>
+    auto give_back(std::uint32_t handle, Blank&& blank) noexcept -> void {
+        if (!has_page(handle)) { return; }
+        auto& page = pages_[handle / page_size];
+        if (std::all_of(page.get(), page.get() + page_size, blank)) { page.reset(); }
+    }
+
     /// Calls `f(value)` for each value that is not `T{}`, in ascending order of the handles.
     /// @pre `f` does not change the column.
     /// @complexity O(highest handle written).

@@ -92,8 +92,10 @@ private:
         while ((std::uint64_t{slot} >> (4 * height)) != 0) { ++height; }
         while (levels_.size() < height) {
             auto top = Lines{};
-            top.ensure(0);
-            top[0].key[0] = max_;
+            if (!levels_.empty()) {  // the keys have no line before all levels are there
+                top.ensure(0);
+                top[0].key[0] = max_;
+            }
             levels_.push_back(std::move(top));
         }
         for (auto level = levels_.size(); level > 0; --level) {
