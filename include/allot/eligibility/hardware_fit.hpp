@@ -43,10 +43,12 @@ private:
         if (requirement.gpus.empty()) {
             return node_class.vram >= requirement.vram_min ? Reason::none : Reason::vram_too_small;
         }
-        for (const auto& choice : requirement.gpus) {
-            if (choice.name != node_class.gpu) { continue; }
-            const auto any_vram = choice.vram == Gibibytes{};
-            if (any_vram ? node_class.vram >= requirement.vram_min : node_class.vram == choice.vram) {
+        const auto before = [](const GpuChoice& choice, const std::string& name) { return choice.name < name; };
+        const auto end = requirement.gpus.end();
+        auto choice = std::lower_bound(requirement.gpus.begin(), end, node_class.gpu, before);
+        for (; choice != end && choice->name == node_class.gpu; ++choice) {
+            const auto any_vram = choice->vram == Gibibytes{};
+            if (any_vram ? node_class.vram >= requirement.vram_min : node_class.vram == choice->vram) {
                 return Reason::none;
             }
         }

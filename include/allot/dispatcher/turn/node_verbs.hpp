@@ -265,16 +265,14 @@ protected:
             displace(*poorest);
         }
         const auto& models = view.records.models();
-        for (auto over = -view.room_beside(names, inventory); over > 0; --over) {  // the last ones are left out
-            const auto fresh = std::find_if(names.rbegin(), names.rend(), [&](const std::string& name) {
-                const auto id = models.find(name);
-                return !id || !models.held(*id);
-            });
-            if (fresh == names.rend()) {
-                break;  // the limit was lowered below the number held
-            }
-            names.erase(std::next(fresh).base());
-        }
+        // The last of those that no node holds are left out. If there are fewer, the limit was lowered below what is
+        // held.
+        auto over = -view.room_beside(names, inventory);
+        const auto left_out = std::remove_if(names.rbegin(), names.rend(), [&](const std::string& name) {
+            const auto id = over > 0 ? models.find(name) : std::nullopt;
+            return over > 0 && !(id && models.held(*id)) && over-- > 0;
+        });
+        names.erase(names.begin(), left_out.base());
         return names;
     }
 
