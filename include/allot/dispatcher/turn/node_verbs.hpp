@@ -265,8 +265,7 @@ protected:
             displace(*poorest);
         }
         const auto& models = view.records.models();
-        // The last of those that no node holds are left out. If there are fewer, the limit was lowered below what is
-        // held.
+        // The last of those that no node holds are left out. With fewer of these, the limit was lowered since.
         auto over = -view.room_beside(names, inventory);
         const auto left_out = std::remove_if(names.rbegin(), names.rend(), [&](const std::string& name) {
             const auto id = over > 0 ? models.find(name) : std::nullopt;
