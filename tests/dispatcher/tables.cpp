@@ -310,6 +310,16 @@ TEST_CASE("a node that holds what others hold does not make way for made-up mode
     CHECK(d.join(having(of_card("shares", "card", 1), popular), at(0s)).accepted());  // nothing new: no room is needed
 }
 
+TEST_CASE("what a full table has no room for are the last new models of a report, wherever known ones stand", "[A6]") {
+    auto d = allot::Dispatcher{allot::Rules{{.evictions_max = 1, .models_max = 6}}};
+    ok(d.join(having(of_card("rich", "card", 500), {"k1", "k2", "k3"}), at(0s)));
+    ok(d.join(having(of_card("poor", "card", 1), {"p1", "p2", "p3"}), at(0s)));
+    const auto events = d.join(having(of_card("new", "card", 50), {"a", "k1", "b", "k2", "c", "d", "k3", "e"}), at(0s));
+    CHECK(displaced(events) == Names{"poor"});
+    CHECK(models_of(d, "new") == Names{"a", "b", "c", "k1", "k2", "k3"});
+    CHECK(d.state().models().held() == 6);
+}
+
 TEST_CASE("a second holder hides nobody's made-up models", "[A6]") {
     auto d = allot::Dispatcher{allot::Rules{{.models_max = 4}}};
     const auto made_up = Names{"m1", "m2", "m3", "m4"};

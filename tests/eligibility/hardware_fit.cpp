@@ -52,6 +52,16 @@ TEST_CASE("any of several cards will do") {
     CHECK(fits(card("A100", 80), cards) == Reason::gpu_differs);
 }
 
+TEST_CASE("a card listed with several sizes of VRAM fits by each of them") {
+    const auto sizes = listed({{"A100", {40}}, {"A100", {80}}, {"H100", {80}}});
+    CHECK(fits(card("A100", 40), sizes) == Reason::none);
+    CHECK(fits(card("A100", 80), sizes) == Reason::none);
+    CHECK(fits(card("A100", 60), sizes) == Reason::gpu_differs);
+    CHECK(fits(card("A10", 80), sizes) == Reason::gpu_differs);
+    CHECK(fits(card("B200", 80), sizes) == Reason::gpu_differs);
+    CHECK(fits(card("Z1", 80), sizes) == Reason::gpu_differs);
+}
+
 TEST_CASE("the platform is one of those accepted, and none listed accepts any") {
     auto requirement = least(8);
     const auto darwin = NodeClass{"M3 Max", {48}, "Darwin", {}};

@@ -16,7 +16,7 @@ namespace allot { inline namespace v0 {
 
 /// Parameters of `RequestBound`.
 struct RequestBoundParameters {
-    std::uint32_t copies_max = 32;  ///< Nodes that one start asks for copies, of all models of the task together.
+    std::uint32_t copies_max = 32;  ///< Copies that one start asks for, of all models of the task together.
 
     /// The fault of the parameters as one sentence; null when they are valid together.
     [[nodiscard]] constexpr auto fault() const noexcept -> const char* {
@@ -31,7 +31,7 @@ struct RequestBoundParameters {
 };
 ALLOT_FIELDS(RequestBoundParameters, copies_max)
 
-/// The greatest number of nodes that one start asks for copies. `BoundedRequests` applies it.
+/// The greatest number of copies that one start asks for. `BoundedRequests` applies it.
 class RequestBound {
 public:
     using role = role::placement;
@@ -41,7 +41,7 @@ public:
     /// Throws as `detail::sound` does if the parameters have a fault.
     constexpr explicit RequestBound(const Parameters& parameters) : parameters_{detail::sound(parameters)} {}
 
-    /// Number of nodes that the start may still ask.
+    /// Number of copies that the start may still ask for.
     /// @complexity O(1).
     [[nodiscard]] constexpr auto left(const ModelDemand& demand) const noexcept -> std::uint32_t {
         return parameters_.copies_max - std::min(parameters_.copies_max, demand.asked);
@@ -56,8 +56,8 @@ private:
     Parameters parameters_{};
 };
 
-/// A placement, and a bound on its requests: one start asks so many nodes for copies at most, regardless of the number
-/// of models that its task names. The models that come first by name are served first.
+/// A placement, and a bound on its requests: one start asks for so many copies at most, regardless of the number of
+/// models that its task names. The models that come first by name are served first.
 ///
 /// **Law.** The copies that a task makes others fetch do not grow with the number of models that it names.
 template <model_placement Placement = ThresholdPlacement>

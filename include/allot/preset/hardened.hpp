@@ -42,7 +42,7 @@ namespace allot { inline namespace v0 { namespace preset {
 /// | a task that fails on every node   | costs its owner nothing       | its fee is forfeited                         |
 /// | a node resumes for a dear task    | gets it at once               | rests for a minute first                     |
 /// | a node renews and does not finish | keeps the task for 8 hours    | keeps it for twice its lease                 |
-/// | a task names 64 made-up models    | 640 nodes are asked for copies | 32 are, at most |
+/// | a task names 64 made-up models    | 640 copies are asked for | 32 are, at most |
 /// | a stake moves to the next free node | counts there at once          | counts when it has stayed for an hour |
 ///
 /// Draw in rounds: give commands no entropy, and call `match` once a second with entropy that was not known before. An
