@@ -52,10 +52,10 @@ class Clients:
         self.holes = [[] for _ in range(NODES)]   # first and last id of events that all replicas had forgotten
         self.open_tasks = threading.Semaphore(2 * NODES)
         self.failures = []
-        self.threads = [threading.Thread(target=self.guarded, args=(work, i), daemon=True)
-                        for work, count in ((self.node, NODES), (self.owner, 2), (self.visitor, 2))
-                        for i in range(count)]
-        for thread in self.threads:
+        self.nodes, self.others = ([threading.Thread(target=self.guarded, args=(work, i), daemon=True)
+                                    for work, count in works for i in range(count)]
+                                   for works in ([(self.node, NODES)], [(self.owner, 2), (self.visitor, 2)]))
+        for thread in self.nodes + self.others:
             thread.start()
 
     def guarded(self, work, number):
@@ -75,9 +75,12 @@ class Clients:
 
     def node(self, number):
         client, listener, name = Client(self.urls, patience_s=PATIENCE_S), Client(self.urls), f"worker-{number}"
+        # It listens from before it joined: a lease may begin and be cancelled before the answer to Join comes.
+        heard, forgotten = max(1, client.get("/v1/status")["events"]["next"]) - 1, set()
         self.send(client, {"command": "Join", "node": {"id": name, "gpu": "RTX 4090", "vram": 24, "stake": "100"}})
-        heard, forgotten = self.read_state(client, number, name, 0), set()
-        while not self.stop.is_set():
+        is_last = False
+        while not is_last:
+            is_last = self.stop.is_set()  # all replicas have all events by then, and one listens to the end once more
             try:
                 for event in listener.events(f"/v1/nodes/{name}/events", heard, timeout_s=2):
                     heard = event["id"]
@@ -85,13 +88,12 @@ class Clients:
                         self.work(client, number, event["lease"])
                     elif event["event"] == "LeaseEnded":
                         self.end(number, event["lease"]["token"], event["how"])
-                    if self.stop.is_set():
-                        break
                 forgotten = set()
             except Problem as problem:  # another replica may know the events that this one does not
                 if problem.type == "events_forgotten":
                     forgotten.add(listener.at)
                 listener.move_on()
+                is_last = False
                 time.sleep(0.1)
                 if len(forgotten) == len(listener.addresses):
                     before, heard, forgotten = heard, self.read_state(client, number, name, heard), set()
@@ -343,18 +345,22 @@ class Campaign:
             assert not clients.failures, clients.failures
 
 
-def drained(clients, urls):
-    """Ends the work: no more tasks, and all that run are completed."""
+def drained(clients, cluster):
+    """Ends the work: no more tasks, all that run are completed, and the nodes hear all of it."""
     clients.closing.set()
-    end, client = time.monotonic() + 60, Client(urls, patience_s=PATIENCE_S)
+    for thread in clients.others:
+        thread.join(PATIENCE_S)
+    end, client = time.monotonic() + 60, Client(cluster.urls, patience_s=PATIENCE_S)
     while time.monotonic() < end:
         status = client.get("/v1/status")
         if status["queued"] == 0 and status["leases"] == 0:
             break
         time.sleep(0.2)
+    cluster.equal_roots()  # no replica is behind
     clients.stop.set()
-    for thread in clients.threads:
+    for thread in clients.nodes:
         thread.join(PATIENCE_S)
+    assert not any(thread.is_alive() for thread in clients.others + clients.nodes), "a client does not end"
     assert not clients.failures, clients.failures
 
 
@@ -409,7 +415,7 @@ def audit(clients, auditor, urls):
 
 def ended_and_audited(clients, auditor, cluster):
     """Ends the work. Returns the faults."""
-    drained(clients, cluster.urls)
+    drained(clients, cluster)
     cluster.wait()
     time.sleep(0.5)
     auditor.stop.set()
