@@ -46,6 +46,14 @@ struct Workload {
 /// The stranger that joined last.
 auto last(const Victim& v) { return allot::NodeId{v.nodes()}; }
 
+/// A node of a made-up card.
+auto of_card(Victim& v, std::uint64_t stake, const std::string& card, std::uint32_t vram = 1'000) {
+    auto node = v.stranger(stake);
+    node.gpu = card;
+    node.vram = {vram};
+    return node;
+}
+
 /// The last stranger pauses, and resumes the next time.
 void flap(Victim& v, std::uint64_t i) {
     if (i % 2 == 0) {
@@ -95,6 +103,15 @@ auto models(std::uint64_t first, std::size_t count) {
     auto names = std::vector<std::string>{};
     for (std::size_t i = 0; i < count; ++i) { names.push_back("made-up-" + std::to_string(first + i)); }
     return names;
+}
+
+/// Nodes that hold the same 4,096 models each.
+void crowd_of_models(Victim& v, std::size_t count, std::uint64_t stake) {
+    for (std::size_t i = 0; i < count; ++i) {
+        auto node = v.stranger(stake);
+        node.models = models(0, 4'096);
+        v.apply(command::Join{std::move(node)}, false);
+    }
 }
 
 auto strange_with(Victim& v, std::vector<std::string> names) {
@@ -433,6 +450,166 @@ auto workloads() -> std::vector<Workload> {
 
         {"tasks for 64 made-up models each", [](Victim& v) { crowd(v, v.size(), 1); },
          [](Victim& v, std::uint64_t i) { submit_and_cancel(v, strange_with(v, models(i * 64, 64))); }, 64 * 11},
+
+        {"tasks for 64 new models each, where nodes hold 4,096", [](Victim& v) { crowd_of_models(v, 64, 1); },
+         [](Victim& v, std::uint64_t i) { submit_and_cancel(v, strange_with(v, models(5'000 + i * 64, 64))); }, 64 * 11,
+         8, false},
+
+        {"wishes of nodes that hold 4,096 models end at one moment",
+         [](Victim& v) {
+             crowd_of_models(v, 64, 1);
+             const auto task = strange_with(v, models(5'000, 64));
+             v.apply(command::Submit{task});
+             v.apply(command::Cancel{task.id}, false);
+             v.pass(31min);
+         },
+         [](Victim& v, std::uint64_t) { v.count(command::Advance{}); }, 64, 1, false},
+
+        {"leases of nodes that hold 4,096 models end at one moment",
+         [](Victim& v) {
+             crowd_of_models(v, 256, 1'000);
+             v.pass(1min);
+             for (auto i = 0; i < 256; ++i) { v.apply(command::Submit{v.strange_task()}); }
+             v.pass(119min);
+             v.settle();  // what the honest nodes run
+             v.pass(1min);
+         },
+         [](Victim& v, std::uint64_t) { v.count(command::Advance{}); }, 1'024, 1, false},
+
+        {"a whale beside nodes that hold 4,096 models", [](Victim& v) { crowd_of_models(v, 256, 1'000); },
+         [](Victim& v, std::uint64_t i) {
+             if (i % 2 == 0) {
+                 auto whale = v.stranger(0);
+                 whale.vram = {1};
+                 whale.stake = allot::Amount{allot::u128{1} << 90U};
+                 v.count(command::Join{whale});
+             } else {
+                 v.count(command::Leave{last(v)});
+             }
+             for (auto more = 0; more < 8; ++more) { v.count(command::Advance{}); }
+         },
+         256 + 160, 32, false},
+
+        {"leases end at one moment beside eight gangs in groups of one operator",
+         [](Victim& v) {
+             crowd(v, 1'024, 1'000, 77);
+             v.pass(1min);
+             for (auto i = 0; i < 1'024; ++i) { v.apply(command::Submit{v.strange_task()}); }
+             for (std::uint64_t i = 0; i < 8; ++i) {
+                 auto gang = in_group(v.strange_task(), i + 1);
+                 gang.gang_size = 2;
+                 gang.fee = 1'000'000;
+                 v.apply(command::Submit{gang});
+             }
+             v.pass(119min);
+             v.settle();
+             v.pass(1min);
+         },
+         [](Victim& v, std::uint64_t) { v.count(command::Advance{}); }, 1'024, 1, false},
+
+        {"a pull beside gangs of as many requirements and classes as allowed",
+         [](Victim& v) {
+             for (std::uint32_t i = 96; i + 100 < v.rules().classes_max; ++i) {
+                 v.apply(command::Join{of_card(v, 0, "made-up card " + std::to_string(i))}, false);
+             }
+             for (std::uint32_t i = 96; i < v.rules().requirements_max; ++i) {
+                 auto gang = wants_no_platform(v, i);
+                 gang.task.vram_min = {1'000};
+                 gang.task.gang_size = 2;
+                 v.apply(gang, false);
+             }
+             v.apply(command::Join{of_card(v, 1, "made-up card 96")}, false);
+             for (std::uint64_t i = 0; i < 2; ++i) { v.apply(command::Resume{last(v)}); }
+         },
+         flap, 0, 32, false},
+
+        {"a gang of one card in a group, where each card's nodes are one operator's",
+         [](Victim& v) {
+             for (std::uint32_t i = 0; i < 3'800; ++i) {
+                 auto node = of_card(v, 1, "made-up card " + std::to_string(i / 2));
+                 node.operator_id = allot::OperatorId{77};
+                 v.apply(command::Join{std::move(node)}, false);
+             }
+         },
+         [](Victim& v, std::uint64_t i) {
+             auto gang = in_group(v.task(), i + 1);
+             gang.vram_min = {1'000};
+             gang.gang_size = 2;
+             gang.same_card = true;
+             submit_and_cancel(v, gang);
+         },
+         160},
+
+        {"a pull beside eight gangs in groups, where one operator has every size of VRAM",
+         [](Victim& v) {
+             for (std::uint32_t i = 0; i < 3'800; ++i) {
+                 auto node = of_card(v, 1, "made-up card", 1'000 + i);
+                 node.operator_id = allot::OperatorId{77};
+                 v.apply(command::Join{std::move(node)}, false);
+             }
+             for (std::uint64_t i = 0; i < 8; ++i) {
+                 auto gang = in_group(v.task(), i + 1);
+                 gang.vram_min = {1'000};
+                 gang.gang_size = 2;
+                 v.apply(command::Submit{gang});
+             }
+         },
+         flap, 160},
+
+        {"tasks for 64 models that nodes of one class of many hold",
+         [](Victim& v) {
+             for (std::uint32_t i = 0; i < 3'800; ++i) {
+                 v.apply(command::Join{of_card(v, 0, "made-up card " + std::to_string(i))}, false);
+             }
+             for (auto i = 0; i < 8; ++i) {
+                 auto node = of_card(v, 1, "made-up card");
+                 node.models = models(0, 64);
+                 v.apply(command::Join{std::move(node)}, false);
+             }
+         },
+         [](Victim& v, std::uint64_t) {
+             auto task = v.task();
+             task.models = models(0, 64);
+             submit_and_cancel(v, task);
+         },
+         160},
+
+        {"a group of a thousand nodes loses one after the other",
+         [](Victim& v) {
+             crowd(v, 1'100, 1'000);
+             auto tasks = std::vector<allot::TaskId>{};
+             for (auto i = 0; i < 61; ++i) {
+                 auto gang = in_group(v.strange_task(), 1);
+                 gang.gang_size = 16;
+                 v.apply(command::Submit{gang});
+                 tasks.push_back(gang.id);
+             }
+             auto waits = in_group(v.task(), 1);
+             waits.vram_min = {9'999};
+             v.apply(command::Submit{waits}, false);
+             for (const auto& task : tasks) { v.apply(command::Cancel{task}, false); }
+         },
+         [](Victim& v, std::uint64_t i) {
+             if (i == 0) { v.count(command::Submit{in_group(v.strange_task(), 1)}); }
+             if (v.begun()) { v.count(command::Decline{*v.begun()}); }
+         },
+         160, 6, false},
+
+        {"a node reports 4,096 models in the order that fits least, and drops them",
+         [](Victim& v) {
+             const auto names = models(0, 4'096);
+             auto first = v.stranger(0);
+             v.apply(command::Join{first}, false);
+             for (auto name = names.rbegin(); name != names.rend(); ++name) {
+                 v.apply(command::ReportModel{first.id, command::Report::add, {*name}}, false);
+             }
+             v.apply(command::Join{v.stranger(0)}, false);
+         },
+         [](Victim& v, std::uint64_t i) {
+             const auto report = i % 2 == 0 ? command::Report::add : command::Report::remove;
+             v.count(command::ReportModel{last(v), report, models(0, 4'096)});
+         },
+         4'096 / 8, 8, false},
 
         {"a crowd pauses and resumes beside waiting tasks",
          [](Victim& v) {

@@ -249,13 +249,13 @@ TEST_CASE("a wish ends by itself, and its name with it", "[A3]") {
         ok(d.cancel(task, at(1s * task)));
     }
     const auto node = *d.state().nodes().find(1);
-    CHECK(d.state().holdings(node).size() <= 64);
+    CHECK(d.state().wishes(node).size() == 64);
     const auto last = 19s + allot::ThresholdPlacementParameters{}.asked_for;
     ok(d.advance(at(last - 1ms)));
-    CHECK_FALSE(d.state().holdings(node).empty());
+    CHECK_FALSE(d.state().wishes(node).empty());
     CHECK(d.next_deadline() == TimePoint{last});
     ok(d.advance(at(last)));
-    CHECK(d.state().holdings(node).empty());
+    CHECK(d.state().wishes(node).empty());
     CHECK(d.state().models().names().size() == 1);
 }
 
@@ -269,7 +269,7 @@ TEST_CASE("a node is asked once for one wish, and again when that has ended", "[
     };
     CHECK(asked(1, 0s) == 1);
     CHECK(asked(2, 1ms) == 0);
-    const auto ends = d.state().holdings(*d.state().nodes().find(1))[0].wanted_until;
+    const auto ends = d.state().wishes(*d.state().nodes().find(1))[0].wanted_until;
     CHECK(asked(3, ends.time_since_epoch() - 1ms) == 0);
     CHECK(asked(4, ends.time_since_epoch()) == 1);
     ok(d.report_model(1, Report::remove, {"a"}, at(ends.time_since_epoch() + 1s)));

@@ -210,7 +210,7 @@ auto parts_all_nodes(const Under<P>& d, const allot::Question& question) -> std:
         ++rows[reason];
         const auto n = d.state().nodes().find(id).value();
         const auto knows = [&](allot::ModelId model) {
-            const auto& held = d.state().holdings(n);
+            const auto held = merged(d.state().holdings(n), d.state().wishes(n));
             return std::any_of(held.begin(), held.end(),
                                [&](const allot::HeldModel& one) { return one.model == model; });
         };

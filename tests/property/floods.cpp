@@ -32,7 +32,8 @@ struct Size {
     explicit Size(const D& d) : bytes{allot::snapshot(d, 0).size()} {
         const auto& state = d.state();
         auto held = std::size_t{0};
-        state.nodes().for_each([&](allot::NodeHandle n, const auto&) { held += state.holdings(n).size(); });
+        state.nodes().for_each(
+            [&](allot::NodeHandle n, const auto&) { held += state.holdings(n).size() + state.wishes(n).size(); });
         tables = {state.models().names().size(),
                   state.fits().classes().size(),
                   state.fits().requirements().size(),

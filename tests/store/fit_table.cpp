@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -145,6 +146,17 @@ TEST_CASE("rows and columns agree after any history") {
             agrees = agrees && numbers(table.classes_of(RequirementId{id})) == right;
             agrees = agrees && table.fits_any(RequirementId{id}) == !right.empty();
             agrees = agrees && !table.fit(allot::no_handle<ClassId>, RequirementId{id});
+            const auto asked = std::vector<RequirementId>{{id}, {id}};
+            auto told = std::array<Numbers, 2>{};
+            table.each_fit(table.all_classes(), asked, [&](std::size_t i, ClassId c) {
+                told[i].push_back(c.value);
+                return i == 0;  // the second one hears of one class in each 64
+            });
+            agrees = agrees && told[0] == right && told[1].size() <= right.size() / 64 + right.size() % 64;
+            for (const auto first : told[1]) {
+                agrees = agrees && std::none_of(right.begin(), right.end(),
+                                                [&](std::uint32_t c) { return c / 64 == first / 64 && c < first; });
+            }
         });
         REQUIRE(agrees);
     }

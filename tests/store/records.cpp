@@ -36,6 +36,7 @@ struct Ears {
     void holders_gone(allot::ModelId, allot::ClassId) {}
     void class_gone(allot::ClassId) {}
     void models_changed(NodeHandle, const allot::HeldModels& before, const allot::HeldModels& after) {
+        if (throws) { throw std::runtime_error{"no memory"}; }
         heard.push_back("models " + std::to_string(before.size()) + std::to_string(after.size()));
     }
     void counters_changed(const allot::Counters&, const allot::Counters&) { heard.emplace_back("counters"); }
@@ -186,6 +187,46 @@ TEST_CASE("a follower that throws is undone with the rest") {
     CHECK(state == saved);
     CHECK(state.stake_root_max() == allot::StakeRoot::from(5));
     CHECK(ears.heard.back() == "node 0 xx");
+}
+
+TEST_CASE("wishes end by time, keep the names of their models, and come back with a rollback") {
+    auto state = State{{1, 2}};
+    auto ears = Ears{};
+    const auto n = NodeHandle{0};
+    state.put(n, node_in(state, ears, 7, 8, 5), ears);
+    const auto wish = [&](const std::string& name, TimePoint until) {
+        return HeldModel{state.intern(name, ears), allot::Holding::wanted, 0, until};
+    };
+    state.wish(n, {wish("a", TimePoint{9s}), wish("b", TimePoint{4s})}, ears);
+    CHECK(ears.heard.back() == "models 00");  // the first wish: its bound may depend on that
+    REQUIRE(state.due_first() != nullptr);
+    CHECK(state.due_first()->time == 4'000);
+    (void)state.forget_undo_log();
+    const auto saved = state;
+    const auto a = *state.models().find("a");
+
+    ears.heard.clear();
+    state.wish(n, {state.wishes(n)[0]}, ears);
+    CHECK(ears.heard.empty());
+    CHECK_FALSE(state.models().find("b"));
+    CHECK(state.due_first()->time == 9'000);
+    state.hold(n, {{a, allot::Holding::on_disk, 0, {}}}, ears);
+    state.wish(n, {}, ears);
+    CHECK(state.due_first() == nullptr);
+    CHECK(state.models().find("a") == a);
+    CHECK_FALSE(state == saved);
+    state.rollback(0, ears);
+    CHECK(state == saved);
+    CHECK(state.due_first()->time == 4'000);
+
+    ears.throws = true;  // the last wish goes, and a follower fails
+    CHECK_THROWS_AS(state.wish(n, {}, ears), std::runtime_error);
+    ears.throws = false;
+    state.rollback(0, ears);
+    CHECK(state == saved);
+    state.wish(n, {}, ears);
+    CHECK_FALSE(state.models().find("a"));
+    CHECK(state.models().names().size() == 0);
 }
 
 TEST_CASE("due work comes by time, then by id") {

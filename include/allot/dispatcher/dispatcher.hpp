@@ -384,6 +384,7 @@ void Dispatcher<Ps...>::adopt(const Records<OtherData, OtherConfiguration>& from
         }
         records.put(h, std::move(record), indices);
         records.hold(h, from.holdings(h), indices);
+        if (!from.wishes(h).empty()) { records.wish(h, from.wishes(h), indices); }
         (void)records.forget_undo_log();
     });
     from.node_names().for_each(

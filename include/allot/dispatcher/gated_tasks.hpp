@@ -12,6 +12,7 @@
 #include <allot/core/handle.hpp>
 #include <allot/core/siphash.hpp>
 #include <allot/policy/task_queue.hpp>
+#include <allot/store/column.hpp>
 #include <allot/store/interner.hpp>
 
 namespace allot { inline namespace v0 {
@@ -55,8 +56,7 @@ public:
         auto& group = group_of_[entry.task.value];
         if (group == nothing) {
             const auto id = asks_.intern({entry.group, {models.begin(), models.end()}});
-            detail::grow_to(listed_, std::size_t{id} + 1);
-            if (listed_[id] == not_listed) {
+            if (listed_.made(id) == not_listed) {
                 list(RequirementId{id},
                      models.empty() ? no_handle<ModelId> : *std::max_element(models.begin(), models.end()));
             }
@@ -99,8 +99,8 @@ public:
     }
     /// The groups that are listed under a model, in no order.
     [[nodiscard]] auto under(ModelId model) const -> std::span<const RequirementId> {
-        return model.value < under_.size() ? std::span<const RequirementId>{under_[model.value]}
-                                           : std::span<const RequirementId>{};
+        const auto* groups = under_.find(model.value);
+        return groups != nullptr ? std::span<const RequirementId>{*groups} : std::span<const RequirementId>{};
     }
 
     /// Gives back the room of the tasks from `reach` on, none of which waits, and of groups that are gone. Changes no
@@ -109,11 +109,8 @@ public:
     void trim(std::uint32_t reach) noexcept {
         detail::shrink_to(group_of_, reach);
         (void)asks_.trim();
-        detail::shrink_to(listed_, asks_.reach());
+        listed_.trim(asks_.reach());
         if constexpr (has_trim<Queue>) { queue_.trim(asks_.reach(), reach); }
-        const auto last =
-            std::find_if(under_.rbegin(), under_.rend(), [](const auto& groups) { return !groups.empty(); });
-        detail::shrink_to(under_, static_cast<std::size_t>(under_.rend() - last));
     }
 
 private:
@@ -132,35 +129,37 @@ private:
             const auto requirement = std::size_t{ask(group).requirement.value};
             detail::grow_to(plain_, requirement + 1, nothing);
             plain_[requirement] = group;
-            listed_[group.value].at = 0;
+            listed_.at(group.value).at = 0;
             return;
         }
-        detail::grow_to(under_, std::size_t{model.value} + 1);
-        auto& others = under_[model.value];
+        auto& others = under_.made(model.value);
         others.push_back(group);
-        listed_[group.value] = {model, static_cast<std::uint32_t>(others.size() - 1)};
+        listed_.at(group.value) = {model, static_cast<std::uint32_t>(others.size() - 1)};
     }
 
     void unlist(RequirementId group) {
-        const auto where = std::exchange(listed_[group.value], not_listed);
+        const auto where = std::exchange(listed_.at(group.value), not_listed);
         if (where.under == no_handle<ModelId>) {
             plain_[ask(group).requirement.value] = nothing;
             return;
         }
-        auto& others = under_[where.under.value];
+        auto& others = under_.at(where.under.value);
         const auto last = others.back();
         others[where.at] = last;
-        if (last != group) { listed_[last.value].at = where.at; }
+        if (last != group) { listed_.at(last.value).at = where.at; }
         others.pop_back();
-        if (others.empty()) { others = std::vector<RequirementId>{}; }  // `{}` alone would keep its memory
+        if (others.empty()) {
+            others = std::vector<RequirementId>{};  // `{}` alone would keep its memory
+            under_.give_back(where.under.value, [](const auto& groups) { return groups.empty(); });
+        }
     }
 
     Queue queue_;
     Interner<GateAsk, GateAskHash> asks_;
-    std::vector<RequirementId> group_of_;            // by task
-    std::vector<Listing> listed_;                    // by group
-    std::vector<RequirementId> plain_;               // by requirement
-    std::vector<std::vector<RequirementId>> under_;  // by model
+    std::vector<RequirementId> group_of_;           // by task
+    Column<Listing> listed_;                        // by group
+    std::vector<RequirementId> plain_;              // by requirement
+    Column<std::vector<RequirementId>, 64> under_;  // by model
 };
 
 }}  // namespace allot::v0

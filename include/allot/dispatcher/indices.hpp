@@ -49,7 +49,7 @@ public:
         }
     }
 
-    /// A node's models changed.
+    /// A node's models changed, or it has its first wish, or lost its last: its bound depends on whether it has any.
     void models_changed(NodeHandle h, const HeldModels& before, const HeldModels& after) {
         const auto& record = view_.records.nodes()[h];
         if (view_.is_candidate(record)) {

@@ -69,7 +69,7 @@ template <class Dispatcher>
         view.vram = c.vram;
         view.platform = c.platform;
         view.software = c.software;
-        for (const auto& held : state.holdings(h)) {
+        for (const auto& held : merged(state.holdings(h), state.wishes(h))) {
             view.models.push_back({state.models().name(held.model), held.holding});
         }
         std::sort(view.models.begin(), view.models.end(), [](const auto& a, const auto& b) { return a.name < b.name; });

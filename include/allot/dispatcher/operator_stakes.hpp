@@ -1,14 +1,12 @@
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <map>
-#include <vector>
 
-#include <allot/core/grow.hpp>
 #include <allot/core/handle.hpp>
 #include <allot/core/id.hpp>
 #include <allot/core/u128.hpp>
+#include <allot/store/column.hpp>
 
 namespace allot { inline namespace v0 {
 
@@ -19,8 +17,7 @@ public:
     /// Sets the node's part of its operator's sum; it counts for no other operator. Strong guarantee.
     /// @complexity O(log operators).
     void set(NodeHandle node, const OperatorId& operator_id, u128 stake) {
-        detail::grow_to(parts_, std::size_t{node.value} + 1);
-        auto& part = parts_[node.value];
+        auto& part = parts_.made(node.value);
         if (part.stake == stake && (stake == u128{0} || part.operator_id == operator_id)) { return; }
         if (stake != u128{0}) { sums_[operator_id] += stake; }
         if (part.stake != u128{0}) {
@@ -40,7 +37,7 @@ public:
 
     /// Gives back the room of the nodes from `reach` on, none of which counts. Changes no result.
     /// @complexity amortised O(1) for each of them.
-    void trim(std::uint32_t reach) noexcept { detail::shrink_to(parts_, reach); }
+    void trim(std::uint32_t reach) noexcept { parts_.trim(reach); }
 
 private:
     struct Part {
@@ -49,7 +46,7 @@ private:
     };
 
     std::map<OperatorId, u128> sums_;
-    std::vector<Part> parts_;  // by node
+    Column<Part> parts_;  // by node
 };
 
 }}  // namespace allot::v0

@@ -203,9 +203,7 @@ template <class Dispatcher>
         group.now = detail::odds(d, question, {h});
         group.full_quality = detail::odds(d, question, {h, &perfect});
         for (const auto model : task.models) {
-            const auto& held = d.state().holdings(h);
-            const auto has = std::any_of(held.begin(), held.end(),
-                                         [&](const HeldModel& one) { return one.model == model && one.on_disk(); });
+            const auto has = find_model(d.state().holdings(h), model) != nullptr;
             if (!has && group.model.empty()) { group.model = d.state().models().name(model); }
         }
         out.groups.push_back(std::move(group));

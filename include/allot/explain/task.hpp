@@ -260,9 +260,9 @@ private:
     /// True if a node was asked for all the models that it lacks.
     [[nodiscard]] auto fetches(NodeHandle h) const -> bool {
         const auto& models = question_.task.models;
-        const auto& held = d_.state().holdings(h);
+        const auto& state = d_.state();
         return !models.empty() && std::all_of(models.begin(), models.end(), [&](ModelId model) {
-            return std::any_of(held.begin(), held.end(), [&](const HeldModel& one) { return one.model == model; });
+            return find_model(state.holdings(h), model) != nullptr || find_model(state.wishes(h), model) != nullptr;
         });
     }
 

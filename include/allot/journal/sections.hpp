@@ -81,7 +81,7 @@ void put_entry(Encoder& out, std::uint32_t number, const Value& value) {
     out.put(number);
     out.put(value);
 }
-/// The same for a node and the models that it holds.
+/// The same for a node, and the models that it holds or was asked to fetch.
 template <class NodeData>
 void put_entry(Encoder& out, std::uint32_t number, const NodeRecord<NodeData>& record, const HeldModels& held) {
     out.put(number);
@@ -91,7 +91,7 @@ void put_entry(Encoder& out, std::uint32_t number, const NodeRecord<NodeData>& r
 template <class State, class H, class Value>
 void put_entry_of(Encoder& out, const State& state, H handle, const Value& value) {
     if constexpr (std::is_same_v<H, NodeHandle>) {
-        put_entry(out, handle.value, value, state.holdings(handle));
+        put_entry(out, handle.value, value, merged(state.holdings(handle), state.wishes(handle)));
     } else {
         put_entry(out, number_of(handle), value);
     }

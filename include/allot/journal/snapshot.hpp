@@ -182,7 +182,7 @@ private:
     template <class H, class Record>
     void keep(const Replaced<H, Record>& note) {
         if constexpr (std::is_same_v<H, NodeHandle>) {
-            nodes_.push_back({note.handle, &note, nullptr});
+            nodes_.push_back({note.handle, &note});
         } else if (note.before) {
             keep_entry(note.handle, *note.before);
         } else {
@@ -190,6 +190,7 @@ private:
         }
     }
     void keep(const HoldingsReplaced& note) { nodes_.push_back({note.handle, nullptr, &note}); }
+    void keep(const WishesReplaced& note) { nodes_.push_back({note.handle, nullptr, nullptr, &note}); }
     template <class Id>
     void keep(const Inserted<Id>& note) {
         keep_entry(note.id);
@@ -206,6 +207,7 @@ private:
         NodeHandle handle;
         const Replaced<NodeHandle, typename Dispatcher::Record>* record = nullptr;
         const HoldingsReplaced* held = nullptr;
+        const WishesReplaced* wished = nullptr;
     };
 
     /// Keeps the nodes of `nodes_`: the oldest note of each kind has the former content; without one it is as now.
@@ -218,6 +220,7 @@ private:
             for (; end != nodes_.end() && end->handle == notes.handle; ++end) {
                 if (notes.record == nullptr) { notes.record = end->record; }
                 if (notes.held == nullptr) { notes.held = end->held; }
+                if (notes.wished == nullptr) { notes.wished = end->wished; }
             }
             first = end;
             const auto* record = notes.record == nullptr ? state.nodes().find_record(notes.handle)
@@ -227,7 +230,8 @@ private:
                 keep_entry(notes.handle);
             } else {
                 keep_entry(notes.handle, *record,
-                           notes.held == nullptr ? state.holdings(notes.handle) : notes.held->before);
+                           merged(notes.held == nullptr ? state.holdings(notes.handle) : notes.held->before,
+                                  notes.wished == nullptr ? state.wishes(notes.handle) : notes.wished->before));
             }
         }
     }

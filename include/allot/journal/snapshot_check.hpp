@@ -267,7 +267,11 @@ private:
         }
         if (!fault_) {
             state_.put(h, std::move(record), nobody_);
-            state_.hold(h, std::move(held), nobody_);
+            auto disk = HeldModels{};
+            auto wishes = HeldModels{};
+            for (const auto& model : held) { (model.on_disk() ? disk : wishes).push_back(model); }
+            state_.hold(h, std::move(disk), nobody_);
+            if (!wishes.empty()) { state_.wish(h, std::move(wishes), nobody_); }
         }
     }
 

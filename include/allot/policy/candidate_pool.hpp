@@ -94,6 +94,13 @@ concept has_count = requires(const P& p, const SamplingFrame& frame) {
     { p.count(frame) } -> std::same_as<std::uint32_t>;
 };
 
+/// `p.each_filled(classes, f)`: calls `f(class, count)` for each of the classes that has candidates, in their order,
+/// while it returns true. Optional: else `count` is asked for each class.
+template <class P>
+concept has_each_filled = requires(const P& p, std::span<const ClassId> classes, bool (*f)(ClassId, std::uint32_t)) {
+    p.each_filled(classes, f);
+};
+
 /// `p.total(frame) -> std::uint64_t`: sum of the bounds of the frame's places. A weight with `holder_weight_min` needs
 /// it.
 template <class P>

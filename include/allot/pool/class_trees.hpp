@@ -130,7 +130,7 @@ public:
         }
         for (auto block = at == end ? blocks_.size() : block_of(*at); at != end && block < blocks_.size(); ++block) {
             const auto first = blocks_[block].first;
-            while (at->value < first && ++at != end) {}
+            at = from(at, end, first);
             if (at != end && is_row(first)) {
                 if (passes(blocks_[block].sum, width)) { continue; }
                 return found_in_row(block);
@@ -144,12 +144,20 @@ public:
         return found_at(none);
     }
 
-    /// Calls `f(tree)` for each of the classes that has a tree.
+    /// Calls `f(class, tree)` for each of the classes whose total is positive, while it returns true.
     /// @param classes Ascending.
+    /// @complexity O(log classes) for each sixteen classes that have trees, and for each call.
     template <class F>
-    void for_each(std::span<const ClassId> classes, F&& f) const {
-        for (const auto node_class : classes) {
-            if (const auto i = index(node_class); i != none) { f(trees_[i]); }
+    void each_filled(std::span<const ClassId> classes, F&& f) const {
+        const auto* at = classes.data();
+        const auto* const end = at + classes.size();
+        for (std::size_t block = 0; block < blocks_.size() && at != end; ++block) {
+            const auto first = blocks_[block].first;
+            at = from(at, end, first);
+            for (; at != end && at->value - first < width; ++at) {
+                const auto i = block * width + (at->value - first);
+                if (totals_[i] > 0 && !f(*at, trees_[i])) { return; }
+            }
         }
     }
 
@@ -159,6 +167,13 @@ private:
         std::uint32_t first;  // of its classes; a multiple of sixteen
         std::uint64_t sum;
     };
+
+    /// The first of these ascending classes that is not below `first`. A model's holders are of few classes, of the
+    /// many that fit.
+    [[nodiscard]] static auto from(const ClassId* at, const ClassId* end, std::uint32_t first) -> const ClassId* {
+        if (at == end || at->value >= first) { return at; }
+        return std::lower_bound(at, end, first, [](ClassId c, std::uint32_t f) { return c.value < f; });
+    }
 
     /// Index of the block of a class, or of the place to insert it.
     [[nodiscard]] auto block_of(ClassId node_class) const -> std::size_t {

@@ -33,9 +33,9 @@ public:
     static constexpr bool stores_bounds = true;
 
     void changed(const NodePlace& before, const NodePlace& after) {
-        // A node that only becomes busy or free keeps its places, so each tree is changed once.
-        const auto stays = before.node == after.node && before.node_class == after.node_class &&
-                           before.slot == after.slot && same_models(before, after);
+        // A node that only becomes busy or free, or has other models, keeps its place, so its tree is changed once.
+        const auto stays =
+            before.node == after.node && before.node_class == after.node_class && before.slot == after.slot;
         if (!stays) { set(before, 0); }
         set(after, after.bound);
         if (!before.models.empty() || !after.models.empty()) { set_local(before, after, stays); }
@@ -60,13 +60,23 @@ public:
 
     [[nodiscard]] auto count(const SamplingFrame& frame) const -> std::uint32_t {
         auto count = std::uint32_t{0};
-        const auto add = [&](const auto& tree) { count += tree.positive(); };
-        if (frame.models.empty()) { candidates_.for_each(frame.classes, add); }
+        const auto add = [&](ClassId, const auto& tree) {
+            count += tree.positive();
+            return true;
+        };
+        if (frame.models.empty()) { candidates_.each_filled(frame.classes, add); }
         for_each_model(frame, [&](const Holders& holders, std::uint32_t) {
-            holders.for_each(frame.classes, add);
+            holders.each_filled(frame.classes, add);
             return true;
         });
         return count;
+    }
+
+    /// Calls `f(class, count)` for each of the classes that has candidates, while it returns true.
+    /// @complexity O(classes), about a nanosecond for each.
+    template <class F>
+    void each_filled(std::span<const ClassId> classes, F&& f) const {
+        candidates_.each_filled(classes, [&](ClassId c, const SumTree& tree) { return f(c, tree.positive()); });
     }
 
     /// Sum of the bounds of the frame.
@@ -110,14 +120,16 @@ public:
     template <class F>
     void for_each(const SamplingFrame& frame, F&& f) const {
         if (frame.models.empty()) {
-            candidates_.for_each(frame.classes, [&](const SumTree& tree) {
+            candidates_.each_filled(frame.classes, [&](ClassId, const SumTree& tree) {
                 tree.for_each(
                     [&](std::uint32_t, std::uint32_t item, std::uint32_t bound) { f(NodeHandle{item}, 0U, bound); });
+                return true;
             });
         }
         for_each_model(frame, [&](const Holders& holders, std::uint32_t model) {
-            holders.for_each(frame.classes, [&](const HolderTree& tree) {
+            holders.each_filled(frame.classes, [&](ClassId, const HolderTree& tree) {
                 tree.for_each([&](std::uint32_t item) { f(NodeHandle{item - 1}, model, locals_[item]); });
+                return true;
             });
             return true;
         });
@@ -165,7 +177,8 @@ private:
         }
     }
 
-    /// Moves a node from its old places among the holders of its models to its new ones.
+    /// Moves a node from its old places among the holders of its models to its new ones. Where its models alone
+    /// changed, it keeps its places among the holders of the others.
     ///
     /// The bound is written before a place is taken: if an allocation fails there, the places that have the node agree
     /// with it. The node is erased only from places that have it, so that an interrupted change can be undone.
@@ -173,41 +186,56 @@ private:
         const auto was = local(after.node);
         const auto is = after.models.empty() ? 0U : after.bound_local;  // without models the node is in none of the
                                                                         // trees
-        if (stays && was == is) { return; }
+        const auto same = stays && same_models(before, after);
+        if (same && was == is) { return; }
+        if (stays && was == is && is > 0) {
+            const auto keeps = [](const HeldModel* a, const HeldModel* b) {
+                return a != nullptr && b != nullptr && a->on_disk() && b->on_disk() && a->place == b->place;
+            };
+            each_difference(before.models, after.models, [&](const HeldModel* held, const HeldModel* then) {
+                if (held != nullptr && !keeps(held, then)) { leave(before, *held, was); }
+            });
+            each_difference(before.models, after.models, [&](const HeldModel* then, const HeldModel* held) {
+                if (held != nullptr && !keeps(then, held)) { enter(after, *held, was); }
+            });
+            return;
+        }
         if (is > 0) { (void)locals_.made(after.node.value + 1); }
-        if (!stays) { leave(before, local(before.node)); }
+        if (!same) { leave(before, local(before.node)); }
         if (is == 0) { leave(after, was); }
         if (was > 0 || is > 0) { locals_.at(after.node.value + 1) = is; }
         if (is > 0) { enter(after, was); }
     }
 
     void enter(const NodePlace& place, std::uint32_t was) {
+        for (const auto& held : place.models) { enter(place, held, was); }
+    }
+    void enter(const NodePlace& place, const HeldModel& held, std::uint32_t was) {
+        if (!held.on_disk()) { return; }
         const auto item = place.node.value + 1;
-        for (const auto& held : place.models) {
-            if (!held.on_disk()) { continue; }
-            auto& holders = models_.made(held.model.value);
-            const auto i = holders.made(place.node_class);
-            const auto there = holders[i].item(held.place);
-            if (there == item) {
-                const auto difference = std::uint64_t{place.bound_local} - std::uint64_t{was};
-                holders[i].add(held.place, difference);
-                holders.add(i, difference);
-                continue;
-            }
-            if (there != 0) { erase(holders, i, held.place, locals_[there]); }
-            holders[i].put(held.place, item, place.bound_local, holders.total_of(i));
-            holders.add(i, place.bound_local);
+        auto& holders = models_.made(held.model.value);
+        const auto i = holders.made(place.node_class);
+        const auto there = holders[i].item(held.place);
+        if (there == item) {
+            const auto difference = std::uint64_t{place.bound_local} - std::uint64_t{was};
+            holders[i].add(held.place, difference);
+            holders.add(i, difference);
+            return;
         }
+        if (there != 0) { erase(holders, i, held.place, locals_[there]); }
+        holders[i].put(held.place, item, place.bound_local, holders.total_of(i));
+        holders.add(i, place.bound_local);
     }
 
     void leave(const NodePlace& place, std::uint32_t was) {
-        for (const auto& held : place.models) {
-            if (!held.on_disk() || models_.find(held.model.value) == nullptr) { continue; }
-            auto& holders = models_.at(held.model.value);
-            const auto i = holders.index(place.node_class);
-            if (i != Holders::none && holders[i].item(held.place) == place.node.value + 1) {
-                erase(holders, i, held.place, was);
-            }
+        for (const auto& held : place.models) { leave(place, held, was); }
+    }
+    void leave(const NodePlace& place, const HeldModel& held, std::uint32_t was) {
+        if (!held.on_disk() || models_.find(held.model.value) == nullptr) { return; }
+        auto& holders = models_.at(held.model.value);
+        const auto i = holders.index(place.node_class);
+        if (i != Holders::none && holders[i].item(held.place) == place.node.value + 1) {
+            erase(holders, i, held.place, was);
         }
     }
 

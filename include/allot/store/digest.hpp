@@ -101,7 +101,7 @@ template <class NodeData, class Configuration>
     digest.add(state.counters());
     state.nodes().for_each([&](NodeHandle h, const auto& record) {
         put(h, record);
-        digest.add(state.holdings(h));
+        digest.add(merged(state.holdings(h), state.wishes(h)));
     });
     state.tasks().for_each(put);
     state.ended_tasks().for_each(put);

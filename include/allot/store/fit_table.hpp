@@ -191,6 +191,25 @@ public:
         return contains(node_class) &&
                has(open_[node_class.value / 64] & bits_[node_class.value / 64][requirement.value], node_class);
     }
+    /// Calls `f(i, class)` for each of these classes and each requirement `requirements[i]` that it fits, by 64
+    /// classes; after it returns false, not for the rest of those 64.
+    /// @param classes Ascending.
+    /// @complexity O(requirements) for each 64 classes, and for each call.
+    template <class F>
+    void each_fit(std::span<const ClassId> classes, std::span<const RequirementId> requirements, F&& f) const {
+        for (std::size_t at = 0; at < classes.size();) {
+            const auto block = classes[at].value / 64;
+            auto asked = std::uint64_t{0};
+            for (; at < classes.size() && classes[at].value / 64 == block; ++at) { asked |= bit(classes[at]); }
+            asked &= open_[block];
+            for (std::size_t i = 0; i < requirements.size(); ++i) {
+                for (auto left = asked & bits_[block][requirements[i].value]; left != 0; left &= left - 1) {
+                    const auto lowest = static_cast<std::uint32_t>(std::countr_zero(left));
+                    if (!f(i, ClassId{block * 64 + lowest})) { break; }
+                }
+            }
+        }
+    }
     /// The slots of the nodes of this class.
     [[nodiscard]] auto slots(ClassId id) const -> const SlotSet& { return columns_[id.value].slots; }
     /// Calls `f(node)` for each node of a class, by slot.

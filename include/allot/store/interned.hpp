@@ -8,6 +8,7 @@
 #include <allot/core/handle.hpp>
 #include <allot/core/id.hpp>
 #include <allot/core/siphash.hpp>
+#include <allot/core/task.hpp>
 #include <allot/store/fit_table.hpp>
 #include <allot/store/interner.hpp>
 #include <allot/store/model_table.hpp>
@@ -97,6 +98,29 @@ struct Interned {
     [[nodiscard]] auto contains(RequirementId id) const -> bool { return fits.contains(id); }
     [[nodiscard]] auto contains(ModelId id) const -> bool { return models.names().contains(id.value); }
     [[nodiscard]] auto contains(NodeNameId id) const -> bool { return node_names.contains(id.value); }
+
+    /// Adds or removes one user of the values that a task names.
+    /// @complexity O(models of the task).
+    void acquire(const Task& task) {
+        fits.acquire(task.requirement);
+        for (const auto model : task.models) { models.acquire(model); }
+    }
+    void release(const Task& task) {
+        fits.release(task.requirement);
+        for (const auto model : task.models) { models.release(model); }
+    }
+    /// Moves an active node from one class to another, either of which may be none. A class may open or close by that.
+    template <class F>
+    void move_active(ClassId was, ClassId is, F& followers) {
+        if (was != no_handle<ClassId>) {
+            fits.remove_active(was);
+            fits.set_open(was, followers.open(fits.active(was)));
+        }
+        if (is != no_handle<ClassId>) {
+            fits.add_active(is);
+            fits.set_open(is, followers.open(fits.active(is)));
+        }
+    }
 
     /// Gives back the room of values that are gone. Changes no result.
     void trim() noexcept {

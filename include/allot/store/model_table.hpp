@@ -93,21 +93,18 @@ public:
         if (row->second.empty()) { rows.erase(row); }
     }
 
-    /// Brings places from one list of held models to the other: frees those of `was`, takes those of `is`.
-    /// A place that stays is not moved: the last holder's place would be given up with the room that was made.
-    /// @complexity O(n log n) for n models.
-    /// @pre the models of `is` were acquired, and room was made for their places.
-    void moved(const HeldModels& was, const HeldModels& is, ClassId node_class) {
-        const auto keeps = [](const HeldModels& list, const HeldModel& held) {
-            const auto* other = find_model(list, held.model);
-            return other != nullptr && other->on_disk() && other->place == held.place;
-        };
-        for (const auto& held : was) {
-            release(held.model, held.on_disk());
-            if (held.on_disk() && !keeps(is, held)) { free(held.model, node_class, held.place); }
+    /// A node's model on disk became another; null stands for none. Its place is taken, or given up, or both.
+    /// @complexity O(log classes).
+    /// @pre room was made for the new place.
+    void moved(const HeldModel* was, const HeldModel* is, ClassId node_class) {
+        if (was != nullptr && is != nullptr && was->place == is->place) { return; }
+        if (is != nullptr) {
+            acquire(is->model, true);
+            take(is->model, node_class, is->place);
         }
-        for (const auto& held : is) {
-            if (held.on_disk() && !keeps(was, held)) { take(held.model, node_class, held.place); }
+        if (was != nullptr) {
+            release(was->model, true);
+            free(was->model, node_class, was->place);
         }
     }
 

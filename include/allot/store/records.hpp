@@ -26,9 +26,10 @@ namespace allot { inline namespace v0 {
 
 /// Stores every record once, and the indices that follow from records alone.
 ///
-/// All changes go through `put`, `edit`, `remove`, `hold` and `set`. They add the old value to the undo log, write the
-/// new one, and update the indices from one to the other. `rollback` walks the log backwards through the same updates.
-/// It serves the strong guarantee if a policy throws, hypothetical runs, blocks executed twice, and reversed forks.
+/// All changes go through `put`, `edit`, `remove`, `hold`, `wish` and `set`. They add the old value to the undo log,
+/// write the new one, and update the indices from one to the other. `rollback` walks the log backwards through the same
+/// updates. It serves the strong guarantee if a policy throws, hypothetical runs, blocks executed twice, and reversed
+/// forks.
 ///
 /// `Followers` are the indices kept elsewhere (pool, queue). They get `counters_changed(before, after)`, and with a
 /// handle in front `node_changed`, `models_changed` and `task_changed`, with null for no record; `holders_gone(model,
@@ -69,8 +70,10 @@ public:
     [[nodiscard]] auto due_first() const noexcept -> const Due* { return due_.top(); }
     /// The entries of which one is due after the first.
     [[nodiscard]] auto due_after_first() const noexcept -> std::span<const Due> { return due_.after_top(); }
-    /// Models that a node holds or was asked to fetch, ascending by model.
+    /// Models on a node's disk, ascending by model.
     [[nodiscard]] auto holdings(NodeHandle h) const -> const HeldModels& { return holdings_.of(h); }
+    /// Models that a node was asked to fetch and does not hold, ascending by model.
+    [[nodiscard]] auto wishes(NodeHandle h) const -> const HeldModels& { return holdings_.wishes(h); }
     [[nodiscard]] auto all_holdings() const noexcept -> const Holdings& { return holdings_; }
     /// The key of all id and name hashes. It never affects a decision.
     [[nodiscard]] auto key() const noexcept -> SipKey { return key_; }
@@ -122,16 +125,23 @@ public:
         ranked(h, before, nullptr);
         moved_on(h, before, nullptr, followers);
     }
-    /// Replaces the models that a node holds. Entries on disk need a place of `free_place`.
-    /// @pre the node's record is there, and the models are ascending. This is asserted.
+    /// Replaces the models on a node's disk. New ones need a place of `free_place`.
+    /// @pre the node is there, and the models are ascending and on disk (not on disk for `wish`). This is asserted.
     template <class F>
     void hold(NodeHandle h, HeldModels after, F& followers) {
-        ALLOT_ASSERT(nodes_.contains(h), "models are held by a node that is not there");
-        ALLOT_ASSERT(
-            std::is_sorted(after.begin(), after.end(), [](const auto& a, const auto& b) { return a.model < b.model; }),
-            "what a node holds is ascending by model");
+        ALLOT_ASSERT(nodes_.contains(h) && Holdings::admits(after, true),
+                     "models on disk, ascending, of a node that is there");
         undo_log_.add(HoldingsReplaced{h, holdings(h)});
         change_holdings(h, std::move(after), followers);
+    }
+    /// Replaces the models that a node was asked to fetch; the first end of a wish becomes due. @pre as for `hold`.
+    template <class F>
+    void wish(NodeHandle h, HeldModels after, F& followers) {
+        ALLOT_ASSERT(nodes_.contains(h) && Holdings::admits(after, false),
+                     "wishes, ascending, of a node that is there");
+        undo_log_.add(WishesReplaced{h, wishes(h)});
+        holdings_.reserve_wishes(h, after);
+        change_wishes(h, std::move(after), followers);
     }
     /// Changes the counters in place.
     /// @pre `change(counters)` does not throw.
@@ -209,6 +219,7 @@ public:
     /// back some.
     auto forget_undo_log() noexcept -> bool {
         undo_log_.clear();
+        holdings_.give_back();
         if (!std::exchange(falls_, false)) { return false; }
         const auto nodes = trim(nodes_, DueKind::node);
         if (const auto end = nodes) {
@@ -244,7 +255,7 @@ public:
                      a.interned_.models.names() == b.interned_.models.names() &&
                      a.interned_.node_names == b.interned_.node_names;
         a.nodes_.for_each([&](NodeHandle h, const NodeRecordType&) {
-            equal = equal && b.nodes_.contains(h) && a.holdings(h) == b.holdings(h);
+            equal = equal && b.nodes_.contains(h) && a.holdings(h) == b.holdings(h) && a.wishes(h) == b.wishes(h);
         });
         return equal;
     }
@@ -302,7 +313,6 @@ private:
 
     // `moved` updates indices and followers from the old record to the new one, and at last drops interned values that
     // lost their last user. A follower that throws finds all indices updated; the rollback reverses them.
-
     template <class F>
     void moved(NodeHandle h, const NodeRecordType* was, const NodeRecordType* is, F& followers) {
         const auto class_was = detail::class_of(was);
@@ -316,8 +326,8 @@ private:
         }
         if (moves && class_is != no_handle<ClassId>) { interned_.fits.take(class_is, is->node.slot, h); }
         if (class_was != class_is || detail::is_paused(was) != detail::is_paused(is)) {
-            count_active(detail::is_paused(was) ? no_handle<ClassId> : class_was,
-                         detail::is_paused(is) ? no_handle<ClassId> : class_is, followers);
+            interned_.move_active(detail::is_paused(was) ? no_handle<ClassId> : class_was,
+                                  detail::is_paused(is) ? no_handle<ClassId> : class_is, followers);
         }
         present_ += is != nullptr && is->node.present() ? 1U : 0U;
         present_ -= was != nullptr && was->node.present() ? 1U : 0U;
@@ -334,14 +344,8 @@ private:
         const auto wanted = was != nullptr;
         const auto wants = is != nullptr;
         const auto same = wanted && wants && was->requirement == is->requirement && was->models == is->models;
-        if (wants && !same) {
-            interned_.fits.acquire(is->requirement);
-            for (const auto model : is->models) { interned_.models.acquire(model); }
-        }
-        if (wanted && !same) {
-            interned_.fits.release(was->requirement);
-            for (const auto model : was->models) { interned_.models.release(model); }
-        }
+        if (wants && !same) { interned_.acquire(*is); }
+        if (wanted && !same) { interned_.release(*was); }
         const auto stays = [](const Task* task) {
             return task != nullptr && (task->state == TaskState::running || task->state == TaskState::held);
         };
@@ -377,41 +381,32 @@ private:
     template <class F>
     void change_holdings(NodeHandle h, HeldModels after, F& followers) {
         const auto node_class = nodes_[h].node.node_class;
-        auto wish_ends = never;  // the earliest end of a wish
-        for (const auto& held : after) {
-            if (held.on_disk()) {
-                interned_.models.reserve(held.model, node_class, held.place);
-            } else {
-                wish_ends = std::min(wish_ends, held.wanted_until);
-            }
-        }
-        prepare(DueKind::wish, h.value, wish_ends);
+        each_difference(span_of(holdings(h)), span_of(after), [&](const HeldModel*, const HeldModel* is) {
+            if (is != nullptr) { interned_.models.reserve(is->model, node_class, is->place); }
+        });
         if (!after.empty()) { holdings_.reserve(h); }
-        for (const auto& held : after) { interned_.models.acquire(held.model, held.on_disk()); }
         const auto before = holdings_.exchange(h, std::move(after));
         const auto& now = holdings(h);
-        interned_.models.moved(before, now, node_class);
-        const auto* due = due_.find(static_cast<std::uint8_t>(DueKind::wish), h.value);
-        set_due(DueKind::wish, h.value, due == nullptr ? never : TimePoint{Duration{due->time}}, wish_ends);
+        each_difference(span_of(before), span_of(now), [&](const HeldModel* was, const HeldModel* is) {
+            interned_.models.moved(was, is, node_class);
+        });
         followers.models_changed(h, before, now);
-        for (const auto& held : before) {
-            const auto last = held.on_disk() && !interned_.models.held_in(held.model, node_class);
-            if (last) { followers.holders_gone(held.model, node_class); }
-        }
-        for (const auto& held : before) { drop(held.model); }
+        each_difference(span_of(before), span_of(now), [&](const HeldModel* was, const HeldModel*) {
+            if (was == nullptr) { return; }
+            if (!interned_.models.held_in(was->model, node_class)) { followers.holders_gone(was->model, node_class); }
+            drop(was->model);
+        });
     }
 
-    /// Moves an active node from one class to another, either of which may be none. A class may open or close by that.
     template <class F>
-    void count_active(ClassId was, ClassId is, F& followers) {
-        if (was != no_handle<ClassId>) {
-            interned_.fits.remove_active(was);
-            interned_.fits.set_open(was, followers.open(interned_.fits.active(was)));
-        }
-        if (is != no_handle<ClassId>) {
-            interned_.fits.add_active(is);
-            interned_.fits.set_open(is, followers.open(interned_.fits.active(is)));
-        }
+    void change_wishes(NodeHandle h, HeldModels after, F& followers) {
+        prepare(DueKind::wish, h.value, Holdings::first_end(after));
+        for (const auto& wish : after) { interned_.models.acquire(wish.model); }
+        const auto before = holdings_.exchange_wishes(h, std::move(after));
+        set_due(DueKind::wish, h.value, Holdings::first_end(before), Holdings::first_end(wishes(h)));
+        for (const auto& wish : before) { interned_.models.release(wish.model); }
+        if (before.empty() != wishes(h).empty()) { followers.models_changed(h, holdings(h), holdings(h)); }
+        for (const auto& wish : before) { drop(wish.model); }
     }
 
     void set_due(DueKind kind, std::uint32_t handle, TimePoint was, TimePoint is) {
@@ -436,7 +431,6 @@ private:
         return id;
     }
     // During a rollback nothing is dropped: the undo log has every value that was added or erased.
-
     template <class Id>
     void drop(Id id) {
         if (!undoing_ && interned_.unused(id)) {
@@ -459,6 +453,10 @@ private:
     template <class F>
     void undo(HoldingsReplaced& n, F& followers) {
         change_holdings(n.handle, std::move(n.before), followers);
+    }
+    template <class F>
+    void undo(WishesReplaced& n, F& followers) {
+        change_wishes(n.handle, std::move(n.before), followers);
     }
     template <class F>
     void undo(Counters& before, F& followers) {

@@ -69,8 +69,13 @@ struct Replaced {
     H handle;
     std::optional<Record> before{};
 };
-/// A node's models before a change.
+/// The models on a node's disk before a change.
 struct HoldingsReplaced {
+    NodeHandle handle;
+    HeldModels before;
+};
+/// A node's wishes before a change.
+struct WishesReplaced {
     NodeHandle handle;
     HeldModels before;
 };
@@ -98,7 +103,7 @@ public:
     using Entry =
         std::variant<Replaced<NodeHandle, NodeRecord<NodeData>>, Replaced<TaskHandle, Task>,
                      Replaced<EndedHandle, EndedTask>, Replaced<LeaseHandle, LeaseRecord>,
-                     Replaced<GroupHandle, GroupRecord>, HoldingsReplaced, Counters,
+                     Replaced<GroupHandle, GroupRecord>, HoldingsReplaced, WishesReplaced, Counters,
                      ConfigurationReplaced<Configuration>, Inserted<ClassId>, Inserted<RequirementId>,
                      Inserted<ModelId>, Inserted<NodeNameId>, Erased<ClassId, NodeClass>,
                      Erased<RequirementId, Requirement>, Erased<ModelId, std::string>, Erased<NodeNameId, NodeId>>;

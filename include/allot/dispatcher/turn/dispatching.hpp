@@ -37,27 +37,31 @@ public:
     /// Lets a free node take the best task that it can run, alone or with other free nodes; at most one. It chooses
     /// over its own GPU groups and every "any" group that fits (rules 16, 17, 26). See seed 001, "Dequeue a Task for a
     /// Newly Available Node", and seed 000, "Select the Best Task from the Task Queue for the Newly Available Node".
-    /// Without entropy the node waits for `match`. Appends the events of `start`.
-    void pull(NodeHandle n) {
+    /// Without entropy the node waits for `match`. Appends the events of `start`. Returns the number of tries
+    /// that it took.
+    auto pull(NodeHandle n, std::uint32_t tries_left) -> std::uint32_t {
         if (!moment.entropy || view.queue.size() == 0 || !view.records.nodes().contains(n) ||
             !view.is_candidate(view.records.nodes()[n])) {
-            return;
+            return 0;
         }
         follow_stakes();
         list(view.records.nodes()[n].node.node_class);
-        const auto next = view.next_for(n);
+        const auto next = view.next_for(n, tries_left);
         if (next.cut) { traced_cut(Walk::pull); }
-        if (!next.task) { return; }
+        const auto tries = next.tries + next.counted;
+        if (!next.task) { return tries; }
         const auto& task = view.records.tasks()[*next.task];
         const auto gang = view.gang_of(n, task, *moment.entropy);
-        if (!complete(gang)) { return; }  // undecided with these draws, though others found a gang
+        if (!complete(gang)) { return tries; }  // undecided with these draws, though others found a gang
         traced({DecisionKind::pull, task, {n}});
         traced_gang(task, gang, 1);
         start(*next.task, Task{task}, gang);
+        return tries;
     }
 
     /// Lets each freed node start its pinned task, and then lets the others pull. Appends the events of the starts.
-    /// @complexity that of a pull for each freed node.
+    /// @complexity O(log n) for each freed node and each start, and `pull_tries_max` tries in vain in all, with
+    /// `pull_share` more for each freed node.
     void pull_freed() {
         if (freed.empty()) { return; }
         if (freed.size() > 1) {
@@ -65,7 +69,11 @@ public:
             freed.erase(std::unique(freed.begin(), freed.end()), freed.end());
         }
         for (const auto n : freed) { start_held(n); }
-        for (const auto n : freed) { pull(n); }
+        auto tries_left = pull_tries_max;  // below rules version 2 they bound nothing
+        for (const auto n : freed) {
+            tries_left += pull_share;
+            tries_left -= std::min(tries_left, pull(n, tries_left));
+        }
         freed.clear();
     }
 

@@ -78,9 +78,15 @@ public:
     void remove(H handle) {
         records_.remove(handle, indices_);
     }
-    /// Replaces the models that a node holds.
+    /// Replaces the models on a node's disk.
     /// @pre the node's record is there.
     void put_models(NodeHandle node, HeldModels models) { records_.hold(node, std::move(models), indices_); }
+    /// Replaces the models that a node was asked to fetch. An unchanged list is not written.
+    /// @pre the node's record is there.
+    /// @complexity O(wishes of the node + log n).
+    void put_wishes(NodeHandle node, HeldModels wishes) {
+        if (wishes != records_.wishes(node)) { records_.wish(node, std::move(wishes), indices_); }
+    }
     /// The id of a value, new or known.
     template <class V>
     [[nodiscard]] auto intern(const V& value) {

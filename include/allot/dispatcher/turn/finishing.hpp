@@ -20,7 +20,7 @@ class Finishing : public Starting<Ps...> {
 public:
     using Below::Below;
     using Below::view, Below::freed, Below::tell, Below::traced, Below::put, Below::edit, Below::remove, Below::intern,
-        Below::hold, Below::follow_stakes;
+        Below::hold, Below::put_wishes, Below::follow_stakes;
     using typename Below::Record;
     using typename Below::WeightPolicy;
     using QoSTracker = typename View<Ps...>::QoSTracker;
@@ -219,6 +219,7 @@ public:
         auto& node = record.node;
         if (node.held != no_handle<TaskHandle>) { withdraw(std::exchange(node.held, no_handle<TaskHandle>)); }
         hold(n, {});
+        put_wishes(n, {});
         node.state = NodeState::left;
         node.node_class = no_handle<ClassId>;
         node.slot = 0;

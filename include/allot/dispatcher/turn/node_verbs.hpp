@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <iterator>
 #include <string>
 #include <utility>
@@ -22,9 +23,9 @@ class NodeVerbs : public Settling<Ps...> {
 public:
     using Below::Below;
     using Below::view, Below::freed, Below::tell, Below::put, Below::edit, Below::remove, Below::intern,
-        Below::intern_model, Below::follow_stakes, Below::hold, Below::depart, Below::displace, Below::end,
-        Below::verdict, Below::weightless_now, Below::rest, Below::tell_end, Below::conclude, Below::start_over,
-        Below::unchain;
+        Below::intern_model, Below::follow_stakes, Below::hold, Below::put_wishes, Below::depart, Below::displace,
+        Below::end, Below::verdict, Below::weightless_now, Below::rest, Below::tell_end, Below::conclude,
+        Below::start_over, Below::unchain;
     using typename Below::Record;
     using typename Below::WeightPolicy;
 
@@ -81,13 +82,14 @@ public:
         const auto pulls = moves || weightless || change.operator_id || change.labels;
         tell(event::NodeUpdated{change.id});
         if (pulls && node.state == NodeState::available) { rest(record, {}); }
-        if (moves) {  // places among the holders belong to a class: give them up and take new ones
+        if (moves) {
+            // Places among the holders belong to a class: give them up and take new ones. Until then the models
+            // are wished for, because those that no other node holds would be forgotten.
             auto held = view.records.holdings(n);
-            auto without_places = held;
-            for (auto& model : without_places) {
-                model.holding = Holding::wanted;  // not dropped: the last holder's models would be forgotten
-            }
-            hold(n, std::move(without_places));
+            auto names = merged(held, view.records.wishes(n));
+            for (auto& model : names) { model = HeldModel{model.model, Holding::wanted, 0, model.wanted_until}; }
+            put_wishes(n, std::move(names));
+            hold(n, {});
             set_class(node, is);
             put(n, std::move(record));
             hold(n, std::move(held));
@@ -276,24 +278,44 @@ protected:
     }
 
     void report(NodeHandle n, command::Report report, const std::vector<std::string>& names) {
-        auto held = HeldModels{};
-        const auto old = view.records.holdings(n);
-        if (report != command::Report::inventory) { held = old; }
-        for (const auto model : interned(names)) {
-            auto at = place_of(held, model);
-            if (at == held.end() || at->model != model) {
-                const auto* was = find_model(old, model);
-                at = held.insert(at, was != nullptr ? *was : HeldModel{model, Holding::wanted, 0, {}});
-            }
-            switch (report) {
-                case command::Report::remove: held.erase(at); break;
-                case command::Report::load: at->holding = Holding::in_use; break;
-                case command::Report::unload: at->holding = at->on_disk() ? Holding::on_disk : Holding::wanted; break;
-                case command::Report::add:
-                case command::Report::inventory: at->holding = at->on_disk() ? at->holding : Holding::on_disk; break;
+        auto listed = interned(names);
+        std::sort(listed.begin(), listed.end());
+        const auto is_listed = [&](const HeldModel& held) {
+            return std::binary_search(listed.begin(), listed.end(), held.model);
+        };
+        auto held = view.records.holdings(n);
+        auto wishes = view.records.wishes(n);
+        switch (report) {
+            case command::Report::remove:
+                held.erase(std::remove_if(held.begin(), held.end(), is_listed), held.end());
+                break;
+            case command::Report::load:
+            case command::Report::unload:
+                for (auto& model : held) {
+                    const auto now = report == command::Report::load ? Holding::in_use : Holding::on_disk;
+                    model.holding = is_listed(model) ? now : model.holding;
+                }
+                break;
+            case command::Report::add:
+            case command::Report::inventory: {
+                auto named = HeldModels{};
+                for (const auto model : listed) { named.push_back({model, Holding::on_disk, 0, {}}); }
+                if (report == command::Report::inventory) {
+                    held.erase(std::remove_if(held.begin(), held.end(), std::not_fn(is_listed)), held.end());
+                    wishes.clear();
+                }
+                auto all = HeldModels{};
+                std::set_union(held.begin(), held.end(), named.begin(), named.end(), std::back_inserter(all),
+                               [](const HeldModel& a, const HeldModel& b) { return a.model < b.model; });
+                held = std::move(all);
+                break;
             }
         }
+        if (report != command::Report::unload) {
+            wishes.erase(std::remove_if(wishes.begin(), wishes.end(), is_listed), wishes.end());
+        }
         hold(n, std::move(held));
+        put_wishes(n, std::move(wishes));
     }
 };
 

@@ -19,17 +19,19 @@ class Settling : public Dispatching<Ps...> {
 
 public:
     using Below::Below;
-    using Below::view, Below::freed, Below::tell, Below::put, Below::remove, Below::hold, Below::end,
+    using Below::view, Below::freed, Below::tell, Below::put, Below::remove, Below::put_wishes, Below::end,
         Below::end_unsuccessfully;
 
-    /// Settles the entries that are due at the command's time, in deadline order, at most `due_max`. False if more
-    /// remain (rule 5). Appends the events of `settle_one`.
+    /// Settles the entries that are due at the command's time, in deadline order, at most `due_max`, of which a node
+    /// with many models takes more than one (`View::effort`). False if more remain (rule 5). Appends the events of
+    /// `settle_one`.
     /// @complexity O(due_max · log n), and the cost of the tasks that start over.
     [[nodiscard]] auto settle_due() -> bool {
-        for (std::uint32_t settled = 0;; ++settled) {
+        for (std::uint32_t settled = 0;;) {
             const auto* due = view.records.due_first();
             if (due == nullptr || TimePoint{Duration{due->time}} > view.records.counters().now) { return true; }
-            if (settled == view.rules->due_max) { return false; }
+            if (settled >= view.rules->due_max) { return false; }
+            settled += effort_of(*due);
             look_ahead();
             settle_one(Due{*due});
         }
@@ -51,7 +53,7 @@ public:
     /// `TaskTimedOut`. An excluded node returns with `NodeReadmitted`. An ended task, a group, a departed node or
     /// wishes are forgotten without an event.
     /// @pre the entry is due.
-    /// @complexity O(log n), and for wishes linear in the models of the node.
+    /// @complexity O(log n), and for wishes linear in those of the node.
     void settle_one(const Due& due) {
         ALLOT_ASSERT(TimePoint{Duration{due.time}} <= view.records.counters().now,
                      "something is settled before it is due");
@@ -88,12 +90,10 @@ public:
         }
         const auto n = NodeHandle{due.handle};
         if (due.kind == static_cast<std::uint8_t>(DueKind::wish)) {
-            auto held = view.records.holdings(n);
-            const auto over = [&](const HeldModel& m) {
-                return !m.on_disk() && m.wanted_until <= view.records.counters().now;
-            };
-            held.erase(std::remove_if(held.begin(), held.end(), over), held.end());
-            hold(n, std::move(held));
+            auto wishes = view.records.wishes(n);
+            const auto over = [&](const HeldModel& wish) { return wish.wanted_until <= view.records.counters().now; };
+            wishes.erase(std::remove_if(wishes.begin(), wishes.end(), over), wishes.end());
+            put_wishes(n, std::move(wishes));
             return;
         }
         auto record = view.records.nodes()[n];
@@ -109,6 +109,15 @@ public:
     }
 
 private:
+    /// How many entries one counts as: a node becomes a candidate with all its models.
+    [[nodiscard]] auto effort_of(const Due& due) const -> std::uint32_t {
+        switch (static_cast<DueKind>(due.kind)) {
+            case DueKind::lease: return view.effort(view.records.leases()[LeaseHandle{due.handle}].node);
+            case DueKind::node: return view.effort(NodeHandle{due.handle});
+            default: return 1;
+        }
+    }
+
     /// Prefetches the records that the end of a lease, or of a waiting task, reads.
     void look_at(const Due& due) const noexcept {
         auto t = TaskHandle{due.handle};

@@ -18,7 +18,7 @@ class Starting : public Door<Ps...> {
 public:
     using Below::Below;
     using Below::view, Below::moment, Below::trace, Below::tell, Below::traced, Below::put, Below::edit,
-        Below::put_models;
+        Below::put_models, Below::put_wishes;
     using typename Below::Record;
     using typename Below::WeightPolicy;
 
@@ -32,15 +32,23 @@ public:
         }
     }
 
-    /// Renews one stretch of stored bounds, at the end of every command while the ceilings move. Appends no event.
+    /// Renews one stretch of stored bounds, at the end of every command while the ceilings move: at most `renewals_max`
+    /// nodes, of which one with many models counts as more (`View::effort`). Appends no event.
     /// @complexity O(renewals_max · log n).
     void renew_bounds() {
         follow_stakes();
         while (view.records.counters().ceilings.moving()) {
             const auto reach = view.records.nodes().reach();
+            auto stretch = std::uint32_t{0};
+            const auto first = view.records.counters().ceilings.renewed;
+            for (auto effort = std::uint32_t{0}; first + stretch < reach && effort < view.rules->renewals_max;
+                 ++stretch) {
+                const auto h = NodeHandle{first + stretch};
+                const auto* record = view.records.nodes().find_record(h);
+                effort += record != nullptr && view.is_candidate(*record) ? view.effort(h) : 1;
+            }
             edit([&](Counters& counters) {
-                counters.ceilings =
-                    counters.ceilings.renewed_by(view.rules->renewals_max, reach, view.records.stake_root_max());
+                counters.ceilings = counters.ceilings.renewed_by(stretch, reach, view.records.stake_root_max());
             });
             if (view.records.counters().ceilings.renewed < reach) { return; }
         }
@@ -124,18 +132,22 @@ public:
 
     /// Asks a node to fetch a model, and stores the wish until it ends. If a node has too many wishes, the one that
     /// ends first is dropped. Appends `ModelWanted`.
+    /// @complexity O(wishes of the node + log n).
     void want(NodeHandle n, ModelId model, TaskId task) {
-        auto held = view.records.holdings(n);
-        if (held.size() - view.on_disk(held) >= view.rules->wishes_per_node_max && view.holds(n, model) == nullptr) {
-            held.erase(std::min_element(held.begin(), held.end(), [](const HeldModel& a, const HeldModel& b) {
-                return a.on_disk() != b.on_disk() ? b.on_disk() : a.wanted_until < b.wanted_until;
-            }));
+        auto wishes = view.records.wishes(n);
+        auto at = place_of(wishes, model);
+        if (at == wishes.end() || at->model != model) {
+            at = wishes.insert(at, HeldModel{model, Holding::wanted, 0, never});
+            if (wishes.size() > view.rules->wishes_per_node_max) {
+                wishes.erase(std::min_element(wishes.begin(), wishes.end(), [](const HeldModel& a, const HeldModel& b) {
+                    return a.wanted_until < b.wanted_until;
+                }));
+                at = place_of(wishes, model);
+            }
         }
-        auto at = place_of(held, model);
-        if (at == held.end() || at->model != model) { at = held.insert(at, HeldModel{model, Holding::wanted, 0, {}}); }
         constexpr auto longest = Duration{std::int64_t{1} << 40U};
         at->wanted_until = view.records.counters().now + std::clamp(view.placement.asked_for(), Duration{1}, longest);
-        hold(n, std::move(held));
+        put_wishes(n, std::move(wishes));
         tell(event::ModelWanted{view.records.nodes()[n].node.id, task, view.records.models().name(model)});
     }
 
@@ -149,48 +161,48 @@ public:
         }
     }
 
-    /// Writes a node's models. Those newly on disk get a place among the holders; unchanged lists are not written.
-    /// Appends no event.
-    /// @complexity O(models of the node · log n).
+    /// Writes the models on a node's disk. New ones get a place among the holders, and are wished for no more; an
+    /// unchanged list is not written. Appends no event.
+    /// @complexity O(models and wishes of the node), and O(log n) for each model that changes.
     void hold(NodeHandle n, HeldModels held) {
+        const auto& before = view.records.holdings(n);
         const auto node_class = view.records.nodes()[n].node.node_class;
+        auto was = before.begin();
         for (auto& model : held) {
-            const auto* was = view.holds(n, model.model);
-            if (!model.on_disk()) {
-                model.place = 0;
-            } else if (was != nullptr && was->on_disk()) {
-                model.place = was->place;
-            } else {
-                model.place = view.records.models().free_place(model.model, node_class) & HeldModel::place_max;
-                model.wanted_until = {};
-            }
+            while (was != before.end() && was->model < model.model) { ++was; }
+            const auto stays = was != before.end() && was->model == model.model;
+            const auto place = stays ? was->place : view.records.models().free_place(model.model, node_class);
+            model.place = place & HeldModel::place_max;
         }
-        if (held != view.records.holdings(n)) { put_models(n, std::move(held)); }
+        if (held == before) { return; }
+        put_models(n, std::move(held));
+        auto wishes = view.records.wishes(n);
+        const auto fulfilled = [&](const HeldModel& wish) { return view.holds(n, wish.model) != nullptr; };
+        wishes.erase(std::remove_if(wishes.begin(), wishes.end(), fulfilled), wishes.end());
+        put_wishes(n, std::move(wishes));
     }
 
     /// Marks a task's models as in use on a node. A start marks those on disk; a success also adds the others, because
     /// the node has fetched them (rule 11). Appends no event.
-    /// @complexity O(models of the node and the task, each times log n).
+    /// @complexity O(models of the node), and O(log n) for each model of the task.
     void models_used(NodeHandle n, const Task& task, bool fetched) {
-        const auto& holds_now = view.records.holdings(n);
+        const auto& before = view.records.holdings(n);
         const auto in_use = [](const HeldModel& model) { return model.holding == Holding::in_use; };
-        if (task.models.empty() && std::none_of(holds_now.begin(), holds_now.end(), in_use)) { return; }
-        auto held = holds_now;
-        for (auto& model : held) { model.holding = model.on_disk() ? Holding::on_disk : Holding::wanted; }
+        if (task.models.empty() && std::none_of(before.begin(), before.end(), in_use)) { return; }
+        auto held = before;
+        for (auto& model : held) { model.holding = Holding::on_disk; }
         auto room = fetched ? view.rules->models_per_node_max -
-                                  std::min(view.rules->models_per_node_max, view.on_disk(holds_now))
+                                  std::min<std::size_t>(view.rules->models_per_node_max, before.size())
                             : 0U;
         auto room_for_new = view.rules->models_max - std::min(view.rules->models_max, view.records.models().held());
         for (const auto model : task.models) {
-            auto at = place_of(held, model);
-            const auto known = at != held.end() && at->model == model;
-            if (known && at->on_disk()) {
+            const auto at = place_of(held, model);
+            if (at != held.end() && at->model == model) {
                 at->holding = Holding::in_use;
             } else if (const auto held_elsewhere = view.records.models().held(model);
                        room > 0 && (held_elsewhere || room_for_new > 0)) {
                 room_for_new -= held_elsewhere ? 0U : 1U;
-                at = known ? at : held.insert(at, HeldModel{model, Holding::wanted, 0, {}});
-                at->holding = Holding::in_use;
+                held.insert(at, HeldModel{model, Holding::in_use, 0, {}});
                 --room;
             }
         }

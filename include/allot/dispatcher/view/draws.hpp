@@ -16,12 +16,22 @@
 
 namespace allot { inline namespace v0 {
 
-/// Maximum of waiting tasks that a pull asks about in vain (rule 16).
+/// Maximum of waiting tasks that a pull asks about in vain, and nearly so all pulls of a command (rule 16).
 inline constexpr std::uint32_t pull_tries_max = 1'024;
+/// Number of tries that a command's pulls have beyond that for each node that it freed.
+inline constexpr std::uint32_t pull_share = 8;
 /// Number of groups listed under a node's models from which on a pull at a hard gate asks about waiting tasks in order.
 inline constexpr std::uint32_t pull_groups_max = 1'024;
 /// Number of these tries that a gang takes, because its other members are drawn.
 inline constexpr std::uint32_t gang_tries = 128;
+
+/// Number of gangs that a pull passes over where a command has too few tries left to ask about one.
+inline constexpr std::uint32_t gangs_passed_max = 64;
+
+/// Number of cards that a gang of one card tries in vain before its draw is undecided (rule 25).
+inline constexpr std::uint32_t cards_max = 32;
+/// Number of sizes of VRAM with free nodes of which a pulled gang finds none, after which it is given up (rule 26).
+inline constexpr std::uint32_t tiers_max = 16;
 
 /// The nodes on which one task starts, by member. A draw that was not decided makes a gang of one, `undecided`.
 using Gang = boost::container::small_vector<Draw, 3>;
@@ -41,10 +51,11 @@ class Draws : public Openings<Ps...> {
 
 public:
     using Below::Below;
-    using Below::records, Below::rules, Below::pool, Below::queue, Below::gated, Below::gates, Below::gang_size,
-        Below::holds, Below::holds_all, Below::is_candidate, Below::admits, Below::boost, Below::can_run,
-        Below::fetch_weight, Below::holders_to_narrow, Below::weight_policy, Below::bounds, Below::runs_nothing,
-        Below::weight_now, Below::eliminates, Below::place_before, Below::beginnings, Below::card_of, Below::groups_for;
+    using Below::records, Below::rules, Below::eligibility, Below::pool, Below::queue, Below::gated, Below::gates,
+        Below::gang_size, Below::holds, Below::holds_all, Below::is_candidate, Below::admits, Below::boost,
+        Below::can_run, Below::fetch_weight, Below::holders_to_narrow, Below::weight_policy, Below::bounds,
+        Below::runs_nothing, Below::weight_now, Below::eliminates, Below::place_before, Below::beginnings,
+        Below::card_of, Below::groups_for, Below::filled, Below::are_free;
     using typename Below::WeightPolicy;
 
     /// The frame of a draw among these classes, without these nodes. While bounds are renewed they are loose, so there
@@ -60,21 +71,23 @@ public:
 
     /// The places of the nodes that a task avoids and of the members of its group, as far as they are refused. A draw
     /// begins without them, so that they take none of its tries.
-    /// @complexity O(avoided + members), and as much again for each of the members.
+    /// @complexity O(members) for each node avoided, and O(1) for each member.
     [[nodiscard]] auto refused(const Task& task) const -> boost::container::small_vector<NodePlace, 4> {
         auto places = boost::container::small_vector<NodePlace, 4>{};
-        const auto add = [&](const NodeId& id) {
+        const auto& requirement = records.fits().value(task.requirement);
+        const auto add = [&](const NodeId& id, bool is_member) {
             const auto h = records.nodes().find(id);
             if (!h || !is_candidate(records.nodes()[*h])) { return; }
             const auto& record = records.nodes()[*h];
-            if (admits(record, task) != Reason::none) {
+            const auto situation = this->situation(record, task, requirement, is_member);
+            if (eligibility.admits(record.node, task, situation) != Reason::none) {
                 places.push_back(place_before(*h, &record, records.holdings(*h)));
             }
         };
         if (!eliminates()) { return places; }
-        for (const auto& id : task.avoided) { add(id); }
+        for (const auto& id : task.avoided) { add(id, false); }
         if (task.group != no_handle<GroupHandle>) {
-            for (const auto& member : records.groups()[task.group].members) { add(member.node); }
+            for (const auto& member : records.groups()[task.group].members) { add(member.node, true); }
         }
         return places;
     }
@@ -104,8 +117,7 @@ public:
     [[nodiscard]] auto bound_as_holder(NodeHandle h, ModelId model) const -> std::uint32_t {
         if (h == no_handle<NodeHandle>) { return 0; }
         const auto& record = records.nodes()[h];
-        const auto* held = holds(h, model);
-        return is_candidate(record) || held == nullptr || !held->on_disk() ? 0U : bounds(h, record, true).local;
+        return is_candidate(record) || holds(h, model) == nullptr ? 0U : bounds(h, record, true).local;
     }
 
     /// Calls `f(node)` for each candidate of a class, by slot.
@@ -200,8 +212,7 @@ public:
             if (rules->narrowing == Narrowing::any) {
                 for (std::uint32_t earlier = 0; earlier < model;
                      ++earlier) {  // it counts under the first model it holds
-                    const auto* held = holds(h, frame.models[earlier]);
-                    if (held != nullptr && held->on_disk()) { return Weight::zero(); }
+                    if (holds(h, frame.models[earlier]) != nullptr) { return Weight::zero(); }
                 }
             } else if (!frame.models.empty() && !holds_all(h, task)) {
                 return Weight::zero();
@@ -219,19 +230,31 @@ public:
     /// Result of `next_for`.
     struct Next {
         std::optional<TaskHandle> task{};
-        bool cut = false;  ///< True if there is no answer, because the walk met its bound.
+        bool cut = false;  ///< True if the bound of tries kept it from tasks. After the last try there is no task.
+        std::uint32_t tries = 0;    ///< Number of tasks asked about in vain; a gang counts as `gang_tries`.
+        std::uint32_t counted = 0;  ///< Number of tries that counting free nodes for gangs was worth.
     };
 
     /// The waiting task that a node would take if it became free now, as a pull asks. None if it can run none.
     ///
     /// From rules version 2 on it asks about `pull_tries_max` tasks at most, a gang counted as `gang_tries` of them
     /// (rule 16).
+    /// @param tries_left the tries that the pulls of one command have left: with fewer than `pull_tries_max` it asks
+    /// about fewer tasks, but `pull_share` at least, and about gangs only while there are enough for one.
     /// @complexity that of the queue's `best`, with one `can_run` per task asked.
-    [[nodiscard]] auto next_for(NodeHandle n) const -> Next {
+    [[nodiscard]] auto next_for(NodeHandle n, std::uint32_t tries_left = pull_tries_max) const -> Next {
+        const auto asks_gangs = !eliminates() || tries_left >= gang_tries;
+        const auto least = pull_share + (asks_gangs ? gang_tries : 0U);
+        const auto tries_max = std::clamp(tries_left, least, pull_tries_max);
         auto possible = std::vector<RequirementId>{};
-        if (!in_order(n)) { return best_for(n, waiting(), groups_for(n, possible)); }
-        const auto groups = records.fits().requirements_of(records.nodes()[n].node.node_class).kept_in(possible);
-        return best_for(n, queue, groups);
+        if (in_order(n)) {
+            const auto groups = records.fits().requirements_of(records.nodes()[n].node.node_class).kept_in(possible);
+            return best_for(n, queue, groups, tries_max, asks_gangs);
+        }
+        const auto groups = groups_for(n, possible, asks_gangs);
+        auto next = best_for(n, waiting(), groups.list, tries_max, asks_gangs);
+        next.counted = groups.counted;
+        return next;
     }
 
     /// True if a pull asks about tasks in order although there is a hard gate, from rules version 2 on: more groups are
@@ -240,26 +263,36 @@ public:
     [[nodiscard]] auto in_order(NodeHandle n) const -> bool {
         if (!gates() || !eliminates()) { return false; }
         auto groups = std::size_t{0};
-        for (const auto& held : records.holdings(n)) { groups += held.on_disk() ? gated.under(held.model).size() : 0; }
+        for (const auto& held : records.holdings(n)) { groups += gated.under(held.model).size(); }
         return groups > pull_groups_max;
     }
 
-    /// The best task in these groups of a queue that a node can run.
+    /// The best task in these groups of a queue that a node can run. After `tries_max` tries there is none. Without
+    /// `asks_gangs` gangs are passed over.
     template <class Queue>
-    [[nodiscard]] auto best_for(NodeHandle n, const Queue& line, std::span<const RequirementId> groups) const -> Next {
-        auto tries = std::uint32_t{0};
+    [[nodiscard]] auto best_for(NodeHandle n, const Queue& line, std::span<const RequirementId> groups,
+                                std::uint32_t tries_max, bool asks_gangs) const -> Next {
+        auto next = Next{};
+        auto passed = std::uint32_t{0};
         auto stopped = false;
-        auto cut = false;
-        const auto best = line.best(groups, [&](TaskHandle t) {
+        next.task = line.best(groups, [&](TaskHandle t) {
             const auto& task = records.tasks()[t];
+            const auto is_gang = gang_size(task) > 1;
+            if (is_gang && !asks_gangs) {
+                next.cut = true;
+                stopped = ++passed == gangs_passed_max;
+                return stopped;
+            }
             if (can_run(n, task) && has_gang(n, task)) { return true; }
-            const auto first = tries == 0;
-            tries += gang_size(task) == 1 ? 1U : gang_tries;
-            cut = eliminates() && tries >= pull_tries_max;
-            stopped = (first && runs_nothing(n)) || cut;
+            const auto first = next.tries == 0;
+            next.tries += is_gang ? gang_tries : 1U;
+            const auto ends = eliminates() && next.tries >= tries_max;
+            next.cut = next.cut || ends;
+            stopped = (first && runs_nothing(n)) || ends;
             return stopped;
         });
-        return {stopped ? std::nullopt : best, cut};
+        if (stopped) { next.task = std::nullopt; }
+        return next;
     }
 
     /// True if a node is not already in the gang and, within a validation group, has a different operator than each
@@ -292,7 +325,7 @@ public:
             return is_candidate(record) &&
                    std::find(classes.begin(), classes.end(), record.node.node_class) != classes.end();
         });
-        return pool.count(SamplingFrame{classes}) > static_cast<std::uint32_t>(taken);
+        return are_free(classes, static_cast<std::uint32_t>(taken) + 1);
     }
 
     /// The nodes drawn for a task: as many as it needs, or none; or one undecided draw.
@@ -300,6 +333,7 @@ public:
     /// Any card: successive draws without replacement. One card: the first node is drawn by weight among cards with
     /// enough free nodes, the others among that card (rule 25). If too few of its nodes may run this task, that card is
     /// left out and the draw begins anew with the same stream. So shares are those among the cards that can run it.
+    /// From rules version 2 on it is undecided after `cards_max` cards in vain.
     [[nodiscard]] auto draw(const Task& task, const Entropy& entropy) const -> Gang {
         auto random = Random{entropy, Purpose::dispatch, task.id.bytes(), task.attempt};
         const auto classes = records.fits().classes_of(task.requirement);
@@ -314,7 +348,9 @@ public:
             drop_unless_whole(gang, asked);
             return gang;
         }
-        for (auto left = beginnings(task.requirement); !left.empty();) {
+        auto cards_left = eliminates() ? cards_max : 0xFFFF'FFFFU;
+        for (auto left = beginnings(task.requirement); !left.empty(); --cards_left) {
+            if (cards_left == 0) { return {Draw{no_handle<NodeHandle>}}; }
             const auto first = draw_one(task, left, gang, random);
             if (!first) { return gang; }
             gang.push_back(*first);
@@ -323,7 +359,9 @@ public:
             fill(gang, task, card, random);
             drop_unless_whole(gang, asked);
             if (!gang.empty()) { return gang; }
-            std::erase_if(left, [&](ClassId c) { return std::binary_search(card.begin(), card.end(), c); });
+            auto others = std::vector<ClassId>{};
+            std::set_difference(left.begin(), left.end(), card.begin(), card.end(), std::back_inserter(others));
+            left = std::move(others);
         }
         return gang;
     }
@@ -339,7 +377,8 @@ public:
 
     /// The gang for a node that became free, with this node first: others of its card, or those of the largest VRAM. So
     /// the smallest VRAM in the gang is as large as possible (seed 000, "Find the best combination of 3 nodes"; rule
-    /// 26). Among nodes of equal VRAM a random draw decides. Empty if there are too few; or one undecided draw.
+    /// 26). Among nodes of equal VRAM a random draw decides. Empty if there are too few, or after `tiers_max` sizes of
+    /// VRAM in vain; or one undecided draw.
     /// @pre the node can run the task itself.
     [[nodiscard]] auto gang_of(NodeHandle n, const Task& task, const Entropy& entropy) const -> Gang {
         const auto& asked = records.fits().value(task.requirement);
@@ -347,9 +386,12 @@ public:
         if (asked.gang_size == 1) { return gang; }
         auto random = Random{entropy, Purpose::dispatch, task.id.bytes(), task.attempt};
         const auto classes = records.fits().classes_of(task.requirement);
+        auto tiers_left = eliminates() ? tiers_max : 0xFFFF'FFFFU;
         each_tier(records.nodes()[n].node.node_class, asked, classes, [&](std::span<const ClassId> tier) {
+            const auto before = gang.size();
             fill(gang, task, tier, random);
-            return gang.size() < asked.gang_size && !gang.back().undecided();
+            tiers_left -= gang.size() == before ? 1U : 0U;
+            return gang.size() < asked.gang_size && !gang.back().undecided() && tiers_left > 0;
         });
         drop_unless_whole(gang, asked);
         return gang;
@@ -357,20 +399,29 @@ public:
 
     /// Calls `f(classes)` for the classes from which other members of a node's gang come, in order of preference, while
     /// `f` returns true.
-    /// @complexity O(classes log classes).
+    /// @complexity O(classes), and O(log classes) for each class of which `f` is told.
     template <class F>
     void each_tier(ClassId own, const Requirement& asked, std::span<const ClassId> classes, F&& f) const {
         if (asked.same_card) {
             f(card_of(own, classes));
             return;
         }
-        auto sorted = std::vector<ClassId>{classes.begin(), classes.end()};
-        const auto vram = [&](ClassId c) { return records.fits().value(c).vram; };
-        std::stable_sort(sorted.begin(), sorted.end(), [&](ClassId a, ClassId b) { return vram(b) < vram(a); });
-        for (auto tier = sorted.begin(); tier != sorted.end();) {
-            const auto end = std::find_if(tier, sorted.end(), [&](ClassId c) { return vram(c) != vram(*tier); });
-            if (!f(std::span<const ClassId>{tier, end})) { return; }
-            tier = end;
+        // Only those with a free node: others have none to draw. A heap, because the first tiers mostly suffice.
+        using Entry = std::pair<Gibibytes, ClassId>;
+        auto left = std::vector<Entry>{};
+        for (const auto c : filled(classes)) { left.push_back({records.fits().value(c).vram, c}); }
+        const auto later = [](const Entry& a, const Entry& b) {
+            return a.first != b.first ? a.first < b.first : b.second < a.second;
+        };
+        std::make_heap(left.begin(), left.end(), later);
+        for (auto tier = std::vector<ClassId>{}; !left.empty();) {
+            std::pop_heap(left.begin(), left.end(), later);
+            const auto [vram, node_class] = left.back();
+            left.pop_back();
+            tier.push_back(node_class);
+            if (!left.empty() && left.front().first == vram) { continue; }
+            if (!f(std::span<const ClassId>{tier})) { return; }
+            tier.clear();
         }
     }
 

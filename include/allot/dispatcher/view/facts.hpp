@@ -15,6 +15,9 @@
 
 namespace allot { inline namespace v0 {
 
+/// Number of models on its disk for which a node counts once more among those settled or renewed in one command.
+inline constexpr std::uint32_t models_per_effort = 32;
+
 /// Answers questions that the records alone decide: look-ups, leases, the order of the queue, and the requirements of a
 /// task.
 ///
@@ -125,15 +128,20 @@ public:
         return entry_of(any, newcomer).value.num() >= entry_of(any, worst).value.num() + u128{margin};
     }
 
-    /// The node's entry for a model, on disk or wanted; null if there is none.
+    /// The node's entry for a model on its disk; null if there is none.
     [[nodiscard]] auto holds(NodeHandle h, ModelId model) const -> const HeldModel* {
         return find_model(records.holdings(h), model);
     }
 
-    /// Number of models on the node's disk, without wishes.
-    [[nodiscard]] static auto on_disk(const HeldModels& models) -> std::uint32_t {
-        return static_cast<std::uint32_t>(
-            std::count_if(models.begin(), models.end(), [](const HeldModel& m) { return m.on_disk(); }));
+    /// How many units of `due_max` or `renewals_max` a node takes, because each of its models has a sum to be changed.
+    /// From rules version 2 on it is one more for each 32 models on its disk (rules 5 and 12).
+    [[nodiscard]] auto effort(NodeHandle h) const -> std::uint32_t {
+        return eliminates() ? 1 + static_cast<std::uint32_t>(records.holdings(h).size() / models_per_effort) : 1;
+    }
+
+    /// The node's request to fetch a model, also one that is over; null if there is none.
+    [[nodiscard]] auto wish_for(NodeHandle h, ModelId model) const -> const HeldModel* {
+        return find_model(records.wishes(h), model);
     }
 
     /// The model that is on the fewest disks, the first of these models among equals.
@@ -146,10 +154,7 @@ public:
 
     /// True if all models of a task are on the node's disk.
     [[nodiscard]] auto holds_all(NodeHandle h, std::span<const ModelId> models) const -> bool {
-        return std::all_of(models.begin(), models.end(), [&](ModelId model) {
-            const auto* held = holds(h, model);
-            return held != nullptr && held->on_disk();
-        });
+        return std::all_of(models.begin(), models.end(), [&](ModelId model) { return holds(h, model) != nullptr; });
     }
     [[nodiscard]] auto holds_all(NodeHandle h, const Task& task) const -> bool {
         return holds_all(h, span_of(task.models));

@@ -5,12 +5,18 @@
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
+#include <optional>
 #include <span>
+#include <type_traits>
 #include <vector>
 
 #include <allot/dispatcher/view/weighing.hpp>
 
 namespace allot { inline namespace v0 {
+
+/// Number of classes, and of requirements of gangs, whose free nodes are counted for a pull at the price of one try.
+inline constexpr std::uint32_t classes_per_try = 256;
+inline constexpr std::uint32_t gangs_per_try = 32;
 
 /// Answers which groups of waiting tasks, and which cards, have enough free nodes for a start at all. It only counts,
 /// before anything is drawn: a group that passes may still get no node, one that does not gets none.
@@ -23,6 +29,41 @@ class Openings : public Weighing<Ps...> {
 public:
     using Below::Below;
     using Below::records, Below::pool, Below::gated, Below::gates, Below::rarest, Below::holds_all, Below::is_candidate;
+
+    /// Calls `f(class, count)` for each of these classes that has free nodes, while it returns true.
+    /// @complexity that of the pool's `each_filled`, or one `count` of the pool for each class.
+    template <class F>
+    void each_filled(std::span<const ClassId> classes, F&& f) const {
+        if constexpr (has_each_filled<std::remove_cvref_t<decltype(pool)>>) {
+            pool.each_filled(classes, f);
+        } else {
+            for (const auto& c : classes) {
+                const auto count = pool.count(SamplingFrame{{&c, 1}});
+                if (count > 0 && !f(c, count)) { return; }
+            }
+        }
+    }
+
+    /// Those of these classes that have a free node.
+    [[nodiscard]] auto filled(std::span<const ClassId> classes) const -> std::vector<ClassId> {
+        auto some = std::vector<ClassId>{};
+        each_filled(classes, [&](ClassId c, std::uint32_t) {
+            some.push_back(c);
+            return true;
+        });
+        return some;
+    }
+
+    /// True if so many nodes of these classes are free.
+    [[nodiscard]] auto are_free(std::span<const ClassId> classes, std::uint32_t number) const -> bool {
+        if constexpr (has_each_filled<std::remove_cvref_t<decltype(pool)>>) {
+            auto found = std::uint32_t{0};
+            pool.each_filled(classes, [&](ClassId, std::uint32_t count) { return (found += count) < number; });
+            return found >= number;
+        } else {
+            return pool.count(SamplingFrame{classes}) >= number;
+        }
+    }
 
     /// Those of these classes that have the same card as `like`.
     /// @complexity O(classes).
@@ -87,7 +128,8 @@ public:
             if (records.models().holders(rare) < asked.gang_size) { return false; }
             frame.models = {&rare, 1};
         }
-        return pool.count(frame) >= asked.gang_size && (!asked.same_card || !beginnings(r).empty());
+        const auto enough = models.empty() ? are_free(classes, asked.gang_size) : pool.count(frame) >= asked.gang_size;
+        return enough && (!asked.same_card || !beginnings(r).empty());
     }
 
     /// Calls `f(group)` for each group of waiting tasks, and for some without tasks.
@@ -100,25 +142,40 @@ public:
         }
     }
 
+    /// Result of `groups_for`.
+    struct Groups {
+        std::span<const RequirementId> list;
+        std::uint32_t counted = 0;  ///< Number of tries that looking at gangs is worth (rule 16).
+    };
+
     /// The groups of tasks that a node, if it were free, could run alone or with other free nodes. `possible` stores
     /// the list if it is a new one.
-    /// @complexity O(1) if there are neither gangs nor a gate. With gangs, O(groups) counts of the pool, each linear in
-    /// the classes. With a gate, O(m log m) for the m models of the node, and O(models of the group) for each group
-    /// that is listed under them.
-    [[nodiscard]] auto groups_for(NodeHandle n, std::vector<RequirementId>& possible) const
-        -> std::span<const RequirementId> {
+    /// @param with_gangs false not to ask which gangs have enough free nodes: then none or all of their groups are
+    /// listed.
+    /// @complexity O(1) if there are neither gangs nor a gate. With gangs O(groups), and that of `with_room`. With a
+    /// gate, O(m log m) for the m models of the node, and O(models of the group) for each group that is listed under
+    /// them.
+    [[nodiscard]] auto groups_for(NodeHandle n, std::vector<RequirementId>& possible, bool with_gangs) const -> Groups {
+        const auto& fits = records.fits();
         const auto own = records.nodes()[n].node.node_class;
-        auto all = records.fits().requirements_of(own);
-        const auto gangs = records.fits().gangs() > 0;
-        if (!gangs && !gates()) { return std::move(all).kept_in(possible); }
-        const auto itself = is_candidate(records.nodes()[n]) ? 0U : 1U;  // which the pool does not count
-        const auto free = !gangs ? 0U : itself + pool.count(SamplingFrame{records.fits().all_classes()});
-        const auto of_card =
-            !gangs ? 0U : itself + pool.count(SamplingFrame{card_of(own, records.fits().all_classes())});
+        auto all = fits.requirements_of(own);
+        if ((fits.gangs() == 0 || !with_gangs) && !gates()) { return {std::move(all).kept_in(possible)}; }
+        auto waiting = std::vector<RequirementId>{};  // gangs
+        auto groups = Groups{};
+        if (with_gangs) {
+            std::copy_if(all.begin(), all.end(), std::back_inserter(waiting), [&](RequirementId r) {
+                return fits.value(r).gang_size > 1 && fits.count(r) > fits.staying(r);
+            });
+            const auto classes = waiting.empty() ? 0 : fits.classes().size();
+            groups.counted = static_cast<std::uint32_t>(fits.gangs() / gangs_per_try + classes / classes_per_try);
+        }
+        const auto roomy = with_room(n, waiting);
         const auto has_room = [&](RequirementId r, std::span<const ModelId> listed_under = {}) {
             const auto& asked = records.fits().value(r);
             if (asked.gang_size == 1) { return true; }
-            if ((asked.same_card ? of_card : free) < asked.gang_size) { return false; }
+            if (!std::binary_search(roomy.begin(), roomy.end(), r)) { return false; }
+            if (listed_under.empty()) { return true; }
+            const auto itself = is_candidate(records.nodes()[n]) ? 0U : 1U;  // which the pool does not count
             const auto classes = records.fits().classes_of(r);
             const auto same = asked.same_card ? card_of(own, classes) : std::vector<ClassId>{};
             return itself + pool.count(SamplingFrame{asked.same_card ? span_of(same) : classes, listed_under}) >=
@@ -127,23 +184,60 @@ public:
         if (!gates()) {
             std::copy_if(all.begin(), all.end(), std::back_inserter(possible),
                          [&](RequirementId r) { return has_room(r); });
-            return possible;
+            groups.list = possible;
+            return groups;
         }
         for (const auto r : all) {
             const auto group = gated.without_models(r);
             if (group && has_room(r)) { possible.push_back(*group); }
         }
         for (const auto& held : records.holdings(n)) {
-            if (!held.on_disk()) { continue; }
             for (const auto group : gated.under(held.model)) {
                 const auto& ask = gated.ask(group);
-                const auto fits = records.fits().fit(own, ask.requirement);
-                if (fits && holds_all(n, ask.models) && has_room(ask.requirement, {&held.model, 1})) {
+                const auto fit = fits.fit(own, ask.requirement);
+                if (fit && holds_all(n, ask.models) && has_room(ask.requirement, {&held.model, 1})) {
                     possible.push_back(group);
                 }
             }
         }
-        return possible;
+        groups.list = possible;
+        return groups;
+    }
+
+private:
+    /// Those of these requirements of gangs, ascending, that have enough free nodes with this one.
+    /// @complexity O(requirements · classes / 64 + classes).
+    [[nodiscard]] auto with_room(NodeHandle n, const std::vector<RequirementId>& gangs) const
+        -> std::vector<RequirementId> {
+        const auto& fits = records.fits();
+        const auto own = records.nodes()[n].node.node_class;
+        auto room = std::vector<RequirementId>{};
+        for (const auto same_card : {false, true}) {
+            auto some = std::vector<RequirementId>{};
+            std::copy_if(gangs.begin(), gangs.end(), std::back_inserter(some),
+                         [&](RequirementId r) { return fits.value(r).same_card == same_card; });
+            if (some.empty()) { continue; }
+            const auto card = same_card ? card_of(own, fits.all_classes()) : std::vector<ClassId>{};
+            auto classes = std::vector<ClassId>{};
+            auto counts = std::vector<std::uint32_t>{};  // by class
+            each_filled(same_card ? span_of(card) : fits.all_classes(), [&](ClassId c, std::uint32_t count) {
+                classes.push_back(c);
+                counts.resize(std::size_t{c.value} + 1);
+                counts.back() = count;
+                return true;
+            });
+            // The pool does not count the node itself unless it is a candidate.
+            auto free = std::vector<std::uint32_t>(some.size(), is_candidate(records.nodes()[n]) ? 0U : 1U);
+            fits.each_fit(classes, some, [&](std::size_t i, ClassId c) {
+                free[i] += counts[c.value];
+                return free[i] < 256;  // no gang is as large
+            });
+            for (std::size_t i = 0; i < some.size(); ++i) {
+                if (free[i] >= fits.value(some[i]).gang_size) { room.push_back(some[i]); }
+            }
+        }
+        std::sort(room.begin(), room.end());
+        return room;
     }
 };
 

@@ -135,7 +135,7 @@ public:
         auto models = std::size_t{0};
         for (auto left = make_way_draws_max; left > 0 && models <= make_way_models_max; --left) {
             const auto drawn = holdings.node_of(random.below(entries));
-            models += records.holdings(drawn).size();
+            models += records.holdings(drawn).size() + records.wishes(drawn).size();
             compare(drawn);
         }
         return poorest;
@@ -149,10 +149,10 @@ public:
     /// A node's part of the table of models: the sum over the models on its disk.
     /// @complexity O(models of the node).
     [[nodiscard]] auto models_part(const HeldModels& held) const -> std::uint64_t {
-        return std::accumulate(
-            held.begin(), held.end(), std::uint64_t{0}, [&](std::uint64_t sum, const HeldModel& one) {
-                return sum + (one.on_disk() ? ModelTable::part(records.models().holders(one.model)) : 0U);
-            });
+        return std::accumulate(held.begin(), held.end(), std::uint64_t{0},
+                               [&](std::uint64_t sum, const HeldModel& one) {
+                                   return sum + ModelTable::part(records.models().holders(one.model));
+                               });
     }
 
     /// Number of models for which there is room on the disks, in addition to these; negative if there are too many. A
@@ -172,7 +172,7 @@ public:
         if (inventory != no_handle<NodeHandle>) {
             std::sort(listed.begin(), listed.end());
             for (const auto& held : records.holdings(inventory)) {
-                const auto alone = held.on_disk() && known.holders(held.model) == 1;
+                const auto alone = known.holders(held.model) == 1;
                 room += alone && !std::binary_search(listed.begin(), listed.end(), held.model) ? 1 : 0;
             }
         }

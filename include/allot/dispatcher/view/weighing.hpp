@@ -80,7 +80,7 @@ public:
     [[nodiscard]] auto place(NodeHandle h, const Record* record, const HeldModels& models) const -> NodePlace {
         auto place = place_before(h, record, models);
         if (record != nullptr) {
-            const auto bound = bounds(h, *record, !models.empty());
+            const auto bound = bounds(h, *record, !models.empty() || !records.wishes(h).empty());
             place.bound = bound.plain;
             place.bound_local = bound.local;
         }
@@ -106,7 +106,7 @@ public:
         auto extra = std::uint64_t{0};
         for (const auto model : task.models) {
             const auto* held = holds(h, model);
-            if (held != nullptr && held->on_disk()) {
+            if (held != nullptr) {
                 extra += rules->boost_on_disk + (held->holding == Holding::in_use ? rules->boost_in_use : 0U);
             }
         }
@@ -186,14 +186,16 @@ public:
     }
 
     /// The Situation of a node and a task, as policies get it.
-    [[nodiscard]] auto situation(const Record& record, const Task& task, const Requirement& requirement) const
-        -> Situation {
+    /// @param is_member true if the node is known to be a member of the task's group.
+    [[nodiscard]] auto situation(const Record& record, const Task& task, const Requirement& requirement,
+                                 bool is_member = false) const -> Situation {
         const auto& node = record.node;
-        auto same_operator = false;
-        if (task.group != no_handle<GroupHandle>) {
-            for (const auto& member : records.groups()[task.group].members) {
-                same_operator = same_operator || member.node == node.id || member.operator_id == node.operator_id;
-            }
+        auto same_operator = is_member;
+        if (!is_member && task.group != no_handle<GroupHandle>) {
+            const auto& members = records.groups()[task.group].members;
+            same_operator = std::any_of(members.begin(), members.end(), [&](const auto& member) {
+                return member.node == node.id || member.operator_id == node.operator_id;
+            });
         }
         const auto avoided =
             std::any_of(task.avoided.begin(), task.avoided.end(), [&](const NodeId& id) { return id == node.id; });
@@ -278,8 +280,9 @@ public:
 
     /// True if a node has a model on its disk, or was asked recently to fetch it.
     [[nodiscard]] auto has_or_wants(NodeHandle n, ModelId model) const -> bool {
-        const auto* held = holds(n, model);
-        return held != nullptr && (held->on_disk() || held->wanted_until > records.counters().now);
+        if (holds(n, model) != nullptr) { return true; }
+        const auto* wish = find_model(records.wishes(n), model);
+        return wish != nullptr && wish->wanted_until > records.counters().now;
     }
 
     /// Weight of a present node for a task, assuming this QoS score. Eligibility is not checked. `requirement` is the
@@ -312,10 +315,8 @@ public:
         if (task.models.empty() || rules->narrowing != Narrowing::any) {
             return !task.models.empty() && holds_all(node, task);
         }
-        return std::any_of(task.models.begin(), task.models.end(), [&](ModelId model) {
-            const auto* held = holds(node, model);
-            return held != nullptr && held->on_disk();
-        });
+        return std::any_of(task.models.begin(), task.models.end(),
+                           [&](ModelId model) { return holds(node, model) != nullptr; });
     }
 
     /// Number of nodes with `narrows_to` that are needed to leave out the other nodes. 0: the others are left out in
