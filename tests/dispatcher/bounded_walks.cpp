@@ -329,14 +329,16 @@ template <class D>
 auto walk_handle(const D& d, std::uint64_t id) -> allot::NodeHandle {
     return *d.state().nodes().find(id);
 }
-constexpr auto dark = allot::Moment{allot::TimePoint{}, {}};  // without entropy every task waits
+constexpr auto walk_dark = allot::Moment{allot::TimePoint{}, {}};  // without entropy every task waits
 
 }  // namespace
 
 TEST_CASE("all pulls of a command together ask about 1,024 tasks in vain, and 8 more for each node it freed", "[A5]") {
     const auto rules = allot::RulesParameters{.group_members_max = 2'000};
     auto d = CountingNetwork<allot::ValueQueue>{allot::Rules{rules}, CountingFit{}, allot::ValueQueue{queue_room}};
-    for (std::uint64_t id = 1; id <= 4; ++id) { REQUIRE(d.join(walk_card(id, "RTX 4090", 24, 77), dark).accepted()); }
+    for (std::uint64_t id = 1; id <= 4; ++id) {
+        REQUIRE(d.join(walk_card(id, "RTX 4090", 24, 77), walk_dark).accepted());
+    }
     // One node runs a task of the group, so that no other node of its operator may. The others run a gang.
     auto member = walk_task(1);
     member.group = allot::GroupId{7};
@@ -369,10 +371,10 @@ TEST_CASE("all pulls of a command together ask about 1,024 tasks in vain, and 8 
 
 TEST_CASE("a pull with too few tries left asks about no gang, but about other tasks", "[A5]") {
     auto d = allot::Dispatcher<allot::Rules, allot::ValueQueue>{allot::Rules{}, allot::ValueQueue{queue_room}};
-    REQUIRE(d.join(walk_card(1, "RTX 4090", 24, 1), dark).accepted());
-    REQUIRE(d.join(walk_card(2, "RTX 4090", 24, 2), dark).accepted());
-    REQUIRE(d.submit(walk_pair(1), dark).accepted());
-    REQUIRE(d.submit(walk_task(2), dark).accepted());
+    REQUIRE(d.join(walk_card(1, "RTX 4090", 24, 1), walk_dark).accepted());
+    REQUIRE(d.join(walk_card(2, "RTX 4090", 24, 2), walk_dark).accepted());
+    REQUIRE(d.submit(walk_pair(1), walk_dark).accepted());
+    REQUIRE(d.submit(walk_task(2), walk_dark).accepted());
     const auto best = [&](std::uint32_t tries_left) {
         const auto next = d.view().next_for(walk_handle(d, 1), tries_left);
         return next.task ? std::optional{d.state().tasks()[*next.task].id} : std::nullopt;
@@ -383,19 +385,19 @@ TEST_CASE("a pull with too few tries left asks about no gang, but about other ta
     CHECK(best(0) == allot::TaskId{2});
     CHECK(d.view().next_for(walk_handle(d, 1), 0).cut);
     CHECK_FALSE(d.view().next_for(walk_handle(d, 1)).cut);
-    REQUIRE(d.configure(allot::RulesParameters{}, 1, dark).accepted());
+    REQUIRE(d.configure(allot::RulesParameters{}, 1, walk_dark).accepted());
     CHECK(best(0) == allot::TaskId{1});
     SECTION("it passes over 63 gangs") {
-        REQUIRE(d.configure(allot::RulesParameters{}, 2, dark).accepted());
+        REQUIRE(d.configure(allot::RulesParameters{}, 2, walk_dark).accepted());
         for (std::uint64_t id = 3; id < 65; ++id) {
             auto pair = walk_pair(id);
             pair.group.reset();
-            REQUIRE(d.submit(pair, dark).accepted());
+            REQUIRE(d.submit(pair, walk_dark).accepted());
         }
         CHECK(best(0) == allot::TaskId{2});
         auto pair = walk_pair(65);
         pair.group.reset();
-        REQUIRE(d.submit(pair, dark).accepted());
+        REQUIRE(d.submit(pair, walk_dark).accepted());
         CHECK(best(0) == std::nullopt);
     }
 }
@@ -403,18 +405,18 @@ TEST_CASE("a pull with too few tries left asks about no gang, but about other ta
 TEST_CASE("where a gang waits, 256 classes count as one of the tries of a command's pulls", "[A5]") {
     auto d = Network{};
     for (std::uint64_t id = 1; id <= 512; ++id) {
-        REQUIRE(d.join(walk_card(id, "card " + std::to_string(id), 24, id), dark).accepted());
+        REQUIRE(d.join(walk_card(id, "card " + std::to_string(id), 24, id), walk_dark).accepted());
     }
-    REQUIRE(d.submit(walk_task(1), dark).accepted());
+    REQUIRE(d.submit(walk_task(1), walk_dark).accepted());
     const auto counted = [&] { return d.view().next_for(walk_handle(d, 1)).counted; };
     CHECK(counted() == 0);
-    REQUIRE(d.submit(walk_pair(2), dark).accepted());
+    REQUIRE(d.submit(walk_pair(2), walk_dark).accepted());
     CHECK(counted() == 2);
     for (std::uint64_t id = 3; id < 34; ++id) {  // and 32 requirements of gangs as another
         auto other = walk_pair(id);
         other.group.reset();
         other.platforms_refused = {"platform " + std::to_string(id)};
-        REQUIRE(d.submit(other, dark).accepted());
+        REQUIRE(d.submit(other, walk_dark).accepted());
     }
     CHECK(counted() == 3);
     CHECK(d.view().next_for(walk_handle(d, 1)).tries == 0);
@@ -424,18 +426,18 @@ TEST_CASE("a pulled gang gives up after 16 sizes of VRAM of which no node may jo
     const auto others = GENERATE(std::uint32_t{15}, std::uint32_t{16});
     auto d = Network{};
     // The sizes above the last one are all of the node's own operator.
-    REQUIRE(d.join(walk_card(1, "mine", 8, 77), dark).accepted());
+    REQUIRE(d.join(walk_card(1, "mine", 8, 77), walk_dark).accepted());
     for (std::uint32_t i = 0; i < others; ++i) {
-        REQUIRE(d.join(walk_card(10 + i, "mine", 100 + i, 77), dark).accepted());
+        REQUIRE(d.join(walk_card(10 + i, "mine", 100 + i, 77), walk_dark).accepted());
     }
-    REQUIRE(d.join(walk_card(2, "honest", 16, 5), dark).accepted());
-    REQUIRE(d.submit(walk_pair(1), dark).accepted());
+    REQUIRE(d.join(walk_card(2, "honest", 16, 5), walk_dark).accepted());
+    REQUIRE(d.submit(walk_pair(1), walk_dark).accepted());
     const auto size = [&] {
         const auto& task = d.state().tasks()[*d.state().tasks().find(allot::TaskId{1})];
         return d.view().gang_of(walk_handle(d, 1), task, allot::Entropy{1}).size();
     };
     CHECK(size() == (others < 16 ? 2 : 0));
-    REQUIRE(d.configure(allot::RulesParameters{}, 1, dark).accepted());
+    REQUIRE(d.configure(allot::RulesParameters{}, 1, walk_dark).accepted());
     CHECK(size() == 2);
 }
 
@@ -443,11 +445,11 @@ TEST_CASE("the draw of a gang of one card is undecided after 32 cards in vain", 
     const auto cards = GENERATE(std::uint64_t{32}, std::uint64_t{33});
     auto d = Network{};
     for (std::uint64_t i = 0; i < 2 * cards; ++i) {  // each card has two nodes, of one operator
-        REQUIRE(d.join(walk_card(1 + i, "card " + std::to_string(i / 2), 24, 77), dark).accepted());
+        REQUIRE(d.join(walk_card(1 + i, "card " + std::to_string(i / 2), 24, 77), walk_dark).accepted());
     }
     auto pair = walk_pair(1);
     pair.same_card = true;
-    REQUIRE(d.submit(pair, dark).accepted());
+    REQUIRE(d.submit(pair, walk_dark).accepted());
     const auto drawn = [&] {
         return d.view().draw(d.state().tasks()[*d.state().tasks().find(allot::TaskId{1})], allot::Entropy{1});
     };
@@ -457,7 +459,7 @@ TEST_CASE("the draw of a gang of one card is undecided after 32 cards in vain", 
         REQUIRE(drawn().size() == 1);
         CHECK(drawn()[0].undecided());
     }
-    REQUIRE(d.configure(allot::RulesParameters{}, 1, dark).accepted());
+    REQUIRE(d.configure(allot::RulesParameters{}, 1, walk_dark).accepted());
     CHECK(drawn().empty());
 }
 
@@ -467,7 +469,7 @@ TEST_CASE("a node of many models counts as more of what is settled or renewed in
     const auto version = GENERATE(std::uint32_t{1}, std::uint32_t{2});
     const auto rules = allot::RulesParameters{.due_max = 4, .renewals_max = 4};
     auto d = Network{allot::Rules{rules}};
-    REQUIRE(d.configure(rules, version, dark).accepted());
+    REQUIRE(d.configure(rules, version, walk_dark).accepted());
     SECTION("leases that end") {
         for (std::uint64_t id = 1; id <= 4; ++id) {
             REQUIRE(d.join(walk_node(id, models), walk_at(0s)).accepted());
