@@ -134,6 +134,13 @@ TEST_CASE("a submitted task falls on the node that follows from the records") {
                 const auto events = runner.apply(command, moment);
                 auto on = std::vector<allot::NodeId>{};
                 events.each([&](const allot::event::TaskStarted& e) { on.push_back(e.lease.node); });
+                // Where a full table has more tasks of the poorest requirement than may be evicted, the newcomer goes
+                // and is not drawn for.
+                auto has_no_room = false;
+                events.each([&](const allot::event::TaskEvicted& e) {
+                    has_no_room = has_no_room || (e.task == spec.id && e.reason == allot::event::Eviction::table_full);
+                });
+                if (has_no_room) { continue; }
                 ++compared;
                 started += on.empty() ? 0 : 1;
                 gangs += on.size() > 1 ? 1 : 0;
