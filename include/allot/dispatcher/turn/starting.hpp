@@ -39,14 +39,7 @@ public:
         follow_stakes();
         while (view.records.counters().ceilings.moving()) {
             const auto reach = view.records.nodes().reach();
-            auto stretch = std::uint32_t{0};
-            const auto first = view.records.counters().ceilings.renewed;
-            for (auto effort = std::uint32_t{0}; first + stretch < reach && effort < view.rules->renewals_max;
-                 ++stretch) {
-                const auto h = NodeHandle{first + stretch};
-                const auto* record = view.records.nodes().find_record(h);
-                effort += record != nullptr && view.is_candidate(*record) ? view.effort(h) : 1;
-            }
+            const auto stretch = next_stretch();
             edit([&](Counters& counters) {
                 counters.ceilings = counters.ceilings.renewed_by(stretch, reach, view.records.stake_root_max());
             });
@@ -207,6 +200,21 @@ public:
             }
         }
         hold(n, std::move(held));
+    }
+
+private:
+    /// Number of nodes whose bounds one command renews.
+    [[nodiscard]] auto next_stretch() const -> std::uint32_t {
+        const auto first = view.records.counters().ceilings.renewed;
+        const auto reach = view.records.nodes().reach();
+        const auto left = reach - std::min(first, reach);
+        auto count = std::uint32_t{0};
+        for (auto effort = std::uint32_t{0}; count < left && effort < view.rules->renewals_max; ++count) {
+            const auto h = NodeHandle{first + count};
+            const auto* record = view.records.nodes().find_record(h);
+            effort += record != nullptr && view.is_candidate(*record) ? view.effort(h) : 1;
+        }
+        return count;
     }
 };
 

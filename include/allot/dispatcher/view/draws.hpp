@@ -350,7 +350,10 @@ public:
         }
         auto cards_left = eliminates() ? cards_max : 0xFFFF'FFFFU;
         for (auto left = beginnings(task.requirement); !left.empty(); --cards_left) {
-            if (cards_left == 0) { return {Draw{no_handle<NodeHandle>}}; }
+            if (cards_left == 0) {
+                gang.push_back(Draw{no_handle<NodeHandle>});
+                return gang;
+            }
             const auto first = draw_one(task, left, gang, random);
             if (!first) { return gang; }
             gang.push_back(*first);
