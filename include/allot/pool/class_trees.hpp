@@ -151,7 +151,7 @@ public:
     void each_filled(std::span<const ClassId> classes, F&& f) const {
         const auto* at = classes.data();
         const auto* const end = at + classes.size();
-        for (std::size_t block = 0; block < blocks_.size() && at != end; ++block) {
+        for (auto block = at == end ? blocks_.size() : block_of(*at); at != end && block < blocks_.size(); ++block) {
             const auto first = blocks_[block].first;
             at = from(at, end, first);
             for (; at != end && at->value - first < width; ++at) {

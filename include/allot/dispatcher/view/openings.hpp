@@ -95,7 +95,10 @@ public:
                 if (fits.same_card(card.like, c)) { return card; }
             }
         };
-        for (const auto& c : classes) { card_of_class(c).free += pool.count(SamplingFrame{{&c, 1}}); }
+        each_filled(classes, [&](ClassId c, std::uint32_t count) {
+            card_of_class(c).free += count;
+            return true;
+        });
         auto left = std::vector<ClassId>{};
         std::copy_if(classes.begin(), classes.end(), std::back_inserter(left),
                      [&](ClassId c) { return card_of_class(c).free >= asked.gang_size; });
