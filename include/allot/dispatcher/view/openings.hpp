@@ -153,8 +153,8 @@ public:
 
     /// The groups of tasks that a node, if it were free, could run alone or with other free nodes. `possible` stores
     /// the list if it is a new one.
-    /// @param with_gangs false not to ask which gangs have enough free nodes: then none or all of their groups are
-    /// listed.
+    /// @param with_gangs false not to ask which gangs have enough free nodes. Then a gate lists no group of gangs;
+    /// without a gate all of them are listed.
     /// @complexity O(1) if there are neither gangs nor a gate. With gangs O(groups), and that of `with_room`. With a
     /// gate, O(m log m) for the m models of the node, and O(models of the group) for each group that is listed under
     /// them.
