@@ -158,18 +158,74 @@ TEST_CASE("room made in advance keeps every entry, and copies are independent") 
     }
 }
 
-TEST_CASE("a map that shrinks finds all that is left") {
+TEST_CASE("a map that shrinks finds all that is left, while entries move and when they have moved") {
     auto random = std::mt19937_64{support::seed()};
     auto records = Records{};
     for (auto i = 0; i < 100'000; ++i) { records.push_back(random()); }
     auto map = allot::HandleMap{};
     for (std::uint32_t handle = 0; handle < records.size(); ++handle) { map.insert(records[handle], handle); }
+    auto began = 0;
     for (std::uint32_t left = 100'000; left > 0; left /= 2) {
-        map.shrink();
-        for (std::uint32_t handle = 0; handle < left; ++handle) {
-            REQUIRE(find(map, records, records[handle]) == handle);
+        for (auto waited = 0; map.falls(); ++waited) {
+            map.shrink();
+            began += waited == 0 ? 1 : 0;
+            if (waited % 512 != 0) { continue; }
+            for (std::uint32_t handle = 0; handle < left; ++handle) {
+                REQUIRE(find(map, records, records[handle]) == handle);
+            }
         }
         CHECK(map.size() == left);
         for (auto handle = left / 2; handle < left; ++handle) { REQUIRE(map.erase(records[handle], handle)); }
     }
+    CHECK(began > 3);
+}
+
+TEST_CASE("a large map that grows and shrinks by steps does what a std::map does") {
+    // Wide: random hashes. Narrow: all of them at home in the last hundredth of the table, where runs wrap round.
+    const auto narrow = GENERATE(false, true);
+    auto random = std::mt19937_64{support::seed()};
+    auto map = allot::HandleMap{};
+    auto model = std::vector<std::uint64_t>{};  // by handle
+    const auto hash_of = [&] {
+        const auto hash = random();
+        return narrow && hash % 4 == 0 ? hash | std::uint64_t{0xFF80'0000} << 32 : hash;
+    };
+    const auto check_some = [&] {
+        for (auto i = 0; i < 4 && !model.empty(); ++i) {
+            const auto handle = static_cast<std::uint32_t>(random() % model.size());
+            if (find(map, model, model[handle]) != handle || find(map, model, random())) { return false; }
+        }
+        return map.size() == model.size();
+    };
+    const auto handles = [&] { return static_cast<std::uint32_t>(model.size()); };
+    auto moved = 0;
+    for (auto wave = 0; wave < 6; ++wave) {
+        const auto most = 4'000 + random() % 20'000;
+        while (model.size() < most) {
+            for (auto i = random() % 4; i < 3; ++i) {
+                model.push_back(hash_of());
+                map.insert(model.back(), handles() - 1);
+            }
+            if (random() % 4 == 0) {
+                REQUIRE(map.erase(model.back(), handles() - 1));
+                model.pop_back();
+            }
+            moved += map.falls() ? 1 : 0;
+            REQUIRE(check_some());
+            if (random() % 1'000 == 0) { map = allot::HandleMap{map}; }
+        }
+        for (std::uint32_t handle = 0; handle < handles(); ++handle) {
+            REQUIRE(find(map, model, model[handle]) == handle);
+        }
+        while (model.size() > most / 16) {
+            REQUIRE(map.erase(model.back(), handles() - 1));
+            model.pop_back();
+            if (random() % 2 == 0) { map.shrink(); }
+            REQUIRE(check_some());
+        }
+        for (std::uint32_t handle = 0; handle < handles(); ++handle) {
+            REQUIRE(find(map, model, model[handle]) == handle);
+        }
+    }
+    CHECK(moved > 100);
 }

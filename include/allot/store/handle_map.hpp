@@ -4,12 +4,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <new>
 #include <optional>
 #include <utility>
-#include <vector>
+
+#include <boost/container/vector.hpp>
 
 #include <allot/assert.hpp>
-#include <allot/core/grow.hpp>
 #include <allot/store/prefetch.hpp>
 
 namespace allot { inline namespace v0 {
@@ -22,7 +23,11 @@ namespace allot { inline namespace v0 {
 /// showed searches of over a hundred places.
 ///
 /// The home place is `hash * places / 2^32`, which is ascending in the hash. So the number of places need not be a
-/// power of two, spare memory stays small, and growing is one pass in order.
+/// power of two, and spare memory stays small.
+///
+/// A large table grows and shrinks by steps: at a hundred thousand entries one pass would take as long as a thousand
+/// commands. Both arrays are in the order of the hash, so the old one is emptied from its start, some places with each
+/// entry that comes or goes, and one number, the border, tells which array an entry is in.
 ///
 /// It cannot be iterated, on purpose: hash order differs by key and must never show in a decision. Only a keyed hash
 /// (SipHash) resists ids that an untrusted party chose; this table cannot help against equal hashes. The map is a
@@ -37,39 +42,45 @@ public:
     /// @complexity O(1) expected; about two places at the usual load.
     template <class Equal>
     [[nodiscard]] auto find(std::uint64_t hash, Equal&& equal) const -> std::optional<std::uint32_t> {
-        const auto place = locate(high(hash), std::forward<Equal>(equal));
+        const auto& places = in_old(high(hash)) ? old_ : now_;
+        const auto place = places.locate(high(hash), std::forward<Equal>(equal));
         if (!place) { return std::nullopt; }
-        return places_[*place].handle;
+        return places.items[*place].handle;
     }
 
     /// Fetches the home place of `hash` from memory. Changes nothing.
     void prefetch(std::uint64_t hash) const noexcept {
-        if (room_ > 0) { allot::prefetch(places_[home(high(hash))]); }
+        const auto& places = in_old(high(hash)) ? old_ : now_;
+        if (places.room() > 0) { allot::prefetch(places.items[places.home(high(hash))]); }
     }
 
     /// Stores `handle` under `hash`. If an allocation throws, nothing changes.
     /// @pre no entry of an equal key is there (the map cannot tell); `handle < handle_limit`.
-    /// @complexity O(1) expected, amortised.
+    /// @complexity O(1) expected.
     auto insert(std::uint64_t hash, std::uint32_t handle) -> void {
         ALLOT_ASSERT(handle < handle_limit, "HandleMap::insert: the handle is out of range");
         reserve(size_ + 1);
-        store(Entry{high(hash), handle});
+        if (in_old(high(hash))) {
+            old_.store({high(hash), handle});
+            ++old_size_;
+        } else {
+            now_.store({high(hash), handle});
+        }
         ++size_;
+        step();
     }
 
     /// Removes the entry (`hash`, `handle`); returns true if it was there.
     /// @complexity O(1) expected.
     auto erase(std::uint64_t hash, std::uint32_t handle) noexcept -> bool {
-        const auto place = locate(high(hash), [handle](std::uint32_t other) { return other == handle; });
+        const auto old = in_old(high(hash));
+        auto& places = old ? old_ : now_;
+        const auto place = places.locate(high(hash), [handle](std::uint32_t other) { return other == handle; });
         if (!place) { return false; }
-        // The entries behind it move back by one until one is at home: no tombstones, so searches never decay.
-        auto hole = *place;
-        for (auto behind = next(hole); !vacant(behind) && distance(behind) != 0; behind = next(behind)) {
-            places_[hole] = places_[behind];
-            hole = behind;
-        }
-        places_[hole] = Entry{};
+        places.take(*place);
+        old_size_ -= old ? 1U : 0U;
         --size_;
+        step();
         return true;
     }
 
@@ -79,35 +90,93 @@ public:
     /// True if there is no entry.
     [[nodiscard]] auto empty() const noexcept -> bool { return size_ == 0; }
 
-    /// Makes room for `count` entries in all, so that the table does not grow before there are more.
-    /// @complexity amortised O(1) for each additional entry: it grows by a quarter at least.
+    /// Makes room for `count` entries in all, so that `insert` allocates nothing before there are more.
+    /// @complexity O(1) expected for each additional entry: the table grows by a quarter at least.
     auto reserve(std::uint32_t count) -> void {
-        if (count > load_max(room_)) { rebuild(std::max(places_for(count), room_ + room_ / 4)); }
+        if (count <= load_max(now_.room())) { return; }
+        while (growing()) { step(); }
+        begin(std::max(places_for(count), now_.room() + now_.room() / 4));
     }
 
-    /// Gives back room if a large table has more than 5/2 places for each entry. Needs no memory.
-    /// @complexity O(1), or linear in the room.
+    /// True if `shrink` has something to do: a large table has more than 5/2 places for each entry, or an old array.
+    [[nodiscard]] auto falls() const noexcept -> bool {
+        return growing() || (now_.room() > kept_max && size_ + places_for(load_of(size_)) <= now_.room());
+    }
+
+    /// Begins to give back room, or goes on with it, if `falls()`. Without memory for a smaller array, the room stays.
+    /// @complexity O(1) expected.
     auto shrink() noexcept -> void {
-        const auto count = places_for(std::uint64_t{size_} + size_ / 8);
-        if (room_ <= kept_max || size_ + count > room_) { return; }
-        // The entries wait behind their new places.
-        auto wait = places_.end();
-        for (auto at = places_.end(); at != places_.begin();) {
-            if ((--at)->handle != handle_limit) { *--wait = *at; }
+        if (growing()) {
+            step();
+        } else if (falls()) {
+            try {
+                begin(places_for(load_of(size_)));
+            } catch (const std::bad_alloc&) {  // the next call tries again
+            }
         }
-        room_ = count;
-        std::fill_n(places_.begin(), room_, Entry{});
-        std::for_each(wait, places_.end(), [this](const Entry& entry) { store(entry); });
-        detail::shrink_to(places_, room_);
     }
 
 private:
+    /// Without initial values, so that an array of them is made without a pass over it.
     struct Entry {
-        std::uint32_t hash = 0;
-        std::uint32_t handle = handle_limit;  // this value: vacant
+        std::uint32_t hash;
+        std::uint32_t handle;  // `handle_limit`: vacant
     };
 
-    static constexpr std::size_t kept_max = 4'096;  // a table of so many places stays as it is
+    /// An array of places. Those from `ready` on were never written, and are vacant.
+    struct Places {
+        boost::container::vector<Entry> items{};
+        std::size_t ready = 0;
+
+        [[nodiscard]] auto room() const noexcept -> std::size_t { return items.size(); }
+        [[nodiscard]] auto vacant(std::size_t place) const noexcept -> bool {
+            return place >= ready || items[place].handle == handle_limit;
+        }
+        [[nodiscard]] auto next(std::size_t place) const noexcept -> std::size_t {
+            return place + 1 == room() ? 0 : place + 1;
+        }
+        [[nodiscard]] auto home(std::uint32_t hash) const noexcept -> std::size_t {
+            return static_cast<std::size_t>((std::uint64_t{hash} * room()) >> 32);
+        }
+        /// Distance of the entry at `place` from its home place.
+        [[nodiscard]] auto distance(std::size_t place) const noexcept -> std::size_t {
+            const auto from = home(items[place].hash);
+            return place >= from ? place - from : place + room() - from;
+        }
+
+        template <class Equal>
+        [[nodiscard]] auto locate(std::uint32_t hash, Equal&& equal) const -> std::optional<std::size_t> {
+            // The array is never full, so this ends at a vacant place at the latest; without places, at the first.
+            auto place = home(hash);
+            for (std::size_t walked = 0; !vacant(place) && distance(place) >= walked; ++walked, place = next(place)) {
+                if (items[place].hash == hash && equal(items[place].handle)) { return place; }
+            }
+            return std::nullopt;
+        }
+
+        auto store(Entry entry) noexcept -> void {
+            auto place = home(entry.hash);
+            std::size_t walked = 0;
+            for (; !vacant(place) && distance(place) >= walked; ++walked) { place = next(place); }
+            // The entry here is nearer to its home than the new one: it and all behind it move back by one.
+            for (; !vacant(place); place = next(place)) { std::swap(entry, items[place]); }
+            while (ready <= place) { items[ready++].handle = handle_limit; }
+            items[place] = entry;
+        }
+
+        /// Empties a place. The entries behind it move back by one until one is at home: no tombstones, so searches
+        /// never decay.
+        auto take(std::size_t hole) noexcept -> void {
+            for (auto behind = next(hole); !vacant(behind) && distance(behind) != 0; behind = next(behind)) {
+                items[hole] = items[behind];
+                hole = behind;
+            }
+            items[hole].handle = handle_limit;
+        }
+    };
+
+    static constexpr std::size_t kept_max = 4'096;  // a table of so many places stays as it is, and grows at once
+    static constexpr std::size_t step_places = 32;  // with six, the next growth would come before this one ends
 
     static constexpr auto high(std::uint64_t hash) noexcept -> std::uint32_t {
         return static_cast<std::uint32_t>(hash >> 32);
@@ -120,56 +189,63 @@ private:
         return static_cast<std::size_t>((count + 2) / 3 * 4);
     }
 
-    [[nodiscard]] auto vacant(std::size_t place) const noexcept -> bool {
-        return places_[place].handle == handle_limit;
+    /// A number of entries and an eighth more.
+    static constexpr auto load_of(std::uint64_t count) noexcept -> std::uint64_t { return count + count / 8; }
+
+    /// True if an entry of this hash is in the old array, or would be.
+    [[nodiscard]] auto in_old(std::uint32_t hash) const noexcept -> bool {
+        return old_size_ > 0 && old_.home(hash) >= border_;
     }
 
-    [[nodiscard]] auto next(std::size_t place) const noexcept -> std::size_t {
-        return place + 1 == room_ ? 0 : place + 1;
+    /// True while there is an old array.
+    [[nodiscard]] auto growing() const noexcept -> bool { return old_.room() > 0; }
+
+    /// Makes another array, of `room` places, and begins to move the entries there.
+    /// @pre there is no old array.
+    auto begin(std::size_t room) -> void {
+        ALLOT_ASSERT(room < handle_limit, "HandleMap: a table this large does not fit 32-bit hashes");
+        auto made = Places{boost::container::vector<Entry>(room, boost::container::default_init), 0};
+        old_ = std::exchange(now_, std::move(made));
+        old_size_ = size_;
+        border_ = 0;
+        at_ = 0;
+        // The entries for which there was no room at the end follow those at the end.
+        while (at_ < old_.room() && !old_.vacant(at_) && old_.home(old_.items[at_].hash) > at_) { ++at_; }
+        move(old_.room() > kept_max ? step_places : old_.room());
     }
 
-    [[nodiscard]] auto home(std::uint32_t hash) const noexcept -> std::size_t {
-        return static_cast<std::size_t>((std::uint64_t{hash} * room_) >> 32);
+    auto step() noexcept -> void {
+        if (growing()) { move(step_places); }
     }
 
-    /// Distance of the entry at `place` from its home place.
-    [[nodiscard]] auto distance(std::size_t place) const noexcept -> std::size_t {
-        const auto from = home(places_[place].hash);
-        return place >= from ? place - from : place + room_ - from;
-    }
-
-    template <class Equal>
-    [[nodiscard]] auto locate(std::uint32_t hash, Equal&& equal) const -> std::optional<std::size_t> {
-        if (size_ == 0) { return std::nullopt; }
-        auto place = home(hash);
-        // The table is never full, so this ends at a vacant place at the latest.
-        for (std::size_t walked = 0; !vacant(place) && distance(place) >= walked; ++walked, place = next(place)) {
-            if (places_[place].hash == hash && equal(places_[place].handle)) { return place; }
+    /// Moves entries of the old array, from `count` places on until a vacant one, behind which no entry is that would
+    /// be at home before it.
+    auto move(std::size_t count) noexcept -> void {
+        for (std::size_t walked = 0; old_size_ > 0; ++walked) {
+            if (at_ == old_.room()) { at_ = 0; }
+            auto& entry = old_.items[at_];
+            if (!old_.vacant(at_)) {
+                now_.store(entry);
+                entry.handle = handle_limit;
+                --old_size_;
+            } else {
+                border_ = at_ + 1;
+                if (walked >= count) {
+                    ++at_;
+                    return;
+                }
+            }
+            ++at_;
         }
-        return std::nullopt;
+        old_ = Places{};
     }
 
-    auto store(Entry entry) noexcept -> void {
-        auto place = home(entry.hash);
-        std::size_t walked = 0;
-        for (; !vacant(place) && distance(place) >= walked; ++walked) { place = next(place); }
-        // The entry here is nearer to its home than the new one: it and all behind it move back by one.
-        for (; !vacant(place); place = next(place)) { std::swap(entry, places_[place]); }
-        places_[place] = entry;
-    }
-
-    auto rebuild(std::size_t count) -> void {
-        ALLOT_ASSERT(count < handle_limit, "HandleMap: a table this large does not fit 32-bit hashes");
-        const auto old = std::exchange(places_, std::vector<Entry>(count));
-        room_ = count;
-        for (const auto& entry : old) {
-            if (entry.handle != handle_limit) { store(entry); }
-        }
-    }
-
-    std::vector<Entry> places_;
-    std::size_t room_ = 0;  // number of places
+    Places now_;
     std::uint32_t size_ = 0;
+    std::uint32_t old_size_ = 0;  // entries of the old array
+    Places old_;                  // while entries move from there
+    std::size_t border_ = 0;      // entries at home in the old array before it are in the other one
+    std::size_t at_ = 0;          // the place of the old array that is moved next
 };
 
 }}  // namespace allot::v0

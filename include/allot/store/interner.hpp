@@ -89,7 +89,7 @@ public:
     /// @complexity O(1), and amortised O(entries given back).
     auto trim() noexcept -> std::optional<std::uint32_t> {
         const auto end = std::exchange(falls_, false) ? trimmed(entries_, ids_) : std::nullopt;
-        if (end) { map_.shrink(); }
+        map_.shrink();
         spare_ = spare_ || end;
         if (spare_ && ids_.empty()) {
             map_ = HandleMap{};

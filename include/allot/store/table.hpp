@@ -120,6 +120,9 @@ public:
         return names_.find(key, [](std::uint32_t) { return true; });
     }
 
+    /// True if `trim` may find room to give back.
+    [[nodiscard]] auto falls() const noexcept -> bool { return Table<H, Record>::falls() || names_.falls(); }
+
     /// Makes room for `more` names, so that the map of names does not grow. Changes no result.
     void reserve(std::uint32_t more) { names_.reserve(names_.size() + more); }
 
@@ -137,9 +140,8 @@ public:
 
     /// As `Table::trim`. The map of names gives room back, too.
     auto trim() noexcept -> std::optional<std::uint32_t> {
-        const auto end = Table<H, Record>::trim();
-        if (end) { names_.shrink(); }
-        return end;
+        names_.shrink();
+        return Table<H, Record>::trim();
     }
 
 private:
