@@ -63,7 +63,10 @@ public:
         }
     }
     void add(std::string_view structure, const allot::FlatQueue& queue) {
-        for (const auto& heap : queue.groups_) { add(structure, heap.families_); }
+        for (const auto& heap : queue.groups_) { 
+            add(structure, heap.first_);
+            add(structure, heap.more_);
+        }
         add(structure, queue.places_);
     }
 

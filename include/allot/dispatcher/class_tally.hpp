@@ -6,6 +6,7 @@
 
 #include <allot/core/grow.hpp>
 #include <allot/core/handle.hpp>
+#include <allot/store/column.hpp>
 
 namespace allot { inline namespace v0 {
 
@@ -16,12 +17,11 @@ public:
     /// Counts the node in this class alone; in none if that is no class. Strong guarantee.
     /// @complexity O(1).
     void set(NodeHandle node, ClassId node_class) {
-        detail::grow_to(class_of_, std::size_t{node.value} + 1, no_handle<ClassId>);
+        auto& counted = class_of_.made(node.value);
         if (node_class != no_handle<ClassId>) { detail::grow_to(nodes_, std::size_t{node_class.value} + 1); }
-        auto& now = class_of_[node.value];
-        if (now != no_handle<ClassId>) { --nodes_[now.value]; }
+        if (counted.in != no_handle<ClassId>) { --nodes_[counted.in.value]; }
         if (node_class != no_handle<ClassId>) { ++nodes_[node_class.value]; }
-        now = node_class;
+        counted.in = node_class;
     }
 
     /// Number of nodes that count in a class.
@@ -32,10 +32,13 @@ public:
 
     /// Gives back the room of the nodes from `reach` on, none of which counts. Changes no result.
     /// @complexity amortised O(1) for each of them.
-    void trim(std::uint32_t reach) noexcept { detail::shrink_to(class_of_, reach); }
+    void trim(std::uint32_t reach) noexcept { class_of_.trim(reach); }
 
 private:
-    std::vector<ClassId> class_of_;     // by node
+    struct Counted {
+        ClassId in = no_handle<ClassId>;
+    };
+    Column<Counted> class_of_;          // by node
     std::vector<std::uint32_t> nodes_;  // by class
 };
 

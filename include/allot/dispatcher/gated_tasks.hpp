@@ -52,8 +52,7 @@ public:
     /// Inserts a task. If it throws, `erase` of the same task brings back the state before.
     /// @complexity that of the queue, and O(models).
     void push(const QueueEntry& entry, std::span<const ModelId> models) {
-        detail::grow_to(group_of_, std::size_t{entry.task.value} + 1, nothing);
-        auto& group = group_of_[entry.task.value];
+        auto& group = group_of_.made(entry.task.value).group;
         if (group == nothing) {
             const auto id = asks_.intern({entry.group, {models.begin(), models.end()}});
             if (listed_.made(id) == not_listed) {
@@ -69,8 +68,8 @@ public:
     /// Erases a task; an absent one changes nothing.
     /// @complexity that of the queue.
     void erase(const QueueEntry& entry) {
-        if (entry.task.value >= group_of_.size() || group_of_[entry.task.value] == nothing) { return; }
-        auto& group = group_of_[entry.task.value];
+        if (group_of_[entry.task.value].group == nothing) { return; }
+        auto& group = group_of_.at(entry.task.value).group;
         queue_.erase({entry.task, group, entry.value, entry.sequence});
         asks_.release(group.value);
         if (asks_.count(group.value) == 0) {
@@ -107,7 +106,7 @@ public:
     /// result.
     /// @complexity amortised O(1) for each of them.
     void trim(std::uint32_t reach) noexcept {
-        detail::shrink_to(group_of_, reach);
+        group_of_.trim(reach);
         (void)asks_.trim();
         listed_.trim(asks_.reach());
         if constexpr (has_trim<Queue>) { queue_.trim(asks_.reach(), reach); }
@@ -123,6 +122,9 @@ private:
         friend auto operator==(const Listing&, const Listing&) -> bool = default;
     };
     static constexpr auto not_listed = Listing{};
+    struct Member {
+        RequirementId group = nothing;
+    };
 
     void list(RequirementId group, ModelId model) {
         if (model == no_handle<ModelId>) {
@@ -156,7 +158,7 @@ private:
 
     Queue queue_;
     Interner<GateAsk, GateAskHash> asks_;
-    std::vector<RequirementId> group_of_;           // by task
+    Column<Member> group_of_;                       // by task
     Column<Listing> listed_;                        // by group
     std::vector<RequirementId> plain_;              // by requirement
     Column<std::vector<RequirementId>, 64> under_;  // by model

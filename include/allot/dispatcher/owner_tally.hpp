@@ -1,13 +1,11 @@
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <map>
-#include <vector>
 
-#include <allot/core/grow.hpp>
 #include <allot/core/handle.hpp>
 #include <allot/core/id.hpp>
+#include <allot/store/column.hpp>
 
 namespace allot { inline namespace v0 {
 
@@ -18,17 +16,17 @@ public:
     /// Counts a task; one without an owner is not counted. Strong guarantee.
     /// @complexity O(log owners).
     void add(TaskHandle task, const OwnerId& owner) {
-        detail::grow_to(counted_, std::size_t{task.value} + 1);
-        if (owner.is_null() || counted_[task.value] != 0) { return; }
+        auto& counted = counted_.made(task.value);
+        if (owner.is_null() || counted) { return; }
         ++tasks_[owner];
-        counted_[task.value] = 1;
+        counted = true;
     }
 
     /// Counts the task no more.
     /// @complexity O(log owners).
     void remove(TaskHandle task, const OwnerId& owner) {
-        if (task.value >= counted_.size() || counted_[task.value] == 0) { return; }
-        counted_[task.value] = 0;
+        if (!counted_[task.value]) { return; }
+        counted_.at(task.value) = false;
         if (const auto found = tasks_.find(owner); --found->second == 0) { tasks_.erase(found); }
     }
 
@@ -41,11 +39,11 @@ public:
 
     /// Gives back the room of the tasks from `reach` on, none of which counts. Changes no result.
     /// @complexity amortised O(1) for each of them.
-    void trim(std::uint32_t reach) noexcept { detail::shrink_to(counted_, reach); }
+    void trim(std::uint32_t reach) noexcept { counted_.trim(reach); }
 
 private:
     std::map<OwnerId, std::uint32_t> tasks_;
-    std::vector<std::uint8_t> counted_;  // by task
+    Column<bool> counted_;  // by task
 };
 
 }}  // namespace allot::v0

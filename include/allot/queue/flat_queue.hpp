@@ -15,15 +15,15 @@
 #include <allot/queue/group_ends.hpp>
 #include <allot/queue/interval_heap.hpp>
 #include <allot/queue/value_queue_parameters.hpp>
+#include <allot/store/column.hpp>
 
 namespace allot { inline namespace v0 {
 
 /// A value queue on flat heaps, one per group, with the best task at one end and the worst at the other. It has the
 /// order and bound of `ValueQueue`, in less time and memory: 38 bytes per task.
 ///
-/// A task occurs once in its group's heap, at the place stored for its handle. Memory grows by a sixteenth, which
-/// copies the heap of one group; after that growth a push allocates nothing. The memory of a group stays with that
-/// group.
+/// A task occurs once in its group's heap, at the place stored for its handle. Memory grows by pages; after that growth
+/// a push allocates nothing.
 class FlatQueue {
 public:
     using role = role::queue;
@@ -37,11 +37,9 @@ public:
     /// @complexity O(log n), O(1) for most; amortised where the queue grows.
     void push(const QueueEntry& entry) {
         const auto group = std::size_t{entry.group.value};
-        const auto task = std::size_t{entry.task.value};
         ends_.reserve(entry.group);
         detail::grow_to(groups_, group + 1);
-        detail::grow_to(places_, task + 1, absent);
-        if (places_[task] != absent) { return; }
+        if (places_.made(entry.task.value) != absent) { return; }
         groups_[group].push(entry, Note{places_});
         ends_.pushed(entry);
         ++size_;
@@ -52,8 +50,8 @@ public:
     void erase(const QueueEntry& entry) {
         if (!contains(entry)) { return; }
         auto& heap = groups_[entry.group.value];
-        heap.erase(places_[entry.task.value], Note{places_});
-        places_[entry.task.value] = absent;
+        heap.erase(places_[entry.task.value] - 1, Note{places_});
+        places_.at(entry.task.value) = absent;
         ends_.erased(
             entry, [&] { return heap.first(); }, [&] { return heap.last(); });
         --size_;
@@ -83,27 +81,32 @@ public:
         return parameters_.capacity(nodes);
     }
 
-    /// Gives back the room of the groups from `groups` on and of the tasks from `tasks` on, none of which waits.
-    /// Changes no result.
+    /// Gives back the room of the groups from `groups` on and of the tasks from `tasks` on, none of which waits, and of
+    /// tasks that are gone: in 64 groups, and in others with the next call. Changes no result.
     /// @complexity O(1), or linear in the room that is given back.
     void trim(std::uint32_t groups, std::uint32_t tasks) noexcept {
         detail::shrink_to(groups_, groups);
-        detail::shrink_to(places_, tasks);
+        places_.trim(tasks);
         ends_.trim(groups);
+        for (auto left = std::min<std::size_t>(groups_.size(), 64); left > 0; --left) {
+            trimmed_ = trimmed_ + 1 < groups_.size() ? trimmed_ + 1 : 0;
+            groups_[trimmed_].trim();
+        }
     }
 
     [[nodiscard]] auto parameters() const noexcept -> const Parameters& { return parameters_; }
     void configure(const Parameters& parameters) { parameters_ = detail::sound(parameters); }
 
 private:
-    static constexpr std::uint32_t absent = 0xFFFF'FFFFU;
+    static constexpr std::uint32_t absent = 0;
+    using Places = Column<std::uint32_t>;
 
     using Heap = IntervalHeap<QueueEntry, goes_before>;
     /// Updates `places_` when the heap moves an entry.
     struct Note {
-        std::vector<std::uint32_t>& places;
+        Places& places;
         void operator()(const QueueEntry& entry, std::uint32_t place) const noexcept {
-            places[entry.task.value] = place;
+            places.at(entry.task.value) = place + 1;
         }
     };
     struct Spot {
@@ -116,9 +119,9 @@ private:
     }
 
     [[nodiscard]] auto contains(const QueueEntry& entry) const noexcept -> bool {
-        if (entry.task.value >= places_.size() || entry.group.value >= groups_.size()) { return false; }
         const auto place = places_[entry.task.value];
-        return place < groups_[entry.group.value].size() && at({entry.group.value, place}) == entry;
+        return place != absent && entry.group.value < groups_.size() &&
+               place <= groups_[entry.group.value].size() && at({entry.group.value, place - 1}) == entry;
     }
 
     /// The best task after `refused`, which is the best of all and does not fit.
@@ -148,10 +151,11 @@ private:
         return std::nullopt;
     }
 
-    std::vector<Heap> groups_;           // by group
-    std::vector<std::uint32_t> places_;  // by task, in the heap of its group
+    std::vector<Heap> groups_;  // by group
+    Places places_;             // by task: one more than the place in the heap of its group, or `absent`
     detail::GroupEnds ends_;
     std::uint32_t size_ = 0;
+    std::size_t trimmed_ = 0;  // the group that `trim` looked at last
     Parameters parameters_{};
 };
 

@@ -1,19 +1,17 @@
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
-#include <vector>
 
-#include <allot/core/grow.hpp>
 #include <allot/core/handle.hpp>
 #include <allot/policy/task_queue.hpp>
 #include <allot/queue/tournament.hpp>
+#include <allot/store/pages.hpp>
 
 namespace allot { inline namespace v0 { namespace detail {
 
-/// The first and the last task of each group in flat arrays. They give the best task of some groups, and the worst of
+/// The first and the last task of each group in pages. They give the best task of some groups, and the worst of
 /// all.
 ///
 /// A node asks for the best of dozens of groups, so the heads are stored separately, one half of a cache line each, and
@@ -24,15 +22,15 @@ public:
     /// @complexity amortised O(1) for each group below.
     void reserve(RequirementId group) {
         last_.reserve(group.value + 1);
-        grow_to(tails_, std::size_t{group.value} + 1, nothing);
-        grow_to(heads_, std::size_t{group.value} + 1, nothing);
+        tails_.ensure(group.value);
+        heads_.ensure(group.value);
     }
 
     /// Gives back the room of the groups from `groups` on, none of which has a task. Changes no result.
     /// @complexity O(1), or linear in the room that is given back.
     void trim(std::uint32_t groups) noexcept {
-        shrink_to(heads_, groups);
-        shrink_to(tails_, groups);
+        heads_.trim(groups);
+        tails_.trim(groups);
         last_.trim(groups);
     }
 
@@ -68,7 +66,7 @@ public:
 
     /// True if a group has a task.
     [[nodiscard]] auto filled(RequirementId group) const noexcept -> bool {
-        return group.value < heads_.size() && heads_[group.value].task != nothing.task;
+        return group.value < heads_.capacity() && heads_[group.value].task != nothing.task;
     }
 
     /// The first task of all these groups, or null. The pointer holds until the next change.
@@ -97,14 +95,17 @@ public:
 
 private:
     static constexpr auto nothing = QueueEntry{no_handle<TaskHandle>, {}, {}, 0};
+    struct End : QueueEntry {
+        End(const QueueEntry& entry = nothing) noexcept : QueueEntry{entry} {}
+    };
 
     void play(RequirementId group) noexcept {
         last_.changed(group.value, filled(group),
                       [&](std::uint32_t a, std::uint32_t b) { return goes_before(tails_[b], tails_[a]); });
     }
 
-    std::vector<QueueEntry> heads_;  // by group
-    std::vector<QueueEntry> tails_;
+    Pages<End, 64> heads_;  // by group
+    Pages<End, 64> tails_;
     Tournament last_;
 };
 

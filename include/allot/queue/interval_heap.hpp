@@ -8,6 +8,7 @@
 
 #include <allot/assert.hpp>
 #include <allot/core/grow.hpp>
+#include <allot/store/pages.hpp>
 
 namespace allot { inline namespace v0 {
 
@@ -27,10 +28,10 @@ template <class Entry, auto before>
 class IntervalHeap {
 public:
     /// Adds an entry. If an allocation throws, nothing changes.
-    /// @complexity O(log n), O(1) for most; amortised where the heap grows.
+    /// @complexity O(log n), O(1) for most; O(page_size) where the heap grows.
     template <class Placed>
     void push(const Entry& entry, const Placed& placed) {
-        detail::grow_to(families_, (std::size_t{size_} / 2 + fan_out) / fan_out);
+        reserve(size_ / 2 / fan_out);
         const auto place = size_++;
         if (place % 2 == 0) {  // a pair of its own, whose low is also its high
             if (!rises<low>(entry, place)) {
@@ -75,6 +76,15 @@ public:
 
     [[nodiscard]] auto size() const noexcept -> std::uint32_t { return size_; }
 
+    /// Gives back the room of entries that are gone. Changes no result.
+    /// @complexity O(1), or linear in the room that is given back.
+    void trim() noexcept {
+        const auto families = (size_ + 2 * fan_out - 1) / (2 * fan_out);
+        more_.trim(std::max(families, page_size) - page_size);
+        if (families <= page_size / 2) { more_ = {}; }
+        detail::shrink_to(first_, std::min<std::size_t>(families, first_.size()));
+    }
+
     /// Calls `f(place)` for the roots, one of which is the first entry.
     /// @complexity constant: at most four calls.
     template <class F>
@@ -104,14 +114,27 @@ private:
     struct alignas(64) Family {
         std::array<std::array<Entry, fan_out>, 2> ends;
     };
+    static constexpr std::uint32_t page_size = 64;  // families
 
-    [[nodiscard]] auto at(std::uint32_t place) const noexcept -> const Entry& {
-        return families_[place / (2 * fan_out)].ends[place % 2][place / 2 % fan_out];
+    /// Makes room for a family. The first page grows with the heap, because there may be thousands of small heaps.
+    void reserve(std::uint32_t family) {
+        if (family < page_size) {
+            detail::grow_to(first_, std::size_t{family} + 1);
+        } else {
+            more_.ensure(family - page_size);
+        }
     }
+    template <class Self>
+    [[nodiscard]] static auto at(Self& self, std::uint32_t place) noexcept -> auto& {
+        const auto family = place / (2 * fan_out);
+        auto& ends = family < page_size ? self.first_[family].ends : self.more_[family - page_size].ends;
+        return ends[place % 2][place / 2 % fan_out];
+    }
+    [[nodiscard]] auto at(std::uint32_t place) const noexcept -> const Entry& { return at(*this, place); }
 
     template <class Placed>
     void put(std::uint32_t place, const Entry& entry, const Placed& placed) {
-        families_[place / (2 * fan_out)].ends[place % 2][place / 2 % fan_out] = entry;
+        at(*this, place) = entry;
         placed(entry, place);
     }
 
@@ -188,7 +211,8 @@ private:
         for (auto pair = family * fan_out; pair < std::min((family + 1) * fan_out, pairs()); ++pair) { f(2 * pair); }
     }
 
-    std::vector<Family> families_;
+    std::vector<Family> first_;      // the first families
+    Pages<Family, page_size> more_;  // the others, which never move
     std::uint32_t size_ = 0;
 };
 

@@ -7,8 +7,8 @@
 #include <span>
 
 #include <allot/assert.hpp>
-#include <allot/core/grow.hpp>
 #include <allot/store/column.hpp>
+#include <allot/store/pages.hpp>
 #include <allot/store/prefetch.hpp>
 
 namespace allot { inline namespace v0 {
@@ -50,8 +50,8 @@ public:
         auto place = place_of(due.kind, due.handle);
         if (place == absent) {
             reserve(due.kind, due.handle);
-            place = heap_.size();
-            heap_.push_back(due);
+            place = size_++;
+            at(place) = due;
         }
         settle(place, due, ties);
     }
@@ -65,7 +65,7 @@ public:
         } else {
             places_[kind].reserve(handle, more);
         }
-        detail::make_room(heap_, heap_.size() + more);
+        heap_.ensure(family_of(size_ + more - 1));
     }
 
     /// Gives back the room of a kind's handles from `handles` on, and of entries that are gone. Changes no result.
@@ -73,7 +73,7 @@ public:
     /// @complexity amortised O(1) for each entry or handle that is gone.
     auto trim(std::uint8_t kind, std::uint32_t handles) noexcept -> void {
         places_[kind].trim(handles);
-        detail::shrink_to(heap_, heap_.size());
+        heap_.trim(family_of(size_) + pages_spare);
     }
 
     /// Removes the entry of `kind` and `handle`; returns true if there was one.
@@ -83,9 +83,8 @@ public:
         const auto place = kind < kinds ? place_of(kind, handle) : absent;
         if (place == absent) { return false; }
         places_[kind].at(handle) = 0;
-        const auto last = heap_.back();
-        heap_.pop_back();
-        if (place < heap_.size()) { settle(place, last, ties); }
+        const auto last = at(--size_);
+        if (place < size_) { settle(place, last, ties); }
         return true;
     }
 
@@ -99,25 +98,25 @@ public:
     /// @complexity O(1).
     [[nodiscard]] auto find(std::uint8_t kind, std::uint32_t handle) const noexcept -> const Due* {
         const auto place = kind < kinds ? place_of(kind, handle) : absent;
-        return place == absent ? nullptr : &heap_[place];
+        return place == absent ? nullptr : &at(place);
     }
 
     /// The entry that falls due first, or null. The pointer holds until the next change.
     /// @complexity O(1).
-    [[nodiscard]] auto top() const noexcept -> const Due* { return heap_.empty() ? nullptr : &heap_.front(); }
+    [[nodiscard]] auto top() const noexcept -> const Due* { return size_ == 0 ? nullptr : &at(0); }
 
     /// The entries of which one falls due after the first. They hold until the next change.
     /// @complexity O(1).
     [[nodiscard]] auto after_top() const noexcept -> std::span<const Due> {
-        const auto all = std::span<const Due>{heap_};
-        return all.empty() ? all : all.subspan(1, std::min(all.size() - 1, fan_out));
+        if (size_ < 2) { return {}; }
+        return std::span<const Due>{heap_[1].dues}.first(std::min<std::size_t>(size_ - 1, fan_out));
     }
 
     /// Number of entries.
-    [[nodiscard]] auto size() const noexcept -> std::uint32_t { return static_cast<std::uint32_t>(heap_.size()); }
+    [[nodiscard]] auto size() const noexcept -> std::uint32_t { return size_; }
 
     /// True if there is no entry.
-    [[nodiscard]] auto empty() const noexcept -> bool { return heap_.empty(); }
+    [[nodiscard]] auto empty() const noexcept -> bool { return size_ == 0; }
 
     /// Calls `f(due)` for each entry, by kind and then by handle, both ascending. The order in the heap depends on the
     /// history and must not show.
@@ -126,25 +125,45 @@ public:
     template <class F>
     auto for_each(F&& f) const -> void {
         for (const auto& places : places_) {
-            places.for_each([&](std::uint32_t place) { f(static_cast<const Due&>(heap_[place - 1])); });
+            places.for_each([&](std::uint32_t place) { f(at(place - 1)); });
         }
     }
 
     /// True if both hold the same entries, in any internal order.
     /// @complexity O(n).
     [[nodiscard]] friend auto operator==(const DueHeap& a, const DueHeap& b) noexcept -> bool {
-        return a.heap_.size() == b.heap_.size() && std::all_of(a.heap_.begin(), a.heap_.end(), [&b](const Due& due) {
-                   const auto* const other = b.find(due.kind, due.handle);
-                   return other != nullptr && *other == due;
-               });
+        auto equal = a.size_ == b.size_;
+        for (std::uint32_t place = 0; equal && place < a.size_; ++place) {
+            const auto& due = a.at(place);
+            const auto* const other = b.find(due.kind, due.handle);
+            equal = other != nullptr && *other == due;
+        }
+        return equal;
     }
 
 private:
-    static constexpr std::size_t fan_out = 4;
-    static constexpr auto absent = ~std::size_t{0};
+    static constexpr std::uint32_t fan_out = 4;
+    static constexpr std::uint32_t page_size = 512;
+    static constexpr std::uint32_t pages_spare = page_size;  // for a heap that grows and falls by a few
+    static constexpr auto absent = ~std::uint32_t{0};
 
-    [[nodiscard]] auto place_of(std::uint8_t kind, std::uint32_t handle) const noexcept -> std::size_t {
-        return std::size_t{places_[kind][handle]} - 1;  // 0 wraps to `absent`
+    /// The children of one entry, in one cache line. The first family is that of the root, which is its last.
+    struct alignas(64) Family {
+        std::array<Due, fan_out> dues{};
+    };
+
+    [[nodiscard]] static constexpr auto family_of(std::uint32_t place) noexcept -> std::uint32_t {
+        return (place + fan_out - 1) / fan_out;
+    }
+    [[nodiscard]] auto at(std::uint32_t place) noexcept -> Due& {
+        return heap_[family_of(place)].dues[(place + fan_out - 1) % fan_out];
+    }
+    [[nodiscard]] auto at(std::uint32_t place) const noexcept -> const Due& {
+        return heap_[family_of(place)].dues[(place + fan_out - 1) % fan_out];
+    }
+
+    [[nodiscard]] auto place_of(std::uint8_t kind, std::uint32_t handle) const noexcept -> std::uint32_t {
+        return places_[kind][handle] - 1;  // 0 wraps to `absent`
     }
 
     template <class Ties>
@@ -152,18 +171,18 @@ private:
         return a.time != b.time ? a.time < b.time : static_cast<bool>(ties(a, b));
     }
 
-    auto put(std::size_t place, const Due& due) noexcept -> void {
-        heap_[place] = due;
-        places_[due.kind].at(due.handle) = static_cast<std::uint32_t>(place + 1);
+    auto put(std::uint32_t place, const Due& due) noexcept -> void {
+        at(place) = due;
+        places_[due.kind].at(due.handle) = place + 1;
     }
 
     /// Moves `due` from the hole at `place` to its place: up while it comes before its parent, or else down.
     template <class Ties>
-    auto settle(std::size_t place, const Due& due, const Ties& ties) -> void {
+    auto settle(std::uint32_t place, const Due& due, const Ties& ties) -> void {
         const auto start = place;
-        while (place > 0 && before(due, heap_[(place - 1) / fan_out], ties)) {
-            put(place, heap_[(place - 1) / fan_out]);
-            place = (place - 1) / fan_out;
+        while (place > 0 && before(due, at(family_of(place) - 1), ties)) {
+            put(place, at(family_of(place) - 1));
+            place = family_of(place) - 1;
         }
         if (place == start) { place = sink(place, due, ties); }
         put(place, due);
@@ -173,35 +192,35 @@ private:
     /// far from each other in memory, and the processor cannot guess the result of a comparison: one after another,
     /// each would wait for its own.
     template <class Ties>
-    void fetch(std::size_t first, std::size_t end, const Ties& ties) const noexcept {
-        if constexpr (requires { ties.fetch(heap_[first]); }) {
-            if (end - first < 2 || heap_[first].time != heap_[first + 1].time) { return; }
-            const auto below = first * fan_out + 1;
-            for (auto i = below; i < std::min(below + fan_out * fan_out, heap_.size()); i += fan_out) {
-                prefetch(heap_[i]);
+    void fetch(std::uint32_t first, std::span<const Due> siblings, const Ties& ties) const noexcept {
+        if constexpr (requires { ties.fetch(siblings.front()); }) {
+            if (siblings.size() < 2 || siblings[0].time != siblings[1].time) { return; }
+            for (auto below = first + 1; below <= first + fan_out && below <= family_of(size_ - 1); ++below) {
+                prefetch(heap_[below]);
             }
-            for (auto i = first; i < end; ++i) { ties.fetch(heap_[i]); }
+            for (const auto& due : siblings) { ties.fetch(due); }
         }
     }
 
     /// Moves up the entries that come before `due`, from the hole at `place` down; returns the remaining hole.
     template <class Ties>
-    [[nodiscard]] auto sink(std::size_t place, const Due& due, const Ties& ties) -> std::size_t {
-        for (auto first = place * fan_out + 1; first < heap_.size(); first = place * fan_out + 1) {
-            const auto end = std::min(first + fan_out, heap_.size());
-            fetch(first, end, ties);
-            auto best = first;
-            for (auto child = first + 1; child < end; ++child) {
-                if (before(heap_[child], heap_[best], ties)) { best = child; }
+    [[nodiscard]] auto sink(std::uint32_t place, const Due& due, const Ties& ties) -> std::uint32_t {
+        for (auto first = place * fan_out + 1; first < size_; first = place * fan_out + 1) {
+            const auto siblings = std::span<const Due>{heap_[place + 1].dues}.first(std::min(fan_out, size_ - first));
+            fetch(first, siblings, ties);
+            auto best = std::uint32_t{0};
+            for (std::uint32_t i = 1; i < siblings.size(); ++i) {
+                if (before(siblings[i], siblings[best], ties)) { best = i; }
             }
-            if (!before(heap_[best], due, ties)) { break; }
-            put(place, heap_[best]);
-            place = best;
+            if (!before(siblings[best], due, ties)) { break; }
+            put(place, siblings[best]);
+            place = first + best;
         }
         return place;
     }
 
-    detail::Roomy<Due> heap_;
+    Pages<Family, page_size> heap_;  // the entry of place i is at i + 3, so that its children are a family
+    std::uint32_t size_ = 0;
     std::array<Column<std::uint32_t, 4'096>, kinds> places_;  // by handle: one more than the place of its entry, or 0
 };
 
