@@ -33,6 +33,10 @@ public:
         const auto begin = reinterpret_cast<std::uintptr_t>(memory);
         places_[begin] = {begin + bytes, structure};
     }
+    template <class T, class... More>
+    void add(std::string_view structure, const boost::container::vector<T, More...>& elements) {
+        add(structure, elements.data(), elements.capacity() * sizeof(T));
+    }
     template <class T>
     void add(std::string_view structure, const std::vector<T>& elements) {
         add(structure, elements.data(), elements.capacity() * sizeof(T));
@@ -64,8 +68,8 @@ public:
     }
     void add(std::string_view structure, const allot::FlatQueue& queue) {
         for (const auto& heap : queue.groups_) { 
-            add(structure, heap.first_);
-            add(structure, heap.more_);
+            add(structure, heap.families_.first_);
+            add(structure, heap.families_.more_);
         }
         add(structure, queue.places_);
     }
@@ -93,8 +97,8 @@ auto places_of(const Hub& hub) -> Places {
     places.add("task records", records.tasks_);
     places.add("lease records", records.leases_);
     places.add("holdings", records.holdings_.lists_);
-    places.add("id map of nodes", records.nodes_.names_.places_);
-    places.add("id map of tasks", records.tasks_.names_.places_);
+    places.add("id map of nodes", records.nodes_.names_.now_.items);
+    places.add("id map of tasks", records.tasks_.names_.now_.items);
     places.add("due heap: entries", records.due_.heap_);
     for (const auto& by_handle : records.due_.places_) { places.add("due heap: places", by_handle); }
     for (const auto& tree : view.pool.candidates_.trees_) {

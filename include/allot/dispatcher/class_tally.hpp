@@ -38,7 +38,7 @@ private:
     struct Counted {
         ClassId in = no_handle<ClassId>;
     };
-    Column<Counted> class_of_;          // by node
+    Column<Counted, 4'096> class_of_;   // by node
     std::vector<std::uint32_t> nodes_;  // by class
 };
 

@@ -158,7 +158,7 @@ private:
 
     Queue queue_;
     Interner<GateAsk, GateAskHash> asks_;
-    Column<Member> group_of_;                       // by task
+    Column<Member, 4'096> group_of_;                // by task
     Column<Listing> listed_;                        // by group
     std::vector<RequirementId> plain_;              // by requirement
     Column<std::vector<RequirementId>, 64> under_;  // by model

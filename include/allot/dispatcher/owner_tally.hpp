@@ -43,7 +43,7 @@ public:
 
 private:
     std::map<OwnerId, std::uint32_t> tasks_;
-    Column<bool> counted_;  // by task
+    Column<bool, 16'384> counted_;  // by task
 };
 
 }}  // namespace allot::v0

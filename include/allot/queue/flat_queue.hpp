@@ -99,7 +99,7 @@ public:
 
 private:
     static constexpr std::uint32_t absent = 0;
-    using Places = Column<std::uint32_t>;
+    using Places = Column<std::uint32_t, 4'096>;
 
     using Heap = IntervalHeap<QueueEntry, goes_before>;
     /// Updates `places_` when the heap moves an entry.
@@ -112,16 +112,13 @@ private:
     struct Spot {
         std::uint32_t group;
         std::uint32_t place;
+        const QueueEntry* entry;
     };
-
-    [[nodiscard]] auto at(const Spot& spot) const noexcept -> const QueueEntry& {
-        return groups_[spot.group][spot.place];
-    }
 
     [[nodiscard]] auto contains(const QueueEntry& entry) const noexcept -> bool {
         const auto place = places_[entry.task.value];
         return place != absent && entry.group.value < groups_.size() &&
-               place <= groups_[entry.group.value].size() && at({entry.group.value, place - 1}) == entry;
+               place <= groups_[entry.group.value].size() && groups_[entry.group.value][place - 1] == entry;
     }
 
     /// The best task after `refused`, which is the best of all and does not fit.
@@ -130,10 +127,10 @@ private:
         -> std::optional<TaskHandle> {
         // Holds the entries next in order that were not visited, the first on top.
         auto frontier = boost::container::small_vector<Spot, 64>{};
-        const auto later = [&](const Spot& a, const Spot& b) { return goes_before(at(b), at(a)); };
+        const auto later = [&](const Spot& a, const Spot& b) { return goes_before(*b.entry, *a.entry); };
         const auto add_to = [&](std::uint32_t group) {
-            return [&frontier, &later, group](std::uint32_t place) {
-                frontier.push_back({group, place});
+            return [&, group](std::uint32_t place) {
+                frontier.push_back({group, place, &groups_[group][place]});
                 std::push_heap(frontier.begin(), frontier.end(), later);
             };
         };
@@ -144,7 +141,7 @@ private:
             std::pop_heap(frontier.begin(), frontier.end(), later);
             const auto spot = frontier.back();
             frontier.pop_back();
-            const auto task = at(spot).task;
+            const auto task = spot.entry->task;
             if (task != refused && fits(task)) { return task; }
             groups_[spot.group].for_next(spot.place, add_to(spot.group));
         }

@@ -7,11 +7,11 @@
 #include <allot/core/handle.hpp>
 #include <allot/policy/task_queue.hpp>
 #include <allot/queue/tournament.hpp>
-#include <allot/store/pages.hpp>
+#include <allot/store/split_vector.hpp>
 
 namespace allot { inline namespace v0 { namespace detail {
 
-/// The first and the last task of each group in pages. They give the best task of some groups, and the worst of
+/// The first and the last task of each group in flat arrays. They give the best task of some groups, and the worst of
 /// all.
 ///
 /// A node asks for the best of dozens of groups, so the heads are stored separately, one half of a cache line each, and
@@ -66,7 +66,8 @@ public:
 
     /// True if a group has a task.
     [[nodiscard]] auto filled(RequirementId group) const noexcept -> bool {
-        return group.value < heads_.capacity() && heads_[group.value].task != nothing.task;
+        const auto* const head = heads_.find(group.value);
+        return head != nullptr && head->task != nothing.task;
     }
 
     /// The first task of all these groups, or null. The pointer holds until the next change.
@@ -74,9 +75,9 @@ public:
     [[nodiscard]] auto first(std::span<const RequirementId> groups) const noexcept -> const QueueEntry* {
         const QueueEntry* found = nullptr;
         for (const auto group : groups) {
-            if (filled(group) && (found == nullptr || goes_before(heads_[group.value], *found))) {
-                found = &heads_[group.value];
-            }
+            const auto* const head = heads_.find(group.value);
+            if (head == nullptr || head->task == nothing.task) { continue; }
+            if (found == nullptr || goes_before(*head, *found)) { found = head; }
         }
         return found;
     }
@@ -104,8 +105,9 @@ private:
                       [&](std::uint32_t a, std::uint32_t b) { return goes_before(tails_[b], tails_[a]); });
     }
 
-    Pages<End, 64> heads_;  // by group
-    Pages<End, 64> tails_;
+    using Ends = SplitVector<End, 4'096, 64>;  // a gate has more groups than there are requirements
+    Ends heads_;                               // by group
+    Ends tails_;
     Tournament last_;
 };
 

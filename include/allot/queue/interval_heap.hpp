@@ -4,11 +4,9 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <vector>
 
 #include <allot/assert.hpp>
-#include <allot/core/grow.hpp>
-#include <allot/store/pages.hpp>
+#include <allot/store/split_vector.hpp>
 
 namespace allot { inline namespace v0 {
 
@@ -28,10 +26,10 @@ template <class Entry, auto before>
 class IntervalHeap {
 public:
     /// Adds an entry. If an allocation throws, nothing changes.
-    /// @complexity O(log n), O(1) for most; O(page_size) where the heap grows.
+    /// @complexity O(log n), O(1) for most; O(64 families) where the heap grows.
     template <class Placed>
     void push(const Entry& entry, const Placed& placed) {
-        reserve(size_ / 2 / fan_out);
+        families_.ensure(size_ / 2 / fan_out);
         const auto place = size_++;
         if (place % 2 == 0) {  // a pair of its own, whose low is also its high
             if (!rises<low>(entry, place)) {
@@ -80,9 +78,7 @@ public:
     /// @complexity O(1), or linear in the room that is given back.
     void trim() noexcept {
         const auto families = (size_ + 2 * fan_out - 1) / (2 * fan_out);
-        more_.trim(std::max(families, page_size) - page_size);
-        if (families <= page_size / 2) { more_ = {}; }
-        detail::shrink_to(first_, std::min<std::size_t>(families, first_.size()));
+        families_.trim(families);
     }
 
     /// Calls `f(place)` for the roots, one of which is the first entry.
@@ -114,27 +110,17 @@ private:
     struct alignas(64) Family {
         std::array<std::array<Entry, fan_out>, 2> ends;
     };
-    static constexpr std::uint32_t page_size = 64;  // families
 
-    /// Makes room for a family. The first page grows with the heap, because there may be thousands of small heaps.
-    void reserve(std::uint32_t family) {
-        if (family < page_size) {
-            detail::grow_to(first_, std::size_t{family} + 1);
-        } else {
-            more_.ensure(family - page_size);
-        }
+    [[nodiscard]] static auto at(const Family& family, std::uint32_t place) noexcept -> const Entry& {
+        return family.ends[place % 2][place / 2 % fan_out];
     }
-    template <class Self>
-    [[nodiscard]] static auto at(Self& self, std::uint32_t place) noexcept -> auto& {
-        const auto family = place / (2 * fan_out);
-        auto& ends = family < page_size ? self.first_[family].ends : self.more_[family - page_size].ends;
-        return ends[place % 2][place / 2 % fan_out];
+    [[nodiscard]] auto at(std::uint32_t place) const noexcept -> const Entry& {
+        return at(families_[place / (2 * fan_out)], place);
     }
-    [[nodiscard]] auto at(std::uint32_t place) const noexcept -> const Entry& { return at(*this, place); }
 
     template <class Placed>
     void put(std::uint32_t place, const Entry& entry, const Placed& placed) {
-        at(*this, place) = entry;
+        families_[place / (2 * fan_out)].ends[place % 2][place / 2 % fan_out] = entry;
         placed(entry, place);
     }
 
@@ -157,10 +143,15 @@ private:
     /// @pre the family has a pair.
     template <std::uint32_t end>
     [[nodiscard]] auto top_of(std::uint32_t family) const -> std::uint32_t {
+        const auto& entries = families_[family];
         auto top = place_of<end>(family * fan_out);
+        const auto* first = &at(entries, top);
         for (auto pair = family * fan_out + 1; pair < std::min((family + 1) * fan_out, pairs()); ++pair) {
             const auto place = place_of<end>(pair);
-            top = above<end>(at(place), at(top)) ? place : top;
+            if (const auto& entry = at(entries, place); above<end>(entry, *first)) {
+                top = place;
+                first = &entry;
+            }
         }
         return top;
     }
@@ -180,8 +171,10 @@ private:
     /// Puts an entry into the hole at `place`, or further up while it is above its parent.
     template <std::uint32_t end, class Placed>
     void rise(const Entry& entry, std::uint32_t place, const Placed& placed) {
-        while (rises<end>(entry, place)) {
-            put(place, at(parent<end>(place)), placed);
+        while (place >= 2 * fan_out) {
+            const auto& over = at(parent<end>(place));
+            if (!above<end>(entry, over)) { break; }
+            put(place, over, placed);
             place = parent<end>(place);
         }
         put(place, entry, placed);
@@ -192,8 +185,9 @@ private:
     void fill(const Entry& entry, std::uint32_t place, const Placed& placed) {
         for (auto family = place / 2 + 1; family * fan_out < pairs(); family = place / 2 + 1) {
             const auto top = top_of<end>(family);
-            if (!above<end>(at(top), entry)) { break; }
-            put(place, at(top), placed);
+            const auto& next = at(top);
+            if (!above<end>(next, entry)) { break; }
+            put(place, next, placed);
             place = top;
         }
         // Only among pairs without a family can the entry belong to the other end.
@@ -211,8 +205,7 @@ private:
         for (auto pair = family * fan_out; pair < std::min((family + 1) * fan_out, pairs()); ++pair) { f(2 * pair); }
     }
 
-    std::vector<Family> first_;      // the first families
-    Pages<Family, page_size> more_;  // the others, which never move
+    SplitVector<Family, 64, 64> families_;
     std::uint32_t size_ = 0;
 };
 

@@ -46,26 +46,28 @@ public:
     /// @complexity O(log4 n), usually O(1) when the time is late.
     template <class Ties>
     auto set(Due due, const Ties& ties) -> void {
-        ALLOT_ASSERT(due.kind < kinds, "DueHeap::set: no such kind");
-        auto place = place_of(due.kind, due.handle);
-        if (place == absent) {
-            reserve(due.kind, due.handle);
-            place = size_++;
-            at(place) = due;
-        }
-        settle(place, due, ties);
+        reserve(due.kind, due.handle);
+        put(due, ties);
+    }
+
+    /// The same, where `reserve` made the room. Does not throw.
+    template <class Ties>
+    auto put(Due due, const Ties& ties) -> void {
+        ALLOT_ASSERT(due.kind < kinds, "DueHeap::put: no such kind");
+        const auto place = place_of(due.kind, due.handle);
+        settle(place == absent ? size_++ : place, due, ties);
     }
 
     /// Makes room, so that `set` of this kind and handle does not allocate, or of `more` handles that end with this.
     /// @pre `kind < kinds`.
     auto reserve(std::uint8_t kind, std::uint32_t handle, std::uint32_t more = 1) -> void {
         ALLOT_ASSERT(kind < kinds, "DueHeap::reserve: no such kind");
-        if (more == 1) {
-            (void)places_[kind].made(handle);  // reserve would ask twice as much, and this is called for each change
-        } else {
+        // Mostly there is room, and this is called for each change.
+        const auto last = page_of(size_ + more - 1);
+        if (more > 1 || places_[kind].find(handle) == nullptr || last >= heap_.capacity()) {
             places_[kind].reserve(handle, more);
+            heap_.ensure(last);
         }
-        heap_.ensure(family_of(size_ + more - 1));
     }
 
     /// Gives back the room of a kind's handles from `handles` on, and of entries that are gone. Changes no result.
@@ -73,7 +75,7 @@ public:
     /// @complexity amortised O(1) for each entry or handle that is gone.
     auto trim(std::uint8_t kind, std::uint32_t handles) noexcept -> void {
         places_[kind].trim(handles);
-        heap_.trim(family_of(size_) + pages_spare);
+        heap_.trim(page_of(size_) + 1);  // one to spare, for a heap that grows and falls by a few
     }
 
     /// Removes the entry of `kind` and `handle`; returns true if there was one.
@@ -109,7 +111,7 @@ public:
     /// @complexity O(1).
     [[nodiscard]] auto after_top() const noexcept -> std::span<const Due> {
         if (size_ < 2) { return {}; }
-        return std::span<const Due>{heap_[1].dues}.first(std::min<std::size_t>(size_ - 1, fan_out));
+        return children_of(0);
     }
 
     /// Number of entries.
@@ -143,23 +145,28 @@ public:
 
 private:
     static constexpr std::uint32_t fan_out = 4;
-    static constexpr std::uint32_t page_size = 512;
-    static constexpr std::uint32_t pages_spare = page_size;  // for a heap that grows and falls by a few
+    static constexpr std::uint32_t page_size = 2'048;
+    static constexpr std::uint32_t shift = fan_out - 1;  // of the root, so that siblings are in one cache line
     static constexpr auto absent = ~std::uint32_t{0};
 
-    /// The children of one entry, in one cache line. The first family is that of the root, which is its last.
-    struct alignas(64) Family {
-        std::array<Due, fan_out> dues{};
+    struct alignas(64) Page {
+        std::array<Due, page_size> dues{};
     };
 
-    [[nodiscard]] static constexpr auto family_of(std::uint32_t place) noexcept -> std::uint32_t {
-        return (place + fan_out - 1) / fan_out;
+    [[nodiscard]] static constexpr auto page_of(std::uint32_t place) noexcept -> std::uint32_t {
+        return (place + shift) / page_size;
     }
     [[nodiscard]] auto at(std::uint32_t place) noexcept -> Due& {
-        return heap_[family_of(place)].dues[(place + fan_out - 1) % fan_out];
+        return heap_[page_of(place)].dues[(place + shift) % page_size];
     }
     [[nodiscard]] auto at(std::uint32_t place) const noexcept -> const Due& {
-        return heap_[family_of(place)].dues[(place + fan_out - 1) % fan_out];
+        return heap_[page_of(place)].dues[(place + shift) % page_size];
+    }
+    /// The entries of which `place` is the parent: four, or as many as there are.
+    /// @pre there is one.
+    [[nodiscard]] auto children_of(std::uint32_t place) const noexcept -> std::span<const Due> {
+        const auto first = place * fan_out + 1;
+        return {&at(first), std::min(fan_out, size_ - first)};
     }
 
     [[nodiscard]] auto place_of(std::uint8_t kind, std::uint32_t handle) const noexcept -> std::uint32_t {
@@ -171,7 +178,7 @@ private:
         return a.time != b.time ? a.time < b.time : static_cast<bool>(ties(a, b));
     }
 
-    auto put(std::uint32_t place, const Due& due) noexcept -> void {
+    auto write(std::uint32_t place, const Due& due) noexcept -> void {
         at(place) = due;
         places_[due.kind].at(due.handle) = place + 1;
     }
@@ -180,12 +187,15 @@ private:
     template <class Ties>
     auto settle(std::uint32_t place, const Due& due, const Ties& ties) -> void {
         const auto start = place;
-        while (place > 0 && before(due, at(family_of(place) - 1), ties)) {
-            put(place, at(family_of(place) - 1));
-            place = family_of(place) - 1;
+        while (place > 0) {
+            const auto parent = (place - 1) / fan_out;
+            const auto& over = at(parent);
+            if (!before(due, over, ties)) { break; }
+            write(place, over);
+            place = parent;
         }
         if (place == start) { place = sink(place, due, ties); }
-        put(place, due);
+        write(place, due);
     }
 
     /// Prefetches the ids of these siblings, and their children, if they are due at one moment. The owner's records are
@@ -195,9 +205,8 @@ private:
     void fetch(std::uint32_t first, std::span<const Due> siblings, const Ties& ties) const noexcept {
         if constexpr (requires { ties.fetch(siblings.front()); }) {
             if (siblings.size() < 2 || siblings[0].time != siblings[1].time) { return; }
-            for (auto below = first + 1; below <= first + fan_out && below <= family_of(size_ - 1); ++below) {
-                prefetch(heap_[below]);
-            }
+            const auto below = first * fan_out + 1;
+            for (auto i = below; i < std::min(below + fan_out * fan_out, size_); i += fan_out) { prefetch(at(i)); }
             for (const auto& due : siblings) { ties.fetch(due); }
         }
     }
@@ -206,20 +215,20 @@ private:
     template <class Ties>
     [[nodiscard]] auto sink(std::uint32_t place, const Due& due, const Ties& ties) -> std::uint32_t {
         for (auto first = place * fan_out + 1; first < size_; first = place * fan_out + 1) {
-            const auto siblings = std::span<const Due>{heap_[place + 1].dues}.first(std::min(fan_out, size_ - first));
+            const auto siblings = children_of(place);
             fetch(first, siblings, ties);
             auto best = std::uint32_t{0};
             for (std::uint32_t i = 1; i < siblings.size(); ++i) {
                 if (before(siblings[i], siblings[best], ties)) { best = i; }
             }
             if (!before(siblings[best], due, ties)) { break; }
-            put(place, siblings[best]);
+            write(place, siblings[best]);
             place = first + best;
         }
         return place;
     }
 
-    Pages<Family, page_size> heap_;  // the entry of place i is at i + 3, so that its children are a family
+    Pages<Page, 1> heap_;
     std::uint32_t size_ = 0;
     std::array<Column<std::uint32_t, 4'096>, kinds> places_;  // by handle: one more than the place of its entry, or 0
 };

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <memory>
 #include <new>
 #include <optional>
 #include <utility>
@@ -37,12 +38,26 @@ public:
     /// Every handle is below this number.
     static constexpr auto handle_limit = std::numeric_limits<std::uint32_t>::max();
 
+    HandleMap() noexcept = default;
+    /// A deep copy. Strong guarantee.
+    /// @complexity linear in the room.
+    HandleMap(const HandleMap& other)
+        : now_{other.now_}, size_{other.size_}, moving_{other.moving_ ? new Moving{*other.moving_} : nullptr} {}
+    HandleMap(HandleMap&&) noexcept = default;
+    auto operator=(HandleMap other) noexcept -> HandleMap& {
+        now_ = std::move(other.now_);
+        size_ = other.size_;
+        moving_ = std::move(other.moving_);
+        return *this;
+    }
+    ~HandleMap() = default;
+
     /// The handle stored under `hash` for which `equal(handle)` holds, if any. `equal` is called only for handles
     /// stored with the same high half of the hash.
     /// @complexity O(1) expected; about two places at the usual load.
     template <class Equal>
     [[nodiscard]] auto find(std::uint64_t hash, Equal&& equal) const -> std::optional<std::uint32_t> {
-        const auto& places = in_old(high(hash)) ? old_ : now_;
+        const auto& places = in_old(high(hash)) ? moving_->old : now_;
         const auto place = places.locate(high(hash), std::forward<Equal>(equal));
         if (!place) { return std::nullopt; }
         return places.items[*place].handle;
@@ -50,7 +65,7 @@ public:
 
     /// Fetches the home place of `hash` from memory. Changes nothing.
     void prefetch(std::uint64_t hash) const noexcept {
-        const auto& places = in_old(high(hash)) ? old_ : now_;
+        const auto& places = in_old(high(hash)) ? moving_->old : now_;
         if (places.room() > 0) { allot::prefetch(places.items[places.home(high(hash))]); }
     }
 
@@ -60,13 +75,17 @@ public:
     auto insert(std::uint64_t hash, std::uint32_t handle) -> void {
         ALLOT_ASSERT(handle < handle_limit, "HandleMap::insert: the handle is out of range");
         reserve(size_ + 1);
-        if (in_old(high(hash))) {
-            old_.store({high(hash), handle});
-            ++old_size_;
-        } else {
-            now_.store({high(hash), handle});
-        }
         ++size_;
+        if (moving_ == nullptr) {
+            now_.store({high(hash), handle});
+            return;
+        }
+        if (in_old(high(hash))) {
+            moving_->old.store({high(hash), handle});
+            ++moving_->left;
+        } else {
+            store_ahead({high(hash), handle});
+        }
         step();
     }
 
@@ -74,12 +93,12 @@ public:
     /// @complexity O(1) expected.
     auto erase(std::uint64_t hash, std::uint32_t handle) noexcept -> bool {
         const auto old = in_old(high(hash));
-        auto& places = old ? old_ : now_;
+        auto& places = old ? moving_->old : now_;
         const auto place = places.locate(high(hash), [handle](std::uint32_t other) { return other == handle; });
         if (!place) { return false; }
         places.take(*place);
-        old_size_ -= old ? 1U : 0U;
         --size_;
+        if (old) { --moving_->left; }
         step();
         return true;
     }
@@ -93,27 +112,18 @@ public:
     /// Makes room for `count` entries in all, so that `insert` allocates nothing before there are more.
     /// @complexity O(1) expected for each additional entry: the table grows by a quarter at least.
     auto reserve(std::uint32_t count) -> void {
-        if (count <= load_max(now_.room())) { return; }
-        while (growing()) { step(); }
-        begin(std::max(places_for(count), now_.room() + now_.room() / 4));
+        if (count > load_max(now_.room())) { grow(count); }
     }
 
     /// True if `shrink` has something to do: a large table has more than 5/2 places for each entry, or an old array.
     [[nodiscard]] auto falls() const noexcept -> bool {
-        return growing() || (now_.room() > kept_max && size_ + places_for(load_of(size_)) <= now_.room());
+        return moving_ != nullptr || (now_.room() > kept_max && std::uint64_t{size_} * 5 < now_.room() * 2);
     }
 
     /// Begins to give back room, or goes on with it, if `falls()`. Without memory for a smaller array, the room stays.
     /// @complexity O(1) expected.
     auto shrink() noexcept -> void {
-        if (growing()) {
-            step();
-        } else if (falls()) {
-            try {
-                begin(places_for(load_of(size_)));
-            } catch (const std::bad_alloc&) {  // the next call tries again
-            }
-        }
+        if (falls()) { fall(); }
     }
 
 private:
@@ -123,14 +133,12 @@ private:
         std::uint32_t handle;  // `handle_limit`: vacant
     };
 
-    /// An array of places. Those from `ready` on were never written, and are vacant.
     struct Places {
         boost::container::vector<Entry> items{};
-        std::size_t ready = 0;
 
         [[nodiscard]] auto room() const noexcept -> std::size_t { return items.size(); }
         [[nodiscard]] auto vacant(std::size_t place) const noexcept -> bool {
-            return place >= ready || items[place].handle == handle_limit;
+            return items[place].handle == handle_limit;
         }
         [[nodiscard]] auto next(std::size_t place) const noexcept -> std::size_t {
             return place + 1 == room() ? 0 : place + 1;
@@ -146,7 +154,8 @@ private:
 
         template <class Equal>
         [[nodiscard]] auto locate(std::uint32_t hash, Equal&& equal) const -> std::optional<std::size_t> {
-            // The array is never full, so this ends at a vacant place at the latest; without places, at the first.
+            if (room() == 0) { return std::nullopt; }
+            // The array is never full, so this ends at a vacant place at the latest.
             auto place = home(hash);
             for (std::size_t walked = 0; !vacant(place) && distance(place) >= walked; ++walked, place = next(place)) {
                 if (items[place].hash == hash && equal(items[place].handle)) { return place; }
@@ -154,14 +163,15 @@ private:
             return std::nullopt;
         }
 
-        auto store(Entry entry) noexcept -> void {
+        /// Stores an entry and returns the place that is vacant no more.
+        auto store(Entry entry) noexcept -> std::size_t {
             auto place = home(entry.hash);
             std::size_t walked = 0;
             for (; !vacant(place) && distance(place) >= walked; ++walked) { place = next(place); }
             // The entry here is nearer to its home than the new one: it and all behind it move back by one.
             for (; !vacant(place); place = next(place)) { std::swap(entry, items[place]); }
-            while (ready <= place) { items[ready++].handle = handle_limit; }
             items[place] = entry;
+            return place;
         }
 
         /// Empties a place. The entries behind it move back by one until one is at home: no tombstones, so searches
@@ -173,6 +183,16 @@ private:
             }
             items[hole].handle = handle_limit;
         }
+    };
+
+    /// What is known while entries move from an old array.
+    struct Moving {
+        Places old{};
+        std::size_t border = 0;  // entries at home in the old array before it are in the new one
+        std::size_t at = 0;      // the place of the old array that is moved next
+        std::size_t ready = 0;   // places of the new array that were written; the last of them is vacant, so that no
+                                 // search goes on to the others
+        std::uint32_t left = 0;  // entries of the old array
     };
 
     static constexpr std::size_t kept_max = 4'096;  // a table of so many places stays as it is, and grows at once
@@ -189,63 +209,81 @@ private:
         return static_cast<std::size_t>((count + 2) / 3 * 4);
     }
 
-    /// A number of entries and an eighth more.
-    static constexpr auto load_of(std::uint64_t count) noexcept -> std::uint64_t { return count + count / 8; }
-
     /// True if an entry of this hash is in the old array, or would be.
     [[nodiscard]] auto in_old(std::uint32_t hash) const noexcept -> bool {
-        return old_size_ > 0 && old_.home(hash) >= border_;
+        return moving_ != nullptr && moving_->old.home(hash) >= moving_->border;
     }
 
-    /// True while there is an old array.
-    [[nodiscard]] auto growing() const noexcept -> bool { return old_.room() > 0; }
+    auto grow(std::uint32_t count) -> void {
+        while (moving_ != nullptr) { step(); }
+        begin(std::max(places_for(count), now_.room() + now_.room() / 4));
+    }
 
-    /// Makes another array, of `room` places, and begins to move the entries there.
-    /// @pre there is no old array.
+    auto fall() noexcept -> void {
+        if (moving_ != nullptr) { return step(); }
+        try {
+            begin(places_for(std::uint64_t{size_} + size_ / 8));
+        } catch (const std::bad_alloc&) {  // the next call tries again
+        }
+    }
+
+    /// Makes another array, of `room` places, and moves the entries there, or begins to.
+    /// @pre no entries are being moved.
     auto begin(std::size_t room) -> void {
         ALLOT_ASSERT(room < handle_limit, "HandleMap: a table this large does not fit 32-bit hashes");
-        auto made = Places{boost::container::vector<Entry>(room, boost::container::default_init), 0};
-        old_ = std::exchange(now_, std::move(made));
-        old_size_ = size_;
-        border_ = 0;
-        at_ = 0;
+        auto made = Places{boost::container::vector<Entry>(room, boost::container::default_init)};
+        auto moving = std::unique_ptr<Moving>{new Moving{}};
+        moving->left = size_;
+        moving->old = std::exchange(now_, std::move(made));
+        moving_ = std::move(moving);
         // The entries for which there was no room at the end follow those at the end.
-        while (at_ < old_.room() && !old_.vacant(at_) && old_.home(old_.items[at_].hash) > at_) { ++at_; }
-        move(old_.room() > kept_max ? step_places : old_.room());
+        auto& [old, border, at, ready, left] = *moving_;
+        while (at < old.room() && !old.vacant(at) && old.home(old.items[at].hash) > at) { ++at; }
+        move(old.room() > kept_max ? step_places : old.room());
     }
 
     auto step() noexcept -> void {
-        if (growing()) { move(step_places); }
+        if (moving_ != nullptr) { move(step_places); }
     }
 
     /// Moves entries of the old array, from `count` places on until a vacant one, behind which no entry is that would
     /// be at home before it.
     auto move(std::size_t count) noexcept -> void {
-        for (std::size_t walked = 0; old_size_ > 0; ++walked) {
-            if (at_ == old_.room()) { at_ = 0; }
-            auto& entry = old_.items[at_];
-            if (!old_.vacant(at_)) {
-                now_.store(entry);
+        auto& [old, border, at, ready, left] = *moving_;
+        for (std::size_t walked = 0; left > 0; ++walked, ++at) {
+            if (at == old.room()) { at = 0; }
+            if (auto& entry = old.items[at]; entry.handle != handle_limit) {
+                write(now_.home(entry.hash) + 1);
+                store_ahead(entry);
                 entry.handle = handle_limit;
-                --old_size_;
+                --left;
             } else {
-                border_ = at_ + 1;
+                border = at + 1;
                 if (walked >= count) {
-                    ++at_;
+                    ++at;
+                    write(border * now_.room() / old.room() + 2);  // beyond every home before the border
                     return;
                 }
             }
-            ++at_;
         }
-        old_ = Places{};
+        write(now_.room());
+        moving_.reset();
+    }
+
+    /// Stores an entry in the new array.
+    auto store_ahead(Entry entry) noexcept -> void {
+        if (now_.store(entry) + 1 == moving_->ready) { write(moving_->ready + 1); }
+    }
+
+    /// Makes the places of the new array before this one vacant, those that were never written.
+    auto write(std::size_t end) noexcept -> void {
+        auto& ready = moving_->ready;
+        for (end = std::min(end, now_.room()); ready < end; ++ready) { now_.items[ready].handle = handle_limit; }
     }
 
     Places now_;
     std::uint32_t size_ = 0;
-    std::uint32_t old_size_ = 0;  // entries of the old array
-    Places old_;                  // while entries move from there
-    std::size_t border_ = 0;      // entries at home in the old array before it are in the other one
-    std::size_t at_ = 0;          // the place of the old array that is moved next
+    std::unique_ptr<Moving> moving_;
 };
 
 }}  // namespace allot::v0

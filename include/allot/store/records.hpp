@@ -417,7 +417,7 @@ private:
         const auto ties = DueOrder<Records>{*this};
         const auto k = static_cast<std::uint8_t>(kind);
         if (is != never) {
-            due_.set({is.time_since_epoch().count(), k, handle}, ties);
+            due_.put({is.time_since_epoch().count(), k, handle}, ties);
         } else {
             due_.erase(k, handle, ties);
         }

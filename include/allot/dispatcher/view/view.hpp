@@ -16,6 +16,8 @@ namespace allot { inline namespace v0 {
 
 /// Maximum of nodes at work that a search for one that makes way skips.
 inline constexpr std::uint32_t make_way_tries_max = 256;
+/// Number of classes above which as many are drawn for one that makes way.
+inline constexpr std::uint32_t make_way_classes_max = 256;
 /// Where nodes hold more models than this, those that may make way in the table of models are drawn, until they hold
 /// more than this.
 inline constexpr std::uint32_t make_way_models_max = 512;
@@ -61,24 +63,36 @@ public:
 
     /// The class whose greatest stake is least, if `stake` exceeds it. It skips `but`, classes with a node at work, and
     /// classes with more nodes than one command may remove.
-    /// @complexity O(classes).
+    ///
+    /// From rules version 2 on it skips those whose nodes hold more models than one node may, too; and of more than
+    /// `make_way_classes_max` classes it is the least of as many that are drawn, as in `poorest_holder`.
+    /// @complexity O(`evictions_max`) for each of the classes, or of those drawn. O(1) without stake.
     [[nodiscard]] auto poorest_class(Amount stake, ClassId but) const -> std::optional<ClassId> {
         auto poorest = std::optional<ClassId>{};
         if (stake == Amount{0}) { return poorest; }
-        for (const auto c : records.fits().all_classes()) {
-            if (c == but || records.fits().count(c) > rules->evictions_max) { continue; }
+        const auto compare = [&](ClassId c) {
+            if (c == but || records.fits().count(c) > rules->evictions_max) { return; }
             auto greatest = Amount{0};
             auto idle = true;
+            auto models = std::size_t{0};
             records.fits().each_node(c, [&](NodeHandle n) {
                 const auto& node = records.nodes()[n].node;
                 greatest = std::max(greatest, node.stake);
                 idle = idle && !node.leased();
+                models += records.holdings(n).size();
             });
-            if (idle && greatest < stake) {
+            if (idle && greatest < stake && (!eliminates() || models <= rules->models_per_node_max)) {
                 poorest = c;
                 stake = greatest;
             }
+        };
+        const auto all = records.fits().all_classes();
+        if (!eliminates() || all.size() <= make_way_classes_max) {
+            for (const auto c : all) { compare(c); }
+            return poorest;
         }
+        auto random = make_way_random();
+        for (auto left = make_way_classes_max; left > 0; --left) { compare(all[random.below(all.size())]); }
         return poorest;
     }
 
@@ -128,10 +142,7 @@ public:
             return poorest;
         }
         const auto entries = holdings.entries();
-        const auto& counters = records.counters();
-        const auto when = static_cast<std::uint64_t>(counters.now.time_since_epoch().count());
-        const auto words = std::array<std::uint64_t, 4>{when, counters.token_next};
-        auto random = Random{Entropy{words}, Purpose::make_way, {}};
+        auto random = make_way_random();
         auto models = std::size_t{0};
         for (auto left = make_way_draws_max; left > 0 && models <= make_way_models_max; --left) {
             const auto drawn = holdings.node_of(random.below(entries));
@@ -139,6 +150,14 @@ public:
             compare(drawn);
         }
         return poorest;
+    }
+
+    /// Draws who may make way in a full table. The draws differ as time and starts do.
+    [[nodiscard]] auto make_way_random() const -> Random {
+        const auto& counters = records.counters();
+        const auto when = static_cast<std::uint64_t>(counters.now.time_since_epoch().count());
+        const auto words = std::array<std::uint64_t, 4>{when, counters.token_next};
+        return Random{Entropy{words}, Purpose::make_way, {}};
     }
 
     /// True if nodes that may make way in the table of models are drawn, because all of them hold too many to look at.
