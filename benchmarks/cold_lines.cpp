@@ -67,7 +67,7 @@ public:
         }
     }
     void add(std::string_view structure, const allot::FlatQueue& queue) {
-        for (const auto& heap : queue.groups_) { 
+        for (const auto& heap : queue.groups_) {
             add(structure, heap.families_.first_);
             add(structure, heap.families_.more_);
         }
@@ -101,7 +101,7 @@ auto places_of(const Hub& hub) -> Places {
     places.add("id map of tasks", records.tasks_.names_.now_.items);
     places.add("due heap: entries", records.due_.heap_);
     for (const auto& by_handle : records.due_.places_) { places.add("due heap: places", by_handle); }
-    for (const auto& tree : view.pool.candidates_.trees_) {
+    for (const auto& tree : view.pool.candidates_.trees_.first_) {
         places.add("sum trees: leaves", tree.blocks_);
         places.add("sum trees: sums", tree.lines_);
     }

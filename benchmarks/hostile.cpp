@@ -54,6 +54,19 @@ auto of_card(Victim& v, std::uint64_t stake, const std::string& card, std::uint3
     return node;
 }
 
+/// A name of as many bytes as a name may have, which differs from another one at its end.
+auto long_name(std::uint32_t number) {
+    const auto digits = std::to_string(number);
+    return std::string(128 - digits.size(), '0') + digits;
+}
+
+/// 64 cards of long names that no other number gives.
+auto cards(std::uint32_t number) {
+    auto listed = std::vector<allot::GpuChoice>{};
+    for (std::uint32_t i = 0; i < 64; ++i) { listed.push_back({long_name(1'000'000 + number * 64 + i), {}}); }
+    return listed;
+}
+
 /// The last stranger pauses, and resumes the next time.
 void flap(Victim& v, std::uint64_t i) {
     if (i % 2 == 0) {
@@ -610,6 +623,113 @@ auto workloads() -> std::vector<Workload> {
              v.count(command::ReportModel{last(v), report, models(0, 4'096)});
          },
          4'096 / 8, 8, false},
+
+        {"a class of 16 nodes that hold 4,096 models is the poorest of a full table",
+         [](Victim& v) {
+             for (std::uint32_t i = 0; i < 256; ++i) {
+                 v.apply(command::Join{of_card(v, 100, "made-up card " + std::to_string(i))}, false);
+             }
+             for (auto i = 0; i < 16; ++i) {
+                 auto node = of_card(v, 1, "poor card");
+                 node.models = models(0, 4'096);
+                 v.apply(command::Join{std::move(node)}, false);
+             }
+             v.under([](auto& rules) { rules.classes_max = 257; });
+             v.rest();
+         },
+         [](Victim& v, std::uint64_t i) { v.count(command::Join{of_card(v, 50 + i, "new card")}); }, 16, 8, false},
+
+        {"a new class where each of as many as allowed has 16 nodes",
+         [](Victim& v) {
+             for (std::uint32_t i = 0; i < 3'900 * 16; ++i) {
+                 const auto poor = i % 39 == 0;
+                 auto node = of_card(v, poor ? 1 : 2, "made-up card " + std::to_string(i / 16));
+                 v.apply(command::Join{std::move(node)}, false);
+             }
+             v.under([](auto& rules) { rules.classes_max = 3'900; });
+         },
+         [](Victim& v, std::uint64_t i) { v.count(command::Join{of_card(v, 3, "new card " + std::to_string(i))}); }, 16,
+         8, false},
+
+        {"a node of a low class takes and drops models that 3,600 classes hold",
+         [](Victim& v) {
+             for (std::uint32_t i = 0; i < 300; ++i) {
+                 v.apply(command::Join{of_card(v, 0, "made-up card " + std::to_string(i))}, false);
+             }
+             auto low = of_card(v, 1, "made-up card 100");
+             v.apply(command::Join{low}, false);
+             for (std::uint32_t i = 300; i < 3'900; ++i) {
+                 auto node = of_card(v, 1, "made-up card " + std::to_string(i));
+                 node.models = models(0, 64);
+                 v.apply(command::Join{std::move(node)}, false);
+             }
+             v.rest();
+         },
+         [](Victim& v, std::uint64_t i) {
+             const auto report = i % 2 == 0 ? command::Report::add : command::Report::remove;
+             v.count(command::ReportModel{allot::NodeId{v.nodes() - 3'600}, report, models(0, 64)});
+         },
+         8},
+
+        {"a new card beside 4,000 requirements of 64 long names, and such a requirement beside 3,900 cards",
+         [](Victim& v) {
+             for (std::uint32_t i = 0; i < 3'900; ++i) { v.apply(command::Join{of_card(v, 0, long_name(i))}, false); }
+             for (std::uint32_t i = 0; i < 4'000; ++i) {
+                 auto task = v.task();
+                 task.gpus = cards(i);
+                 v.apply(command::Submit{task}, false);
+             }
+         },
+         [](Victim& v, std::uint64_t i) {
+             const auto number = static_cast<std::uint32_t>(i);
+             auto update = allot::NodeUpdate{.id = last(v)};
+             update.gpu = long_name(900'000 + number);
+             v.count(command::Update{update});
+             auto task = v.task();
+             task.gpus = cards(5'000 + number);
+             submit_and_cancel(v, task);
+         },
+         0, 32, false},
+
+        {"nodes and tasks come until every array and map has grown, and go", [](Victim&) {},
+         [](Victim& v, std::uint64_t) {
+             for (std::size_t i = 0; i < v.size() / 64; ++i) {
+                 v.count(command::Join{v.stranger(1)});
+                 auto task = v.strange_task();
+                 task.vram_min = {9'999};
+                 task.gpus = {};
+                 v.count(command::Submit{task});
+             }
+         },
+         0, 64, false},
+
+        {"a gate before as many lists of models as tasks",
+         [](Victim& v) { v.under([](auto& rules) { rules.narrowing = allot::Narrowing::gate; }); },
+         [](Victim& v, std::uint64_t i) {
+             const auto count = v.size() / 64;
+             for (std::size_t j = 0; j < count; ++j) {
+                 auto task = v.strange_task();
+                 task.models = models(i * count + j, 1);
+                 v.count(command::Submit{task});
+             }
+         },
+         0, 64, false},
+
+        {"3,900 classes hold what an honest node holds, and go",
+         [](Victim& v) {
+             auto honest = v.stranger(1'000);
+             honest.models = models(0, 64);
+             v.apply(command::Join{std::move(honest)}, false);
+         },
+         [](Victim& v, std::uint64_t i) {
+             for (std::uint64_t j = 0; j < 120; ++j) {
+                 auto node = of_card(v, 0, "made-up card " + std::to_string(i * 120 + j));
+                 node.models = models(0, 64);
+                 v.apply(command::Join{std::move(node)}, false);
+             }
+             v.count(command::Leave{last(v)});
+         },
+         8, 32, false},
 
         {"a crowd pauses and resumes beside waiting tasks",
          [](Victim& v) {

@@ -144,6 +144,7 @@ public:
         settle();
         mine_ = std::vector<allot::TaskId>{};  // `{}` alone would keep the room
         joined_ = std::vector<allot::NodeId>{};
+        costs_ = std::vector<Cost>{};
         events_ = allot::Events{};
     }
     /// Advances until all bounds of weights are renewed.

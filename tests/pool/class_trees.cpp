@@ -2,6 +2,7 @@
 #include <map>
 #include <optional>
 #include <random>
+#include <type_traits>
 #include <vector>
 
 #include <allot/pool/class_trees.hpp>
@@ -17,9 +18,10 @@ struct Leaf {
 
     [[nodiscard]] auto blank() const -> bool { return name == 0; }
 };
-using Trees = allot::detail::ClassTrees<Leaf>;
 
+template <class InOrder>
 struct World {
+    using Trees = allot::detail::ClassTrees<Leaf, InOrder::value>;
     Trees trees{};
     std::map<std::uint32_t, std::uint64_t> totals{};
 
@@ -58,19 +60,20 @@ auto row(std::uint32_t first, std::uint32_t last) -> std::vector<allot::ClassId>
 
 }  // namespace
 
-TEST_CASE("no classes and no trees have no total") {
-    auto world = World{};
+TEMPLATE_TEST_CASE("no classes and no trees have no total", "", std::true_type, std::false_type) {
+    auto world = World<TestType>{};
     CHECK(world.trees.total({}) == 0);
     CHECK(world.trees.total(row(0, 40)) == 0);
-    CHECK(world.trees.index({3}) == Trees::none);
+    CHECK(world.trees.index({3}) == world.trees.none);
     CHECK(world.agrees(row(0, 40), 7));
     world.set(3, 5);
     CHECK(world.trees.total({}) == 0);
     CHECK(world.agrees({}, 7));
 }
 
-TEST_CASE("rows of classes that begin and end anywhere have the totals of their classes") {
-    auto world = World{};
+TEMPLATE_TEST_CASE("rows of classes that begin and end anywhere have the totals of their classes", "", std::true_type,
+                   std::false_type) {
+    auto world = World<TestType>{};
     const auto classes = GENERATE(1U, 15U, 16U, 17U, 50U);
     for (auto c = classes; c > 0; --c) { world.set(c - 1, std::uint64_t{1} << (c % 40)); }
     for (std::uint32_t first = 0; first < 40; ++first) {
@@ -87,10 +90,11 @@ TEST_CASE("rows of classes that begin and end anywhere have the totals of their 
     }
 }
 
-TEST_CASE("any classes in any order of coming are found as a list finds them") {
+TEMPLATE_TEST_CASE("any classes in any order of coming are found as a list finds them", "", std::true_type,
+                   std::false_type) {
     auto random = std::mt19937_64{support::seed()};
     for (auto round = 0; round < 200; ++round) {
-        auto world = World{};
+        auto world = World<TestType>{};
         const auto spread = std::uint32_t{1} << (3 + round % 12);
         for (auto i = 0; i < 60; ++i) {
             world.set(static_cast<std::uint32_t>(random() % spread), random() % 5 == 0 ? 0 : random() >> 20U);
@@ -125,8 +129,8 @@ TEST_CASE("any classes in any order of coming are found as a list finds them") {
     }
 }
 
-TEST_CASE("a class far from the others takes no room for those between") {
-    auto world = World{};
+TEMPLATE_TEST_CASE("a class far from the others takes no room for those between", "", std::true_type, std::false_type) {
+    auto world = World<TestType>{};
     world.set(0, 3);
     world.set(0xFFFF'FFFE, 4);
     CHECK(world.trees.total(std::vector<allot::ClassId>{{0}, {70'000}, {0xFFFF'FFFE}}) == 7);
@@ -136,8 +140,9 @@ TEST_CASE("a class far from the others takes no room for those between") {
     CHECK(world.agrees({{0}, {70'000}, {0xFFFF'FFFE}}, 12));
 }
 
-TEST_CASE("a class whose tree is given back is as one that never had a tree, and its neighbours stay", "[A7]") {
-    auto world = World{};
+TEMPLATE_TEST_CASE("a class whose tree is given back is as one that never had a tree, and its neighbours stay", "[A7]",
+                   std::true_type, std::false_type) {
+    auto world = World<TestType>{};
     const auto drop = [&](std::uint32_t node_class) {
         world.set(node_class, 0);
         world.trees.drop({node_class});
@@ -146,11 +151,11 @@ TEST_CASE("a class whose tree is given back is as one that never had a tree, and
     const auto all = std::vector<allot::ClassId>{{15}, {16}, {17}, {31}, {40}};
     for (const auto c : {15U, 16U, 17U, 40U}) { world.set(c, c); }
     drop(17);
-    CHECK(world.trees.index({17}) != Trees::none);  // one of its sixteen is left
+    CHECK(world.trees.index({17}) != world.trees.none);  // one of its sixteen is left
     CHECK(world.trees[world.trees.index({17})].blank());
     CHECK(world.agrees(all, 15 + 5));
     drop(16);
-    CHECK(world.trees.index({16}) == Trees::none);
+    CHECK(world.trees.index({16}) == world.trees.none);
     CHECK(world.trees.total(all) == 15 + 40);
     CHECK(world.agrees(all, 14));
     CHECK(world.agrees(all, 15 + 5));
@@ -158,7 +163,7 @@ TEST_CASE("a class whose tree is given back is as one that never had a tree, and
     drop(15);
     drop(40);
     CHECK(world.trees.total(all) == 0);
-    CHECK(world.trees.index({40}) == Trees::none);
+    CHECK(world.trees.index({40}) == world.trees.none);
     world.set(16, 3);
     CHECK(world.agrees(all, 2));
 }

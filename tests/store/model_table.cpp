@@ -1,6 +1,12 @@
+#include <cstdint>
+#include <map>
+#include <random>
+#include <set>
+
 #include <allot/store/model_table.hpp>
 
 #include "support/catch.hpp"
+#include "support/seed.hpp"
 
 using allot::ClassId;
 using allot::ModelId;
@@ -56,4 +62,34 @@ TEST_CASE("a name counts as held while a node has it on its disk, not for a task
     CHECK_FALSE(table.erase_if_unused(model));
     table.release(model);
     CHECK(table.erase_if_unused(model));
+}
+
+TEST_CASE("the places of a model's holders are those of a map, whichever class comes and goes") {
+    auto random = std::mt19937_64{support::seed()};
+    for (auto round = 0; round < 50; ++round) {
+        auto places = allot::HolderPlaces{};
+        auto model = std::map<std::uint32_t, std::set<std::uint32_t>>{};
+        for (auto step = 0; step < 200; ++step) {
+            const auto node_class = static_cast<std::uint32_t>(random() % 12);
+            auto& expected = model[node_class];
+            if (const auto place = static_cast<std::uint32_t>(random() % 70); expected.erase(place) > 0) {
+                places.made({node_class}, 7).free(place);
+            } else {
+                places.made({node_class}, 7).take(place);
+                expected.insert(place);
+            }
+            if (expected.empty() || random() % 9 == 0) {
+                places.erase({node_class});
+                model.erase(node_class);
+            }
+            if (random() % 5 == 0) { places.trim(); }
+            for (std::uint32_t c = 0; c < 12; ++c) {
+                const auto* const found = places.find({c});
+                REQUIRE((found != nullptr) == model.contains(c));
+                for (std::uint32_t place = 0; found != nullptr && place < 70; ++place) {
+                    REQUIRE(found->taken(place) == model[c].contains(place));
+                }
+            }
+        }
+    }
 }

@@ -18,6 +18,9 @@ public:
     using Record = typename View<Ps...>::Record;
     using Configuration = typename View<Ps...>::Configuration;
 
+    /// True if the eligibility policy says so.
+    static constexpr bool listed_cards_only = allot::listed_cards_only<typename View<Ps...>::Types::Eligibility>;
+
     /// Works on the indices of `view`, which has to outlive it.
     explicit Indices(View<Ps...>& view) noexcept : view_{view} {}
 

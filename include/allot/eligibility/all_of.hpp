@@ -16,6 +16,7 @@ class AllOf {
 public:
     using role = role::eligibility;
     static constexpr std::string_view name = "AllOf";
+    static constexpr bool listed_cards_only = (allot::listed_cards_only<Policies> || ...);
 
     constexpr AllOf() = default;
     constexpr explicit AllOf(Policies... policies) requires(sizeof...(Policies) > 0)

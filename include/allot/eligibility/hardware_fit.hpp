@@ -16,6 +16,7 @@ namespace allot { inline namespace v0 {
 struct HardwareFit {
     using role = role::eligibility;
     static constexpr std::string_view name = "HardwareFit";
+    static constexpr bool listed_cards_only = true;
 
     [[nodiscard]] auto fits(const NodeClass& node_class, const Requirement& requirement) const -> Reason {
         if (const auto reason = card(node_class, requirement); reason != Reason::none) { return reason; }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <utility>
 #include <vector>
@@ -13,7 +14,8 @@
 
 namespace allot { inline namespace v0 { namespace laws {
 
-/// Checks that an eligibility policy is pure: equal arguments give equal reasons, also from a copy.
+/// Checks that an eligibility policy is pure: equal arguments give equal reasons, also from a copy. One that says
+/// `listed_cards_only` fits no other card.
 /// @complexity linear in `tries`.
 template <eligibility P>
 [[nodiscard]] auto pure(const P& policy, std::uint64_t seed = 1, std::uint32_t tries = 10'000) -> Finding {
@@ -27,6 +29,12 @@ template <eligibility P>
             return sentence("fits is not pure: first it gave reason ", number(fits), " (GPU ", node_class.gpu, " with ",
                             node_class.vram.count, " GiB for a task of ", requirement.vram_min.count, " GiB, try ", i,
                             " of seed ", seed, ")");
+        }
+        const auto listed = std::any_of(requirement.gpus.begin(), requirement.gpus.end(),
+                                        [&](const GpuChoice& choice) { return choice.name == node_class.gpu; });
+        if (listed_cards_only<P> && !requirement.gpus.empty() && !listed && fits == Reason::none) {
+            return sentence("listed_cards_only is set, and a card fits that the task does not list: GPU ",
+                            node_class.gpu, " (try ", i, " of seed ", seed, ")");
         }
         const auto node = sampler.node();
         const auto task = sampler.task();

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <concepts>
+#include <type_traits>
 
 #include <allot/core/node.hpp>
 #include <allot/core/reason.hpp>
@@ -20,6 +21,13 @@ concept has_fits = requires(const P& p, const NodeClass& node_class, const Requi
 template <class P>
 concept has_admits = requires(const P& p, const Node& node, const Task& task, const Situation& situation) {
     { p.admits(node, task, situation) } -> std::same_as<Reason>;
+};
+
+/// `static constexpr bool listed_cards_only`: true if no class fits a requirement that lists cards, and not its own.
+/// Optional; with it a new class is compared with the hashes of names, and not with thousands of names.
+template <class P>
+concept listed_cards_only = requires {
+    typename std::enable_if_t<bool(P::listed_cards_only)>;
 };
 
 /// Decides which node may run which task. Both functions are pure: equal arguments give equal reasons. `none` means

@@ -162,8 +162,8 @@ public:
     }
 
 private:
-    using Candidates = detail::ClassTrees<SumTree>;
-    using Holders = detail::ClassTrees<HolderTree>;
+    using Candidates = detail::ClassTrees<SumTree, true>;
+    using Holders = detail::ClassTrees<HolderTree, false>;
     static auto same_models(const NodePlace& a, const NodePlace& b) -> bool {
         return a.models.data() == b.models.data() && a.models.size() == b.models.size();
     }
@@ -239,7 +239,7 @@ private:
         }
     }
 
-    static void erase(Holders& holders, std::size_t i, std::uint32_t place, std::uint32_t weight) {
+    static void erase(Holders& holders, std::uint32_t i, std::uint32_t place, std::uint32_t weight) {
         holders[i].erase(place, weight);
         holders.add(i, 0 - std::uint64_t{weight});
     }

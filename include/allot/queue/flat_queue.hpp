@@ -117,8 +117,8 @@ private:
 
     [[nodiscard]] auto contains(const QueueEntry& entry) const noexcept -> bool {
         const auto place = places_[entry.task.value];
-        return place != absent && entry.group.value < groups_.size() &&
-               place <= groups_[entry.group.value].size() && groups_[entry.group.value][place - 1] == entry;
+        return place != absent && entry.group.value < groups_.size() && place <= groups_[entry.group.value].size() &&
+               groups_[entry.group.value][place - 1] == entry;
     }
 
     /// The best task after `refused`, which is the best of all and does not fit.

@@ -14,6 +14,7 @@
 #include <allot/core/node.hpp>
 #include <allot/core/siphash.hpp>
 #include <allot/core/task.hpp>
+#include <allot/store/card_index.hpp>
 #include <allot/store/interner.hpp>
 #include <allot/store/pages.hpp>
 #include <allot/store/slot_set.hpp>
@@ -120,7 +121,8 @@ private:
 /// both ascending. The pool, the queue and an explanation therefore read the same bits.
 class FitTable {
 public:
-    explicit FitTable(SipKey key) : key_{key}, classes_{NodeClassHash{key}}, requirements_{RequirementHash{key}} {}
+    explicit FitTable(SipKey key)
+        : key_{key}, classes_{NodeClassHash{key}}, requirements_{RequirementHash{key}}, cards_{key} {}
 
     [[nodiscard]] auto classes() const noexcept -> const auto& { return classes_; }
     [[nodiscard]] auto requirements() const noexcept -> const auto& { return requirements_; }
@@ -256,7 +258,9 @@ public:
         if (block >= bits_.size()) { bits_.resize(block + 1); }
         if (const auto reach = requirements_.reach(); reach > 0) { bits_[block].ensure(reach - 1); }
         columns_.ensure(id.value);
+        cards_.ensure(id);
         detail::make_room(all_, all_.size() + 1);
+        cards_.set(id, value);
         fill(id, value, fits);  // bits of a class that is not there yet
         auto column = Column{};
         column.card_hash = card_hash_of(value);
@@ -283,16 +287,19 @@ public:
     template <class Fits>
     void add(RequirementId id, Requirement value, const Fits& fits) {
         auto row = std::vector<std::uint64_t>(bits_.size());
+        auto cards = cards_.cards(value);
         for (const auto c : all_) {
-            if (fits(classes_.value(c.value), value)) { row[c.value / 64] |= bit(c); }
+            if (may_fit<Fits>(c, cards) && fits(classes_.value(c.value), value)) { row[c.value / 64] |= bit(c); }
         }
         rows_.ensure(id.value);
+        cards_.ensure(id);
         for (auto& words : bits_) { words.ensure(id.value); }
         const auto gang = value.gang_size > 1;
         requirements_.put(id.value, std::move(value));  // the last call that may throw
         gangs_ += gang ? 1U : 0U;
         for (std::size_t block = 0; block < row.size(); ++block) { bits_[block][id.value] = row[block]; }
         rows_[id.value] = {};
+        cards_.set(id, std::move(cards));
         recent_[++requirements_changed_ % recent_.size()] = id;
     }
 
@@ -311,6 +318,7 @@ public:
         gangs_ -= gang ? 1U : 0U;
         for (auto& words : bits_) { words[id.value] = 0; }
         rows_[id.value] = {};
+        cards_.set(id, {});
         recent_[++requirements_changed_ % recent_.size()] = id;
         return true;
     }
@@ -325,6 +333,7 @@ public:
         };
         if (const auto end = classes_.trim()) {
             columns_.trim(*end - 1);
+            cards_.trim(ClassId{*end - 1});
             detail::shrink_to(open_, (*end + 63) / 64);
             detail::shrink_to(bits_, (*end + 63) / 64);
             requirements_.for_each(
@@ -332,6 +341,7 @@ public:
         }
         if (const auto end = requirements_.trim()) {
             rows_.trim(*end - 1);
+            cards_.trim(RequirementId{*end - 1});
             for (auto& words : bits_) { words.trim(*end - 1); }
             for (const auto c : all_) {
                 stale(columns_[c.value], columns_[c.value].requirements, requirements_changed_);
@@ -380,8 +390,15 @@ private:
     void fill(ClassId id, const NodeClass& value, const Fits& fits) {
         auto& words = bits_[id.value / 64];
         requirements_.for_each([&](std::uint32_t r, const Requirement& requirement) {
-            words[r] = (words[r] & ~bit(id)) | (fits(value, requirement) ? bit(id) : 0);
+            const auto fit = may_fit<Fits>(id, RequirementId{r}) && fits(value, requirement);
+            words[r] = (words[r] & ~bit(id)) | (fit ? bit(id) : 0);
         });
+    }
+    /// False if hashes of cards tell that a class does not fit.
+    template <class Fits>
+    [[nodiscard]] auto may_fit(ClassId id, const auto& requirement) const -> bool {
+        if constexpr (requires { requires Fits::listed_cards_only; }) { return cards_.may_fit(id, requirement); }
+        return true;
     }
 
     /// The list of a row or a column, from the bits.
@@ -466,6 +483,7 @@ private:
     SipKey key_;
     Interner<NodeClass, NodeClassHash> classes_;
     Interner<Requirement, RequirementHash> requirements_;
+    CardIndex cards_;
     std::vector<ClassId> all_;
     Pages<Row> rows_;                         // by requirement
     Pages<Column> columns_;                   // by class

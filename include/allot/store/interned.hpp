@@ -42,13 +42,11 @@ struct Interned {
     /// Writes a value under a free id.
     template <class F>
     void put(ClassId id, NodeClass value, F& followers) {
-        fits.add(
-            id, std::move(value), [&](const auto& c, const auto& r) { return followers.fits(c, r); },
-            followers.open(0));
+        fits.add(id, std::move(value), FitsOf<F>{followers}, followers.open(0));
     }
     template <class F>
     void put(RequirementId id, Requirement value, F& followers) {
-        fits.add(id, std::move(value), [&](const auto& c, const auto& r) { return followers.fits(c, r); });
+        fits.add(id, std::move(value), FitsOf<F>{followers});
     }
     template <class F>
     void put(ModelId id, std::string name, F&) {

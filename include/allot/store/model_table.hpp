@@ -1,9 +1,9 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -14,8 +14,74 @@
 #include <allot/store/interner.hpp>
 #include <allot/store/pages.hpp>
 #include <allot/store/slot_set.hpp>
+#include <allot/store/split_vector.hpp>
 
 namespace allot { inline namespace v0 {
+
+/// The places of a model's holders by class.
+///
+/// The sets of places stand in no order, and a short list of keys in that of the classes: a node may bring a new class
+/// to thousands of models at once, and a key is 8 bytes to move, a set 40.
+class HolderPlaces {
+public:
+    /// The places in a class, or null.
+    /// @complexity O(log classes).
+    [[nodiscard]] auto find(ClassId node_class) const -> const SlotSet* {
+        const auto key = at(node_class);
+        return key < keys_.size() && keys_[key].node_class == node_class ? &sets_[keys_[key].set] : nullptr;
+    }
+
+    /// The places in a class; none is taken when it is new. If an allocation throws, nothing changes.
+    /// @param spread Differs by model, below 64: the lists of many models do not all grow in one command.
+    /// @complexity O(log classes); where the class is new O(classes), in moves of 8 bytes.
+    auto made(ClassId node_class, std::uint32_t spread) -> SlotSet& {
+        const auto key = at(node_class);
+        if (key == keys_.size() || keys_[key].node_class != node_class) {
+            const auto count = keys_.size();
+            if (count == keys_.capacity()) { keys_.reserve(count + 1 + count / 16 + count * spread / 1'024); }
+            sets_.ensure(size());
+            keys_.insert(keys_.begin() + static_cast<std::ptrdiff_t>(key), Key{node_class, size()});
+        }
+        return sets_[keys_[key].set];
+    }
+
+    /// Forgets a class. Keeps its room until `trim`, so that an undo finds it.
+    /// @pre it is there.
+    /// @complexity O(classes), in moves of 8 bytes.
+    void erase(ClassId node_class) noexcept {
+        const auto key = at(node_class);
+        const auto hole = keys_[key].set;
+        const auto last = size() - 1;
+        if (hole != last) {
+            sets_[hole] = std::move(sets_[last]);
+            for (auto& other : keys_) { other.set = other.set == last ? hole : other.set; }
+        }
+        sets_[last] = SlotSet{};
+        keys_.erase(keys_.begin() + static_cast<std::ptrdiff_t>(key));
+    }
+
+    /// Gives back the room of classes that are gone. Changes no result.
+    void trim() noexcept {
+        detail::shrink_to(keys_, keys_.size());
+        sets_.trim(size());
+    }
+
+private:
+    struct Key {
+        ClassId node_class{};
+        std::uint32_t set = 0;
+    };
+
+    [[nodiscard]] auto size() const noexcept -> std::uint32_t { return static_cast<std::uint32_t>(keys_.size()); }
+    [[nodiscard]] auto at(ClassId node_class) const -> std::size_t {
+        const auto before = [](const Key& key, ClassId other) { return key.node_class < other; };
+        return static_cast<std::size_t>(std::lower_bound(keys_.begin(), keys_.end(), node_class, before) -
+                                        keys_.begin());
+    }
+
+    detail::Roomy<Key> keys_;  // ascending by class
+    SplitVector<SlotSet, 64, 64> sets_;
+};
 
 /// Interned model names, and for each (model, class) the places of its holders.
 ///
@@ -57,40 +123,40 @@ public:
     [[nodiscard]] static constexpr auto part(std::uint64_t holders) -> std::uint64_t { return whole_part / holders; }
     auto erase_if_unused(ModelId id) -> bool { return names_.erase_if_unused(id.value); }
 
-    /// Gives back the room of names that are gone. Changes no result.
+    /// Gives back the room of names that are gone; and of the classes that are gone from some models, and from others
+    /// with the next call. Changes no result.
     void trim() noexcept {
         if (const auto end = names_.trim()) {
             places_.trim(*end - 1);
             holders_.trim(*end - 1);
         }
+        for (auto left = std::min(names_.reach(), trimmed_at_once); left > 0; --left) {
+            trimmed_ = trimmed_ + 1 < names_.reach() ? trimmed_ + 1 : 0;
+            places_[trimmed_].trim();
+        }
     }
 
     /// The lowest place free among the holders of a model in a class.
     [[nodiscard]] auto free_place(ModelId id, ClassId node_class) const -> std::uint32_t {
-        const auto& rows = places_[id.value];
-        const auto row = std::lower_bound(rows.begin(), rows.end(), node_class, before);
-        return row == rows.end() || row->first != node_class ? 0U : row->second.lowest_free();
+        const auto* const places = places_[id.value].find(node_class);
+        return places == nullptr ? 0U : places->lowest_free();
     }
     /// True if a holder has this place.
     [[nodiscard]] auto taken(ModelId id, ClassId node_class, std::uint32_t place) const -> bool {
-        const auto& rows = places_[id.value];
-        const auto row = std::lower_bound(rows.begin(), rows.end(), node_class, before);
-        return row != rows.end() && row->first == node_class && row->second.taken(place);
+        const auto* const places = places_[id.value].find(node_class);
+        return places != nullptr && places->taken(place);
     }
     /// True if a node of a class has the model on its disk.
     [[nodiscard]] auto held_in(ModelId id, ClassId node_class) const -> bool {
-        const auto& rows = places_[id.value];
-        const auto row = std::lower_bound(rows.begin(), rows.end(), node_class, before);
-        return row != rows.end() && row->first == node_class;
+        return places_[id.value].find(node_class) != nullptr;
     }
     /// Makes room, so that `take` of this place does not allocate.
-    void reserve(ModelId id, ClassId node_class, std::uint32_t place) { row(id, node_class).reserve(place); }
-    void take(ModelId id, ClassId node_class, std::uint32_t place) { row(id, node_class).take(place); }
+    void reserve(ModelId id, ClassId node_class, std::uint32_t place) { made(id, node_class).reserve(place); }
+    void take(ModelId id, ClassId node_class, std::uint32_t place) { made(id, node_class).take(place); }
     void free(ModelId id, ClassId node_class, std::uint32_t place) {
-        auto& rows = places_[id.value];
-        const auto row = std::lower_bound(rows.begin(), rows.end(), node_class, before);
-        row->second.free(place);
-        if (row->second.empty()) { rows.erase(row); }
+        auto& places = made(id, node_class);
+        places.free(place);
+        if (places.empty()) { places_[id.value].erase(node_class); }
     }
 
     /// A node's model on disk became another; null stands for none. Its place is taken, or given up, or both.
@@ -110,25 +176,15 @@ public:
 
 private:
     static constexpr auto whole_part = std::uint64_t{1} << 14;
-    using Row = std::pair<ClassId, SlotSet>;
-    static auto before(const Row& row, ClassId node_class) -> bool { return row.first < node_class; }
+    static constexpr std::uint32_t trimmed_at_once = 64;
 
-    /// The places of a model's holders in a class; none is taken when there are none yet.
-    auto row(ModelId id, ClassId node_class) -> SlotSet& {
-        auto& rows = places_[id.value];
-        auto found = std::lower_bound(rows.begin(), rows.end(), node_class, before);
-        if (found == rows.end() || found->first != node_class) {
-            const auto at = found - rows.begin();
-            detail::make_room(rows, rows.size() + 1);
-            found = rows.insert(rows.begin() + at, Row{node_class, SlotSet{}});
-        }
-        return found->second;
-    }
+    auto made(ModelId id, ClassId node_class) -> SlotSet& { return places_[id.value].made(node_class, id.value % 64); }
 
     Interner<std::string, NameHash> names_;
-    Pages<std::vector<Row>> places_;  // by model, then ascending by class
-    Pages<std::uint32_t> holders_;    // by model: nodes that have it on disk
+    Pages<HolderPlaces> places_;    // by model
+    Pages<std::uint32_t> holders_;  // by model: nodes that have it on disk
     std::uint32_t held_ = 0;
+    std::uint32_t trimmed_ = 0;  // the model that `trim` looked at last
 };
 
 }}  // namespace allot::v0

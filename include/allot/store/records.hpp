@@ -160,8 +160,7 @@ public:
     /// Asks `followers.fits` again for every pair and `followers.open` for every class, after a policy was configured.
     template <class F>
     void refit(F& followers) {
-        interned_.fits.refit([&](const auto& c, const auto& r) { return followers.fits(c, r); },
-                             [&](std::uint32_t active) { return followers.open(active); });
+        interned_.fits.refit(FitsOf<F>{followers}, [&](std::uint32_t active) { return followers.open(active); });
     }
     /// Adds the old configuration to the undo log; `rollback` passes it to `configured`.
     void note_configuration(Configuration before) {
@@ -393,7 +392,10 @@ private:
         followers.models_changed(h, before, now);
         each_difference(span_of(before), span_of(now), [&](const HeldModel* was, const HeldModel*) {
             if (was == nullptr) { return; }
-            if (!interned_.models.held_in(was->model, node_class)) { followers.holders_gone(was->model, node_class); }
+            if (!interned_.models.held_in(was->model, node_class)) {
+                followers.holders_gone(was->model, node_class);
+                falls_ = true;
+            }
             drop(was->model);
         });
     }
@@ -410,10 +412,7 @@ private:
     }
 
     void set_due(DueKind kind, std::uint32_t handle, TimePoint was, TimePoint is) {
-        if (was != is) { move_due(kind, handle, is); }
-    }
-    /// Sets or erases a due time.
-    void move_due(DueKind kind, std::uint32_t handle, TimePoint is) {
+        if (was == is) { return; }
         const auto ties = DueOrder<Records>{*this};
         const auto k = static_cast<std::uint8_t>(kind);
         if (is != never) {

@@ -10,10 +10,14 @@
 
 namespace allot { inline namespace v0 {
 
+/// The `front` of a `SplitVector` that stays a vector.
+inline constexpr auto whole_vector = ~std::uint32_t{0};
+
 /// Elements by index: the first `front` in one vector, the others in pages that never move.
 ///
 /// A vector alone is read with one load, and moves all its elements when it grows. Pages never do, and take a whole
-/// page for one element. Here a small array is read and stored as a vector, and a large one grows by a page.
+/// page for one element. Here a small array is read and stored as a vector, and a large one grows by a page. With
+/// `whole_vector` as `front` all elements stay in the vector.
 ///
 /// It is a value; after a move from it, only assignment and destruction are allowed.
 template <class T, std::uint32_t front, std::uint32_t page_size>
@@ -23,10 +27,10 @@ public:
     /// @pre `ensure(index)` was called, and no `trim` to fewer since.
     /// @complexity O(1).
     [[nodiscard]] auto operator[](std::uint32_t index) noexcept -> T& {
-        return index < front ? first_[index] : more_[index - front];
+        return front == whole_vector || index < front ? first_[index] : more_[index - front];
     }
     [[nodiscard]] auto operator[](std::uint32_t index) const noexcept -> const T& {
-        return index < front ? first_[index] : more_[index - front];
+        return front == whole_vector || index < front ? first_[index] : more_[index - front];
     }
 
     /// The element of an index, or null if none was made.
@@ -44,7 +48,7 @@ public:
         if (index >= front) { more_.ensure(index - front); }
     }
 
-    /// Gives back the room of the elements from `count` on, but for a page. Their values mean nothing afterwards.
+    /// Gives back the room of the elements from `count` on, but for a page. Those of this page keep their values.
     /// @complexity amortised O(1) for each of them.
     auto trim(std::uint32_t count) noexcept -> void {
         if (count <= front / 2) { more_ = {}; }

@@ -17,7 +17,7 @@ namespace allot { inline namespace v0 {
 /// Maximum of nodes at work that a search for one that makes way skips.
 inline constexpr std::uint32_t make_way_tries_max = 256;
 /// Number of classes above which as many are drawn for one that makes way.
-inline constexpr std::uint32_t make_way_classes_max = 256;
+inline constexpr std::uint32_t make_way_classes_max = 128;
 /// Where nodes hold more models than this, those that may make way in the table of models are drawn, until they hold
 /// more than this.
 inline constexpr std::uint32_t make_way_models_max = 512;
