@@ -368,7 +368,8 @@ TEST_CASE("all pulls of a command together ask about 1,024 tasks in vain, and 8 
 }
 
 TEST_CASE("a pull with too few tries left asks about no gang, but about other tasks", "[A5]") {
-    auto d = allot::Dispatcher<allot::Rules, allot::ValueQueue>{allot::Rules{}, allot::ValueQueue{queue_room}};
+    const auto rules = allot::RulesParameters{.narrowing = GENERATE(allot::Narrowing::any, allot::Narrowing::gate)};
+    auto d = allot::Dispatcher<allot::Rules, allot::ValueQueue>{allot::Rules{rules}, allot::ValueQueue{queue_room}};
     REQUIRE(d.join(walk_card(1, "RTX 4090", 24, 1), walk_dark).accepted());
     REQUIRE(d.join(walk_card(2, "RTX 4090", 24, 2), walk_dark).accepted());
     REQUIRE(d.submit(walk_pair(1), walk_dark).accepted());
@@ -383,10 +384,10 @@ TEST_CASE("a pull with too few tries left asks about no gang, but about other ta
     CHECK(best(0) == allot::TaskId{2});
     CHECK(d.view().next_for(walk_handle(d, 1), 0).cut);
     CHECK_FALSE(d.view().next_for(walk_handle(d, 1)).cut);
-    REQUIRE(d.configure(allot::RulesParameters{}, 1, walk_dark).accepted());
+    REQUIRE(d.configure(rules, 1, walk_dark).accepted());
     CHECK(best(0) == allot::TaskId{1});
     SECTION("it passes over 63 gangs") {
-        REQUIRE(d.configure(allot::RulesParameters{}, 2, walk_dark).accepted());
+        REQUIRE(d.configure(rules, 2, walk_dark).accepted());
         for (std::uint64_t id = 3; id < 65; ++id) {
             auto pair = walk_pair(id);
             pair.group.reset();

@@ -299,6 +299,23 @@ TEST_CASE("the wish that ends first gives way when a node has too many", "[A3]")
     CHECK_FALSE(holding(d, 1, "d"));
 }
 
+TEST_CASE("a node that fetches at work what it was asked to fetch wishes it no more, and keeps its other wishes",
+          "[A3]") {
+    auto d = allot::Dispatcher<>{};
+    ok(d.join(plain_node(1), at(0s)));
+    for (auto model : {"a", "b"}) {
+        ok(d.submit(using_models(model, {model}), at(0s)));
+        ok(d.cancel(model, at(0s)));
+        CHECK(holding(d, 1, model) == Holding::wanted);
+    }
+    const auto node = *d.state().nodes().find(1);
+    CHECK(d.state().wishes(node).size() == 2);
+    ok(d.complete(leased(d.submit(using_models(3, {"a"}), at(1s))), at(2s)));
+    CHECK(holding(d, 1, "a") == Holding::in_use);
+    REQUIRE(d.state().wishes(node).size() == 1);
+    CHECK(d.state().models().name(d.state().wishes(node)[0].model) == "b");
+}
+
 TEST_CASE("a success writes down no more models than a node may have", "[A3]") {
     auto d = allot::Dispatcher{allot::Rules{{.models_per_node_max = 2}}};
     ok(d.join(holder(1, {"a"}), at(0s)));

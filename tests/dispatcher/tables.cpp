@@ -186,6 +186,49 @@ TEST_CASE("the class whose greatest stake is least makes way, and only for a gre
     CHECK(displaced(d.join(of_card("h", "H", 6), at(1s))) == Names{"busy"});
 }
 
+TEST_CASE("from rules version 2 on a class whose nodes hold more models than one node may does not make way", "[A6]") {
+    const auto rules = allot::RulesParameters{.classes_max = 2, .models_per_node_max = 3};
+    const auto version = GENERATE(std::uint32_t{1}, std::uint32_t{2});
+    const auto more = GENERATE(false, true);
+    auto d = Dispatcher{allot::Rules{rules}};
+    auto first = of_card("a1", "A", 1);
+    first.models = {"x", "y"};
+    auto second = of_card("a2", "A", 1);
+    second.models = {"x"};
+    if (more) { second.models.push_back("z"); }
+    ok(d.join(first, at(0s)));
+    ok(d.join(second, at(0s)));
+    ok(d.join(of_card("b", "B", 50), at(0s)));
+    ok(d.configure(rules, version, at(0s)));
+    const auto poor = Names{"a1", "a2"};
+    CHECK(displaced(d.join(of_card("c", "C", 60), at(0s))) == (version == 2 && more ? Names{"b"} : poor));
+}
+
+TEST_CASE("of more than 128 classes the one that makes way is the poorest of 128 that are drawn", "[A6]") {
+    const auto count = GENERATE(std::uint32_t{128}, std::uint32_t{1'280});
+    const auto rules = allot::RulesParameters{.classes_max = count};
+    auto d = Dispatcher{allot::Rules{rules}};
+    for (std::uint32_t i = 0; i < count; ++i) {
+        // One has the least stake, one in eight little: of 1,280, the least is among 128 once in ten times.
+        ok(d.join(of_card(allot::NodeId{i}, "card " + std::to_string(i), i == 0 ? 1 : i % 8 == 0 ? 2 : 100), at(0s)));
+    }
+    auto poorest = 0;
+    const auto version = GENERATE(std::uint32_t{1}, std::uint32_t{2});
+    ok(d.configure(rules, version, at(0s)));
+    for (auto second = 1; second <= 40; ++second) {
+        auto other = d;
+        const auto gone = displaced(other.join(of_card("new", "new", 3), at(1s * second)));
+        REQUIRE(gone.size() == 1);
+        poorest += gone == Names{"0"} ? 1 : 0;
+    }
+    const auto drawn = version == 2 && count > allot::make_way_classes_max;
+    CHECK(drawn == (poorest < 40));
+    CHECK(poorest < (drawn ? 15 : 41));
+    // Without stake none is looked for; where all classes have more stake, the newcomer is refused.
+    CHECK(refusal(d.join(of_card("poor", "new", 0), at(50s))) == Error::too_many_classes);
+    CHECK(refusal(d.join(of_card("poor", "new", 1), at(50s))) == Error::too_many_classes);
+}
+
 TEST_CASE("an update to a new class displaces as a join does; a node alone in its class takes the place of that",
           "[A6]") {
     auto d = tight();

@@ -25,6 +25,10 @@ struct MoodyFit : archetype::Eligibility, Alternates {
         return turn() ? allot::Reason::gpu_differs : allot::Reason::none;
     }
 };
+struct FitsOtherCards : archetype::Eligibility {
+    static constexpr bool listed_cards_only = true;
+    auto fits(const allot::NodeClass&, const allot::Requirement&) const -> allot::Reason { return allot::Reason::none; }
+};
 struct MoodyAdmission : archetype::Eligibility, Alternates {
     auto admits(const allot::Node&, const allot::Task&, const allot::Situation&) const -> allot::Reason {
         return turn() ? allot::Reason::avoided : allot::Reason::none;
@@ -101,6 +105,10 @@ TEST_CASE("a policy that answers differently the next time is found") {
     CHECK(says(laws::pure(MoodyPlacement{}), "wanted is not pure"));
     CHECK(says(laws::rational(MoodyValue{}), "value is not pure"));
     CHECK(says(laws::positive(MoodyTerms{}), "terms are not pure"));
+}
+
+TEST_CASE("a policy that says it fits listed cards only, and fits others, is found") {
+    CHECK(says(laws::pure(FitsOtherCards{}), "listed_cards_only is set"));
 }
 
 TEST_CASE("a weight that depends on more than its arguments is found, monotone or not", "[N2]") {

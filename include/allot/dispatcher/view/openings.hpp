@@ -153,8 +153,7 @@ public:
 
     /// The groups of tasks that a node, if it were free, could run alone or with other free nodes. `possible` stores
     /// the list if it is a new one.
-    /// @param with_gangs false not to ask which gangs have enough free nodes. Then a gate lists no group of gangs;
-    /// without a gate all of them are listed.
+    /// @param with_gangs false not to ask which gangs have enough free nodes. Then all of them are listed.
     /// @complexity O(1) if there are neither gangs nor a gate. With gangs O(groups), and that of `with_room`. With a
     /// gate, O(m log m) for the m models of the node, and O(models of the group) for each group that is listed under
     /// them.
@@ -175,7 +174,7 @@ public:
         const auto roomy = with_room(n, waiting);
         const auto has_room = [&](RequirementId r, std::span<const ModelId> listed_under = {}) {
             const auto& asked = records.fits().value(r);
-            if (asked.gang_size == 1) { return true; }
+            if (asked.gang_size == 1 || !with_gangs) { return true; }
             if (!std::binary_search(roomy.begin(), roomy.end(), r)) { return false; }
             if (listed_under.empty()) { return true; }
             const auto itself = is_candidate(records.nodes()[n]) ? 0U : 1U;  // which the pool does not count
