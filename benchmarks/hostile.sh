@@ -3,6 +3,7 @@
 #
 #     sh benchmarks/hostile.sh             instructions a command at 10,000 nodes over those at 1,000: two minutes
 #     sh benchmarks/hostile.sh --full      at 100,000 over 1,000; then growth in time, the worst command, and the heap afterwards
+#     sh benchmarks/hostile.sh --policies  the figures of time and heap, for preset::Hardened and for a FlatQueue
 #     sh benchmarks/hostile.sh --write     the first, and writes what is short of its goal into hostile.txt
 #
 # Fails when a figure is short of its goal. hostile.txt lists what was short before, with its figure: such a line is `noted`, and
@@ -20,7 +21,9 @@ build=${BUILD:-build/benchmarks-$(basename "${CXX:-g++}")}
     need_for library build benchmarks
     [ -e "$build/CMakeCache.txt" ] || cmake -S . -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DCMAKE_CXX_COMPILER="${CXX:-g++}" \
         -DCMAKE_CXX_FLAGS_RELEASE='-O2 -DNDEBUG' -DALLOT_BUILD_TESTS=OFF -DALLOT_BUILD_EXAMPLES=OFF -DALLOT_BUILD_BENCHMARKS=ON
-    cmake --build "$build" --target hostile --parallel "$(cores)"
+    targets=hostile
+    [ "$mode" != --policies ] || targets='hostile_flat_queue hostile_hardened'
+    cmake --build "$build" --target $targets --parallel "$(cores)"
 } >&2
 program=$build/benchmarks/hostile
 work=$(mktemp -d)
@@ -44,13 +47,19 @@ dumps() {
 small=1000
 large=10000
 [ "$mode" != --full ] || large=100000
-count "$small" &
-count "$large"
-wait $!
-dumps "$small" | sort > "$work/small"
-dumps "$large" | sort > "$work/large"
-[ "$(wc -l < "$work/small")" -gt 1 ] || { echo "nothing was counted" >&2; exit 1; }
-join -t '	' "$work/small" "$work/large" | awk -F '\t' '{ printf "instructions: %s\t%.2f\t2\n", $1, $3 / $2 }' > "$work/figures"
+if [ "$mode" = --policies ]; then
+    for victim in flat_queue hardened; do
+        "${program}_$victim" --times "$small" 100000 | sed "s/^/$victim, /" >> "$work/figures"
+    done
+else
+    count "$small" &
+    count "$large"
+    wait $!
+    dumps "$small" | sort > "$work/small"
+    dumps "$large" | sort > "$work/large"
+    [ "$(wc -l < "$work/small")" -gt 1 ] || { echo "nothing was counted" >&2; exit 1; }
+    join -t '	' "$work/small" "$work/large" | awk -F '\t' '{ printf "instructions: %s\t%.2f\t2\n", $1, $3 / $2 }' > "$work/figures"
+fi
 [ "$mode" != --full ] || "$program" --times "$small" "$large" >> "$work/figures"
 
 if [ "$mode" = --write ]; then

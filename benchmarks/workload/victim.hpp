@@ -10,22 +10,20 @@
 #include <variant>
 #include <vector>
 
-#include <allot/dispatcher/dispatcher.hpp>
-
 #include "support/chance.hpp"
 #include "support/turns.hpp"
 #include "workload/dispatching.hpp"
 #include "workload/population.hpp"
+#include "workload/victim_hub.hpp"
 
 namespace bench {
 
 /// A network that outsiders flood: honest nodes, a quarter of them at work, and what the outsiders bring.
 ///
-/// It is a value, so a flood can be repeated on a copy. Ended tasks are forgotten at once, departed nodes and wishes
-/// within the hour.
+/// It is a value, so a flood can be repeated on a copy.
 class Victim {
 public:
-    using Hub = allot::Dispatcher<allot::Rules, allot::ValueQueue>;
+    using Hub = VictimHub;
     using Command = Hub::Command;
 
     /// What one counted command took.
@@ -35,12 +33,14 @@ public:
     };
 
     explicit Victim(std::size_t nodes)
-        : hub_{allot::Rules{rules()}, allot::ValueQueue{{.capacity_min = 1U << 20U}}}, size_{nodes} {
+        : hub_{victim_hub()}, size_{nodes} {
         for (const auto& profile : population(nodes)) {
             auto node = spec_of(profile, allot::NodeId{++nodes_});
             if (nodes_ == nodes) { node.models = {"honest"}; }  // a real network has tables of models
             apply(allot::command::Join{std::move(node)});
         }
+        pass(std::chrono::hours{2});  // where new stake has to rest, this has rested
+        rest();
         for (std::size_t i = 0; i < nodes / 4; ++i) {
             apply(allot::command::Submit{task()});
             running_.push_back(begun_.value());
@@ -49,9 +49,7 @@ public:
         joined_ = std::vector<allot::NodeId>{};
     }
 
-    static auto rules() -> allot::RulesParameters {
-        return {.forget_tasks_after = allot::Duration{0}, .forget_nodes_after = std::chrono::minutes{1}};
-    }
+    static auto rules() -> allot::RulesParameters { return victim_rules(); }
 
     /// Number of honest nodes.
     [[nodiscard]] auto size() const -> std::size_t { return size_; }
