@@ -67,7 +67,7 @@ public:
         }
     }
     void add(std::string_view structure, const allot::FlatQueue& queue) {
-        for (const auto& heap : queue.groups_) {
+        for (const auto& heap : queue.groups_.first_) {
             add(structure, heap.families_.first_);
             add(structure, heap.families_.more_);
         }

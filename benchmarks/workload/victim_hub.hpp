@@ -31,6 +31,8 @@ inline constexpr auto large_queue = allot::ValueQueueParameters{.capacity_min = 
 
 using VictimHub = decltype(allot::Dispatcher{allot::preset::Hardened{allot::Amount{77'000}}});
 
+inline constexpr auto victim_estimate = std::chrono::hours{4};
+
 inline auto victim_preset() -> allot::preset::Hardened {
     return allot::preset::Hardened{allot::Amount{77'000}, allot::Amount{~std::uint64_t{0}}};
 }
@@ -41,6 +43,18 @@ inline auto victim_hub() -> VictimHub {
     auto hub = VictimHub{victim_preset()};
     (void)hub.configure(victim_rules(), allot::rules_version_newest, allot::Moment{});
     (void)hub.configure(large_queue, allot::rules_version_newest, allot::Moment{});
+    // Nodes do not rest, because an outsider that waits for an hour has nodes that have rested.
+    const auto no_rest = allot::RestParameters{{0, 1}, allot::Duration{0}, allot::Duration{0}};
+    (void)hub.configure(no_rest, allot::rules_version_newest, allot::Moment{});
+    // Honest leases outlast a workload: a task that is tried again remembers which nodes had it, and that is no
+    // flood's.
+    auto long_leases = allot::FixedTermsParameters{.after_timeout = allot::Next::retry_elsewhere,
+                                                   .after_failure = allot::Next::retry_elsewhere,
+                                                   .attempts_max = 16,
+                                                   .strikes_max = 3,
+                                                   .blamed_max = 1};
+    long_leases.length_max = long_leases.renewed_max;
+    (void)hub.configure(long_leases, allot::rules_version_newest, allot::Moment{});
     return hub;
 }
 
@@ -52,6 +66,7 @@ using VictimQueue = allot::FlatQueue;
 using VictimQueue = allot::ValueQueue;
 #    endif
 using VictimHub = allot::Dispatcher<allot::Rules, VictimQueue>;
+inline constexpr auto victim_estimate = std::chrono::hours{1};
 
 inline auto victim_rules() -> allot::RulesParameters { return forgetful({}); }
 inline auto victim_hub() -> VictimHub { return VictimHub{allot::Rules{victim_rules()}, VictimQueue{large_queue}}; }

@@ -1,21 +1,19 @@
 #pragma once
 
 #include <algorithm>
-#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
-#include <vector>
 
 #include <boost/container/small_vector.hpp>
 
-#include <allot/core/grow.hpp>
 #include <allot/policy/role.hpp>
 #include <allot/policy/task_queue.hpp>
 #include <allot/queue/group_ends.hpp>
 #include <allot/queue/interval_heap.hpp>
 #include <allot/queue/value_queue_parameters.hpp>
 #include <allot/store/column.hpp>
+#include <allot/store/split_vector.hpp>
 
 namespace allot { inline namespace v0 {
 
@@ -36,9 +34,10 @@ public:
     /// @pre no other task has this handle or sequence.
     /// @complexity O(log n), O(1) for most; amortised where the queue grows.
     void push(const QueueEntry& entry) {
-        const auto group = std::size_t{entry.group.value};
+        const auto group = entry.group.value;
         ends_.reserve(entry.group);
-        detail::grow_to(groups_, group + 1);
+        groups_.ensure(group);
+        reach_ = std::max(reach_, group + 1);
         if (places_.made(entry.task.value) != absent) { return; }
         groups_[group].push(entry, Note{places_});
         ends_.pushed(entry);
@@ -85,11 +84,12 @@ public:
     /// tasks that are gone: in 64 groups, and in others with the next call. Changes no result.
     /// @complexity O(1), or linear in the room that is given back.
     void trim(std::uint32_t groups, std::uint32_t tasks) noexcept {
-        detail::shrink_to(groups_, groups);
+        groups_.trim(groups);
+        reach_ = std::min(reach_, groups);
         places_.trim(tasks);
         ends_.trim(groups);
-        for (auto left = std::min<std::size_t>(groups_.size(), 64); left > 0; --left) {
-            trimmed_ = trimmed_ + 1 < groups_.size() ? trimmed_ + 1 : 0;
+        for (auto left = std::min(reach_, 64U); left > 0; --left) {
+            trimmed_ = trimmed_ + 1 < reach_ ? trimmed_ + 1 : 0;
             groups_[trimmed_].trim();
         }
     }
@@ -99,6 +99,7 @@ public:
 
 private:
     static constexpr std::uint32_t absent = 0;
+    static constexpr std::uint32_t unopened = 0xFFFF'FFFFU;  // the place of a spot that stands for its whole group
     using Places = Column<std::uint32_t, 4'096>;
 
     using Heap = IntervalHeap<QueueEntry, goes_before>;
@@ -117,7 +118,7 @@ private:
 
     [[nodiscard]] auto contains(const QueueEntry& entry) const noexcept -> bool {
         const auto place = places_[entry.task.value];
-        return place != absent && entry.group.value < groups_.size() && place <= groups_[entry.group.value].size() &&
+        return place != absent && entry.group.value < reach_ && place <= groups_[entry.group.value].size() &&
                groups_[entry.group.value][place - 1] == entry;
     }
 
@@ -134,13 +135,19 @@ private:
                 std::push_heap(frontier.begin(), frontier.end(), later);
             };
         };
+        // Of a group its first entry alone, until the walk comes to it: there may be a thousand groups.
         for (const auto group : groups) {
-            if (ends_.filled(group)) { groups_[group.value].for_roots(add_to(group.value)); }
+            if (const auto* const first = ends_.first(group)) { frontier.push_back({group.value, unopened, first}); }
         }
+        std::make_heap(frontier.begin(), frontier.end(), later);
         while (!frontier.empty()) {
             std::pop_heap(frontier.begin(), frontier.end(), later);
             const auto spot = frontier.back();
             frontier.pop_back();
+            if (spot.place == unopened) {
+                groups_[spot.group].for_roots(add_to(spot.group));
+                continue;
+            }
             const auto task = spot.entry->task;
             if (task != refused && fits(task)) { return task; }
             groups_[spot.group].for_next(spot.place, add_to(spot.group));
@@ -148,11 +155,12 @@ private:
         return std::nullopt;
     }
 
-    std::vector<Heap> groups_;  // by group
-    Places places_;             // by task: one more than the place in the heap of its group, or `absent`
+    SplitVector<Heap, 4'096, 64> groups_;  // a gate has more groups than there are requirements
+    Places places_;                        // by task: one more than the place in the heap of its group, or `absent`
     detail::GroupEnds ends_;
     std::uint32_t size_ = 0;
-    std::size_t trimmed_ = 0;  // the group that `trim` looked at last
+    std::uint32_t reach_ = 0;    // above every group that has a heap
+    std::uint32_t trimmed_ = 0;  // the group that `trim` looked at last
     Parameters parameters_{};
 };
 

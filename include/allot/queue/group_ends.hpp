@@ -70,6 +70,11 @@ public:
         return head != nullptr && head->task != nothing.task;
     }
 
+    /// The first task of a group, or null. The pointer holds until the next change.
+    [[nodiscard]] auto first(RequirementId group) const noexcept -> const QueueEntry* {
+        return filled(group) ? &heads_[group.value] : nullptr;
+    }
+
     /// The first task of all these groups, or null. The pointer holds until the next change.
     /// @complexity O(groups).
     [[nodiscard]] auto first(std::span<const RequirementId> groups) const noexcept -> const QueueEntry* {

@@ -86,7 +86,7 @@ public:
         } else {
             store_ahead({high(hash), handle});
         }
-        step();
+        if (size_ % entries_per_step == 0) { move(step_insert); }
     }
 
     /// Removes the entry (`hash`, `handle`); returns true if it was there.
@@ -99,7 +99,7 @@ public:
         places.take(*place);
         --size_;
         if (old) { --moving_->left; }
-        step();
+        if (moving_ != nullptr && size_ % entries_per_step == 0) { move(step_erase); }
         return true;
     }
 
@@ -115,13 +115,13 @@ public:
         if (count > load_max(now_.room())) { grow(count); }
     }
 
-    /// True if `shrink` has something to do: a large table has more than 5/2 places for each entry, or an old array.
+    /// True if `shrink` has something to do: fewer than 9/20 of a large table are taken, or there is an old array.
     [[nodiscard]] auto falls() const noexcept -> bool {
-        return moving_ != nullptr || (now_.room() > kept_max && std::uint64_t{size_} * 5 < now_.room() * 2);
+        return moving_ != nullptr || (now_.room() > kept_max && std::uint64_t{size_} * 20 < now_.room() * 9);
     }
 
     /// Begins to give back room, or goes on with it, if `falls()`. Without memory for a smaller array, the room stays.
-    /// @complexity O(1) expected.
+    /// @complexity O(1), or linear in a 32nd of the room.
     auto shrink() noexcept -> void {
         if (falls()) { fall(); }
     }
@@ -196,7 +196,12 @@ private:
     };
 
     static constexpr std::size_t kept_max = 4'096;  // a table of so many places stays as it is, and grows at once
-    static constexpr std::size_t step_places = 32;  // with six, the next growth would come before this one ends
+    // A step goes on to the next vacant place, so some entries share one. Per entry that comes it is of eight places:
+    // with five, the next growth would come before one ends. A command may remove thousands, and each moves fewer;
+    // `shrink` moves more, once in a command.
+    static constexpr std::uint32_t entries_per_step = 16;
+    static constexpr std::size_t step_insert = 8 * entries_per_step;
+    static constexpr std::size_t step_erase = 4 * entries_per_step;
 
     static constexpr auto high(std::uint64_t hash) noexcept -> std::uint32_t {
         return static_cast<std::uint32_t>(hash >> 32);
@@ -215,12 +220,12 @@ private:
     }
 
     auto grow(std::uint32_t count) -> void {
-        while (moving_ != nullptr) { step(); }
+        while (moving_ != nullptr) { move(moving_->old.room()); }
         begin(std::max(places_for(count), now_.room() + now_.room() / 4));
     }
 
     auto fall() noexcept -> void {
-        if (moving_ != nullptr) { return step(); }
+        if (moving_ != nullptr) { return move(step_erase + moving_->old.room() / 32); }
         try {
             begin(places_for(std::uint64_t{size_} + size_ / 8));
         } catch (const std::bad_alloc&) {  // the next call tries again
@@ -239,11 +244,7 @@ private:
         // The entries for which there was no room at the end follow those at the end.
         auto& [old, border, at, ready, left] = *moving_;
         while (at < old.room() && !old.vacant(at) && old.home(old.items[at].hash) > at) { ++at; }
-        move(old.room() > kept_max ? step_places : old.room());
-    }
-
-    auto step() noexcept -> void {
-        if (moving_ != nullptr) { move(step_places); }
+        move(old.room() > kept_max ? step_insert : old.room());
     }
 
     /// Moves entries of the old array, from `count` places on until a vacant one, behind which no entry is that would
