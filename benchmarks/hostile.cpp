@@ -674,7 +674,7 @@ auto workloads() -> std::vector<Workload> {
              const auto report = i % 2 == 0 ? command::Report::add : command::Report::remove;
              v.count(command::ReportModel{allot::NodeId{v.nodes() - 3'600}, report, models(0, 64)});
          },
-         8},
+         8, 32, false},
 
         {"a new card beside 4,000 requirements of 64 long names, and such a requirement beside 3,900 cards",
          [](Victim& v) {

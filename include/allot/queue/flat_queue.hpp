@@ -131,6 +131,7 @@ private:
         const auto later = [&](const Spot& a, const Spot& b) { return goes_before(*b.entry, *a.entry); };
         const auto add_to = [&](std::uint32_t group) {
             return [&, group](std::uint32_t place) {
+                groups_[group].prefetch_next(place);
                 frontier.push_back({group, place, &groups_[group][place]});
                 std::push_heap(frontier.begin(), frontier.end(), later);
             };

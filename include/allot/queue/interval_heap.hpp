@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include <allot/assert.hpp>
+#include <allot/store/prefetch.hpp>
 #include <allot/store/split_vector.hpp>
 
 namespace allot { inline namespace v0 {
@@ -99,6 +100,12 @@ public:
             if (place + 1 < size_) { f(place + 1); }
             for_family(place / 2 + 1, f);
         }
+    }
+
+    /// Fetches from memory what `for_next(place, ...)` will name. Changes nothing.
+    void prefetch_next(std::uint32_t place) const noexcept {
+        const auto family = place / 2 + 1;
+        if (place % 2 == high && family * fan_out < pairs()) { allot::prefetch(families_[family].ends[high]); }
     }
 
 private:
