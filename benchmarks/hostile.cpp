@@ -367,7 +367,7 @@ auto workloads() -> std::vector<Workload> {
              change.gpu = "card " + std::to_string(i);
              v.count(command::Update{change});
          },
-         4'096 / 8, 1'024},
+         4'096 / 8, 1'024, false},
 
         {"a node that holds 4,096 models joins, works and leaves", [](Victim&) {},
          [](Victim& v, std::uint64_t) {

@@ -115,9 +115,10 @@ public:
         if (count > load_max(now_.room())) { grow(count); }
     }
 
-    /// True if `shrink` has something to do: fewer than 9/20 of a large table are taken, or there is an old array.
+    /// True if `shrink` has something to do: fewer than 9/20 of a large table are taken, or entries move to a smaller one.
     [[nodiscard]] auto falls() const noexcept -> bool {
-        return moving_ != nullptr || (now_.room() > kept_max && std::uint64_t{size_} * 20 < now_.room() * 9);
+        return moving_ != nullptr ? now_.room() < moving_->old.room()
+                                  : (now_.room() > kept_max && std::uint64_t{size_} * 20 < now_.room() * 9);
     }
 
     /// Begins to give back room, or goes on with it, if `falls()`. Without memory for a smaller array, the room stays.
