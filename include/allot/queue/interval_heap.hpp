@@ -102,7 +102,7 @@ public:
         }
     }
 
-    /// Fetches from memory what `for_next(place, ...)` will name. Changes nothing.
+    /// Fetches from memory the entries that `for_next(place, ...)` will name. Changes nothing.
     void prefetch_next(std::uint32_t place) const noexcept {
         const auto family = place / 2 + 1;
         if (place % 2 == high && family * fan_out < pairs()) { allot::prefetch(families_[family].ends[high]); }

@@ -31,8 +31,8 @@ struct FitsOf {
 /// Keyed hashes of the cards that classes have, and for each requirement a bitmap of the cards that it lists.
 ///
 /// Thousands of requirements may list 64 long names each. Where a requirement admits only the cards that it lists, a
-/// new class is looked up in their bitmaps, one bit each, and compared with names only where the bit is set: 32 bits a
-/// name let one other class in 32 pass.
+/// new class is looked up in their bitmaps, one bit each. It is compared with names only where the bit is set: 32 bits
+/// a name let one other class in 32 pass.
 class CardIndex {
 public:
     /// A bitmap of hashes; without words where no card is listed.

@@ -50,7 +50,9 @@ public:
         put(due, ties);
     }
 
-    /// The same, where `reserve` made the room. Does not throw.
+    /// The same, where there is room. Does not throw.
+    /// @pre `reserve` was called for the entry, or it was there, and no `trim` since.
+    /// @complexity as `set`.
     template <class Ties>
     auto put(Due due, const Ties& ties) -> void {
         ALLOT_ASSERT(due.kind < kinds, "DueHeap::put: no such kind");

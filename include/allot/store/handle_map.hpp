@@ -28,7 +28,7 @@ namespace allot { inline namespace v0 {
 ///
 /// A large table grows and shrinks by steps: at a hundred thousand entries one pass would take as long as a thousand
 /// commands. Both arrays are in the order of the hash, so the old one is emptied from its start, some places with each
-/// entry that comes or goes, and one number, the border, tells which array an entry is in.
+/// entry that comes or goes. One number, the border, tells which array an entry is in.
 ///
 /// It cannot be iterated, on purpose: hash order differs by key and must never show in a decision. Only a keyed hash
 /// (SipHash) resists ids that an untrusted party chose; this table cannot help against equal hashes. The map is a
@@ -86,7 +86,7 @@ public:
         } else {
             store_ahead({high(hash), handle});
         }
-        if (size_ % entries_per_step == 0) { move(step_insert); }
+        step(places_insert);
     }
 
     /// Removes the entry (`hash`, `handle`); returns true if it was there.
@@ -99,7 +99,7 @@ public:
         places.take(*place);
         --size_;
         if (old) { --moving_->left; }
-        if (moving_ != nullptr && size_ % entries_per_step == 0) { move(step_erase); }
+        if (moving_ != nullptr) { step(places_erase); }
         return true;
     }
 
@@ -115,7 +115,7 @@ public:
         if (count > load_max(now_.room())) { grow(count); }
     }
 
-    /// True if `shrink` has something to do: fewer than 9/20 of a large table are taken, or entries move to a smaller one.
+    /// True if `shrink` has work: fewer than 9/20 of a large table are taken, or entries move to a smaller one.
     [[nodiscard]] auto falls() const noexcept -> bool {
         return moving_ != nullptr ? now_.room() < moving_->old.room()
                                   : (now_.room() > kept_max && std::uint64_t{size_} * 20 < now_.room() * 9);
@@ -186,7 +186,7 @@ private:
         }
     };
 
-    /// What is known while entries move from an old array.
+    /// The state of a move from an old array.
     struct Moving {
         Places old{};
         std::size_t border = 0;  // entries at home in the old array before it are in the new one
@@ -194,15 +194,16 @@ private:
         std::size_t ready = 0;   // places of the new array that were written; the last of them is vacant, so that no
                                  // search goes on to the others
         std::uint32_t left = 0;  // entries of the old array
+        std::uint32_t owed = 0;  // places to move with the next step
     };
 
     static constexpr std::size_t kept_max = 4'096;  // a table of so many places stays as it is, and grows at once
-    // A step goes on to the next vacant place, so some entries share one. Per entry that comes it is of eight places:
-    // with five, the next growth would come before one ends. A command may remove thousands, and each moves fewer;
-    // `shrink` moves more, once in a command.
-    static constexpr std::uint32_t entries_per_step = 16;
-    static constexpr std::size_t step_insert = 8 * entries_per_step;
-    static constexpr std::size_t step_erase = 4 * entries_per_step;
+    // Places that are moved for an entry that comes: with five, the next growth would come before one ends. A command
+    // may remove thousands, and each of these moves fewer. A step goes on to the next vacant place, so many entries
+    // share one.
+    static constexpr std::uint32_t places_insert = 8;
+    static constexpr std::uint32_t places_erase = 4;
+    static constexpr std::uint32_t step_min = 128;
 
     static constexpr auto high(std::uint64_t hash) noexcept -> std::uint32_t {
         return static_cast<std::uint32_t>(hash >> 32);
@@ -226,7 +227,7 @@ private:
     }
 
     auto fall() noexcept -> void {
-        if (moving_ != nullptr) { return move(step_erase + moving_->old.room() / 32); }
+        if (moving_ != nullptr) { return move(step_min + moving_->old.room() / 32); }
         try {
             begin(places_for(std::uint64_t{size_} + size_ / 8));
         } catch (const std::bad_alloc&) {  // the next call tries again
@@ -243,15 +244,20 @@ private:
         moving->old = std::exchange(now_, std::move(made));
         moving_ = std::move(moving);
         // The entries for which there was no room at the end follow those at the end.
-        auto& [old, border, at, ready, left] = *moving_;
+        auto& [old, border, at, ready, left, owed] = *moving_;
         while (at < old.room() && !old.vacant(at) && old.home(old.items[at].hash) > at) { ++at; }
-        move(old.room() > kept_max ? step_insert : old.room());
+        move(old.room() > kept_max ? step_min : old.room());
+    }
+
+    auto step(std::uint32_t places) noexcept -> void {
+        moving_->owed += places;
+        if (moving_->owed >= step_min) { move(std::exchange(moving_->owed, 0)); }
     }
 
     /// Moves entries of the old array, from `count` places on until a vacant one, behind which no entry is that would
     /// be at home before it.
     auto move(std::size_t count) noexcept -> void {
-        auto& [old, border, at, ready, left] = *moving_;
+        auto& [old, border, at, ready, left, owed] = *moving_;
         for (std::size_t walked = 0; left > 0; ++walked, ++at) {
             if (at == old.room()) { at = 0; }
             if (auto& entry = old.items[at]; entry.handle != handle_limit) {

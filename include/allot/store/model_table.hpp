@@ -125,6 +125,7 @@ public:
 
     /// Gives back the room of names that are gone; and of the classes that are gone from some models, and from others
     /// with the next call. Changes no result.
+    /// @complexity O(1), amortised; for 64 models O(classes).
     void trim() noexcept {
         if (const auto end = names_.trim()) {
             places_.trim(*end - 1);

@@ -152,7 +152,7 @@ public:
         return poorest;
     }
 
-    /// Draws who may make way in a full table. The draws differ as time and starts do.
+    /// Draws those that may make way in a full table. The draws differ as time and starts do.
     [[nodiscard]] auto make_way_random() const -> Random {
         const auto& counters = records.counters();
         const auto when = static_cast<std::uint64_t>(counters.now.time_since_epoch().count());
