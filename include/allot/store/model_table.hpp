@@ -131,10 +131,13 @@ public:
             places_.trim(*end - 1);
             holders_.trim(*end - 1);
         }
-        for (auto left = std::min(names_.reach(), trimmed_at_once); left > 0; --left) {
-            trimmed_ = trimmed_ + 1 < names_.reach() ? trimmed_ + 1 : 0;
+        const auto reach = names_.reach();
+        const auto count = std::min({to_trim_, reach, trimmed_at_once});
+        for (std::uint32_t i = 0; i < count; ++i) {
+            trimmed_ = trimmed_ + 1 < reach ? trimmed_ + 1 : 0;
             places_[trimmed_].trim();
         }
+        to_trim_ -= std::min(to_trim_, trimmed_at_once);
     }
 
     /// The lowest place free among the holders of a model in a class.
@@ -157,7 +160,10 @@ public:
     void free(ModelId id, ClassId node_class, std::uint32_t place) {
         auto& places = made(id, node_class);
         places.free(place);
-        if (places.empty()) { places_[id.value].erase(node_class); }
+        if (places.empty()) {
+            places_[id.value].erase(node_class);
+            to_trim_ = names_.reach();
+        }
     }
 
     /// A node's model on disk became another; null stands for none. Its place is taken, or given up, or both.
@@ -186,6 +192,7 @@ private:
     Pages<std::uint32_t> holders_;  // by model: nodes that have it on disk
     std::uint32_t held_ = 0;
     std::uint32_t trimmed_ = 0;  // the model that `trim` looked at last
+    std::uint32_t to_trim_ = 0;  // number of models to look at, since one lost a class
 };
 
 }}  // namespace allot::v0
