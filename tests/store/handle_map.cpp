@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -228,4 +229,31 @@ TEST_CASE("a large map that grows and shrinks by steps does what a std::map does
         }
     }
     CHECK(moved > 100);
+}
+
+TEST_CASE("a map that began to shrink and then grows has moved all entries before it is full") {
+    // What `insert` does to the old array in one go cannot be seen from outside, but `reserve` begins the next growth:
+    // then the first move must have ended, and with it the memory of the old array.
+    const auto left = GENERATE(std::uint32_t{90'000}, std::uint32_t{40'000}, std::uint32_t{9'000}, std::uint32_t{10});
+    auto random = std::mt19937_64{support::seed()};
+    auto records = Records{};
+    auto map = allot::HandleMap{};
+    for (std::uint32_t handle = 0; handle < 200'000; ++handle) {
+        records.push_back(random());
+        map.insert(records[handle], handle);
+    }
+    while (map.size() > left) { REQUIRE(map.erase(records[map.size() - 1], map.size() - 1)); }
+    records.resize(left);
+    REQUIRE(map.falls());
+    map.shrink();
+    REQUIRE(map.falls());
+    auto inserts = std::uint32_t{0};
+    while (map.falls()) {  // entries move to the smaller array
+        records.push_back(random());
+        map.insert(records.back(), left + inserts++);
+    }
+    CHECK(inserts <= (left < 40'000 ? 200'000 / 7 : left / 8));
+    for (std::uint32_t handle = 0; handle < map.size(); ++handle) {
+        REQUIRE(find(map, records, records[handle]) == handle);
+    }
 }

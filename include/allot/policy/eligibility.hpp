@@ -24,7 +24,8 @@ concept has_admits = requires(const P& p, const Node& node, const Task& task, co
 };
 
 /// `static constexpr bool listed_cards_only`: true if no class fits a requirement that lists cards, and not its own.
-/// Optional; with it a new class is compared with the hashes of names, and not with thousands of names.
+/// Optional; with it a new class is compared with the hashes of names, and not with thousands of names. A policy that
+/// derives from `HardwareFit` and admits other cards has to set it to false.
 template <class P>
 concept listed_cards_only = requires {
     typename std::enable_if_t<bool(P::listed_cards_only)>;

@@ -86,7 +86,7 @@ public:
         } else {
             store_ahead({high(hash), handle});
         }
-        step(places_insert);
+        step(moving_->insert);
     }
 
     /// Removes the entry (`hash`, `handle`); returns true if it was there.
@@ -194,16 +194,16 @@ private:
         std::size_t ready = 0;   // places of the new array that were written; the last of them is vacant, so that no
                                  // search goes on to the others
         std::uint32_t left = 0;  // entries of the old array
-        std::uint32_t owed = 0;  // places to move with the next step
+        std::size_t insert = 0;  // places to move for an entry that comes
+        std::size_t owed = 0;    // places to move with the next step
     };
 
     static constexpr std::size_t kept_max = 4'096;  // a table of so many places stays as it is, and grows at once
-    // Places that are moved for an entry that comes: with five, the next growth would come before one ends. A command
-    // may remove thousands, and each of these moves fewer. A step goes on to the next vacant place, so many entries
-    // share one.
-    static constexpr std::uint32_t places_insert = 8;
-    static constexpr std::uint32_t places_erase = 4;
-    static constexpr std::uint32_t step_min = 128;
+    // Places that are moved at least for an entry that comes, and for one that goes: a command may remove thousands. A
+    // step goes on to the next vacant place, so many entries share one.
+    static constexpr std::size_t places_insert = 8;
+    static constexpr std::size_t places_erase = 4;
+    static constexpr std::size_t step_min = 128;
 
     static constexpr auto high(std::uint64_t hash) noexcept -> std::uint32_t {
         return static_cast<std::uint32_t>(hash >> 32);
@@ -229,7 +229,7 @@ private:
     auto fall() noexcept -> void {
         if (moving_ != nullptr) { return move(step_min + moving_->old.room() / 32); }
         try {
-            begin(places_for(std::uint64_t{size_} + size_ / 8));
+            begin(std::max(places_for(std::uint64_t{size_} + size_ / 8), now_.room() / 8));
         } catch (const std::bad_alloc&) {  // the next call tries again
         }
     }
@@ -241,15 +241,17 @@ private:
         auto made = Places{boost::container::vector<Entry>(room, boost::container::default_init)};
         auto moving = std::unique_ptr<Moving>{new Moving{}};
         moving->left = size_;
+        // All have moved before there is no room for one more.
+        moving->insert = std::max(places_insert, now_.room() / (load_max(room) - size_ + 1) + 1);
         moving->old = std::exchange(now_, std::move(made));
         moving_ = std::move(moving);
         // The entries for which there was no room at the end follow those at the end.
-        auto& [old, border, at, ready, left, owed] = *moving_;
+        auto& [old, border, at, ready, left, insert, owed] = *moving_;
         while (at < old.room() && !old.vacant(at) && old.home(old.items[at].hash) > at) { ++at; }
         move(old.room() > kept_max ? step_min : old.room());
     }
 
-    auto step(std::uint32_t places) noexcept -> void {
+    auto step(std::size_t places) noexcept -> void {
         moving_->owed += places;
         if (moving_->owed >= step_min) { move(std::exchange(moving_->owed, 0)); }
     }
@@ -257,7 +259,7 @@ private:
     /// Moves entries of the old array, from `count` places on until a vacant one, behind which no entry is that would
     /// be at home before it.
     auto move(std::size_t count) noexcept -> void {
-        auto& [old, border, at, ready, left, owed] = *moving_;
+        auto& [old, border, at, ready, left, insert, owed] = *moving_;
         for (std::size_t walked = 0; left > 0; ++walked, ++at) {
             if (at == old.room()) { at = 0; }
             if (auto& entry = old.items[at]; entry.handle != handle_limit) {

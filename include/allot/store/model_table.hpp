@@ -131,7 +131,7 @@ public:
             places_.trim(*end - 1);
             holders_.trim(*end - 1);
         }
-        const auto reach = names_.reach();
+        const auto reach = static_cast<std::uint32_t>(places_.capacity());
         const auto count = std::min({to_trim_, reach, trimmed_at_once});
         for (std::uint32_t i = 0; i < count; ++i) {
             trimmed_ = trimmed_ + 1 < reach ? trimmed_ + 1 : 0;
@@ -162,7 +162,7 @@ public:
         places.free(place);
         if (places.empty()) {
             places_[id.value].erase(node_class);
-            to_trim_ = names_.reach();
+            to_trim_ = static_cast<std::uint32_t>(places_.capacity());
         }
     }
 
