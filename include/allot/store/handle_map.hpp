@@ -117,8 +117,9 @@ public:
 
     /// True if `shrink` has work: fewer than 9/20 of a large table are taken, or entries move to a smaller one.
     [[nodiscard]] auto falls() const noexcept -> bool {
-        return moving_ != nullptr ? now_.room() < moving_->old.room()
-                                  : (now_.room() > kept_max && std::uint64_t{size_} * 20 < now_.room() * 9);
+        return moving_ != nullptr
+                   ? now_.room() < moving_->old.room()
+                   : (now_.room() > kept_max && std::uint64_t{size_} * 20 < std::uint64_t{now_.room()} * 9);
     }
 
     /// Begins to give back room, or goes on with it, if `falls()`. Without memory for a smaller array, the room stays.
@@ -242,7 +243,8 @@ private:
         auto moving = std::unique_ptr<Moving>{new Moving{}};
         moving->left = size_;
         // All have moved before there is no room for one more.
-        moving->insert = std::max(places_insert, now_.room() / (load_max(room) - size_ + 1) + 1);
+        const auto needed = now_.room() / static_cast<std::size_t>(load_max(room) - size_ + 1) + 1;
+        moving->insert = std::max(places_insert, needed);
         moving->old = std::exchange(now_, std::move(made));
         moving_ = std::move(moving);
         // The entries for which there was no room at the end follow those at the end.
@@ -271,7 +273,8 @@ private:
                 border = at + 1;
                 if (walked >= count) {
                     ++at;
-                    write(border * now_.room() / old.room() + 2);  // beyond every home before the border
+                    // Beyond every home before the border.
+                    write(static_cast<std::size_t>(std::uint64_t{border} * now_.room() / old.room()) + 2);
                     return;
                 }
             }
