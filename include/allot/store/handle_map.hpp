@@ -9,8 +9,6 @@
 #include <optional>
 #include <utility>
 
-#include <boost/container/vector.hpp>
-
 #include <allot/assert.hpp>
 #include <allot/store/prefetch.hpp>
 
@@ -136,9 +134,21 @@ private:
     };
 
     struct Places {
-        boost::container::vector<Entry> items{};
+        std::unique_ptr<Entry[]> items{};
+        std::size_t size = 0;
 
-        [[nodiscard]] auto room() const noexcept -> std::size_t { return items.size(); }
+        Places() noexcept = default;
+        explicit Places(std::size_t room) : items{new Entry[room]}, size{room} {}
+        Places(const Places& other) : Places{other.size} { std::copy_n(other.items.get(), size, items.get()); }
+        Places(Places&& other) noexcept : items{std::move(other.items)}, size{std::exchange(other.size, 0)} {}
+        auto operator=(Places other) noexcept -> Places& {
+            items.swap(other.items);
+            size = other.size;
+            return *this;
+        }
+        ~Places() = default;
+
+        [[nodiscard]] auto room() const noexcept -> std::size_t { return size; }
         [[nodiscard]] auto vacant(std::size_t place) const noexcept -> bool {
             return items[place].handle == handle_limit;
         }
@@ -166,7 +176,7 @@ private:
         }
 
         /// Stores an entry and returns the place that is vacant no more.
-        auto store(Entry entry) noexcept -> std::size_t {
+        auto store(Entry entry) noexcept -> std::size_t {  // NOLINT: it changes the places
             auto place = home(entry.hash);
             std::size_t walked = 0;
             for (; !vacant(place) && distance(place) >= walked; ++walked) { place = next(place); }
@@ -178,7 +188,7 @@ private:
 
         /// Empties a place. The entries behind it move back by one until one is at home: no tombstones, so searches
         /// never decay.
-        auto take(std::size_t hole) noexcept -> void {
+        auto take(std::size_t hole) noexcept -> void {  // NOLINT: it changes the places
             for (auto behind = next(hole); !vacant(behind) && distance(behind) != 0; behind = next(behind)) {
                 items[hole] = items[behind];
                 hole = behind;
@@ -239,7 +249,7 @@ private:
     /// @pre no entries are being moved.
     auto begin(std::size_t room) -> void {
         ALLOT_ASSERT(room < handle_limit, "HandleMap: a table this large does not fit 32-bit hashes");
-        auto made = Places{boost::container::vector<Entry>(room, boost::container::default_init)};
+        auto made = Places{room};
         auto moving = std::unique_ptr<Moving>{new Moving{}};
         moving->left = size_;
         // All have moved before there is no room for one more.
