@@ -93,8 +93,8 @@ auto places_of(const Hub& hub) -> Places {
     places.add("task records", records.tasks_);
     places.add("lease records", records.leases_);
     places.add("holdings", records.holdings_.lists_);
-    places.add("id map of nodes", records.nodes_.names_.now_.items.get(), records.nodes_.names_.now_.room() * 8);
-    places.add("id map of tasks", records.tasks_.names_.now_.items.get(), records.tasks_.names_.now_.room() * 8);
+    places.add("id map of nodes", records.nodes_.names_.now_.items.get(), records.nodes_.names_.now_.room * 8);
+    places.add("id map of tasks", records.tasks_.names_.now_.items.get(), records.tasks_.names_.now_.room * 8);
     places.add("due heap: entries", records.due_.heap_);
     for (const auto& by_handle : records.due_.places_) { places.add("due heap: places", by_handle); }
     for (const auto& tree : view.pool.candidates_.trees_.first_) {

@@ -10,7 +10,7 @@ using allot::RequirementId;
 
 namespace {
 
-auto listing(std::uint32_t count) -> allot::Requirement {
+auto listing_cards(std::uint32_t count) -> allot::Requirement {
     auto requirement = allot::Requirement{};
     for (std::uint32_t i = 0; i < count; ++i) { requirement.gpus.push_back({"card " + std::to_string(i), {}}); }
     return requirement;
@@ -23,8 +23,8 @@ TEST_CASE("a class may fit a requirement that lists its card, or none; of other 
     const auto few = RequirementId{0};
     const auto any = RequirementId{1};
     for (const auto r : {few, any}) { index.ensure(r); }
-    index.set(few, index.cards(listing(64)));
-    index.set(any, index.cards(listing(0)));
+    index.set(few, index.cards(listing_cards(64)));
+    index.set(any, index.cards(listing_cards(0)));
     auto passed = 0;
     for (std::uint32_t i = 0; i < 2'000; ++i) {
         const auto node_class = ClassId{i % 7};

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include <allot/laws/sample.hpp>
@@ -290,4 +291,53 @@ TEST_CASE("classes of one GPU and VRAM have the same card, whatever their platfo
     auto other = FitTable{{3, 4}};
     other.add(ClassId{0}, {"GPU", {16}, "", {}}, enough);
     CHECK(other.card_hash(ClassId{0}) != table.card_hash(ClassId{0}));
+}
+
+namespace {
+
+/// Fits a card that a requirement lists, and counts how often it was asked.
+struct CountsListed {
+    static constexpr bool listed_cards_only = true;
+    std::uint32_t& asked;
+
+    auto operator()(const NodeClass& c, const Requirement& r) const -> bool {
+        ++asked;
+        return r.gpus.empty() ||
+               std::any_of(r.gpus.begin(), r.gpus.end(), [&](const auto& choice) { return choice.name == c.gpu; });
+    }
+};
+
+}  // namespace
+
+TEST_CASE("where listed cards alone fit, few pairs of others are asked about, also at ids that are used again",
+          "[A5]") {
+    auto asked = std::uint32_t{0};
+    const auto fits = CountsListed{asked};
+    auto table = FitTable{{1, 2}};
+    const auto listing = [](std::uint32_t number) {
+        auto requirement = Requirement{};
+        requirement.gpus = {{"card " + std::to_string(number), {}}};
+        return requirement;
+    };
+    for (std::uint32_t i = 0; i < 200; ++i) { table.add(RequirementId{i}, listing(i), fits); }
+    table.add(RequirementId{200}, Requirement{}, fits);
+    table.add(ClassId{0}, {.gpu = "card 7"}, fits);
+    CHECK(asked < 40);
+    CHECK(table.fit(ClassId{0}, RequirementId{7}));
+    CHECK(table.fit(ClassId{0}, RequirementId{200}));
+    CHECK_FALSE(table.fit(ClassId{0}, RequirementId{8}));
+    // The same ids for another card: the bits are those of the new values.
+    REQUIRE(table.erase_if_unused(ClassId{0}));
+    table.add(ClassId{0}, {.gpu = "card 8"}, fits);
+    CHECK(table.fit(ClassId{0}, RequirementId{8}));
+    CHECK_FALSE(table.fit(ClassId{0}, RequirementId{7}));
+    REQUIRE(table.erase_if_unused(RequirementId{8}));
+    table.add(RequirementId{8}, listing(1'000), fits);
+    CHECK_FALSE(table.fit(ClassId{0}, RequirementId{8}));
+    asked = 0;
+    for (std::uint32_t i = 201; i < 401; ++i) { table.add(RequirementId{i}, listing(i), fits); }
+    CHECK(asked < 40);
+    table.refit(fits, [](std::uint32_t) { return true; });
+    CHECK(table.fit(ClassId{0}, RequirementId{200}));
+    CHECK(asked < 80);
 }

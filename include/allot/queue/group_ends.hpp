@@ -65,14 +65,12 @@ public:
     }
 
     /// True if a group has a task.
-    [[nodiscard]] auto filled(RequirementId group) const noexcept -> bool {
-        const auto* const head = heads_.find(group.value);
-        return head != nullptr && head->task != nothing.task;
-    }
+    [[nodiscard]] auto filled(RequirementId group) const noexcept -> bool { return first(group) != nullptr; }
 
     /// The first task of a group, or null. The pointer holds until the next change.
     [[nodiscard]] auto first(RequirementId group) const noexcept -> const QueueEntry* {
-        return filled(group) ? &heads_[group.value] : nullptr;
+        const auto* const head = heads_.find(group.value);
+        return head != nullptr && head->task != nothing.task ? head : nullptr;
     }
 
     /// The first task of all these groups, or null. The pointer holds until the next change.
@@ -80,9 +78,8 @@ public:
     [[nodiscard]] auto first(std::span<const RequirementId> groups) const noexcept -> const QueueEntry* {
         const QueueEntry* found = nullptr;
         for (const auto group : groups) {
-            const auto* const head = heads_.find(group.value);
-            if (head == nullptr || head->task == nothing.task) { continue; }
-            if (found == nullptr || goes_before(*head, *found)) { found = head; }
+            const auto* const head = first(group);
+            if (head != nullptr && (found == nullptr || goes_before(*head, *found))) { found = head; }
         }
         return found;
     }

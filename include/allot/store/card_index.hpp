@@ -1,9 +1,7 @@
 #pragma once
 
 #include <bit>
-#include <cstddef>
 #include <cstdint>
-#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -12,21 +10,10 @@
 #include <allot/core/node.hpp>
 #include <allot/core/siphash.hpp>
 #include <allot/core/task.hpp>
+#include <allot/store/name_hash.hpp>
 #include <allot/store/pages.hpp>
 
 namespace allot { inline namespace v0 {
-
-/// Asks `followers.fits(class, requirement)`, and knows whether a requirement admits only the cards that it lists:
-/// `F::listed_cards_only`, which need not be there.
-template <class F>
-struct FitsOf {
-    static constexpr bool listed_cards_only = requires { requires F::listed_cards_only; };
-    const F& followers;
-
-    [[nodiscard]] auto operator()(const NodeClass& node_class, const Requirement& requirement) const -> bool {
-        return followers.fits(node_class, requirement);
-    }
-};
 
 /// Keyed hashes of the cards that classes have, and for each requirement a bitmap of the cards that it lists.
 ///
@@ -38,7 +25,7 @@ public:
     /// A bitmap of hashes; without words where no card is listed.
     using Cards = std::vector<std::uint64_t>;
 
-    explicit CardIndex(SipKey key) : key_{key} {}
+    explicit CardIndex(SipKey key) : hash_{key} {}
 
     /// @complexity linear in the names.
     [[nodiscard]] auto cards(const Requirement& requirement) const -> Cards {
@@ -55,7 +42,7 @@ public:
     void ensure(ClassId id) { card_of_.ensure(id.value); }
     void ensure(RequirementId id) { cards_of_.ensure(id.value); }
     /// @pre `ensure(id)` was called.
-    void set(ClassId id, const NodeClass& value) noexcept { card_of_[id.value] = hash(value.gpu); }
+    void set(ClassId id, const NodeClass& value) { card_of_[id.value] = hash(value.gpu); }
     void set(RequirementId id, Cards cards) noexcept { cards_of_[id.value] = std::move(cards); }
 
     /// False if the requirement lists cards, and not that of the class.
@@ -73,14 +60,11 @@ public:
     void trim(RequirementId last) noexcept { cards_of_.trim(last.value); }
 
 private:
-    [[nodiscard]] auto hash(const std::string& card) const noexcept -> std::uint32_t {
-        auto hasher = SipHash13{key_};
-        hasher.word(card.size());
-        hasher.bytes(std::as_bytes(std::span{card}));
-        return static_cast<std::uint32_t>(hasher.finish() >> 32);
+    [[nodiscard]] auto hash(const std::string& card) const -> std::uint32_t {
+        return static_cast<std::uint32_t>(hash_(card) >> 32);
     }
 
-    SipKey key_;
+    NameHash hash_;
     Pages<std::uint32_t> card_of_;  // by class
     Pages<Cards> cards_of_;         // by requirement
 };

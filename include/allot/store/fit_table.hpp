@@ -16,27 +16,11 @@
 #include <allot/core/task.hpp>
 #include <allot/store/card_index.hpp>
 #include <allot/store/interner.hpp>
+#include <allot/store/name_hash.hpp>
 #include <allot/store/pages.hpp>
 #include <allot/store/slot_set.hpp>
 
 namespace allot { inline namespace v0 {
-
-/// Feeds text, with its length, to a hash.
-template <class Hasher>
-void hash_text(Hasher& hasher, const std::string& text) {
-    hasher.word(text.size());
-    hasher.bytes(std::as_bytes(std::span{text}));
-}
-
-/// Keyed hash of a name. Untrusted parties choose names, so with an unkeyed hash they could choose collisions, too.
-struct NameHash {
-    SipKey key{};
-    [[nodiscard]] auto operator()(const std::string& name) const -> std::uint64_t {
-        auto hasher = SipHash13{key};
-        hash_text(hasher, name);
-        return hasher.finish();
-    }
-};
 
 /// Keyed hash of a node class.
 struct NodeClassHash {

@@ -64,7 +64,7 @@ public:
     /// Fetches the home place of `hash` from memory. Changes nothing.
     void prefetch(std::uint64_t hash) const noexcept {
         const auto& places = in_old(high(hash)) ? moving_->old : now_;
-        if (places.room() > 0) { allot::prefetch(places.items[places.home(high(hash))]); }
+        if (places.room > 0) { allot::prefetch(places.items[places.home(high(hash))]); }
     }
 
     /// Stores `handle` under `hash`. If an allocation throws, nothing changes.
@@ -110,14 +110,13 @@ public:
     /// Makes room for `count` entries in all, so that `insert` allocates nothing before there are more.
     /// @complexity O(1) expected for each additional entry: the table grows by a quarter at least.
     auto reserve(std::uint32_t count) -> void {
-        if (count > load_max(now_.room())) { grow(count); }
+        if (count > load_max(now_.room)) { grow(count); }
     }
 
     /// True if `shrink` has work: fewer than 9/20 of a large table are taken, or entries move to a smaller one.
     [[nodiscard]] auto falls() const noexcept -> bool {
-        return moving_ != nullptr
-                   ? now_.room() < moving_->old.room()
-                   : (now_.room() > kept_max && std::uint64_t{size_} * 20 < std::uint64_t{now_.room()} * 9);
+        return moving_ != nullptr ? now_.room < moving_->old.room
+                                  : (now_.room > kept_max && std::uint64_t{size_} * 20 < std::uint64_t{now_.room} * 9);
     }
 
     /// Begins to give back room, or goes on with it, if `falls()`. Without memory for a smaller array, the room stays.
@@ -135,38 +134,37 @@ private:
 
     struct Places {
         std::unique_ptr<Entry[]> items{};
-        std::size_t size = 0;
+        std::size_t room = 0;
 
         Places() noexcept = default;
-        explicit Places(std::size_t room) : items{new Entry[room]}, size{room} {}
-        Places(const Places& other) : Places{other.size} { std::copy_n(other.items.get(), size, items.get()); }
-        Places(Places&& other) noexcept : items{std::move(other.items)}, size{std::exchange(other.size, 0)} {}
+        explicit Places(std::size_t count) : items{new Entry[count]}, room{count} {}
+        Places(const Places& other) : Places{other.room} { std::copy_n(other.items.get(), room, items.get()); }
+        Places(Places&& other) noexcept : items{std::move(other.items)}, room{std::exchange(other.room, 0)} {}
         auto operator=(Places other) noexcept -> Places& {
             items.swap(other.items);
-            size = other.size;
+            room = other.room;
             return *this;
         }
         ~Places() = default;
 
-        [[nodiscard]] auto room() const noexcept -> std::size_t { return size; }
         [[nodiscard]] auto vacant(std::size_t place) const noexcept -> bool {
             return items[place].handle == handle_limit;
         }
         [[nodiscard]] auto next(std::size_t place) const noexcept -> std::size_t {
-            return place + 1 == room() ? 0 : place + 1;
+            return place + 1 == room ? 0 : place + 1;
         }
         [[nodiscard]] auto home(std::uint32_t hash) const noexcept -> std::size_t {
-            return static_cast<std::size_t>((std::uint64_t{hash} * room()) >> 32);
+            return static_cast<std::size_t>((std::uint64_t{hash} * room) >> 32);
         }
         /// Distance of the entry at `place` from its home place.
         [[nodiscard]] auto distance(std::size_t place) const noexcept -> std::size_t {
             const auto from = home(items[place].hash);
-            return place >= from ? place - from : place + room() - from;
+            return place >= from ? place - from : place + room - from;
         }
 
         template <class Equal>
         [[nodiscard]] auto locate(std::uint32_t hash, Equal&& equal) const -> std::optional<std::size_t> {
-            if (room() == 0) { return std::nullopt; }
+            if (room == 0) { return std::nullopt; }
             // The array is never full, so this ends at a vacant place at the latest.
             auto place = home(hash);
             for (std::size_t walked = 0; !vacant(place) && distance(place) >= walked; ++walked, place = next(place)) {
@@ -233,14 +231,14 @@ private:
     }
 
     auto grow(std::uint32_t count) -> void {
-        while (moving_ != nullptr) { move(moving_->old.room()); }
-        begin(std::max(places_for(count), now_.room() + now_.room() / 4));
+        while (moving_ != nullptr) { move(moving_->old.room); }
+        begin(std::max(places_for(count), now_.room + now_.room / 4));
     }
 
     auto fall() noexcept -> void {
-        if (moving_ != nullptr) { return move(step_min + moving_->old.room() / 32); }
+        if (moving_ != nullptr) { return move(step_min + moving_->old.room / 32); }
         try {
-            begin(std::max(places_for(std::uint64_t{size_} + size_ / 8), now_.room() / 8));
+            begin(std::max(places_for(std::uint64_t{size_} + size_ / 8), now_.room / 8));
         } catch (const std::bad_alloc&) {  // the next call tries again
         }
     }
@@ -253,14 +251,14 @@ private:
         auto moving = std::unique_ptr<Moving>{new Moving{}};
         moving->left = size_;
         // All have moved before there is no room for one more.
-        const auto needed = now_.room() / static_cast<std::size_t>(load_max(room) - size_ + 1) + 1;
+        const auto needed = now_.room / static_cast<std::size_t>(load_max(room) - size_ + 1) + 1;
         moving->insert = std::max(places_insert, needed);
         moving->old = std::exchange(now_, std::move(made));
         moving_ = std::move(moving);
         // The entries for which there was no room at the end follow those at the end.
         auto& [old, border, at, ready, left, insert, owed] = *moving_;
-        while (at < old.room() && !old.vacant(at) && old.home(old.items[at].hash) > at) { ++at; }
-        move(old.room() > kept_max ? step_min : old.room());
+        while (at < old.room && !old.vacant(at) && old.home(old.items[at].hash) > at) { ++at; }
+        move(old.room > kept_max ? step_min : old.room);
     }
 
     auto step(std::size_t places) noexcept -> void {
@@ -273,7 +271,7 @@ private:
     auto move(std::size_t count) noexcept -> void {
         auto& [old, border, at, ready, left, insert, owed] = *moving_;
         for (std::size_t walked = 0; left > 0; ++walked, ++at) {
-            if (at == old.room()) { at = 0; }
+            if (at == old.room) { at = 0; }
             if (auto& entry = old.items[at]; entry.handle != handle_limit) {
                 write(now_.home(entry.hash) + 1);
                 store_ahead(entry);
@@ -284,12 +282,12 @@ private:
                 if (walked >= count) {
                     ++at;
                     // Beyond every home before the border.
-                    write(static_cast<std::size_t>(std::uint64_t{border} * now_.room() / old.room()) + 2);
+                    write(static_cast<std::size_t>(std::uint64_t{border} * now_.room / old.room) + 2);
                     return;
                 }
             }
         }
-        write(now_.room());
+        write(now_.room);
         moving_.reset();
     }
 
@@ -301,7 +299,7 @@ private:
     /// Makes the places of the new array before this one vacant, those that were never written.
     auto write(std::size_t end) noexcept -> void {
         auto& ready = moving_->ready;
-        for (end = std::min(end, now_.room()); ready < end; ++ready) { now_.items[ready].handle = handle_limit; }
+        for (end = std::min(end, now_.room); ready < end; ++ready) { now_.items[ready].handle = handle_limit; }
     }
 
     Places now_;

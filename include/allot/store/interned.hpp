@@ -15,6 +15,18 @@
 
 namespace allot { inline namespace v0 {
 
+/// Asks `followers.fits(class, requirement)`, and knows whether a requirement admits only the cards that it lists:
+/// `F::listed_cards_only`, which need not be there.
+template <class F>
+struct FitsOf {
+    static constexpr bool listed_cards_only = requires { requires F::listed_cards_only; };
+    const F& followers;
+
+    [[nodiscard]] auto operator()(const NodeClass& node_class, const Requirement& requirement) const -> bool {
+        return followers.fits(node_class, requirement);
+    }
+};
+
 /// Keyed hash of an id.
 struct IdHash {
     SipKey key{};

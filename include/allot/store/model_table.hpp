@@ -10,8 +10,8 @@
 
 #include <allot/core/grow.hpp>
 #include <allot/core/node.hpp>
-#include <allot/store/fit_table.hpp>
 #include <allot/store/interner.hpp>
+#include <allot/store/name_hash.hpp>
 #include <allot/store/pages.hpp>
 #include <allot/store/slot_set.hpp>
 #include <allot/store/split_vector.hpp>
