@@ -102,22 +102,52 @@ TEST_CASE("a pooled container is copied, moved and swapped like a value") {
     CHECK(c->size() == 1'000);
 }
 
-TEST_CASE("a large pool gives back its blocks once only the piece taken first is left") {
+TEST_CASE("a pool gives back its empty blocks but one, though other pieces stay") {
     auto pool = NodePool{};
     REQUIRE(pool.serves(64));
-    auto* const header = pool.take();
-    const auto round = [&](std::size_t pieces) {
+    const auto take = [&](std::size_t pieces) {
         auto taken = std::vector<void*>{};
         for (std::size_t i = 0; i < pieces; ++i) { taken.push_back(std::memset(pool.take(), 1, 64)); }
-        for (auto* const piece : taken) { pool.give(piece); }
-        return pool.room();
+        return taken;
     };
-    CHECK(round(100) >= 100);  // small, so it stays
-    CHECK(round(10'000) == 15);
-    CHECK(round(10'000) == 15);
-    auto* const other = pool.take();
-    pool.give(header);
-    CHECK(round(10'000) >= 10'000);  // the one piece left may lie anywhere
-    pool.give(other);
-    CHECK(round(10'000) >= 10'000);
+    const auto give = [&](const std::vector<void*>& pieces) {
+        for (auto* const piece : pieces) { pool.give(piece); }
+    };
+    const auto kept = take(100);
+    const auto room = pool.room();
+    for (auto round = 0; round < 3; ++round) {
+        const auto flood = take(100'000);
+        CHECK(pool.room() < 4'096 + 16);
+        give(flood);
+        CHECK(pool.room() >= 100'000);  // an undo may take them all again
+        pool.trim();
+        CHECK(pool.room() <= room + 4'096);
+        pool.trim();
+        CHECK(pool.room() >= 16);  // one block stays for the next piece
+    }
+    give(kept);
+}
+
+TEST_CASE("a pool takes pieces from its oldest block, so that the others become empty") {
+    auto pool = NodePool{};
+    REQUIRE(pool.serves(64));
+    auto pieces = std::vector<void*>{};
+    for (auto i = 0; i < 50'000; ++i) { pieces.push_back(std::memset(pool.take(), 1, 64)); }
+    // One in a hundred stays, wherever it lies, while others take its place one by one.
+    auto few = std::vector<void*>{};
+    for (std::size_t i = 0; i < pieces.size(); ++i) {
+        if (i % 100 == 0) {
+            few.push_back(pieces[i]);
+        } else {
+            pool.give(pieces[i]);
+        }
+    }
+    pool.trim();
+    CHECK(pool.room() > 20'000);
+    for (auto* const piece : few) {
+        (void)std::memset(pool.take(), 1, 64);
+        pool.give(piece);
+    }
+    pool.trim();
+    CHECK(pool.room() < 50'000 / 12);
 }

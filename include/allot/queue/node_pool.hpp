@@ -2,20 +2,28 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <iterator>
 #include <memory>
 #include <new>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include <allot/core/grow.hpp>
+#include <allot/store/slot_set.hpp>
 
 namespace allot { inline namespace v0 {
 
 /// Memory for the nodes of one container: pieces of one size, taken from blocks and reused.
 ///
-/// A general allocator spends up to 16 bytes and a call on every node. Here nodes are contiguous, and the piece freed
-/// last is taken next. A block is a sixteenth of the present memory, so that spare memory stays small. Once all pieces
-/// but the first one are back, which the container keeps for itself, a large pool gives back its blocks but one.
+/// A general allocator spends up to 16 bytes and a call on every node. Here nodes are contiguous. A block is a sixteenth
+/// of the present memory, and 4,096 pieces at most, so that spare memory stays small. Pieces come from the oldest block
+/// that has one, so that younger blocks become empty when the container falls, and can be given back.
+///
+/// The block of a piece is found by its address. Addresses differ by machine; they decide nothing else, and no result
+/// depends on where a node lies.
 class NodePool {
 public:
     NodePool() = default;
@@ -30,37 +38,43 @@ public:
 
     /// A piece of memory, aligned for any type without an extended alignment. If an allocation throws, nothing changes.
     /// @pre `serves` has returned true.
-    /// @complexity O(1).
+    /// @complexity O(1); O(blocks) where a block is added.
     [[nodiscard]] auto take() -> void* {
-        if (free_ != nullptr) {
-            auto* const piece = free_;
-            free_ = piece->next;
-            first_back_ = first_back_ && static_cast<void*>(piece) != first();
-            ++taken_;
-            return piece;
-        }
-        if (fresh_ == 0) {
-            const auto count = std::max(least, pieces_ / 16);
-            detail::make_room(blocks_, blocks_.size() + 1);
-            blocks_.push_back(std::unique_ptr<std::byte[]>{new std::byte[count * size_]});
-            pieces_ += count;
-            fresh_ = count;
-        }
+        const auto number = full_.lowest_free();
+        if (number == blocks_.size() || blocks_[number].memory == nullptr) { add(number); }
+        auto& block = blocks_[number];
+        if (block.taken++ == 0) { --empty_; }
+        if (block.taken == block.pieces) { full_.take(number); }
         ++taken_;
-        return blocks_.back().get() + --fresh_ * size_;
+        if (block.free == nullptr) { return block.memory.get() + block.fresh++ * size_; }
+        return std::exchange(block.free, block.free->next);
     }
 
     /// Returns a piece to the pool.
     /// @pre the piece came from `take` of this pool.
-    /// @complexity O(1), and O(blocks) where they are given back.
+    /// @complexity O(log blocks).
     void give(void* piece) noexcept {
-        free_ = ::new (piece) Free{free_};
-        first_back_ = first_back_ || piece == first();
-        if (--taken_ != 1 || first_back_ || pieces_ <= kept_max) { return; }
-        blocks_.resize(1);
-        free_ = nullptr;
-        pieces_ = least;
-        fresh_ = least - 1;
+        const auto number = block_of(piece);
+        auto& block = blocks_[number];
+        block.free = ::new (piece) Free{block.free};
+        if (block.taken == block.pieces) { full_.free(number); }
+        if (--block.taken == 0) { ++empty_; }
+        --taken_;
+    }
+
+    /// Gives back the blocks without a taken piece, but for one, which serves a container that grows and falls by a
+    /// few.
+    /// @complexity O(1); O(blocks) for each one that is given back.
+    void trim() noexcept {
+        for (auto number = blocks_.size(); empty_ > 1 && number > 0; --number) {
+            auto& block = blocks_[number - 1];
+            if (block.memory == nullptr || block.taken > 0) { continue; }
+            by_address_.erase(std::find_if(by_address_.begin(), by_address_.end(),
+                                           [&](const Place& place) { return place.number == number - 1; }));
+            pieces_ -= block.pieces;
+            --empty_;
+            block = Block{};
+        }
     }
 
     /// Number of pieces that `take` returns before it asks for memory.
@@ -68,21 +82,52 @@ public:
 
 private:
     static constexpr std::size_t least = 16;
-    static constexpr std::size_t kept_max = 4'096;  // a pool of so many pieces keeps its blocks
+    static constexpr std::size_t most = 4'096;
     struct Free {
         Free* next;
     };
+    struct Block {
+        std::unique_ptr<std::byte[]> memory;  // null if it was given back
+        Free* free = nullptr;                 // pieces that were given back, the last one first
+        std::uint32_t fresh = 0;              // the first piece that was never taken
+        std::uint32_t taken = 0;
+        std::uint32_t pieces = 0;
+    };
+    struct Place {
+        const std::byte* begin;
+        std::uint32_t number;  // of the block
+    };
 
-    /// The piece that was taken first: the last one of the first block.
-    [[nodiscard]] auto first() const noexcept -> const void* { return blocks_.front().get() + (least - 1) * size_; }
+    /// Adds a block. If an allocation throws, nothing changes.
+    void add(std::uint32_t number) {
+        detail::make_room(blocks_, std::size_t{number} + 1);
+        detail::make_room(by_address_, by_address_.size() + 1);
+        full_.reserve(number);
+        const auto count = std::clamp(pieces_ / 16, least, most);
+        auto memory = std::unique_ptr<std::byte[]>{new std::byte[count * size_]};
+        const auto before = std::upper_bound(by_address_.begin(), by_address_.end(), memory.get(), goes_before);
+        by_address_.insert(before, Place{memory.get(), number});
+        if (number == blocks_.size()) { blocks_.emplace_back(); }
+        blocks_[number] = Block{std::move(memory), nullptr, 0, 0, static_cast<std::uint32_t>(count)};
+        pieces_ += count;
+        ++empty_;
+    }
 
-    std::vector<std::unique_ptr<std::byte[]>> blocks_;
-    Free* free_ = nullptr;    // given back
-    std::size_t fresh_ = 0;   // in the last block, never taken; the last piece is taken first
-    std::size_t pieces_ = 0;  // in all blocks
+    [[nodiscard]] auto block_of(const void* piece) const noexcept -> std::uint32_t {
+        const auto behind = std::upper_bound(by_address_.begin(), by_address_.end(), piece, goes_before);
+        return std::prev(behind)->number;
+    }
+    [[nodiscard]] static auto goes_before(const void* piece, const Place& place) noexcept -> bool {
+        return std::less<const void*>{}(piece, place.begin);
+    }
+
+    std::vector<Block> blocks_;      // by number
+    std::vector<Place> by_address_;  // ascending
+    SlotSet full_;                   // numbers of the blocks whose pieces are all taken
+    std::size_t pieces_ = 0;         // in all blocks
+    std::size_t taken_ = 0;          // of these
+    std::size_t empty_ = 0;          // number of blocks without a taken piece
     std::size_t size_ = 0;
-    std::size_t taken_ = 0;    // pieces that are not given back
-    bool first_back_ = false;  // the piece taken first is given back
 };
 
 /// An allocator that takes single nodes from a pool, and all other memory from the heap.
@@ -138,6 +183,10 @@ public:
     auto operator=(const Pooled& other) -> Pooled& { return *this = Pooled{other}; }
     auto operator=(Pooled&&) noexcept -> Pooled& = default;
     ~Pooled() = default;
+
+    /// Gives back memory of nodes that are gone. Changes no result.
+    /// @complexity O(1); O(blocks) for each block that is given back.
+    void trim() noexcept { all_->pool.trim(); }
 
     [[nodiscard]] auto operator*() noexcept -> Container& { return all_->container; }
     [[nodiscard]] auto operator*() const noexcept -> const Container& { return all_->container; }

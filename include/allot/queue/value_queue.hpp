@@ -80,7 +80,10 @@ public:
     /// Gives back the room of the groups from `groups` on and of the tasks from `tasks` on, none of which waits.
     /// Changes no result.
     /// @complexity O(1), or linear in the room that is given back.
-    void trim(std::uint32_t groups, std::uint32_t) noexcept { ends_.trim(groups); }
+    void trim(std::uint32_t groups, std::uint32_t) noexcept {
+        ends_.trim(groups);
+        entries_.trim();
+    }
 
     [[nodiscard]] auto parameters() const noexcept -> const Parameters& { return parameters_; }
     void configure(const Parameters& parameters) { parameters_ = detail::sound(parameters); }
