@@ -88,6 +88,24 @@ void crowd(Victim& v, std::size_t count, std::uint64_t stake, std::uint64_t of_o
     }
 }
 
+/// Nodes of 32 models, an eighth of the network, where an honest node has the same card and models.
+void beside_an_honest_holder(Victim& v) {
+    const auto holder = [&] {
+        auto node = v.stranger(1);
+        for (auto i = 0; i < 32; ++i) { node.models.push_back("made-up-" + std::to_string(i)); }
+        return command::Join{std::move(node)};
+    };
+    v.apply_honest(holder());
+    for (std::size_t i = 0; i < v.size() / 8; ++i) { v.apply(holder(), false); }
+}
+/// The i-th of 32 parts of them leave.
+void leave_a_part(Victim& v, std::uint64_t i, bool last_first) {
+    const auto all = v.size() / 8;
+    for (auto j = i * all / 32; j < (i + 1) * all / 32; ++j) {
+        v.count(command::Leave{allot::NodeId{last_first ? v.nodes() - j : v.nodes() - all + j + 1}});
+    }
+}
+
 /// A node of each of as many made-up cards as the table of classes has room for, but for some.
 void fill_classes(Victim& v, std::uint32_t but = 0) {
     for (std::uint32_t i = but; i < v.rules().classes_max; ++i) {
@@ -735,6 +753,24 @@ auto workloads() -> std::vector<Workload> {
              v.count(command::Leave{last(v)});
          },
          8, 32, false},
+
+        {"nodes hold what an honest one holds, and leave, last ones first", beside_an_honest_holder,
+         [](Victim& v, std::uint64_t i) { leave_a_part(v, i, true); }, 4},
+
+        {"nodes hold what an honest one holds, and leave, first ones first", beside_an_honest_holder,
+         [](Victim& v, std::uint64_t i) { leave_a_part(v, i, false); }, 4},
+
+        {"tasks wait beside an honest one, and are cancelled",
+         [](Victim& v) {
+             v.apply_honest(command::Submit{v.strange_task()});
+             wait_for_strangers(v, v.size());
+         },
+         [](Victim& v, std::uint64_t i) {
+             const auto part = v.size() / 32;
+             for (std::uint64_t j = 0; j < part; ++j) {
+                 v.count(command::Cancel{allot::TaskId{v.tasks() - v.size() + i * part + j + 1}});
+             }
+         }},
 
         {"a crowd pauses and resumes beside waiting tasks",
          [](Victim& v) {

@@ -54,6 +54,7 @@ public:
     [[nodiscard]] auto size() const -> std::size_t { return size_; }
     /// Number of nodes that ever joined, which is also the id of the last of them.
     [[nodiscard]] auto nodes() const -> std::uint64_t { return nodes_; }
+    [[nodiscard]] auto tasks() const -> std::uint64_t { return tasks_; }
     [[nodiscard]] auto costs() const -> const std::vector<Cost>& { return costs_; }
     /// The lease that the last command began last, if it began one.
     [[nodiscard]] auto begun() const -> const std::optional<allot::Lease>& { return begun_; }
@@ -110,6 +111,12 @@ public:
         apply(command);
         counting_ = false;
     }
+    /// The same for an honest one: its node or task stays when the flood lapses.
+    void apply_honest(const Command& command) {
+        honest_ = true;
+        apply(command, false);
+        honest_ = false;
+    }
     void pass(allot::Duration time) { now_ += time; }
 
     /// Other rules, as `change(rules)` makes them.
@@ -159,6 +166,7 @@ public:
 
 private:
     void note(const Command& command) {
+        if (honest_) { return; }
         if (const auto* submit = std::get_if<allot::command::Submit>(&command)) { mine_.push_back(submit->task.id); }
         if (const auto* join = std::get_if<allot::command::Join>(&command)) { joined_.push_back(join->node.id); }
     }
@@ -169,6 +177,7 @@ private:
     std::uint64_t tasks_ = 0;
     allot::TimePoint now_{};
     bool counting_ = false;
+    bool honest_ = false;
     std::vector<allot::TaskId> mine_;
     std::vector<allot::NodeId> joined_;
     std::vector<allot::Lease> running_;

@@ -112,3 +112,22 @@ TEST_CASE("a holder tree does what a list does, and a copy shares nothing with i
     CHECK(model.agrees());
     CHECK(then.agrees());
 }
+
+TEST_CASE("a holder tree whose room was given back is right, and grows again") {
+    auto model = Model{};
+    auto random = std::mt19937_64{support::seed()};
+    const auto spread = GENERATE(5U, 40U, 600U, 5'000U);
+    for (auto round = 0; round < 40; ++round) {
+        const auto reach = static_cast<std::uint32_t>(random() % spread);
+        for (auto i = 0; i < 20; ++i) {
+            const auto place = static_cast<std::uint32_t>(random() % spread);
+            if (place >= model.items.size() || model.items[place] == 0) { model.put(place, 1 + place); }
+        }
+        REQUIRE(model.agrees());
+        for (auto place = reach; place < model.items.size(); ++place) {
+            if (model.items[place] != 0) { model.erase(place); }
+        }
+        model.tree.trim(reach);
+        REQUIRE(model.agrees());
+    }
+}

@@ -186,3 +186,22 @@ TEST_CASE("an item changes while the weight stays, and nothing at all needs no r
     CHECK(tree.slots() == 1'001);
     CHECK(tree.item(1'000) == 7);
 }
+
+TEST_CASE("a sum tree whose room was given back is right, and grows again") {
+    auto random = std::mt19937_64{support::seed()};
+    const auto spread = GENERATE(5U, 40U, 600U, 5'000U);
+    auto tree = allot::SumTree{};
+    auto model = Model{};
+    for (auto round = 0; round < 40; ++round) {
+        const auto reach = static_cast<std::uint32_t>(random() % spread);
+        for (auto i = 0; i < 20; ++i) {
+            const auto slot = static_cast<std::uint32_t>(random() % spread);
+            set(tree, model, slot, static_cast<std::uint32_t>(random() >> (32 + random() % 32)), slot + 1);
+        }
+        REQUIRE(agrees(tree, model));
+        for (auto slot = reach; slot < model.size(); ++slot) { set(tree, model, slot, 0, 0); }
+        tree.trim(reach);
+        REQUIRE(tree.slots() < reach + 16);
+        REQUIRE(agrees(tree, model));
+    }
+}

@@ -177,7 +177,7 @@ TEST_CASE("a follower that throws is undone with the rest") {
     auto state = State{{1, 2}};
     auto ears = Ears{};
     state.put(NodeHandle{0}, node_in(state, ears, 7, 8, 5), ears);
-    (void)state.forget_undo_log();
+    (void)state.forget_undo_log(ears);
     const auto saved = state;
     auto changed = node_in(state, ears, 7, 24, 6);
     ears.throws = true;
@@ -201,7 +201,7 @@ TEST_CASE("wishes end by time, keep the names of their models, and come back wit
     CHECK(ears.heard.back() == "models 00");  // the first wish: its bound may depend on that
     REQUIRE(state.due_first() != nullptr);
     CHECK(state.due_first()->time == 4'000);
-    (void)state.forget_undo_log();
+    (void)state.forget_undo_log(ears);
     const auto saved = state;
     const auto a = *state.models().find("a");
 

@@ -176,3 +176,47 @@ TEST_CASE("the room that slots need ends one empty page behind the last taken sl
     }
     CHECK(allot::SlotSet{}.room_needed(0, 64) == 0);
 }
+
+TEST_CASE("a trimmed slot set answers as before, and takes and frees as before") {
+    auto random = std::mt19937_64{support::seed()};
+    const auto range = GENERATE(60U, 700U, 5'000U, 300'000U);
+    auto slots = allot::SlotSet{};
+    auto model = Model{};
+    for (auto i = 0; i < 2'000; ++i) {
+        // Half of the time only low slots are taken, and high ones go.
+        const auto slot = static_cast<std::uint32_t>(random() % (i / 100 % 2 == 0 ? range : range / 50 + 1));
+        const auto gone = i / 100 % 2 != 0 && !model.empty() ? *model.rbegin() : slot;
+        toggle(slots, gone);
+        if (model.erase(gone) == 0) { model.insert(gone); }
+        const auto reach = model.empty() ? 0 : *model.rbegin() + 1;
+        REQUIRE(slots.reach() == reach);
+        if (random() % 8 == 0) {
+            const auto copy = slots;
+            slots.trim();
+            REQUIRE(slots == copy);
+            REQUIRE_FALSE(slots.sparse(0));
+        }
+        if (i % 50 == 0) { REQUIRE(agrees(slots, model)); }
+    }
+    REQUIRE(agrees(slots, model));
+}
+
+TEST_CASE("a slot set is sparse when an eighth of its room is spare, or more with a spread") {
+    auto slots = allot::SlotSet{};
+    slots.take(0);
+    CHECK_FALSE(slots.sparse(0));
+    slots.take(64 * 100 - 1);
+    slots.take(64 * 87);
+    slots.take(64 * 63);
+    slots.free(64 * 100 - 1);
+    CHECK_FALSE(slots.sparse(0));  // 88 words of 100
+    slots.free(64 * 87);
+    CHECK(slots.sparse(0));
+    CHECK(slots.sparse(60));
+    CHECK_FALSE(slots.sparse(63));  // 64 words of 100
+    slots.free(64 * 63);
+    CHECK(slots.sparse(63));
+    slots.trim();
+    CHECK_FALSE(slots.sparse(0));
+    CHECK(slots.reach() == 1);
+}

@@ -70,6 +70,19 @@ public:
         if constexpr (has_class_gone<typename View<Ps...>::Types::CandidatePool>) { view_.pool.gone(node_class); }
     }
 
+    /// No node of a class has a slot from `reach` on, or no holder of a model in a class such a place; and the room for
+    /// them was given back.
+    void fell(ClassId node_class, std::uint32_t reach) noexcept {
+        if constexpr (has_class_trim<typename View<Ps...>::Types::CandidatePool>) {
+            view_.pool.trim(node_class, reach);
+        }
+    }
+    void fell(ModelId model, ClassId node_class, std::uint32_t reach) noexcept {
+        if constexpr (has_holder_trim<typename View<Ps...>::Types::CandidatePool>) {
+            view_.pool.trim(model, node_class, reach);
+        }
+    }
+
     /// A task's record changed; null stands for no record.
     /// @complexity that of the queue, and O(log owners).
     void task_changed(TaskHandle h, const Task* before, const Task* after) {

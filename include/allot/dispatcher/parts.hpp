@@ -119,11 +119,12 @@ struct Parts {
                detail::same_parameters(placement, other.placement) && detail::same_parameters(terms, other.terms);
     }
 
-    /// Gives back the room that queues and tallies have for records that are gone. Changes no result.
+    /// Gives back the room that pool, queues and tallies have for records that are gone. Changes no result.
     /// @complexity amortised O(1) for each of these records.
     void trim() noexcept {
         const auto nodes = records.nodes().reach();
         const auto tasks = records.tasks().reach();
+        if constexpr (has_node_trim<typename Types::CandidatePool>) { pool.trim(nodes); }
         operators.trim(nodes);
         if constexpr (has_share<typename Types::TaskQueue>) { shared.trim(nodes); }
         owners.trim(tasks);

@@ -77,8 +77,9 @@ public:
 
     /// Keeps the changes; an open outer session can still roll them back.
     void commit() noexcept {
-        if (dispatcher_ != nullptr && dispatcher_->open_.close() && dispatcher_->view_.records.forget_undo_log()) {
-            dispatcher_->view_.trim();
+        if (dispatcher_ != nullptr && dispatcher_->open_.close()) {
+            auto indices = Indices{dispatcher_->view_};
+            if (dispatcher_->view_.records.forget_undo_log(indices)) { dispatcher_->view_.trim(); }
         }
         dispatcher_ = nullptr;
     }

@@ -122,6 +122,29 @@ concept has_class_gone = requires(P& p, ClassId node_class) {
     p.gone(node_class);
 };
 
+/// `p.trim(model, class, reach)`: no holder of the model in the class has a place from `reach` on, so a pool may give
+/// back the memory that it keeps for them. It changes no result, and throws nothing. Optional.
+template <class P>
+concept has_holder_trim = requires(P& p, ModelId model, ClassId node_class, std::uint32_t reach) {
+    { p.trim(model, node_class, reach) }
+    noexcept;
+};
+
+/// `p.trim(class, reach)`: no node of the class has a slot from `reach` on, so a pool may give back the memory that it
+/// keeps for them. It changes no result, and throws nothing. Optional.
+template <class P>
+concept has_class_trim = requires(P& p, ClassId node_class, std::uint32_t reach) {
+    { p.trim(node_class, reach) }
+    noexcept;
+};
+
+/// `p.trim(nodes)`: no node has a handle from `nodes` on; the rest as above. Optional.
+template <class P>
+concept has_node_trim = requires(P& p, std::uint32_t nodes) {
+    { p.trim(nodes) }
+    noexcept;
+};
+
 /// Index of the candidates. It needs nothing of the dispatcher and can be used alone. `laws::reversible` checks it.
 template <class P>
 concept candidate_pool = has_changed<P> && has_draw<P> && has_count<P>;

@@ -53,6 +53,13 @@ public:
         return has(block, node_class) ? index_in(block, node_class) : none;
     }
 
+    /// Gives back the room of a class's tree from a place on.
+    /// @pre its places from `reach` on are empty.
+    /// @complexity O(log classes + reach).
+    void trim(ClassId node_class, std::uint32_t reach) noexcept {
+        if (const auto i = index(node_class); i != none) { trees_[i].trim(reach); }
+    }
+
     /// Gives back the tree of a class, and with the last of sixteen classes their common block.
     /// @pre the total of the tree is zero.
     /// @complexity O(log classes); O(classes / 16) where the last of sixteen goes, O(classes) with `in_order`.

@@ -53,6 +53,23 @@ public:
     /// @pre no node is of the class.
     void gone(ClassId node_class) { candidates_.drop(node_class); }
 
+    /// Gives back the room behind the highest place of a model's holders in a class.
+    /// @pre no holder there has a place from `reach` on.
+    /// @complexity O(reach).
+    void trim(ModelId model, ClassId node_class, std::uint32_t reach) noexcept {
+        if (models_.find(model.value) != nullptr) { models_.at(model.value).trim(node_class, reach); }
+    }
+
+    /// Gives back the room behind the highest slot of a class.
+    /// @pre no node of the class has a slot from `reach` on.
+    /// @complexity O(reach).
+    void trim(ClassId node_class, std::uint32_t reach) noexcept { candidates_.trim(node_class, reach); }
+
+    /// Gives back the room of nodes that are gone.
+    /// @pre no node has a handle from `nodes` on.
+    /// @complexity O(1), or linear in the room that is given back.
+    void trim(std::uint32_t nodes) noexcept { locals_.trim(nodes + 1); }
+
     template <class Weigh>
     [[nodiscard]] auto draw(const SamplingFrame& frame, Weigh&& weigh, Random& random) const -> std::optional<Draw> {
         return canonical_draw(*this, frame, weigh, random);

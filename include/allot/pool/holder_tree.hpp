@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <new>
 #include <utility>
 #include <vector>
 
@@ -31,8 +32,8 @@ public:
         [[nodiscard]] friend auto operator==(const Found&, const Found&) noexcept -> bool = default;
     };
 
-    /// Puts an item at a free place. If an allocation throws, nothing changes; a place that once had an item needs no
-    /// allocation.
+    /// Puts an item at a free place. If an allocation throws, nothing changes; a place below one that had an item
+    /// since the last `trim` needs no allocation.
     /// @param total The sum of all weights so far.
     /// @pre `item > 0`, `weight > 0`; the place is free.
     /// @complexity O(log8 n), amortised where the tree grows.
@@ -64,6 +65,16 @@ public:
     /// The item of a place; 0 if the place is empty.
     [[nodiscard]] auto item(std::uint32_t place) const noexcept -> std::uint32_t {
         return place < places_ ? static_cast<std::uint32_t>(words_[place / 2] >> shift(place)) : 0;
+    }
+
+    /// Gives back the room of the places from `reach` on. Changes no result. If that needs memory and there is none,
+    /// the room stays.
+    /// @pre These places are empty.
+    /// @complexity O(reach).
+    auto trim(std::uint32_t reach) noexcept -> void {
+        try {
+            if (room_for(reach) < places_) { lay_out(room_for(reach), 0); }
+        } catch (const std::bad_alloc&) { return; }
     }
 
     /// True if it has no memory: nothing was put into it.
@@ -131,21 +142,29 @@ private:
         word = (word & (std::uint64_t{0xFFFF'FFFFU} << (32 - shift(place)))) | (std::uint64_t{item} << shift(place));
     }
 
-    /// Makes room for `count` places. Up to one block it grows in small steps, because most trees stay that small; then
-    /// in whole blocks and a sixteenth more.
+    /// Number of places to make room for. Up to one block it grows in small steps, because most trees stay that small.
+    [[nodiscard]] static auto room_for(std::size_t count) noexcept -> std::size_t {
+        return count <= block_places ? std::clamp<std::size_t>((count + 1) / 4 * 4 + 2, 6, block_places)
+                                     : blocks(count) * block_places;
+    }
+
+    /// Makes room for `count` places, beyond one block for a sixteenth more.
     auto grow(std::size_t count, std::uint64_t total) -> void {
-        const auto places = count <= block_places
-                                ? std::clamp<std::size_t>((count + 1) / 4 * 4 + 2, 6, block_places)
-                                : blocks(std::max(count, places_ + std::size_t{places_} / 16)) * block_places;
-        auto grown = std::vector<std::uint64_t>(places / 2 + detail::sums_lines(blocks(places)) * detail::sums_fan_out);
-        std::copy_n(words_.begin(), places_ / 2, grown.begin());
-        const auto old = std::exchange(words_, std::move(grown));
+        lay_out(room_for(count <= block_places ? count : std::max(count, std::size_t{places_} + places_ / 16)), total);
+    }
+
+    /// Lays out items and sums anew. If the allocation throws, nothing changes.
+    /// @param total The sum of all weights; a tree of one block does not know it.
+    auto lay_out(std::size_t places, std::uint64_t total) -> void {
+        auto words = std::vector<std::uint64_t>(places / 2 + detail::sums_lines(blocks(places)) * detail::sums_fan_out);
+        std::copy_n(words_.begin(), std::min<std::size_t>(places, places_) / 2, words.begin());
+        const auto old = std::exchange(words_, std::move(words));
         const auto old_places = std::exchange(places_, static_cast<std::uint32_t>(places));
         if (old_places <= block_places) {
             add(0, total);
             return;
         }
-        for (std::uint32_t place = 0; place < old_places; place += block_places) {
+        for (std::uint32_t place = 0; place < std::min(old_places, places_); place += block_places) {
             add(place, old[old_places / 2 + place / block_places]);
         }
     }

@@ -4,6 +4,8 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <new>
+#include <utility>
 #include <vector>
 
 #include <allot/assert.hpp>
@@ -60,6 +62,21 @@ public:
         add(block, difference);
     }
 
+    /// Gives back the room of the slots from `reach` on, which changes the result of `slots()` alone. If that needs
+    /// memory and there is none, the room stays.
+    /// @pre These slots have weight 0; their items are forgotten.
+    /// @complexity O(reach).
+    auto trim(std::uint32_t reach) noexcept -> void {
+        const auto count = (std::size_t{reach} + block_slots - 1) / block_slots;
+        if (count >= blocks_.size()) { return; }
+        try {
+            auto lines = std::vector<Line>(detail::sums_lines(count));
+            detail::shrink_to(blocks_, count);
+            slots_ = count * block_slots;
+            lay_out(std::move(lines), count);
+        } catch (const std::bad_alloc&) { return; }
+    }
+
     /// The weight of `slot`; 0 if it was never set.
     /// @complexity O(1).
     [[nodiscard]] auto weight(std::uint32_t slot) const noexcept -> std::uint32_t {
@@ -84,7 +101,7 @@ public:
     [[nodiscard]] auto blank() const noexcept -> bool { return slots_ == 0; }
 
     /// One past the highest slot that was ever given a weight or an item; at most 2^32. It is a bound for loops and no
-    /// part of the contents: it never falls, and `==` ignores it.
+    /// part of the contents: it falls with `trim` alone, and `==` ignores it.
     [[nodiscard]] auto slots() const noexcept -> std::uint64_t { return slots_; }
 
     /// The first slot whose prefix sum, its own weight included, exceeds `point`.
@@ -161,16 +178,20 @@ private:
         if (count > room_) {
             const auto room = std::max(count, room_ + room_ / 16);
             blocks_.reserve(room);
-            // One array holds all levels of sums, so it is laid out again; the leaves give its contents.
-            lines_ = std::vector<Line>(detail::sums_lines(room));
-            room_ = room;
-            for (std::size_t block = 0; block < blocks_.size(); ++block) {
-                auto sum = std::uint64_t{0};
-                for (const auto weight : blocks_[block].weight) { sum += weight; }
-                add(block, sum);
-            }
+            lay_out(std::vector<Line>(detail::sums_lines(room)), room);
         }
         blocks_.resize(count);
+    }
+
+    /// Computes all sums anew: one array holds all of their levels, and the leaves give its contents.
+    auto lay_out(std::vector<Line>&& lines, std::size_t room) noexcept -> void {
+        lines_ = std::move(lines);
+        room_ = room;
+        for (std::size_t block = 0; block < blocks_.size(); ++block) {
+            auto sum = std::uint64_t{0};
+            for (const auto weight : blocks_[block].weight) { sum += weight; }
+            add(block, sum);
+        }
     }
 
     detail::Roomy<Block> blocks_;  // a copy has room for as many as there are sums for

@@ -18,9 +18,9 @@ namespace allot { inline namespace v0 {
 
 /// Memory for the nodes of one container: pieces of one size, taken from blocks and reused.
 ///
-/// A general allocator spends up to 16 bytes and a call on every node. Here nodes are contiguous. A block is a sixteenth
-/// of the present memory, and 4,096 pieces at most, so that spare memory stays small. Pieces come from the oldest block
-/// that has one, so that younger blocks become empty when the container falls, and can be given back.
+/// A general allocator spends up to 16 bytes and a call on every node. Here nodes are contiguous. A block is a
+/// sixteenth of the present memory, and 4,096 pieces at most, so that spare memory stays small. Pieces come from the
+/// oldest block that has one, so that younger blocks become empty when the container falls, and can be given back.
 ///
 /// The block of a piece is found by its address. Addresses differ by machine; they decide nothing else, and no result
 /// depends on where a node lies.

@@ -217,6 +217,15 @@ public:
         column.nodes[slot] = node;
     }
     void free(ClassId id, std::uint32_t slot) { columns_[id.value].slots.free(slot); }
+    /// True if the slots of a class have far more room than they need: `trim` gives it back, and returns one past the
+    /// highest slot.
+    [[nodiscard]] auto sparse(ClassId id) const -> bool { return columns_[id.value].slots.sparse(id.value % 64); }
+    auto trim(ClassId id) noexcept -> std::uint32_t {
+        auto& column = columns_[id.value];
+        column.slots.trim();
+        detail::shrink_to(column.nodes, column.slots.reach());
+        return column.slots.reach();
+    }
 
     /// Number of tasks of a requirement that run, or are pinned and wait at their node: none of them can be evicted for
     /// another task.

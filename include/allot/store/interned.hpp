@@ -4,7 +4,9 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
+#include <allot/core/grow.hpp>
 #include <allot/core/handle.hpp>
 #include <allot/core/id.hpp>
 #include <allot/core/siphash.hpp>
@@ -132,11 +134,32 @@ struct Interned {
         }
     }
 
-    /// Gives back the room of values that are gone. Changes no result.
-    void trim() noexcept {
+    /// Notes a class, or the holders of a model in a class, if they have far more room than they need, for `trim`.
+    /// True if there are notes.
+    auto note_sparse(ModelId model, ClassId node_class) -> bool {
+        if (sparse_.size() < notes_max && is_sparse({model, node_class})) { sparse_.push_back({model, node_class}); }
+        return !sparse_.empty();
+    }
+    auto note_sparse(ClassId node_class) -> bool { return note_sparse(no_handle<ModelId>, node_class); }
+
+    /// Gives back the room of values that are gone, and calls `followers.fell(model, class, reach)` and
+    /// `followers.fell(class, reach)` for what was noted. Changes no result. True if notes are left, for the next call.
+    template <class F>
+    auto trim(F& followers) noexcept -> bool {
         fits.trim();
         models.trim();
         (void)node_names.trim();
+        auto kept = std::uint32_t{0};
+        for (; !sparse_.empty() && kept < kept_at_once; sparse_.pop_back()) {
+            const auto [model, node_class] = sparse_.back();
+            if (!is_sparse(sparse_.back())) { continue; }
+            const auto of_class = model == no_handle<ModelId>;
+            const auto reach = of_class ? fits.trim(node_class) : models.trim(model, node_class);
+            of_class ? followers.fell(node_class, reach) : followers.fell(model, node_class, reach);
+            kept += reach;
+        }
+        if (sparse_.empty()) { detail::shrink_to(sparse_, 0); }
+        return !sparse_.empty();
     }
 
     /// Erases a value if no record refers to it.
@@ -148,6 +171,23 @@ struct Interned {
     void erase_if_unused(NodeNameId id) { node_names.erase_if_unused(id.value); }
 
 private:
+    /// The holders of a model in a class; without a model, the nodes of the class.
+    struct Crowd {
+        ModelId model{};
+        ClassId node_class{};
+    };
+    static constexpr std::size_t notes_max = 4'096;
+    static constexpr std::uint32_t kept_at_once = 16'384;  // places that are copied, by which time is bounded
+
+    [[nodiscard]] auto is_sparse(const Crowd& crowd) const -> bool {
+        if (crowd.model != no_handle<ModelId>) {
+            return contains(crowd.model) && models.sparse(crowd.model, crowd.node_class);
+        }
+        return contains(crowd.node_class) && fits.sparse(crowd.node_class);
+    }
+
+    std::vector<Crowd> sparse_;
+
     template <class Id>
     [[nodiscard]] static auto as(std::optional<std::uint32_t> id) -> std::optional<Id> {
         return id ? std::optional{Id{*id}} : std::nullopt;

@@ -150,6 +150,17 @@ public:
         const auto* const places = places_[id.value].find(node_class);
         return places != nullptr && places->taken(place);
     }
+    /// True if the places of a model's holders in a class have far more room than they need: `trim` gives it back, and
+    /// returns one past the highest place.
+    [[nodiscard]] auto sparse(ModelId id, ClassId node_class) const -> bool {
+        const auto* const places = places_[id.value].find(node_class);
+        return places != nullptr && places->sparse(id.value % 64);
+    }
+    auto trim(ModelId id, ClassId node_class) noexcept -> std::uint32_t {
+        auto& places = made(id, node_class);
+        places.trim();
+        return places.reach();
+    }
     /// True if a node of a class has the model on its disk.
     [[nodiscard]] auto held_in(ModelId id, ClassId node_class) const -> bool {
         return places_[id.value].find(node_class) != nullptr;

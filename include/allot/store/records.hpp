@@ -33,7 +33,7 @@ namespace allot { inline namespace v0 {
 ///
 /// `Followers` are the indices kept elsewhere (pool, queue). They get `counters_changed(before, after)`, and with a
 /// handle in front `node_changed`, `models_changed` and `task_changed`, with null for no record; `holders_gone(model,
-/// class)` and `class_gone(class)` after the last of them; and `configured(...)`.
+/// class)` and `class_gone(class)` after the last of them; `fell` as `Interned::trim` calls it; and `configured(...)`.
 /// They answer `fits(class, requirement)`, and `open(active)`: true if a class of so many active nodes may get tasks.
 /// @complexity of a write: O(log n), linear in the models of the record, and the cost of the followers. Reads are O(1).
 template <class NodeData, class Configuration>
@@ -216,7 +216,8 @@ public:
     }
     /// Clears the undo log: the changes stay. Room of records that are gone is given back. True if nodes or tasks gave
     /// back some.
-    auto forget_undo_log() noexcept -> bool {
+    template <class F>
+    auto forget_undo_log(F& followers) noexcept -> bool {
         undo_log_.clear();
         holdings_.give_back();
         if (!std::exchange(falls_, false)) { return false; }
@@ -230,7 +231,7 @@ public:
         trim(ended_, DueKind::ended_task);
         trim(groups_, DueKind::group);
         trim(leases_, DueKind::lease);
-        interned_.trim();
+        falls_ = interned_.trim(followers);
         return nodes || tasks;
     }
     /// Reverses all changes since the savepoint, newest first.
@@ -291,7 +292,6 @@ private:
         if (end) { due_.trim(static_cast<std::uint8_t>(kind), *end); }
         return end;
     }
-
     auto table(NodeHandle) -> auto& { return nodes_; }
     auto table(TaskHandle) -> auto& { return tasks_; }
     auto table(EndedHandle) -> auto& { return ended_; }
@@ -335,6 +335,7 @@ private:
         if (moves && class_was != no_handle<ClassId>) {
             drop(class_was);
             if (!interned_.contains(class_was)) { followers.class_gone(class_was); }
+            fell(class_was);
         }
     }
 
@@ -396,6 +397,7 @@ private:
                 followers.holders_gone(was->model, node_class);
                 falls_ = true;
             }
+            fell(was->model, node_class);
             drop(was->model);
         });
     }
@@ -421,6 +423,10 @@ private:
             due_.erase(k, handle, ties);
         }
     }
+    template <class... Ids>
+    void fell(Ids... ids) {
+        falls_ = (!undoing_ && interned_.note_sparse(ids...)) || falls_;
+    }
     // ---- interned values: those without a record are erased, and added to the undo log ----------------------------
 
     template <class Id, class Value, class F>
@@ -438,8 +444,6 @@ private:
             falls_ = true;
         }
     }
-
-    // ---- undo -----------------------------------------------------------------------------------------------------
 
     template <class H, class Record, class F>
     void undo(Replaced<H, Record>& n, F& followers) {
@@ -459,8 +463,7 @@ private:
     }
     template <class F>
     void undo(Counters& before, F& followers) {
-        const auto after = std::exchange(counters_, before);
-        followers.counters_changed(after, before);
+        followers.counters_changed(std::exchange(counters_, before), before);
     }
     template <class F>
     void undo(ConfigurationReplaced<Configuration>& n, F& followers) {

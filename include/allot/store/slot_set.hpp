@@ -56,6 +56,7 @@ public:
             first_word_ |= std::uint64_t{1} << slot;
             return;
         }
+        used_ = std::max(used_, (slot >> 6) + 1);
         auto index = std::uint64_t{slot};
         for (auto& words : levels_) {
             auto& word = words[static_cast<std::size_t>(index >> 6)];
@@ -67,7 +68,7 @@ public:
 
     /// Frees `slot`.
     /// @pre `slot` is taken.
-    /// @complexity O(log64 n).
+    /// @complexity O(log64 n); where it is the highest, O(slots down to the next one / 64) more.
     auto free(std::uint32_t slot) noexcept -> void {
         ALLOT_ASSERT(taken(slot), "SlotSet::free: the slot is not taken");
         --size_;
@@ -83,6 +84,7 @@ public:
             if (!was_full) { break; }
             index >>= 6;
         }
+        while (used_ > 0 && levels_.front()[used_ - 1] == 0) { --used_; }
     }
 
     /// True if `slot` is taken.
@@ -96,18 +98,32 @@ public:
     /// The room that the taken slots need, of `room` slots in pages: without the empty pages at the end, but for one,
     /// which serves a set that grows and falls by a few.
     /// @pre `page` is a multiple of 64, `room` one of `page`, and above every taken slot.
-    /// @complexity O(room given up / 64).
+    /// @complexity O(1).
     [[nodiscard]] auto room_needed(std::uint64_t room, std::uint32_t page) const noexcept -> std::uint64_t {
-        const auto words = lowest();
-        const auto blank_before = [&](std::uint64_t end) {
-            const auto first = std::min<std::uint64_t>((end - page) / 64, words.size());
-            const auto last = std::min<std::uint64_t>(end / 64, words.size());
-            return std::all_of(words.begin() + static_cast<std::ptrdiff_t>(first),
-                               words.begin() + static_cast<std::ptrdiff_t>(last),
-                               [](std::uint64_t word) { return word == 0; });
-        };
-        while (room >= 2 * std::uint64_t{page} && blank_before(room) && blank_before(room - page)) { room -= page; }
-        return room;
+        const auto full_pages = (std::uint64_t{reach()} + page - 1) / page;
+        return std::min(room, (full_pages + 1) * page);
+    }
+
+    /// True if an eighth of its memory, or more with a spread, is above the highest taken slot, so that `trim` pays.
+    /// @param spread Below 64; 63 stands for three eighths. Sets that fall together differ by it, so that they are not
+    /// trimmed together.
+    /// @complexity O(1).
+    [[nodiscard]] auto sparse(std::uint32_t spread) const noexcept -> bool {
+        return !levels_.empty() && 256 * std::uint64_t{used_} <= (224 - spread) * std::uint64_t{levels_.front().size()};
+    }
+
+    /// Gives back the memory above the highest taken slot. Changes no result.
+    /// @complexity O(room).
+    auto trim() noexcept -> void {
+        if (used_ <= 1 && !levels_.empty()) {
+            first_word_ = levels_.front().front();
+            levels_ = std::vector<Words>{};
+        }
+        for (auto words = std::size_t{used_}; auto& level : levels_) {
+            detail::shrink_to(level, words);
+            words = (words + 63) / 64;
+        }
+        while (levels_.size() > 1 && levels_[levels_.size() - 2].size() == 1) { levels_.pop_back(); }
     }
 
     /// Number of taken slots.
@@ -117,15 +133,11 @@ public:
     [[nodiscard]] auto empty() const noexcept -> bool { return size_ == 0; }
 
     /// One past the highest taken slot; zero if none is taken.
-    /// @complexity O(1 + room above it / 64).
+    /// @complexity O(1).
     [[nodiscard]] auto reach() const noexcept -> std::uint32_t {
-        const auto words = lowest();
-        for (auto word = words.size(); word > 0; --word) {
-            if (const auto bits = words[word - 1]; bits != 0) {
-                return static_cast<std::uint32_t>(word * 64 - static_cast<unsigned>(std::countl_zero(bits)));
-            }
-        }
-        return 0;
+        if (size_ == 0) { return 0; }
+        const auto word = levels_.empty() ? 0 : used_ - 1;
+        return word * 64 + static_cast<std::uint32_t>(std::bit_width(lowest()[word]));
     }
 
     /// Makes room, so that `take(slot)` does not allocate. Changes no result.
@@ -137,6 +149,7 @@ public:
         while (levels_.size() < height) {
             // The new top word summarises the old one.
             const auto full = !levels_.empty() && levels_.back().front() == full_word;
+            if (levels_.empty()) { used_ = first_word_ != 0 ? 1 : 0; }
             levels_.push_back(levels_.empty() ? Words{first_word_} : Words{std::uint64_t{full ? 1U : 0U}});
         }
         // From the top down, so that a failing allocation leaves no word without the one above it.
@@ -186,6 +199,7 @@ private:
     std::uint64_t first_word_ = 0;  // the only word while there are no levels
     std::vector<Words> levels_;     // [0]: taken; above: full. The top level has one word.
     std::uint32_t size_ = 0;
+    std::uint32_t used_ = 0;  // with levels: words up to the highest one that has a taken slot
 };
 
 }}  // namespace allot::v0
