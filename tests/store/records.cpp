@@ -24,6 +24,8 @@ using Record = State::NodeRecordType;
 /// Notes what it hears, and throws when told to.
 struct Ears {
     std::vector<std::string> heard{};
+    std::vector<std::uint32_t> classes_fell{};  // what was said of their reach
+    std::vector<std::uint32_t> models_fell{};
     bool throws = false;
     std::uint32_t active_min = 0;
 
@@ -35,6 +37,8 @@ struct Ears {
     }
     void holders_gone(allot::ModelId, allot::ClassId) {}
     void class_gone(allot::ClassId) {}
+    void fell(allot::ClassId, std::uint32_t reach) { classes_fell.push_back(reach); }
+    void fell(allot::ModelId, allot::ClassId, std::uint32_t reach) { models_fell.push_back(reach); }
     void models_changed(NodeHandle, const allot::HeldModels& before, const allot::HeldModels& after) {
         if (throws) { throw std::runtime_error{"no memory"}; }
         heard.push_back("models " + std::to_string(before.size()) + std::to_string(after.size()));
@@ -300,4 +304,55 @@ TEST_CASE("nodes are in the order in which they make way, and a rollback restore
     CHECK(state == before);
     CHECK(order() == first);
     CHECK(state.stake_root_max() == before.stake_root_max());
+}
+
+TEST_CASE("followers hear how far a class and a model's holders reach, when both fell and no undo is possible") {
+    auto state = State{{1, 2}};
+    auto ears = Ears{};
+    for (std::uint32_t n = 0; n < 1'000; ++n) {
+        auto node = node_in(state, ears, 1 + n, 8, 5);
+        node.node.slot = n;
+        state.put(NodeHandle{n}, std::move(node), ears);
+        state.hold(NodeHandle{n}, {{state.intern(std::string{"a"}, ears), allot::Holding::on_disk, n, {}}}, ears);
+    }
+    (void)state.forget_undo_log(ears);
+    CHECK(ears.classes_fell.empty());
+    CHECK(ears.models_fell.empty());
+    const auto leave = [&](std::uint32_t n) {
+        state.hold(NodeHandle{n}, {}, ears);
+        state.remove(NodeHandle{n}, ears);
+    };
+    for (std::uint32_t n = 999; n >= 200; --n) { leave(n); }
+    CHECK(ears.classes_fell.empty());
+    CHECK(ears.models_fell.empty());
+    (void)state.forget_undo_log(ears);
+    CHECK(ears.classes_fell == std::vector<std::uint32_t>{200});
+    CHECK(ears.models_fell == std::vector<std::uint32_t>{200});
+    for (std::uint32_t n = 0; n < 199; ++n) { leave(n); }  // the highest stays
+    (void)state.forget_undo_log(ears);
+    CHECK(ears.models_fell.size() == 1);
+    const auto savepoint = state.savepoint();
+    auto other = node_in(state, ears, 5'000, 8, 5);
+    other.node.slot = 0;
+    state.put(NodeHandle{0}, std::move(other), ears);
+    leave(199);
+    state.rollback(savepoint, ears);
+    (void)state.forget_undo_log(ears);
+    CHECK(ears.classes_fell.size() == 1);  // what was undone fell not
+}
+
+TEST_CASE("a table whose last record goes gives back its pages with several commands") {
+    auto state = State{{1, 2}};
+    auto ears = Ears{};
+    for (std::uint32_t n = 0; n < 20'000; ++n) {
+        auto node = node_in(state, ears, 1 + n, 8, 5);
+        node.node.slot = n;
+        state.put(NodeHandle{n}, std::move(node), ears);
+    }
+    for (std::uint32_t n = 0; n < 19'999; ++n) { state.remove(NodeHandle{n}, ears); }
+    while (state.forget_undo_log(ears)) {}
+    state.remove(NodeHandle{19'999}, ears);
+    auto times = 0;
+    while (state.forget_undo_log(ears)) { ++times; }
+    CHECK(times == 5);  // 4,096 records at once
 }

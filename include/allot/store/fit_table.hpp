@@ -316,6 +316,9 @@ public:
         return true;
     }
 
+    /// True if `trim` may find room to give back.
+    [[nodiscard]] auto falls() const noexcept -> bool { return classes_.falls() || requirements_.falls(); }
+
     /// Gives back the room of values that are gone. Changes no result.
     /// @complexity O(1), and O(classes + requirements) where a page of values goes.
     void trim() noexcept {

@@ -113,10 +113,9 @@ public:
         if (count > load_max(now_.room)) { grow(count); }
     }
 
-    /// True if `shrink` has work: fewer than 9/20 of a large table are taken, or entries move to a smaller one.
+    /// True if `shrink` has work: fewer than 9/20 of a large table are taken, or there are two arrays.
     [[nodiscard]] auto falls() const noexcept -> bool {
-        return moving_ != nullptr ? now_.room < moving_->old.room
-                                  : (now_.room > kept_max && std::uint64_t{size_} * 20 < std::uint64_t{now_.room} * 9);
+        return moving_ != nullptr || (now_.room > kept_max && std::uint64_t{size_} * 20 < std::uint64_t{now_.room} * 9);
     }
 
     /// Begins to give back room, or goes on with it, if `falls()`. Without memory for a smaller array, the room stays.

@@ -143,7 +143,7 @@ struct Interned {
     auto note_sparse(ClassId node_class) -> bool { return note_sparse(no_handle<ModelId>, node_class); }
 
     /// Gives back the room of values that are gone, and calls `followers.fell(model, class, reach)` and
-    /// `followers.fell(class, reach)` for what was noted. Changes no result. True if notes are left, for the next call.
+    /// `followers.fell(class, reach)` for each note. Changes no result. True if more is left, for the next call.
     template <class F>
     auto trim(F& followers) noexcept -> bool {
         fits.trim();
@@ -159,7 +159,7 @@ struct Interned {
             kept += reach;
         }
         if (sparse_.empty()) { detail::shrink_to(sparse_, 0); }
-        return !sparse_.empty();
+        return !sparse_.empty() || fits.falls() || models.falls() || node_names.falls();
     }
 
     /// Erases a value if no record refers to it.

@@ -84,11 +84,15 @@ public:
         return true;
     }
 
+    /// True if `trim` may find room to give back.
+    [[nodiscard]] auto falls() const noexcept -> bool { return falls_ || map_.falls(); }
+
     /// Gives back empty pages at the end, and room in the map. Returns a number above every id in use if there were any
     /// pages.
     /// @complexity O(1), and amortised O(entries given back).
     auto trim() noexcept -> std::optional<std::uint32_t> {
-        const auto end = std::exchange(falls_, false) ? trimmed(entries_, ids_) : std::nullopt;
+        const auto end = falls_ ? trimmed(entries_, ids_) : std::nullopt;
+        falls_ = end.has_value();
         map_.shrink();
         spare_ = spare_ || end;
         if (spare_ && ids_.empty()) {

@@ -123,6 +123,9 @@ public:
     [[nodiscard]] static constexpr auto part(std::uint64_t holders) -> std::uint64_t { return whole_part / holders; }
     auto erase_if_unused(ModelId id) -> bool { return names_.erase_if_unused(id.value); }
 
+    /// True if `trim` may find room to give back.
+    [[nodiscard]] auto falls() const noexcept -> bool { return names_.falls() || to_trim_ > 0; }
+
     /// Gives back the room of names that are gone; and of the classes that are gone from some models, and from others
     /// with the next call. Changes no result.
     /// @complexity O(1), amortised; for 64 models O(classes).

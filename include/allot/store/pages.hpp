@@ -116,14 +116,16 @@ template <class T, std::uint32_t page_size>
     return end > 2 * page_size && handle + 2 * std::uint64_t{page_size} >= end;
 }
 
-/// Gives back the empty pages at the end, but for one. Returns the number of handles that still have a page if there
-/// were any.
+/// Gives back the empty pages at the end, but for one, and 4,096 records at most: one record at the end may have kept
+/// many pages. Returns the number of handles that still have a page if there were any; then there may be more.
 /// @pre no handle that `taken` lacks has a live record.
 /// @complexity O(1), and O(records given back).
 template <class T, std::uint32_t page_size>
 auto trimmed(Pages<T, page_size>& records, const SlotSet& taken) noexcept -> std::optional<std::uint32_t> {
-    const auto end = taken.room_needed(records.capacity(), page_size);
-    if (end == records.capacity()) { return std::nullopt; }
+    constexpr auto at_once = std::max<std::uint64_t>(4'096, page_size);
+    const auto room = records.capacity();
+    const auto end = std::max(taken.room_needed(room, page_size), room - std::min(room, at_once));
+    if (end == room) { return std::nullopt; }
     records.trim(static_cast<std::uint32_t>(end - 1));
     return static_cast<std::uint32_t>(end);
 }

@@ -214,8 +214,7 @@ public:
     void each_note(std::size_t savepoint, F&& f) const {
         undo_log_.each(savepoint, std::forward<F>(f));
     }
-    /// Clears the undo log: the changes stay. Room of records that are gone is given back. True if nodes or tasks gave
-    /// back some.
+    /// Clears the undo log: the changes stay. Gives back room of records that are gone: true if of nodes or tasks.
     template <class F>
     auto forget_undo_log(F& followers) noexcept -> bool {
         undo_log_.clear();
@@ -231,7 +230,8 @@ public:
         trim(ended_, DueKind::ended_task);
         trim(groups_, DueKind::group);
         trim(leases_, DueKind::lease);
-        falls_ = interned_.trim(followers);
+        falls_ = interned_.trim(followers) || nodes_.falls() || tasks_.falls() || ended_.falls() || groups_.falls() ||
+                 leases_.falls();
         return nodes || tasks;
     }
     /// Reverses all changes since the savepoint, newest first.

@@ -53,10 +53,13 @@ public:
     /// True if `trim` may find room to give back.
     [[nodiscard]] auto falls() const noexcept -> bool { return falls_; }
 
-    /// Gives back empty pages at the end. Returns the number of handles that still have a page if there were any.
+    /// Gives back empty pages at the end, as `trimmed` does. Returns the number of handles that still have a page if
+    /// there were any.
     /// @complexity O(1), and O(records given back).
     auto trim() noexcept -> std::optional<std::uint32_t> {
-        return std::exchange(falls_, false) ? trimmed(records_, taken_) : std::nullopt;
+        const auto end = falls_ ? trimmed(records_, taken_) : std::nullopt;
+        falls_ = end.has_value();
+        return end;
     }
 
     /// Calls `f(handle, record)` for each record, by ascending handle.
