@@ -385,7 +385,7 @@ void Dispatcher<Ps...>::adopt(const Records<OtherData, OtherConfiguration>& from
         records.put(h, std::move(record), indices);
         records.hold(h, from.holdings(h), indices);
         if (!from.wishes(h).empty()) { records.wish(h, from.wishes(h), indices); }
-        (void)records.forget_undo_log();
+        (void)records.forget_undo_log(indices);
     });
     from.node_names().for_each(
         [&](std::uint32_t id, const NodeId& v) { records.intern_at(NodeNameId{id}, v, indices); });
@@ -396,7 +396,7 @@ void Dispatcher<Ps...>::adopt(const Records<OtherData, OtherConfiguration>& from
         [&](EndedHandle h, const EndedTask& record) { records.put(h, EndedTask{record}, indices); });
     from.leases().for_each(
         [&](LeaseHandle h, const LeaseRecord& record) { records.put(h, LeaseRecord{record}, indices); });
-    (void)records.forget_undo_log();
+    (void)records.forget_undo_log(indices);
 }
 
 template <class... Ps>

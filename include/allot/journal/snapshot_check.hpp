@@ -91,6 +91,8 @@ class SnapshotLoader {
         static void models_changed(NodeHandle, const HeldModels&, const HeldModels&) {}
         static void holders_gone(ModelId, ClassId) {}
         static void class_gone(ClassId) {}
+        static void fell(ClassId, std::uint32_t) noexcept {}
+        static void fell(ModelId, ClassId, std::uint32_t) noexcept {}
         static void task_changed(TaskHandle, const Task*, const Task*) {}
         static void counters_changed(const Counters&, const Counters&) {}
         static void configured(const typename Dispatcher::Configuration&) {}
@@ -131,7 +133,7 @@ public:
                 next = std::uint64_t{number} + 1;
                 read<section>(number);
                 if (!fault_) { tree.set(section, number, before.first(before.size() - in_->remaining())); }
-                (void)state_.forget_undo_log();
+                (void)state_.forget_undo_log(nobody_);
             }
         });
         decoded();
