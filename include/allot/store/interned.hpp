@@ -135,17 +135,15 @@ struct Interned {
     }
 
     /// Notes a class, or the holders of a model in a class, if they have far more room than they need, for `trim`.
-    /// True if there are notes.
-    auto note_sparse(ModelId model, ClassId node_class) -> bool {
+    void note_sparse(ModelId model, ClassId node_class) {
         if (sparse_.size() < notes_max && is_sparse({model, node_class})) { sparse_.push_back({model, node_class}); }
-        return !sparse_.empty();
     }
-    auto note_sparse(ClassId node_class) -> bool { return note_sparse(no_handle<ModelId>, node_class); }
+    void note_sparse(ClassId node_class) { note_sparse(no_handle<ModelId>, node_class); }
 
     /// Gives back the room of values that are gone, and calls `followers.fell(model, class, reach)` and
-    /// `followers.fell(class, reach)` for each note. Changes no result. True if more is left, for the next call.
+    /// `followers.fell(class, reach)` for each note. Changes no result. It may leave some for the next call.
     template <class F>
-    auto trim(F& followers) noexcept -> bool {
+    void trim(F& followers) noexcept {
         fits.trim();
         models.trim();
         (void)node_names.trim();
@@ -158,7 +156,9 @@ struct Interned {
             of_class ? followers.fell(node_class, reach) : followers.fell(model, node_class, reach);
             kept += reach;
         }
-        if (sparse_.empty()) { detail::shrink_to(sparse_, 0); }
+    }
+    /// True if `trim` may find room to give back.
+    [[nodiscard]] auto falls() const noexcept -> bool {
         return !sparse_.empty() || fits.falls() || models.falls() || node_names.falls();
     }
 

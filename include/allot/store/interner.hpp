@@ -80,20 +80,21 @@ public:
         map_.erase(std::uint64_t{hash_(*entry.value)}, id);
         ids_.free(id);
         entry.value.reset();
-        falls_ = falls_ || may_trim(entries_, id);
+        falls_ = falls_ || spare_ || may_trim(entries_, ids_, id) || map_.falls();
         return true;
     }
 
     /// True if `trim` may find room to give back.
-    [[nodiscard]] auto falls() const noexcept -> bool { return falls_ || map_.falls(); }
+    [[nodiscard]] auto falls() const noexcept -> bool { return falls_; }
 
     /// Gives back empty pages at the end, and room in the map. Returns a number above every id in use if there were any
     /// pages.
     /// @complexity O(1), and amortised O(entries given back).
     auto trim() noexcept -> std::optional<std::uint32_t> {
-        const auto end = falls_ ? trimmed(entries_, ids_) : std::nullopt;
-        falls_ = end.has_value();
+        if (!falls_) { return std::nullopt; }
+        const auto end = trimmed(entries_, ids_);
         map_.shrink();
+        falls_ = end || map_.falls();
         spare_ = spare_ || end;
         if (spare_ && ids_.empty()) {
             map_ = HandleMap{};

@@ -108,12 +108,13 @@ private:
     std::vector<std::unique_ptr<T[]>> pages_;
 };
 
-/// True if removing this record may leave an empty page to give back: it is in one of the last two pages of more.
+/// True if there are pages to give back after this record was removed: those of no handle in `taken`, but for one.
 /// @complexity O(1).
 template <class T, std::uint32_t page_size>
-[[nodiscard]] auto may_trim(const Pages<T, page_size>& records, std::uint32_t handle) noexcept -> bool {
+[[nodiscard]] auto may_trim(const Pages<T, page_size>& records, const SlotSet& taken, std::uint32_t handle) noexcept
+    -> bool {
     const auto end = records.capacity();
-    return end > 2 * page_size && handle + 2 * std::uint64_t{page_size} >= end;
+    return handle + 2 * std::uint64_t{page_size} >= end && taken.room_needed(end, page_size) < end;
 }
 
 /// Gives back the empty pages at the end, but for one, and 4,096 records at most: one record at the end may have kept

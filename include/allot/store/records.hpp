@@ -219,7 +219,7 @@ public:
     auto forget_undo_log(F& followers) noexcept -> bool {
         undo_log_.clear();
         holdings_.give_back();
-        if (!std::exchange(falls_, false)) { return false; }
+        if (!std::exchange(falls_, false) && !interned_.falls()) { return false; }
         const auto nodes = trim(nodes_, DueKind::node);
         if (const auto end = nodes) {
             holdings_.trim(*end - 1);
@@ -230,8 +230,8 @@ public:
         trim(ended_, DueKind::ended_task);
         trim(groups_, DueKind::group);
         trim(leases_, DueKind::lease);
-        falls_ = interned_.trim(followers) || nodes_.falls() || tasks_.falls() || ended_.falls() || groups_.falls() ||
-                 leases_.falls();
+        interned_.trim(followers);
+        falls_ = nodes_.falls() || tasks_.falls() || ended_.falls() || groups_.falls() || leases_.falls();
         return nodes || tasks;
     }
     /// Reverses all changes since the savepoint, newest first.
@@ -393,10 +393,7 @@ private:
         followers.models_changed(h, before, now);
         each_difference(span_of(before), span_of(now), [&](const HeldModel* was, const HeldModel*) {
             if (was == nullptr) { return; }
-            if (!interned_.models.held_in(was->model, node_class)) {
-                followers.holders_gone(was->model, node_class);
-                falls_ = true;
-            }
+            if (!interned_.models.held_in(was->model, node_class)) { followers.holders_gone(was->model, node_class); }
             fell(was->model, node_class);
             drop(was->model);
         });
@@ -425,8 +422,9 @@ private:
     }
     template <class... Ids>
     void fell(Ids... ids) {
-        falls_ = (!undoing_ && interned_.note_sparse(ids...)) || falls_;
+        if (!undoing_) { interned_.note_sparse(ids...); }
     }
+
     // ---- interned values: those without a record are erased, and added to the undo log ----------------------------
 
     template <class Id, class Value, class F>
@@ -441,7 +439,6 @@ private:
         if (!undoing_ && interned_.unused(id)) {
             undo_log_.add(Erased<Id, std::remove_cvref_t<decltype(interned_.value(id))>>{id, interned_.value(id)});
             interned_.erase_if_unused(id);
-            falls_ = true;
         }
     }
 

@@ -47,7 +47,7 @@ public:
     void destroy(H h, std::optional<Record>& out) {
         out.emplace(std::move(records_[h.value]));
         taken_.free(h.value);
-        falls_ = falls_ || may_trim(records_, h.value);
+        falls_ = falls_ || may_trim(records_, taken_, h.value);
     }
 
     /// True if `trim` may find room to give back.
@@ -74,10 +74,12 @@ public:
         return equal;
     }
 
+protected:
+    bool falls_ = false;  // there may be room to give back
+
 private:
     Pages<Record> records_;
     SlotSet taken_;
-    bool falls_ = false;  // a page at the end may be empty
 };
 
 /// The id of a record.
@@ -123,9 +125,6 @@ public:
         return names_.find(key, [](std::uint32_t) { return true; });
     }
 
-    /// True if `trim` may find room to give back.
-    [[nodiscard]] auto falls() const noexcept -> bool { return Table<H, Record>::falls() || names_.falls(); }
-
     /// Makes room for `more` names, so that the map of names does not grow. Changes no result.
     void reserve(std::uint32_t more) { names_.reserve(names_.size() + more); }
 
@@ -139,12 +138,16 @@ public:
     void destroy(H h, std::optional<Record>& out) {
         names_.erase(known_hash(name_of((*this)[h])), h.value);
         Table<H, Record>::destroy(h, out);
+        this->falls_ = this->falls_ || names_.falls();
     }
 
     /// As `Table::trim`. The map of names gives room back, too.
     auto trim() noexcept -> std::optional<std::uint32_t> {
+        if (!this->falls_) { return std::nullopt; }
         names_.shrink();
-        return Table<H, Record>::trim();
+        const auto end = Table<H, Record>::trim();
+        this->falls_ = end || names_.falls();
+        return end;
     }
 
 private:
