@@ -765,6 +765,21 @@ auto workloads() -> std::vector<Workload> {
         {"nodes hold what an honest one holds, and leave, first ones first", beside_an_honest_holder,
          [](Victim& v, std::uint64_t i) { leave_a_part(v, i, false); }, 4},
 
+        {"the upper sixth of a crowd of one class and model leaves, the highest one last",
+         [](Victim& v) {
+             for (std::size_t i = 0; i < v.size(); ++i) {
+                 auto node = v.stranger(1);
+                 node.models = models(0, 1);
+                 v.apply(command::Join{std::move(node)}, false);
+             }
+         },
+         [](Victim& v, std::uint64_t i) {
+             const auto all = v.size() / 6;
+             for (auto j = i * all / 32; j < (i + 1) * all / 32; ++j) {
+                 v.count(command::Leave{allot::NodeId{v.nodes() - all + j + 1}});
+             }
+         }},
+
         {"tasks wait beside an honest one, and are cancelled",
          [](Victim& v) {
              v.apply_honest(command::Submit{v.strange_task()});

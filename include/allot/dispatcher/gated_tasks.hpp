@@ -111,6 +111,13 @@ public:
         listed_.trim(asks_.reach());
         if constexpr (has_trim<Queue>) { queue_.trim(asks_.reach(), reach); }
     }
+    /// True if `trim` has more to give back.
+    [[nodiscard]] auto falls() const noexcept -> bool {
+        if constexpr (has_falls<Queue>) {
+            if (queue_.falls()) { return true; }
+        }
+        return asks_.falls();
+    }
 
 private:
     static constexpr auto nothing = no_handle<RequirementId>;

@@ -119,6 +119,14 @@ struct Parts {
                detail::same_parameters(placement, other.placement) && detail::same_parameters(terms, other.terms);
     }
 
+    /// True if `trim` has room to give back although no node and no task went.
+    [[nodiscard]] auto falls() const noexcept -> bool {
+        if constexpr (has_falls<typename Types::TaskQueue>) {
+            if (queue.falls()) { return true; }
+        }
+        return gated.falls();
+    }
+
     /// Gives back the room that pool, queues and tallies have for records that are gone. Changes no result.
     /// @complexity amortised O(1) for each of these records.
     void trim() noexcept {

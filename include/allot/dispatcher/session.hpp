@@ -79,7 +79,8 @@ public:
     void commit() noexcept {
         if (dispatcher_ != nullptr && dispatcher_->open_.close()) {
             auto indices = Indices{dispatcher_->view_};
-            if (dispatcher_->view_.records.forget_undo_log(indices)) { dispatcher_->view_.trim(); }
+            const auto gone = dispatcher_->view_.records.forget_undo_log(indices);
+            if (gone || dispatcher_->view_.falls()) { dispatcher_->view_.trim(); }
         }
         dispatcher_ = nullptr;
     }

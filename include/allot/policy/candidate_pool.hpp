@@ -126,23 +126,20 @@ concept has_class_gone = requires(P& p, ClassId node_class) {
 /// back the memory that it keeps for them. It changes no result, and throws nothing. Optional.
 template <class P>
 concept has_holder_trim = requires(P& p, ModelId model, ClassId node_class, std::uint32_t reach) {
-    { p.trim(model, node_class, reach) }
-    noexcept;
+    p.trim(model, node_class, reach);
 };
 
 /// `p.trim(class, reach)`: no node of the class has a slot from `reach` on, so a pool may give back the memory that it
 /// keeps for them. It changes no result, and throws nothing. Optional.
 template <class P>
 concept has_class_trim = requires(P& p, ClassId node_class, std::uint32_t reach) {
-    { p.trim(node_class, reach) }
-    noexcept;
+    p.trim(node_class, reach);
 };
 
 /// `p.trim(nodes)`: no node has a handle from `nodes` on; the rest as above. Optional.
 template <class P>
 concept has_node_trim = requires(P& p, std::uint32_t nodes) {
-    { p.trim(nodes) }
-    noexcept;
+    p.trim(nodes);
 };
 
 /// Index of the candidates. It needs nothing of the dispatcher and can be used alone. `laws::reversible` checks it.

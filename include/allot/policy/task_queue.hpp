@@ -92,6 +92,13 @@ concept has_trim = requires(P& p, std::uint32_t number) {
     noexcept;
 };
 
+/// `p.falls()`, which may not throw: true if `trim` has room to give back although the two numbers did not change.
+/// Optional.
+template <class P>
+concept has_falls = requires(const P& p) {
+    { p.falls() } -> std::same_as<bool>;
+};
+
 /// Order of the waiting tasks, and its bound. It needs nothing of the dispatcher and can be used alone. `laws::ordered`
 /// checks it.
 template <class P>

@@ -156,17 +156,22 @@ private:
     /// Lays out items and sums anew. If the allocation throws, nothing changes.
     /// @param total The sum of all weights; a tree of one block does not know it.
     auto lay_out(std::size_t places, std::uint64_t total) -> void {
-        auto words = std::vector<std::uint64_t>(places / 2 + detail::sums_lines(blocks(places)) * detail::sums_fan_out);
-        std::copy_n(words_.begin(), std::min<std::size_t>(places, places_) / 2, words.begin());
-        const auto old = std::exchange(words_, std::move(words));
-        const auto old_places = std::exchange(places_, static_cast<std::uint32_t>(places));
-        if (old_places <= block_places) {
-            add(0, total);
-            return;
+        const auto lines = detail::sums_lines(blocks(places));
+        const auto items = static_cast<std::ptrdiff_t>(std::min<std::size_t>(places, places_) / 2);
+        auto words = std::vector<std::uint64_t>{};
+        words.reserve(places / 2 + lines * detail::sums_fan_out);
+        words.insert(words.end(), words_.begin(), words_.begin() + items);
+        words.resize(places / 2 + lines * detail::sums_fan_out);
+        const auto sum = words.begin() + static_cast<std::ptrdiff_t>(places / 2);
+        if (lines > 0 && places_ > block_places) {
+            std::copy_n(words_.begin() + places_ / 2, blocks(std::min<std::size_t>(places, places_)), sum);
+        } else if (lines > 0) {
+            *sum = total;
         }
-        for (std::uint32_t place = 0; place < std::min(old_places, places_); place += block_places) {
-            add(place, old[old_places / 2 + place / block_places]);
-        }
+        words_ = std::move(words);
+        places_ = static_cast<std::uint32_t>(places);
+        auto* const first = words_.data() + places / 2;
+        detail::sums_fill([first](std::size_t i) { return first + i * detail::sums_fan_out; }, blocks(places));
     }
 
     std::vector<std::uint64_t> words_;  // two items per word, then the lines of sums

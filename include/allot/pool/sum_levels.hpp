@@ -64,6 +64,23 @@ auto sums_add(Line&& line, std::size_t blocks, std::size_t block, std::uint64_t 
     }
 }
 
+/// Computes the upper sums from the lowest ones.
+/// @param line As for `sums_add`.
+/// @pre all upper sums are zero.
+/// @complexity linear in `blocks`.
+template <class Line>
+auto sums_fill(Line&& line, std::size_t blocks) noexcept -> void {
+    for (auto first = std::size_t{0}; blocks > sums_fan_out;) {
+        const auto above = (blocks + sums_fan_out - 1) / sums_fan_out;
+        for (std::size_t i = 0; i < above; ++i) {
+            auto& sum = line(first + above + i / sums_fan_out)[i % sums_fan_out];
+            for (std::size_t child = 0; child < sums_fan_out; ++child) { sum += line(first + i)[child]; }
+        }
+        first += above;
+        blocks = above;
+    }
+}
+
 /// The sum of the blocks before a block.
 /// @param line `line(i)` points to the eight sums of line i.
 /// @pre `block < blocks`.

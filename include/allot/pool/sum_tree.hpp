@@ -9,8 +9,8 @@
 #include <vector>
 
 #include <allot/assert.hpp>
-#include <allot/core/grow.hpp>
 #include <allot/pool/sum_levels.hpp>
+#include <allot/store/split_vector.hpp>
 
 namespace allot { inline namespace v0 {
 
@@ -20,8 +20,9 @@ namespace allot { inline namespace v0 {
 /// item is close to its weight in memory. Above them are plain sums, eight to a 64-byte line.
 ///
 /// Sums of integers are exact and independent of order: the results depend on the contents, never on their history. A
-/// weight has 32 bits and there are at most 2^32 slots, so no sum exceeds 64 bits. Spare memory stays below a
-/// sixteenth: 8.6 to 9.1 bytes per slot in all.
+/// weight has 32 bits and there are at most 2^32 slots, so no sum exceeds 64 bits. The first
+/// 4,096 slots are one array, the others pages of as many, so a large tree grows and falls without a copy of its
+/// leaves: 8.6 to 9.1 bytes per slot, and a page.
 ///
 /// The tree is a value; after a move from it, only assignment and destruction are allowed.
 class SumTree {
@@ -45,10 +46,10 @@ public:
         const auto block = std::size_t{slot / block_slots};
         if (slot >= slots_) {
             if (weight == 0 && item == 0) { return; }
-            if (block >= blocks_.size()) { grow(block + 1); }
+            if (block >= size_) { grow(block + 1); }
             slots_ = std::uint64_t{slot} + 1;
         }
-        auto& leaf = blocks_[block];
+        auto& leaf = at(block);
         const auto lane = slot % block_slots;
         const auto before = leaf.weight[lane];
         leaf.item[lane] = item;
@@ -62,33 +63,34 @@ public:
         add(block, difference);
     }
 
-    /// Gives back the room of the slots from `reach` on, which changes the result of `slots()` alone. If that needs
-    /// memory and there is none, the room stays.
-    /// @pre These slots have weight 0; their items are forgotten.
-    /// @complexity O(reach).
+    /// Gives back the room of the slots from `reach` on, and forgets their items; `slots()` falls. If that needs memory
+    /// and there is none, the room stays.
+    /// @pre These slots have weight 0.
+    /// @complexity O(room / 16).
     auto trim(std::uint32_t reach) noexcept -> void {
         const auto count = (std::size_t{reach} + block_slots - 1) / block_slots;
-        if (count >= blocks_.size()) { return; }
+        if (count >= size_) { return; }
         try {
-            auto lines = std::vector<Line>(detail::sums_lines(count));
-            detail::shrink_to(blocks_, count);
-            slots_ = count * block_slots;
-            lay_out(std::move(lines), count);
+            lay_out(count);
         } catch (const std::bad_alloc&) { return; }
+        for (auto block = count; block < std::min(size_, count + page_blocks); ++block) { at(block) = Block{}; }
+        blocks_.trim(static_cast<std::uint32_t>(count));
+        size_ = count;
+        slots_ = count * block_slots;
     }
 
     /// The weight of `slot`; 0 if it was never set.
     /// @complexity O(1).
     [[nodiscard]] auto weight(std::uint32_t slot) const noexcept -> std::uint32_t {
         const auto block = std::size_t{slot / block_slots};
-        return block < blocks_.size() ? blocks_[block].weight[slot % block_slots] : 0;
+        return block < size_ ? at(block).weight[slot % block_slots] : 0;
     }
 
     /// The item of `slot`; 0 if it was never set.
     /// @complexity O(1).
     [[nodiscard]] auto item(std::uint32_t slot) const noexcept -> std::uint32_t {
         const auto block = std::size_t{slot / block_slots};
-        return block < blocks_.size() ? blocks_[block].item[slot % block_slots] : 0;
+        return block < size_ ? at(block).item[slot % block_slots] : 0;
     }
 
     /// The sum of all weights.
@@ -97,7 +99,7 @@ public:
     /// Number of slots whose weight is above 0.
     [[nodiscard]] auto positive() const noexcept -> std::uint32_t { return positive_; }
 
-    /// True if no slot was ever given a weight or an item.
+    /// True if no slot was given a weight or an item since the last `trim` to zero slots.
     [[nodiscard]] auto blank() const noexcept -> bool { return slots_ == 0; }
 
     /// One past the highest slot that was ever given a weight or an item; at most 2^32. It is a bound for loops and no
@@ -111,7 +113,7 @@ public:
         ALLOT_ASSERT(point < total_, "SumTree::find: the point must be below total()");
         const auto line = [this](std::size_t i) { return lines_[i].sum.data(); };
         const auto block = detail::sums_descend(line, lines_.size(), room_, point);
-        const auto& leaf = blocks_[block];
+        const auto& leaf = at(block);
         const auto lane = detail::step<block_slots>(leaf.weight.data(), point);
         ALLOT_ASSERT(point < leaf.weight[lane], "SumTree: the sums are those of the slots");
         return Found{static_cast<std::uint32_t>(block * block_slots + lane), leaf.item[lane], point};
@@ -124,7 +126,7 @@ public:
         ALLOT_ASSERT(slot < slots_, "SumTree::before: the slot must be below slots()");
         const auto block = std::size_t{slot / block_slots};
         auto sum = detail::sums_before([this](std::size_t i) { return lines_[i].sum.data(); }, room_, block);
-        for (std::size_t lane = 0; lane < slot % block_slots; ++lane) { sum += blocks_[block].weight[lane]; }
+        for (std::size_t lane = 0; lane < slot % block_slots; ++lane) { sum += at(block).weight[lane]; }
         return sum;
     }
 
@@ -133,8 +135,8 @@ public:
     /// @complexity O(slots).
     template <class F>
     auto for_each(F&& f) const -> void {
-        for (std::size_t block = 0; block < blocks_.size(); ++block) {
-            const auto& leaf = blocks_[block];
+        for (std::size_t block = 0; block < size_; ++block) {
+            const auto& leaf = at(block);
             for (std::size_t lane = 0; lane < block_slots; ++lane) {
                 if (leaf.weight[lane] != 0) {
                     f(static_cast<std::uint32_t>(block * block_slots + lane), leaf.item[lane], leaf.weight[lane]);
@@ -147,16 +149,18 @@ public:
     /// @complexity O(slots).
     [[nodiscard]] friend auto operator==(const SumTree& a, const SumTree& b) noexcept -> bool {
         if (a.total_ != b.total_ || a.positive_ != b.positive_) { return false; }
-        const auto& x = a.blocks_;
-        const auto& y = b.blocks_;
-        const auto common = static_cast<std::ptrdiff_t>(std::min(x.size(), y.size()));
-        const auto blank = [](const Block& block) { return block == Block{}; };
-        return std::equal(x.begin(), x.begin() + common, y.begin()) &&
-               std::all_of(x.begin() + common, x.end(), blank) && std::all_of(y.begin() + common, y.end(), blank);
+        const auto at = [](const SumTree& tree, std::size_t block) {
+            return block < tree.size_ ? tree.at(block) : Block{};
+        };
+        for (std::size_t block = 0; block < std::max(a.size_, b.size_); ++block) {
+            if (!(at(a, block) == at(b, block))) { return false; }
+        }
+        return true;
     }
 
 private:
     static constexpr std::uint32_t block_slots = 16;
+    static constexpr std::uint32_t page_blocks = 256;
 
     struct alignas(64) Block {
         std::array<std::uint32_t, block_slots> weight{};
@@ -173,28 +177,35 @@ private:
         detail::sums_add([this](std::size_t i) { return lines_[i].sum.data(); }, room_, block, difference);
     }
 
-    /// Makes `count` blocks. All allocations come first, so that a failure changes nothing.
-    auto grow(std::size_t count) -> void {
-        if (count > room_) {
-            const auto room = std::max(count, room_ + room_ / 16);
-            blocks_.reserve(room);
-            lay_out(std::vector<Line>(detail::sums_lines(room)), room);
-        }
-        blocks_.resize(count);
+    [[nodiscard]] auto at(std::size_t block) noexcept -> Block& { return blocks_[static_cast<std::uint32_t>(block)]; }
+    [[nodiscard]] auto at(std::size_t block) const noexcept -> const Block& {
+        return blocks_[static_cast<std::uint32_t>(block)];
     }
 
-    /// Computes all sums anew: one array holds all of their levels, and the leaves give its contents.
-    auto lay_out(std::vector<Line>&& lines, std::size_t room) noexcept -> void {
+    /// Makes `count` blocks. If an allocation throws, the room made until then stays.
+    auto grow(std::size_t count) -> void {
+        if (count > room_) { lay_out(std::max(count, room_ + room_ / 16)); }
+        blocks_.ensure(static_cast<std::uint32_t>(count - 1));
+        size_ = count;
+    }
+
+    /// Makes sums for another number of blocks. One array holds all of their levels.
+    /// @pre blocks behind it have no weight.
+    auto lay_out(std::size_t room) -> void {
+        auto lines = std::vector<Line>(detail::sums_lines(room));
+        const auto lowest = (std::min(room, room_) + detail::sums_fan_out - 1) / detail::sums_fan_out;
+        if (room > 1 && room_ > 1) {
+            std::copy_n(lines_.begin(), lowest, lines.begin());
+        } else if (room > 1) {
+            lines.front().sum.front() = total_;  // of one block, which has no sums
+        }
         lines_ = std::move(lines);
         room_ = room;
-        for (std::size_t block = 0; block < blocks_.size(); ++block) {
-            auto sum = std::uint64_t{0};
-            for (const auto weight : blocks_[block].weight) { sum += weight; }
-            add(block, sum);
-        }
+        detail::sums_fill([this](std::size_t i) { return lines_[i].sum.data(); }, room_);
     }
 
-    detail::Roomy<Block> blocks_;  // a copy has room for as many as there are sums for
+    SplitVector<Block, page_blocks, page_blocks> blocks_;
+    std::size_t size_ = 0;  // number of blocks
     std::vector<Line> lines_;
     std::size_t room_ = 0;  // number of blocks that there are sums for
     std::uint64_t total_ = 0;

@@ -19,7 +19,8 @@ namespace allot { inline namespace v0 {
 ///
 /// A general allocator spends up to 16 bytes and a call on every node. Here nodes are contiguous. A block is a
 /// sixteenth of the present memory, and 4,096 pieces at most, so that spare memory stays small. Pieces come from the
-/// oldest block that has one, so that younger blocks become empty when the container falls, and can be given back.
+/// block of the lowest number that has one, so that other blocks become empty when the container falls, and can be
+/// given back.
 ///
 /// The block of a piece is found by its address. Addresses differ by machine; they decide nothing else, and no result
 /// depends on where a node lies.
@@ -63,11 +64,15 @@ public:
         --taken_;
     }
 
-    /// Gives back the blocks without a taken piece, but for one, which serves a container that grows and falls by a
-    /// few.
+    /// True if `trim` has blocks to give back.
+    [[nodiscard]] auto falls() const noexcept -> bool { return empty_ > 1; }
+
+    /// Gives back 16 blocks without a taken piece, but for the last of them, which serves a container that grows and
+    /// falls by a few.
     /// @complexity O(1); O(blocks) for each one that is given back.
     void trim() noexcept {
-        for (auto number = blocks_.size(); empty_ > 1 && number > 0; --number) {
+        const auto left = std::max<std::size_t>(empty_, 17) - 16;
+        for (auto number = blocks_.size(); empty_ > left && number > 0; --number) {
             auto& block = blocks_[number - 1];
             if (block.pieces == 0 || block.taken > 0) { continue; }
             open_[(number - 1) / 64] &= ~(std::uint64_t{1} << ((number - 1) % 64));
@@ -196,8 +201,8 @@ public:
     auto operator=(Pooled&&) noexcept -> Pooled& = default;
     ~Pooled() = default;
 
-    /// Gives back memory of nodes that are gone. Changes no result.
-    /// @complexity O(1); O(blocks) for each block that is given back.
+    /// As `NodePool::falls` and `trim`. Changes no result.
+    [[nodiscard]] auto falls() const noexcept -> bool { return all_->pool.falls(); }
     void trim() noexcept { all_->pool.trim(); }
 
     [[nodiscard]] auto operator*() noexcept -> Container& { return all_->container; }

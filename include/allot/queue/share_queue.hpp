@@ -98,6 +98,7 @@ public:
     void trim(std::uint32_t groups, std::uint32_t tasks) noexcept requires has_trim<Queue> {
         queue().trim(groups, tasks);
     }
+    [[nodiscard]] auto falls() const noexcept -> bool requires has_falls<Queue> { return queue().falls(); }
     /// The greatest number of waiting tasks of a requirement that so many nodes with weight fit.
     /// @complexity O(1).
     [[nodiscard]] auto share(std::uint32_t nodes) const noexcept -> std::uint32_t {

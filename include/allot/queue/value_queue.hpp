@@ -84,6 +84,8 @@ public:
         ends_.trim(groups);
         entries_.trim();
     }
+    /// True if `trim` has more to give back.
+    [[nodiscard]] auto falls() const noexcept -> bool { return entries_.falls(); }
 
     [[nodiscard]] auto parameters() const noexcept -> const Parameters& { return parameters_; }
     void configure(const Parameters& parameters) { parameters_ = detail::sound(parameters); }

@@ -5,6 +5,7 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -19,6 +20,7 @@
 #include <allot/store/name_hash.hpp>
 #include <allot/store/pages.hpp>
 #include <allot/store/slot_set.hpp>
+#include <allot/store/split_vector.hpp>
 
 namespace allot { inline namespace v0 {
 
@@ -208,22 +210,26 @@ public:
     /// Makes room, so that `take` of this slot does not allocate.
     void reserve(ClassId id, std::uint32_t slot) {
         columns_[id.value].slots.reserve(slot);
-        detail::grow_to(columns_[id.value].nodes, std::size_t{slot} + 1);
+        columns_[id.value].nodes.ensure(slot);
     }
     void take(ClassId id, std::uint32_t slot, NodeHandle node) {
         auto& column = columns_[id.value];
         column.slots.take(slot);
-        detail::grow_to(column.nodes, std::size_t{slot} + 1);
+        column.nodes.ensure(slot);
         column.nodes[slot] = node;
     }
     void free(ClassId id, std::uint32_t slot) { columns_[id.value].slots.free(slot); }
-    /// True if the slots of a class have far more room than they need: `trim` gives it back, and returns one past the
-    /// highest slot.
-    [[nodiscard]] auto sparse(ClassId id) const -> bool { return columns_[id.value].slots.sparse(id.value % 64); }
-    auto trim(ClassId id) noexcept -> std::uint32_t {
+    /// As `ModelTable::note_sparse` and `trim`, for the slots of a class.
+    auto note_sparse(ClassId id) -> bool {
         auto& column = columns_[id.value];
+        return !column.noted && (column.noted = column.slots.sparse(id.value % 64));
+    }
+    auto trim(ClassId id) noexcept -> std::optional<std::uint32_t> {
+        if (id.value >= columns_.capacity() || !std::exchange(columns_[id.value].noted, false)) { return std::nullopt; }
+        auto& column = columns_[id.value];
+        if (!column.slots.sparse(id.value % 64)) { return std::nullopt; }
         column.slots.trim();
-        detail::shrink_to(column.nodes, column.slots.reach());
+        column.nodes.trim(column.slots.reach());
         return column.slots.reach();
     }
 
@@ -318,7 +324,6 @@ public:
 
     /// True if `trim` may find room to give back.
     [[nodiscard]] auto falls() const noexcept -> bool { return classes_.falls() || requirements_.falls(); }
-
     /// Gives back the room of values that are gone. Changes no result.
     /// @complexity O(1), and O(classes + requirements) where a page of values goes.
     void trim() noexcept {
@@ -363,8 +368,9 @@ private:
         std::uint64_t listed_at = 0;              // the number of changes of requirements that the list knows
         std::uint64_t card_hash = 0;
         std::uint32_t active = 0;
+        bool noted = false;  // as sparse
         SlotSet slots;
-        std::vector<NodeHandle> nodes;  // by slot; for taken slots only
+        SplitVector<NodeHandle, 4'096, 1'024> nodes;  // by slot; for taken slots only
     };
     struct Row {
         std::vector<ClassId> classes;  // all that fit and are open

@@ -6,7 +6,6 @@
 #include <utility>
 #include <vector>
 
-#include <allot/core/grow.hpp>
 #include <allot/core/handle.hpp>
 #include <allot/core/id.hpp>
 #include <allot/core/siphash.hpp>
@@ -135,10 +134,12 @@ struct Interned {
     }
 
     /// Notes a class, or the holders of a model in a class, if they have far more room than they need, for `trim`.
-    void note_sparse(ModelId model, ClassId node_class) {
-        if (sparse_.size() < notes_max && is_sparse({model, node_class})) { sparse_.push_back({model, node_class}); }
+    void note_sparse(ClassId node_class) {
+        if (fits.note_sparse(node_class)) { sparse_.push_back({no_handle<ModelId>, node_class}); }
     }
-    void note_sparse(ClassId node_class) { note_sparse(no_handle<ModelId>, node_class); }
+    void note_sparse(ModelId model, ClassId node_class) {
+        if (models.note_sparse(model, node_class)) { sparse_.push_back({model, node_class}); }
+    }
 
     /// Gives back the room of values that are gone, and calls `followers.fell(model, class, reach)` and
     /// `followers.fell(class, reach)` for each note. Changes no result. It may leave some for the next call.
@@ -147,14 +148,14 @@ struct Interned {
         fits.trim();
         models.trim();
         (void)node_names.trim();
-        auto kept = std::uint32_t{0};
-        for (; !sparse_.empty() && kept < kept_at_once; sparse_.pop_back()) {
+        for (auto work = std::uint32_t{0}; !sparse_.empty() && work < work_max; work += work_note) {
             const auto [model, node_class] = sparse_.back();
-            if (!is_sparse(sparse_.back())) { continue; }
+            sparse_.pop_back();
             const auto of_class = model == no_handle<ModelId>;
             const auto reach = of_class ? fits.trim(node_class) : models.trim(model, node_class);
-            of_class ? followers.fell(node_class, reach) : followers.fell(model, node_class, reach);
-            kept += reach;
+            if (!reach) { continue; }
+            of_class ? followers.fell(node_class, *reach) : followers.fell(model, node_class, *reach);
+            work += of_class ? 0 : *reach;  // places that are copied
         }
     }
     /// True if `trim` may find room to give back.
@@ -176,15 +177,9 @@ private:
         ModelId model{};
         ClassId node_class{};
     };
-    static constexpr std::size_t notes_max = 4'096;
-    static constexpr std::uint32_t kept_at_once = 16'384;  // places that are copied, by which time is bounded
-
-    [[nodiscard]] auto is_sparse(const Crowd& crowd) const -> bool {
-        if (crowd.model != no_handle<ModelId>) {
-            return contains(crowd.model) && models.sparse(crowd.model, crowd.node_class);
-        }
-        return contains(crowd.node_class) && fits.sparse(crowd.node_class);
-    }
+    // A call copies so many places, each note taken for some, and ends with the note that exceeds it.
+    static constexpr std::uint32_t work_max = 16'384;
+    static constexpr std::uint32_t work_note = 64;
 
     std::vector<Crowd> sparse_;
 

@@ -40,7 +40,7 @@ public:
             const auto count = keys_.size();
             if (count == keys_.capacity()) { keys_.reserve(count + 1 + count / 16 + count * spread / 1'024); }
             sets_.ensure(size());
-            keys_.insert(keys_.begin() + static_cast<std::ptrdiff_t>(key), Key{node_class, size()});
+            keys_.insert(keys_.begin() + static_cast<std::ptrdiff_t>(key), Key{node_class, size() & set_limit, 0});
         }
         return sets_[keys_[key].set];
     }
@@ -54,10 +54,30 @@ public:
         const auto last = size() - 1;
         if (hole != last) {
             sets_[hole] = std::move(sets_[last]);
-            for (auto& other : keys_) { other.set = other.set == last ? hole : other.set; }
+            for (auto& other : keys_) {
+                if (other.set == last) { other.set = hole & set_limit; }
+            }
         }
         sets_[last] = SlotSet{};
         keys_.erase(keys_.begin() + static_cast<std::ptrdiff_t>(key));
+    }
+
+    /// As `ModelTable::note_sparse` and `trim`, for one model.
+    /// @complexity O(log classes); `trim` O(room) where it gives back some.
+    auto note_sparse(ClassId node_class, ModelId model) -> bool {
+        auto* const key = of(node_class);
+        if (key == nullptr || key->noted != 0 || !sets_[key->set].sparse(model.value % 64)) { return false; }
+        key->noted = 1;
+        return true;
+    }
+    auto trim(ClassId node_class, ModelId model) noexcept -> std::optional<std::uint32_t> {
+        auto* const key = of(node_class);
+        if (key == nullptr) { return std::nullopt; }
+        key->noted = 0;
+        auto& places = sets_[key->set];
+        if (!places.sparse(model.value % 64)) { return std::nullopt; }
+        places.trim();
+        return places.reach();
     }
 
     /// Gives back the room of classes that are gone. Changes no result.
@@ -67,10 +87,16 @@ public:
     }
 
 private:
+    static constexpr std::uint32_t set_limit = 0x7FFF'FFFF;
     struct Key {
         ClassId node_class{};
-        std::uint32_t set = 0;
+        std::uint32_t set : 31;
+        std::uint32_t noted : 1;  // as sparse
     };
+    [[nodiscard]] auto of(ClassId node_class) -> Key* {
+        const auto key = at(node_class);
+        return key < keys_.size() && keys_[key].node_class == node_class ? &keys_[key] : nullptr;
+    }
 
     [[nodiscard]] auto size() const noexcept -> std::uint32_t { return static_cast<std::uint32_t>(keys_.size()); }
     [[nodiscard]] auto at(ClassId node_class) const -> std::size_t {
@@ -124,7 +150,7 @@ public:
     auto erase_if_unused(ModelId id) -> bool { return names_.erase_if_unused(id.value); }
 
     /// True if `trim` may find room to give back.
-    [[nodiscard]] auto falls() const noexcept -> bool { return names_.falls() || to_trim_ > 0; }
+    [[nodiscard]] auto falls() const noexcept -> bool { return names_.falls(); }
 
     /// Gives back the room of names that are gone; and of the classes that are gone from some models, and from others
     /// with the next call. Changes no result.
@@ -153,16 +179,11 @@ public:
         const auto* const places = places_[id.value].find(node_class);
         return places != nullptr && places->taken(place);
     }
-    /// True if the places of a model's holders in a class have far more room than they need: `trim` gives it back, and
-    /// returns one past the highest place.
-    [[nodiscard]] auto sparse(ModelId id, ClassId node_class) const -> bool {
-        const auto* const places = places_[id.value].find(node_class);
-        return places != nullptr && places->sparse(id.value % 64);
-    }
-    auto trim(ModelId id, ClassId node_class) noexcept -> std::uint32_t {
-        auto& places = made(id, node_class);
-        places.trim();
-        return places.reach();
+    /// True if the places of a model's holders in a class have far more room than they need, once until `trim`, which
+    /// gives it back and returns one past the highest place. It has none if nothing is to be given back.
+    auto note_sparse(ModelId id, ClassId node_class) -> bool { return places_[id.value].note_sparse(node_class, id); }
+    auto trim(ModelId id, ClassId node_class) noexcept -> std::optional<std::uint32_t> {
+        return id.value < places_.capacity() ? places_[id.value].trim(node_class, id) : std::nullopt;
     }
     /// True if a node of a class has the model on its disk.
     [[nodiscard]] auto held_in(ModelId id, ClassId node_class) const -> bool {

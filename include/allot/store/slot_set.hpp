@@ -20,9 +20,9 @@ namespace allot { inline namespace v0 {
 /// contents alone, and undoing a `take` by a `free` (or the reverse) restores every result.
 ///
 /// It is a bitmap of 64-ary levels: a bit of the lowest level means "taken", a bit above means "the whole word is
-/// full". Memory is slightly more than one bit for each slot below the highest ever taken. A set that stays below 64
-/// allocates nothing, because most sets are the holders of one model in one class. The set is a value; after a move
-/// from it, only assignment and destruction are allowed.
+/// full". Memory is slightly more than one bit for each slot below the highest taken since the last `trim`. A set that
+/// stays below 64 allocates nothing, because most sets are the holders of one model in one class. The set is a value;
+/// after a move from it, only assignment and destruction are allowed.
 class SlotSet {
 public:
     /// The lowest integer that is not taken.
@@ -160,7 +160,7 @@ public:
 
     /// Calls `f(slot)` for each taken slot, in ascending order.
     /// @pre `f` does not change the set.
-    /// @complexity O(size + highest ever taken / 64).
+    /// @complexity O(size + room / 64).
     template <class F>
     auto for_each(F&& f) const -> void {
         const auto words = lowest();
@@ -178,7 +178,7 @@ public:
     }
 
     /// True if both hold the same integers; room made for others does not matter.
-    /// @complexity O(highest ever taken / 64).
+    /// @complexity O(room / 64).
     [[nodiscard]] friend auto operator==(const SlotSet& a, const SlotSet& b) noexcept -> bool {
         if (a.size_ != b.size_) { return false; }
         // Both have as many, so where the words that both have agree, no slot can be taken behind them.
