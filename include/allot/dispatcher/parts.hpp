@@ -124,7 +124,7 @@ struct Parts {
         if constexpr (has_falls<typename Types::TaskQueue>) {
             if (queue.falls()) { return true; }
         }
-        return gated.falls();
+        return rules.parameters().narrowing == Narrowing::gate && gated.falls();
     }
 
     /// Gives back the room that pool, queues and tallies have for records that are gone. Changes no result.

@@ -46,7 +46,7 @@ public:
         const auto block = std::size_t{slot / block_slots};
         if (slot >= slots_) {
             if (weight == 0 && item == 0) { return; }
-            if (block >= size_) { grow(block + 1); }
+            if (block >= size_) [[unlikely]] { grow(block + 1); }
             slots_ = std::uint64_t{slot} + 1;
         }
         auto& leaf = at(block);

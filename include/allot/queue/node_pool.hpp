@@ -32,49 +32,61 @@ public:
 
     /// True if `size` is the size of the pieces, which the first call decides.
     [[nodiscard]] auto serves(std::size_t size) noexcept -> bool {
-        size_ = size_ == 0 ? std::max(size, sizeof(Free)) : size_;
+        if (size_ == 0) [[unlikely]] { size_ = std::max(size, sizeof(Free)); }
         return size == size_;
     }
 
     /// A piece of memory, aligned for any type without an extended alignment. If an allocation throws, nothing changes.
     /// @pre `serves` has returned true.
-    /// @complexity O(1 + blocks / 64); O(blocks) where a block is added.
+    /// @complexity O(1), or O(1 + blocks / 64) where the last piece returned is gone; O(blocks) where a block is added.
     [[nodiscard]] auto take() -> void* {
+        if (loose_ != nullptr) {
+            --loose_count_;
+            ++taken_;
+            return std::exchange(loose_, loose_->next);
+        }
         if (taken_ == pieces_) { add(); }
         const auto word = std::find_if(open_.begin(), open_.end(), [](std::uint64_t bits) { return bits != 0; });
         const auto number =
             static_cast<std::size_t>(word - open_.begin()) * 64 + static_cast<std::size_t>(std::countr_zero(*word));
         auto& block = blocks_[number];
-        if (block.taken++ == 0) { --empty_; }
-        if (block.taken == block.pieces) { *word &= *word - 1; }
+        if (block.used++ == 0) { --empty_; }
+        if (block.used == block.pieces) { *word &= *word - 1; }
         ++taken_;
         if (block.free == nullptr) { return block.memory.get() + block.fresh++ * size_; }
         return std::exchange(block.free, block.free->next);
     }
 
-    /// Returns a piece to the pool.
+    /// Returns a piece to the pool. The piece returned last is taken next.
     /// @pre the piece came from `take` of this pool.
-    /// @complexity O(log blocks).
+    /// @complexity O(1).
     void give(void* piece) noexcept {
-        const auto number = block_of(piece);
-        auto& block = blocks_[number];
-        block.free = ::new (piece) Free{block.free};
-        open_[number / 64] |= std::uint64_t{1} << (number % 64);
-        if (--block.taken == 0) { ++empty_; }
+        loose_ = ::new (piece) Free{loose_};
+        ++loose_count_;
         --taken_;
     }
 
-    /// True if `trim` has blocks to give back.
-    [[nodiscard]] auto falls() const noexcept -> bool { return empty_ > 1; }
+    /// True if `trim` has something to do: a large pool is a quarter empty.
+    [[nodiscard]] auto falls() const noexcept -> bool {
+        return empty_ > 1 || (loose_count_ > 0 && room() > std::max(kept_max, pieces_ / 4));
+    }
 
-    /// Gives back 16 blocks without a taken piece, but for the last of them, which serves a container that grows and
-    /// falls by a few.
-    /// @complexity O(1); O(blocks) for each one that is given back.
+    /// Gives back blocks without a taken piece, 16 of them, but for the last one, which serves a container that grows
+    /// and falls by a few. Of the pieces that were returned, 1,024 are sorted into their blocks before.
+    /// @complexity O(log blocks) for each of these pieces, and O(blocks) for each block.
     void trim() noexcept {
+        for (auto sorted = 0; sorted < 1'024 && falls() && loose_ != nullptr; ++sorted) {
+            const auto number = block_of(loose_);
+            auto& block = blocks_[number];
+            block.free = std::exchange(loose_, std::exchange(loose_->next, block.free));
+            --loose_count_;
+            open_[number / 64] |= std::uint64_t{1} << (number % 64);
+            if (--block.used == 0) { ++empty_; }
+        }
         const auto left = std::max<std::size_t>(empty_, 17) - 16;
         for (auto number = blocks_.size(); empty_ > left && number > 0; --number) {
             auto& block = blocks_[number - 1];
-            if (block.pieces == 0 || block.taken > 0) { continue; }
+            if (block.pieces == 0 || block.used > 0) { continue; }
             open_[(number - 1) / 64] &= ~(std::uint64_t{1} << ((number - 1) % 64));
             by_address_.erase(std::find_if(by_address_.begin(), by_address_.end(),
                                            [&](const Place& place) { return place.number == number - 1; }));
@@ -90,14 +102,15 @@ public:
 private:
     static constexpr std::size_t least = 16;
     static constexpr std::size_t most = 4'096;
+    static constexpr std::size_t kept_max = 1'024;  // a pool with so many pieces to spare keeps them
     struct Free {
         Free* next;
     };
     struct Block {
         std::unique_ptr<std::byte[]> memory;  // null if it was given back
-        Free* free = nullptr;                 // pieces that were given back, the last one first
+        Free* free = nullptr;                 // pieces that were sorted into it
         std::uint32_t fresh = 0;              // the first piece that was never taken
-        std::uint32_t taken = 0;
+        std::uint32_t used = 0;               // pieces that are taken or loose
         std::uint32_t pieces = 0;
     };
     struct Place {
@@ -143,7 +156,9 @@ private:
     std::vector<std::uint64_t> open_;  // a bit for each block that has a piece to take
     std::size_t pieces_ = 0;           // in all blocks
     std::size_t taken_ = 0;            // of these
-    std::size_t empty_ = 0;            // number of blocks without a taken piece
+    std::size_t empty_ = 0;            // number of blocks without a used piece
+    Free* loose_ = nullptr;            // pieces that were returned, the last one first
+    std::size_t loose_count_ = 0;
     std::size_t size_ = 0;
 };
 

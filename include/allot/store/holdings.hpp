@@ -111,7 +111,7 @@ public:
     /// Gives back the room of wishes that are gone. Changes no result; until then an undo finds room for them.
     /// @complexity O(64) for each node that got its first wish or lost its last.
     void give_back() noexcept {
-        if (flipped_.empty()) { return; }
+        if (flipped_.empty()) [[likely]] { return; }
         for (const auto h : flipped_) {
             wishes_.give_back(h.value, [](const HeldModels& wishes) { return wishes.empty(); });
         }

@@ -134,11 +134,14 @@ struct Interned {
     }
 
     /// Notes a class, or the holders of a model in a class, if they have far more room than they need, for `trim`.
-    void note_sparse(ClassId node_class) {
+    /// True if there are notes.
+    auto note_sparse(ClassId node_class) -> bool {
         if (fits.note_sparse(node_class)) { sparse_.push_back({no_handle<ModelId>, node_class}); }
+        return !sparse_.empty();
     }
-    void note_sparse(ModelId model, ClassId node_class) {
+    auto note_sparse(ModelId model, ClassId node_class) -> bool {
         if (models.note_sparse(model, node_class)) { sparse_.push_back({model, node_class}); }
+        return !sparse_.empty();
     }
 
     /// Gives back the room of values that are gone, and calls `followers.fell(model, class, reach)` and
@@ -170,6 +173,12 @@ struct Interned {
     }
     void erase_if_unused(ModelId id) { models.erase_if_unused(id); }
     void erase_if_unused(NodeNameId id) { node_names.erase_if_unused(id.value); }
+
+    /// True if all values and their users are equal. The indices follow from these.
+    [[nodiscard]] friend auto operator==(const Interned& a, const Interned& b) -> bool {
+        return a.fits.classes() == b.fits.classes() && a.fits.requirements() == b.fits.requirements() &&
+               a.models.names() == b.models.names() && a.node_names == b.node_names;
+    }
 
 private:
     /// The holders of a model in a class; without a model, the nodes of the class.

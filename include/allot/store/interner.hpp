@@ -125,7 +125,7 @@ public:
     [[nodiscard]] auto contains(std::uint32_t id) const noexcept -> bool { return ids_.taken(id); }
 
     /// A number above every id in use.
-    /// @complexity O(1 + room above it / 64).
+    /// @complexity O(1).
     [[nodiscard]] auto reach() const noexcept -> std::uint32_t { return ids_.reach(); }
 
     /// Number of values, used or not.

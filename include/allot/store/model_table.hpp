@@ -179,8 +179,8 @@ public:
         const auto* const places = places_[id.value].find(node_class);
         return places != nullptr && places->taken(place);
     }
-    /// True if the places of a model's holders in a class have far more room than they need, once until `trim`, which
-    /// gives it back and returns one past the highest place. It has none if nothing is to be given back.
+    /// True if the places of a model's holders in a class have far more room than they need, once until `trim`. That
+    /// gives it back and returns one past the highest place; nothing if there is no room to give back.
     auto note_sparse(ModelId id, ClassId node_class) -> bool { return places_[id.value].note_sparse(node_class, id); }
     auto trim(ModelId id, ClassId node_class) noexcept -> std::optional<std::uint32_t> {
         return id.value < places_.capacity() ? places_[id.value].trim(node_class, id) : std::nullopt;

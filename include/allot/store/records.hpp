@@ -28,8 +28,7 @@ namespace allot { inline namespace v0 {
 ///
 /// All changes go through `put`, `edit`, `remove`, `hold`, `wish` and `set`. They add the old value to the undo log,
 /// write the new one, and update the indices from one to the other. `rollback` walks the log backwards through the same
-/// updates. It serves the strong guarantee if a policy throws, hypothetical runs, blocks executed twice, and reversed
-/// forks.
+/// updates. It serves the strong guarantee if a policy throws, hypothetical runs, blocks executed twice and forks.
 ///
 /// `Followers` are the indices kept elsewhere (pool, queue). They get `counters_changed(before, after)`, and with a
 /// handle in front `node_changed`, `models_changed` and `task_changed`, with null for no record; `holders_gone(model,
@@ -219,20 +218,7 @@ public:
     auto forget_undo_log(F& followers) noexcept -> bool {
         undo_log_.clear();
         holdings_.give_back();
-        if (!std::exchange(falls_, false) && !interned_.falls()) { return false; }
-        const auto nodes = trim(nodes_, DueKind::node);
-        if (const auto end = nodes) {
-            holdings_.trim(*end - 1);
-            stakes_.trim(*end);
-            due_.trim(static_cast<std::uint8_t>(DueKind::wish), *end);
-        }
-        const auto tasks = trim(tasks_, DueKind::task);
-        trim(ended_, DueKind::ended_task);
-        trim(groups_, DueKind::group);
-        trim(leases_, DueKind::lease);
-        interned_.trim(followers);
-        falls_ = nodes_.falls() || tasks_.falls() || ended_.falls() || groups_.falls() || leases_.falls();
-        return nodes || tasks;
+        return std::exchange(falls_, false) && give_back(followers);
     }
     /// Reverses all changes since the savepoint, newest first.
     template <class F>
@@ -250,10 +236,7 @@ public:
     friend auto operator==(const Records& a, const Records& b) -> bool {
         auto equal = a.counters_ == b.counters_ && a.nodes_ == b.nodes_ && a.tasks_ == b.tasks_ &&
                      a.ended_ == b.ended_ && a.leases_ == b.leases_ && a.groups_ == b.groups_ &&
-                     a.interned_.fits.classes() == b.interned_.fits.classes() &&
-                     a.interned_.fits.requirements() == b.interned_.fits.requirements() &&
-                     a.interned_.models.names() == b.interned_.models.names() &&
-                     a.interned_.node_names == b.interned_.node_names;
+                     a.interned_ == b.interned_;
         a.nodes_.for_each([&](NodeHandle h, const NodeRecordType&) {
             equal = equal && b.nodes_.contains(h) && a.holdings(h) == b.holdings(h) && a.wishes(h) == b.wishes(h);
         });
@@ -286,10 +269,28 @@ private:
         if (due != never) { due_.reserve(static_cast<std::uint8_t>(kind), handle); }
     }
 
+    /// Apart from `forget_undo_log`, which mostly has nothing to give back.
+    template <class F>
+    auto give_back(F& followers) noexcept -> bool {
+        const auto nodes = trim(nodes_, DueKind::node);
+        if (nodes) {
+            holdings_.trim(*nodes - 1);
+            stakes_.trim(*nodes);
+            due_.trim(static_cast<std::uint8_t>(DueKind::wish), *nodes);
+        }
+        const auto tasks = trim(tasks_, DueKind::task);
+        trim(ended_, DueKind::ended_task);
+        trim(groups_, DueKind::group);
+        trim(leases_, DueKind::lease);
+        interned_.trim(followers);
+        falls_ = falls_ || interned_.falls();
+        return nodes || tasks;
+    }
     template <class T>
     auto trim(T& table, DueKind kind) noexcept -> std::optional<std::uint32_t> {
         const auto end = table.trim();
         if (end) { due_.trim(static_cast<std::uint8_t>(kind), *end); }
+        falls_ = falls_ || table.falls();
         return end;
     }
     auto table(NodeHandle) -> auto& { return nodes_; }
@@ -393,7 +394,10 @@ private:
         followers.models_changed(h, before, now);
         each_difference(span_of(before), span_of(now), [&](const HeldModel* was, const HeldModel*) {
             if (was == nullptr) { return; }
-            if (!interned_.models.held_in(was->model, node_class)) { followers.holders_gone(was->model, node_class); }
+            if (!interned_.models.held_in(was->model, node_class)) {
+                followers.holders_gone(was->model, node_class);
+                falls_ = true;
+            }
             fell(was->model, node_class);
             drop(was->model);
         });
@@ -422,9 +426,8 @@ private:
     }
     template <class... Ids>
     void fell(Ids... ids) {
-        if (!undoing_) { interned_.note_sparse(ids...); }
+        if (!undoing_) { falls_ = interned_.note_sparse(ids...) || falls_; }
     }
-
     // ---- interned values: those without a record are erased, and added to the undo log ----------------------------
 
     template <class Id, class Value, class F>
@@ -439,6 +442,7 @@ private:
         if (!undoing_ && interned_.unused(id)) {
             undo_log_.add(Erased<Id, std::remove_cvref_t<decltype(interned_.value(id))>>{id, interned_.value(id)});
             interned_.erase_if_unused(id);
+            falls_ = falls_ || interned_.falls();
         }
     }
 
@@ -468,9 +472,7 @@ private:
     }
     template <class Id, class F>
     void undo(Inserted<Id>& n, F&) {
-        if (interned_.contains(n.id)) {  // not there if `fits` itself threw
-            interned_.erase_if_unused(n.id);
-        }
+        if (interned_.contains(n.id)) { interned_.erase_if_unused(n.id); }  // not there if `fits` itself threw
     }
     template <class Id, class Value, class F>
     void undo(Erased<Id, Value>& n, F& followers) {

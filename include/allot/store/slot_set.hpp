@@ -50,13 +50,15 @@ public:
     /// @complexity O(log64 n), amortised where the set grows.
     auto take(std::uint32_t slot) -> void {
         ALLOT_ASSERT(!taken(slot), "SlotSet::take: the slot is taken already");
-        if ((slot >> 6) >= lowest().size()) { reserve(slot); }
+        if (const auto word = slot >> 6; word >= used_) {
+            if (word >= lowest().size()) { reserve(slot); }
+            used_ = levels_.empty() ? 0 : word + 1;
+        }
         ++size_;
         if (levels_.empty()) {
             first_word_ |= std::uint64_t{1} << slot;
             return;
         }
-        used_ = std::max(used_, (slot >> 6) + 1);
         auto index = std::uint64_t{slot};
         for (auto& words : levels_) {
             auto& word = words[static_cast<std::size_t>(index >> 6)];
@@ -84,7 +86,9 @@ public:
             if (!was_full) { break; }
             index >>= 6;
         }
-        while (used_ > 0 && levels_.front()[used_ - 1] == 0) { --used_; }
+        if ((slot >> 6) + 1 == used_) {
+            while (used_ > 0 && levels_.front()[used_ - 1] == 0) { --used_; }
+        }
     }
 
     /// True if `slot` is taken.
