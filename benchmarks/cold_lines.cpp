@@ -49,6 +49,11 @@ public:
             if (page != nullptr) { add(structure, page.get(), page_size * sizeof(T)); }
         }
     }
+    template <class T, std::uint32_t front, std::uint32_t page_size>
+    void add(std::string_view structure, const allot::SplitVector<T, front, page_size>& elements) {
+        add(structure, elements.first_);
+        add(structure, elements.more_);
+    }
     template <class H, class Record>
     void add(std::string_view structure, const allot::Table<H, Record>& table) {
         add(structure, table.records_);
@@ -59,14 +64,11 @@ public:
     }
     void add(std::string_view structure, const allot::ValueQueue& queue) {
         for (const auto& block : queue.entries_.all_->pool.blocks_) {
-            add(structure, block.get(), block_size(block.get()));
+            add(structure, block.memory.get(), block_size(block.memory.get()));
         }
     }
     void add(std::string_view structure, const allot::FlatQueue& queue) {
-        for (const auto& heap : queue.groups_.first_) {
-            add(structure, heap.families_.first_);
-            add(structure, heap.families_.more_);
-        }
+        for (const auto& heap : queue.groups_.first_) { add(structure, heap.families_); }
         add(structure, queue.places_);
     }
 

@@ -91,6 +91,7 @@ public:
         const auto is = after != nullptr && after->state == TaskState::queued;
         if (was) {
             view_.queue.erase(view_.entry_of(h, *before));
+            view_.queue_fell = true;
             if (before->group != no_handle<GroupHandle>) {
                 view_.grouped.erase(before->group, view_.entry_of(h, *before));
             }

@@ -119,17 +119,12 @@ struct Parts {
                detail::same_parameters(placement, other.placement) && detail::same_parameters(terms, other.terms);
     }
 
-    /// True if `trim` has room to give back although no node and no task went.
-    [[nodiscard]] auto falls() const noexcept -> bool {
-        if constexpr (has_falls<typename Types::TaskQueue>) {
-            if (queue.falls()) { return true; }
-        }
-        return rules.parameters().narrowing == Narrowing::gate && gated.falls();
-    }
-
     /// Gives back the room that pool, queues and tallies have for records that are gone. Changes no result.
+    /// @param gone True if nodes or tasks gave back room. Else only a queue that fell is asked.
     /// @complexity amortised O(1) for each of these records.
-    void trim() noexcept {
+    void trim(bool gone) noexcept {
+        queue_fell = queue_fell && falls();
+        if (!gone && !queue_fell) { return; }
         const auto nodes = records.nodes().reach();
         const auto tasks = records.tasks().reach();
         if constexpr (has_node_trim<typename Types::CandidatePool>) { pool.trim(nodes); }
@@ -139,8 +134,16 @@ struct Parts {
         if constexpr (has_trim<typename Types::TaskQueue>) { queue.trim(records.fits().requirements().reach(), tasks); }
         gated.trim(tasks);
     }
+    /// True if a queue has room to give back although no node and no task gave back some.
+    [[nodiscard]] auto falls() const noexcept -> bool {
+        if constexpr (has_falls<typename Types::TaskQueue>) {
+            if (queue.falls()) { return true; }
+        }
+        return rules.parameters().narrowing == Narrowing::gate && gated.falls();
+    }
 
     typename Types::State records;
+    bool queue_fell = false;  ///< A task left the queue, and since then it had room to give back.
     [[no_unique_address]] Rules rules;
     [[no_unique_address]] typename Types::Eligibility eligibility;
     [[no_unique_address]] typename Types::WeightPolicy weight_policy;

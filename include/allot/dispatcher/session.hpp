@@ -80,7 +80,7 @@ public:
         if (dispatcher_ != nullptr && dispatcher_->open_.close()) {
             auto indices = Indices{dispatcher_->view_};
             const auto gone = dispatcher_->view_.records.forget_undo_log(indices);
-            if (gone || dispatcher_->view_.falls()) { dispatcher_->view_.trim(); }
+            if (gone || dispatcher_->view_.queue_fell) { dispatcher_->view_.trim(gone); }
         }
         dispatcher_ = nullptr;
     }

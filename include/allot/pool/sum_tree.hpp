@@ -9,8 +9,8 @@
 #include <vector>
 
 #include <allot/assert.hpp>
+#include <allot/core/grow.hpp>
 #include <allot/pool/sum_levels.hpp>
-#include <allot/store/split_vector.hpp>
 
 namespace allot { inline namespace v0 {
 
@@ -20,9 +20,8 @@ namespace allot { inline namespace v0 {
 /// item is close to its weight in memory. Above them are plain sums, eight to a 64-byte line.
 ///
 /// Sums of integers are exact and independent of order: the results depend on the contents, never on their history. A
-/// weight has 32 bits and there are at most 2^32 slots, so no sum exceeds 64 bits. The first
-/// 4,096 slots are one array, the others pages of as many, so a large tree grows and falls without a copy of its
-/// leaves: 8.6 to 9.1 bytes per slot, and a page.
+/// weight has 32 bits and there are at most 2^32 slots, so no sum exceeds 64 bits. Spare memory stays below a
+/// sixteenth: 8.6 to 9.1 bytes per slot in all.
 ///
 /// The tree is a value; after a move from it, only assignment and destruction are allowed.
 class SumTree {
@@ -46,10 +45,10 @@ public:
         const auto block = std::size_t{slot / block_slots};
         if (slot >= slots_) {
             if (weight == 0 && item == 0) { return; }
-            if (block >= size_) [[unlikely]] { grow(block + 1); }
+            if (block >= blocks_.size()) { grow(block + 1); }
             slots_ = std::uint64_t{slot} + 1;
         }
-        auto& leaf = at(block);
+        auto& leaf = blocks_[block];
         const auto lane = slot % block_slots;
         const auto before = leaf.weight[lane];
         leaf.item[lane] = item;
@@ -63,19 +62,17 @@ public:
         add(block, difference);
     }
 
-    /// Gives back the room of the slots from `reach` on, and forgets their items; `slots()` falls. If that needs memory
-    /// and there is none, the room stays.
+    /// Gives back the room of the slots from `reach` on if it is half of the tree or more, and forgets their items;
+    /// `slots()` falls. If that needs memory and there is none, the room stays.
     /// @pre These slots have weight 0.
-    /// @complexity O(room / 16).
+    /// @complexity O(1), or O(reach) where it gives back room.
     auto trim(std::uint32_t reach) noexcept -> void {
         const auto count = (std::size_t{reach} + block_slots - 1) / block_slots;
-        if (count >= size_) { return; }
+        if (2 * count > blocks_.size()) { return; }
         try {
             lay_out(count);
         } catch (const std::bad_alloc&) { return; }
-        for (auto block = count; block < std::min(size_, count + page_blocks); ++block) { at(block) = Block{}; }
-        blocks_.trim(static_cast<std::uint32_t>(count));
-        size_ = count;
+        detail::shrink_to(blocks_, count);
         slots_ = count * block_slots;
     }
 
@@ -83,14 +80,14 @@ public:
     /// @complexity O(1).
     [[nodiscard]] auto weight(std::uint32_t slot) const noexcept -> std::uint32_t {
         const auto block = std::size_t{slot / block_slots};
-        return block < size_ ? at(block).weight[slot % block_slots] : 0;
+        return block < blocks_.size() ? blocks_[block].weight[slot % block_slots] : 0;
     }
 
     /// The item of `slot`; 0 if it was never set.
     /// @complexity O(1).
     [[nodiscard]] auto item(std::uint32_t slot) const noexcept -> std::uint32_t {
         const auto block = std::size_t{slot / block_slots};
-        return block < size_ ? at(block).item[slot % block_slots] : 0;
+        return block < blocks_.size() ? blocks_[block].item[slot % block_slots] : 0;
     }
 
     /// The sum of all weights.
@@ -113,7 +110,7 @@ public:
         ALLOT_ASSERT(point < total_, "SumTree::find: the point must be below total()");
         const auto line = [this](std::size_t i) { return lines_[i].sum.data(); };
         const auto block = detail::sums_descend(line, lines_.size(), room_, point);
-        const auto& leaf = at(block);
+        const auto& leaf = blocks_[block];
         const auto lane = detail::step<block_slots>(leaf.weight.data(), point);
         ALLOT_ASSERT(point < leaf.weight[lane], "SumTree: the sums are those of the slots");
         return Found{static_cast<std::uint32_t>(block * block_slots + lane), leaf.item[lane], point};
@@ -126,7 +123,7 @@ public:
         ALLOT_ASSERT(slot < slots_, "SumTree::before: the slot must be below slots()");
         const auto block = std::size_t{slot / block_slots};
         auto sum = detail::sums_before([this](std::size_t i) { return lines_[i].sum.data(); }, room_, block);
-        for (std::size_t lane = 0; lane < slot % block_slots; ++lane) { sum += at(block).weight[lane]; }
+        for (std::size_t lane = 0; lane < slot % block_slots; ++lane) { sum += blocks_[block].weight[lane]; }
         return sum;
     }
 
@@ -135,8 +132,8 @@ public:
     /// @complexity O(slots).
     template <class F>
     auto for_each(F&& f) const -> void {
-        for (std::size_t block = 0; block < size_; ++block) {
-            const auto& leaf = at(block);
+        for (std::size_t block = 0; block < blocks_.size(); ++block) {
+            const auto& leaf = blocks_[block];
             for (std::size_t lane = 0; lane < block_slots; ++lane) {
                 if (leaf.weight[lane] != 0) {
                     f(static_cast<std::uint32_t>(block * block_slots + lane), leaf.item[lane], leaf.weight[lane]);
@@ -149,18 +146,16 @@ public:
     /// @complexity O(slots).
     [[nodiscard]] friend auto operator==(const SumTree& a, const SumTree& b) noexcept -> bool {
         if (a.total_ != b.total_ || a.positive_ != b.positive_) { return false; }
-        const auto at = [](const SumTree& tree, std::size_t block) {
-            return block < tree.size_ ? tree.at(block) : Block{};
-        };
-        for (std::size_t block = 0; block < std::max(a.size_, b.size_); ++block) {
-            if (!(at(a, block) == at(b, block))) { return false; }
-        }
-        return true;
+        const auto& x = a.blocks_;
+        const auto& y = b.blocks_;
+        const auto common = static_cast<std::ptrdiff_t>(std::min(x.size(), y.size()));
+        const auto blank = [](const Block& block) { return block == Block{}; };
+        return std::equal(x.begin(), x.begin() + common, y.begin()) &&
+               std::all_of(x.begin() + common, x.end(), blank) && std::all_of(y.begin() + common, y.end(), blank);
     }
 
 private:
     static constexpr std::uint32_t block_slots = 16;
-    static constexpr std::uint32_t page_blocks = 256;
 
     struct alignas(64) Block {
         std::array<std::uint32_t, block_slots> weight{};
@@ -177,24 +172,22 @@ private:
         detail::sums_add([this](std::size_t i) { return lines_[i].sum.data(); }, room_, block, difference);
     }
 
-    [[nodiscard]] auto at(std::size_t block) noexcept -> Block& { return blocks_[static_cast<std::uint32_t>(block)]; }
-    [[nodiscard]] auto at(std::size_t block) const noexcept -> const Block& {
-        return blocks_[static_cast<std::uint32_t>(block)];
-    }
-
     /// Makes `count` blocks. If an allocation throws, the room made until then stays.
     auto grow(std::size_t count) -> void {
-        if (count > room_) { lay_out(std::max(count, room_ + room_ / 16)); }
-        blocks_.ensure(static_cast<std::uint32_t>(count - 1));
-        size_ = count;
+        if (count > room_) {
+            const auto room = std::max(count, room_ + room_ / 16);
+            blocks_.reserve(room);
+            lay_out(room);
+        }
+        blocks_.resize(count);
     }
 
     /// Makes sums for another number of blocks. One array holds all of their levels.
     /// @pre blocks behind it have no weight.
     auto lay_out(std::size_t room) -> void {
         auto lines = std::vector<Line>(detail::sums_lines(room));
-        const auto lowest = (std::min(room, room_) + detail::sums_fan_out - 1) / detail::sums_fan_out;
         if (room > 1 && room_ > 1) {
+            const auto lowest = (std::min(room, room_) + detail::sums_fan_out - 1) / detail::sums_fan_out;
             std::copy_n(lines_.begin(), lowest, lines.begin());
         } else if (room > 1) {
             lines.front().sum.front() = total_;  // of one block, which has no sums
@@ -204,8 +197,7 @@ private:
         detail::sums_fill([this](std::size_t i) { return lines_[i].sum.data(); }, room_);
     }
 
-    SplitVector<Block, page_blocks, page_blocks> blocks_;
-    std::size_t size_ = 0;  // number of blocks
+    detail::Roomy<Block> blocks_;  // a copy has room for as many as there are sums for
     std::vector<Line> lines_;
     std::size_t room_ = 0;  // number of blocks that there are sums for
     std::uint64_t total_ = 0;
