@@ -18,9 +18,9 @@ namespace allot { inline namespace v0 {
 /// Memory for the nodes of one container: pieces of one size, taken from blocks and reused.
 ///
 /// A general allocator spends up to 16 bytes and a call on every node. Here nodes are contiguous. A block is a
-/// sixteenth of the present memory, and 4,096 pieces at most, so that spare memory stays small. Pieces come from the
-/// block of the lowest number that has one, so that other blocks become empty when the container falls, and can be
-/// given back.
+/// sixteenth of the present memory, and 4,096 pieces at most, so that spare memory stays small. The piece returned
+/// last is taken next. Where a quarter is spare, `trim` sorts returned pieces into their blocks; the next ones then
+/// come from the block of the lowest number, so that the others become empty and can be given back.
 ///
 /// The block of a piece is found by its address. Addresses differ by machine; they decide nothing else, and no result
 /// depends on where a node lies.
@@ -57,7 +57,7 @@ public:
         return std::exchange(block.free, block.free->next);
     }
 
-    /// Returns a piece to the pool. The piece returned last is taken next.
+    /// Returns a piece to the pool.
     /// @pre the piece came from `take` of this pool.
     /// @complexity O(1).
     void give(void* piece) noexcept {

@@ -158,7 +158,7 @@ struct Interned {
             const auto reach = of_class ? fits.trim(node_class) : models.trim(model, node_class);
             if (!reach) { continue; }
             of_class ? followers.fell(node_class, *reach) : followers.fell(model, node_class, *reach);
-            work += of_class ? 0 : *reach;  // places that are copied
+            work += *reach;
         }
     }
     /// True if `trim` may find room to give back.
@@ -186,7 +186,7 @@ private:
         ModelId model{};
         ClassId node_class{};
     };
-    // A call copies so many places, each note taken for some, and ends with the note that exceeds it.
+    // A call copies so many slots and places, each note taken for some, and ends with the note that exceeds it.
     static constexpr std::uint32_t work_max = 16'384;
     static constexpr std::uint32_t work_note = 64;
 
