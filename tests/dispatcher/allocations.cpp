@@ -212,3 +212,42 @@ TEST_CASE("the same with a gate, quotas, operators' stakes and shares of the que
     flood(rules, allot::ShareQueue<>{queue, allot::QueueShare{{.tasks_per_fitting_node = {100, 1}}}},
           allot::LinearWeight{{.operator_caps = 2}});
 }
+
+TEST_CASE("a queue that empties gives back memory, though no table of records does", "[A7]") {
+    if (support::live == 0) { return; }  // nothing counts bytes here
+    auto rules = forgetful;
+    const auto gate = GENERATE(false, true);
+    CAPTURE(gate);
+    if (gate) { rules.narrowing = allot::Narrowing::gate; }
+    auto d = allot::Dispatcher<allot::Rules, allot::ValueQueue, allot::FixedTerms>{
+        allot::Rules{rules}, queue, allot::FixedTerms{{.patience = 1'000h}}};
+    auto time = Duration{0};
+    const auto now = [&] { return Moment{TimePoint{time += 1ms}, {}}; };
+    const auto waits = [&](std::uint32_t t) {
+        ok(d.submit(with(plain_task(t), [&](auto& task) { task.models = {"made up " + std::to_string(t)}; }), now()));
+    };
+    const auto cancelled = [&](std::uint32_t t) { ok(d.cancel(allot::TaskId{t}, now())); };
+    if (gate) { ok(d.join(plain_node(1), now())); }
+    const auto before = support::live;
+    // The first tasks keep one piece in each block of the queue, as each waits again between others.
+    constexpr auto first = 100U;
+    constexpr auto all = 30'000U;
+    for (auto t = 1U; t <= first; ++t) { waits(t); }
+    for (auto t = first + 1; t <= all; ++t) {
+        waits(t);
+        if (t % (all / first) == 0) {
+            const auto again = t / (all / first);
+            cancelled(again);
+            waits(again);
+        }
+    }
+    const auto full = support::live;
+    for (auto t = first + 1; t <= all; ++t) { cancelled(t); }
+    for (auto t = first; t >= 1; --t) { cancelled(t); }
+    for (auto i = 0; i < 200; ++i) {
+        waits(1);
+        cancelled(1);
+    }
+    CHECK(full > 4 * before);
+    CHECK(support::live < before + 600'000);  // some pages stay; the queue's nodes were 1.7 MB
+}

@@ -74,7 +74,9 @@ TEST_CASE("an interner that is empty again has given back its map") {
         interner.release(id - 1);
         REQUIRE(interner.erase_if_unused(id - 1));
     }
-    (void)interner.trim();
+    auto trims = 0;
+    for (; interner.falls(); ++trims) { (void)interner.trim(); }
+    CHECK(trims > 1);  // some pages at once
     CHECK(support::live - before < 16'000);
 }
 
