@@ -131,3 +131,33 @@ TEST_CASE("a class without nodes gives its tree back", "[A7]") {
     pool.changed(place(3, 0), place(3, 7));
     CHECK(pool.count(allot::SamplingFrame{classes}) == 2);
 }
+
+TEST_CASE("a pool gives back the slots, the places and the nodes that are gone, while others stay", "[A7]") {
+    if (support::live == 0) { return; }  // nothing counts bytes here
+    auto pool = allot::GpuGroupPool{};
+    constexpr auto all = 20'000U;
+    auto models = std::vector<allot::HeldModels>(all);
+    const auto place = [&](std::uint32_t n, bool there) {
+        return allot::NodePlace{{n}, {0}, n, there ? 7U : 0U, there ? 7U : 0U, allot::span_of(models[n])};
+    };
+    for (std::uint32_t n = 0; n < all; ++n) {
+        models[n].push_back({allot::ModelId{0}, allot::Holding::on_disk, n, {}});
+        pool.changed(place(n, false), place(n, true));
+    }
+    for (std::uint32_t n = 1; n < all; ++n) { pool.changed(place(n, true), place(n, false)); }
+    const auto given = [](auto&& trim) {
+        const auto before = support::live;
+        trim();
+        return before - support::live;
+    };
+    CHECK(given([&] { pool.trim(allot::ClassId{0}, 1); }) > 8U * (all - 1'000));
+    CHECK(given([&] { pool.trim(allot::ModelId{0}, allot::ClassId{0}, 1); }) > 4U * (all - 1'000));
+    CHECK(given([&] { pool.trim(1); }) > 4U * (all - 2'000));
+    const auto classes = std::vector<allot::ClassId>{{0}};
+    const auto model = std::vector<allot::ModelId>{{0}};
+    CHECK(pool.count(allot::SamplingFrame{classes}) == 1);
+    CHECK(pool.count(allot::SamplingFrame{classes, model}) == 1);
+    CHECK(pool.total(allot::SamplingFrame{classes, model}) == 7);
+    pool.changed(place(all - 1, false), place(all - 1, true));
+    CHECK(pool.total(allot::SamplingFrame{classes, model}) == 14);
+}

@@ -306,13 +306,22 @@ TEST_CASE("nodes are in the order in which they make way, and a rollback restore
     CHECK(state.stake_root_max() == before.stake_root_max());
 }
 
+namespace {
+
+/// A new node of a class that all of them have, whose slot is its handle.
+void join(State& state, Ears& ears, std::uint32_t n) {
+    auto node = node_in(state, ears, 1 + n, 8, 5);
+    node.node.slot = n;
+    state.put(NodeHandle{n}, std::move(node), ears);
+}
+
+}  // namespace
+
 TEST_CASE("followers hear how far a class and a model's holders reach, when both fell and no undo is possible") {
     auto state = State{{1, 2}};
     auto ears = Ears{};
     for (std::uint32_t n = 0; n < 1'000; ++n) {
-        auto node = node_in(state, ears, 1 + n, 8, 5);
-        node.node.slot = n;
-        state.put(NodeHandle{n}, std::move(node), ears);
+        join(state, ears, n);
         state.hold(NodeHandle{n}, {{state.intern(std::string{"a"}, ears), allot::Holding::on_disk, n, {}}}, ears);
     }
     (void)state.forget_undo_log(ears);
@@ -344,11 +353,7 @@ TEST_CASE("followers hear how far a class and a model's holders reach, when both
 TEST_CASE("a table whose last record goes gives back its pages with several commands") {
     auto state = State{{1, 2}};
     auto ears = Ears{};
-    for (std::uint32_t n = 0; n < 20'000; ++n) {
-        auto node = node_in(state, ears, 1 + n, 8, 5);
-        node.node.slot = n;
-        state.put(NodeHandle{n}, std::move(node), ears);
-    }
+    for (std::uint32_t n = 0; n < 20'000; ++n) { join(state, ears, n); }
     for (std::uint32_t n = 0; n < 19'999; ++n) { state.remove(NodeHandle{n}, ears); }
     while (state.forget_undo_log(ears)) {}
     state.remove(NodeHandle{19'999}, ears);

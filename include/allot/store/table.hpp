@@ -138,7 +138,7 @@ public:
     void destroy(H h, std::optional<Record>& out) {
         names_.erase(known_hash(name_of((*this)[h])), h.value);
         Table<H, Record>::destroy(h, out);
-        this->falls_ = this->falls_ || (this->size() % 64 == 0 && names_.falls());  // it falls slowly
+        this->falls_ = this->falls_ || (this->size() % 64 == 0 && names_.falls());  // a map falls slowly
     }
 
     /// As `Table::trim`. The map of names gives room back, too.
