@@ -251,3 +251,33 @@ TEST_CASE("a queue that empties gives back memory, though no table of records do
     CHECK(full > 4 * before);
     CHECK(support::live < before + 600'000);  // some pages stay; the queue's nodes were 1.7 MB
 }
+
+namespace {
+
+/// A pool that notes what it is told of nodes, classes and holders that are gone.
+struct ListeningPool : allot::LinearPool {
+    void trim(std::uint32_t nodes) noexcept { reach_of_nodes = nodes; }
+    void trim(allot::ClassId, std::uint32_t reach) noexcept { reach_of_class = reach; }
+    void trim(allot::ModelId, allot::ClassId, std::uint32_t reach) noexcept { reach_of_holders = reach; }
+    static inline std::uint32_t reach_of_nodes = 0;
+    static inline std::uint32_t reach_of_class = 0;
+    static inline std::uint32_t reach_of_holders = 0;
+};
+
+}  // namespace
+
+TEST_CASE("a pool hears how far the nodes, a class and its holders reach", "[A7]") {
+    auto d = allot::Dispatcher<allot::Rules, ListeningPool>{allot::Rules{forgetful}, ListeningPool{}};
+    constexpr auto all = 10'000U;
+    for (auto n = 1U; n <= all; ++n) {
+        ok(d.join(with(plain_node(n), [](NodeSpec& node) { node.models = {"m"}; }), {TimePoint{0s}, {}}));
+    }
+    for (auto n = all; n > 1; --n) { ok(d.leave(allot::NodeId{n}, {TimePoint{0s}, {}})); }
+    settle(d, {TimePoint{1h}, {}}, [](const Events&) {});
+    CHECK(ListeningPool::reach_of_nodes > 0);
+    CHECK(ListeningPool::reach_of_nodes < all / 10);
+    CHECK(ListeningPool::reach_of_class > 0);
+    CHECK(ListeningPool::reach_of_class < 100);
+    CHECK(ListeningPool::reach_of_holders > 0);
+    CHECK(ListeningPool::reach_of_holders < 100);
+}
