@@ -257,3 +257,22 @@ TEST_CASE("a map that began to shrink and then grows has moved all entries befor
         REQUIRE(find(map, records, records[handle]) == handle);
     }
 }
+
+TEST_CASE("a map that grows ends its move when it is asked, though no entry comes") {
+    auto random = std::mt19937_64{support::seed()};
+    auto map = allot::HandleMap{};
+    auto hashes = std::vector<std::uint64_t>{};
+    const auto insert = [&] {
+        hashes.push_back(random());
+        map.insert(hashes.back(), static_cast<std::uint32_t>(hashes.size() - 1));
+    };
+    while (hashes.size() < 50'000 || (!map.falls() && hashes.size() < 200'000)) { insert(); }
+    REQUIRE(map.falls());
+    auto times = 0;
+    for (; map.falls(); ++times) { map.shrink(); }
+    CHECK(times > 1);
+    CHECK(times < 50);
+    for (std::uint32_t handle = 0; handle < hashes.size(); ++handle) {
+        REQUIRE(map.find(hashes[handle], [&](std::uint32_t h) { return h == handle; }) == handle);
+    }
+}
