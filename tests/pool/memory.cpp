@@ -136,12 +136,12 @@ TEST_CASE("a pool gives back the slots, the places and the nodes that are gone, 
     if (support::live == 0) { return; }  // nothing counts bytes here
     auto pool = allot::GpuGroupPool{};
     constexpr auto all = 20'000U;
-    auto models = std::vector<allot::HeldModels>(all);
+    auto held = std::vector<allot::HeldModels>(all);
     const auto place = [&](std::uint32_t n, bool there) {
-        return allot::NodePlace{{n}, {0}, n, there ? 7U : 0U, there ? 7U : 0U, allot::span_of(models[n])};
+        return allot::NodePlace{{n}, {0}, n, there ? 7U : 0U, there ? 7U : 0U, allot::span_of(held[n])};
     };
     for (std::uint32_t n = 0; n < all; ++n) {
-        models[n].push_back({allot::ModelId{0}, allot::Holding::on_disk, n, {}});
+        held[n].push_back({allot::ModelId{0}, allot::Holding::on_disk, n, {}});
         pool.changed(place(n, false), place(n, true));
     }
     for (std::uint32_t n = 1; n < all; ++n) { pool.changed(place(n, true), place(n, false)); }
