@@ -108,7 +108,8 @@ public:
     [[nodiscard]] auto empty() const noexcept -> bool { return size_ == 0; }
 
     /// Makes room for `count` entries in all, so that `insert` allocates nothing before there are more.
-    /// @complexity O(1) expected for each additional entry: the table grows by a quarter at least.
+    /// @complexity O(1) expected for each additional entry: the table grows by a quarter at least, a small one by a
+    /// half.
     auto reserve(std::uint32_t count) -> void {
         if (count > load_max(now_.room)) { grow(count); }
     }
@@ -119,7 +120,7 @@ public:
     }
 
     /// Begins to give back room, or goes on with it, if `falls()`. Without memory for a smaller array, the room stays.
-    /// @complexity O(1), or linear in a 32nd of the room.
+    /// @complexity O(1): about two thousand places at most.
     auto shrink() noexcept -> void {
         if (falls()) { fall(); }
     }
@@ -207,11 +208,15 @@ private:
     };
 
     static constexpr std::size_t kept_max = 4'096;  // a table of so many places stays as it is, and grows at once
+    // One of so many grows by a half, a larger one by a quarter. By more, and it would fall at the next chance.
+    static constexpr std::size_t half_more_max = 20'000;
     // Places that are moved at least for an entry that comes, and for one that goes: a command may remove thousands. A
     // step goes on to the next vacant place, so many entries share one.
     static constexpr std::size_t places_insert = 8;
     static constexpr std::size_t places_erase = 4;
     static constexpr std::size_t step_min = 128;
+    // Places that are moved at most by one call of `shrink`: about eight ordinary pairs.
+    static constexpr std::size_t places_fall_max = 2'048;
 
     static constexpr auto high(std::uint64_t hash) noexcept -> std::uint32_t {
         return static_cast<std::uint32_t>(hash >> 32);
@@ -231,11 +236,12 @@ private:
 
     auto grow(std::uint32_t count) -> void {
         while (moving_ != nullptr) { move(moving_->old.room); }
-        begin(std::max(places_for(count), now_.room + now_.room / 4));
+        const auto more = now_.room / (now_.room > half_more_max ? 4 : 2);
+        begin(std::max(places_for(count), now_.room + more));
     }
 
     auto fall() noexcept -> void {
-        if (moving_ != nullptr) { return move(step_min + moving_->old.room / 32); }
+        if (moving_ != nullptr) { return move(step_min + std::min(moving_->old.room / 32, places_fall_max)); }
         try {
             begin(std::max(places_for(std::uint64_t{size_} + size_ / 8), now_.room / 8));
         } catch (const std::bad_alloc&) {  // the next call tries again
