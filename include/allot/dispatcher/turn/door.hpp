@@ -93,7 +93,7 @@ public:
         return records_.intern(value, indices_);
     }
     /// The id of a model name, new or known.
-    [[nodiscard]] auto intern_model(const std::string& name) { return records_.intern(name, indices_); }
+    [[nodiscard]] auto intern_model(std::string name) { return records_.intern(std::move(name), indices_); }
     /// Makes the list of a requirement's classes, or of a class's requirements, before rules read it (`FitTable`).
     void list(auto id) { records_.list(id); }
     /// Puts other parameters in force, and adds the old ones to the undo log.

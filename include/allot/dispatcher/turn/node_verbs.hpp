@@ -5,6 +5,7 @@
 #include <functional>
 #include <iterator>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -243,11 +244,13 @@ protected:
     }
 
     /// Model ids in canonical order, by name, without duplicates.
-    [[nodiscard]] auto interned(std::vector<std::string> names) -> List<ModelId> {
-        std::sort(names.begin(), names.end());
-        names.erase(std::unique(names.begin(), names.end()), names.end());
+    [[nodiscard]] auto interned(const std::vector<std::string>& names) -> List<ModelId> {
+        auto sorted = std::vector<std::string_view>(names.begin(), names.end());  // to move words costs less
+        std::sort(sorted.begin(), sorted.end());
+        sorted.erase(std::unique(sorted.begin(), sorted.end()), sorted.end());
         auto ids = List<ModelId>{};
-        for (const auto& name : names) { ids.push_back(intern_model(name)); }
+        ids.reserve(sorted.size());
+        for (const auto& name : sorted) { ids.push_back(intern_model(std::string{name})); }
         return ids;
     }
 
