@@ -150,6 +150,17 @@ void crowd_of_models(Victim& v, std::size_t count, std::uint64_t stake) {
     }
 }
 
+/// A full network, whose poorest nodes hold 4,096 models of their own each.
+void full_of_rich(Victim& v) {
+    for (std::uint64_t i = 0; i < 64; ++i) {
+        auto node = v.stranger(1);
+        node.models = models(4'096 * i, 4'096);
+        v.apply(command::Join{std::move(node)}, false);
+    }
+    v.under([&](auto& rules) { rules.nodes_max = static_cast<std::uint32_t>(v.nodes()); });
+    v.rest();
+}
+
 auto strange_with(Victim& v, std::vector<std::string> names) {
     auto task = v.strange_task();
     task.models = std::move(names);
@@ -400,6 +411,7 @@ auto workloads() -> std::vector<Workload> {
              v.count(command::Submit{strange_with(v, models(0, 1))});
              if (v.begun()) { v.count(command::Complete{*v.begun()}); }
              v.count(command::Leave{node.id});
+             v.settle();
          },
          4'096 / 8},
 
@@ -511,6 +523,18 @@ auto workloads() -> std::vector<Workload> {
              v.pass(1min);
          },
          [](Victim& v, std::uint64_t) { v.count(command::Advance{}); }, 1'024, 1},
+
+        {"leases of nodes that are about to leave and hold 4,096 models end at one moment",
+         [](Victim& v) {
+             crowd_of_models(v, 64, 1'000);
+             v.pass(1min);
+             for (auto i = 0; i < 64; ++i) { v.apply(command::Submit{v.strange_task()}); }
+             for (auto i = 0; i < 64; ++i) { v.apply(command::Leave{allot::NodeId{v.nodes() - 63 + i}}, false); }
+             v.pass(119min);
+             v.settle();  // what the honest nodes run
+             v.pass(1min);
+         },
+         [](Victim& v, std::uint64_t) { v.count(command::Advance{}); }, 1'024},
 
         {"a whale beside nodes that hold 4,096 models",
          [](Victim& v) {
@@ -843,16 +867,18 @@ auto workloads() -> std::vector<Workload> {
          },
          [](Victim& v, std::uint64_t i) { v.count(command::Join{v.stranger(i % 2 * 3)}); }},
 
-        {"joins into a full network, whose poorest nodes hold 4,096 models of their own each",
-         [](Victim& v) {
-             for (std::uint64_t i = 0; i < 64; ++i) {
-                 auto node = v.stranger(1);
-                 node.models = models(4'096 * i, 4'096);
-                 v.apply(command::Join{std::move(node)}, false);
-             }
-             v.under([&](auto& rules) { rules.nodes_max = static_cast<std::uint32_t>(v.nodes()); });
+        {"joins into a full network, whose poorest nodes hold 4,096 models of their own each", full_of_rich,
+         [](Victim& v, std::uint64_t) {
+             v.count(command::Join{v.stranger(2)});
+             v.settle();
+         }},
+
+        {"commands after a node of 4,096 models made way", full_of_rich,
+         [](Victim& v, std::uint64_t) {
+             v.apply(command::Join{v.stranger(2)}, false);
+             v.count(command::Advance{});
          },
-         [](Victim& v, std::uint64_t) { v.count(command::Join{v.stranger(1'000)}); }, 4'096 / 8},
+         1'024},  // due_max
 
         {"joins with new models into a full table of models",
          [](Victim& v) {
@@ -868,7 +894,7 @@ auto workloads() -> std::vector<Workload> {
              node.models = models(1'000'000'000 + 100 * i, 64);
              v.count(command::Join{std::move(node)});
          },
-         64 / 8 + 4},
+         64 / 8},
 
         {"a node reports the last of many models that tasks name, and drops it",
          [](Victim& v) {

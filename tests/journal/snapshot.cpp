@@ -304,6 +304,30 @@ TEST_CASE("a snapshot holds no number that a command would not have brought ther
     CHECK(accused(rooted) == "nodes");
 }
 
+TEST_CASE("a node that departs is due in each snapshot, for a forger could keep its models for ever") {
+    auto d = allot::Dispatcher<>{};
+    constexpr auto mark = 0x12'3456U;
+    support::ok(d.join(support::with(support::plain_node(1),
+                                     [](auto& n) {
+                                         for (auto i = 0; i < 200; ++i) { n.models.push_back(std::to_string(i)); }
+                                     }),
+                       support::dark({})));
+    support::ok(d.leave(1, support::dark(allot::Duration{mark})));
+    support::ok(d.postpone(allot::Duration{1}, support::dark(allot::Duration{mark + 1})));  // settles nothing
+    const auto bytes = allot::snapshot(d, 1);
+    REQUIRE_FALSE(error_of(forged(bytes)));
+    const auto due_at = std::vector<std::uint8_t>{0x56, 0x34, 0x12, 0, 0, 0, 0, 0};
+    auto changed = bytes;
+    const auto at = std::search(changed.begin(), changed.end(), due_at.begin(), due_at.end());
+    REQUIRE(at != changed.end());
+    *(at + 4) = 1;
+    CHECK(accused(changed) == "nodes");
+    auto loaded = allot::load_snapshot(bytes, allot::Dispatcher<>{});
+    REQUIRE(loaded);
+    support::ok(loaded->dispatcher.advance(support::dark(allot::Duration{mark + 1})));
+    CHECK(loaded->dispatcher.state().models().names().size() == 0);
+}
+
 TEST_CASE("a requirement that both accepts and refuses platforms is in no snapshot") {
     auto d = allot::Dispatcher<>{};
     support::ok(d.submit(support::with(support::plain_task(1), [](auto& t) { t.platforms_refused = {"abc"}; }),

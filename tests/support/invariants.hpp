@@ -997,7 +997,8 @@ private:
         for (auto& [id, book] : nodes_) {
             const auto* record = d.node(id);
             const auto& node = record->node;
-            ensure(node.state == book.state, "the state of a node is what its events say", id);
+            ensure((node.departs() ? allot::NodeState::left : node.state) == book.state,
+                   "the state of a node is what its events say", id);
             if (book.state == allot::NodeState::left) {
                 book.excluded = node.excluded;
                 ensure(!node.leased(), "D2: a node that left holds nothing", id);
@@ -1172,7 +1173,8 @@ private:
         auto users = std::map<allot::ClassId, std::uint32_t>{};
         auto askers = std::map<allot::RequirementId, std::uint32_t>{};
         for (const auto& [id, book] : nodes_) {
-            if (book.state != allot::NodeState::left) { ++users[d.node(id)->node.node_class]; }
+            const auto& node = d.node(id)->node;
+            if (node.state != allot::NodeState::left) { ++users[node.node_class]; }
         }
         for (const auto& [id, book] : tasks_) {
             if (book.state != State::ended) { ++askers[d.task(id)->requirement]; }
@@ -1192,7 +1194,9 @@ private:
         for (const auto& [id, book] : nodes_) {
             const auto n = *d.state().nodes().find(id);
             const auto held = merged(d.state().holdings(n), d.state().wishes(n));
-            ensure(book.state != allot::NodeState::left || held.empty(), "a node that left holds no models", id);
+            ensure(d.node(id)->node.state != allot::NodeState::left || held.empty(), "a node that left holds no models",
+                   id);
+            ensure(!d.node(id)->node.departs() || !held.empty(), "a node that departs still holds models", id);
             ensure(std::is_sorted(held.begin(), held.end(),
                                   [](const auto& a, const auto& b) { return a.model <= b.model; }) &&
                        std::all_of(d.state().holdings(n).begin(), d.state().holdings(n).end(),

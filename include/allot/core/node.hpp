@@ -55,7 +55,20 @@ struct NodeClass {
 };
 
 /// State of a node. `left` keeps its history until it is forgotten.
-enum class NodeState : std::uint8_t { available, busy, pending_pause, pending_leave, paused, left };
+///
+/// A node that departs has left, but has more models than one command gives up. They are due at once, some at a time
+/// (rule 45), and until they are gone no draw takes the node. The pool still lists one that was free
+/// (`departing_free`), because to take it off the line of each model is the work that waits.
+enum class NodeState : std::uint8_t {
+    available,
+    busy,
+    pending_pause,
+    pending_leave,
+    paused,
+    left,
+    departing,
+    departing_free,
+};
 
 /// Record of a node, as policies see it. The QoS tracker's measurements are stored separately, in its `node_data`.
 struct Node {
@@ -74,8 +87,11 @@ struct Node {
     List<std::string> labels{};
     TaskHandle held = no_handle<TaskHandle>;  ///< The pinned task that waits for it; none while it is free.
 
-    /// True for every state but `left`: present nodes count in N and in the largest stake.
-    [[nodiscard]] auto present() const noexcept -> bool { return state != NodeState::left; }
+    /// True for every state before `left`: present nodes count in N and in the largest stake.
+    [[nodiscard]] auto present() const noexcept -> bool { return state < NodeState::left; }
+
+    /// True while it has left and still has models.
+    [[nodiscard]] auto departs() const noexcept -> bool { return state > NodeState::left; }
 
     /// True while it runs a task.
     [[nodiscard]] auto leased() const noexcept -> bool { return lease != no_handle<LeaseHandle>; }

@@ -31,7 +31,7 @@ ALLOT_FIELDS(TaskSpec, id, vram_min, gpus, platforms, platforms_refused, softwar
 ALLOT_FIELDS(Lease, task, node, token, member, of, deadline)
 ALLOT_FIELDS(Outcome, kind, points)
 
-ALLOT_ENUMERATORS(NodeState, available, busy, pending_pause, pending_leave, paused, left)
+ALLOT_ENUMERATORS(NodeState, available, busy, pending_pause, pending_leave, paused, left, departing, departing_free)
 ALLOT_ENUMERATORS(Holding, wanted, on_disk, in_use)
 ALLOT_ENUMERATORS(TaskState, queued, held, running, ended)
 ALLOT_ENUMERATORS(Ending, done, failed, cancelled, evicted, timed_out)

@@ -43,19 +43,20 @@ public:
             }
         }
         share(h, after);
-        const auto was = before != nullptr && view_.is_candidate(*before);
-        const auto is = after != nullptr && view_.is_candidate(*after);
+        const auto was = before != nullptr && view_.is_listed(*before);
+        const auto is = after != nullptr && view_.is_listed(*after);
         if (was || is) {
             const auto& models = view_.records.holdings(h);
-            view_.pool.changed(view_.place_before(h, was ? before : nullptr, models),
-                               view_.place(h, is ? after : nullptr, models));
+            const auto place = view_.place(h, is ? after : nullptr, models);
+            if (was && is && place.same_bounds(view_.place(h, before, models))) { return; }
+            view_.pool.changed(view_.place_before(h, was ? before : nullptr, models), place);
         }
     }
 
     /// A node's models changed, or it has its first wish, or lost its last: its bound depends on whether it has any.
     void models_changed(NodeHandle h, const HeldModels& before, const HeldModels& after) {
         const auto& record = view_.records.nodes()[h];
-        if (view_.is_candidate(record)) {
+        if (view_.is_listed(record)) {
             view_.pool.changed(view_.place_before(h, &record, before), view_.place(h, &record, after));
         }
     }
@@ -165,7 +166,7 @@ private:
     void rebuild(std::uint32_t first, std::uint32_t end) {
         for (auto h = NodeHandle{first}; h.value < end; ++h.value) {
             const auto* record = view_.records.nodes().find_record(h);
-            if (record != nullptr && view_.is_candidate(*record)) {
+            if (record != nullptr && view_.is_listed(*record)) {
                 const auto place_now = view_.place(h, record, view_.records.holdings(h));
                 view_.pool.changed(place_now, place_now);
             }

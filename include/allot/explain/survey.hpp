@@ -102,7 +102,9 @@ template <class Dispatcher>
         case NodeState::pending_pause:
         case NodeState::pending_leave: return Reason::pending;
         case NodeState::paused:
-        case NodeState::left: break;
+        case NodeState::left:
+        case NodeState::departing:
+        case NodeState::departing_free: break;
     }
     return Reason::paused;
 }

@@ -101,7 +101,9 @@ namespace allot { inline namespace v0 { namespace detail {
         case NodeState::pending_pause: return "about to pause";
         case NodeState::pending_leave: return "about to leave";
         case NodeState::paused: return "paused";
-        case NodeState::left: break;
+        case NodeState::left:
+        case NodeState::departing:
+        case NodeState::departing_free: break;
     }
     return "left";
 }

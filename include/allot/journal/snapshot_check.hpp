@@ -242,11 +242,13 @@ private:
         const auto& node = record.node;
         demand(!node.id.is_null() && !state_.nodes().find(node.id), SnapshotError::not_canonical);
         demand(node.stake.admitted() && node.stake_root == StakeRoot::from(node.stake.units) && in_time(node.due_at));
-        if (!node.present()) {
+        if (node.state == NodeState::left) {
             demand(node.node_class == no_handle<ClassId> && node.slot == 0 && !node.leased() && held.empty());
         } else {
             const auto waits = node.state == NodeState::available || node.state == NodeState::paused;
-            demand(node.leased() != waits && state_.fits().contains(node.node_class));
+            demand(node.leased() != (waits || node.departs()) && state_.fits().contains(node.node_class));
+            const auto on_disk = std::all_of(held.begin(), held.end(), [](const auto& one) { return one.on_disk(); });
+            demand(!node.departs() || (!held.empty() && on_disk && node.due_at <= state_.counters().now));
             if (!fault_) {
                 grows(slots_, node.node_class.value, node.slot);
                 demand(!state_.fits().slots(node.node_class).taken(node.slot), SnapshotError::not_canonical);

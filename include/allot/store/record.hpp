@@ -83,12 +83,13 @@ namespace detail {
 
 template <class NodeData>
 [[nodiscard]] auto class_of(const NodeRecord<NodeData>* record) -> ClassId {
-    return record != nullptr && record->node.present() ? record->node.node_class : no_handle<ClassId>;
+    return record != nullptr && record->node.state != NodeState::left ? record->node.node_class : no_handle<ClassId>;
 }
 
+/// The class in which a node counts as active.
 template <class NodeData>
-[[nodiscard]] auto is_paused(const NodeRecord<NodeData>* record) -> bool {
-    return record != nullptr && record->node.state == NodeState::paused;
+[[nodiscard]] auto active_class_of(const NodeRecord<NodeData>* record) -> ClassId {
+    return record != nullptr && record->node.state < NodeState::paused ? record->node.node_class : no_handle<ClassId>;
 }
 
 template <class NodeData>

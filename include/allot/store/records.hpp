@@ -325,9 +325,8 @@ private:
             interned_.fits.free(class_was, was->node.slot);
         }
         if (moves && class_is != no_handle<ClassId>) { interned_.fits.take(class_is, is->node.slot, h); }
-        if (class_was != class_is || detail::is_paused(was) != detail::is_paused(is)) {
-            interned_.move_active(detail::is_paused(was) ? no_handle<ClassId> : class_was,
-                                  detail::is_paused(is) ? no_handle<ClassId> : class_is, followers);
+        if (detail::active_class_of(was) != detail::active_class_of(is)) {
+            interned_.move_active(detail::active_class_of(was), detail::active_class_of(is), followers);
         }
         present_ += is != nullptr && is->node.present() ? 1U : 0U;
         present_ -= was != nullptr && was->node.present() ? 1U : 0U;

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
+#include <limits>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -57,7 +59,9 @@ public:
     /// @complexity O(nodes of the class · log n).
     void displace(ClassId poorest) {
         auto nodes = std::vector<NodeHandle>{};
-        view.records.fits().each_node(poorest, [&](NodeHandle n) { nodes.push_back(n); });
+        view.records.fits().each_node(poorest, [&](NodeHandle n) {
+            if (view.records.nodes()[n].node.present()) { nodes.push_back(n); }
+        });
         for (const auto n : nodes) { displace(n); }
     }
 
@@ -213,22 +217,52 @@ public:
     }
 
     /// Removes a node from the network, with its models, and cancels the pinned task that waits for it. Its history is
-    /// kept, so that a return does not improve its standing (rule 20). Appends only `TaskCancelled`, for a waiting
-    /// task.
+    /// kept, so that a return does not improve its standing (rule 20); not if there are more nodes than the rules
+    /// allow. If it has more models than a command gives up, it departs until they are gone (rule 45). Appends only
+    /// `TaskCancelled`, for a waiting task.
+    /// @complexity O(log n) for each model given up.
     void depart(NodeHandle n, Record record) {
         auto& node = record.node;
         if (node.held != no_handle<TaskHandle>) { withdraw(std::exchange(node.held, no_handle<TaskHandle>)); }
-        hold(n, {});
+        gone_ += give_up(n, models_left());
         put_wishes(n, {});
+        node.lease = no_handle<LeaseHandle>;
+        node.kicked_out = false;
+        if (!view.records.holdings(n).empty()) {
+            const auto listed = view.is_candidate(view.records.nodes()[n]);
+            node.state = listed ? NodeState::departing_free : NodeState::departing;
+            node.due_at = view.records.counters().now;
+            put(n, std::move(record));
+            return;
+        }
+        const auto forgets = node.departs() && view.records.nodes().size() > view.rules->nodes_max;
+        const auto left_at = node.departs() ? node.due_at : view.records.counters().now;
         node.state = NodeState::left;
         node.node_class = no_handle<ClassId>;
         node.slot = 0;
-        node.lease = no_handle<LeaseHandle>;
-        node.kicked_out = false;
         node.labels = {};
-        node.due_at = view.records.counters().now + view.rules->forget_nodes_after;
+        node.due_at = left_at + view.rules->forget_nodes_after;
         put(n, std::move(record));
+        if (forgets) { remove(n); }
     }
+
+    /// Number of models that nodes which leave may still give up in this command.
+    [[nodiscard]] auto models_left() const -> std::size_t {
+        if (!view.eliminates()) { return std::numeric_limits<std::size_t>::max(); }
+        return models_gone_max - std::min<std::size_t>(gone_, models_gone_max);
+    }
+
+    /// Takes models away from a node, at most so many, the newest ones first. Returns their number.
+    /// @complexity O(log n) for each, and linear in the models of the node.
+    auto give_up(NodeHandle n, std::size_t most) -> std::size_t {
+        const auto& held = view.records.holdings(n);
+        const auto gone = std::min(most, held.size());
+        if (gone > 0) { hold(n, HeldModels{held.begin(), held.end() - static_cast<std::ptrdiff_t>(gone)}); }
+        return gone;
+    }
+
+private:
+    std::size_t gone_ = 0;  // models that nodes which left gave up in this command
 };
 
 }}  // namespace allot::v0

@@ -25,8 +25,8 @@ public:
     using Below::Below;
     using Below::view, Below::freed, Below::tell, Below::put, Below::edit, Below::remove, Below::intern,
         Below::intern_model, Below::follow_stakes, Below::hold, Below::put_wishes, Below::depart, Below::displace,
-        Below::end, Below::verdict, Below::weightless_now, Below::rest, Below::tell_end, Below::conclude,
-        Below::start_over, Below::unchain;
+        Below::models_left, Below::end, Below::verdict, Below::weightless_now, Below::rest, Below::tell_end,
+        Below::conclude, Below::start_over, Below::unchain;
     using typename Below::Record;
     using typename Below::WeightPolicy;
 
@@ -225,7 +225,7 @@ protected:
     /// Removes a node and its history, to make room for a new one.
     void make_room(NodeHandle poorest) {
         if (view.records.nodes()[poorest].node.present()) { displace(poorest); }
-        remove(poorest);
+        if (!view.records.nodes()[poorest].node.departs()) { remove(poorest); }
     }
 
     /// Removes the nodes of a class, to make room for a new class.
@@ -260,7 +260,7 @@ protected:
         -> std::vector<std::string> {
         const auto most = view.rules->evictions_max;
         for (auto left = view.draws_holders() ? std::min(most, make_way_holders_max) : most;
-             left > 0 && view.room_beside(names, inventory) < 0; --left) {
+             left > 0 && models_left() > 0 && view.room_beside(names, inventory) < 0; --left) {
             // The one that the check found, unless it made way for the node itself.
             auto poorest = std::exchange(found_.holder, std::nullopt);
             if (!view.draws_holders() || !poorest || *poorest == n || view.records.holdings(*poorest).empty()) {

@@ -20,7 +20,7 @@ class Settling : public Dispatching<Ps...> {
 public:
     using Below::Below;
     using Below::view, Below::freed, Below::tell, Below::put, Below::remove, Below::put_wishes, Below::end,
-        Below::end_unsuccessfully;
+        Below::end_unsuccessfully, Below::give_up, Below::depart;
 
     /// Settles the entries that are due at the command's time, in deadline order, at most `due_max`, of which a node
     /// with many models takes more than one (`View::effort`). False if more remain (rule 5). Appends the events of
@@ -50,10 +50,10 @@ public:
     }
 
     /// Settles one entry. An overdue lease ends with the events of `end_unsuccessfully`, and a waiting task with
-    /// `TaskTimedOut`. An excluded node returns with `NodeReadmitted`. An ended task, a group, a departed node or
-    /// wishes are forgotten without an event.
+    /// `TaskTimedOut`. An excluded node returns with `NodeReadmitted`. A node that departs gives up models. An
+    /// ended task, a group, a departed node or wishes are forgotten without an event.
     /// @pre the entry is due.
-    /// @complexity O(log n), and for wishes linear in those of the node.
+    /// @complexity O(log n), and for wishes and models linear in those of the node.
     void settle_one(const Due& due) {
         ALLOT_ASSERT(TimePoint{Duration{due.time}} <= view.records.counters().now,
                      "something is settled before it is due");
@@ -97,6 +97,11 @@ public:
             return;
         }
         auto record = view.records.nodes()[n];
+        if (record.node.departs()) {
+            give_up(n, models_gone_due);
+            if (view.records.holdings(n).empty()) { depart(n, std::move(record)); }
+            return;
+        }
         if (!record.node.present()) {
             remove(n);
             return;
@@ -113,7 +118,7 @@ private:
     [[nodiscard]] auto effort_of(const Due& due) const -> std::uint32_t {
         switch (static_cast<DueKind>(due.kind)) {
             case DueKind::lease: return view.effort(view.records.leases()[LeaseHandle{due.handle}].node);
-            case DueKind::node: return view.effort(NodeHandle{due.handle});
+            case DueKind::node: return view.effort_due(NodeHandle{due.handle});
             default: return 1;
         }
     }

@@ -212,7 +212,7 @@ private:
         for (auto effort = std::uint32_t{0}; count < left && effort < view.rules->renewals_max; ++count) {
             const auto h = NodeHandle{first + count};
             const auto* record = view.records.nodes().find_record(h);
-            effort += record != nullptr && view.is_candidate(*record) ? view.effort(h) : 1;
+            effort += record != nullptr && view.is_listed(*record) ? view.effort(h) : 1;
         }
         return count;
     }

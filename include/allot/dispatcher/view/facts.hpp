@@ -17,6 +17,11 @@ namespace allot { inline namespace v0 {
 
 /// Number of models on its disk for which a node counts once more among those settled or renewed in one command.
 inline constexpr std::uint32_t models_per_effort = 32;
+/// Number of models that nodes which leave give up in one command, and of those that are given up at once when they are
+/// due. These count as one unit of `due_max` for each `models_per_effort_gone`. Part of the rules version.
+inline constexpr std::uint32_t models_gone_max = 128;
+inline constexpr std::uint32_t models_gone_due = 512;
+inline constexpr std::uint32_t models_per_effort_gone = 4;
 
 /// Answers questions that the records alone decide: look-ups, leases, the order of the queue, and the requirements of a
 /// task.
@@ -67,6 +72,11 @@ public:
     [[nodiscard]] static auto is_candidate(const Record& record) -> bool {
         return record.node.state == NodeState::available && !record.node.excluded &&
                record.node.held == no_handle<TaskHandle>;
+    }
+
+    /// True if the pool lists a node: it can be drawn, or could when it left and still has models.
+    [[nodiscard]] static auto is_listed(const Record& record) -> bool {
+        return is_candidate(record) || record.node.state == NodeState::departing_free;
     }
 
     /// True if the QoS tracker calls the node proven, or does not distinguish proven nodes.
@@ -137,6 +147,13 @@ public:
     /// From rules version 2 on it is one more for each 32 models on its disk (rules 5 and 12).
     [[nodiscard]] auto effort(NodeHandle h) const -> std::uint32_t {
         return eliminates() ? 1 + static_cast<std::uint32_t>(records.holdings(h).size() / models_per_effort) : 1;
+    }
+
+    /// How many units of `due_max` a node takes when it is due. If it departs, as many as models are given up.
+    [[nodiscard]] auto effort_due(NodeHandle h) const -> std::uint32_t {
+        if (!records.nodes()[h].node.departs()) { return effort(h); }
+        const auto gone = std::min<std::size_t>(records.holdings(h).size(), models_gone_due);
+        return 1 + static_cast<std::uint32_t>(gone / models_per_effort_gone);
     }
 
     /// The node's request to fetch a model, also one that is over; null if there is none.

@@ -177,6 +177,7 @@ public:
 
     /// The reason why eligibility does not admit a node to a task, apart from its class; `none` if it does.
     [[nodiscard]] auto admits(const Record& record, const Task& task) const -> Reason {
+        if (record.node.departs()) { return Reason::pending; }
         return admits(record, task, records.fits().value(task.requirement));
     }
 
