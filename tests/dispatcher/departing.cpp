@@ -104,13 +104,15 @@ TEST_CASE("in rules version 1 a node leaves with all of its models", "[A6]") {
     CHECK(state_of(d, 1) == NodeState::left);
 }
 
-TEST_CASE("four models of a node that departs are one of those that a command settles", "[A6]") {
-    const auto due_max = GENERATE(std::uint32_t{129}, std::uint32_t{130}, std::uint32_t{258}, std::uint32_t{259});
+TEST_CASE("four models of a node that departs are one of those that a command settles, and 128 that it had", "[A6]") {
+    const auto due_max = GENERATE(std::uint32_t{143}, std::uint32_t{144}, std::uint32_t{282}, std::uint32_t{283});
     auto d = Fast{allot::Rules{{.due_max = due_max}}};
     ok(d.join(rich(1, 2'000), at(0s)));
     ok(d.leave(1, at(1s)));
     ok(d.advance(at(1s)));
-    const auto steps = (due_max + 128U) / 129U;
+    const auto first = 1U + 512 / 4 + 1'872 / 128;
+    const auto second = 1U + 512 / 4 + 1'360 / 128;
+    const auto steps = due_max <= first ? 1U : due_max <= first + second ? 2U : 3U;
     CHECK(models_of(d, 1) == 2'000 - allot::models_gone_max - steps * allot::models_gone_due);
 }
 
@@ -151,6 +153,50 @@ TEST_CASE("a node that departs makes way once, also if its class does, too", "[A
     CHECK(classes(d) == 1);
 }
 
+TEST_CASE("of the nodes that depart the one that made way in the table of nodes is forgotten", "[A6]") {
+    // Both are due at one moment, the lower id first.
+    auto d = Fast{allot::Rules{{.nodes_max = 3, .classes_max = 2}}};
+    ok(d.join(rich(2, 200, 1), at(0s)));
+    ok(d.join(with(rich(1, 200, 2), [](NodeSpec& node) { node.gpu = "a card of its own"; }), at(0s)));
+    ok(d.join(plain_node(3), at(0s)));
+    const auto newcomer = with(plain_node("newcomer"), [](NodeSpec& node) { node.gpu = "another card"; });
+    CHECK(count<event::NodeDisplaced>(d.join(newcomer, at(1s))) == 2);
+    ok(d.advance(at(1s)));
+    CHECK(d.node(2) == nullptr);
+    REQUIRE(d.node(1) != nullptr);
+    CHECK(state_of(d, 1) == NodeState::left);
+    CHECK(!d.node(1)->node.kicked_out);
+}
+
+TEST_CASE("a node that leaves by itself is remembered, also if the limit was lowered", "[A6]") {
+    auto d = Fast{allot::Rules{{.nodes_max = 3}}};
+    for (auto i = 1; i <= 3; ++i) { ok(d.join(rich(i, 200), at(0s))); }
+    ok(d.configure(with(d.rules().parameters(), [](auto& rules) { rules.nodes_max = 1; }), allot::rules_version_newest,
+                   at(0s)));
+    ok(d.leave(1, at(1s)));
+    ok(d.advance(at(1s)));
+    REQUIRE(d.node(1) != nullptr);
+    CHECK(state_of(d, 1) == NodeState::left);
+}
+
+TEST_CASE("what leaves before a command takes nothing from the room that its report finds", "[A6]") {
+    auto d = Fast{allot::Rules{{.models_max = 800}}};
+    ok(d.join(with(rich(1, 200, 1), [](NodeSpec& node) { node.gpu = "RTX 3060"; }), at(0s)));
+    ok(d.join(rich("fills it", 600, 2), at(0s)));
+    ok(d.join(plain_node(3), at(0s)));
+    const auto own = with(plain_task("a"), [](TaskSpec& task) { task.gpus = {{"RTX 3060", 24_GiB}}; });
+    const auto lease = leased(d.submit(own, at(0s)));
+    ok(d.leave(1, at(1s)));
+    auto shared = rich(1, 200).models;
+    ok(d.report_model(3, command::Report::add, shared, at(1s)));  // so its leaving makes no room
+    const auto names = std::vector<std::string>{"a", "b", "c"};
+    const auto events = d.report_model(3, command::Report::add, names, at(lease.deadline.time_since_epoch()));
+    CHECK(!refusal(events));
+    CHECK(count<event::NodeLeft>(events) == 1);
+    CHECK(count<event::NodeDisplaced>(events) == 1);
+    CHECK(models_of(d, 3) == 203);
+}
+
 TEST_CASE("a busy node that is about to leave departs when its task ends", "[A6]") {
     auto d = Fast{};
     ok(d.join(rich(1, 200), at(0s)));
@@ -172,7 +218,9 @@ template <class D>
 auto full_network(bool alone) -> D {
     auto d = made<D>({.nodes_max = 4});
     ok(d.join(with(rich("departs", 300, 50), [](NodeSpec& node) { node.models.push_back("shared"); }), at(0s)));
-    for (auto i = 1; i <= 3; ++i) { ok(d.join(with(plain_node(i), [](auto& n) { n.stake = 51; }), at(0s))); }
+    for (auto i = 1; i <= 3; ++i) {
+        ok(d.join(with(plain_node(i), [](auto& n) { n.stake = 51; }), at(0s)));
+    }
     const auto nodes = std::array<allot::NodeId, 4>{1, 2, 3, "departs"};
     for (const auto& node : nodes) { ok(d.pause(node, at(0s))); }
     ok(d.submit(with(plain_task("task"),
@@ -288,7 +336,8 @@ auto hash_of(const Events& events) -> allot::Hash256 {
 template <class D>
 auto departing(const D& d) -> std::size_t {
     auto count = std::size_t{0};
-    d.state().nodes().for_each([&](allot::NodeHandle, const auto& record) { count += record.node.departs() ? 1U : 0U; });
+    d.state().nodes().for_each(
+        [&](allot::NodeHandle, const auto& record) { count += record.node.departs() ? 1U : 0U; });
     return count;
 }
 

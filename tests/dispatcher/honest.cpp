@@ -1,6 +1,6 @@
 // timeout: 900
-// The bounds on draws, pulls and matches (rules 12, 16 and 28) are wide enough for honest networks: none of them is
-// ever met. The number of nodes is 2,000, or that in ALLOT_HONEST_NODES; the full form is
+// The bounds on draws, pulls, matches and departures (rules 12, 16, 28 and 45) are wide enough for honest networks:
+// none of them is ever met. The number of nodes is 2,000, or that in ALLOT_HONEST_NODES; the full form is
 //
 //     ALLOT_HONEST_NODES=100000 sh tests/run.sh -R dispatcher/honest -V
 
@@ -63,6 +63,9 @@ public:
 
     [[nodiscard]] auto metrics() const -> allot::Metrics { return recorder_.metrics(d_); }
     [[nodiscard]] auto waited() const -> std::uint32_t { return waited_; }
+    /// Nodes that left, and those of them that departed slowly.
+    [[nodiscard]] auto left() const -> std::uint32_t { return left_; }
+    [[nodiscard]] auto left_slowly() const -> std::uint32_t { return left_slowly_; }
 
 private:
     auto below(std::uint64_t n) -> std::uint64_t { return random_() % n; }
@@ -150,6 +153,10 @@ private:
         recorder_.hear(d_, events_);
         for (const auto& event : events_) {
             if (const auto* started = std::get_if<event::TaskStarted>(&event)) { leases_.push_back(started->lease); }
+            if (const auto* gone = std::get_if<event::NodeLeft>(&event)) {
+                ++left_;
+                left_slowly_ += d_.node(gone->node)->node.departs() ? 1U : 0U;
+            }
         }
         waited_ = std::max(waited_, d_.queued());
     }
@@ -160,6 +167,8 @@ private:
     std::uint64_t nodes_ = 0;
     std::uint64_t tasks_ = 0;
     std::uint32_t waited_ = 0;
+    std::uint32_t left_ = 0;
+    std::uint32_t left_slowly_ = 0;
     std::uint64_t microseconds_ = 0;
     allot::TimePoint now_{};
     std::vector<allot::Lease> leases_{};
@@ -169,7 +178,7 @@ private:
 
 }  // namespace
 
-TEST_CASE("an honest network meets no bound of draws, pulls and matches", "[A5]") {
+TEST_CASE("an honest network meets no bound of draws, pulls, matches and departures", "[A5]") {
     const auto* given = std::getenv("ALLOT_HONEST_NODES");
     const auto nodes = given != nullptr ? std::strtoull(given, nullptr, 10) : 2'000;
     const auto seed = support::seed();
@@ -183,18 +192,20 @@ TEST_CASE("an honest network meets no bound of draws, pulls and matches", "[A5]"
             return static_cast<unsigned long long>(m.choices[static_cast<std::size_t>(kind)]);
         };
         std::printf("%llu nodes, narrowing %s: %llu draws, %llu pulls, %llu copies, %llu rejected tries; %u tasks "
-                    "waited at once; undecided %llu, cut pulls %llu, cut matches %llu\n",
+                    "waited at once; undecided %llu, cut pulls %llu, cut matches %llu, slow departures %u of %u\n",
                     static_cast<unsigned long long>(nodes), std::string{allot::enumerator_name(narrowing)}.c_str(),
                     choices(allot::DecisionKind::draw), choices(allot::DecisionKind::pull),
                     choices(allot::DecisionKind::copy), static_cast<unsigned long long>(m.rejections), network.waited(),
                     static_cast<unsigned long long>(m.undecided), static_cast<unsigned long long>(m.cuts[0]),
-                    static_cast<unsigned long long>(m.cuts[1]));
+                    static_cast<unsigned long long>(m.cuts[1]), network.left_slowly(), network.left());
         CHECK(choices(allot::DecisionKind::draw) > nodes / 2);
         CHECK(choices(allot::DecisionKind::pull) > nodes / 2);
         CHECK(network.waited() > nodes / 2);
         CHECK(m.undecided == 0);
         CHECK(m.cuts[0] == 0);
         CHECK(m.cuts[1] == 0);
+        CHECK(network.left() > nodes / 100);
+        CHECK(network.left_slowly() == 0);
     }
 }
 

@@ -98,7 +98,9 @@ struct NodeScene {
             case NodeState::pending_pause: return "pending_pause";
             case NodeState::pending_leave: return "pending_leave";
             case NodeState::paused: return "paused";
-            case NodeState::left: break;
+            case NodeState::left:
+            case NodeState::departing:
+            case NodeState::departing_free: break;
         }
         return "left";
     }

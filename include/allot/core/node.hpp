@@ -83,7 +83,8 @@ struct Node {
     LeaseHandle lease = no_handle<LeaseHandle>;  ///< The lease it holds, if any.
     NodeState state = NodeState::left;
     bool excluded = false;    ///< Kept out of candidate pools until its health recovers.
-    bool kicked_out = false;  ///< Leaves for good when its lease ends.
+    bool kicked_out = false;  ///< Leaves for good when its lease ends. If it departs: is forgotten when its models are
+                              ///< gone, because it made way for another node.
     List<std::string> labels{};
     TaskHandle held = no_handle<TaskHandle>;  ///< The pinned task that waits for it; none while it is free.
 

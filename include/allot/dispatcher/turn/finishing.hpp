@@ -217,15 +217,16 @@ public:
     }
 
     /// Removes a node from the network, with its models, and cancels the pinned task that waits for it. Its history is
-    /// kept, so that a return does not improve its standing (rule 20); not if there are more nodes than the rules
-    /// allow. If it has more models than a command gives up, it departs until they are gone (rule 45). Appends only
+    /// kept, so that a return does not improve its standing (rule 20), unless it made way for another node. If it has
+    /// more models than the command may still give up, it departs until they are gone (rule 45). Appends only
     /// `TaskCancelled`, for a waiting task.
-    /// @complexity O(log n) for each model given up.
+    /// @complexity that of `give_up`.
     void depart(NodeHandle n, Record record) {
         auto& node = record.node;
         if (node.held != no_handle<TaskHandle>) { withdraw(std::exchange(node.held, no_handle<TaskHandle>)); }
         gone_ += give_up(n, models_left());
         put_wishes(n, {});
+        const auto forgets = node.departs() && node.kicked_out;
         node.lease = no_handle<LeaseHandle>;
         node.kicked_out = false;
         if (!view.records.holdings(n).empty()) {
@@ -235,7 +236,6 @@ public:
             put(n, std::move(record));
             return;
         }
-        const auto forgets = node.departs() && view.records.nodes().size() > view.rules->nodes_max;
         const auto left_at = node.departs() ? node.due_at : view.records.counters().now;
         node.state = NodeState::left;
         node.node_class = no_handle<ClassId>;
@@ -245,6 +245,9 @@ public:
         put(n, std::move(record));
         if (forgets) { remove(n); }
     }
+
+    /// Begins the command itself: what was due before it has a count of its own.
+    void begin_departures() noexcept { gone_ = 0; }
 
     /// Number of models that nodes which leave may still give up in this command.
     [[nodiscard]] auto models_left() const -> std::size_t {
@@ -262,7 +265,7 @@ public:
     }
 
 private:
-    std::size_t gone_ = 0;  // models that nodes which left gave up in this command
+    std::size_t gone_ = 0;  // models that nodes which left gave up in this command, or in what was due before it
 };
 
 }}  // namespace allot::v0

@@ -225,7 +225,11 @@ protected:
     /// Removes a node and its history, to make room for a new one.
     void make_room(NodeHandle poorest) {
         if (view.records.nodes()[poorest].node.present()) { displace(poorest); }
-        if (!view.records.nodes()[poorest].node.departs()) { remove(poorest); }
+        if (view.records.nodes()[poorest].node.departs()) {
+            edit(poorest, [](Record& record) { record.node.kicked_out = true; });
+        } else {
+            remove(poorest);
+        }
     }
 
     /// Removes the nodes of a class, to make room for a new class.

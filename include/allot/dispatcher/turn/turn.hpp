@@ -28,7 +28,7 @@ public:
         Below::configure, Below::now, Below::intern, Below::displace, Below::end, Below::release, Below::tell_end,
         Below::conclude, Below::dispatch, Below::end_unsuccessfully, Below::finish, Below::match_all,
         Below::release_all, Below::start_over, Below::unchain, Below::interned, Below::found_, Below::settle_due,
-        Below::pull_freed, Below::match_group, Below::shrink_queue, Below::renew_bounds;
+        Below::pull_freed, Below::begin_departures, Below::match_group, Below::shrink_queue, Below::renew_bounds;
     using typename Below::Configuration;
     using Command = typename View<Ps...>::Command;
     using typename Below::WeightPolicy;
@@ -44,6 +44,7 @@ public:
         const auto postpones = std::holds_alternative<command::Postpone>(command);
         const auto settled = postpones || settle_due();
         pull_freed();
+        begin_departures();
         events.begin_answer();
         const auto without_entropy = std::holds_alternative<command::Match>(command) && !moment.entropy;
         if (!settled && !std::holds_alternative<command::Advance>(command)) {

@@ -18,10 +18,12 @@ namespace allot { inline namespace v0 {
 /// Number of models on its disk for which a node counts once more among those settled or renewed in one command.
 inline constexpr std::uint32_t models_per_effort = 32;
 /// Number of models that nodes which leave give up in one command, and of those that are given up at once when they are
-/// due. These count as one unit of `due_max` for each `models_per_effort_gone`. Part of the rules version.
+/// due. Each `models_per_effort_gone` of these count as one unit of `due_max`, and so do as many as
+/// `models_per_effort_kept` that the node had, because its list is copied. Part of the rules version.
 inline constexpr std::uint32_t models_gone_max = 128;
 inline constexpr std::uint32_t models_gone_due = 512;
 inline constexpr std::uint32_t models_per_effort_gone = 4;
+inline constexpr std::uint32_t models_per_effort_kept = 128;
 
 /// Answers questions that the records alone decide: look-ups, leases, the order of the queue, and the requirements of a
 /// task.
@@ -152,8 +154,9 @@ public:
     /// How many units of `due_max` a node takes when it is due. If it departs, as many as models are given up.
     [[nodiscard]] auto effort_due(NodeHandle h) const -> std::uint32_t {
         if (!records.nodes()[h].node.departs()) { return effort(h); }
-        const auto gone = std::min<std::size_t>(records.holdings(h).size(), models_gone_due);
-        return 1 + static_cast<std::uint32_t>(gone / models_per_effort_gone);
+        const auto has = records.holdings(h).size();
+        const auto gone = std::min<std::size_t>(has, models_gone_due);
+        return 1 + static_cast<std::uint32_t>(gone / models_per_effort_gone + has / models_per_effort_kept);
     }
 
     /// The node's request to fetch a model, also one that is over; null if there is none.

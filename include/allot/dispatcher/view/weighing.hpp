@@ -303,8 +303,8 @@ public:
         }
     }
 
-    /// The reason why eligibility does not admit this node to this task, apart from its class. `requirement` is the
-    /// task's.
+    /// The reason why eligibility does not admit this present node to this task, apart from its class. `requirement` is
+    /// the task's.
     [[nodiscard]] auto admission(NodeHandle node, const Task& task, const Requirement& requirement) const -> Reason {
         return admits(records.nodes()[node], task, requirement);
     }
