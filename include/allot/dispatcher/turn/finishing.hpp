@@ -246,7 +246,7 @@ public:
         if (forgets) { remove(n); }
     }
 
-    /// Begins the command itself: what was due before it has a count of its own.
+    /// Begins the command itself: the work that was due before it has a count of its own.
     void begin_departures() noexcept { gone_ = 0; }
 
     /// Number of models that nodes which leave may still give up in this command.
@@ -265,7 +265,7 @@ public:
     }
 
 private:
-    std::size_t gone_ = 0;  // models that nodes which left gave up in this command, or in what was due before it
+    std::size_t gone_ = 0;  // models that nodes which left gave up in this command, or in the work due before it
 };
 
 }}  // namespace allot::v0
