@@ -45,11 +45,11 @@ public:
         share(h, after);
         const auto was = before != nullptr && view_.is_listed(*before);
         const auto is = after != nullptr && view_.is_listed(*after);
-        if (was || is) {
+        // A node that begins to depart keeps its places: to write them again is the work that waits.
+        if (was != is || (is && before->node.departs() == after->node.departs())) {
             const auto& models = view_.records.holdings(h);
-            const auto place = view_.place(h, is ? after : nullptr, models);
-            if (was && is && place.same_bounds(view_.place(h, before, models))) { return; }
-            view_.pool.changed(view_.place_before(h, was ? before : nullptr, models), place);
+            view_.pool.changed(view_.place_before(h, was ? before : nullptr, models),
+                               view_.place(h, is ? after : nullptr, models));
         }
     }
 

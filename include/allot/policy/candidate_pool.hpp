@@ -22,12 +22,6 @@ struct NodePlace {
     std::uint32_t bound = 0;              ///< Bound of its weight in a frame without models, in units of 2^-28.
     std::uint32_t bound_local = 0;        ///< Bound of its weight in a frame narrowed to models.
     std::span<const HeldModel> models{};  ///< Those on disk have a place among the holders of (model, class).
-
-    /// True if it is the same place of as large bounds; the models are not compared.
-    [[nodiscard]] auto same_bounds(const NodePlace& other) const noexcept -> bool {
-        return node_class == other.node_class && slot == other.slot && bound == other.bound &&
-               bound_local == other.bound_local;
-    }
 };
 
 /// Number of rejections from which on a draw shortens the places that it rejects. Part of the rules version.

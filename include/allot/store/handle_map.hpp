@@ -108,8 +108,7 @@ public:
     [[nodiscard]] auto empty() const noexcept -> bool { return size_ == 0; }
 
     /// Makes room for `count` entries in all, so that `insert` allocates nothing before there are more.
-    /// @complexity O(1) expected for each additional entry: the table grows by a quarter at least, a small one by a
-    /// half.
+    /// @complexity O(1) expected for each additional entry: the table grows by a quarter at least.
     auto reserve(std::uint32_t count) -> void {
         if (count > load_max(now_.room)) { grow(count); }
     }
@@ -207,9 +206,8 @@ private:
         std::size_t owed = 0;    // places to move with the next step
     };
 
-    static constexpr std::size_t kept_max = 4'096;  // a table of so many places stays as it is, and grows at once
-    // One of so many grows by a half, a larger one by a quarter. By more, and it would fall at the next chance.
-    static constexpr std::size_t half_more_max = 20'000;
+    static constexpr std::size_t at_once_max = 4'096;  // a table of so many places grows at once
+    static constexpr std::size_t kept_max = 8'192;     // one of so many stays as it is, however often it fills
     // Places that are moved at least for an entry that comes, and for one that goes: a command may remove thousands. A
     // step goes on to the next vacant place, so many entries share one.
     static constexpr std::size_t places_insert = 8;
@@ -236,8 +234,7 @@ private:
 
     auto grow(std::uint32_t count) -> void {
         while (moving_ != nullptr) { move(moving_->old.room); }
-        const auto more = now_.room / (now_.room > half_more_max ? 4 : 2);
-        begin(std::max(places_for(count), now_.room + more));
+        begin(std::max(places_for(count), now_.room + now_.room / 4));
     }
 
     auto fall() noexcept -> void {
@@ -263,7 +260,7 @@ private:
         // The entries for which there was no room at the end follow those at the end.
         auto& [old, border, at, ready, left, insert, owed] = *moving_;
         while (at < old.room && !old.vacant(at) && old.home(old.items[at].hash) > at) { ++at; }
-        move(old.room > kept_max ? step_min : old.room);
+        move(old.room > at_once_max ? step_min : old.room);
     }
 
     auto step(std::size_t places) noexcept -> void {

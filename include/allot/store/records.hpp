@@ -325,9 +325,9 @@ private:
             interned_.fits.free(class_was, was->node.slot);
         }
         if (moves && class_is != no_handle<ClassId>) { interned_.fits.take(class_is, is->node.slot, h); }
-        if (detail::active_class_of(was) != detail::active_class_of(is)) {
-            interned_.move_active(detail::active_class_of(was), detail::active_class_of(is), followers);
-        }
+        const auto active_was = detail::active_class_of(was);
+        const auto active_is = detail::active_class_of(is);
+        if (active_was != active_is) { interned_.move_active(active_was, active_is, followers); }
         present_ += is != nullptr && is->node.present() ? 1U : 0U;
         present_ -= was != nullptr && was->node.present() ? 1U : 0U;
         set_due(DueKind::node, h.value, detail::due_of(was), detail::due_of(is));

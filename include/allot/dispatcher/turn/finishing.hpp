@@ -69,7 +69,7 @@ public:
     void displace(NodeHandle n) {
         const auto& node = view.records.nodes()[n].node;
         tell(event::NodeDisplaced{node.id, node.stake});
-        depart(n, view.records.nodes()[n]);
+        depart(n);
     }
 
     /// Ends a task and appends nothing. Its id stays taken until it is forgotten; of the rest only its end is kept.
@@ -135,7 +135,8 @@ public:
         const auto proves = record.node.present() && unproven && view.proven(record);
         if (record.node.kicked_out && record.node.present() && !record.node.leased()) {
             tell(event::NodeKickedOut{id, record.node.stake});
-            depart(n, std::move(record));
+            put(n, std::move(record));
+            depart(n);
             return;
         }
         put(n, std::move(record));
@@ -205,10 +206,10 @@ public:
         const auto& node = view.records.nodes()[n].node;
         if (node.kicked_out) {
             tell(event::NodeKickedOut{node.id, node.stake});
-            depart(n, view.records.nodes()[n]);
+            depart(n);
         } else if (node.state == NodeState::pending_leave) {
             tell(event::NodeLeft{node.id, node.stake});
-            depart(n, view.records.nodes()[n]);
+            depart(n);
         } else if (node.state == NodeState::paused) {
             tell(event::NodePaused{node.id});
         } else {
@@ -221,17 +222,17 @@ public:
     /// more models than the command may still give up, it departs until they are gone (rule 45). Appends only
     /// `TaskCancelled`, for a waiting task.
     /// @complexity that of `give_up`.
-    void depart(NodeHandle n, Record record) {
-        auto& node = record.node;
-        if (node.held != no_handle<TaskHandle>) { withdraw(std::exchange(node.held, no_handle<TaskHandle>)); }
+    void depart(NodeHandle n) {
+        if (const auto held = view.records.nodes()[n].node.held; held != no_handle<TaskHandle>) { withdraw(held); }
         gone_ += give_up(n, models_left());
         put_wishes(n, {});
+        auto record = view.records.nodes()[n];
+        auto& node = record.node;
         const auto forgets = node.departs() && node.kicked_out;
         node.lease = no_handle<LeaseHandle>;
         node.kicked_out = false;
-        if (!view.records.holdings(n).empty()) {
-            const auto listed = view.is_candidate(view.records.nodes()[n]);
-            node.state = listed ? NodeState::departing_free : NodeState::departing;
+        if (!view.records.holdings(n).empty()) [[unlikely]] {
+            node.state = view.is_candidate(record) ? NodeState::departing_free : NodeState::departing;
             node.due_at = view.records.counters().now;
             put(n, std::move(record));
             return;

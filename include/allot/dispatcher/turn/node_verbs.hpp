@@ -134,13 +134,13 @@ public:
     /// Removes a node, or marks it to leave after its task. Appends `NodeLeft` or `NodeLeavePending`.
     void operator()(const command::Leave& c) {
         const auto n = *found_.node;
-        const auto record = view.records.nodes()[n];
-        if (record.node.leased()) {
+        const auto& node = view.records.nodes()[n].node;
+        if (node.leased()) {
             set_state(n, NodeState::pending_leave);
             tell(event::NodeLeavePending{c.node});
         } else {
-            tell(event::NodeLeft{c.node, record.node.stake});
-            depart(n, record);
+            tell(event::NodeLeft{c.node, node.stake});
+            depart(n);
         }
     }
 
@@ -167,20 +167,20 @@ public:
     /// `conclude`.
     void operator()(const command::Slash& c) {
         const auto n = *found_.node;
-        auto record = view.records.nodes()[n];
-        tell(event::NodeSlashed{c.node, record.node.stake});
-        if (!record.node.leased()) {
-            depart(n, std::move(record));
+        const auto& node = view.records.nodes()[n].node;
+        tell(event::NodeSlashed{c.node, node.stake});
+        if (!node.leased()) {
+            depart(n);
             return;
         }
-        const auto l = record.node.lease;
+        const auto l = node.lease;
         const auto t = view.records.leases()[l].task;
         const auto next = view.after(view.records.tasks()[t], OutcomeKind::incorrect_result);
         const auto others = view.has_others(l);
         tell_end(l, event::LeaseEnd::slashed, OutcomeKind::incorrect_result);
         if (others) { unchain(l, {}); }
         remove(l);
-        depart(n, std::move(record));
+        depart(n);
         if (others) {
             conclude(t);
             return;

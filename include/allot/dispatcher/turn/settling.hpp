@@ -97,9 +97,9 @@ public:
             return;
         }
         auto record = view.records.nodes()[n];
-        if (record.node.departs()) {
+        if (record.node.departs()) [[unlikely]] {
             give_up(n, models_gone_due);
-            if (view.records.holdings(n).empty()) { depart(n, std::move(record)); }
+            if (view.records.holdings(n).empty()) { depart(n); }
             return;
         }
         if (!record.node.present()) {

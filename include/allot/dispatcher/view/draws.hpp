@@ -201,8 +201,9 @@ public:
         return chosen_one;
     }
 
-    /// One draw in a frame. Nodes of `without` have zero weight. If any model narrows, a node counts under the first
-    /// model that it holds; else a narrowed frame gives zero weight to nodes that lack a model.
+    /// One draw in a frame. Nodes of `without` have zero weight, and so have nodes that depart. If any model narrows, a
+    /// node counts under the first model that it holds; else a narrowed frame gives zero weight to nodes that lack a
+    /// model.
     [[nodiscard]] auto draw_in(const Task& task, const SamplingFrame& frame, const Gang& chosen, Random& random,
                                std::span<const Draw> without = {}) const -> std::optional<Draw> {
         const auto weigh = [&](NodeHandle h, std::uint32_t model) -> Weight {
@@ -218,7 +219,8 @@ public:
                 return Weight::zero();
             }
             const auto& record = records.nodes()[h];
-            const auto admitted = joins(h, task, chosen) && admits(record, task) == Reason::none;
+            const auto admitted =
+                !record.node.departs() && joins(h, task, chosen) && admits(record, task) == Reason::none;
             return admitted ? weight_now(record, task, boost(h, task)) : Weight::zero();
         };
         return pool.draw(frame, weigh, random);

@@ -177,7 +177,6 @@ public:
 
     /// The reason why eligibility does not admit a node to a task, apart from its class; `none` if it does.
     [[nodiscard]] auto admits(const Record& record, const Task& task) const -> Reason {
-        if (record.node.departs()) { return Reason::pending; }
         return admits(record, task, records.fits().value(task.requirement));
     }
 
@@ -271,12 +270,12 @@ public:
                !weight_now(record, task, boost(n, task)).is_zero();
     }
 
-    /// The weight of a node that may be asked for a copy. It is zero for a node that holds the model or was asked
-    /// recently.
+    /// The weight of a node that may be asked for a copy. It is zero for a node that holds the model, was asked
+    /// recently or departs.
     [[nodiscard]] auto fetch_weight(NodeHandle n, const Task& task, ModelId model) const -> Weight {
         const auto& record = records.nodes()[n];
-        return !has_or_wants(n, model) && admits(record, task) == Reason::none ? weight_now(record, task, {})
-                                                                               : Weight::zero();
+        const auto asked = !record.node.departs() && !has_or_wants(n, model) && admits(record, task) == Reason::none;
+        return asked ? weight_now(record, task, {}) : Weight::zero();
     }
 
     /// True if a node has a model on its disk, or was asked recently to fetch it.
