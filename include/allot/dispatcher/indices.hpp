@@ -45,8 +45,7 @@ public:
         share(h, after);
         const auto was = before != nullptr && view_.is_listed(*before);
         const auto is = after != nullptr && view_.is_listed(*after);
-        // A node that begins to depart keeps its places: to write them again is the work that waits.
-        if (was != is || (is && before->node.departs() == after->node.departs())) {
+        if (was || is) {
             const auto& models = view_.records.holdings(h);
             view_.pool.changed(view_.place_before(h, was ? before : nullptr, models),
                                view_.place(h, is ? after : nullptr, models));
