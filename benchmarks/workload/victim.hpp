@@ -139,7 +139,10 @@ public:
     void lapse() {
         settle();  // else what is due refuses the first commands
         for (const auto& task : mine_) { apply(allot::command::Cancel{task}, false); }
-        for (const auto& node : joined_) { apply(allot::command::Leave{node}, false); }
+        for (const auto& node : joined_) {
+            apply(allot::command::Leave{node}, false);
+            settle();  // its models
+        }
         pass(std::chrono::minutes{59});
         settle();
         const auto last = stranger(0);

@@ -104,14 +104,14 @@ TEST_CASE("in rules version 1 a node leaves with all of its models", "[A6]") {
     CHECK(state_of(d, 1) == NodeState::left);
 }
 
-TEST_CASE("four models of a node that departs are one of those that a command settles, and 128 that it had", "[A6]") {
-    const auto due_max = GENERATE(std::uint32_t{143}, std::uint32_t{144}, std::uint32_t{282}, std::uint32_t{283});
+TEST_CASE("four models of a node that departs are one of those that a command settles, and 256 that it had", "[A6]") {
+    const auto due_max = GENERATE(std::uint32_t{136}, std::uint32_t{137}, std::uint32_t{270}, std::uint32_t{271});
     auto d = Fast{allot::Rules{{.due_max = due_max}}};
     ok(d.join(rich(1, 2'000), at(0s)));
     ok(d.leave(1, at(1s)));
     ok(d.advance(at(1s)));
-    const auto first = 1U + 512 / 4 + 1'872 / 128;
-    const auto second = 1U + 512 / 4 + 1'360 / 128;
+    const auto first = 1U + 512 / 4 + 1'872 / 256;
+    const auto second = 1U + 512 / 4 + 1'360 / 256;
     const auto steps = due_max <= first ? 1U : due_max <= first + second ? 2U : 3U;
     CHECK(models_of(d, 1) == 2'000 - allot::models_gone_max - steps * allot::models_gone_due);
 }

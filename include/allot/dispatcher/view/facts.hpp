@@ -23,7 +23,7 @@ inline constexpr std::uint32_t models_per_effort = 32;
 inline constexpr std::uint32_t models_gone_max = 128;
 inline constexpr std::uint32_t models_gone_due = 512;
 inline constexpr std::uint32_t models_per_effort_gone = 4;
-inline constexpr std::uint32_t models_per_effort_kept = 128;
+inline constexpr std::uint32_t models_per_effort_kept = 256;
 
 /// Answers questions that the records alone decide: look-ups, leases, the order of the queue, and the requirements of a
 /// task.
