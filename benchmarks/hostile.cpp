@@ -158,7 +158,6 @@ void full_of_rich(Victim& v) {
         v.apply(command::Join{std::move(node)}, false);
     }
     v.under([&](auto& rules) { rules.nodes_max = static_cast<std::uint32_t>(v.nodes()); });
-    v.rest();
 }
 
 auto strange_with(Victim& v, std::vector<std::string> names) {
@@ -411,7 +410,7 @@ auto workloads() -> std::vector<Workload> {
              v.count(command::Submit{strange_with(v, models(0, 1))});
              if (v.begun()) { v.count(command::Complete{*v.begun()}); }
              v.count(command::Leave{node.id});
-             v.settle();
+             v.count(command::Advance{});  // settles what it left behind
          },
          4'096 / 8},
 
@@ -869,13 +868,13 @@ auto workloads() -> std::vector<Workload> {
 
         {"joins into a full network, whose poorest nodes hold 4,096 models of their own each", full_of_rich,
          [](Victim& v, std::uint64_t) {
-             v.count(command::Join{v.stranger(2)});
+             v.count(command::Join{v.stranger(1'000)});
              v.settle();
          }},
 
         {"commands after a node of 4,096 models made way", full_of_rich,
          [](Victim& v, std::uint64_t) {
-             v.apply(command::Join{v.stranger(2)}, false);
+             v.apply(command::Join{v.stranger(1'000)}, false);
              v.count(command::Advance{});
          },
          1'024},  // due_max

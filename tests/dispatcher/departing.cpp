@@ -302,7 +302,7 @@ private:
     auto joining() -> NodeSpec {
         auto spec = with(plain_node(node()), [&](NodeSpec& one) {
             one.gpu = card();
-            one.stake = allot::Amount{1 + below(1'000)};
+            one.stake = allot::Amount{1 + (below(1'000) << (below(6) == 0 ? below(30) : 0))};  // bounds move
         });
         const auto models = std::array<std::uint64_t, 4>{3, 60, 200, 600}[below(4)];
         for (std::uint64_t i = 0; i < models; ++i) {
@@ -332,6 +332,16 @@ auto hash_of(const Events& events) -> allot::Hash256 {
     return hash.value();
 }
 
+/// The lengths of the lines of all models: what the pool still lists is as long as a new pool makes it.
+auto lengths(const Fast& d) -> std::vector<std::uint64_t> {
+    auto all = std::vector<std::uint64_t>{};
+    d.state().models().names().for_each([&](std::uint32_t id, const std::string&) {
+        const auto model = allot::ModelId{id};
+        all.push_back(d.view().pool.total(allot::SamplingFrame{d.state().fits().all_classes(), {&model, 1}}));
+    });
+    return all;
+}
+
 /// Nodes that depart.
 template <class D>
 auto departing(const D& d) -> std::size_t {
@@ -343,11 +353,30 @@ auto departing(const D& d) -> std::size_t {
 
 }  // namespace
 
+TEST_CASE("the bounds of a node that departs are renewed with those of others", "[A6]") {
+    const auto rules = allot::RulesParameters{.due_max = 1, .renewals_max = 1};
+    auto d = made<Fast>(rules);
+    for (auto i = 1; i <= 2; ++i) { ok(d.join(plain_node(i), at(0s))); }
+    ok(d.join(rich(3, 2'000, 400), at(0s)));
+    while (d.state().counters().ceilings.moving()) { ok(d.advance(at(0s))); }
+    ok(d.join(with(plain_node("whale"), [](NodeSpec& node) { node.stake = std::uint64_t{1} << 60U; }), at(1s)));
+    ok(d.leave(3, at(1s)));
+    auto moved = 0;
+    for (; d.node(3)->node.departs(); ok(d.advance(at(1s)))) {
+        moved += d.state().counters().ceilings.moving() ? 1 : 0;
+        const auto loaded = allot::load_snapshot(allot::snapshot(d, 0), made<Fast>(rules));
+        REQUIRE(loaded);
+        CHECK(lengths(loaded->dispatcher) == lengths(d));
+    }
+    CHECK(moved > 0);
+}
+
 TEST_CASE("nodes depart alike with each pool, and from a snapshot, and no start takes one", "[A6]") {
     auto departed = std::size_t{0};
     auto starts = std::size_t{0};
     for (std::uint64_t run = 0; run < 6; ++run) {
         const auto rules = allot::RulesParameters{.due_max = run % 2 == 0 ? 64U : 1'024U,
+                                                  .renewals_max = run % 2 == 0 ? 2U : 256U,
                                                   .narrowing = run % 3 == 0   ? allot::Narrowing::any
                                                                : run % 3 == 1 ? allot::Narrowing::all
                                                                               : allot::Narrowing::gate,
@@ -384,17 +413,21 @@ TEST_CASE("nodes depart alike with each pool, and from a snapshot, and no start 
                     ++starts;
                 }
             }
-            const auto now = departing(fast);
-            departed += now;
-            if (now > 0) {  // go on from a snapshot
+            const auto reload = [&] {
+                const auto now = departing(fast);
+                departed += now;
+                if (now == 0) { return; }
                 const auto bytes = allot::snapshot(fast, 0);
                 auto loaded = allot::load_snapshot(bytes, made<Fast>(rules));
                 REQUIRE(loaded);
-                fast = std::move(loaded->dispatcher);
-            }
+                REQUIRE(lengths(loaded->dispatcher) == lengths(fast));
+                if (commands.below(2) == 0) { fast = std::move(loaded->dispatcher); }
+            };
+            reload();
             if (refusal(events) == Error::advance_first) {
                 ok(fast.advance(moment));
                 ok(plain.advance(moment));
+                reload();
             }
         }
     }

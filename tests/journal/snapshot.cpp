@@ -328,6 +328,26 @@ TEST_CASE("a node that departs is due in each snapshot, for a forger could keep 
     CHECK(loaded->dispatcher.state().models().names().size() == 0);
 }
 
+TEST_CASE("a node departs in a snapshot only with models, for nothing else would end it") {
+    const auto paused_as_departing = [](std::vector<std::string> models) {
+        auto d = allot::Dispatcher<>{};
+        const auto m = support::dark({});
+        support::ok(d.join(support::with(support::plain_node(1), [&](auto& n) { n.models = models; }), m));
+        support::ok(d.pause(1, m));
+        auto bytes = allot::snapshot(d, 1);
+        const auto never = allot::encode(allot::never);  // behind a byte that tells the version
+        const auto at = std::search(bytes.begin(), bytes.end(), never.begin() + 1, never.end());
+        REQUIRE(at != bytes.end());
+        std::fill_n(at, 8, std::uint8_t{0});  // due at once
+        const auto state = at + 8 + 3 * 4;    // behind class, slot and lease
+        REQUIRE(*state == static_cast<std::uint8_t>(allot::NodeState::paused));
+        *state = static_cast<std::uint8_t>(allot::NodeState::departing);
+        return accused(bytes);
+    };
+    CHECK(paused_as_departing({}) == "nodes");
+    CHECK(paused_as_departing({"a"}) != "nodes");  // only its root is another one
+}
+
 TEST_CASE("a requirement that both accepts and refuses platforms is in no snapshot") {
     auto d = allot::Dispatcher<>{};
     support::ok(d.submit(support::with(support::plain_task(1), [](auto& t) { t.platforms_refused = {"abc"}; }),

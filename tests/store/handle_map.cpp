@@ -258,6 +258,24 @@ TEST_CASE("a map that began to shrink and then grows has moved all entries befor
     }
 }
 
+TEST_CASE("however large a map was, one call moves few of its entries") {
+    const auto size = GENERATE(std::uint32_t{50'000}, std::uint32_t{200'000}, std::uint32_t{800'000});
+    auto random = std::mt19937_64{support::seed()};
+    auto records = Records{};
+    auto map = allot::HandleMap{};
+    for (std::uint32_t handle = 0; handle < size; ++handle) {
+        records.push_back(random());
+        map.insert(records[handle], handle);
+    }
+    const auto left = size / 4;
+    while (map.size() > left) { REQUIRE(map.erase(records[map.size() - 1], map.size() - 1)); }
+    auto calls = std::uint32_t{0};
+    for (; map.falls(); ++calls) { map.shrink(); }
+    CAPTURE(size, calls);
+    CHECK(calls >= size / 4'096);  // at most so many places each, and some more until a vacant one
+    CHECK(calls <= size / 256);    // but it ends
+}
+
 TEST_CASE("a map that grows ends its move when it is asked, though no entry comes") {
     auto random = std::mt19937_64{support::seed()};
     auto map = allot::HandleMap{};
