@@ -68,6 +68,7 @@ public:
         parameters_.chain_matches = (bits & 4U) != 0;
         parameters_.slash_wrong = (bits & 8U) != 0;
         parameters_.same_class = (bits & 16U) != 0;
+        parameters_.referee_window = (bits & 32U) != 0 ? allot::Duration{90s} : allot::Duration{0};
         parameters_.sampling = {1, 2};
         parameters_.result_bytes_max = 16;
         exact_ = exact(bits);
@@ -102,7 +103,7 @@ private:
     }
 
     void step() {
-        const auto verb = in_.byte() % 11;
+        const auto verb = in_.byte() % 12;
         const auto at = in_.below(groups_.size());
         if (dropped_[at]) { return; }
         auto& group = groups_[at];
@@ -142,6 +143,10 @@ private:
                     const auto own = at == 0 ? 0U : at - 1;
                     return group.revealed(opening(static_cast<std::uint8_t>(word < 250 ? own : word)),
                                           allot::Entropy{std::uint64_t{in_.byte()}}, now);
+                }
+                case 11: {
+                    const auto bytes = in_.bytes(in_.byte() % 20);
+                    return group.recomputed(bytes, now);
                 }
                 default: {
                     const auto other = in_.below(groups_.size());
@@ -205,11 +210,14 @@ private:
                 leaves(of, event.fee);
                 paid(group, event);
             } else if constexpr (std::is_same_v<E, happened::MemberWrong>) {
+                const auto by_majority = parameters_.referee_window == allot::Duration{0};
                 for (const auto& other : group.members()) {
                     const auto alike = &other != &of && other.state == of.state && other.result == of.result;
-                    fuzz::ensure(!alike || !exact_, "who answered as another did is not called wrong");
+                    fuzz::ensure(!alike || !exact_ || !by_majority, "who answered as another did is not called wrong");
                 }
             }
+        } else if constexpr (std::is_same_v<E, happened::RefereeAsked>) {
+            fuzz::ensure(event.work == group.members().front().task.work, "a referee is asked for the members' work");
         } else {
             fuzz::ensure(over(group), "a group that ended is over");
             fuzz::ensure(of_one_work(group.members()), "members answer one question");
@@ -264,6 +272,17 @@ auto seeds() -> std::vector<fuzz::Bytes> {
             }
         }
         put(seed, {7, 0, 0, now, 0, 7, 0, 0, now, 1, 10, 0, 0, 2, 0, 0});
+        all.push_back(seed);
+    }
+    // Results differ, and the referee says who was right; or says nothing in its time.
+    for (std::uint8_t truth = 0; truth < 4; ++truth) {
+        auto seed = fuzz::Bytes{32, 100};
+        for (std::uint8_t i = 0; i < 3; ++i) { put(seed, {0, 0, 0, now, i, static_cast<std::uint8_t>(2 * i), 200}); }
+        for (std::uint8_t i = 0; i < 3; ++i) {
+            put(seed, {2, 0, 0, later, i, 4, 1, 2, 3, static_cast<std::uint8_t>(i / 2)});
+        }
+        if (truth < 3) { put(seed, {11, 0, 0, later, 4, 1, 2, 3, truth}); }
+        put(seed, {5, 0, 0, 2, 0, 7, 0, 0, now, 0, 7, 0, 0, now, 2});
         all.push_back(seed);
     }
     // Three hidden tasks: each starts and answers; the first is accepted, or revealed and joined by the others.

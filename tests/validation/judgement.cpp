@@ -100,6 +100,37 @@ TEST_CASE("what a group comes to is told by its verdicts, whatever the options")
     });
 }
 
+TEST_CASE("a referee's result decides, whatever the members agree on") {
+    const auto truth = image(0x0F);
+    auto disputes = 0;
+    every_group([&](const auto& tasks) {
+        const auto by_vote = judged(tasks, images);
+        const auto members = answers_of(tasks);
+        disputes += disputed(members, by_vote) ? 1 : 0;
+        const auto judgement = judge(members, images, truth);
+        auto passed = std::size_t{0};
+        auto right = std::size_t{0};
+        for (std::size_t i = 0; i < 3; ++i) {
+            const auto& member = members[i];
+            const auto submitted = member.state == allot::MemberState::submitted;
+            const auto same = submitted && allot::same_result(images.comparison, truth, member.result);
+            const auto verdict = judgement.verdicts[i];
+            passed += verdict == MemberVerdict::passed ? 1U : 0U;
+            right += verdict == MemberVerdict::passed || verdict == MemberVerdict::matched ? 1U : 0U;
+            REQUIRE(same == (verdict == MemberVerdict::passed || verdict == MemberVerdict::matched));
+            REQUIRE((submitted && !same) == (verdict == MemberVerdict::wrong));
+            REQUIRE((member.state == allot::MemberState::error_reported) == (verdict == MemberVerdict::undecided));
+            REQUIRE(judgement.ranks[i] == by_vote.ranks[i]);
+            REQUIRE(judgement.points[i].has_value() ==
+                    (same || (member.state == allot::MemberState::timed_out && by_vote.points[i].has_value())));
+            REQUIRE(unnamed(by_vote).verdicts[i] != MemberVerdict::wrong);
+        }
+        REQUIRE(passed == (right > 0 ? 1U : 0U));
+        REQUIRE((judgement.agreement == Agreement::result) == (right > 0));
+    });
+    CHECK(disputes > 0);
+}
+
 TEST_CASE("three errors fail three tasks and blame nobody (D34)") {
     const auto error = [](std::uint64_t id) { return relay::Task{id, relay::error_reported, 4, {}}; };
     const auto judgement = judged({error(1), error(2), error(3)}, images);

@@ -102,7 +102,8 @@ struct Books {
                                 },
                                 [&](const event::NodeScored& e) { points[e.node] = e.points; },
                                 [&](const event::GroupEnded& e) { ends.push_back(e.end); },
-                                [](const event::MemberPassed&) {}, [](const event::MemberCompleted&) {}},
+                                [](const event::MemberPassed&) {}, [](const event::MemberCompleted&) {},
+                                [](const event::RefereeAsked&) {}},
                        one);
         }
     }
@@ -147,6 +148,101 @@ TEST_CASE("where wrong answers are reviewed nobody is slashed") {
     (void)group.submitted(1, right, at(1s));
     (void)group.submitted(2, right, at(2s));
     CHECK_FALSE(group.submitted(3, other, at(3s)).get<event::MemberWrong>()->slash);
+}
+
+TEST_CASE("where results differ a referee says who was right, and the majority names nobody") {
+    const auto judged_by = [](const Bytes& truth) {
+        auto group = running({.referee_window = 60s});
+        (void)group.submitted(1, other, at(1s));
+        (void)group.submitted(2, other, at(2s));
+        const auto asked = group.submitted(3, right, at(3s));
+        REQUIRE(asked.accepted());
+        REQUIRE(asked.events.size() == 1);
+        CHECK(asked.get<event::RefereeAsked>()->work == work);
+        CHECK(asked.get<event::RefereeAsked>()->until == at(63s));
+        CHECK(group.phase() == ValidationPhase::awaiting_referee);
+        CHECK(group.next_deadline() == at(63s));
+        const auto said = group.recomputed(truth, at(62s));
+        REQUIRE(said.accepted());
+        return std::pair{group, said};
+    };
+    SECTION("the one was right, and the two that agree are wrong") {
+        auto [group, said] = judged_by(right);
+        auto books = Books{};
+        books.enter(said);
+        CHECK(said.get<event::MemberPassed>()->node == NodeId{3});
+        CHECK(said.get<event::MemberPassed>()->upload_until == at(662s));
+        CHECK(said.get<event::MemberWrong>()->node == NodeId{1});
+        CHECK(std::count_if(said.events.begin(), said.events.end(), [](const auto& one) {
+                  const auto* wrong = std::get_if<event::MemberWrong>(&one);
+                  return wrong != nullptr && wrong->slash;
+              }) == 2);
+        CHECK(books.points == std::map<NodeId, std::uint32_t>{{3, 2}});  // its rank by speed among all answers
+        CHECK(group.uploaded(3, at(70s)).get<event::FeeDue>()->shares == std::vector<FeeShare>{{3, 3, 2}});
+    }
+    SECTION("the two were right") {
+        const auto [group, said] = judged_by(other);
+        CHECK(said.get<event::MemberPassed>()->node == NodeId{1});
+        CHECK(said.get<event::MemberMatched>()->node == NodeId{2});
+        CHECK(said.get<event::MemberWrong>()->node == NodeId{3});
+    }
+    SECTION("none was: all are wrong, and all fees go back") {
+        const auto [group, said] = judged_by(Bytes{9});
+        auto books = Books{};
+        books.enter(said);
+        CHECK(said.get<event::GroupEnded>()->end == ValidationEnd::no_agreement);
+        CHECK(books.left.size() == 3);
+        CHECK(group.phase() == ValidationPhase::ended);
+    }
+}
+
+TEST_CASE("a referee that says nothing in time leaves the majority's result and names nobody") {
+    auto group = running({.referee_window = 60s});
+    (void)group.submitted(1, right, at(1s));
+    (void)group.submitted(2, right, at(2s));
+    (void)group.submitted(3, other, at(3s));
+    CHECK(group.recomputed(Bytes{}, at(4s)).error == E::result_empty);
+    CHECK(group.recomputed(Bytes(70'000), at(4s)).error == E::result_too_long);
+    CHECK(group.phase() == ValidationPhase::awaiting_referee);
+    const auto late = group.recomputed(right, at(63s));
+    CHECK(late.error == E::recomputation_unasked);
+    CHECK(late.get<event::MemberPassed>()->node == NodeId{1});
+    CHECK(late.get<event::MemberUndecided>()->node == NodeId{3});
+    CHECK(late.get<event::MemberUndecided>()->refund == Amount{100});
+    CHECK(late.get<event::MemberWrong>() == nullptr);
+    CHECK(group.phase() == ValidationPhase::uploading);
+    CHECK(group.next_deadline() == at(663s));
+}
+
+TEST_CASE("a referee is asked only where results differ") {
+    const auto said = [](const Bytes& second, bool error) {
+        auto group = running({.referee_window = 60s, .slash_across_errors = true});
+        (void)group.submitted(1, right, at(1s));
+        (void)group.submitted(2, second, at(2s));
+        return error ? group.error_reported(3, at(3s)) : group.submitted(3, right, at(3s));
+    };
+    CHECK(said(right, false).get<event::RefereeAsked>() == nullptr);
+    const auto reported = said(right, true);
+    CHECK(reported.get<event::RefereeAsked>() == nullptr);
+    CHECK(reported.get<event::MemberUndecided>()->node == NodeId{3});  // a report is no result that differs
+    CHECK(reported.get<event::MemberWrong>() == nullptr);
+    CHECK(said(other, true).get<event::RefereeAsked>() != nullptr);  // no two agree
+    CHECK(said(other, false).get<event::RefereeAsked>() != nullptr);
+    CHECK(running({.referee_window = 60s}).recomputed(right, at(1s)).error == E::recomputation_unasked);
+    CHECK_FALSE(ValidationParameters{.referee_window = -1s}.valid());
+    CHECK_FALSE(ValidationParameters{.referee_window = allot::Duration{std::int64_t{1} << 32}}.valid());
+}
+
+TEST_CASE("hidden tasks whose results differ ask the referee, too") {
+    auto parameters = always;
+    parameters.referee_window = 60s;
+    auto group = hidden(1, parameters, other);
+    REQUIRE(group.revealed(opening(1), 0, at(2s)).accepted());
+    REQUIRE(group.added(hidden(2, parameters, other), opening(2), at(3s)).accepted());
+    const auto third = group.added(hidden(3, parameters), opening(3), at(4s));
+    REQUIRE(third.get<event::RefereeAsked>() != nullptr);
+    const auto verdict = group.recomputed(right, at(5s));
+    CHECK(verdict.get<event::MemberPassed>()->node == NodeId{3});
 }
 
 TEST_CASE("members never share a node or an operator, nor differ in class where that is asked") {
@@ -415,7 +511,9 @@ TEST_CASE("whatever happens, each fee leaves once, a group ends once, and a refu
     auto random = std::mt19937_64{allot_test::seed()};
     const auto below = [&](std::uint64_t n) { return static_cast<std::uint32_t>(random() % n); };
     for (auto round = 0; round < 3'000; ++round) {
-        auto parameters = ValidationParameters{.sampling = {below(2), 1}, .same_class = below(4) == 0};
+        auto parameters = ValidationParameters{.sampling = {below(2), 1},
+                                               .same_class = below(4) == 0,
+                                               .referee_window = std::chrono::seconds{below(2) * 30}};
         auto books = Books{};
         auto singles = std::vector<ValidationGroup>{};
         const auto commits = below(2) == 0;
@@ -440,7 +538,7 @@ TEST_CASE("whatever happens, each fee leaves once, a group ends once, and a refu
             const auto result = Bytes{static_cast<std::uint8_t>(below(2))};
             auto effects = ValidationEffects{};
             auto joined = std::optional<std::uint32_t>{};
-            switch (below(9)) {
+            switch (below(10)) {
                 case 0:
                 case 1:
                     effects =
@@ -458,6 +556,7 @@ TEST_CASE("whatever happens, each fee leaves once, a group ends once, and a refu
                 case 5: effects = group.uploaded(id, now); break;
                 case 6: effects = group.accepted(below(2), now); break;
                 case 7: effects = group.revealed(opening(static_cast<std::uint8_t>(id)), below(2), now); break;
+                case 8: effects = group.recomputed(result, now); break;
                 default:
                     joined = below(singles.size());
                     if (*joined == g || taken[*joined]) { continue; }
@@ -497,5 +596,5 @@ TEST_CASE("every reason has a sentence of its own") {
         CHECK(std::find(sentences.begin(), sentences.end(), text) == sentences.end());
         sentences.push_back(text);
     }
-    CHECK(sentences.size() == 29);
+    CHECK(sentences.size() == 30);
 }

@@ -37,13 +37,14 @@ enum class MemberVerdict : std::uint8_t {
     none,       ///< No answer: the member timed out or was aborted.
     passed,     ///< Fastest right answer: its result counts and has to be uploaded.
     matched,    ///< Also right, and paid; its own fee is refunded.
-    wrong,      ///< Two results agree against it; with `slash_across_errors` also two errors.
+    wrong,      ///< Two results agree against it; with `slash_across_errors` also two errors. With a
+                ///< referee: its result is not the recomputed one.
     undecided,  ///< No two answers decide, or two report errors: the member fails without blame.
 };
 
 /// Verdict on a group as a whole.
 enum class Agreement : std::uint8_t {
-    result,   ///< At least two results are the same.
+    result,   ///< At least two results are the same, or one is that of the referee.
     error,    ///< At least two nodes report that the task cannot be done.
     none,     ///< No two answers are the same.
     too_few,  ///< Fewer than two members answered.
@@ -69,6 +70,57 @@ struct Judgement {
     friend auto operator==(const Judgement&, const Judgement&) -> bool = default;
 };
 
+namespace detail {
+
+/// The members in the order of their answers: by time, then by task; those without an answer last.
+[[nodiscard]] inline auto by_speed(const std::array<MemberAnswer, group_size>& members)
+    -> std::array<std::size_t, group_size> {
+    auto order = std::array<std::size_t, group_size>{0, 1, 2};
+    std::sort(order.begin(), order.end(), [&](auto a, auto b) {
+        const auto& x = members[a];
+        const auto& y = members[b];
+        return std::tuple{!answered(x.state), x.took, x.task} < std::tuple{!answered(y.state), y.took, y.task};
+    });
+    return order;
+}
+
+/// Number of members that answered: the first ones of `by_speed`.
+[[nodiscard]] inline auto answers_of(const std::array<MemberAnswer, group_size>& members) -> std::size_t {
+    return static_cast<std::size_t>(
+        std::count_if(members.begin(), members.end(), [](const MemberAnswer& one) { return answered(one.state); }));
+}
+
+/// A judgement that ranks the members that answered, and decides on none of them.
+[[nodiscard]] inline auto undecided(const std::array<MemberAnswer, group_size>& members) -> Judgement {
+    auto judgement = Judgement{};
+    const auto order = by_speed(members);
+    const auto answers = answers_of(members);
+    for (std::size_t i = 0; i < answers; ++i) {
+        judgement.ranks[order[i]] = static_cast<std::uint32_t>(i);
+        judgement.verdicts[order[i]] = MemberVerdict::undecided;
+    }
+    return judgement;
+}
+
+/// Gives points for the verdicts: right answers earn them by rank, and a timeout is a zero if another member answered.
+inline void give_points(Judgement& judgement, const std::array<MemberAnswer, group_size>& members,
+                        const ValidationParameters& parameters) {
+    const auto order = by_speed(members);
+    const auto answers = answers_of(members);
+    for (std::size_t i = 0; i < group_size; ++i) {
+        if (members[i].state == MemberState::timed_out && answers > 0) { judgement.points[i] = 0; }
+    }
+    auto place = std::size_t{0};
+    for (std::size_t i = 0; i < answers; ++i) {
+        const auto verdict = judgement.verdicts[order[i]];
+        const auto right = verdict == MemberVerdict::passed || verdict == MemberVerdict::matched;
+        if (right) { judgement.points[order[i]] = parameters.rank_points[place]; }
+        if (right || !parameters.rank_right_only) { ++place; }
+    }
+}
+
+}  // namespace detail
+
 /// Judges a group by the outcome table of validation groups (spec: crynux.md 2.9).
 ///
 /// The members that answered are ordered by their time. The first pair of equal answers in that order (first and
@@ -86,23 +138,13 @@ struct Judgement {
 /// @complexity linear in the length of the results.
 [[nodiscard]] inline auto judge(const std::array<MemberAnswer, group_size>& members,
                                 const ValidationParameters& parameters) -> Judgement {
-    auto judgement = Judgement{};
-    auto order = std::array<std::size_t, group_size>{0, 1, 2};
-    std::sort(order.begin(), order.end(), [&](auto a, auto b) {
-        const auto& x = members[a];
-        const auto& y = members[b];
-        return std::tuple{!answered(x.state), x.took, x.task} < std::tuple{!answered(y.state), y.took, y.task};
-    });
-    auto answers = std::size_t{0};
-    while (answers < group_size && answered(members[order[answers]].state)) {
-        judgement.ranks[order[answers]] = static_cast<std::uint32_t>(answers);
-        judgement.verdicts[order[answers]] = MemberVerdict::undecided;
-        ++answers;
+    auto judgement = detail::undecided(members);
+    const auto order = detail::by_speed(members);
+    const auto answers = detail::answers_of(members);
+    if (answers < 2) {
+        detail::give_points(judgement, members, parameters);
+        return judgement;
     }
-    for (std::size_t i = 0; i < group_size; ++i) {
-        if (members[i].state == MemberState::timed_out && answers > 0) { judgement.points[i] = 0; }
-    }
-    if (answers < 2) { return judgement; }
 
     const auto same = [&](std::size_t a, std::size_t b) {
         const auto& x = members[order[a]];
@@ -127,13 +169,53 @@ struct Judgement {
         judgement.verdicts[order[first]] = errors ? right : MemberVerdict::passed;
         break;
     }
-    auto place = std::size_t{0};
-    for (std::size_t i = 0; i < answers; ++i) {
-        const auto verdict = judgement.verdicts[order[i]];
-        const auto right = verdict == MemberVerdict::passed || verdict == MemberVerdict::matched;
-        if (right) { judgement.points[order[i]] = parameters.rank_points[place]; }
-        if (right || !parameters.rank_right_only) { ++place; }
+    detail::give_points(judgement, members, parameters);
+    return judgement;
+}
+
+/// True if a referee should recompute the work: at least two members submitted a result, and one of them is not
+/// confirmed. Error reports alone call for none, because they prove nothing and cost nothing.
+/// @param judgement The judgement of these members without a referee.
+[[nodiscard]] inline auto disputed(const std::array<MemberAnswer, group_size>& members, const Judgement& judgement)
+    -> bool {
+    auto results = 0U;
+    auto unconfirmed = 0U;
+    for (std::size_t i = 0; i < group_size; ++i) {
+        if (members[i].state != MemberState::submitted) { continue; }
+        const auto verdict = judgement.verdicts[i];
+        ++results;
+        unconfirmed += verdict == MemberVerdict::passed || verdict == MemberVerdict::matched ? 0U : 1U;
     }
+    return results >= 2 && unconfirmed > 0;
+}
+
+/// Judges a group by the result of a referee that did the work again: a result that equals it is right, and any other
+/// is wrong, whatever the majority says. An error report is undecided, because hardware differs in its abilities.
+/// @pre As for `judge` without a referee.
+/// @complexity linear in the length of the results.
+[[nodiscard]] inline auto judge(const std::array<MemberAnswer, group_size>& members,
+                                const ValidationParameters& parameters, std::span<const std::uint8_t> recomputed)
+    -> Judgement {
+    auto judgement = detail::undecided(members);
+    judgement.agreement = Agreement::none;
+    for (const auto i : detail::by_speed(members)) {
+        if (members[i].state != MemberState::submitted) { continue; }
+        if (!same_result(parameters.comparison, recomputed, members[i].result)) {
+            judgement.verdicts[i] = MemberVerdict::wrong;
+        } else {
+            const auto first = judgement.agreement == Agreement::none;
+            judgement.verdicts[i] = first ? MemberVerdict::passed : MemberVerdict::matched;
+            judgement.agreement = Agreement::result;
+        }
+    }
+    detail::give_points(judgement, members, parameters);
+    return judgement;
+}
+
+/// A judgement by majority of which nobody is named wrong: what two others outvote is undecided. It holds where a
+/// referee was asked and gave no result.
+[[nodiscard]] inline auto unnamed(Judgement judgement) -> Judgement {
+    std::replace(judgement.verdicts.begin(), judgement.verdicts.end(), MemberVerdict::wrong, MemberVerdict::undecided);
     return judgement;
 }
 

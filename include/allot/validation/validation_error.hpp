@@ -42,6 +42,7 @@ enum class ValidationError : std::uint16_t {
     fee_differs = 51,
     work_missing = 52,
     work_differs = 53,
+    recomputation_unasked = 54,
 };
 
 /// Returns one sentence: the error and its remedy.
@@ -84,6 +85,8 @@ enum class ValidationError : std::uint16_t {
             return "the task has no work; pass a hash of all that its answer follows from";
         case ValidationError::work_differs:
             return "tasks of one group have one work, for answers to different questions differ";
+        case ValidationError::recomputation_unasked:
+            return "no referee's result is awaited; pass one only after RefereeAsked, and before its time is over";
     }
     return "unknown error";
 }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <allot/core/id.hpp>
+#include <allot/core/sha256.hpp>
 #include <allot/core/time.hpp>
 #include <allot/core/units.hpp>
 #include <allot/validation/validation_error.hpp>
@@ -17,6 +18,7 @@ namespace allot { inline namespace v0 {
 enum class ValidationPhase : std::uint8_t {
     running,           ///< At least one member has not ended.
     awaiting_creator,  ///< A hidden task has ended; the group awaits its creator's verdict.
+    awaiting_referee,  ///< Results differ; the group awaits the referee's own result.
     uploading,         ///< The group awaits the upload of the result that counts.
     ended,
 };
@@ -57,6 +59,12 @@ struct MemberAborted {
     TaskId task;
     Amount refund{};
 };
+/// Results differ: have the work done again before `until`, by a party that shares nothing with the members, and tell
+/// the group its result with `recomputed`. Until then, renew the members' leases. For: the referee.
+struct RefereeAsked {
+    Hash256 work{};
+    TimePoint until{};
+};
 /// A member's result counts and must be uploaded before `upload_until`: `renew`. For: the node and the creator.
 struct MemberPassed {
     TaskId task;
@@ -69,16 +77,16 @@ struct MemberMatched {
     NodeId node;
     Amount refund{};
 };
-/// Two others agree against a member: `slash`. Use `fail(incorrect_result)` if wrong answers are reviewed, and for an
-/// error report against two results. For: the node.
+/// Two others agree against a member, or the referee's result differs from its own: `slash`. Use
+/// `fail(incorrect_result)` if wrong answers are reviewed, and for an error report against two results. For: the node.
 struct MemberWrong {
     TaskId task;
     NodeId node;
     Amount refund{};
     bool slash = true;
 };
-/// No answer is confirmed, errors agree, or an error report got no verdict: `fail(execution_error)`, which blames no
-/// node. For: the node and the creator.
+/// No answer is confirmed, errors agree, an error report got no verdict, or two others outvote a member and no referee
+/// named it: `fail(execution_error)`, which blames no node. For: the node and the creator.
 struct MemberUndecided {
     TaskId task;
     NodeId node;
@@ -119,7 +127,7 @@ using ValidationEvent =
     std::variant<validation_event::MemberTimedOut, validation_event::MemberAborted, validation_event::MemberPassed,
                  validation_event::MemberMatched, validation_event::MemberWrong, validation_event::MemberUndecided,
                  validation_event::NodeScored, validation_event::MemberCompleted, validation_event::UploadMissed,
-                 validation_event::FeeDue, validation_event::GroupEnded>;
+                 validation_event::FeeDue, validation_event::GroupEnded, validation_event::RefereeAsked>;
 
 /// Effects of a command: its events in order, those of passed deadlines first. If `error` is set, the command was
 /// refused and changed nothing but time.

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -33,6 +34,9 @@ namespace allot { inline namespace v0 {
 /// The creator then adds the other two, one by one, as they end; the third member triggers the verdict. An addition
 /// that shares a node or an operator with the group is refused, because it would prove nothing. The creator may submit
 /// another in its place.
+///
+/// With `referee_window` a majority names nobody: if results differ, the group asks a referee to do the work again
+/// (`RefereeAsked`, `recomputed`). Without an answer in time the majority's result counts, and nobody is blamed.
 ///
 /// Feed the group from the dispatcher's events: `TaskStarted` as `started`, `TaskTimedOut` as `timed_out`, other ends
 /// without an answer as `aborted`. The leases of members that answered stay open until an event of the group ends them.
@@ -125,6 +129,19 @@ public:
             effects.push(validation_event::MemberCompleted{task, member.placement->node});
             effects.push(validation_event::FeeDue{task, member.task.fee, shares_});
             finish(ValidationEnd::passed, effects);
+            return std::nullopt;
+        });
+    }
+
+    /// The referee did the work again: its result decides which members were right. The embedder answers for the
+    /// referee, as a vote cannot name who lies: two of three members may be the ones.
+    /// Errors: `recomputation_unasked` (also if too late), `result_empty`, `result_too_long`.
+    auto recomputed(std::span<const std::uint8_t> result, TimePoint now) -> ValidationEffects {
+        return command(now, [&](auto& effects) -> MaybeError {
+            if (phase_ != ValidationPhase::awaiting_referee) { return ValidationError::recomputation_unasked; }
+            if (result.empty()) { return ValidationError::result_empty; }
+            if (result.size() > parameters_.result_bytes_max) { return ValidationError::result_too_long; }
+            declare(judge(answers(), parameters_, result), effects);
             return std::nullopt;
         });
     }
@@ -324,6 +341,10 @@ private:
             finish(ValidationEnd::upload_timed_out, effects);
             return;
         }
+        if (phase_ == ValidationPhase::awaiting_referee) {
+            declare(unnamed(judge(answers(), parameters_)), effects);
+            return;
+        }
         auto end = ValidationEnd::too_few;
         for (const auto& member : members_) {
             if (!answered(member.state)) { continue; }
@@ -359,9 +380,24 @@ private:
         }
     }
 
-    /// Judges the three members and emits the consequences.
+    [[nodiscard]] auto answers() const noexcept -> std::array<MemberAnswer, group_size> {
+        return {members_[0].answer(), members_[1].answer(), members_[2].answer()};
+    }
+
+    /// Judges the three members, or asks the referee if results differ.
     void pronounce(ValidationEffects& effects) {
-        const auto judgement = judge({members_[0].answer(), members_[1].answer(), members_[2].answer()}, parameters_);
+        const auto judgement = judge(answers(), parameters_);
+        if (parameters_.referee_window > Duration{0} && disputed(answers(), judgement)) {
+            phase_ = ValidationPhase::awaiting_referee;
+            due_at_ = now_ + parameters_.referee_window;
+            effects.push(validation_event::RefereeAsked{members_.front().task.work, due_at_});
+            return;
+        }
+        declare(parameters_.referee_window > Duration{0} ? unnamed(judgement) : judgement, effects);
+    }
+
+    /// Emits the consequences of a judgement.
+    void declare(const Judgement& judgement, ValidationEffects& effects) {
         auto shares = std::vector<FeeShare>{};
         for (std::uint32_t rank = 0; rank < group_size; ++rank) {
             for (std::size_t i = 0; i < group_size; ++i) {
@@ -423,7 +459,7 @@ private:
     std::vector<Member> members_{};
     ValidationPhase phase_ = ValidationPhase::running;
     TimePoint now_{};
-    TimePoint due_at_ = never;        ///< Deadline of the creator's verdict or of the upload.
+    TimePoint due_at_ = never;        ///< Deadline of the creator, the referee or the upload.
     std::size_t representative_ = 0;  ///< Index of the member with the result that counts, once decided.
     std::vector<FeeShare> shares_{};  ///< Shares of that member's fee, in order of rank.
 };

@@ -34,6 +34,9 @@ struct ValidationParameters {
     Duration creator_window = std::chrono::seconds{600};
     /// Time to upload the result that counts, in ms; after it the fee is refunded.
     Duration upload_window = std::chrono::seconds{600};
+    /// Time of a referee to do the work again when results differ, in ms. Zero: two that agree name the third one
+    /// wrong.
+    Duration referee_window{0};
     std::uint32_t result_bytes_max = 65'536;  ///< Greatest length of a result in bytes; at least 1.
     /// Two error reports make a result wrong, and two results make an error report slashable.
     bool slash_across_errors = false;
@@ -48,12 +51,21 @@ struct ValidationParameters {
         return parameters;
     }
 
-    /// True if every parameter is in its range: windows above 0 and below 2^32 ms.
+    /// Parameters for a network of untrusted parties: a referee names who is wrong, and a fast wrong answer costs the
+    /// right ones no points.
+    [[nodiscard]] static constexpr auto hardened() noexcept -> ValidationParameters {
+        auto parameters = ValidationParameters{};
+        parameters.referee_window = std::chrono::seconds{600};
+        parameters.rank_right_only = true;
+        return parameters;
+    }
+
+    /// True if every parameter is in its range: windows above 0 and below 2^32 ms, that of the referee from 0.
     [[nodiscard]] constexpr auto valid() const noexcept -> bool {
         const auto window = [](Duration d) { return d > Duration{0} && d < Duration{std::int64_t{1} << 32}; };
         return comparison.valid() && sampling.valid() && rank_points[2] > 0 && rank_points[1] >= rank_points[2] &&
                rank_points[0] >= rank_points[1] && window(creator_window) && window(upload_window) &&
-               result_bytes_max > 0;
+               (referee_window == Duration{0} || window(referee_window)) && result_bytes_max > 0;
     }
     friend constexpr auto operator==(const ValidationParameters&, const ValidationParameters&) noexcept
         -> bool = default;
