@@ -16,6 +16,7 @@
 #include <allot/core/score.hpp>
 #include <allot/core/task.hpp>
 #include <allot/core/u128.hpp>
+#include <allot/validation/validation_parameters.hpp>
 
 namespace simulate {
 
@@ -104,6 +105,8 @@ struct Preset {
     bool relay = false;
     /// Time after which an honest node that was kicked out joins again; 0: never.
     std::int64_t rejoin_ms = 0;
+    /// How an embedder of the preset judges validation groups.
+    allot::ValidationParameters validation{};
     /// How the world is made fair to the preset, and what does not apply: a sentence each.
     std::vector<std::string> notes{};
 };

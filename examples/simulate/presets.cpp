@@ -67,6 +67,7 @@ auto presets() -> const std::vector<Preset>& {
         {.name = "hardened",
          .open = &open_hardened,
          .round_ms = 1'000,
+         .validation = allot::ValidationParameters::hardened(),
          .notes = {"tasks are drawn once a second, with entropy that comes after their submission"}},
     };
     return all;

@@ -50,6 +50,7 @@
 
 #include <allot/core/command.hpp>
 #include <allot/core/event.hpp>
+#include <allot/validation/validation_parameters.hpp>
 
 #include "knobs.hpp"
 
@@ -103,6 +104,7 @@ struct Scene {
     std::vector<std::string> models{};              ///< All models of the network, by name.
     std::int64_t run_ms = 0;                        ///< Mean run time of a task.
     std::int64_t fee_per_second = 0;                ///< Median of the tasks.
+    allot::ValidationParameters validation{};       ///< How the network judges validation groups.
 };
 
 /// `count` of the commonest card, with disks as honest nodes have, and a stake for all of them together.

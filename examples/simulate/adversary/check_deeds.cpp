@@ -29,6 +29,8 @@ struct Deed {
 constexpr auto single = "crynux_single";
 
 const auto deeds = std::vector<Deed>{
+    {"0", "stayed away"},
+    {"0a", "stayed away"},
     {"1d", "operator in name only", 30},
     {"1d4", "operator in name only", 30},
     {"1d100", "operator in name only", 30},
@@ -46,6 +48,8 @@ const auto deeds = std::vector<Deed>{
     {"1i1", "all on one node", 30},
     {"2a", "task for a model that is not there"},
     {"2a1", "task for a model that is not there"},
+    {"2a2", "task for a model that is not there"},
+    {"2a3", "task for a model that is not there"},
     {"2b", "task for a model that is not there"},
     {"2b3", "task for a model that is not there"},
     {"2c", "own task on an own node", 80, single},
@@ -76,7 +80,7 @@ const auto deeds = std::vector<Deed>{
     {"9c", "garbage accepted"},
     {"9d", "garbage accepted"},
     {"10", "group refused"},
-    {"10b", "honest node framed"},
+    {"10b", "honest node framed", 80, single},
     {"11", "card told"},
     {"12", "id found", 80, single},
     {"12a", "id found", 80, single},

@@ -13,9 +13,11 @@
 namespace simulate { namespace {
 
 constexpr auto invented = "card of the attacker";
+const auto right_answer = std::vector<std::uint8_t>(8, 0);
+const auto false_answer = std::vector<std::uint8_t>(8, 255);
 
 /// Two of three tasks name a card that nobody else has, so that they land on own nodes. The library's own validation
-/// group judges the answers.
+/// group judges the answers. Where the network has a referee, it does the work again, and finds what is right.
 class Framing : public Adversary {
 public:
     using Adversary::Adversary;
@@ -39,7 +41,8 @@ public:
             task.work[0] = knobs().is("same_work") ? 1 : static_cast<std::uint8_t>(i + 1);
             tasks.push_back(task);
         }
-        auto group = allot::ValidationGroup::declared(allot::GroupId{static_cast<std::uint64_t>(ticks_)}, tasks, {});
+        auto group = allot::ValidationGroup::declared(allot::GroupId{static_cast<std::uint64_t>(ticks_)}, tasks,
+                                                      hand.scene().validation);
         if (!group) {
             hand.note("group refused");
             return;
@@ -56,7 +59,7 @@ public:
             (void)group_->started(lease.task, {lease.node, allot::OperatorId{lease.node.text()}, {}, lease.deadline},
                                   now);
         } else if (const auto* done = std::get_if<allot::event::TaskDone>(&event)) {
-            const auto answer = std::vector<std::uint8_t>(8, hand.own(done->node) ? 255 : 0);
+            const auto& answer = hand.own(done->node) ? false_answer : right_answer;
             follow(hand, done->task, group_->submitted(done->task, answer, now));
         } else if (const auto* failed = std::get_if<allot::event::TaskFailed>(&event)) {
             follow(hand, failed->task, group_->aborted(failed->task, now));
@@ -84,10 +87,17 @@ private:
     void follow(Hand& hand, const allot::TaskId& task, const allot::ValidationEffects& effects) {
         if (open_.erase(task) == 0) { return; }
         if (open_.empty()) { hand.note("group ended"); }
+        punish(hand, effects);
+        if (const auto* asked = effects.get<allot::validation_event::RefereeAsked>(); asked != nullptr) {
+            punish(hand, group_->recomputed(right_answer, group_->now()));
+        }
+    }
+
+    void punish(Hand& hand, const allot::ValidationEffects& effects) {
         for (const auto& event : effects.events) {
             const auto* wrong = std::get_if<allot::validation_event::MemberWrong>(&event);
-            if (wrong == nullptr || hand.own(wrong->node)) { continue; }
-            hand.note("honest node framed");
+            if (wrong == nullptr || !wrong->slash) { continue; }
+            hand.note(hand.own(wrong->node) ? "own node named" : "honest node framed");
             hand.convict(wrong->node);
         }
     }
@@ -102,7 +112,9 @@ const auto registered = Registration{make_recipe<Framing>({
     .attack = "a creator's groups have two tasks that only its own nodes can run, and one for an honest node",
     .twin = "the creator keeps its money, and its nodes tell their true card and do the work",
     .profits = "its operator gains, for a rival is slashed",
-    .answer = "none yet: the members of a group may have different work",
+    .answer = "`ValidationParameters::hardened`: where results differ a referee does the work again, and the majority "
+              "names nobody",
+    .cost = "the referee does the work of each group whose results differ",
     .knobs = {{"same_work", 0, 0, 1, "the three tasks are the same work, and own nodes answer falsely"},
               {"cards", 10, 2, 200, "cards of the attacker", true},
               {"groups", 100, 1, 10'000, "groups that it tries"}},
