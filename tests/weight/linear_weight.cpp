@@ -33,6 +33,41 @@ TEST_CASE("the weight is stake over cap, times the score and the boost") {
     CHECK(weight(5, 10, Score::zero()).is_zero());
 }
 
+TEST_CASE("a score above the cap counts as the cap, and holders need as much less") {
+    const auto capped = LinearWeight{{.stake_cap = 10, .holder_caps = 3, .score_cap = Score::from_ratio(1, 2)}};
+    auto node = allot::Node{};
+    node.stake = 10;
+    const auto at = [&](Score score) { return capped.weight(node, {}, Factors{{}, {}, score, 1, 1}); };
+    CHECK(at(Score::one()) == Weight::from_ratio(1, 2));
+    CHECK(at(Score::from_ratio(1, 2)) == Weight::from_ratio(1, 2));
+    CHECK(at(Score::from_ratio(1, 4)) == Weight::from_ratio(1, 4));
+    CHECK(at(Score::zero()).is_zero());
+    CHECK(capped.holder_weight_min() == Weight::from_ratio(3, 2));
+    CHECK(LinearWeight{{.holder_caps = 3}}.holder_weight_min() == Weight::from_ratio(3, 1));
+    CHECK_FALSE(allot::LinearWeightParameters{.score_cap = Score::zero()}.valid());
+    auto node2 = node;
+    node2.stake = 1;  // the smallest part of a weight is positive with the smallest cap, too
+    CHECK_FALSE(LinearWeight{{.stake_cap = most, .score_cap = Score::from_raw(1)}}
+                    .weight(node2, {}, Factors{{}, {}, Score::one(), 1, 1})
+                    .is_zero());
+}
+
+TEST_CASE("claims divide the weight into as many parts, in steps of a sixteenth at most") {
+    const auto divided = LinearWeight{{.claims_divide = true}};
+    CHECK(divided.claim_parts(0) == 1);
+    auto before = 0U;
+    for (std::uint32_t models = 1; models <= 70'000; ++models) {
+        const auto parts = divided.claim_parts(models);
+        REQUIRE(parts >= models);
+        REQUIRE(parts >= before);
+        REQUIRE((models < 32 ? parts == models : (parts - models) * 16 < models));
+        before = parts;
+    }
+    CHECK(divided.claim_parts(33) == 34);
+    CHECK(divided.claim_parts(4'000) == 4'096);
+    CHECK(LinearWeight{}.claim_parts(40) == 1);
+}
+
 TEST_CASE("more than the cap counts as the cap, whoever else has how much") {
     CHECK(weight(1'000, 1'000) == weight(most, 1'000));
     CHECK(weight(most, most) >= Weight::from_ratio(1, 1));

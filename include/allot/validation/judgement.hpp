@@ -176,6 +176,7 @@ inline void give_points(Judgement& judgement, const std::array<MemberAnswer, gro
 /// True if a referee should recompute the work: at least two members submitted a result, and one of them is not
 /// confirmed. Error reports alone call for none, because they prove nothing and cost nothing.
 /// @param judgement The judgement of these members without a referee.
+/// @complexity O(1).
 [[nodiscard]] inline auto disputed(const std::array<MemberAnswer, group_size>& members, const Judgement& judgement)
     -> bool {
     auto results = 0U;
@@ -190,7 +191,7 @@ inline void give_points(Judgement& judgement, const std::array<MemberAnswer, gro
 }
 
 /// Judges a group by the result of a referee that did the work again: a result that equals it is right, and any other
-/// is wrong, whatever the majority says. An error report is undecided, because hardware differs in its abilities.
+/// is wrong, regardless of the majority. An error report is undecided, because hardware differs in its abilities.
 /// @pre As for `judge` without a referee.
 /// @complexity linear in the length of the results.
 [[nodiscard]] inline auto judge(const std::array<MemberAnswer, group_size>& members,
@@ -212,8 +213,9 @@ inline void give_points(Judgement& judgement, const std::array<MemberAnswer, gro
     return judgement;
 }
 
-/// A judgement by majority of which nobody is named wrong: what two others outvote is undecided. It holds where a
+/// A judgement by majority that names no member wrong: one that two others outvote is undecided. It holds where a
 /// referee was asked and gave no result.
+/// @complexity O(1).
 [[nodiscard]] inline auto unnamed(Judgement judgement) -> Judgement {
     std::replace(judgement.verdicts.begin(), judgement.verdicts.end(), MemberVerdict::wrong, MemberVerdict::undecided);
     return judgement;

@@ -35,8 +35,8 @@ namespace allot { inline namespace v0 {
 /// that shares a node or an operator with the group is refused, because it would prove nothing. The creator may submit
 /// another in its place.
 ///
-/// With `referee_window` a majority names nobody: if results differ, the group asks a referee to do the work again
-/// (`RefereeAsked`, `recomputed`). Without an answer in time the majority's result counts, and nobody is blamed.
+/// With `referee_window` a majority blames no node: if results differ, the group asks a referee to do the work again
+/// (`RefereeAsked`, `recomputed`). Without an answer in time the majority's result counts, and no node is blamed.
 ///
 /// Feed the group from the dispatcher's events: `TaskStarted` as `started`, `TaskTimedOut` as `timed_out`, other ends
 /// without an answer as `aborted`. The leases of members that answered stay open until an event of the group ends them.
@@ -134,7 +134,7 @@ public:
     }
 
     /// The referee did the work again: its result decides which members were right. The embedder answers for the
-    /// referee, as a vote cannot name who lies: two of three members may be the ones.
+    /// referee, as a vote cannot name the liars: two of three members may be the ones.
     /// Errors: `recomputation_unasked` (also if too late), `result_empty`, `result_too_long`.
     auto recomputed(std::span<const std::uint8_t> result, TimePoint now) -> ValidationEffects {
         return command(now, [&](auto& effects) -> MaybeError {

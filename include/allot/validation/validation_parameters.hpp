@@ -51,8 +51,8 @@ struct ValidationParameters {
         return parameters;
     }
 
-    /// Parameters for a network of untrusted parties: a referee names who is wrong, and a fast wrong answer costs the
-    /// right ones no points.
+    /// Parameters for a network of untrusted parties: a referee names the members that are wrong, and a fast wrong
+    /// answer costs the right ones no points.
     [[nodiscard]] static constexpr auto hardened() noexcept -> ValidationParameters {
         auto parameters = ValidationParameters{};
         parameters.referee_window = std::chrono::seconds{600};

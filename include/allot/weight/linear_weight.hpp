@@ -1,10 +1,12 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cstdint>
 
 #include <allot/core/fields.hpp>
 #include <allot/core/parameters.hpp>
+#include <allot/core/score.hpp>
 #include <allot/core/u128.hpp>
 #include <allot/core/units.hpp>
 #include <allot/policy/role.hpp>
@@ -22,6 +24,9 @@ struct LinearWeightParameters {
                                                  ///< default: no limit.
     Ratio holder_caps = 0;  ///< Caps that the holders of a model weigh at least, for each of `Rules::narrow_from`, so
                             ///< that a draw is narrowed to them. 0: their number suffices.
+    Score score_cap = Score::one();  ///< Score that counts in full; a better one has no effect. Owners
+                                     ///< give points, also to nodes of their own: praise gains no more than this.
+    bool claims_divide = false;      ///< The weight of a node is divided among the models that it says it has.
 
     /// The fault of the parameters as one sentence; null when they are valid together.
     [[nodiscard]] constexpr auto fault() const noexcept -> const char* {
@@ -31,6 +36,7 @@ struct LinearWeightParameters {
             {operator_caps >= 1, "allot: LinearWeight: operator_caps must be at least 1"},
             {holder_caps.den > 0 && holder_caps.num <= std::uint64_t{15} * holder_caps.den,
              "allot: LinearWeight: holder_caps must be 0 to 15, with a positive denominator"},
+            {score_cap > Score::zero(), "allot: LinearWeight: score_cap must be positive"},
         });
     }
     /// True if `fault()` is null.
@@ -38,9 +44,9 @@ struct LinearWeightParameters {
     friend constexpr auto operator==(const LinearWeightParameters&, const LinearWeightParameters&) noexcept
         -> bool = default;
 };
-ALLOT_FIELDS(LinearWeightParameters, stake_cap, operator_caps, holder_caps)
+ALLOT_FIELDS(LinearWeightParameters, stake_cap, operator_caps, holder_caps, score_cap, claims_divide)
 
-/// A weight that gains nothing by splitting: W = M · Q · min(stake, cap) / cap.
+/// A weight that gains nothing by splitting: W = M · min(Q, score_cap) · min(stake, cap) / cap.
 ///
 /// Below the cap it is proportional to stake: a stake split over nodes of equal service has the same weight as on one
 /// node, and a node without stake has weight zero. Above the cap one node counts as the cap; an operator that splits a
@@ -65,7 +71,7 @@ public:
 
     [[nodiscard]] constexpr auto weight(const Node& node, const Task&, Factors factors) const noexcept -> Weight {
         return staked(node.stake.units, factors.operator_stake)
-            .scaled(factors.qos.raw(), std::uint64_t{1} << Score::fraction_bits)
+            .scaled(std::min(factors.qos, parameters_.score_cap).raw(), std::uint64_t{1} << Score::fraction_bits)
             .scaled(factors.boost_num, factors.boost_den);
     }
 
@@ -74,9 +80,19 @@ public:
     }
 
     /// The least weight of a model's holders for each of `narrow_from` of them: that of `holder_caps` nodes at the cap,
-    /// of the best score.
+    /// of the best score that counts.
     [[nodiscard]] constexpr auto holder_weight_min() const noexcept -> Weight {
-        return Weight::from_ratio(parameters_.holder_caps.num, parameters_.holder_caps.den);
+        return Weight::from_ratio(parameters_.holder_caps.num, parameters_.holder_caps.den)
+            .scaled(parameters_.score_cap.raw(), std::uint64_t{1} << Score::fraction_bits);
+    }
+
+    /// As many parts as models if `claims_divide`, else 1. Beyond 31 models it is rounded up to five binary digits: so
+    /// most changes of a long list leave the node's bounds as they are.
+    /// @pre at most 2^16 models. @complexity O(1).
+    [[nodiscard]] constexpr auto claim_parts(std::uint32_t models) const noexcept -> std::uint32_t {
+        if (!parameters_.claims_divide || models == 0) { return 1; }
+        const auto step = std::uint32_t{1} << std::max(0, static_cast<int>(std::bit_width(models)) - 5);
+        return (models + step - 1) / step * step;
     }
 
     [[nodiscard]] constexpr auto parameters() const noexcept -> const Parameters& { return parameters_; }

@@ -117,7 +117,7 @@ public:
     [[nodiscard]] auto bound_as_holder(NodeHandle h, ModelId model) const -> std::uint32_t {
         if (h == no_handle<NodeHandle>) { return 0; }
         const auto& record = records.nodes()[h];
-        return is_candidate(record) || holds(h, model) == nullptr ? 0U : bounds(h, record, true).local;
+        return is_candidate(record) || holds(h, model) == nullptr ? 0U : bounds(h, record, records.holdings(h)).local;
     }
 
     /// Calls `f(node)` for each candidate of a class, by slot.
@@ -221,7 +221,7 @@ public:
             const auto& record = records.nodes()[h];
             const auto admitted =
                 !record.node.departs() && joins(h, task, chosen) && admits(record, task) == Reason::none;
-            return admitted ? weight_now(record, task, boost(h, task)) : Weight::zero();
+            return admitted ? weight_now(record, task, boost(h, task, !frame.models.empty())) : Weight::zero();
         };
         return pool.draw(frame, weigh, random);
     }
