@@ -261,7 +261,7 @@ void every_node_has_one_reason() {
             d.state().nodes().for_each([&](allot::NodeHandle h, const auto& record) {
                 for (const auto score : {d.qos_score(record), allot::Score::zero(), allot::Score::one()}) {
                     CHECK(d.view().has_no_weight(h, allot::Task{}, allot::Requirement{}, score) ==
-                          d.view().weight_at_score(h, allot::Task{}, allot::Requirement{}, score, false).is_zero());
+                          d.view().weight_at_score(h, allot::Task{}, allot::Requirement{}, score).is_zero());
                 }
             });
             CHECK(d.digest() == before);

@@ -325,7 +325,7 @@ TEST_CASE("a node is said to have no weight exactly when the dispatcher gives it
                 for (const auto score :
                      {d.qos_score(record), allot::Score::zero(), allot::Score::from_raw(1), allot::Score::one()}) {
                     INFO("ALLOT_SEED " << support::seed() << ", run " << run << ", step " << step);
-                    const auto none = d.view().weight_at_score(h, task, {}, score, false).is_zero();
+                    const auto none = d.view().weight_at_score(h, task, {}, score).is_zero();
                     CHECK(d.view().has_no_weight(h, task, {}, score) == none);
                     ++(none ? with_none : with_some);
                 }

@@ -74,7 +74,7 @@ TEST_CASE("in a network without stake scores decide as they do in one with stake
         const auto weight = [&](allot::NodeId id) {
             const auto n = *d.state().nodes().find(id);
             return d.view()
-                .weight_at_score(n, allot::Task{}, allot::Requirement{}, d.qos_score(d.state().nodes()[n]), false)
+                .weight_at_score(n, allot::Task{}, allot::Requirement{}, d.qos_score(d.state().nodes()[n]))
                 .raw();
         };
         CHECK(weight("bad") > allot::u128{0});

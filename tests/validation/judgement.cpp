@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <optional>
@@ -101,34 +102,46 @@ TEST_CASE("what a group comes to is told by its verdicts, whatever the options")
 }
 
 TEST_CASE("a referee's result decides, whatever the members agree on") {
-    const auto truth = image(0x0F);
     auto disputes = 0;
-    every_group([&](const auto& tasks) {
-        const auto by_vote = judged(tasks, images);
-        const auto members = answers_of(tasks);
-        disputes += disputed(members, by_vote) ? 1 : 0;
-        const auto judgement = judge(members, images, truth);
-        auto passed = std::size_t{0};
-        auto right = std::size_t{0};
-        for (std::size_t i = 0; i < 3; ++i) {
-            const auto& member = members[i];
-            const auto submitted = member.state == allot::MemberState::submitted;
-            const auto same = submitted && allot::same_result(images.comparison, truth, member.result);
-            const auto verdict = judgement.verdicts[i];
-            passed += verdict == MemberVerdict::passed ? 1U : 0U;
-            right += verdict == MemberVerdict::passed || verdict == MemberVerdict::matched ? 1U : 0U;
-            REQUIRE(same == (verdict == MemberVerdict::passed || verdict == MemberVerdict::matched));
-            REQUIRE((submitted && !same) == (verdict == MemberVerdict::wrong));
-            REQUIRE((member.state == allot::MemberState::error_reported) == (verdict == MemberVerdict::undecided));
-            REQUIRE(judgement.ranks[i] == by_vote.ranks[i]);
-            REQUIRE(judgement.points[i].has_value() ==
-                    (same || (member.state == allot::MemberState::timed_out && by_vote.points[i].has_value())));
-            REQUIRE(unnamed(by_vote).verdicts[i] != MemberVerdict::wrong);
-        }
-        REQUIRE(passed == (right > 0 ? 1U : 0U));
-        REQUIRE((judgement.agreement == Agreement::result) == (right > 0));
-    });
+    auto unlike = 0;
+    for (const auto last : {0x00, 0x0F, 0x1F, 0xFF}) {
+        const auto truth = image(static_cast<std::uint8_t>(last));
+        every_group([&](const auto& tasks) {
+            const auto by_vote = judged(tasks, images);
+            const auto members = answers_of(tasks);
+            const auto judgement = judge(members, images, truth);
+            const auto submitted = [&](std::size_t i) { return members[i].state == allot::MemberState::submitted; };
+            const auto equals = [&](std::size_t i, const auto& other) {
+                return submitted(i) && allot::same_result(images.comparison, other, members[i].result);
+            };
+            auto passed = std::size_t{0};
+            auto right = std::size_t{0};
+            auto confirmed = std::vector<std::size_t>{};
+            for (std::size_t i = 0; i < 3; ++i) {
+                if (equals(i, truth)) { confirmed.push_back(i); }
+            }
+            for (std::size_t i = 0; i < 3; ++i) {
+                const auto verdict = judgement.verdicts[i];
+                const auto is_right = std::any_of(confirmed.begin(), confirmed.end(),
+                                                  [&](std::size_t j) { return equals(i, members[j].result); });
+                passed += verdict == MemberVerdict::passed ? 1U : 0U;
+                right += is_right ? 1U : 0U;
+                REQUIRE(is_right == (verdict == MemberVerdict::passed || verdict == MemberVerdict::matched));
+                REQUIRE((submitted(i) && !is_right && !confirmed.empty()) == (verdict == MemberVerdict::wrong));
+                REQUIRE(judgement.ranks[i] == by_vote.ranks[i]);
+                REQUIRE(
+                    judgement.points[i].has_value() ==
+                    (is_right || (members[i].state == allot::MemberState::timed_out && by_vote.points[i].has_value())));
+                REQUIRE(unnamed(by_vote).verdicts[i] != MemberVerdict::wrong);
+            }
+            REQUIRE(passed == (right > 0 ? 1U : 0U));
+            REQUIRE((judgement.agreement == Agreement::result) == (right > 0));
+            disputes += disputed(members, by_vote) ? 1 : 0;
+            unlike += confirmed.empty() ? 1 : 0;
+        });
+    }
     CHECK(disputes > 0);
+    CHECK(unlike > 0);
 }
 
 TEST_CASE("three errors fail three tasks and blame nobody (D34)") {

@@ -186,10 +186,12 @@ TEST_CASE("where results differ a referee says who was right, and the majority n
         CHECK(said.get<event::MemberMatched>()->node == NodeId{2});
         CHECK(said.get<event::MemberWrong>()->node == NodeId{3});
     }
-    SECTION("none was: all are wrong, and all fees go back") {
+    SECTION("none was: nobody is named, and all fees go back") {
         const auto [group, said] = judged_by(Bytes{9});
         auto books = Books{};
         books.enter(said);
+        CHECK(said.get<event::MemberWrong>() == nullptr);
+        CHECK(books.points.empty());
         CHECK(said.get<event::GroupEnded>()->end == ValidationEnd::no_agreement);
         CHECK(books.left.size() == 3);
         CHECK(group.phase() == ValidationPhase::ended);

@@ -52,22 +52,6 @@ TEST_CASE("a score above the cap counts as the cap, and holders need as much les
                     .is_zero());
 }
 
-TEST_CASE("claims divide the weight into as many parts, in steps of a sixteenth at most") {
-    const auto divided = LinearWeight{{.claims_divide = true}};
-    CHECK(divided.claim_parts(0) == 1);
-    auto before = 0U;
-    for (std::uint32_t models = 1; models <= 70'000; ++models) {
-        const auto parts = divided.claim_parts(models);
-        REQUIRE(parts >= models);
-        REQUIRE(parts >= before);
-        REQUIRE((models < 32 ? parts == models : (parts - models) * 16 < models));
-        before = parts;
-    }
-    CHECK(divided.claim_parts(33) == 34);
-    CHECK(divided.claim_parts(4'000) == 4'096);
-    CHECK(LinearWeight{}.claim_parts(40) == 1);
-}
-
 TEST_CASE("more than the cap counts as the cap, whoever else has how much") {
     CHECK(weight(1'000, 1'000) == weight(most, 1'000));
     CHECK(weight(most, most) >= Weight::from_ratio(1, 1));

@@ -71,10 +71,8 @@ const auto registered =
         .attack = "nodes claim models that they do not have, and load them for each task anew",
         .twin = "the same cards claim what they have, and fetch what they are asked to",
         .profits = "its operator gains if a draw prefers the nodes that say they have the model",
-        .answer =
-            "`Hardened`: claims share the weight of a node, and a draw among fewer than three holders of a model is "
-            "opened to all nodes",
-        .cost = "`weight.claims_divide`, `rules.narrow_from`",
+        .answer = "`Hardened`: a draw among fewer than three holders of a model is opened to all nodes",
+        .cost = "`rules.narrow_from`",
         .knobs = {{"cards", 10, 1, 200, "cards of the attacker", true},
                   {"all", 1, 0, 1, "they claim all models of the network"},
                   {"only", 0, 0, 1'000, "they claim so many of the models that are wanted most, and no other; 0: no"},

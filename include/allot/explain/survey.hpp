@@ -230,8 +230,7 @@ void each_drawable(const Dispatcher& d, const Question& question, const AsFree& 
     const auto others = reason_of_others(d, question, able);
     for (const auto& [h, narrows] : able.found) {
         if (narrows || others == Reason::none) {
-            f(h, d.view().weight_at_score(h, question.task, question.requirement, as_free.score_of(d, h),
-                                          others != Reason::none));
+            f(h, d.view().weight_at_score(h, question.task, question.requirement, as_free.score_of(d, h)));
         }
     }
 }

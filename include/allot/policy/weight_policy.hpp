@@ -73,13 +73,6 @@ concept has_holder_weight_min = requires(const P& p) {
     { p.holder_weight_min() } -> std::same_as<Weight>;
 };
 
-/// `p.claim_parts(models) -> std::uint32_t`: into how many parts the weight of a node is divided that says it has so
-/// many models, at least 1 and at most 2^17 (rule 47). It is optional: without it each claim has the whole weight.
-template <class P>
-concept has_claim_parts = requires(const P& p) {
-    { p.claim_parts(std::uint32_t{}) } -> std::same_as<std::uint32_t>;
-};
-
 /// A weight that never falls when stake, QoS score or boost rises, grows at most in proportion to the staking score,
 /// and never rises with the largest stake. It depends on the task through the factors alone.
 ///

@@ -24,7 +24,6 @@ namespace allot { inline namespace v0 { namespace preset {
 /// | one stake split over k nodes      | weighs √k as much             | weighs the same; a node counts up to a cap   |
 /// | one outlier's stake               | flattens all other scores     | changes no other weight                      |
 /// | a lone node claims a model        | gets every task that wants it | three of weight must, or all are candidates  |
-/// | a node claims all models          | gets a part of each one's tasks | has as much as with one claim              |
 /// | one node outweighs all others     | gets nearly every task        | counts as the cap: as much as others can be  |
 /// | tasks that no node can run        | evict those that can run      | are refused                                  |
 /// | tasks that few nodes can run      | evict those of all others     | three for each of these nodes wait, at most  |
@@ -57,9 +56,7 @@ namespace allot { inline namespace v0 { namespace preset {
 /// - The cap is by node. An operator that splits a larger stake over more nodes regains a weight in proportion to it,
 ///   never more. There is no cap by operator and no random draw among several nodes: each would pay one that hides
 ///   behind names, or dust next to two large nodes (`docs/rules.md`, rule 39).
-/// - Nodes that lie together still narrow to themselves, if they are three and weigh as much as one and a half at the
-///   cap. A node of p models counts a p-th there.
-/// - A node weighs less for each model, the more models it has: report those that it drops.
+/// - Nodes that lie together still narrow to themselves, if they are three and weigh as much as three at the cap.
 /// - A node of hardware that no other node has makes tasks for that hardware admissible.
 /// - A node that fails a task is blamed when another has finished it, which may be minutes later.
 /// - Three nodes that fail one task make its owner forfeit the fee. None of them earns it.
@@ -75,10 +72,7 @@ public:
     /// fee of 1 costs its owner nothing.
     constexpr explicit Hardened(Amount stake_cap, Amount probation_fee_max = ProbationParameters{}.fee_max,
                                 Amount fee_per_second_min = {})
-        : weight_{{.stake_cap = stake_cap,
-                   .holder_caps = {1, 2},
-                   .score_cap = Score::from_ratio(1, 2),
-                   .claims_divide = true}},
+        : weight_{{.stake_cap = stake_cap, .holder_caps = 1, .score_cap = Score::from_ratio(1, 2)}},
           probation_{{.fee_max = probation_fee_max}}, price_{{.fee_per_second_min = fee_per_second_min}} {}
 
     [[nodiscard]] auto policies() const {

@@ -38,7 +38,7 @@ enum class MemberVerdict : std::uint8_t {
     passed,     ///< Fastest right answer: its result counts and has to be uploaded.
     matched,    ///< Also right, and paid; its own fee is refunded.
     wrong,      ///< Two results agree against it; with `slash_across_errors` also two errors. With a
-                ///< referee: its result is not the recomputed one.
+                ///< referee: another one is right.
     undecided,  ///< No two answers decide, or two report errors: the member fails without blame.
 };
 
@@ -190,8 +190,10 @@ inline void give_points(Judgement& judgement, const std::array<MemberAnswer, gro
     return results >= 2 && unconfirmed > 0;
 }
 
-/// Judges a group by the result of a referee that did the work again: a result that equals it is right, and any other
-/// is wrong, regardless of the majority. An error report is undecided, because hardware differs in its abilities.
+/// Judges a group by the result of a referee that did the work again. A result that equals it is right, and so is one
+/// that equals a right one. Any other is wrong, regardless of the majority. If no result equals the referee's, all are
+/// undecided: then the work has no one result, or the referee was given another form of it. An error report is
+/// undecided, because hardware differs in its abilities.
 /// @pre As for `judge` without a referee.
 /// @complexity linear in the length of the results.
 [[nodiscard]] inline auto judge(const std::array<MemberAnswer, group_size>& members,
@@ -199,15 +201,29 @@ inline void give_points(Judgement& judgement, const std::array<MemberAnswer, gro
     -> Judgement {
     auto judgement = detail::undecided(members);
     judgement.agreement = Agreement::none;
-    for (const auto i : detail::by_speed(members)) {
-        if (members[i].state != MemberState::submitted) { continue; }
-        if (!same_result(parameters.comparison, recomputed, members[i].result)) {
-            judgement.verdicts[i] = MemberVerdict::wrong;
-        } else {
-            const auto first = judgement.agreement == Agreement::none;
-            judgement.verdicts[i] = first ? MemberVerdict::passed : MemberVerdict::matched;
-            judgement.agreement = Agreement::result;
+    const auto same = [&](std::span<const std::uint8_t> a, std::span<const std::uint8_t> b) {
+        return same_result(parameters.comparison, a, b);
+    };
+    const auto submitted = [&](std::size_t i) { return members[i].state == MemberState::submitted; };
+    auto right = std::array<bool, group_size>{};
+    auto any = false;
+    for (std::size_t i = 0; i < group_size; ++i) {
+        right[i] = submitted(i) && same(recomputed, members[i].result);
+        any = any || right[i];
+    }
+    const auto confirmed = right;
+    for (std::size_t i = 0; i < group_size; ++i) {
+        for (std::size_t j = 0; j < group_size; ++j) {
+            right[i] = right[i] || (confirmed[j] && submitted(i) && same(members[i].result, members[j].result));
         }
+    }
+    for (const auto i : detail::by_speed(members)) {
+        if (!any || !submitted(i)) { continue; }
+        const auto first = judgement.agreement == Agreement::none;
+        judgement.verdicts[i] = !right[i] ? MemberVerdict::wrong
+                                : first   ? MemberVerdict::passed
+                                          : MemberVerdict::matched;
+        if (right[i]) { judgement.agreement = Agreement::result; }
     }
     detail::give_points(judgement, members, parameters);
     return judgement;

@@ -60,7 +60,8 @@ struct MemberAborted {
     Amount refund{};
 };
 /// Results differ: have the work done again before `until`, by a party that shares nothing with the members, and tell
-/// the group its result with `recomputed`. Until then, renew the members' leases. For: the referee.
+/// the group its result with `recomputed`. Until then, renew the members' leases; where the terms bound renewals,
+/// `complete` each when it has answered, because `slash` and `score` need no lease. For: the referee.
 struct RefereeAsked {
     Hash256 work{};
     TimePoint until{};

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <algorithm>
-#include <bit>
 #include <cstdint>
 
 #include <allot/core/fields.hpp>
@@ -26,7 +25,6 @@ struct LinearWeightParameters {
                             ///< that a draw is narrowed to them. 0: their number suffices.
     Score score_cap = Score::one();  ///< Score that counts in full; a better one has no effect. Owners
                                      ///< give points, also to nodes of their own: praise gains no more than this.
-    bool claims_divide = false;      ///< The weight of a node is divided among the models that it says it has.
 
     /// The fault of the parameters as one sentence; null when they are valid together.
     [[nodiscard]] constexpr auto fault() const noexcept -> const char* {
@@ -44,7 +42,7 @@ struct LinearWeightParameters {
     friend constexpr auto operator==(const LinearWeightParameters&, const LinearWeightParameters&) noexcept
         -> bool = default;
 };
-ALLOT_FIELDS(LinearWeightParameters, stake_cap, operator_caps, holder_caps, score_cap, claims_divide)
+ALLOT_FIELDS(LinearWeightParameters, stake_cap, operator_caps, holder_caps, score_cap)
 
 /// A weight that gains nothing by splitting: W = M · min(Q, score_cap) · min(stake, cap) / cap.
 ///
@@ -84,15 +82,6 @@ public:
     [[nodiscard]] constexpr auto holder_weight_min() const noexcept -> Weight {
         return Weight::from_ratio(parameters_.holder_caps.num, parameters_.holder_caps.den)
             .scaled(parameters_.score_cap.raw(), std::uint64_t{1} << Score::fraction_bits);
-    }
-
-    /// As many parts as models if `claims_divide`, else 1. Beyond 31 models it is rounded up to five binary digits: so
-    /// most changes of a long list leave the node's bounds as they are.
-    /// @pre at most 2^16 models. @complexity O(1).
-    [[nodiscard]] constexpr auto claim_parts(std::uint32_t models) const noexcept -> std::uint32_t {
-        if (!parameters_.claims_divide || models == 0) { return 1; }
-        const auto step = std::uint32_t{1} << std::max(0, static_cast<int>(std::bit_width(models)) - 5);
-        return (models + step - 1) / step * step;
     }
 
     [[nodiscard]] constexpr auto parameters() const noexcept -> const Parameters& { return parameters_; }

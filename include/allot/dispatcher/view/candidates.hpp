@@ -34,9 +34,7 @@ public:
                     admits(record, task) != Reason::none) {
                     return;
                 }
-                if (const auto weight = weight_now(record, task, boost(h, task, narrowed)); !weight.is_zero()) {
-                    g(h, weight);
-                }
+                if (const auto weight = weight_now(record, task, boost(h, task)); !weight.is_zero()) { g(h, weight); }
             });
         };
         const auto wanted = holders_to_narrow(task);

@@ -54,8 +54,8 @@ public:
     using Below::records, Below::rules, Below::eligibility, Below::pool, Below::queue, Below::gated, Below::gates,
         Below::gang_size, Below::holds, Below::holds_all, Below::is_candidate, Below::admits, Below::boost,
         Below::can_run, Below::fetch_weight, Below::holders_to_narrow, Below::weight_policy, Below::bounds,
-        Below::runs_nothing, Below::weight_now, Below::eliminates, Below::place_before, Below::beginnings,
-        Below::card_of, Below::groups_for, Below::filled, Below::are_free;
+        Below::best_boost, Below::runs_nothing, Below::weight_now, Below::eliminates, Below::place_before,
+        Below::beginnings, Below::card_of, Below::groups_for, Below::filled, Below::are_free;
     using typename Below::WeightPolicy;
 
     /// The frame of a draw among these classes, without these nodes. While bounds are renewed they are loose, so there
@@ -100,8 +100,10 @@ public:
                                             [[maybe_unused]] std::span<const ClassId> classes,
                                             [[maybe_unused]] NodeHandle assumed = no_handle<NodeHandle>) const -> bool {
         if constexpr (has_holder_weight_min<WeightPolicy>) {
-            const auto least = std::uint64_t{bound_of(weight_policy.holder_weight_min())} * rules->narrow_from;
-            if (least == 0 || rules->narrowing == Narrowing::gate) { return true; }
+            if (rules->narrowing == Narrowing::gate || weight_policy.holder_weight_min().is_zero()) { return true; }
+            const auto best = best_boost();  // bounds of holders have it, so the least weight does, too
+            const auto one = weight_policy.holder_weight_min().scaled(best.num, best.den);
+            const auto least = std::uint64_t{bound_of(one)} * rules->narrow_from;
             const auto enough = [&](const ModelId& model) {
                 return pool.total(SamplingFrame{classes, {&model, 1}}) + bound_as_holder(assumed, model) >= least;
             };
@@ -117,7 +119,7 @@ public:
     [[nodiscard]] auto bound_as_holder(NodeHandle h, ModelId model) const -> std::uint32_t {
         if (h == no_handle<NodeHandle>) { return 0; }
         const auto& record = records.nodes()[h];
-        return is_candidate(record) || holds(h, model) == nullptr ? 0U : bounds(h, record, records.holdings(h)).local;
+        return is_candidate(record) || holds(h, model) == nullptr ? 0U : bounds(h, record, true).local;
     }
 
     /// Calls `f(node)` for each candidate of a class, by slot.
@@ -221,7 +223,7 @@ public:
             const auto& record = records.nodes()[h];
             const auto admitted =
                 !record.node.departs() && joins(h, task, chosen) && admits(record, task) == Reason::none;
-            return admitted ? weight_now(record, task, boost(h, task, !frame.models.empty())) : Weight::zero();
+            return admitted ? weight_now(record, task, boost(h, task)) : Weight::zero();
         };
         return pool.draw(frame, weigh, random);
     }

@@ -39,9 +39,9 @@ public:
     using typename Below::Record;
     using typename Below::WeightPolicy;
 
-    /// Upper bounds of the weight of a candidate with these models. They use the best score before the next verdict,
-    /// the best locality that the frame allows, and the ceiling of the largest stake (`Ceilings`).
-    [[nodiscard]] auto bounds(NodeHandle h, const Record& record, const HeldModels& models) const -> WeightBounds {
+    /// Upper bounds of a candidate's weight. They use the best score before the next verdict, the best locality that
+    /// the frame allows, and the ceiling of the largest stake (`Ceilings`).
+    [[nodiscard]] auto bounds(NodeHandle h, const Record& record, bool holds_models) const -> WeightBounds {
         if constexpr (!monotone_weight<WeightPolicy>) {
             return {1, 1};  // marks a candidate: without bounds every draw is an exact scan
         } else {
@@ -52,21 +52,18 @@ public:
                     Factors{record.node.stake_root, ceiling, score, boost.num, boost.den, record.node.stake.units};
                 return bound_of(greatest_weight(record.node, factors));
             };
-            if (models.empty() && records.wishes(h).empty()) {
+            if (!holds_models) {
                 const auto plain = bound({});
                 return {plain, plain};
             }
-            const auto local = bound(best_boost(models.size(), true));
+            const auto local = bound(best_boost());
             // A holder of a model is in the narrowed frame. In the frame without models its M is 1, with three
             // exceptions: only holders of all models are in the narrowed frame, there is none, or holders that are too
             // few or weigh too little do not narrow.
             const auto anywhere = rules->narrowing == Narrowing::all || rules->narrowing == Narrowing::none ||
                                   rules->narrow_from > 1 || holders_have_to_weigh();
-            if constexpr (has_claim_parts<WeightPolicy>) {
-                return {bound(anywhere ? best_boost(models.size(), false) : LocalityBoost{}), local};
-            } else {
-                return {anywhere ? local : bound({}), local};
-            }
+            const auto plain = anywhere ? local : bound({});
+            return {plain, local};
         }
     }
 
@@ -83,7 +80,7 @@ public:
     [[nodiscard]] auto place(NodeHandle h, const Record* record, const HeldModels& models) const -> NodePlace {
         auto place = place_before(h, record, models);
         if (record != nullptr) {
-            const auto bound = bounds(h, *record, models);
+            const auto bound = bounds(h, *record, !models.empty() || !records.wishes(h).empty());
             place.bound = bound.plain;
             place.bound_local = bound.local;
         }
@@ -97,15 +94,14 @@ public:
         return {h, node.node_class, node.slot, bound, bound, span_of(models)};
     }
 
-    /// The largest factor M of a node with so many models on its disk: all models of a task are there and in use.
-    [[nodiscard]] auto best_boost(std::size_t held = 0, bool narrowed = false) const -> LocalityBoost {
-        return divided(std::uint64_t{rules->boost_on_disk} + rules->boost_in_use, rules->boost_unit, held, narrowed);
+    /// The largest factor M: all models are on disk and in use.
+    [[nodiscard]] auto best_boost() const -> LocalityBoost {
+        return {std::uint64_t{rules->boost_unit} + rules->boost_on_disk + rules->boost_in_use, rules->boost_unit};
     }
 
     /// M = 1 + 0.7 · local/total + 0.3 · in use/total (seed 001, "Model Locality Boost"), as an exact rational
-    /// number. With a weight that is divided among the node's models it is less (rule 47); `narrowed` is true for a
-    /// draw among their holders.
-    [[nodiscard]] auto boost(NodeHandle h, const Task& task, [[maybe_unused]] bool narrowed) const -> LocalityBoost {
+    /// number.
+    [[nodiscard]] auto boost(NodeHandle h, const Task& task) const -> LocalityBoost {
         if (task.models.empty()) { return {}; }
         auto extra = std::uint64_t{0};
         for (const auto model : task.models) {
@@ -115,7 +111,7 @@ public:
             }
         }
         const auto unit = std::uint64_t{rules->boost_unit} * task.models.size();
-        return divided(extra, unit, records.holdings(h).size(), narrowed);
+        return {unit + extra, unit};
     }
 
     /// The weight of a node for a task now, rescaled to the unit of the stored bounds.
@@ -271,7 +267,7 @@ public:
     [[nodiscard]] auto can_run(NodeHandle n, const Task& task) const -> bool {
         const auto& record = records.nodes()[n];
         return admits(record, task) == Reason::none && (holders_to_narrow(task) != 0U || narrows_to(n, task)) &&
-               !weight_now(record, task, boost(n, task, false)).is_zero();
+               !weight_now(record, task, boost(n, task)).is_zero();
     }
 
     /// The weight of a node that may be asked for a copy. It is zero for a node that holds the model, was asked
@@ -290,10 +286,10 @@ public:
     }
 
     /// Weight of a present node for a task, assuming this QoS score. Eligibility is not checked. `requirement` is the
-    /// task's; `narrowed` as for `boost`.
-    [[nodiscard]] auto weight_at_score(NodeHandle node, const Task& task, const Requirement& requirement, Score score,
-                                       bool narrowed) const -> Weight {
-        return weight_with(records.nodes()[node], task, &requirement, boost(node, task, narrowed), score);
+    /// task's.
+    [[nodiscard]] auto weight_at_score(NodeHandle node, const Task& task, const Requirement& requirement,
+                                       Score score) const -> Weight {
+        return weight_with(records.nodes()[node], task, &requirement, boost(node, task), score);
     }
 
     /// True if a present node of this QoS score has zero weight for a task. `requirement` is the task's.
@@ -302,7 +298,7 @@ public:
         if constexpr (has_is_zero<WeightPolicy>) {
             return weight_policy.is_zero(records.nodes()[node].node, score);
         } else {
-            return weight_at_score(node, task, requirement, score, false).is_zero();
+            return weight_at_score(node, task, requirement, score).is_zero();
         }
     }
 
@@ -331,18 +327,6 @@ public:
     }
 
 private:
-    /// 1 + extra/unit, divided as the weight policy says: a node of p parts has 1 + extra/unit/p, and among the holders
-    /// of a model a p-th of that.
-    [[nodiscard]] auto divided(std::uint64_t extra, std::uint64_t unit, [[maybe_unused]] std::size_t held,
-                               [[maybe_unused]] bool narrowed) const -> LocalityBoost {
-        if constexpr (has_claim_parts<WeightPolicy>) {
-            const auto parts = std::uint64_t{weight_policy.claim_parts(static_cast<std::uint32_t>(held))};
-            return {unit * parts + extra, unit * parts * (narrowed ? parts : 1)};
-        } else {
-            return {unit + extra, unit};
-        }
-    }
-
     template <class Fits>
     [[nodiscard]] auto share_exceeds([[maybe_unused]] std::span<const ClassId> classes,
                                      [[maybe_unused]] std::uint32_t waiting, [[maybe_unused]] const Fits& fits,
