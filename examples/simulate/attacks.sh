@@ -18,7 +18,7 @@ play hardened,crynux_single,crynux_relay_2026,crynux_contracts_2,crynux_contract
 
 # Each rule of Hardened that a parameter turns off.
 without=hardened
-for off in rules.narrow_from=1 weight.holder_caps=0/1 weight.score_cap=1 rules.refuse_unrunnable=false rules.tasks_per_owner_max=4294967295 rules.outbid_by=1/1 \
+for off in rules.narrow_from=1 weight.holder_caps=0/1 weight.score_cap=1/1 rules.refuse_unrunnable=false rules.tasks_per_owner_max=4294967295 rules.outbid_by=1/1 \
     rules.value_doubles_in=2592000000 queue.tasks_per_fitting_node=1000000/1 qos.proven_from=0 qos.penalty_failure=1/1 \
     qos.after_decline=0/1 qos.after_return=0 qos.after_raise=0 terms.fee_per_second_min=0 terms.poisoned_from=16 terms.lengths=32/1 \
     placement.copies_max=65536; do
