@@ -4,7 +4,6 @@
 #include <numeric>
 
 #include "hash.hpp"
-#include "network.hpp"
 
 namespace simulate {
 namespace {
@@ -45,7 +44,6 @@ auto make_scene(const Scenario& scenario, const Options& options) -> Scene {
     scene.honest_nodes = static_cast<std::uint32_t>(scenario.nodes.size());
     scene.arrivals_end_ms = scenario.arrivals_end_ms;
     scene.models = scenario.software;
-    scene.validation = find_preset(options.preset).validation;
     const auto median = [](std::vector<std::int64_t> values) {
         const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
         std::nth_element(values.begin(), middle, values.end());

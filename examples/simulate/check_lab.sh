@@ -44,7 +44,7 @@ rm "$(find "$work/runs" -name '*.json' | sort | head -n 1)"
 lab --attack 5a,17 --json "$work/three" --runs "$work/runs" >"$work/out"
 grep -q '^1 runs played' "$work/out" || fault "it did not go on where it was: $(tail -n 1 "$work/out")"
 cmp -s "$work/one" "$work/three" || fault "a comparison that goes on differs"
-refuse 'no attack is called "none_such"; there are all, none, black_hole (5a 5b 5c 5d)' --compare hardened --attack none_such
+refuse 'no attack is called "none_such"; there are all, none, absent (0 0a), black_hole (5a 5b 5c 5d)' --compare hardened --attack none_such
 
 # What a row alone is about is told of that row alone.
 cp "$(dirname "$0")/../../docs/attacks.md" "$work/page.md"

@@ -130,7 +130,9 @@ auto Laboratory::play(const Options& options, const Scenario& scenario, const st
         if (means == nullptr) {
             return outcome_of(simulate(trace_, scenario, options, Progress::Style::none), Means{});
         }
-        auto attacker = Attacker{std::move(adversary), *means, make_scene(scenario, options)};
+        auto scene = make_scene(scenario, options);
+        scene.validation = find_preset(options.preset).validation;
+        auto attacker = Attacker{std::move(adversary), *means, std::move(scene)};
         auto outcome = outcome_of(simulate(trace_, scenario, options, Progress::Style::none, &attacker), *means);
         outcome.notes = attacker.notes();
         return outcome;
