@@ -22,7 +22,8 @@ struct LinearWeightParameters {
     std::uint32_t operator_caps = 0xFFFF'FFFFU;  ///< An operator's nodes together count at most this many caps. The
                                                  ///< default: no limit.
     Ratio holder_caps = 0;  ///< Caps that the holders of a model weigh at least, for each of `Rules::narrow_from`, so
-                            ///< that a draw is narrowed to them. 0: their number suffices.
+                            ///< that a draw is narrowed to them. 0: their number suffices. Each has the best locality
+                            ///< there; a weight above 16 ends at 16.
     Score score_cap = Score::one();  ///< Score that counts in full; a better one has no effect. Owners
                                      ///< give points, also to nodes of their own: praise gains no more than this.
 
