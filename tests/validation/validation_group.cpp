@@ -230,6 +230,11 @@ TEST_CASE("a referee is asked only where results differ") {
     CHECK(reported.get<event::MemberWrong>() == nullptr);
     CHECK(said(other, true).get<event::RefereeAsked>() != nullptr);  // no two agree
     CHECK(said(other, false).get<event::RefereeAsked>() != nullptr);
+    auto alone = running({.referee_window = 60s});
+    (void)alone.submitted(1, right, at(1s));
+    (void)alone.error_reported(2, at(2s));
+    CHECK(alone.error_reported(3, at(3s)).get<event::RefereeAsked>() == nullptr);  // reports call for no work
+    CHECK(alone.phase() == ValidationPhase::ended);
     CHECK(running({.referee_window = 60s}).recomputed(right, at(1s)).error == E::recomputation_unasked);
     CHECK_FALSE(ValidationParameters{.referee_window = -1s}.valid());
     CHECK_FALSE(ValidationParameters{.referee_window = allot::Duration{std::int64_t{1} << 32}}.valid());
