@@ -189,7 +189,7 @@ auto real(u128 number) -> long double {
            static_cast<long double>(number.low());
 }
 
-/// Q · M · min(stake, cap) / cap, and the operator's part of its caps, from what the records say.
+/// min(Q, score cap) · M · min(stake, cap) / cap, and the operator's part of its caps, from what the records say.
 auto right_weight(const Played& d, const Played::Record& node, const allot::Task& task) -> long double {
     const auto& rules = d.rules().parameters();
     const auto& weight = d.weight_policy().parameters();
@@ -218,7 +218,8 @@ auto right_weight(const Played& d, const Played::Record& node, const allot::Task
                       ? counted
                       : std::min(counted, real(node.node.stake.units) / sum * weight.operator_caps);
     }
-    const auto score = static_cast<long double>(d.qos_score(node).raw()) / static_cast<long double>(1U << 30U);
+    const auto score_counted = std::min(d.qos_score(node), weight.score_cap);
+    const auto score = static_cast<long double>(score_counted.raw()) / static_cast<long double>(1U << 30U);
     return score * boost * counted;
 }
 
