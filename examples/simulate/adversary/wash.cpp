@@ -69,7 +69,7 @@ const auto registered = Registration{make_recipe<Wash>({
     .attack = "fresh nodes on an invented card get full points for own tasks, and then tell their true card",
     .twin = "the same cards work from the start, with an ordinary history",
     .profits = "its operator gains, for its nodes start with a perfect score",
-    .answer = "`Hardened`: praise counts up to a cap, the score of a node without verdicts",
+    .answer = "`Hardened`: praise counts up to a cap, the score of an ordinary node",
     .cost = "`weight.score_cap`",
     .knobs = {{"cards", 30, 1, 200, "cards of the attacker", true},
               {"verdicts", 50, 1, 1'000, "verdicts that a node gives itself"}},

@@ -35,7 +35,7 @@ namespace allot { inline namespace v0 { namespace preset {
 /// | a task that fails on every node   | each of them is blamed        | none is: no node has finished it             |
 /// | a node fails tasks under any name | timeouts alone are blamed     | is blamed once another has finished the task |
 /// | new identities                    | score a half                  | score an eighth until 8 verdicts were good   |
-/// | owners praise their own nodes     | these are drawn twice as often | are drawn as often as a node without praise |
+/// | owners praise their own nodes     | these weigh twice as much     | weigh as much as ordinary ones               |
 /// | a bad node leaves and joins again | is lifted to a score of 0.3   | scores an eighth, on probation again         |
 /// | a new node fails all its tasks    | gets all the next ones        | gets five, then none for 43 minutes          |
 /// | a node declines all but dear tasks | loses nothing                | rests as long as the task would have taken   |
@@ -57,6 +57,7 @@ namespace allot { inline namespace v0 { namespace preset {
 ///   never more. There is no cap by operator and no random draw among several nodes: each would pay one that hides
 ///   behind names, or dust next to two large nodes (`docs/rules.md`, rule 39).
 /// - Nodes that lie together still narrow to themselves, if they are three and weigh as much as three at the cap.
+/// - Praise from an owner's own tasks still ends a probation.
 /// - A node of hardware that no other node has makes tasks for that hardware admissible.
 /// - A node that fails a task is blamed when another has finished it, which may be minutes later.
 /// - Three nodes that fail one task make its owner forfeit the fee. None of them earns it.
