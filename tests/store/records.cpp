@@ -32,6 +32,9 @@ struct Ears {
     auto fits(const allot::NodeClass& c, const allot::Requirement& r) const -> bool { return c.vram >= r.vram_min; }
     auto open(std::uint32_t active) const -> bool { return active >= active_min; }
     void node_changed(NodeHandle h, const Record* before, const Record* after) { note("node", h.value, before, after); }
+    void node_edited(NodeHandle h, const allot::NodeStanding&, const Record& after) {
+        note("node", h.value, &after, &after);
+    }
     void task_changed(TaskHandle h, const allot::Task* before, const allot::Task* after) {
         note("task", h.value, before, after);
     }
@@ -266,6 +269,59 @@ TEST_CASE("a record edited where it lies moves its indices, and a rollback moves
     CHECK(ears.heard == std::vector<std::string>{"node 0 xx"});
     CHECK(state.due_first()->time == 7'000);
     state.rollback(savepoint, ears);
+    CHECK(state == before);
+    CHECK(state.due_first() == nullptr);
+}
+
+TEST_CASE("edits of a node's standing and of its tracker's data are undone together, in any mix with whole records") {
+    auto state = State{{1, 2}};
+    auto ears = Ears{};
+    const auto n = NodeHandle{0};
+    state.put(n, node_in(state, ears, 7, 8, 100), ears);
+    (void)state.forget_undo_log(ears);
+    const auto before = state;
+    const auto standing = [&](auto change) {
+        state.edit(
+            n, [&](allot::Node& node) { change(node); }, ears);
+    };
+    standing([](allot::Node& node) {
+        node.state = allot::NodeState::busy;
+        node.lease = allot::LeaseHandle{3};
+    });
+    state.edit(
+        n,
+        [](Record& record) {
+            record.qos = 5;
+            record.node.due_at = TimePoint{9s};
+            record.node.excluded = true;
+        },
+        ears);
+    const auto middle = state.savepoint();
+    const auto edited = state;
+    auto whole = state.nodes()[n];
+    whole.qos = 6;
+    whole.node.stake = 7;
+    whole.node.stake_root = allot::StakeRoot::from(7);
+    state.put(n, Record{whole}, ears);
+    standing([](allot::Node& node) { node.held = allot::TaskHandle{4}; });
+    standing([](allot::Node& node) { node.state = allot::NodeState::paused; });
+    CHECK(state.fits().active(whole.node.node_class) == 0);
+    state.remove(n, ears);
+    state.rollback(middle, ears);
+    CHECK(state == edited);
+    CHECK(state.due_first()->time == 9'000);
+    state.rollback(0, ears);
+    CHECK(state == before);
+    CHECK(state.due_first() == nullptr);
+    CHECK(state.fits().active(whole.node.node_class) == 1);
+
+    const auto fails = [](Record& record) {
+        record.qos = 8;
+        record.node.due_at = TimePoint{4s};
+        throw std::runtime_error{"a policy"};
+    };
+    CHECK_THROWS_AS(state.edit(n, fails, ears), std::runtime_error);
+    state.rollback(0, ears);
     CHECK(state == before);
     CHECK(state.due_first() == nullptr);
 }

@@ -71,22 +71,23 @@ enum class NodeState : std::uint8_t {
 };
 
 /// Record of a node, as policies see it. The QoS tracker's measurements are stored separately, in its `node_data`.
+///
+/// The fields that a start or an end of a task reads stand first, beside those measurements: that is 72 of 136 bytes.
 struct Node {
-    NodeId id = NodeId::null();
-    OperatorId operator_id = OperatorId::null();
-    Amount stake{};
-    StakeRoot stake_root{};
     TimePoint due_at = never;                    ///< Time at which it is readmitted or, if it left, forgotten.
-    ClassId node_class = no_handle<ClassId>;     ///< Interned (GPU, VRAM, platform, version).
-    std::uint32_t slot = 0;                      ///< Index among the nodes of its class; decides the order of
-                                                 ///< draws.
     LeaseHandle lease = no_handle<LeaseHandle>;  ///< The lease it holds, if any.
+    TaskHandle held = no_handle<TaskHandle>;     ///< The pinned task that waits for it; none while it is free.
     NodeState state = NodeState::left;
     bool excluded = false;    ///< Kept out of candidate pools until its health recovers.
     bool kicked_out = false;  ///< Leaves for good when its lease ends. If it departs: is forgotten when its models are
                               ///< gone, because it made way for another node.
+    ClassId node_class = no_handle<ClassId>;  ///< Interned (GPU, VRAM, platform, version).
+    std::uint32_t slot = 0;                   ///< Index among the nodes of its class; decides the order of draws.
+    StakeRoot stake_root{};
+    NodeId id = NodeId::null();
+    Amount stake{};
+    OperatorId operator_id = OperatorId::null();
     List<std::string> labels{};
-    TaskHandle held = no_handle<TaskHandle>;  ///< The pinned task that waits for it; none while it is free.
 
     /// True for every state before `left`: present nodes count in N and in the largest stake.
     [[nodiscard]] auto present() const noexcept -> bool { return state < NodeState::left; }

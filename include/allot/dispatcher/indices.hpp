@@ -43,13 +43,14 @@ public:
             }
         }
         share(h, after);
-        const auto was = before != nullptr && view_.is_listed(*before);
-        const auto is = after != nullptr && view_.is_listed(*after);
-        if (was || is) {
-            const auto& models = view_.records.holdings(h);
-            view_.pool.changed(view_.place_before(h, was ? before : nullptr, models),
-                               view_.place(h, is ? after : nullptr, models));
-        }
+        listed(h, before != nullptr && view_.is_listed(*before) ? before : nullptr, after);
+    }
+
+    /// A node was edited: its class, slot, stake, operator and presence are what they were.
+    /// @complexity that of the pool.
+    void node_edited(NodeHandle h, const NodeStanding& before, const Record& after) {
+        share(h, &after);
+        listed(h, view_.is_listed(before) ? &after : nullptr, &after);
     }
 
     /// A node's models changed, or it has its first wish, or lost its last: its bound depends on whether it has any.
@@ -143,6 +144,15 @@ public:
     }
 
 private:
+    /// Brings the pool up to date. `before` has the node's old place; null if it had none.
+    void listed(NodeHandle h, const Record* before, const Record* after) {
+        const auto is = after != nullptr && view_.is_listed(*after);
+        if (before != nullptr || is) {
+            const auto& models = view_.records.holdings(h);
+            view_.pool.changed(view_.place_before(h, before, models), view_.place(h, is ? after : nullptr, models));
+        }
+    }
+
     /// Counts a task for its owner, if there is a quota.
     void tally(TaskHandle h, const Task* before, const Task* after) {
         if (!view_.has_quota(view_.rules.parameters())) { return; }

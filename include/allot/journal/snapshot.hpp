@@ -182,15 +182,19 @@ private:
     template <class H, class Record>
     void keep(const Replaced<H, Record>& note) {
         if constexpr (std::is_same_v<H, NodeHandle>) {
-            nodes_.push_back({note.handle, &note});
+            nodes_.push_back({.handle = note.handle, .record = &note});
         } else if (note.before) {
             keep_entry(note.handle, *note.before);
         } else {
             keep_entry(note.handle);
         }
     }
-    void keep(const HoldingsReplaced& note) { nodes_.push_back({note.handle, nullptr, &note}); }
-    void keep(const WishesReplaced& note) { nodes_.push_back({note.handle, nullptr, nullptr, &note}); }
+    void keep(const StandingEdited& note) { nodes_.push_back({.handle = note.handle, .standing = &note}); }
+    void keep(const QosEdited<typename Dispatcher::NodeData>& note) {
+        nodes_.push_back({.handle = note.handle, .qos = &note});
+    }
+    void keep(const HoldingsReplaced& note) { nodes_.push_back({.handle = note.handle, .held = &note}); }
+    void keep(const WishesReplaced& note) { nodes_.push_back({.handle = note.handle, .wished = &note}); }
     template <class Id>
     void keep(const Inserted<Id>& note) {
         keep_entry(note.id);
@@ -206,6 +210,8 @@ private:
     struct NodeNotes {
         NodeHandle handle;
         const Replaced<NodeHandle, typename Dispatcher::Record>* record = nullptr;
+        const StandingEdited* standing = nullptr;  ///< Of an edit before `record`, as the next.
+        const QosEdited<typename Dispatcher::NodeData>* qos = nullptr;
         const HoldingsReplaced* held = nullptr;
         const WishesReplaced* wished = nullptr;
     };
@@ -218,7 +224,11 @@ private:
             auto notes = *first;
             auto end = first;
             for (; end != nodes_.end() && end->handle == notes.handle; ++end) {
-                if (notes.record == nullptr) { notes.record = end->record; }
+                if (notes.record == nullptr) {
+                    notes.record = end->record;
+                    notes.standing = notes.standing == nullptr ? end->standing : notes.standing;
+                    notes.qos = notes.qos == nullptr ? end->qos : notes.qos;
+                }
                 if (notes.held == nullptr) { notes.held = end->held; }
                 if (notes.wished == nullptr) { notes.wished = end->wished; }
             }
@@ -229,7 +239,10 @@ private:
             if (record == nullptr) {
                 keep_entry(notes.handle);
             } else {
-                keep_entry(notes.handle, *record,
+                auto former = *record;
+                if (notes.standing != nullptr) { restore(former.node, notes.standing->before); }
+                if (notes.qos != nullptr) { former.qos = notes.qos->before; }
+                keep_entry(notes.handle, former,
                            merged(notes.held == nullptr ? state.holdings(notes.handle) : notes.held->before,
                                   notes.wished == nullptr ? state.wishes(notes.handle) : notes.wished->before));
             }

@@ -12,14 +12,10 @@
 #include <vector>
 
 #include <allot/assert.hpp>
-#include <allot/core/siphash.hpp>
-#include <allot/store/due_heap.hpp>
 #include <allot/store/due_order.hpp>
 #include <allot/store/holdings.hpp>
-#include <allot/store/interned.hpp>
 #include <allot/store/record.hpp>
-#include <allot/store/stake_index.hpp>
-#include <allot/store/table.hpp>
+#include <allot/store/record_tables.hpp>
 #include <allot/store/undo_log.hpp>
 
 namespace allot { inline namespace v0 {
@@ -36,46 +32,12 @@ namespace allot { inline namespace v0 {
 /// They answer `fits(class, requirement)`, and `open(active)`: true if a class of so many active nodes may get tasks.
 /// @complexity of a write: O(log n), linear in the models of the record, and the cost of the followers. Reads are O(1).
 template <class NodeData, class Configuration>
-class Records {
+class Records : public RecordTables<NodeData> {
+    using Below = RecordTables<NodeData>;
+
 public:
-    using NodeRecordType = NodeRecord<NodeData>;
-
-    explicit Records(SipKey key) : key_{key}, nodes_{key}, tasks_{key}, ended_{key}, groups_{key}, interned_{key} {}
-
-    // ---- reading --------------------------------------------------------------------------------------------------
-
-    [[nodiscard]] auto nodes() const noexcept -> const auto& { return nodes_; }
-    /// Tasks that have not ended.
-    [[nodiscard]] auto tasks() const noexcept -> const auto& { return tasks_; }
-    /// Tasks that have ended, until they are forgotten.
-    [[nodiscard]] auto ended_tasks() const noexcept -> const auto& { return ended_; }
-    [[nodiscard]] auto groups() const noexcept -> const auto& { return groups_; }
-    [[nodiscard]] auto leases() const noexcept -> const auto& { return leases_; }
-    [[nodiscard]] auto fits() const noexcept -> const FitTable& { return interned_.fits; }
-    [[nodiscard]] auto models() const noexcept -> const ModelTable& { return interned_.models; }
-    /// The nodes that ended tasks name.
-    [[nodiscard]] auto node_names() const noexcept -> const auto& { return interned_.node_names; }
-    [[nodiscard]] auto counters() const noexcept -> const Counters& { return counters_; }
-    /// Number of nodes that have not left: N.
-    [[nodiscard]] auto present() const noexcept -> std::uint32_t { return present_; }
-    /// The largest stake root among the nodes that have not left.
-    [[nodiscard]] auto stake_root_max() const noexcept -> StakeRoot { return stakes_.root_max(); }
-    /// As `StakeIndex::find`.
-    template <class Accept>
-    [[nodiscard]] auto find_by_stake(const Accept& accept, std::uint32_t tries) const -> std::optional<NodeHandle> {
-        return stakes_.find(nodes_, accept, tries);
-    }
-    /// The first due entry, or null.
-    [[nodiscard]] auto due_first() const noexcept -> const Due* { return due_.top(); }
-    /// The entries of which one is due after the first.
-    [[nodiscard]] auto due_after_first() const noexcept -> std::span<const Due> { return due_.after_top(); }
-    /// Models on a node's disk, ascending by model.
-    [[nodiscard]] auto holdings(NodeHandle h) const -> const HeldModels& { return holdings_.of(h); }
-    /// Models that a node was asked to fetch and does not hold, ascending by model.
-    [[nodiscard]] auto wishes(NodeHandle h) const -> const HeldModels& { return holdings_.wishes(h); }
-    [[nodiscard]] auto all_holdings() const noexcept -> const Holdings& { return holdings_; }
-    /// The key of all id and name hashes. It never affects a decision.
-    [[nodiscard]] auto key() const noexcept -> SipKey { return key_; }
+    using Below::Below, Below::holdings, Below::wishes;
+    using typename Below::NodeRecordType;
 
     // ---- writing --------------------------------------------------------------------------------------------------
 
@@ -93,8 +55,10 @@ public:
         ranked(h, before, &table(h)[h]);
         moved_on(h, before, &table(h)[h], followers);
     }
-    /// Changes a record in place. For a node `change` may throw, because nothing that it may change is counted.
-    /// @pre it keeps a node's id, class, slot, stake and presence, and a lease's deadline `never`. This is asserted.
+    /// Changes a record in place. For a node `change` takes its record, or the `Node` alone; and it may throw, because
+    /// nothing that it may change is counted.
+    /// @pre of a node it changes the data of the QoS tracker and what `NodeStanding` names, but for presence; it keeps
+    /// a lease's deadline `never`. This is asserted.
     template <class H, class Change, class F>
     void edit(H h, const Change& change, F& followers) {
         if constexpr (std::is_same_v<H, TaskHandle> || std::is_same_v<H, GroupHandle>) {
@@ -103,15 +67,28 @@ public:
         auto& record = table(h).at(h);
         auto& before = note_of(h, std::as_const(record));
         change(record);
-        if constexpr (std::is_same_v<H, NodeHandle>) {
-            ALLOT_ASSERT(detail::NodeIdentity{*before} == detail::NodeIdentity{record},
-                         "an edit leaves a node's id, class, slot, stake and presence alone");
-            prepare(DueKind::node, h.value, record.node.due_at);
-        } else if constexpr (std::is_same_v<H, LeaseHandle>) {
+        if constexpr (std::is_same_v<H, LeaseHandle>) {
             ALLOT_ASSERT(before->deadline != never || record.deadline == never,
                          "an edit gives no deadline to a lease that had none");
         }
         moved_on(h, before, &record, followers);
+    }
+    template <class Change, class F>
+    void edit(NodeHandle h, const Change& change, F& followers) {
+        auto& record = nodes_.at(h);
+        [[maybe_unused]] const auto identity = detail::NodeIdentity{record.node};
+        const auto before = standing_of(record.node);
+        undo_log_.add(StandingEdited{h, before});
+        if constexpr (std::is_invocable_v<const Change&, Node&>) {
+            change(record.node);
+        } else {
+            undo_log_.add(QosEdited<NodeData>{h, record.qos});
+            change(record);
+        }
+        ALLOT_ASSERT(identity == detail::NodeIdentity{record.node},
+                     "an edit changes of a node what `NodeStanding` names, and leaves its presence alone");
+        prepare(DueKind::node, h.value, record.node.due_at);
+        edited(h, before, record, followers);
     }
     /// Removes a record.
     /// @pre the record is there. This is asserted.
@@ -180,28 +157,6 @@ public:
         add(id, Value{value}, followers);
     }
 
-    /// Makes room for `more` records of a kind behind those that are there. Changes no result.
-    /// @complexity linear in the room.
-    template <class H>
-    void reserve(std::uint32_t more) {
-        if (more == 0) { return; }
-        auto& records = table(H{0});
-        const auto last = records.reach() + more - 1;
-        if constexpr (requires { records.reserve(more); }) { records.reserve(more); }
-        if constexpr (std::is_same_v<H, NodeHandle>) {
-            stakes_.reserve(last);
-        } else {
-            due_.reserve(static_cast<std::uint8_t>(due_kind<H>), last, more);
-        }
-    }
-
-    /// Declares that the following changes are about this name, so that it is hashed only once. Changes no result.
-    void expect(const NodeId& name, std::uint64_t hash) { nodes_.expect(name, hash); }
-    void expect(const TaskId& name, std::uint64_t hash) {
-        tasks_.expect(name, hash);
-        ended_.expect(name, hash);
-    }
-
     // ---- undo -----------------------------------------------------------------------------------------------------
 
     /// The current end of the undo log, to be passed to `rollback`.
@@ -232,18 +187,10 @@ public:
         falls_ = true;  // it may have removed records that were new
     }
 
-    /// True if records, counters and interned values are equal. Indices follow from these. The key is not compared.
-    friend auto operator==(const Records& a, const Records& b) -> bool {
-        auto equal = a.counters_ == b.counters_ && a.nodes_ == b.nodes_ && a.tasks_ == b.tasks_ &&
-                     a.ended_ == b.ended_ && a.leases_ == b.leases_ && a.groups_ == b.groups_ &&
-                     a.interned_ == b.interned_;
-        a.nodes_.for_each([&](NodeHandle h, const NodeRecordType&) {
-            equal = equal && b.nodes_.contains(h) && a.holdings(h) == b.holdings(h) && a.wishes(h) == b.wishes(h);
-        });
-        return equal;
-    }
-
 private:
+    using Below::counters_, Below::nodes_, Below::tasks_, Below::ended_, Below::groups_, Below::leases_,
+        Below::holdings_, Below::interned_, Below::stakes_, Below::due_, Below::present_, Below::table;
+
     /// A new undo log entry, to be filled with a record's old value: added first, so it cannot fail after a change.
     template <class H, class... Record>
     auto note_of(H h, const Record&... before) -> auto& {
@@ -287,17 +234,12 @@ private:
         return nodes || tasks;
     }
     template <class T>
-    auto trim(T& table, DueKind kind) noexcept -> std::optional<std::uint32_t> {
-        const auto end = table.trim();
+    auto trim(T& records, DueKind kind) noexcept -> std::optional<std::uint32_t> {
+        const auto end = records.trim();
         if (end) { due_.trim(static_cast<std::uint8_t>(kind), *end); }
-        falls_ = falls_ || table.falls();
+        falls_ = falls_ || records.falls();
         return end;
     }
-    auto table(NodeHandle) -> auto& { return nodes_; }
-    auto table(TaskHandle) -> auto& { return tasks_; }
-    auto table(EndedHandle) -> auto& { return ended_; }
-    auto table(LeaseHandle) -> auto& { return leases_; }
-    auto table(GroupHandle) -> auto& { return groups_; }
 
     /// Brings the index by stake up to date, after each change but an edit.
     template <class H, class Record>
@@ -337,6 +279,15 @@ private:
             if (!interned_.contains(class_was)) { followers.class_gone(class_was); }
             fell(class_was);
         }
+    }
+
+    template <class F>
+    void edited(NodeHandle h, const NodeStanding& was, const NodeRecordType& is, F& followers) {
+        const auto active_was = detail::active_class_of(was.state, is.node.node_class);
+        const auto active_is = detail::active_class_of(&is);
+        if (active_was != active_is) { interned_.move_active(active_was, active_is, followers); }
+        set_due(DueKind::node, h.value, was.due_at, is.node.due_at);
+        followers.node_edited(h, was, is);
     }
 
     template <class F>
@@ -454,6 +405,17 @@ private:
         moved(n.handle, is ? &*is : nullptr, table(n.handle).find_record(n.handle), followers);
     }
     template <class F>
+    void undo(StandingEdited& n, F& followers) {
+        auto& record = nodes_.at(n.handle);
+        const auto is = standing_of(record.node);
+        restore(record.node, n.before);
+        edited(n.handle, is, record, followers);
+    }
+    template <class F>
+    void undo(QosEdited<NodeData>& n, F&) {  // followers hear of it with the note before this one
+        nodes_.at(n.handle).qos = n.before;
+    }
+    template <class F>
     void undo(HoldingsReplaced& n, F& followers) {
         change_holdings(n.handle, std::move(n.before), followers);
     }
@@ -478,18 +440,6 @@ private:
         interned_.put(n.id, std::move(n.value), followers);
     }
 
-    SipKey key_;
-    Counters counters_;
-    NamedTable<NodeHandle, NodeRecordType> nodes_;
-    NamedTable<TaskHandle, Task> tasks_;
-    NamedTable<EndedHandle, EndedTask> ended_;
-    NamedTable<GroupHandle, GroupRecord> groups_;
-    Table<LeaseHandle, LeaseRecord> leases_;
-    Holdings holdings_;
-    Interned interned_;
-    StakeIndex<NamedTable<NodeHandle, NodeRecordType>> stakes_;
-    DueHeap<6> due_;
-    std::uint32_t present_ = 0;
     bool undoing_ = false;  // then nothing is dropped
     bool falls_ = false;    // there may be room to give back
     UndoLog<NodeData, Configuration> undo_log_;

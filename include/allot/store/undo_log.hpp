@@ -69,6 +69,17 @@ struct Replaced {
     H handle;
     std::optional<Record> before{};
 };
+/// What an edit may change of a node, before it.
+struct StandingEdited {
+    NodeHandle handle;
+    NodeStanding before;
+};
+/// The data of a node's QoS tracker before an edit. The edit's `StandingEdited` comes first.
+template <class NodeData>
+struct QosEdited {
+    NodeHandle handle;
+    NodeData before;
+};
 /// The models on a node's disk before a change.
 struct HoldingsReplaced {
     NodeHandle handle;
@@ -103,9 +114,9 @@ public:
     using Entry =
         std::variant<Replaced<NodeHandle, NodeRecord<NodeData>>, Replaced<TaskHandle, Task>,
                      Replaced<EndedHandle, EndedTask>, Replaced<LeaseHandle, LeaseRecord>,
-                     Replaced<GroupHandle, GroupRecord>, HoldingsReplaced, WishesReplaced, Counters,
-                     ConfigurationReplaced<Configuration>, Inserted<ClassId>, Inserted<RequirementId>,
-                     Inserted<ModelId>, Inserted<NodeNameId>, Erased<ClassId, NodeClass>,
+                     Replaced<GroupHandle, GroupRecord>, StandingEdited, QosEdited<NodeData>, HoldingsReplaced,
+                     WishesReplaced, Counters, ConfigurationReplaced<Configuration>, Inserted<ClassId>,
+                     Inserted<RequirementId>, Inserted<ModelId>, Inserted<NodeNameId>, Erased<ClassId, NodeClass>,
                      Erased<RequirementId, Requirement>, Erased<ModelId, std::string>, Erased<NodeNameId, NodeId>>;
 
     /// Adds a note. The reference holds until the next one. If an allocation throws, nothing changes.

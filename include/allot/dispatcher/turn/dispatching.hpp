@@ -209,7 +209,7 @@ public:
         task.due_at = view.records.counters().now + std::max(Duration{1}, view.terms.patience(task));
         tell(event::TaskQueued{task.id, task.notify_to(), task.due_at});
         put(t, std::move(task));
-        edit(n, [&](Record& record) { record.node.held = t; });
+        edit(n, [&](Node& node) { node.held = t; });
     }
 
     /// Starts the pinned task that waits for a node once the node is available, before anything is pulled. If the

@@ -76,7 +76,7 @@ public:
     void end(TaskHandle t, const TaskEnd& how) {
         const auto& task = view.records.tasks()[t];
         if (task.state == TaskState::held) {
-            edit(task.pinned_to, [](Record& record) { record.node.held = no_handle<TaskHandle>; });
+            edit(task.pinned_to, [](Node& node) { node.held = no_handle<TaskHandle>; });
         }
         const auto id = task.id;
         const auto group = task.group;

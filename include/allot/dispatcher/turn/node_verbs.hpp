@@ -226,7 +226,7 @@ protected:
     void make_room(NodeHandle poorest) {
         if (view.records.nodes()[poorest].node.present()) { displace(poorest); }
         if (view.records.nodes()[poorest].node.departs()) {
-            edit(poorest, [](Record& record) { record.node.kicked_out = true; });
+            edit(poorest, [](Node& node) { node.kicked_out = true; });
         } else {
             remove(poorest);
         }
@@ -238,7 +238,7 @@ protected:
     }
 
     void set_state(NodeHandle n, NodeState state) {
-        edit(n, [&](Record& record) { record.node.state = state; });
+        edit(n, [&](Node& node) { node.state = state; });
     }
 
     void set_class(Node& node, const NodeClass& value) {

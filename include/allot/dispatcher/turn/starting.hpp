@@ -86,10 +86,10 @@ public:
                 group.members.push_back({node.id, node.operator_id});
                 put(placed.group, std::move(group));
             }
-            edit(n, [&](Record& record) {
-                record.node.state = NodeState::busy;
-                record.node.lease = l;
-                record.node.held = no_handle<TaskHandle>;
+            edit(n, [&](Node& node) {
+                node.state = NodeState::busy;
+                node.lease = l;
+                node.held = no_handle<TaskHandle>;
             });
             models_used(n, placed, false);
             tell(event::TaskStarted{view.lease_value(l), placed.notify_to()});

@@ -71,15 +71,18 @@ public:
     }
 
     /// True if a node can be drawn: it is available, not excluded, and no pinned task waits for it.
+    [[nodiscard]] static auto is_candidate(const NodeStanding& node) -> bool {
+        return node.state == NodeState::available && !node.excluded && node.held == no_handle<TaskHandle>;
+    }
     [[nodiscard]] static auto is_candidate(const Record& record) -> bool {
-        return record.node.state == NodeState::available && !record.node.excluded &&
-               record.node.held == no_handle<TaskHandle>;
+        return is_candidate(standing_of(record.node));
     }
 
     /// True if the pool lists a node: it can be drawn, or could when it left and still has models.
-    [[nodiscard]] static auto is_listed(const Record& record) -> bool {
-        return is_candidate(record) || record.node.state == NodeState::departing_free;
+    [[nodiscard]] static auto is_listed(const NodeStanding& node) -> bool {
+        return is_candidate(node) || node.state == NodeState::departing_free;
     }
+    [[nodiscard]] static auto is_listed(const Record& record) -> bool { return is_listed(standing_of(record.node)); }
 
     /// True if the QoS tracker calls the node proven, or does not distinguish proven nodes.
     [[nodiscard]] auto proven(const Record& record) const -> bool {
