@@ -1,11 +1,11 @@
-#include <allot/core/list.hpp>
-
 #include <algorithm>
 #include <cstdint>
 #include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
+
+#include <allot/core/list.hpp>
 
 #include "support/catch.hpp"
 

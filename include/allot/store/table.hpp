@@ -42,7 +42,9 @@ public:
     /// A bound above every handle in use.
     [[nodiscard]] auto reach() const noexcept -> std::uint32_t { return taken_.reach(); }
     /// The record, or null.
-    [[nodiscard]] auto find_record(H h) const -> const Record* { return contains(h) ? &records_[h.value].record : nullptr; }
+    [[nodiscard]] auto find_record(H h) const -> const Record* {
+        return contains(h) ? &records_[h.value].record : nullptr;
+    }
 
     /// The record, to be changed by `Records` alone, because indices follow it.
     [[nodiscard]] auto at(H h) -> Record& { return records_[h.value].record; }

@@ -55,7 +55,7 @@ public:
         if (!complete(gang)) { return tries; }  // undecided with these draws, though others found a gang
         traced({DecisionKind::pull, task, {n}});
         traced_gang(task, gang, 1);
-        start(*next.task, Task{task}, gang);
+        start(*next.task, gang);
         return tries;
     }
 
@@ -171,7 +171,7 @@ public:
             return false;
         }
         traced_gang(task, drawn, 0);
-        start(t, Task{task}, drawn);
+        start(t, drawn);
         return true;
     }
 
@@ -226,7 +226,7 @@ public:
             withdraw(t);
             return;
         }
-        start(t, Task{task}, Gang{Draw{n}});
+        start(t, Gang{Draw{n}});
     }
 
     /// Queues a task. If there is no room, the worst among queue and newcomer is evicted (rule 15): the worst of its

@@ -52,49 +52,15 @@ public:
     /// @pre the gang is as large as the task asks, and its nodes are free.
     /// @complexity O(nodes of the gang · log n), and the cost of `models_used` and `place_models`.
     void start(TaskHandle t, Task&& task, const Gang& gang) {
-        ALLOT_ASSERT(gang.size() == view.gang_size(task), "a task starts on as many nodes as it asks for");
-        ALLOT_ASSERT(task.state != TaskState::running || task.lease == no_handle<LeaseHandle>,
-                     "a running task starts again");
-        const auto now = view.records.counters().now;
-        const auto token = view.records.counters().token_next;
-        edit([&](Counters& counters) { counters.token_next += gang.size(); });
-
-        task.state = TaskState::running;
-        task.lease = view.records.leases().next();
-        ++task.attempt;
+        begin(task);
         put(t, std::move(task));
-        const auto& placed = view.records.tasks()[t];
-        auto last = no_handle<LeaseHandle>;
-        for (std::size_t i = 0; i < gang.size(); ++i) {
-            const auto n = gang[i].node;
-            ALLOT_ASSERT(view.records.nodes()[n].node.state == NodeState::available &&
-                             !view.records.nodes()[n].node.leased(),
-                         "a task starts on a node that is not free");
-            const auto l = i == 0 ? placed.lease : view.records.leases().next();
-            const auto length = std::max(Duration{1}, view.terms.length(view.records.nodes()[n].node, placed));
-            auto lease = LeaseRecord{token + i, t, n, now, now + length};
-            lease.member = static_cast<std::uint8_t>(i);
-            lease.of = static_cast<std::uint8_t>(gang.size());
-            put(l, std::move(lease));
-            if (i > 0) {
-                edit(last, [&](LeaseRecord& before) { before.next = l; });
-            }
-            last = l;
-            if (placed.group != no_handle<GroupHandle>) {
-                auto group = view.records.groups()[placed.group];
-                const auto& node = view.records.nodes()[n].node;
-                group.members.push_back({node.id, node.operator_id});
-                put(placed.group, std::move(group));
-            }
-            edit(n, [&](Node& node) {
-                node.state = NodeState::busy;
-                node.lease = l;
-                node.held = no_handle<TaskHandle>;
-            });
-            models_used(n, placed, false);
-            tell(event::TaskStarted{view.lease_value(l), placed.notify_to()});
-        }
-        place_models(placed, gang);
+        lease_to(t, gang);
+    }
+
+    /// The same for a task that has a record, which is changed where it lies.
+    void start(TaskHandle t, const Gang& gang) {
+        edit(t, [&](Task& task) { begin(task); });
+        lease_to(t, gang);
     }
 
     /// Asks for copies of the models that too few candidates hold (rule 24). The chosen nodes come first. Further
@@ -203,6 +169,55 @@ public:
     }
 
 private:
+    /// Makes a task that starts one that runs.
+    void begin(Task& task) const {
+        ALLOT_ASSERT(task.state != TaskState::running || task.lease == no_handle<LeaseHandle>,
+                     "a running task starts again");
+        task.state = TaskState::running;
+        task.lease = view.records.leases().next();
+        ++task.attempt;
+    }
+
+    /// Makes the leases of a task that runs.
+    void lease_to(TaskHandle t, const Gang& gang) {
+        const auto now = view.records.counters().now;
+        const auto token = view.records.counters().token_next;
+        edit([&](Counters& counters) { counters.token_next += gang.size(); });
+        const auto& placed = view.records.tasks()[t];
+        ALLOT_ASSERT(gang.size() == view.gang_size(placed), "a task starts on as many nodes as it asks for");
+        auto last = no_handle<LeaseHandle>;
+        for (std::size_t i = 0; i < gang.size(); ++i) {
+            const auto n = gang[i].node;
+            ALLOT_ASSERT(view.records.nodes()[n].node.state == NodeState::available &&
+                             !view.records.nodes()[n].node.leased(),
+                         "a task starts on a node that is not free");
+            const auto l = i == 0 ? placed.lease : view.records.leases().next();
+            const auto length = std::max(Duration{1}, view.terms.length(view.records.nodes()[n].node, placed));
+            auto lease = LeaseRecord{token + i, t, n, now, now + length};
+            lease.member = static_cast<std::uint8_t>(i);
+            lease.of = static_cast<std::uint8_t>(gang.size());
+            put(l, std::move(lease));
+            if (i > 0) {
+                edit(last, [&](LeaseRecord& before) { before.next = l; });
+            }
+            last = l;
+            if (placed.group != no_handle<GroupHandle>) {
+                auto group = view.records.groups()[placed.group];
+                const auto& node = view.records.nodes()[n].node;
+                group.members.push_back({node.id, node.operator_id});
+                put(placed.group, std::move(group));
+            }
+            edit(n, [&](Node& node) {
+                node.state = NodeState::busy;
+                node.lease = l;
+                node.held = no_handle<TaskHandle>;
+            });
+            models_used(n, placed, false);
+            tell(event::TaskStarted{view.lease_value(l), placed.notify_to()});
+        }
+        place_models(placed, gang);
+    }
+
     /// Number of nodes whose bounds one command renews.
     [[nodiscard]] auto next_stretch() const -> std::uint32_t {
         const auto first = view.records.counters().ceilings.renewed;
