@@ -72,7 +72,7 @@ enum class NodeState : std::uint8_t {
 
 /// Record of a node, as policies see it. The QoS tracker's measurements are stored separately, in its `node_data`.
 ///
-/// The fields that a start or an end of a task reads stand first, beside those measurements: that is 72 of 136 bytes.
+/// The fields that a start or an end of a task reads stand first, next to those measurements: 72 of 128 bytes.
 struct Node {
     TimePoint due_at = never;                    ///< Time at which it is readmitted or, if it left, forgotten.
     LeaseHandle lease = no_handle<LeaseHandle>;  ///< The lease it holds, if any.

@@ -46,7 +46,7 @@ public:
         listed(h, before != nullptr && view_.is_listed(*before) ? before : nullptr, after);
     }
 
-    /// A node was edited: its class, slot, stake, operator and presence are what they were.
+    /// A node was edited, so its class, slot, stake, operator and presence are the same.
     /// @complexity that of the pool.
     void node_edited(NodeHandle h, const NodeStanding& before, const Record& after) {
         share(h, &after);

@@ -51,7 +51,7 @@ struct NodeStanding {
     return {node.due_at, node.lease, node.held, node.state, node.excluded, node.kicked_out};
 }
 
-/// Gives a node back what `standing_of` took from it.
+/// Gives a node its former standing.
 inline void restore(Node& node, const NodeStanding& before) noexcept {
     node.due_at = before.due_at;
     node.lease = before.lease;

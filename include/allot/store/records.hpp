@@ -57,8 +57,8 @@ public:
     }
     /// Changes a record in place. For a node `change` takes its record, or the `Node` alone; and it may throw, because
     /// nothing that it may change is counted.
-    /// @pre of a node it changes the data of the QoS tracker and what `NodeStanding` names, but for presence; it keeps
-    /// a lease's deadline `never`. This is asserted.
+    /// @pre of a node it changes only the data of the QoS tracker and the fields of `NodeStanding`, and keeps presence;
+    /// it keeps a lease's deadline `never`. This is asserted.
     template <class H, class Change, class F>
     void edit(H h, const Change& change, F& followers) {
         if constexpr (std::is_same_v<H, TaskHandle> || std::is_same_v<H, GroupHandle>) {
@@ -86,7 +86,7 @@ public:
             change(record);
         }
         ALLOT_ASSERT(identity == detail::NodeIdentity{record.node},
-                     "an edit changes of a node what `NodeStanding` names, and leaves its presence alone");
+                     "an edit changes only the fields of `NodeStanding`, and leaves presence alone");
         prepare(DueKind::node, h.value, record.node.due_at);
         edited(h, before, record, followers);
     }

@@ -69,7 +69,7 @@ struct Replaced {
     H handle;
     std::optional<Record> before{};
 };
-/// What an edit may change of a node, before it.
+/// A node's standing before an edit.
 struct StandingEdited {
     NodeHandle handle;
     NodeStanding before;
