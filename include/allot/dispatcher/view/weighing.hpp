@@ -48,8 +48,8 @@ public:
             const auto ceiling = records.counters().ceilings.of(h, record.node.stake_root);
             const auto score = qos.score_max(record.qos);
             const auto bound = [&](LocalityBoost boost) {
-                const auto factors =
-                    Factors{record.node.stake_root, ceiling, score, boost.num, boost.den, record.node.stake.units};
+                auto factors = Factors{record.node.stake_root, ceiling, score, boost.num, boost.den};
+                if constexpr (has_by_operator<WeightPolicy>) { factors.operator_stake = record.node.stake.units; }
                 return bound_of(greatest_weight(record.node, factors));
             };
             if (!holds_models) {
