@@ -179,8 +179,14 @@ def elements_of(container):
 
 
 def list_parts(value):
-    size, elements = elements_of(value)
-    return "List of %d" % size, elements
+    """A list is a pointer to its counts; the elements follow them."""
+    counts, element = value["block_"], plain(value).template_argument(0)
+    if not counts:
+        return "List of 0", iter(())
+    size = checked(int(counts["size"]), int(counts["room"]))
+    offset = max(plain(counts.dereference()).sizeof, element.alignof)
+    first = gdb.Value(int(counts) + offset).cast(element.pointer())
+    return "List of %d" % size, (("[%d]" % i, (first + i).dereference()) for i in range(size))
 
 
 def events_parts(value):
@@ -221,7 +227,7 @@ def pages_parts(value):
 
 def table_parts(value):
     size, taken = taken_of(value["taken_"])
-    return "Table of %d" % size, (("[%d]" % handle, record_at(value["records_"], handle)) for handle in taken)
+    return "Table of %d" % size, (("[%d]" % handle, record_at(value["records_"], handle)["record"]) for handle in taken)
 
 
 def interner_parts(value):
@@ -276,12 +282,12 @@ LINES = {
     "TaskSpec": record_text, "Event": variant_text, "basic_command": variant_text,
 }
 LISTINGS = {
-    "Events": events_parts, "Pages": pages_parts, "Table": table_parts, "NamedTable": table_parts, "Interner": interner_parts,
+    "List": list_parts, "Events": events_parts, "Pages": pages_parts, "Table": table_parts, "NamedTable": table_parts,
+    "Interner": interner_parts,
 }
 ELSEWHERE = [  # types that are aliases of others' types
     (r"std::(\w+::)?chrono::duration<(long|long long), std::(\w+::)?ratio<1l*, 1000l*> ?>$", Line, duration_text),
     (r"std::(\w+::)?chrono::time_point<allot::v\d+::NetworkTime,.*>$", Line, time_point_text),
-    (r"boost::container::vector<.*, boost::container::vector_opt<.*unsigned int.*>$", Listing, list_parts),
 ]
 
 

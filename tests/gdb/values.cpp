@@ -120,7 +120,7 @@ auto main() -> int {
     const auto* bad_pages = uninitialised<Pages<Amount, 2>>();
     const auto* bad_table = uninitialised<Leases>();
     const auto* bad_names = uninitialised<Names>();
-    const auto words_gone = std::array<std::uint64_t, 2>{8, 0x1'0000'0001U};  // one of one, at the address 8
+    const auto words_gone = std::uint64_t{8};  // its counts are at the address 8
     const auto* bad_elements = reinterpret_cast<const List<std::string>*>(&words_gone);
     stop();  // here gdb stops
 }
