@@ -39,6 +39,8 @@ struct NodeEntry {
     std::uint32_t declined = 0;
     std::uint32_t timed_out = 0;
     std::uint32_t exclusions = 0;
+    std::uint32_t blamed = 0;  ///< Bad verdicts, and exclusions together with the end of a task of the attacker.
+    std::uint32_t faults = 0;  ///< Tasks of honest owners that it failed or did not finish.
     std::uint32_t after_vanishing = 0;  ///< Tasks given to it after it vanished, or held by it then.
     bool present = false;
     bool excluded = false;
@@ -66,6 +68,8 @@ public:
     void joined(std::uint32_t node);
     void removed(std::uint32_t node, bool kicked_out);
     void excluded(std::uint32_t node, bool is_excluded);
+    void blamed(std::uint32_t node) { ++nodes_[node].blamed; }
+    void at_fault(std::uint32_t node) { ++nodes_[node].faults; }
 
     void submitted(std::uint32_t task);
     void queued(std::uint32_t task);

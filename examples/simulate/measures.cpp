@@ -237,6 +237,7 @@ auto measure(const std::vector<Pair>& pairs) -> std::map<std::string, Measure> {
         return Both{not_done(p.attack) - not_done(p.honest), honest_tasks(p)};
     });
     add("exclusions", [](const Pair& p) { return Both{number(p.attack.honest_exclusions), 1}; });
+    add("framed", [](const Pair& p) { return Both{number(p.attack.framed), 1}; });
     add("added_exclusions", [](const Pair& p) {
         return Both{number(p.attack.honest_exclusions - p.honest.honest_exclusions), 1};
     });

@@ -26,6 +26,7 @@ void each_number(O& outcome, const F& f) {
     f("own_cards", outcome.own_cards);
     f("honest_nodes", outcome.honest_nodes);
     f("honest_exclusions", outcome.honest_exclusions);
+    f("framed", outcome.framed);
     f("leased_ms", outcome.leased_ms);
     f("starts", outcome.starts);
     f("own_starts", outcome.own_starts);
@@ -57,6 +58,7 @@ auto outcome_of(const Run& run, const Means& means) -> Outcome {
             continue;
         }
         outcome.honest_exclusions += node.exclusions;
+        outcome.framed += node.blamed - std::min(node.blamed, node.faults);
         if (run.scenario.cards[run.scenario.nodes[i].model].name == means.target) {
             ++outcome.target_nodes;
             outcome.target_earned += run.money.node(i).earned;

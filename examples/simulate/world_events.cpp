@@ -20,6 +20,7 @@ auto whole(allot::Amount amount) -> std::int64_t { return static_cast<std::int64
 
 void World::obey(const allot::Events& events) {
     namespace event = allot::event;
+    failed_attacker_.clear();
     events.each([&](const event::NodeJoined& e) { ledger_.joined(node_index_.at(e.node)); },
                 [&](const event::NodeLeft& e) { remove(e.node, false); },
                 [&](const event::NodeDisplaced& e) { remove(e.node, false); },
@@ -30,6 +31,12 @@ void World::obey(const allot::Events& events) {
                 },
                 [&](const event::NodeExcluded& e) { exclude(e.node, e.until.time_since_epoch().count()); },
                 [&](const event::NodeReadmitted& e) { exclude(e.node, std::nullopt); },
+                [&](const event::NodeScored& e) {
+                    const auto kind = e.outcome.kind;
+                    const auto good = kind == allot::OutcomeKind::success || kind == allot::OutcomeKind::scored ||
+                                      kind == allot::OutcomeKind::declined || kind == allot::OutcomeKind::cancelled;
+                    if (!good) { ledger_.blamed(node_index_.at(e.node)); }
+                },
                 [&](const event::ModelWanted& e) { download(node_index_.at(e.node), std::string{e.model.view()}); },
                 [&](const event::TaskQueued& e) {
                     ledger_.queued(index_of(e.task));
@@ -106,6 +113,13 @@ void World::end_lease(const allot::Lease& lease, allot::event::LeaseEnd how) {
     if (leases_[node] && leases_[node]->token == lease.token) { leases_[node].reset(); }  // a late node knows it, too
     if (how != allot::event::LeaseEnd::done) { finished_.erase(index_of(lease.task)); }
     if (attacker_ != nullptr && attacker_->is_own_node(node)) { attacker_->lease_ended(lease, how); }
+    const auto bad = how == allot::event::LeaseEnd::failed || how == allot::event::LeaseEnd::timed_out;
+    if (!bad) { return; }
+    if (attacker_ == nullptr || !attacker_->is_own_task(index_of(lease.task))) {
+        ledger_.at_fault(node);
+    } else {
+        failed_attacker_.insert(node);
+    }
 }
 
 template <class Ended>
@@ -138,6 +152,7 @@ void World::remove(const allot::NodeId& id, bool kicked_out) {
 void World::exclude(const allot::NodeId& id, std::optional<std::int64_t> until_ms) {
     const auto node = node_index_.at(id);
     ledger_.excluded(node, until_ms.has_value());
+    if (until_ms && failed_attacker_.contains(node)) { ledger_.blamed(node); }
     if (attacker_ == nullptr || !attacker_->is_own_node(node)) { return; }
     if (until_ms) {
         attacker_->adversary().excluded(*attacker_, node - honest_nodes_, *until_ms);

@@ -123,7 +123,9 @@ private:
     std::vector<std::array<std::uint32_t, rule::group_size>> group_tasks_;
     std::vector<std::uint32_t> groups_to_rank_{};
     std::map<std::uint32_t, std::vector<std::uint32_t>> finished_{};  ///< By gang's task: nodes that completed.
-    std::vector<std::pair<std::uint32_t, std::uint32_t>> scores_{};   ///< Points for nodes, to be given.
+    std::set<std::uint32_t>
+        failed_attacker_{};  ///< Nodes that failed, or did not finish, a task of the attacker just now.
+    std::vector<std::pair<std::uint32_t, std::uint32_t>> scores_{};  ///< Points for nodes, to be given.
     /// By task: time of the question, and the answer.
     std::map<std::uint32_t, std::pair<std::int64_t, std::int64_t>> expected_{};
     std::uint64_t queued_ = 0;
