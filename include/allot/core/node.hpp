@@ -167,8 +167,8 @@ template <class Models>
 
 /// The entry of a model in the list, or null. @complexity O(log n) for n models.
 [[nodiscard]] inline auto find_model(const HeldModels& held, ModelId model) -> const HeldModel* {
-    const auto at = place_of(held, model);
-    return at != held.end() && at->model == model ? &*at : nullptr;
+    const auto* at = place_of(held, model);
+    return at != held.end() && at->model == model ? at : nullptr;
 }
 
 }}  // namespace allot::v0
