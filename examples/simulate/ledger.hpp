@@ -39,7 +39,7 @@ struct NodeEntry {
     std::uint32_t declined = 0;
     std::uint32_t timed_out = 0;
     std::uint32_t exclusions = 0;
-    std::uint32_t blamed = 0;  ///< Bad verdicts, and exclusions together with the end of a task of the attacker.
+    std::uint32_t blamed = 0;  ///< Bad verdicts; and exclusions and kick-outs with the end of a task of the attacker.
     std::uint32_t faults = 0;  ///< Tasks of honest owners that it failed or did not finish.
     std::uint32_t after_vanishing = 0;  ///< Tasks given to it after it vanished, or held by it then.
     bool present = false;

@@ -21,6 +21,7 @@
 //     added_own_node  that share in A less that in B
 //     swallowed    share of all leases that the attacker's nodes got
 //     swallowed_over_5a  that share in row 5b less that in row 5a: what leaving and coming back gains
+//     framed: honest nodes blamed, excluded or kicked out for tasks of the attacker, counted one by one
 //     failed, not_done, exclusions: honest tasks that failed, or did not end well, of all; exclusions of honest nodes;
 //                  in A, and the difference to B as `added_...`
 //

@@ -18,8 +18,8 @@ struct Outcome {
     Account honest{};  ///< Everybody else.
     std::int64_t honest_nodes = 0;
     std::int64_t honest_exclusions = 0;
-    std::int64_t framed =
-        0;  ///< Bad verdicts on honest nodes, or exclusions at once, that no task of an honest owner explains.
+    /// Bad verdicts on honest nodes, and ends of their work at once, that no task of an honest owner explains.
+    std::int64_t framed = 0;
     std::int64_t leased_ms = 0;   ///< Node time on leases.
     std::int64_t starts = 0;      ///< Leases.
     std::int64_t own_starts = 0;  ///< Leases of the attacker's nodes.

@@ -138,6 +138,7 @@ void World::end(std::uint32_t task, End how) {
 void World::remove(const allot::NodeId& id, bool kicked_out) {
     const auto node = node_index_.at(id);
     ledger_.removed(node, kicked_out);
+    if (kicked_out) { note_framed(node); }
     if (attacker_ != nullptr && attacker_->is_own_node(node)) {
         attacker_->adversary().gone(*attacker_, node - honest_nodes_);
         return;
@@ -149,10 +150,15 @@ void World::remove(const allot::NodeId& id, bool kicked_out) {
     }
 }
 
+/// Notes that a node is blamed if it failed a task of the attacker in this command.
+void World::note_framed(std::uint32_t node) {
+    if (failed_attacker_.contains(node)) { ledger_.blamed(node); }
+}
+
 void World::exclude(const allot::NodeId& id, std::optional<std::int64_t> until_ms) {
     const auto node = node_index_.at(id);
     ledger_.excluded(node, until_ms.has_value());
-    if (until_ms && failed_attacker_.contains(node)) { ledger_.blamed(node); }
+    if (until_ms) { note_framed(node); }
     if (attacker_ == nullptr || !attacker_->is_own_node(node)) { return; }
     if (until_ms) {
         attacker_->adversary().excluded(*attacker_, node - honest_nodes_, *until_ms);

@@ -88,6 +88,7 @@ private:
     void end(const Ended& event, End how);
     void end(std::uint32_t task, End how);
     void remove(const allot::NodeId& id, bool kicked_out);
+    void note_framed(std::uint32_t node);
     void exclude(const allot::NodeId& id, std::optional<std::int64_t> until_ms);
     void expect_wait(const allot::TaskId& task);
     void note_wait(std::uint32_t task);
@@ -123,8 +124,7 @@ private:
     std::vector<std::array<std::uint32_t, rule::group_size>> group_tasks_;
     std::vector<std::uint32_t> groups_to_rank_{};
     std::map<std::uint32_t, std::vector<std::uint32_t>> finished_{};  ///< By gang's task: nodes that completed.
-    std::set<std::uint32_t>
-        failed_attacker_{};  ///< Nodes that failed, or did not finish, a task of the attacker just now.
+    std::set<std::uint32_t> failed_attacker_{};  ///< Nodes that failed a task of the attacker in this command.
     std::vector<std::pair<std::uint32_t, std::uint32_t>> scores_{};  ///< Points for nodes, to be given.
     /// By task: time of the question, and the answer.
     std::map<std::uint32_t, std::pair<std::int64_t, std::int64_t>> expected_{};

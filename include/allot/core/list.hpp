@@ -119,20 +119,20 @@ private:
         std::uint32_t room;
     };
 
-    /// Elements follow the counts.
+    /// The bytes before the elements, which follow the counts.
+    static constexpr auto offset() noexcept -> std::size_t { return std::max(sizeof(Counts), alignof(T)); }
+
     static auto elements_of(Counts* block) noexcept -> T* {
         static_assert(std::is_nothrow_move_constructible_v<T>, "allot::List moves elements when it grows");
         static_assert(alignof(T) <= alignof(std::max_align_t), "allot::List has no room for so strict an alignment");
-        constexpr auto offset = std::max(sizeof(Counts), alignof(T));
-        return reinterpret_cast<T*>(reinterpret_cast<std::byte*>(block) + offset);
+        return reinterpret_cast<T*>(reinterpret_cast<std::byte*>(block) + offset());
     }
 
     static auto with_room(std::size_t count) -> List {
         auto made = List{};
         if (count == 0) { return made; }
         ALLOT_ASSERT(count <= 0xFFFF'FFFFU, "List: its counts have 32 bits");
-        constexpr auto offset = std::max(sizeof(Counts), alignof(T));
-        made.block_ = ::new (::operator new(offset + count * sizeof(T))) Counts{0, static_cast<std::uint32_t>(count)};
+        made.block_ = ::new (::operator new(offset() + count * sizeof(T))) Counts{0, static_cast<std::uint32_t>(count)};
         return made;
     }
 
