@@ -89,6 +89,19 @@ struct MoodyTerms : archetype::Terms, Alternates {
         return turn() ? allot::Next::retry : allot::Next::end;
     }
 };
+/// Draws tasks that are submitted later than the entropy is known.
+struct DrawsAhead : archetype::Terms {
+    [[nodiscard]] static auto draws_in_rounds() -> bool { return true; }
+    [[nodiscard]] static auto drawn_until(const allot::Moment& moment) -> std::optional<allot::TimePoint> {
+        return moment.time + allot::Duration{1};
+    }
+};
+struct MoodyRounds : archetype::Terms, Alternates {
+    [[nodiscard]] static auto draws_in_rounds() -> bool { return true; }
+    [[nodiscard]] auto drawn_until(const allot::Moment& moment) const -> std::optional<allot::TimePoint> {
+        return turn() ? std::optional{moment.time - allot::Duration{1}} : std::nullopt;
+    }
+};
 
 }  // namespace
 
@@ -125,4 +138,9 @@ TEST_CASE("terms without time are found") {
     CHECK(says(laws::positive(NoTime{}), "a lease of 0 ms"));
     CHECK(says(laws::positive(NoPatience{}), "a wait of 0 ms"));
     CHECK(says(laws::positive(TooLong{}), "may last 1000 ms"));
+}
+
+TEST_CASE("rounds that draw what comes later are found, and moody ones") {
+    CHECK(says(laws::positive(DrawsAhead{}), "draws a task submitted at"));
+    CHECK(says(laws::positive(MoodyRounds{}), "equal moments gave different times"));
 }

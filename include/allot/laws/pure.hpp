@@ -139,6 +139,7 @@ template <task_valuation P>
 }
 
 /// Checks that lease terms are pure and their lengths positive, and that no lease begins longer than `length_max`.
+/// Terms that draw in rounds draw no task that was submitted at the moment of the draw or later.
 /// @complexity linear in `tries`.
 template <lease_terms P>
 [[nodiscard]] auto positive(const P& policy, std::uint64_t seed = 1, std::uint32_t tries = 10'000) -> Finding {
@@ -161,6 +162,18 @@ template <lease_terms P>
         if (policy.length(node, task) != length || policy.length_max(node, task) != length_max ||
             policy.patience(task) != patience || policy.after(task, outcome) != next) {
             return sentence("the terms are not pure: equal arguments gave different ones", of);
+        }
+        if constexpr (has_rounds<P>) {
+            const auto time = TimePoint{Duration{static_cast<std::int64_t>(sampler.below(1U << 30U))}};
+            const auto moment = Moment{time, Entropy{i}, sampler.below(1U << 10U)};
+            const auto until = policy.drawn_until(moment);
+            if (policy.draws_in_rounds() && until && *until >= time) {
+                return sentence("entropy of ", time.time_since_epoch(), " draws a task submitted at ",
+                                until->time_since_epoch(), " (round ", *moment.round, ")");
+            }
+            if (policy.drawn_until(moment) != until) {
+                return sentence("the terms are not pure: equal moments gave different times");
+            }
         }
     }
     return {};

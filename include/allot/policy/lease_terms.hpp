@@ -2,8 +2,10 @@
 
 #include <concepts>
 #include <cstdint>
+#include <optional>
 
 #include <allot/core/fields.hpp>
+#include <allot/core/moment.hpp>
 #include <allot/core/node.hpp>
 #include <allot/core/outcome.hpp>
 #include <allot/core/task.hpp>
@@ -72,6 +74,16 @@ concept has_evidence = requires(const P& p) {
     { p.waits_for_evidence(OutcomeKind::timeout) } -> std::same_as<bool>;
 };
 
+/// `p.draws_in_rounds() -> bool`: true if `match` alone draws, so that other commands start no task but a pinned one;
+/// and `p.drawn_until(moment) -> std::optional<TimePoint>`: the latest time at which a task may have begun to wait that
+/// a match at this moment draws, none to refuse the match. Terms without both draw each task with the entropy of any
+/// command.
+template <class P>
+concept has_rounds = requires(const P& p, const Moment& moment) {
+    { p.draws_in_rounds() } -> std::same_as<bool>;
+    { p.drawn_until(moment) } -> std::same_as<std::optional<TimePoint>>;
+};
+
 /// Deadlines, and the continuation after a failure. Pure. `laws::positive` checks it.
 template <class P>
 concept lease_terms = has_length<P> && has_length_max<P> && has_patience<P> && has_after<P>;
@@ -88,6 +100,26 @@ struct LeaseTermsCheck {
     static_assert(!has_length<P> || !has_length_max<P> || !has_patience<P> || has_after<P>,
                   "allot: lease terms need "
                   "`auto after(const Task&, OutcomeKind) const -> Next`");
+    // A hook of another type would be passed over in silence.
+    static_assert(
+        has_blames<P> || !requires(const P& p, const Task& task) { p.blames(task, OutcomeKind::timeout); },
+        "allot: lease terms with `blames` need `auto blames(const Task&, OutcomeKind) const -> bool`");
+    static_assert(
+        has_fee_min<P> || !requires(const P& p) { p.fee_min(Duration{}); },
+        "allot: lease terms with `fee_min` need `auto fee_min(Duration) const -> Amount`");
+    static_assert(
+        has_forfeit<P> || !requires(const P& p, const Task& task) { p.forfeit(task, Ending::cancelled, Duration{}); },
+        "allot: lease terms with `forfeit` need "
+        "`auto forfeit(const Task&, Ending, Duration) const -> Amount`");
+    static_assert(
+        has_evidence<P> || !requires(const P& p) { p.waits_for_evidence(OutcomeKind::timeout); },
+        "allot: lease terms with `waits_for_evidence` need "
+        "`auto waits_for_evidence(OutcomeKind) const -> bool`");
+    static_assert(has_rounds<P> || !(
+                                       requires(const P& p) { p.draws_in_rounds(); } ||
+                                       requires(const P& p, const Moment& moment) { p.drawn_until(moment); }),
+                  "allot: lease terms that draw in rounds need `auto draws_in_rounds() const -> bool` and "
+                  "`auto drawn_until(const Moment&) const -> std::optional<TimePoint>`");
     static constexpr bool passed = lease_terms<P>;
 };
 

@@ -13,6 +13,7 @@
 #include <allot/policy/lease_terms.hpp>
 #include <allot/policy/role.hpp>
 #include <allot/terms/fixed_terms.hpp>
+#include <allot/terms/terms_around.hpp>
 
 namespace allot { inline namespace v0 {
 
@@ -67,39 +68,18 @@ private:
 /// **Law.** A node keeps a task from the others no longer than a multiple of the time that the task's owner asked and
 /// paid for. At the end the lease runs out, and the task starts over elsewhere if the terms say so.
 template <lease_terms Terms = FixedTerms>
-class BoundedRenewals {
+class BoundedRenewals : public TermsAround<Terms, RenewalBound> {
 public:
-    using role = role::terms;
     static constexpr std::string_view name = "BoundedRenewals";
 
     constexpr BoundedRenewals() = default;
     constexpr explicit BoundedRenewals(Terms terms, RenewalBound bound = {})
-        : parts_{std::move(terms), std::move(bound)} {}
+        : TermsAround<Terms, RenewalBound>{std::move(terms), std::move(bound)} {}
 
-    [[nodiscard]] constexpr auto length(const Node& node, const Task& task) const -> Duration {
-        return terms().length(node, task);
-    }
     [[nodiscard]] constexpr auto length_max(const Node& node, const Task& task) const -> Duration {
-        return std::min(terms().length_max(node, task), std::get<RenewalBound>(parts_).length_max(length(node, task)));
+        const auto& bound = std::get<RenewalBound>(this->parts());
+        return std::min(this->terms().length_max(node, task), bound.length_max(this->length(node, task)));
     }
-    [[nodiscard]] constexpr auto patience(const Task& task) const -> Duration { return terms().patience(task); }
-    [[nodiscard]] constexpr auto after(const Task& task, OutcomeKind outcome) const -> Next {
-        return terms().after(task, outcome);
-    }
-    [[nodiscard]] constexpr auto blames(const Task& task, OutcomeKind outcome) const
-        -> bool requires has_blames<Terms> {
-        return terms().blames(task, outcome);
-    }
-
-    /// The terms of its leases.
-    [[nodiscard]] constexpr auto terms() const noexcept -> const Terms& { return std::get<Terms>(parts_); }
-
-    /// The terms and the bound. A dispatcher configures, compares and records each by itself.
-    [[nodiscard]] constexpr auto parts() const noexcept -> const std::tuple<Terms, RenewalBound>& { return parts_; }
-    [[nodiscard]] constexpr auto parts() noexcept -> std::tuple<Terms, RenewalBound>& { return parts_; }
-
-private:
-    std::tuple<Terms, RenewalBound> parts_{};
 };
 
 }}  // namespace allot::v0

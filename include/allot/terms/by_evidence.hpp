@@ -1,14 +1,13 @@
 #pragma once
 
 #include <string_view>
-#include <tuple>
 #include <utility>
 
 #include <allot/core/outcome.hpp>
 #include <allot/core/task.hpp>
 #include <allot/policy/lease_terms.hpp>
-#include <allot/policy/role.hpp>
 #include <allot/terms/fixed_terms.hpp>
+#include <allot/terms/terms_around.hpp>
 
 namespace allot { inline namespace v0 {
 
@@ -27,42 +26,21 @@ namespace allot { inline namespace v0 {
 /// The verdict is that of a lease that ran out. A failure that is never decided is none: the task failed everywhere, or
 /// was cancelled, or no other node can run it.
 template <lease_terms Terms = FixedTerms>
-class ByEvidence {
+class ByEvidence : public TermsAround<Terms> {
 public:
-    using role = role::terms;
     static constexpr std::string_view name = "ByEvidence";
 
     constexpr ByEvidence() = default;
-    constexpr explicit ByEvidence(Terms terms) : parts_{std::move(terms)} {}
+    constexpr explicit ByEvidence(Terms terms) : TermsAround<Terms>{std::move(terms)} {}
 
-    [[nodiscard]] constexpr auto length(const Node& node, const Task& task) const -> Duration {
-        return terms().length(node, task);
-    }
-    [[nodiscard]] constexpr auto length_max(const Node& node, const Task& task) const -> Duration {
-        return terms().length_max(node, task);
-    }
-    [[nodiscard]] constexpr auto patience(const Task& task) const -> Duration { return terms().patience(task); }
     [[nodiscard]] constexpr auto after(const Task& task, OutcomeKind outcome) const -> Next {
-        const auto next = terms().after(task, outcome);
+        const auto next = this->terms().after(task, outcome);
         return next == Next::retry ? Next::retry_elsewhere : next;
-    }
-    [[nodiscard]] constexpr auto blames(const Task& task, OutcomeKind outcome) const
-        -> bool requires has_blames<Terms> {
-        return terms().blames(task, outcome);
     }
     /// True for each failure but a wrong result. @complexity O(1).
     [[nodiscard]] constexpr auto waits_for_evidence(OutcomeKind outcome) const noexcept -> bool {
         return outcome != OutcomeKind::incorrect_result;
     }
-
-    /// The terms of its leases.
-    [[nodiscard]] constexpr auto terms() const noexcept -> const Terms& { return std::get<Terms>(parts_); }
-    /// The terms, which a dispatcher configures, compares and records.
-    [[nodiscard]] constexpr auto parts() const noexcept -> const std::tuple<Terms>& { return parts_; }
-    [[nodiscard]] constexpr auto parts() noexcept -> std::tuple<Terms>& { return parts_; }
-
-private:
-    std::tuple<Terms> parts_{};
 };
 
 }}  // namespace allot::v0

@@ -14,6 +14,7 @@
 #include <allot/policy/lease_terms.hpp>
 #include <allot/policy/role.hpp>
 #include <allot/terms/fixed_terms.hpp>
+#include <allot/terms/terms_around.hpp>
 
 namespace allot { inline namespace v0 {
 
@@ -101,32 +102,13 @@ private:
 /// **Law.** No statement pays its author. A node that reports a failure gets nothing, and neither does any other node:
 /// no node is paid a forfeit. One node alone cannot make an owner forfeit anything.
 template <lease_terms Terms = FixedTerms>
-class Priced {
+class Priced : public TermsAround<Terms, Price> {
 public:
-    using role = role::terms;
     static constexpr std::string_view name = "Priced";
 
     constexpr Priced() = default;
-    constexpr explicit Priced(Terms terms, Price price = {}) : parts_{std::move(terms), std::move(price)} {}
-
-    [[nodiscard]] constexpr auto length(const Node& node, const Task& task) const -> Duration {
-        return terms().length(node, task);
-    }
-    [[nodiscard]] constexpr auto length_max(const Node& node, const Task& task) const -> Duration {
-        return terms().length_max(node, task);
-    }
-    [[nodiscard]] constexpr auto patience(const Task& task) const -> Duration { return terms().patience(task); }
-    [[nodiscard]] constexpr auto after(const Task& task, OutcomeKind outcome) const -> Next {
-        return terms().after(task, outcome);
-    }
-    [[nodiscard]] constexpr auto blames(const Task& task, OutcomeKind outcome) const
-        -> bool requires has_blames<Terms> {
-        return terms().blames(task, outcome);
-    }
-
-    [[nodiscard]] constexpr auto waits_for_evidence(OutcomeKind outcome) const -> bool requires has_evidence<Terms> {
-        return terms().waits_for_evidence(outcome);
-    }
+    constexpr explicit Priced(Terms terms, Price price = {})
+        : TermsAround<Terms, Price>{std::move(terms), std::move(price)} {}
 
     /// The least fee of a task that reserves this time. @complexity O(1).
     [[nodiscard]] constexpr auto fee_min(Duration reserved) const noexcept -> Amount {
@@ -136,7 +118,7 @@ public:
     /// @pre its strikes do not count this ending yet. @complexity O(1).
     [[nodiscard]] constexpr auto forfeit(const Task& task, Ending ending, Duration held) const -> Amount {
         if (ending == Ending::cancelled) {
-            return price().cancelled(task.fee, held, std::max(Duration{1}, length(Node{}, task)));
+            return price().cancelled(task.fee, held, std::max(Duration{1}, this->length(Node{}, task)));
         }
         // Where a task may start over on the node that failed it, one node can strike more than once; the nodes that
         // the task avoids differ.
@@ -146,17 +128,8 @@ public:
         return poisoned ? task.fee : Amount{};
     }
 
-    /// The terms of its leases.
-    [[nodiscard]] constexpr auto terms() const noexcept -> const Terms& { return std::get<Terms>(parts_); }
     /// The price.
-    [[nodiscard]] constexpr auto price() const noexcept -> const Price& { return std::get<Price>(parts_); }
-
-    /// The terms and the price. A dispatcher configures, compares and records each by itself.
-    [[nodiscard]] constexpr auto parts() const noexcept -> const std::tuple<Terms, Price>& { return parts_; }
-    [[nodiscard]] constexpr auto parts() noexcept -> std::tuple<Terms, Price>& { return parts_; }
-
-private:
-    std::tuple<Terms, Price> parts_{};
+    [[nodiscard]] constexpr auto price() const noexcept -> const Price& { return std::get<Price>(this->parts()); }
 };
 
 }}  // namespace allot::v0

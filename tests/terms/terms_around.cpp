@@ -1,0 +1,83 @@
+#include <chrono>
+#include <optional>
+
+#include <allot/policy/archetype.hpp>
+#include <allot/terms/bounded_renewals.hpp>
+#include <allot/terms/by_evidence.hpp>
+#include <allot/terms/draw_delay.hpp>
+#include <allot/terms/priced.hpp>
+#include <allot/terms/terms_around.hpp>
+
+#define ALLOT_MODEL allot::TermsAround<allot::FixedTerms>
+#include "conformance/terms.ipp"
+#include "support/network.hpp"
+
+// Terms around others hide no answer of those inside.
+
+namespace terms_around_test {
+namespace {
+
+using namespace support;
+using allot::BoundedRenewals;
+using allot::ByEvidence;
+using allot::Delayed;
+using allot::DrawDelay;
+using allot::FixedTerms;
+using allot::Price;
+using allot::Priced;
+using allot::RenewalBound;
+
+/// The answers of terms with all four layers, in any order.
+template <class Terms>
+void answers_all(const Terms& terms) {
+    auto task = allot::Task{};
+    task.fee = 1'000;
+    task.duration_estimate = 1min;
+    const auto node = allot::Node{};
+    CHECK(terms.length(node, task) == 2min);
+    CHECK(terms.length_max(node, task) == 6min);
+    CHECK(terms.patience(task) == FixedTerms{}.patience(task));
+    CHECK(terms.after(task, allot::OutcomeKind::timeout) == allot::Next::retry_elsewhere);
+    CHECK(terms.blames(task, allot::OutcomeKind::timeout));
+    CHECK(terms.waits_for_evidence(allot::OutcomeKind::timeout));
+    CHECK(terms.fee_min(1min) == allot::Amount{420});
+    CHECK(terms.forfeit(task, allot::Ending::cancelled, Duration{0}) == allot::Amount{50});
+    CHECK(terms.draws_in_rounds());
+    CHECK(terms.drawn_until({TimePoint{9s}, 2026, 5}) == TimePoint{7'999ms});
+    CHECK(!terms.drawn_until({TimePoint{9s}, 2026, 6}));
+}
+
+}  // namespace
+
+TEST_CASE("terms may stand around each other in any order") {
+    const auto fixed = FixedTerms{{.after_timeout = allot::Next::retry, .attempts_max = 3}};
+    const auto price = Price{{.fee_per_second_min = 7}};
+    const auto delay = DrawDelay{{.round_period = 2s}};
+    const auto bound = RenewalBound{{.lengths = 3}};
+    answers_all(Delayed{Priced{ByEvidence{BoundedRenewals{fixed, bound}}, price}, delay});
+    answers_all(BoundedRenewals{ByEvidence{Priced{Delayed{fixed, delay}, price}}, bound});
+    answers_all(ByEvidence{BoundedRenewals{Delayed{Priced{fixed, price}, delay}, bound}});
+    answers_all(Priced{Delayed{BoundedRenewals{ByEvidence{fixed}, bound}, delay}, price});
+}
+
+TEST_CASE("rounds around rounds keep both") {
+    const auto fast = DrawDelay{{.round_period = 2s}};
+    const auto slow = DrawDelay{{.draw_delay = 5s}};
+    CHECK(Delayed{Delayed{FixedTerms{}, fast}}.draws_in_rounds());
+    CHECK(Delayed{Delayed{FixedTerms{}, fast}}.drawn_until({TimePoint{9s}, 2026, 5}) == TimePoint{7'999ms});
+    CHECK(!Delayed{Delayed{FixedTerms{}, fast}}.drawn_until({TimePoint{9s}, 2026, 4}));
+    CHECK(Delayed{Delayed{FixedTerms{}, slow}, fast}.drawn_until({TimePoint{9s}, 2026, 5}) == TimePoint{4s});
+    CHECK_FALSE(Delayed{Delayed{}}.draws_in_rounds());
+}
+
+TEST_CASE("terms around others have the answers that those inside have, and no further one") {
+    using Plain = allot::TermsAround<allot::archetype::Terms>;
+    static_assert(allot::lease_terms<Plain>);
+    static_assert(!allot::has_blames<Plain> && !allot::has_evidence<Plain> && !allot::has_rounds<Plain>);
+    static_assert(!allot::has_fee_min<Plain> && !allot::has_forfeit<Plain>);
+    static_assert(allot::has_blames<allot::TermsAround<FixedTerms>>);
+    static_assert(allot::has_rounds<allot::TermsAround<Delayed<>>>);
+    CHECK(Plain{}.length(allot::Node{}, allot::Task{}) == allot::archetype::Terms{}.length({}, {}));
+}
+
+}  // namespace terms_around_test
