@@ -79,6 +79,8 @@ TEST_CASE("each event is one sentence about what happened") {
         {event::Advanced{TimePoint{1s}}, "advanced to 1000 ms"},
         {event::Matched{3}, "matched: 3 tasks started"},
         {event::Configured{2}, "configured: rules version 2"},
+        {event::UnbondingBegan{"a", 400, TimePoint{5ms}},
+         "node a took 400 staked tokens away, which are returned at 5 ms"},
         {event::Postponed{1h}, "postponed: leases and waiting tasks have 3600000 ms more"},
         {event::Refused{Error::node_unknown}, "refused: no node of this id has joined"},
         {event::NodeDisplaced{"a", 400}, "node a gave way to one of more stake, 400 staked tokens returned"},

@@ -27,6 +27,7 @@
 #include <allot/dispatcher/rules.hpp>
 #include <allot/dispatcher/session.hpp>
 #include <allot/eligibility/all_of.hpp>
+#include <allot/eligibility/collateral.hpp>
 #include <allot/eligibility/hardware_fit.hpp>
 #include <allot/eligibility/name_whitelist.hpp>
 #include <allot/eligibility/probation.hpp>
@@ -55,8 +56,10 @@
 #include <allot/queue/value_queue.hpp>
 #include <allot/terms/bounded_renewals.hpp>
 #include <allot/terms/by_evidence.hpp>
+#include <allot/terms/draw_delay.hpp>
 #include <allot/terms/fixed_terms.hpp>
 #include <allot/terms/priced.hpp>
+#include <allot/terms/terms_around.hpp>
 #include <allot/valuation/fee_per_reserved_second.hpp>
 #include <allot/valuation/fee_per_second.hpp>
 #include <allot/valuation/fee_per_size.hpp>

@@ -109,7 +109,7 @@ TEST_CASE("the numbers of commands and events never change") {
                 "TaskQueued",       "TaskStarted",    "TaskCommitted", "TaskDisclosed",    "LeaseRenewed",
                 "LeaseCompleted",   "LeaseEnded",     "TaskRetried",   "TaskDone",         "TaskFailed",
                 "TaskCancelled",    "TaskEvicted",    "TaskTimedOut",  "Advanced",         "Matched",
-                "Configured",       "Refused",        "Postponed"});
+                "Configured",       "Refused",        "Postponed",     "UnbondingBegan"});
     CHECK(std::is_same_v<std::variant_alternative_t<0, Command::Alternatives>, allot::command::Join>);
     CHECK(std::is_same_v<std::variant_alternative_t<8, Command::Alternatives>, allot::command::Submit>);
     CHECK(std::is_same_v<std::variant_alternative_t<18, Command::Alternatives>, allot::command::Match>);

@@ -239,12 +239,19 @@ auto refusals() -> std::vector<Refusal> {
 }
 
 /// Errors that need a network of their own, checked below one by one, and those of pinned tasks in pinned.cpp.
-const auto elsewhere = std::set<Error>{Error::lease_already_disclosed, Error::lease_renewal_capped,
-                                       Error::too_many_tasks,          Error::too_many_requirements,
-                                       Error::lease_completed,         Error::task_unrunnable,
-                                       Error::owner_quota_reached,     Error::pinned_shared,
-                                       Error::node_holds_task,         Error::fee_too_low,
-                                       Error::requirement_full};
+const auto elsewhere = std::set<Error>{Error::lease_already_disclosed,
+                                       Error::lease_renewal_capped,
+                                       Error::too_many_tasks,
+                                       Error::too_many_requirements,
+                                       Error::lease_completed,
+                                       Error::task_unrunnable,
+                                       Error::owner_quota_reached,
+                                       Error::pinned_shared,
+                                       Error::node_holds_task,
+                                       Error::fee_too_low,
+                                       Error::requirement_full,
+                                       Error::round_unpublished,
+                                       Error::fee_too_high};
 
 /// Applies a command that must be refused; true when nothing but time has changed.
 auto only_time_passed(Dispatcher& d, const Command& command, const Moment& moment, Error error) -> bool {

@@ -272,4 +272,75 @@ TEST_CASE("a snapshot keeps rests, and every changed bit of one is refused") {
     CHECK_FALSE(allot::load_snapshot(bytes, allot::Dispatcher{Resting{}}));  // other parameters
 }
 
+TEST_CASE("a node with another card is on probation again, also if it left in between") {
+    const auto tracker = Resting{RollingQos{{.proven_from = 3}}};
+    auto node_class = allot::NodeClass{"RTX 4090", 24_GiB, "Linux", {}};
+    for (const auto leaves : {false, true}) {
+        auto data = Resting<RollingQos>::node_data{};
+        tracker.joined(data, TimePoint{});
+        tracker.runs_as(data, node_class);
+        const auto proves = [&] {
+            for (auto i = 0; i < 3; ++i) {
+                (void)tracker.record(data, {allot::OutcomeKind::scored, tracker.points_max()}, TimePoint{1s});
+            }
+            return tracker.proven(data);
+        };
+        const auto change = [&](const allot::NodeClass& is) {
+            if (leaves) { tracker.joined(data, TimePoint{1h}); }
+            tracker.runs_as(data, is);
+        };
+        CHECK(proves());
+        change(node_class);
+        CHECK(tracker.proven(data));
+        auto other_software = node_class;
+        other_software.platform = "Windows";
+        other_software.software = {9, 9, 9};
+        change(other_software);
+        CHECK(tracker.proven(data));
+        auto larger = node_class;
+        larger.vram = 48_GiB;
+        change(larger);
+        CHECK_FALSE(tracker.proven(data));
+        CHECK(proves());
+        auto other = larger;
+        other.gpu = "H100";
+        change(other);
+        CHECK_FALSE(tracker.proven(data));
+    }
+    // Without probation the data stay what they are.
+    const auto plain = Resting{RollingQos{}};
+    auto data = Resting<RollingQos>::node_data{};
+    plain.runs_as(data, node_class);
+    (void)plain.record(data, {allot::OutcomeKind::scored, plain.points_max()}, TimePoint{1s});
+    const auto before = data.service;
+    node_class.gpu = "H100";
+    plain.runs_as(data, node_class);
+    CHECK(data.service == before);
+    CHECK(plain.proven(data));
+}
+
+TEST_CASE("a dispatcher tells the card at each join and update: no node proves a cheap card and runs as a dear one") {
+    auto d = allot::Dispatcher{Resting{RollingQos{{.proven_from = 2}}, Rest{{.after_return = 0s}}}};
+    ok(d.join(plain_node(1), at(0s)));
+    const auto is_proven = [&] { return d.qos().proven(d.node(1)->qos); };
+    const auto prove = [&] {
+        ok(d.score(1, d.qos().points_max(), at(0s)));
+        ok(d.score(1, d.qos().points_max(), at(0s)));
+    };
+    prove();
+    CHECK(is_proven());
+    ok(d.update({.id = 1, .software = allot::SoftwareVersion{2, 0, 0}}, at(0s)));
+    CHECK(is_proven());
+    ok(d.update({.id = 1, .vram = 80_GiB}, at(0s)));
+    CHECK_FALSE(is_proven());
+    prove();
+    CHECK(is_proven());
+    ok(d.leave(1, at(0s)));
+    ok(d.join(with(plain_node(1), [](auto& n) { n.vram = 80_GiB; }), at(1s)));
+    CHECK(is_proven());
+    ok(d.leave(1, at(1s)));
+    ok(d.join(with(plain_node(1), [](auto& n) { n.gpu = "H100"; }), at(2s)));
+    CHECK_FALSE(is_proven());
+}
+
 }  // namespace resting_test

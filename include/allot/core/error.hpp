@@ -52,6 +52,7 @@ enum class Error : std::uint16_t {
     model_unknown = 53,
     model_not_on_disk = 54,
     entropy_missing = 55,
+    round_unpublished = 56,
 
     task_unrunnable = 60,
     owner_quota_reached = 61,
@@ -59,6 +60,7 @@ enum class Error : std::uint16_t {
     node_holds_task = 63,
     fee_too_low = 64,
     requirement_full = 65,
+    fee_too_high = 66,
 };
 
 /// The cause of the error and its remedy, in one sentence.
@@ -111,10 +113,13 @@ enum class Error : std::uint16_t {
         case Error::model_unknown: return "the node does not hold this model";
         case Error::model_not_on_disk: return "a model must be on disk before it can be loaded";
         case Error::entropy_missing: return "match draws, so its moment needs entropy";
+        case Error::round_unpublished:
+            return "match draws in rounds of the beacon, so its moment names the newest that is published by its time";
         case Error::task_unrunnable: return "no node could ever run this; ask for other hardware, platforms or version";
         case Error::pinned_shared: return "a task pinned to a node has no owner, no group and no gang";
         case Error::node_holds_task: return "a pinned task waits for this node already; cancel it or let it end";
         case Error::fee_too_low: return "the fee is below the price of the time that the task reserves; offer more";
+        case Error::fee_too_high: return "the fee is more than the stake of a large node covers; split the task";
         case Error::requirement_full:
             return "as many tasks of this requirement wait as its nodes allow; offer more, or let one end";
         case Error::owner_quota_reached:

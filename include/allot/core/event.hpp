@@ -57,7 +57,8 @@ struct NodeKickedOut {
     NodeId node;
     Amount stake_returned{};
 };
-/// A node was removed for fraud; its stake is forfeited. Cause: slash. For: the node.
+/// A node was removed for fraud; its stake is forfeited, with stake that unbonds. If it had left, the latter alone.
+/// Cause: slash. For: the node.
 struct NodeSlashed {
     NodeId node;
     Amount stake_forfeited{};
@@ -253,6 +254,13 @@ struct Configured {
 struct Refused {
     Error error{};
 };
+/// Stake was taken away from a node. It can still be forfeited, with stake that was taken away before and has not been
+/// returned, and all of it is to be returned at this time. Cause: update, or what removes the node. For: the node.
+struct UnbondingBegan {
+    NodeId node;
+    Amount stake_unbonding{};
+    TimePoint until{};
+};
 /// After an outage each waiting task and each running lease has so much more time, a lease at most `postponed_max` in
 /// all. Cause: postpone. For: everybody.
 struct Postponed {
@@ -263,14 +271,15 @@ struct Postponed {
 
 namespace detail {
 
-using AnyEvent = std::variant<event::NodeJoined, event::NodeUpdated, event::NodePaused, event::NodePausePending,
-                              event::NodeResumed, event::NodeLeavePending, event::NodeLeft, event::NodeKickedOut,
-                              event::NodeSlashed, event::NodeDisplaced, event::NodeExcluded, event::NodeReadmitted,
-                              event::NodeScored, event::ModelWanted, event::ModelsReported, event::TaskQueued,
-                              event::TaskStarted, event::TaskCommitted, event::TaskDisclosed, event::LeaseRenewed,
-                              event::LeaseCompleted, event::LeaseEnded, event::TaskRetried, event::TaskDone,
-                              event::TaskFailed, event::TaskCancelled, event::TaskEvicted, event::TaskTimedOut,
-                              event::Advanced, event::Matched, event::Configured, event::Refused, event::Postponed>;
+using AnyEvent =
+    std::variant<event::NodeJoined, event::NodeUpdated, event::NodePaused, event::NodePausePending, event::NodeResumed,
+                 event::NodeLeavePending, event::NodeLeft, event::NodeKickedOut, event::NodeSlashed,
+                 event::NodeDisplaced, event::NodeExcluded, event::NodeReadmitted, event::NodeScored,
+                 event::ModelWanted, event::ModelsReported, event::TaskQueued, event::TaskStarted, event::TaskCommitted,
+                 event::TaskDisclosed, event::LeaseRenewed, event::LeaseCompleted, event::LeaseEnded,
+                 event::TaskRetried, event::TaskDone, event::TaskFailed, event::TaskCancelled, event::TaskEvicted,
+                 event::TaskTimedOut, event::Advanced, event::Matched, event::Configured, event::Refused,
+                 event::Postponed, event::UnbondingBegan>;
 
 template <class E, class... Es>
 [[nodiscard]] constexpr auto place_among(std::type_identity<std::variant<Es...>>) -> std::size_t {

@@ -42,6 +42,7 @@ ALLOT_FIELDS(Matched, started)
 ALLOT_FIELDS(Configured, rules_version)
 ALLOT_FIELDS(Refused, error)
 ALLOT_FIELDS(Postponed, by)
+ALLOT_FIELDS(UnbondingBegan, node, stake_unbonding, until)
 
 ALLOT_ENUMERATORS(LeaseEnd, done, failed, timed_out, declined, cancelled, withdrawn, slashed)
 ALLOT_ENUMERATORS(Eviction, queue_full, queue_shrunk, table_full)

@@ -28,6 +28,7 @@ enum class Reason : std::uint8_t {
     unproven = 15,
     gang_short = 16,
     pinned = 17,
+    stake_too_small = 18,
     first_of_embedder = 64,
 };
 
@@ -52,6 +53,7 @@ enum class Reason : std::uint8_t {
         case Reason::unproven: return "on probation, and the task pays too much for that";
         case Reason::gang_short: return "too few others can run it beside this node";
         case Reason::pinned: return "the task is pinned to another node";
+        case Reason::stake_too_small: return "too little stake for the fee";
         case Reason::first_of_embedder: break;
     }
     return "refused by the embedder's own rule";

@@ -198,6 +198,10 @@ struct EventText {
     auto operator()(const event::Postponed& e) const -> std::string {
         return text({"postponed: leases and waiting tasks have ", std::to_string(e.by.count()), " ms more"});
     }
+    auto operator()(const event::UnbondingBegan& e) const -> std::string {
+        return text({"node ", e.node.text(), " took ", to_decimal(e.stake_unbonding.units),
+                     " staked tokens away, which are returned at ", time_text(e.until)});
+    }
     auto operator()(const event::Refused& e) const -> std::string { return text({"refused: ", message(e.error)}); }
 };
 

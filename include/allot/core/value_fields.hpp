@@ -47,14 +47,15 @@ ALLOT_ENUMERATORS(DecodeError, truncated, trailing_bytes, version_unknown, kind_
                   enumerator_unknown, out_of_range, count_too_large, parameters_unknown)
 ALLOT_ENUMERATORS(Reason, none, paused, pending, busy, vram_too_small, gpu_differs, platform_refused, version_too_old,
                   name_policy, excluded, zero_weight, avoided, same_operator, models_missing, narrowed_out, unproven,
-                  gang_short, pinned, first_of_embedder)
+                  gang_short, pinned, stake_too_small, first_of_embedder)
 ALLOT_ENUMERATORS(Error, time_went_back, time_too_late, advance_first, id_invalid, node_unknown, node_duplicate,
                   task_unknown, task_duplicate, task_ended, task_not_leased, lease_stale, lease_not_committed,
                   lease_already_committed, lease_already_disclosed, lease_renewal_capped, lease_completed, vram_zero,
                   gpu_empty, duration_invalid, amount_overflow, name_empty, name_too_long, too_many_names,
                   too_many_nodes, too_many_tasks, too_many_requirements, too_many_models, points_out_of_range,
                   parameter_invalid, update_empty, too_many_classes, group_full, gang_size_invalid, already_paused,
-                  already_leaving, not_paused, model_unknown, model_not_on_disk, entropy_missing, task_unrunnable,
-                  owner_quota_reached, pinned_shared, node_holds_task, fee_too_low, requirement_full)
+                  already_leaving, not_paused, model_unknown, model_not_on_disk, entropy_missing, round_unpublished,
+                  task_unrunnable, owner_quota_reached, pinned_shared, node_holds_task, fee_too_low, requirement_full,
+                  fee_too_high)
 
 }}  // namespace allot::v0

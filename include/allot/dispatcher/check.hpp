@@ -143,8 +143,10 @@ public:
     }
 
     auto operator()(const command::Slash& c) const -> Verdict {
-        found.node = view.present_node(c.node);
-        return found.node ? std::nullopt : Verdict{Error::node_unknown};
+        found.node = view.records.nodes().find(c.node);
+        if (!found.node) { return Error::node_unknown; }
+        const auto& record = view.records.nodes()[*found.node];
+        return record.node.present() || view.unbonding(record) > Amount{} ? std::nullopt : Verdict{Error::node_unknown};
     }
 
     auto operator()(const command::Submit& c) const -> Verdict {
@@ -167,6 +169,7 @@ public:
             return Error::gang_size_invalid;
         }
         if (task.fee < view.fee_min(task)) { return Error::fee_too_low; }
+        if (!task.node && task.fee > view.fee_max(task.gang_size)) { return Error::fee_too_high; }
         if (const auto error = cards(task)) { return error; }
         if (const auto error = platforms(task)) { return error; }
         if (const auto error = names(task.models, rules.models_per_task_max)) { return error; }

@@ -1,9 +1,14 @@
 #pragma once
 
+#include <algorithm>
+#include <cstdint>
 #include <string_view>
 #include <tuple>
+#include <type_traits>
 #include <utility>
 
+#include <allot/core/u128.hpp>
+#include <allot/core/units.hpp>
 #include <allot/policy/eligibility.hpp>
 #include <allot/policy/role.hpp>
 
@@ -17,6 +22,7 @@ public:
     using role = role::eligibility;
     static constexpr std::string_view name = "AllOf";
     static constexpr bool listed_cards_only = (allot::listed_cards_only<Policies> || ...);
+    static constexpr bool admits_by_stake = (allot::admits_by_stake<Policies> || ...);
 
     constexpr AllOf() = default;
     constexpr explicit AllOf(Policies... policies) requires(sizeof...(Policies) > 0)
@@ -28,6 +34,19 @@ public:
 
     [[nodiscard]] auto admits(const Node& node, const Task& task, const Situation& situation) const -> Reason {
         return first([&](const auto& policy) { return policy.admits(node, task, situation); });
+    }
+
+    /// The least of their greatest fees. @complexity linear in the policies.
+    [[nodiscard]] constexpr auto fee_max(std::uint32_t gang_size) const -> Amount
+        requires(has_fee_max<Policies> || ...) {
+        auto least = Amount{(u128{1} << 96) - u128{1}};
+        const auto ask = [&](const auto& policy) {
+            if constexpr (has_fee_max<std::remove_cvref_t<decltype(policy)>>) {
+                least = std::min(least, policy.fee_max(gang_size));
+            }
+        };
+        std::apply([&](const auto&... policy) { (ask(policy), ...); }, policies_);
+        return least;
     }
 
     /// The policies. A dispatcher configures, compares and records each part by itself.

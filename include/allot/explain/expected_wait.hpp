@@ -194,8 +194,8 @@ private:
 ///
 /// A pinned task waits for its node alone.
 ///
-/// The result is never negative. It is zero if a free node would take the task and no better one. Of
-/// two tasks that differ only in value, the greater never waits longer.
+/// The result is never negative. It is zero if a free node would take the task and no better one. The wait for the
+/// round of a beacon is not counted (rule 47). Of two tasks that differ only in value, the greater never waits longer.
 ///
 /// @return none if no node would take it by itself: no node fits, or those that do refuse it, are paused, or are about
 /// to be.

@@ -60,7 +60,7 @@ struct NodeExplanation {
     std::uint32_t runnable = 0;        ///< Number of tasks that it could take if it were free.
     std::vector<GroupOdds> groups{};   ///< The groups with waiting tasks, the group of the best task first.
     std::optional<TaskId> next{};      ///< The best task that it could run, which it takes once it is free; none
-                                       ///< if it will leave or pause then.
+                                       ///< if it will leave or pause then, or if `match` alone draws (rule 47).
     bool next_cut = false;             ///< True if `next` is none because its pull would stop before (rule 16).
     std::optional<TaskId> held{};      ///< The pinned task that waits for it, and goes before all others.
 };
@@ -186,7 +186,7 @@ template <class Dispatcher>
     out.tasks = counts.rows();
     out.queued = counts.sum();
     out.runnable = counts[Reason::none];
-    if (out.obstacle != Reason::pending) {
+    if (out.obstacle != Reason::pending && !d.view().draws_in_rounds()) {
         const auto next = d.view().next_for(h);
         out.next = next.task ? std::optional{d.state().tasks()[*next.task].id} : std::nullopt;
         out.next_cut = next.cut;

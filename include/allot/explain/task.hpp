@@ -39,7 +39,8 @@ ALLOT_FIELDS(Relaxation, what, vram, and_models, candidates, freed)
 /// The events by which a waiting task is tried next. A task is tried when one of them happens, never by a timer of its
 /// own.
 struct NextTry {
-    bool on_match = false;                    ///< There are candidates: `match` with entropy draws, best task first.
+    bool on_match = false;                    ///< There are candidates: `match` with entropy draws, best task first. In
+                                              ///< rounds one whose entropy comes after this task does (rule 47).
     std::optional<TimePoint> on_lease_end{};  ///< The time by which a busy node of a fitting class is free, unless its
                                               ///< lease is renewed.
     std::optional<TimePoint> on_readmission{};  ///< The time at which the first fitting node returns from exclusion.

@@ -1,11 +1,13 @@
 #pragma once
 
 #include <concepts>
+#include <cstdint>
 #include <type_traits>
 
 #include <allot/core/node.hpp>
 #include <allot/core/reason.hpp>
 #include <allot/core/task.hpp>
+#include <allot/core/units.hpp>
 #include <allot/policy/situation.hpp>
 
 namespace allot { inline namespace v0 {
@@ -31,6 +33,20 @@ concept listed_cards_only = requires {
     typename std::enable_if_t<bool(P::listed_cards_only)>;
 };
 
+/// `static constexpr bool admits_by_stake = true`: `admits` may depend on the node's stake, so that a node which adds
+/// stake looks for a task. Optional.
+template <class P>
+concept admits_by_stake = requires {
+    typename std::enable_if_t<bool(P::admits_by_stake)>;
+};
+
+/// `p.fee_max(gang_size) -> Amount`: the greatest fee of a task of so many nodes that is not pinned. Optional; without
+/// it there is none.
+template <class P>
+concept has_fee_max = requires(const P& p) {
+    { p.fee_max(std::uint32_t{1}) } -> std::same_as<Amount>;
+};
+
 /// Decides which node may run which task. Both functions are pure: equal arguments give equal reasons. `none` means
 /// yes. `laws::pure` checks it.
 template <class P>
@@ -44,6 +60,9 @@ struct EligibilityCheck {
     static_assert(!has_fits<P> || has_admits<P>,
                   "allot: an eligibility policy needs "
                   "`auto admits(const Node&, const Task&, const Situation&) const -> Reason`");
+    static_assert(
+        has_fee_max<P> || !requires(const P& p) { p.fee_max(); },
+        "allot: an eligibility policy with `fee_max` needs `auto fee_max() const -> Amount`");
     static constexpr bool passed = eligibility<P>;
 };
 

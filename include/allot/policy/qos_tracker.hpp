@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <optional>
 
+#include <allot/core/fields.hpp>
+#include <allot/core/node.hpp>
 #include <allot/core/outcome.hpp>
 #include <allot/core/score.hpp>
 #include <allot/core/time.hpp>
@@ -75,6 +77,37 @@ concept has_restaked = has_node_data<P> && requires(const P& p, typename P::node
     p.restaked(data, Amount{}, Amount{}, time);
 };
 
+/// `p.runs_as(data, node_class)`: records the class with which a node joins, or to which it changes. Optional.
+template <class P>
+concept has_runs_as = has_node_data<P> && requires(const P& p, typename P::node_data& data) {
+    p.runs_as(data, NodeClass{});
+};
+
+/// `p.unproven(data)`: begins a node's probation anew. Optional.
+template <class P>
+concept has_unproven = has_node_data<P> && requires(const P& p, typename P::node_data& data) {
+    p.unproven(data);
+};
+
+/// Stake that was taken away from a node, and the time until which it can still be forfeited.
+struct Unbonding {
+    Amount stake{};
+    TimePoint until{};
+
+    friend auto operator==(const Unbonding&, const Unbonding&) noexcept -> bool = default;
+};
+ALLOT_FIELDS(Unbonding, stake, until)
+
+/// `p.unbond(data, amount, time) -> bool`: records that a positive stake is taken away from a node; false if it is
+/// returned at once. `p.unbonding(data) -> Unbonding`: all such stake, also that of a time in the past.
+/// `p.forfeited(data)`: records that all of it is forfeited. Optional, all three together.
+template <class P>
+concept has_unbonding = has_node_data<P> && requires(const P& p, typename P::node_data& data, TimePoint time) {
+    { p.unbond(data, Amount{}, time) } -> std::same_as<bool>;
+    { p.unbonding(data) } -> std::same_as<Unbonding>;
+    p.forfeited(data);
+};
+
 /// `p.service()` and `p.service_of(data)`: of a tracker around another one, that other tracker and its data. Optional.
 template <class P>
 concept has_service = has_node_data<P> && requires(const P& p, const typename P::node_data& data) {
@@ -87,6 +120,18 @@ concept has_service = has_node_data<P> && requires(const P& p, const typename P:
 template <class P>
 concept qos_tracker = has_node_data<P> && has_joined<P> && has_record<P> && has_score<P> && has_score_max<P> &&
     has_back_at<P> && has_points_max<P>;
+
+/// Replaces the data of a tracker that has none, so that a wrong tracker yields one sentence and no more.
+template <class P>
+struct NodeDataOf {
+    struct type {
+        friend auto operator==(const type&, const type&) -> bool = default;
+    };
+};
+template <has_node_data P>
+struct NodeDataOf<P> {
+    using type = typename P::node_data;
+};
 
 /// One sentence per requirement.
 template <class P>
@@ -108,19 +153,20 @@ struct QoSTrackerCheck {
     static_assert(!has_joined<P> || !has_record<P> || !has_score<P> || !has_score_max<P> || !has_back_at<P> ||
                       has_points_max<P>,
                   "allot: a QoS tracker needs `auto points_max() const -> std::uint32_t`");
+    // A function of another type would be passed over in silence.
+    static_assert(
+        has_rest<P> ||
+            !requires(const P& p, typename NodeDataOf<P>::type& data) {
+                p.rest(data, std::optional<Duration>{}, TimePoint{});
+            },
+        "allot: a QoS tracker with `rest` needs `auto rest(node_data&, std::optional<Duration>, TimePoint) const -> "
+        "bool`");
+    static_assert(
+        has_unbonding<P> ||
+            !requires(const P& p, typename NodeDataOf<P>::type& data) { p.unbond(data, Amount{}, TimePoint{}); },
+        "allot: a QoS tracker with `unbond` needs `auto unbond(node_data&, Amount, TimePoint) const -> bool`, "
+        "`auto unbonding(const node_data&) const -> Unbonding` and `void forfeited(node_data&) const`");
     static constexpr bool passed = qos_tracker<P>;
-};
-
-/// Replaces the data of a tracker that has none, so that a wrong tracker yields one sentence and no more.
-template <class P>
-struct NodeDataOf {
-    struct type {
-        friend auto operator==(const type&, const type&) -> bool = default;
-    };
-};
-template <has_node_data P>
-struct NodeDataOf<P> {
-    using type = typename P::node_data;
 };
 
 }}  // namespace allot::v0

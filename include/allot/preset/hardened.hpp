@@ -4,12 +4,14 @@
 
 #include <allot/dispatcher/dispatcher.hpp>
 #include <allot/eligibility/all_of.hpp>
+#include <allot/eligibility/collateral.hpp>
 #include <allot/eligibility/probation.hpp>
 #include <allot/placement/bounded_requests.hpp>
 #include <allot/qos/resting.hpp>
 #include <allot/queue/share_queue.hpp>
 #include <allot/terms/bounded_renewals.hpp>
 #include <allot/terms/by_evidence.hpp>
+#include <allot/terms/draw_delay.hpp>
 #include <allot/terms/priced.hpp>
 #include <allot/valuation/fee_per_reserved_second.hpp>
 #include <allot/weight/linear_weight.hpp>
@@ -45,12 +47,16 @@ namespace allot { inline namespace v0 { namespace preset {
 /// | a node renews and does not finish | keeps the task for 8 hours    | keeps it for twice its lease                 |
 /// | a task names 64 made-up models    | 640 copies are asked for | 32 are, at most |
 /// | a stake moves to the next free node | counts there at once          | counts when it has stayed for an hour |
+/// | a node of stake 1 lies about its result | is paid as others are | gets no task, with `stake_per_fee` set |
+/// | a node leaves before it is found out | keeps its stake | can lose it for a day yet |
+/// | a node proves itself on a cheap card | is as good on a dear one | is on probation again there |
 ///
 /// Judge validation groups with `ValidationParameters::hardened()`: there a majority blames no node, and a referee does
 /// the work again where results differ.
 ///
-/// Draw in rounds: give commands no entropy, and call `match` once a second with entropy that was not known before. An
-/// owner that knows the entropy of its submission tries ids until one of its own nodes is drawn, under every preset.
+/// Draw in rounds: name the rounds of your beacon (`DrawDelay`), and call `match` after each of them. Then a task is
+/// drawn with entropy that comes after its submission, and with no other. Without them, an owner that knows the entropy
+/// of its submission tries ids until one of its own nodes is drawn, as under every preset.
 ///
 /// Its limits:
 /// - The cap is by node. An operator that splits a larger stake over more nodes regains a weight in proportion to it,
@@ -61,6 +67,8 @@ namespace allot { inline namespace v0 { namespace preset {
 /// - A node of hardware that no other node has makes tasks for that hardware admissible.
 /// - A node that fails a task is blamed when another has finished it, which may be minutes later.
 /// - Three nodes that fail one task make its owner forfeit the fee. None of them earns it.
+/// - Tasks of one round compete for the queue before they are drawn. An owner that outbids others by an eighth and
+///   withdraws pays a twentieth of its fees.
 /// - The embedder vouches for the owner of a task.
 class Hardened {
 public:
@@ -71,10 +79,16 @@ public:
     /// @param probation_fee_max The largest fee of a task that a node on probation may run.
     /// @param fee_per_second_min The least fee for each second that a task reserves on a node. Without one, a task of a
     /// fee of 1 costs its owner nothing.
+    /// @param stake_per_fee The stake that a node needs for each unit of the fee of its task. Without one, a node of
+    /// hardly any stake is paid as much as others for a false result. A fee that `stake_cap` does not cover is refused.
+    /// @param rounds The rounds of the beacon, with entropy of which tasks are drawn. Without them each command draws.
     constexpr explicit Hardened(Amount stake_cap, Amount probation_fee_max = ProbationParameters{}.fee_max,
-                                Amount fee_per_second_min = {})
+                                Amount fee_per_second_min = {}, Ratio stake_per_fee = 0,
+                                const DrawDelayParameters& rounds = {})
         : weight_{{.stake_cap = stake_cap, .holder_caps = 1, .score_cap = Score::from_ratio(1, 2)}},
-          probation_{{.fee_max = probation_fee_max}}, price_{{.fee_per_second_min = fee_per_second_min}} {}
+          probation_{{.fee_max = probation_fee_max}}, collateral_{{.stake_per_fee = stake_per_fee,
+                                                                   .stake_max = stake_cap}},
+          price_{{.fee_per_second_min = fee_per_second_min}}, delay_{rounds} {}
 
     [[nodiscard]] auto policies() const {
         return std::tuple{
@@ -83,7 +97,7 @@ public:
                    .tasks_per_owner_max = 64,
                    .outbid_by = {9, 8},
                    .value_doubles_in = std::chrono::hours{2}}},
-            AllOf{HardwareFit{}, probation_},
+            AllOf{HardwareFit{}, probation_, collateral_},
             weight_,
             GpuGroupPool{},
             ShareQueue{},
@@ -92,19 +106,22 @@ public:
                                 .penalty_failure = Score::from_ratio(7, 10)}}},
             FeePerReservedSecond{},
             BoundedRequests{ThresholdPlacement{}},
-            Priced{ByEvidence{BoundedRenewals{FixedTerms{{.after_timeout = Next::retry_elsewhere,
-                                                          .after_failure = Next::retry_elsewhere,
-                                                          .attempts_max = 16,
-                                                          .strikes_max = 3,
-                                                          .blamed_max = 1}}}},
-                   price_},
+            Delayed{Priced{ByEvidence{BoundedRenewals{FixedTerms{{.after_timeout = Next::retry_elsewhere,
+                                                                  .after_failure = Next::retry_elsewhere,
+                                                                  .attempts_max = 16,
+                                                                  .strikes_max = 3,
+                                                                  .blamed_max = 1}}}},
+                           price_},
+                    delay_},
         };
     }
 
 private:
     LinearWeight weight_;
     Probation probation_;
+    Collateral collateral_;
     Price price_;
+    DrawDelay delay_;
 };
 
 }}}  // namespace allot::v0::preset

@@ -3,12 +3,15 @@
 #include <algorithm>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string_view>
 #include <tuple>
 #include <utility>
 
 #include <allot/core/fields.hpp>
+#include <allot/core/node.hpp>
 #include <allot/core/parameters.hpp>
+#include <allot/core/siphash.hpp>
 #include <allot/core/units.hpp>
 #include <allot/policy/qos_tracker.hpp>
 #include <allot/policy/role.hpp>
@@ -22,6 +25,8 @@ struct RestParameters {
                                 ///< estimates is the estimate. 0: none.
     Duration after_return = std::chrono::seconds{60};  ///< Rest of a node that comes back to the candidates. 0: none.
     Duration after_raise = std::chrono::hours{1};      ///< Time after which stake that was added counts. 0: at once.
+    Duration unbond_after = std::chrono::hours{24};    ///< Time after which stake that was taken away is returned;
+                                                       ///< until then it can be forfeited. 0: at once.
 
     /// The fault of the parameters as one sentence; null when they are valid together.
     [[nodiscard]] constexpr auto fault() const noexcept -> const char* {
@@ -32,13 +37,15 @@ struct RestParameters {
              "allot: Rest: after_return must be 0 to 2^40 ms"},
             {after_raise >= Duration{0} && after_raise <= Duration{std::int64_t{1} << 40},
              "allot: Rest: after_raise must be 0 to 2^40 ms"},
+            {unbond_after >= Duration{0} && unbond_after <= Duration{std::int64_t{1} << 40},
+             "allot: Rest: unbond_after must be 0 to 2^40 ms"},
         });
     }
     /// True if `fault()` is null.
     [[nodiscard]] constexpr auto valid() const noexcept -> bool { return fault() == nullptr; }
     friend constexpr auto operator==(const RestParameters&, const RestParameters&) noexcept -> bool = default;
 };
-ALLOT_FIELDS(RestParameters, after_decline, after_return, after_raise)
+ALLOT_FIELDS(RestParameters, after_decline, after_return, after_raise, unbond_after)
 
 /// How long a node rests. `Resting` applies it.
 class Rest {
@@ -76,6 +83,8 @@ struct RestingData {
     bool barred = false;        ///< The tracker excluded it; true until the next outcome after that has ended.
     TimePoint counts_at{};      ///< The time from which on all of its stake counts.
     Score part = Score::one();  ///< The part of its stake that counts until then.
+    Unbonding unbonding{};      ///< Stake that was taken away.
+    std::uint64_t card = 0;     ///< A hash of the card that it has, or had when it left; 0 before it joins.
 
     /// True for data that `Resting` can have written; a snapshot with other data is refused.
     [[nodiscard]] constexpr auto valid() const noexcept -> bool {
@@ -83,14 +92,15 @@ struct RestingData {
             if (!service.valid()) { return false; }
         }
         const auto is_time = [](TimePoint time) { return TimePoint{} <= time && time <= time_point_max; };
-        return is_time(rests_until) && is_time(counts_at) && part > Score::zero();
+        return is_time(rests_until) && is_time(counts_at) && part > Score::zero() && is_time(unbonding.until) &&
+               unbonding.stake.admitted();
     }
     friend auto operator==(const RestingData&, const RestingData&) noexcept -> bool = default;
 };
-ALLOT_FIELDS_OF_TEMPLATE(RestingData, service, rests_until, barred, counts_at, part)
+ALLOT_FIELDS_OF_TEMPLATE(RestingData, service, rests_until, barred, counts_at, part, unbonding, card)
 
 /// A QoS tracker, and rests: a node that declined a task, or comes back to the candidates, is no candidate for a while;
-/// and stake that is added counts after a while.
+/// stake that is added counts after a while, and stake that is taken away is returned after a while.
 ///
 /// It measures service as `Tracker` does. A rest is no verdict: it changes no score and ends by itself. While it lasts
 /// the node is excluded, so that it is told when it begins and ends.
@@ -105,6 +115,12 @@ ALLOT_FIELDS_OF_TEMPLATE(RestingData, service, rests_until, barred, counts_at, p
 /// **Law.** A stake that moves from node to node counts for none of them until it has stayed for `after_raise`. Until
 /// then the score is smaller in the proportion of the stakes, so that with a weight in proportion to stake and score a
 /// node weighs as much as before. Stake that is taken away counts no more at once.
+///
+/// **Law.** A node proves itself on the card that it has: with another one it is on probation again, also if it left in
+/// between.
+///
+/// **Law.** A node that takes stake away, or leaves, can lose it for `unbond_after` yet. So no node takes its stake out
+/// of reach between a wrong result and the proof of it. Such stake weighs nothing.
 template <qos_tracker Tracker = RollingQos>
 class Resting {
 public:
@@ -151,6 +167,37 @@ public:
         data.part = scaled(data.counts_at > time ? data.part : Score::one(), rest_of);
         data.counts_at = std::min(time + wait, time_point_max);
     }
+
+    /// Records the card of a node. With another card than before its probation begins anew: verdicts on one card prove
+    /// nothing about another. Platform and software do not count.
+    /// @complexity linear in the name of the card.
+    void runs_as(node_data& data, const NodeClass& node_class) const {
+        // The key is public. To find a second card of one hash takes 2^64 tries.
+        auto hasher = SipHash13{SipKey{}}.bytes(std::as_bytes(std::span{node_class.gpu}));
+        const auto card = std::max<std::uint64_t>(hasher.word(node_class.vram.count).finish(), 1);
+        if constexpr (has_unproven<Tracker>) {
+            if (data.card != 0 && data.card != card) { service().unproven(data.service); }
+        }
+        data.card = card;
+    }
+
+    /// Records that stake is taken away. It can be forfeited until `unbond_after` from now, with the stake that was
+    /// taken away before and could be. True unless it is returned at once.
+    /// @pre the amount is admitted. @complexity O(1).
+    [[nodiscard]] constexpr auto unbond(node_data& data, Amount amount, TimePoint time) const -> bool {
+        const auto wait = std::get<Rest>(parts_).parameters().unbond_after;
+        if (wait == Duration{0}) { return false; }
+        const auto before = data.unbonding.until > time ? data.unbonding : Unbonding{};
+        data.unbonding = {std::min(before.stake.units + amount.units, (u128{1} << 96) - u128{1}),
+                          std::max(before.until, std::min(time + wait, time_point_max))};
+        return true;
+    }
+    /// Stake that was taken away, and the time until which it can be forfeited. @complexity O(1).
+    [[nodiscard]] static constexpr auto unbonding(const node_data& data) noexcept -> Unbonding {
+        return data.unbonding;
+    }
+    /// Records that this stake is forfeited. @complexity O(1).
+    static constexpr void forfeited(node_data& data) noexcept { data.unbonding = {}; }
 
     [[nodiscard]] constexpr auto score(const node_data& data, TimePoint time) const -> Score {
         const auto served = service().score(data.service, time);

@@ -159,6 +159,11 @@ public:
         return data.good >= parameters_.proven_from;
     }
 
+    /// Begins a node's probation anew, if there is one.
+    constexpr void unproven(node_data& data) const noexcept {
+        if (parameters_.proven_from > 0) { data.good = 0; }
+    }
+
     [[nodiscard]] constexpr auto back_at(const node_data& data) const noexcept -> std::optional<TimePoint> {
         const auto tau = static_cast<std::uint64_t>(parameters_.recovery_tau.count());
         const auto wait = recovery_time(data.health, parameters_.readmit_from, tau);

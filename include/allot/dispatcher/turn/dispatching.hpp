@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -14,6 +15,9 @@ namespace allot { inline namespace v0 {
 inline constexpr std::uint32_t match_tries_max = 256;
 /// Maximum of places in the table of tasks that a match looks at from that random place on.
 inline constexpr std::uint32_t match_places_max = 16 * match_tries_max;
+
+/// Maximum of tasks that a match by value passes over because they wait for a later round (rule 47).
+inline constexpr std::uint32_t match_newer_max = 4 * match_tries_max;
 
 /// Maximum of waiting tasks of a group that are tried when a node stops being its member.
 inline constexpr std::uint32_t group_tries_max = 16;
@@ -29,9 +33,9 @@ class Dispatching : public Finishing<Ps...> {
 public:
     using Below::Below;
     using Below::view, Below::moment, Below::events, Below::freed, Below::tell, Below::traced, Below::traced_cut,
-        Below::put, Below::edit, Below::set_aside, Below::follow_stakes, Below::models_used, Below::start,
-        Below::traced_gang, Below::end, Below::displace, Below::evict, Below::release, Below::tell_end, Below::withdraw,
-        Below::unspent, Below::verdict, Below::list;
+        Below::put, Below::edit, Below::set_aside, Below::follow_stakes, Below::draws_at_once, Below::models_used,
+        Below::start, Below::traced_gang, Below::end, Below::displace, Below::evict, Below::release, Below::tell_end,
+        Below::withdraw, Below::unspent, Below::verdict, Below::list;
     using typename Below::Record;
 
     /// Lets a free node take the best task that it can run, alone or with other free nodes; at most one. It chooses
@@ -40,7 +44,7 @@ public:
     /// Without entropy the node waits for `match`. Appends the events of `start`. Returns the number of tries
     /// that it took.
     auto pull(NodeHandle n, std::uint32_t tries_left) -> std::uint32_t {
-        if (!moment.entropy || view.queue.size() == 0 || !view.records.nodes().contains(n) ||
+        if (!draws_at_once() || view.queue.size() == 0 || !view.records.nodes().contains(n) ||
             !view.is_candidate(view.records.nodes()[n])) {
             return 0;
         }
@@ -84,12 +88,16 @@ public:
     /// A start takes candidates away and adds none: no other node gains weight, a model on its disk, or room in a group
     /// by it. So a task that could not start before it cannot start after it, and is not tried again.
     ///
-    /// From rules version 2 on, after `match_tries_max` tasks in vain, it goes on in `match_elsewhere`.
+    /// From rules version 2 on, after `match_tries_max` tasks in vain, it goes on in `match_elsewhere`. So it does
+    /// after `match_newer_max` tasks that began to wait too late for this round.
+    /// @pre the moment is one that the terms draw at.
     /// @complexity O(groups), and for each task tried one draw, O(log groups), and the cost of the queue.
     auto match_all() -> std::uint32_t {
         follow_stakes();
         auto started = std::uint32_t{0};
         auto tries = view.eliminates() ? match_tries_max : 0xFFFF'FFFFU;
+        auto newer = match_newer_max;
+        const auto until = *view.drawn_until(moment);
         auto blocked = set_aside();
         auto heads = std::vector<QueueEntry>{};  // a heap of the groups' best tasks
         const auto later = [](const QueueEntry& a, const QueueEntry& b) { return goes_before(b, a); };
@@ -101,13 +109,16 @@ public:
             std::push_heap(heads.begin(), heads.end(), later);
         };
         view.each_group(add_head);
-        while (!heads.empty() && tries > 0) {
+        while (!heads.empty() && tries > 0 && newer > 0) {
             std::pop_heap(heads.begin(), heads.end(), later);
             const auto head = heads.back();
             heads.pop_back();
             list(view.asked_by(head.group));
             if (!view.startable(head.group)) { continue; }
-            if (start_drawn(head.task)) {
+            if (is_newer(view.records.tasks()[head.task], until)) {
+                --newer;
+                blocked.take(head);
+            } else if (start_drawn(head.task)) {
                 ++started;
             } else {
                 --tries;
@@ -116,32 +127,44 @@ public:
             add_head(head.group);
         }
         blocked.back();
-        if (tries > 0) { return started; }
+        if (tries > 0 && newer > 0) { return started; }
         traced_cut(Walk::match);
-        return started + match_elsewhere();
+        return started + match_elsewhere(until);
     }
 
-    /// Tries further tasks by handle, from a random place on. So a task that waits behind many that no node can run is
-    /// tried in one of the next matches. Appends the events of `start`, and returns the number of starts.
+    /// Tries further tasks by handle, from a random place on, that began to wait until then. So a task that waits
+    /// behind many that no node can run is tried in one of the next matches. In rounds they are tried by value, because
+    /// tasks that are too new would else undo the order of all others. Appends the events of `start`, and returns the
+    /// number of starts.
     /// @complexity one draw for each task tried; it passes over `match_places_max` places of the table at most.
-    auto match_elsewhere() -> std::uint32_t {
+    auto match_elsewhere(TimePoint until) -> std::uint32_t {
         const auto& tasks = view.records.tasks();
         const auto reach = tasks.reach();
         auto random = Random{*moment.entropy, Purpose::match, {}};
         auto t = TaskHandle{static_cast<std::uint32_t>(random.below(reach))};
-        auto started = std::uint32_t{0};
-        auto tries = match_tries_max;
-        for (auto left = std::min(reach, match_places_max); left > 0 && tries > 0; --left) {
+        auto waiting = std::vector<QueueEntry>{};
+        for (auto left = std::min(reach, match_places_max); left > 0; --left) {
             const auto* task = tasks.find_record(t);
-            const auto waits = task != nullptr && task->state == TaskState::queued;
-            if (waits && view.startable(*task)) {
-                const auto starts = start_drawn(t);
-                started += starts ? 1U : 0U;
-                tries -= starts ? 0U : 1U;
+            if (task != nullptr && task->state == TaskState::queued && !is_newer(*task, until)) {
+                waiting.push_back(view.entry_of(t, *task));
             }
             t.value = t.value + 1 == reach ? 0 : t.value + 1;
         }
+        if (view.draws_in_rounds()) { std::sort(waiting.begin(), waiting.end(), goes_before); }
+        auto started = std::uint32_t{0};
+        auto tries = match_tries_max;
+        for (std::size_t i = 0; i < waiting.size() && tries > 0; ++i) {
+            if (!view.startable(tasks[waiting[i].task])) { continue; }
+            const auto starts = start_drawn(waiting[i].task);
+            started += starts ? 1U : 0U;
+            tries -= starts ? 0U : 1U;
+        }
         return started;
+    }
+
+    /// True if a waiting task began to wait too late for a match that draws until then.
+    [[nodiscard]] auto is_newer(const Task& task, TimePoint until) const -> bool {
+        return view.draws_in_rounds() && view.waits_since(task) > until;
     }
 
     /// Tries the waiting tasks of a group that lost a member, best first, `group_tries_max` at most. Other nodes of
@@ -149,7 +172,7 @@ public:
     /// `match`. Appends the events of `start`.
     /// @complexity one draw for each task tried.
     void match_group(GroupHandle group) {
-        if (!moment.entropy) { return; }
+        if (!draws_at_once()) { return; }
         follow_stakes();
         auto tasks = std::vector<TaskHandle>{};
         view.grouped.each(group, [&](TaskHandle t) {
@@ -183,7 +206,7 @@ public:
             return;
         }
         list(task.requirement);
-        if (moment.entropy) {
+        if (draws_at_once()) {
             follow_stakes();
             if (const auto drawn = view.draw(task, *moment.entropy); complete(drawn)) {
                 traced_gang(task, drawn, 0);

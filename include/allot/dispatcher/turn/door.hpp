@@ -43,6 +43,9 @@ public:
     const Trace<View<Ps...>>& trace;
     boost::container::small_vector<NodeHandle, 4> freed{};  ///< Nodes that may take a task before the command ends.
 
+    /// True if a command other than `match` may draw.
+    [[nodiscard]] auto draws_at_once() const -> bool { return moment.entropy && !view.draws_in_rounds(); }
+
     /// Appends an event.
     void tell(const Event& event) const { events.push(event); }
 

@@ -68,7 +68,7 @@ public:
     /// Removes a node to make room for another. Appends `NodeDisplaced`, and the events of `depart`.
     void displace(NodeHandle n) {
         const auto& node = view.records.nodes()[n].node;
-        tell(event::NodeDisplaced{node.id, node.stake});
+        tell_gone(n, event::NodeDisplaced{node.id, node.stake});
         depart(n);
     }
 
@@ -133,13 +133,13 @@ public:
         tell(event::NodeScored{id, outcome});
         judge(record, outcome);
         const auto proves = record.node.present() && unproven && view.proven(record);
-        if (record.node.kicked_out && record.node.present() && !record.node.leased()) {
-            tell(event::NodeKickedOut{id, record.node.stake});
-            put(n, std::move(record));
+        const auto goes = record.node.kicked_out && record.node.present() && !record.node.leased();
+        put(n, std::move(record));
+        if (goes) {
+            tell_gone(n, event::NodeKickedOut{id, view.records.nodes()[n].node.stake});
             depart(n);
             return;
         }
-        put(n, std::move(record));
         if (weightless || proves) { freed.push_back(n); }
     }
 
@@ -205,15 +205,46 @@ public:
         });
         const auto& node = view.records.nodes()[n].node;
         if (node.kicked_out) {
-            tell(event::NodeKickedOut{node.id, node.stake});
+            tell_gone(n, event::NodeKickedOut{node.id, node.stake});
             depart(n);
         } else if (node.state == NodeState::pending_leave) {
-            tell(event::NodeLeft{node.id, node.stake});
+            tell_gone(n, event::NodeLeft{node.id, node.stake});
             depart(n);
         } else if (node.state == NodeState::paused) {
             tell(event::NodePaused{node.id});
         } else {
             freed.push_back(n);
+        }
+    }
+
+    /// Tells that a node goes, by an event that returns its stake. If the tracker lets the stake unbond, the event
+    /// returns nothing, and `UnbondingBegan` follows.
+    template <class Gone>
+    void tell_gone(NodeHandle n, Gone gone) {
+        const auto stake = gone.stake_returned;
+        auto unbonds = false;
+        if constexpr (has_unbonding<QoSTracker>) {
+            edit(n, [&](Record& record) { unbonds = unbond(record, stake); });
+        }
+        if (unbonds) { gone.stake_returned = {}; }
+        tell(gone);
+        if (unbonds) { tell_unbonding(n, stake); }
+    }
+
+    /// Takes stake away from a node. True if it can still be forfeited for a while. Appends no event.
+    [[nodiscard]] auto unbond([[maybe_unused]] Record& record, [[maybe_unused]] Amount stake) const -> bool {
+        if constexpr (has_unbonding<QoSTracker>) {
+            return stake > Amount{} && view.qos.unbond(record.qos, stake, view.records.counters().now);
+        } else {
+            return false;
+        }
+    }
+
+    /// Tells that stake was taken away from a node and unbonds. Appends `UnbondingBegan`.
+    void tell_unbonding([[maybe_unused]] NodeHandle n, [[maybe_unused]] Amount stake) const {
+        if constexpr (has_unbonding<QoSTracker>) {
+            const auto& record = view.records.nodes()[n];
+            tell(event::UnbondingBegan{record.node.id, stake, view.qos.unbonding(record.qos).until});
         }
     }
 
@@ -243,6 +274,9 @@ public:
         node.slot = 0;
         node.labels = {};
         node.due_at = left_at + view.rules->forget_nodes_after;
+        if constexpr (has_unbonding<QoSTracker>) {  // while its stake can be forfeited, it is known
+            node.due_at = std::max(node.due_at, view.qos.unbonding(record.qos).until);
+        }
         put(n, std::move(record));
         if (forgets) { remove(n); }
     }

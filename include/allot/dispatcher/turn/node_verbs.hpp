@@ -26,7 +26,7 @@ public:
     using Below::view, Below::freed, Below::tell, Below::put, Below::edit, Below::remove, Below::intern,
         Below::intern_model, Below::follow_stakes, Below::hold, Below::put_wishes, Below::depart, Below::displace,
         Below::models_left, Below::end, Below::verdict, Below::weightless_now, Below::rest, Below::tell_end,
-        Below::conclude, Below::start_over, Below::unchain;
+        Below::conclude, Below::start_over, Below::unchain, Below::unbond, Below::tell_gone, Below::tell_unbonding;
     using typename Below::Record;
     using typename Below::WeightPolicy;
 
@@ -49,6 +49,7 @@ public:
         node.state = NodeState::available;
         set_class(node, NodeClass{spec.gpu, spec.vram, spec.platform, spec.software});
         view.qos.joined(record.qos, now());
+        runs_as(record);
         restaked(record, stake_before);
         const auto back_at = node.excluded ? view.qos.back_at(record.qos).value_or(never) : now();
         node.excluded = back_at > now();
@@ -61,19 +62,26 @@ public:
         became_candidate(n);
     }
 
-    /// Changes a node's fields, and its places among holders if its class changes. Appends `NodeUpdated`, and
-    /// `NodeDisplaced` if a class makes way.
+    /// Changes a node's fields, and its places among holders if its class changes. Appends `NodeUpdated`,
+    /// `UnbondingBegan` if stake is taken away and not returned at once, and `NodeDisplaced` if a class makes way.
     void operator()(const command::Update& c) {
         const auto& change = c.change;
         const auto n = *found_.node;
         auto record = view.records.nodes()[n];
         auto& node = record.node;
         const auto weightless = weightless_now(record);
+        auto unbonds = Amount{};
+        auto admitted = false;  // perhaps to tasks that wait
         if (change.stake) {
             const auto stake_before = node.stake;
             node.stake = *change.stake;
             node.stake_root = StakeRoot::from(change.stake->units);
             restaked(record, stake_before);
+            admitted = admits_by_stake<typename View<Ps...>::Types::Eligibility> && node.stake > stake_before;
+            if (node.stake < stake_before) {
+                const auto taken = Amount{stake_before.units - node.stake.units};
+                unbonds = unbond(record, taken) ? taken : Amount{};
+            }
         }
         node.operator_id = change.operator_id.value_or(node.operator_id);
         if (change.labels) { node.labels.assign(change.labels->begin(), change.labels->end()); }
@@ -92,15 +100,17 @@ public:
             put_wishes(n, std::move(names));
             hold(n, {});
             set_class(node, is);
+            runs_as(record);
             put(n, std::move(record));
             hold(n, std::move(held));
         } else {
             put(n, std::move(record));
         }
+        if (unbonds > Amount{}) { tell_unbonding(n, unbonds); }
         if (moves) {
             became_candidate(n);
             make_room();
-        } else if (pulls) {
+        } else if (pulls || admitted) {
             freed.push_back(n);
         }
     }
@@ -139,7 +149,7 @@ public:
             set_state(n, NodeState::pending_leave);
             tell(event::NodeLeavePending{c.node});
         } else {
-            tell(event::NodeLeft{c.node, node.stake});
+            tell_gone(n, event::NodeLeft{c.node, node.stake});
             depart(n);
         }
     }
@@ -162,13 +172,20 @@ public:
     /// Passes points to the QoS tracker. Appends the same events.
     void operator()(const command::Score& c) { verdict(*found_.node, Outcome{OutcomeKind::scored, c.points}); }
 
-    /// Removes a node at once. Its task is not to blame: it fails or starts over as the terms say. Appends
-    /// `NodeSlashed`. For a node at work it then appends `LeaseEnded`, and `TaskFailed`, `TaskRetried` or the events of
-    /// `conclude`.
+    /// Removes a node at once, and forfeits its stake with that which was taken away and can still be forfeited. Of a
+    /// node that has left, the latter alone. Its task is not to blame: it fails or starts over as the terms say.
+    /// Appends `NodeSlashed`. For a node at work it then appends `LeaseEnded`, and `TaskFailed`, `TaskRetried` or the
+    /// events of `conclude`.
     void operator()(const command::Slash& c) {
         const auto n = *found_.node;
         const auto& node = view.records.nodes()[n].node;
-        tell(event::NodeSlashed{c.node, node.stake});
+        const auto staked = node.present() ? node.stake : Amount{};
+        const auto lost = staked.units + view.unbonding(view.records.nodes()[n]).units;
+        tell(event::NodeSlashed{c.node, std::min(lost, (u128{1} << 96) - u128{1})});
+        if constexpr (has_unbonding<typename Below::QoSTracker>) {
+            edit(n, [&](Record& record) { view.qos.forfeited(record.qos); });
+        }
+        if (!node.present()) { return; }
         if (!node.leased()) {
             depart(n);
             return;
@@ -212,6 +229,13 @@ protected:
         const auto node_class = view.records.nodes()[n].node.node_class;
         if (fits.active(node_class) == view.rules->class_nodes_min) {
             view.each_free(node_class, [&](NodeHandle h) { freed.push_back(h); });
+        }
+    }
+
+    /// Tells a tracker that asks for it the class of a node.
+    void runs_as([[maybe_unused]] Record& record) const {
+        if constexpr (has_runs_as<typename Below::QoSTracker>) {
+            view.qos.runs_as(record.qos, view.records.fits().value(record.node.node_class));
         }
     }
 

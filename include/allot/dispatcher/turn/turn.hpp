@@ -46,11 +46,11 @@ public:
         pull_freed();
         begin_departures();
         events.begin_answer();
-        const auto without_entropy = std::holds_alternative<command::Match>(command) && !moment.entropy;
         if (!settled && !std::holds_alternative<command::Advance>(command)) {
             tell(event::Refused{Error::advance_first});
-        } else if (const auto error = without_entropy ? std::optional{Error::entropy_missing}
-                                                      : std::visit(Check<Ps...>{view, found_}, command)) {
+        } else if (const auto late = undrawable(command)) {
+            tell(event::Refused{*late});
+        } else if (const auto error = std::visit(Check<Ps...>{view, found_}, command)) {
             tell(event::Refused{*error});
         } else {
             carry_out(command);
@@ -228,6 +228,14 @@ public:
     }
 
 private:
+    /// The error of a match whose moment cannot draw.
+    [[nodiscard]] auto undrawable(const Command& command) const -> std::optional<Error> {
+        if (!std::holds_alternative<command::Match>(command)) { return std::nullopt; }
+        return !moment.entropy             ? std::optional{Error::entropy_missing}
+               : !view.drawn_until(moment) ? std::optional{Error::round_unpublished}
+                                           : std::nullopt;
+    }
+
     void carry_out(const Command& command) {
         const auto staked = !view.records.stake_root_max().is_zero();
         std::visit(*this, command);

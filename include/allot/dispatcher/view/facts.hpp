@@ -93,6 +93,16 @@ public:
         }
     }
 
+    /// Stake that was taken away from a node and can still be forfeited; 0 if the tracker knows none.
+    [[nodiscard]] auto unbonding(const Record& record) const -> Amount {
+        if constexpr (has_unbonding<QoSTracker>) {
+            const auto stake = qos.unbonding(record.qos);
+            return stake.until > now() ? stake.stake : Amount{};
+        } else {
+            return {};
+        }
+    }
+
     /// True if the node that failed a task is not blamed before another one has finished it.
     [[nodiscard]] auto waits_for_evidence(const Task& task, OutcomeKind outcome) const -> bool {
         if constexpr (has_evidence<Terms>) {
@@ -222,6 +232,31 @@ public:
         } else {
             return {};
         }
+    }
+
+    /// True if `match` alone draws.
+    [[nodiscard]] auto draws_in_rounds() const -> bool {
+        if constexpr (has_rounds<Terms>) {
+            return terms.draws_in_rounds();
+        } else {
+            return false;
+        }
+    }
+
+    /// The latest time at which a task may have begun to wait that a match at this moment draws; none if the terms
+    /// refuse the match.
+    [[nodiscard]] auto drawn_until(const Moment& moment) const -> std::optional<TimePoint> {
+        if constexpr (has_rounds<Terms>) {
+            if (terms.draws_in_rounds()) { return terms.drawn_until(moment); }
+        }
+        return moment.time;
+    }
+
+    /// The time at which a waiting task was submitted or started over, whichever is later. It follows from the end of
+    /// its patience; where that would lie in the future because parameters have changed, it is the submission.
+    [[nodiscard]] auto waits_since(const Task& task) const -> TimePoint {
+        const auto since = task.due_at - std::max(Duration{1}, terms.patience(task));
+        return since > now() ? task.submitted_at : std::max(since, task.submitted_at);
     }
 
     /// A new task's record, still without models, requirement, value and group.

@@ -97,16 +97,23 @@ public:
     }
 
     /// The node of least stake, departed nodes before present ones at equal stake. None unless `stake` exceeds it, or
-    /// equals that of a departed node. It skips nodes at work; from rules version 2 on, `make_way_tries_max` at most.
+    /// equals that of a departed node. It skips nodes at work, and those with as much stake that
+    /// unbonds; from rules version 2 on, `make_way_tries_max` at most.
     /// @complexity O(log n) for each node skipped.
     [[nodiscard]] auto poorest_node(Amount stake) const -> std::optional<NodeHandle> {
-        const auto worth_less = [&](NodeHandle h) {
-            const auto& node = records.nodes()[h].node;
-            return std::pair{node.stake, node.present()} < std::pair{stake, true};
+        const auto is_less = [&](NodeHandle h, Amount worth) {
+            return std::pair{worth, records.nodes()[h].node.present()} < std::pair{stake, true};
         };
-        const auto poorest =
-            records.find_by_stake([&](NodeHandle h) { return !records.nodes()[h].node.leased() || !worth_less(h); },
-                                  eliminates() ? make_way_tries_max : 0xFFFF'FFFFU);
+        // Stake that unbonds keeps a record, so that no node is forgotten before it can be slashed.
+        const auto worth_less = [&](NodeHandle h) {
+            return is_less(h, std::max(records.nodes()[h].node.stake, this->unbonding(records.nodes()[h])));
+        };
+        const auto poorest = records.find_by_stake(
+            [&](NodeHandle h) {
+                const auto& node = records.nodes()[h].node;
+                return !is_less(h, node.stake) || (!node.leased() && worth_less(h));
+            },
+            eliminates() ? make_way_tries_max : 0xFFFF'FFFFU);
         return poorest && worth_less(*poorest) ? poorest : std::nullopt;
     }
 

@@ -185,6 +185,15 @@ public:
         return eligibility.admits(record.node, task, situation(record, task, requirement));
     }
 
+    /// The greatest fee of a task of so many nodes that is not pinned.
+    [[nodiscard]] auto fee_max([[maybe_unused]] std::uint32_t gang_size) const -> Amount {
+        if constexpr (has_fee_max<typename Below::Types::Eligibility>) {
+            return eligibility.fee_max(gang_size);
+        } else {
+            return (u128{1} << 96) - u128{1};
+        }
+    }
+
     /// The Situation of a node and a task, as policies get it.
     /// @param is_member true if the node is known to be a member of the task's group.
     [[nodiscard]] auto situation(const Record& record, const Task& task, const Requirement& requirement,

@@ -1,0 +1,184 @@
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <allot/allot.hpp>
+#include <allot/eligibility/all_of.hpp>
+#include <allot/eligibility/collateral.hpp>
+#include <allot/explain/task.hpp>
+#include <allot/journal/snapshot.hpp>
+#include <allot/qos/resting.hpp>
+
+#include "support/catch.hpp"
+#include "support/chaos.hpp"
+#include "support/network.hpp"
+#include "support/seed.hpp"
+
+// A node takes a task only if its stake covers the fee, in draws, pulls and explanations alike; and that stake can be
+// forfeited for a while after it was taken away.
+
+namespace collateral_test {
+namespace {
+
+using namespace support;
+using allot::AllOf;
+using allot::Amount;
+using allot::Collateral;
+using allot::HardwareFit;
+using allot::Resting;
+using Tracker = Resting<allot::RollingQos>;
+using Secured = allot::Dispatcher<AllOf<HardwareFit, Collateral>, Tracker>;
+
+/// A dispatcher whose nodes need ten times the fee, and whose stake unbonds in a day.
+auto tenfold(Amount stake_max = 1'000'000) -> Secured {
+    return Secured{AllOf{HardwareFit{}, Collateral{{.stake_per_fee = 10, .stake_max = stake_max}}},
+                   Tracker{allot::RollingQos{}, allot::Rest{{.after_decline = 0, .after_return = 0s}}}};
+}
+auto staked(allot::NodeId id, Amount stake) -> NodeSpec {
+    return with(plain_node(id), [&](NodeSpec& n) { n.stake = stake; });
+}
+
+/// The number of running tasks whose fee cannot be forfeited tenfold, and of all that run for a fee.
+auto uncovered(const Secured& d) -> std::pair<int, int> {
+    auto count = std::pair{0, 0};
+    d.state().leases().for_each([&](allot::LeaseHandle, const allot::LeaseRecord& lease) {
+        const auto& task = d.state().tasks()[lease.task];
+        const auto& record = d.state().nodes()[lease.node];
+        const auto part = task.fee.units / allot::u128{d.view().gang_size(task)};
+        const auto at_stake = record.node.stake.units + d.view().unbonding(record).units;
+        if (task.pinned() || task.fee == Amount{0}) { return; }
+        count.first += at_stake < part * allot::u128{10U} ? 1 : 0;
+        ++count.second;
+    });
+    return count;
+}
+
+}  // namespace
+
+TEST_CASE("a draw falls on nodes alone whose stake covers the fee") {
+    auto d = tenfold();
+    for (auto i = 1; i <= 20; ++i) { ok(d.join(staked(i, 99), at(0s))); }
+    ok(d.join(staked(21, 100), at(0s)));
+    CHECK(where(d.submit(paying(1, 10), at(0s))) == "21");
+    CHECK(where(d.submit(paying(2, 10), at(0s))).empty());  // twenty nodes are free
+    CHECK_FALSE(where(d.submit(paying(3, 9), at(0s))).empty());
+}
+
+TEST_CASE("a free node passes over dearer tasks that its stake does not cover") {
+    auto d = tenfold();
+    ok(d.submit(paying(1, 1'000), at(0s)));
+    ok(d.submit(paying(2, 100), at(0s)));
+    ok(d.submit(paying(3, 3), at(0s)));
+    CHECK(started(d.join(staked(1, 30), at(0s))) == std::vector<std::string>{"3"});
+    CHECK(started(d.join(staked(2, 1'000), at(0s))) == std::vector<std::string>{"2"});
+}
+
+TEST_CASE("a node that adds stake takes a task that waits for it") {
+    auto d = tenfold();
+    ok(d.join(staked(1, 99), at(0s)));
+    ok(d.submit(paying(1, 10), at(0s)));
+    CHECK(started(d.update({.id = 1, .stake = 98}, at(0s))).empty());
+    CHECK(started(d.update({.id = 1, .stake = 100}, at(0s))) == std::vector<std::string>{"1"});
+}
+
+TEST_CASE("a fee that a large stake does not cover is refused, but for a pinned task") {
+    auto d = tenfold(1'000);
+    ok(d.join(staked(1, 400), at(0s)));
+    const auto before = d;
+    CHECK(refusal(d.submit(paying(1, 101), at(0s))) == Error::fee_too_high);
+    CHECK(d == before);
+    ok(d.submit(paying(2, 100), at(0s)));
+    CHECK(is_queued(d, 2));  // no node has 1,000 yet
+    const auto pinned = with(paying(3, 101), [](TaskSpec& task) {
+        task.node = allot::NodeId{1};
+        task.owner.reset();
+    });
+    CHECK(where(d.submit(pinned, at(0s))) == "1");
+}
+
+TEST_CASE("each node of a gang needs stake for its part of the fee") {
+    auto d = tenfold();
+    ok(d.join(staked(1, 100), at(0s)));
+    ok(d.join(staked(2, 99), at(0s)));
+    const auto gang = [](int id) {
+        return with(paying(id, 20), [](TaskSpec& task) { task.gang_size = 2; });
+    };
+    CHECK(started(d.submit(gang(1), at(0s))).empty());
+    CHECK(started(d.join(staked(3, 100), at(0s))).size() == 2);
+}
+
+TEST_CASE("stake that is taken away under a lease, or after it, is still lost for a wrong result") {
+    auto d = tenfold();
+    ok(d.join(staked(1, 100), at(0s)));
+    const auto lease = leased(d.submit(paying(1, 10), at(0s)));
+    ok(d.update({.id = 1, .stake = 0}, at(1s)));
+    CHECK(uncovered(d) == std::pair{0, 1});
+    ok(d.complete(lease, at(2s)));
+    ok(d.leave(1, at(3s)));
+    CHECK(d.slash(1, at(23h)).get<event::NodeSlashed>()->stake_forfeited == Amount{100});
+    // The stake that unbonds covers no further task.
+    ok(d.join(staked(2, 100), at(23h)));
+    ok(d.update({.id = 2, .stake = 0}, at(23h)));
+    CHECK(where(d.submit(paying(2, 1), at(23h))).empty());
+}
+
+TEST_CASE("an explanation says that the stake is too small") {
+    auto d = tenfold();
+    ok(d.join(staked(1, 100), dark(0s)));
+    ok(d.submit(paying(1, 11), dark(0s)));
+    CHECK(allot::why_not(d, allot::question(d, allot::TaskId{1}).value(), allot::NodeId{1}).value() ==
+          allot::Reason::stake_too_small);
+    const auto why = allot::explain(d, allot::TaskId{1}).value();
+    CHECK(why.count(allot::Reason::stake_too_small) == 1);
+    CHECK(why.candidates == 0);
+    CHECK(std::string{message(allot::Reason::stake_too_small)} == "too little stake for the fee");
+}
+
+TEST_CASE("new parameters hold at once") {
+    auto d = tenfold();
+    ok(d.join(staked(1, 20), dark(0s)));
+    ok(d.submit(paying(1, 100), dark(0s)));
+    CHECK(started(d.match(at(0s))).empty());
+    ok(d.configure(allot::CollateralParameters{.stake_per_fee = {1, 5}}, 2, dark(0s)));
+    CHECK(started(d.match(at(0s))) == std::vector<std::string>{"1"});
+}
+
+TEST_CASE("whatever happens, the fee of each running task can be forfeited tenfold") {
+    auto d = tenfold();
+    auto chaos = Chaos<Secured>{seed(), true};
+    auto covered = 0;
+    for (auto i = 0; i < 6'000; ++i) {
+        const auto moment = chaos.moment(d);
+        (void)d.apply(chaos.command(d), moment);
+        const auto [faults, running] = uncovered(d);
+        REQUIRE(faults == 0);
+        covered += running;
+        if (i % 500 == 0) {
+            const auto bytes = allot::snapshot(d, 0);
+            const auto loaded = allot::load_snapshot(bytes, tenfold());
+            REQUIRE(loaded);
+            REQUIRE(loaded->dispatcher == d);
+            REQUIRE(allot::snapshot(loaded->dispatcher, 0) == bytes);
+        }
+    }
+    CHECK(covered > 100);
+}
+
+TEST_CASE("records move to a dispatcher with collateral and back") {
+    auto plain = allot::Dispatcher<>{};
+    for (auto i = 1; i <= 4; ++i) { ok(plain.join(staked(i, static_cast<std::uint64_t>(10 * i)), dark(0s))); }
+    ok(plain.submit(paying(1, 4), dark(0s)));
+    ok(plain.submit(paying(2, 3), dark(0s)));
+    ok(plain.submit(paying(3, 5), dark(0s)));
+    auto secured = Secured{std::move(plain), AllOf{HardwareFit{}, Collateral{{.stake_per_fee = 10}}}, Tracker{}};
+    ok(secured.match(at(0s)));
+    CHECK(secured.lease(1)->node == allot::NodeId{4});
+    CHECK(secured.lease(2)->node == allot::NodeId{3});
+    CHECK(is_queued(secured, 3));
+    auto back = allot::Dispatcher<>{std::move(secured)};
+    CHECK_FALSE(where(back.match(at(1s))).empty());
+    CHECK(back.digest() != 0);
+}
+
+}  // namespace collateral_test
