@@ -90,6 +90,7 @@ public:
 struct Scale {
     allot::Amount stake_cap;             ///< The stake of a large honest node, for presets that cap.
     allot::Amount fee_per_second_min{};  ///< The least fee for a second on a node, for presets with a price.
+    allot::Ratio stake_per_fee{};        ///< Stake for each unit of a fee, for presets with collateral.
 };
 
 /// A preset of the library, and its name on the command line.
@@ -97,11 +98,12 @@ struct Preset {
     std::string_view name;
     std::unique_ptr<Network> (*open)(const Scale& scale);
     std::uint32_t gang_size = 1;  ///< Nodes that run one task.
-    /// Time between two rounds of `match`; 0: each command brings its own entropy.
+    /// Time between two rounds of `match`; 0: none. Each command brings entropy, but for those of the relay.
     std::int64_t round_ms = 0;
     /// Parameters for this world, which `--set` overrides.
     std::vector<std::string> settings{};
-    /// True: the world asks nodes for models, as the relay does, and tasks list their base models alone.
+    /// True: the world asks nodes for models and gives entropy to `match` alone, as the relay does, and tasks list
+    /// their base models alone.
     bool relay = false;
     /// Time after which an honest node that was kicked out joins again; 0: never.
     std::int64_t rejoin_ms = 0;

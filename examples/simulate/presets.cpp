@@ -1,6 +1,8 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include <fmt/format.h>
+
 #include <allot/compiled/crynux_contracts.hpp>
 #include <allot/compiled/crynux_relay_2026.hpp>
 #include <allot/compiled/crynux_single.hpp>
@@ -24,7 +26,8 @@ auto open_hardened(const Scale& scale) -> std::unique_ptr<Network> {
     auto network = std::make_unique<NetworkOf<allot::Dispatcher<Hardened>>>(
         allot::Dispatcher<Hardened>{Hardened{scale.stake_cap}});
     // As a setting, so that a log has it, too: `replay` is told the stake cap alone.
-    network->set({"terms.fee_per_second_min=" + allot::to_decimal(scale.fee_per_second_min.units)});
+    network->set({"terms.fee_per_second_min=" + allot::to_decimal(scale.fee_per_second_min.units),
+                  fmt::format("eligibility.stake_per_fee={}/{}", scale.stake_per_fee.num, scale.stake_per_fee.den)});
     return network;
 }
 
@@ -67,6 +70,7 @@ auto presets() -> const std::vector<Preset>& {
         {.name = "hardened",
          .open = &open_hardened,
          .round_ms = 1'000,
+         .settings = {"terms.round_period=1000"},
          .validation = allot::ValidationParameters::hardened(),
          .notes = {"tasks are drawn once a second, with entropy that comes after their submission"}},
     };

@@ -34,16 +34,27 @@ auto at_tenth(std::size_t tenth, std::vector<std::int64_t> values, std::int64_t 
     return static_cast<std::uint64_t>(values.empty() ? otherwise : *place);
 }
 
+/// The ratio of two positive numbers, to 31 bits.
+auto ratio_of(std::uint64_t num, std::uint64_t den) -> allot::Ratio {
+    for (; (num | den) >> 31U != 0; num = (num + 1) / 2, den = (den + 1) / 2) {}
+    return {static_cast<std::uint32_t>(num), static_cast<std::uint32_t>(den)};
+}
+
 /// An operator caps stakes at one that one node in ten exceeds. A second on a node costs at least a hundredth of the
-/// median price: an honest task of a second reserves a minute.
+/// median price: an honest task of a second reserves a minute. Nine nodes of ten have the stake for twice the fee
+/// of nine tasks of ten.
 auto scale_of(const Scenario& scenario) -> Scale {
     auto stakes = std::vector<std::int64_t>{};
     for (const auto& node : scenario.nodes) { stakes.push_back(node.stake_milli); }
     auto prices = std::vector<std::int64_t>{};
+    auto fees = std::vector<std::int64_t>{};
     for (const auto& task : scenario.tasks) {
         prices.push_back(task.fee * 10 / std::max(task.run_ms, std::int64_t{1}));  // 1,000 ms, and a hundredth
+        fees.push_back(task.fee);
     }
-    return {at_tenth(9, std::move(stakes), 1), at_tenth(5, std::move(prices), 0)};
+    const auto covered = ratio_of(std::max(at_tenth(1, stakes, 1), std::uint64_t{1}),
+                                  2 * std::max(at_tenth(9, std::move(fees), 1), std::uint64_t{1}));
+    return {at_tenth(9, std::move(stakes), 1), at_tenth(5, std::move(prices), 0), covered};
 }
 
 auto earliest(std::initializer_list<std::optional<std::int64_t>> times) -> std::int64_t {
@@ -186,7 +197,7 @@ void World::apply(const Verb& verb) {
 auto World::command(const Verb& verb) -> bool {
     while (true) {
         auto at = moment();
-        if (preset_.round_ms > 0 && !std::holds_alternative<allot::command::Match>(verb)) { at.entropy.reset(); }
+        if (preset_.relay && !std::holds_alternative<allot::command::Match>(verb)) { at.entropy.reset(); }
         const auto events = give(verb, at);
         obey(events);
         if (events.accepted()) {
@@ -201,10 +212,11 @@ auto World::command(const Verb& verb) -> bool {
     }
 }
 
-/// This time, with the entropy of a command.
+/// This time, with the entropy of a command, and the round that was published last.
 auto World::moment(std::uint64_t command) const -> allot::Moment {
     auto moment = allot::Moment{.time = allot::TimePoint{allot::Duration{now_ms_}}};
     moment.entropy = allot::Entropy{hash(options_.seed, Purpose::entropy, command)};
+    if (preset_.round_ms > 0) { moment.round = static_cast<std::uint64_t>(now_ms_ / preset_.round_ms + 1); }
     return moment;
 }
 
@@ -293,7 +305,7 @@ auto World::foresee(const std::vector<allot::TaskSpec>& tasks) const -> std::vec
     auto commands = std::vector<std::pair<Verb, allot::Moment>>{};
     for (const auto& task : tasks) {
         commands.emplace_back(allot::command::Submit{task}, moment(commands_ + commands.size()));
-        if (preset_.round_ms > 0) { commands.back().second.entropy.reset(); }
+        if (preset_.relay) { commands.back().second.entropy.reset(); }
     }
     auto leases = std::vector<allot::Lease>{};
     for (const auto& event : network_->foresee(commands)) {

@@ -26,8 +26,9 @@ void World::obey(const allot::Events& events) {
                 [&](const event::NodeDisplaced& e) { remove(e.node, false); },
                 [&](const event::NodeKickedOut& e) { remove(e.node, true); },
                 [&](const event::NodeSlashed& e) {
-                    money_.slash(node_index_.at(e.node), whole(e.stake_forfeited));
-                    remove(e.node, true);
+                    const auto node = node_index_.at(e.node);
+                    money_.slash(node, whole(e.stake_forfeited));
+                    if (ledger_.node(node).present) { remove(e.node, true); }  // else it had left
                 },
                 [&](const event::NodeExcluded& e) { exclude(e.node, e.until.time_since_epoch().count()); },
                 [&](const event::NodeReadmitted& e) { exclude(e.node, std::nullopt); },

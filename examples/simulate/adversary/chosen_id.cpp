@@ -39,7 +39,7 @@ const auto registered = Registration{make_recipe<ChosenId>({
     .profits = "its own nodes get back the fees that it pays, and the network's work, ahead of all others",
     .answer =
         "rounds, as here under `hardened` and `crynux_relay_2026`: tasks are drawn with entropy that comes after their "
-        "submission; a preset alone cannot see who knew it",
+        "submission; `hardened` refuses to draw them with any other, once it is told the rounds of the beacon",
     .cost = "half a second of waiting",
     .knobs = {{"cards", 10, 1, 200, "cards of the attacker", true},
               {"tries", 256, 1, 4'096, "ids that it tries for a task"},

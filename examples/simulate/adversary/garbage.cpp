@@ -45,7 +45,10 @@ const auto registered = Registration{make_recipe<Garbage>({
     .attack = "nodes return garbage after a second, and join again under a new id when they were slashed",
     .twin = "the same cards and stake do the work",
     .profits = "its operator is paid at once for results that took no work",
-    .answer = "none yet: no rule ties the stake to the fees that are at risk",
+    .answer =
+        "`Hardened`: a node takes a task only if its stake is a multiple of the fee, and can lose that stake for a day "
+        "after it took it away; here the multiple is far below the number of results for each that is checked",
+    .cost = "`eligibility.stake_per_fee`",
     .knobs = {{"cards", 10, 1, 200, "cards of the attacker", true},
               {"checked", 0.01, 0, 1, "part of all results that is checked", true},
               {"after_ms", 1'000, 0, 600'000, "time until it returns a result"},
