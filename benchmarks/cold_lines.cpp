@@ -97,8 +97,10 @@ auto places_of(const Hub& hub) -> Places {
     places.add("holdings", records.holdings_.lists_);
     places.add("id map of nodes", records.nodes_.names_.now_.items.get(), records.nodes_.names_.now_.room * 8);
     places.add("id map of tasks", records.tasks_.names_.now_.items.get(), records.tasks_.names_.now_.room * 8);
-    places.add("due heap: entries", records.due_.heap_);
-    for (const auto& by_handle : records.due_.places_) { places.add("due heap: places", by_handle); }
+    for (const auto& tree : records.due_.trees_) {
+        places.add("due tree: times", tree.lines);
+        for (const auto& level : tree.upper) { places.add("due tree: firsts", level); }
+    }
     for (const auto& tree : view.pool.candidates_.trees_.first_) {
         places.add("sum trees: leaves", tree.blocks_);
         places.add("sum trees: sums", tree.lines_);

@@ -5,7 +5,7 @@
 #include <new>
 #include <string>
 
-#include <allot/store/due_heap.hpp>
+#include <allot/store/due_tree.hpp>
 #include <allot/store/fit_table.hpp>
 #include <allot/store/interner.hpp>
 #include <allot/store/max_tree.hpp>
@@ -22,10 +22,10 @@ constexpr auto fits = [](const allot::NodeClass& c, const allot::Requirement& r)
 }  // namespace
 
 TEST_CASE("a copy has the room of the original, so that its next entry moves none") {
-    auto heap = allot::DueHeap<1>{};
-    for (std::uint32_t i = 0; i < 1'000; ++i) { heap.set({std::int64_t{i}, 0, i}, earlier); }
-    for (std::uint32_t i = 900; i < 1'000; ++i) { heap.erase(0, i, earlier); }
-    auto copy = heap;
+    auto tree = allot::DueTree<1>{};
+    for (std::uint32_t i = 0; i < 1'000; ++i) { tree.set({std::int64_t{i}, 0, i}, earlier); }
+    for (std::uint32_t i = 900; i < 1'000; ++i) { tree.erase(0, i, earlier); }
+    auto copy = tree;
     const auto before = support::calls;
     for (std::uint32_t i = 900; i < 1'000; ++i) { copy.set({std::int64_t{i}, 0, i}, earlier); }
     CHECK(support::calls == before);

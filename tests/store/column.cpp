@@ -12,7 +12,10 @@ using Numbers = allot::Column<std::uint32_t, 8>;
 
 auto listed(const Numbers& column) -> std::vector<std::uint32_t> {
     auto all = std::vector<std::uint32_t>{};
-    column.for_each([&](std::uint32_t value) { all.push_back(value); });
+    column.for_each([&](std::uint32_t handle, std::uint32_t value) {
+        CHECK(column[handle] == value);
+        all.push_back(value);
+    });
     return all;
 }
 

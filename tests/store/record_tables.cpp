@@ -15,7 +15,7 @@ TEST_CASE("new tables have no records, nothing is due, and they are equal under 
     CHECK(tables.present() == 0);
     CHECK(tables.stake_root_max().is_zero());
     CHECK(tables.due_first() == nullptr);
-    CHECK(tables.due_after_first().empty());
+    CHECK(tables.due_finalists().front().time == allot::never.time_since_epoch().count());
     CHECK(tables.holdings({3}).empty());
     CHECK_FALSE(tables.find_by_stake([](allot::NodeHandle) { return true; }, 8));
     CHECK(tables.counters() == allot::Counters{});

@@ -98,14 +98,15 @@ public:
         if (std::all_of(page.get(), page.get() + page_size, blank)) { page.reset(); }
     }
 
-    /// Calls `f(value)` for each value that is not `T{}`, in ascending order of the handles.
+    /// Calls `f(handle, value)` for each value that is not `T{}`, in ascending order of the handles.
     /// @pre `f` does not change the column.
     /// @complexity O(highest handle written).
     template <class F>
     auto for_each(F&& f) const -> void {
-        for (const auto& page : pages_) {
-            for (std::uint32_t i = 0; page != nullptr && i < page_size; ++i) {
-                if (page[i] != T{}) { f(static_cast<const T&>(page[i])); }
+        for (std::size_t page = 0; page < pages_.size(); ++page) {
+            for (std::uint32_t i = 0; pages_[page] != nullptr && i < page_size; ++i) {
+                const T& value = pages_[page][i];
+                if (value != T{}) { f(static_cast<std::uint32_t>(page * page_size + i), value); }
             }
         }
     }

@@ -3,7 +3,7 @@
 #include <utility>
 
 #include <allot/core/id.hpp>
-#include <allot/store/due_heap.hpp>
+#include <allot/store/due_tree.hpp>
 #include <allot/store/prefetch.hpp>
 #include <allot/store/record.hpp>
 

@@ -2,11 +2,10 @@
 
 #include <cstdint>
 #include <optional>
-#include <span>
 #include <type_traits>
 
 #include <allot/core/siphash.hpp>
-#include <allot/store/due_heap.hpp>
+#include <allot/store/due_tree.hpp>
 #include <allot/store/holdings.hpp>
 #include <allot/store/interned.hpp>
 #include <allot/store/record.hpp>
@@ -50,8 +49,8 @@ public:
     }
     /// The first due entry, or null.
     [[nodiscard]] auto due_first() const noexcept -> const Due* { return due_.top(); }
-    /// The entries of which one is due after the first.
-    [[nodiscard]] auto due_after_first() const noexcept -> std::span<const Due> { return due_.after_top(); }
+    /// The first due entry and some others, of which one is mostly due after it: `DueTree::finalists`.
+    [[nodiscard]] auto due_finalists() const noexcept { return due_.finalists(); }
     /// Models on a node's disk, ascending by model.
     [[nodiscard]] auto holdings(NodeHandle h) const -> const HeldModels& { return holdings_.of(h); }
     /// Models that a node was asked to fetch and does not hold, ascending by model.
@@ -110,7 +109,7 @@ protected:
     Holdings holdings_;
     Interned interned_;
     StakeIndex<NamedTable<NodeHandle, NodeRecordType>> stakes_;
-    DueHeap<6> due_;
+    DueTree<6> due_;
     std::uint32_t present_ = 0;
 };
 

@@ -41,7 +41,7 @@ public:
     /// in a large network, most of the time is waiting for their records.
     /// @complexity O(1).
     void look_ahead() {
-        const auto next = view.records.due_after_first();
+        const auto next = view.records.due_finalists();
         for (std::size_t i = 0; i < next.size(); ++i) {
             const auto is_due = TimePoint{Duration{next[i].time}} <= view.records.counters().now;
             if (is_due && ahead_[i] != next[i]) { look_at(next[i]); }
@@ -140,7 +140,7 @@ private:
         view.records.tasks().prefetch(view.records.tasks().hash(task.id));
     }
 
-    std::array<Due, 4> ahead_{};  // the entries that `look_ahead` saw last
+    DueTree<6>::Finalists ahead_{};  // the entries that `look_ahead` saw last
 };
 
 }}  // namespace allot::v0

@@ -1,0 +1,310 @@
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include <allot/assert.hpp>
+#include <allot/store/column.hpp>
+
+namespace allot { inline namespace v0 {
+
+/// An entry that falls due: its time (milliseconds), its kind (a small number of the owner's choice), and its handle.
+struct Due {
+    std::int64_t time = 0;
+    std::uint8_t kind = 0;
+    std::uint32_t handle = 0;
+
+    [[nodiscard]] friend auto operator==(const Due&, const Due&) noexcept -> bool = default;
+};
+
+/// The entry that falls due next, with at most one entry for each (kind, handle).
+///
+/// It is a tournament for each kind. The times lie by handle, seven in a line of the cache, with the number of the
+/// first of them. The first entry of each line plays against those of six other lines, and so on up. Most entries are
+/// neither before nor after their change the first of their line, and then the change reads one line.
+///
+/// A 4-ary heap has to keep the place of each entry, too. It reads 5 cold lines more for a pair of commands with a
+/// million waiting tasks, and 1.8 with none. A timer wheel needed eleven levels for 64-bit times. Here the next
+/// deadline is exact, needs no notion of now, and entries of equal time have the owner's order.
+///
+/// Each call that may compare takes that order as `ties(const Due& a, const Due& b) -> bool`: "a comes before b",
+/// called only when the times are equal. It reads ids in the owner's records, and a tree with a pointer to them could
+/// not be copied. With a strict total order the result of `top` depends on the contents alone, never on the history.
+/// It may have `ties.fetch(const Due&)`, which prefetches the id of an entry.
+/// @pre of every such call: `ties` is a strict total order of the entries, does not change while they stay, and does
+/// not throw.
+template <unsigned kinds>
+class DueTree {
+    static_assert(kinds >= 1 && kinds <= 256,
+                  "allot::DueTree: `kinds` counts the kinds of due work, from 1 to 256, for example DueTree<3>.");
+
+    static constexpr std::uint32_t fan_out = 7;  // with the number of the first, a line of the cache
+
+public:
+    /// The time of an entry that is not there.
+    static constexpr auto absent = std::numeric_limits<std::int64_t>::max();
+    /// The entries that the first one plays against last.
+    using Finalists = std::array<Due, std::size_t{2} * fan_out>;
+
+    /// Adds `due`, or moves the entry of the same kind and handle to its time. If an allocation throws, nothing
+    /// changes.
+    /// @pre `due.kind < kinds`, and `due.time != absent`.
+    /// @complexity O(log7 n), usually O(1).
+    template <class Ties>
+    auto set(const Due& due, const Ties& ties) -> void {
+        reserve(due.kind, due.handle);
+        put(due, ties);
+    }
+
+    /// The same, where there is room. Does not throw.
+    /// @pre `reserve` was called for the entry, or it was there, and no `trim` since.
+    /// @complexity as `set`.
+    template <class Ties>
+    auto put(const Due& due, const Ties& ties) -> void {
+        ALLOT_ASSERT(due.kind < kinds, "DueTree::put: no such kind");
+        ALLOT_ASSERT(due.time != absent, "DueTree::put: an entry is due at some time");
+        size_ += contains(due.kind, due.handle) ? 0U : 1U;
+        play(Due{due}, ties);
+    }
+
+    /// Makes room, so that `set` of this kind and handle does not allocate, or of `more` handles that end with this.
+    /// @pre `kind < kinds`, and `0 < more <= handle + 1`.
+    /// @complexity O(1) where there is room, else O(more).
+    auto reserve(std::uint8_t kind, std::uint32_t handle, std::uint32_t more = 1) -> void {
+        ALLOT_ASSERT(kind < kinds, "DueTree::reserve: no such kind");
+        auto& [lines, upper, root] = trees_[kind];
+        // Mostly there is room, and this is called for each change.
+        if (more == 1 && lines.find(handle / fan_out) != nullptr) { return; }
+        // The last line and the first of their pages: the levels above count for all of these.
+        const auto last = handle / fan_out | (page_lines - 1);
+        const auto first = (handle - (more - 1)) / fan_out & ~(page_lines - 1);
+        while (above(last, upper.size()) != 0) {
+            auto top = Upper{};
+            top.made(0).times[0] = root.time;
+            upper.push_back(std::move(top));
+        }
+        // From the top down: if an allocation fails, no line is without the one above.
+        for (auto level = upper.size(); level > 0; --level) {
+            const auto end = above(last, level);
+            upper[level - 1].reserve(end, end - above(first, level) + 1);
+        }
+        lines.reserve(last, last - first + 1);
+    }
+
+    /// Gives back the room of a kind's handles from `handles` on. Changes no result.
+    /// @pre no entry of these handles is there.
+    /// @complexity amortised O(1) for each handle that is gone.
+    auto trim(std::uint8_t kind, std::uint32_t handles) noexcept -> void {
+        // A page that stays needs all of its lines above.
+        auto count = (handles / fan_out | (page_lines - 1)) + 1;
+        trees_[kind].lines.trim(count);
+        for (auto& level : trees_[kind].upper) { level.trim(count = count / fan_out + 1); }
+    }
+
+    /// Removes the entry of `kind` and `handle`; returns true if there was one.
+    /// @complexity O(log7 n), usually O(1).
+    template <class Ties>
+    auto erase(std::uint8_t kind, std::uint32_t handle, const Ties& ties) -> bool {
+        if (!contains(kind, handle)) { return false; }
+        --size_;
+        play({absent, kind, handle}, ties);
+        return true;
+    }
+
+    /// True if there is an entry of `kind` and `handle`.
+    /// @complexity O(1).
+    [[nodiscard]] auto contains(std::uint8_t kind, std::uint32_t handle) const noexcept -> bool {
+        return time_of(kind, handle) != absent;
+    }
+
+    /// The entry of `kind` and `handle`, if there is one.
+    /// @complexity O(1).
+    [[nodiscard]] auto find(std::uint8_t kind, std::uint32_t handle) const noexcept -> std::optional<Due> {
+        const auto time = time_of(kind, handle);
+        return time == absent ? std::nullopt : std::optional{Due{time, kind, handle}};
+    }
+
+    /// The entry that falls due first, or null. The pointer holds until the next change.
+    /// @complexity O(1).
+    [[nodiscard]] auto top() const noexcept -> const Due* { return size_ == 0 ? nullptr : &first_; }
+
+    /// The first entry, and others of its kind in the two last lines where it has any: mostly one of them falls due
+    /// next. Those that are not there have the time `absent`.
+    /// @complexity O(log7 n).
+    [[nodiscard]] auto finalists() const noexcept -> Finalists {
+        auto all = Finalists{};
+        all.fill(nothing);
+        if (size_ == 0) { return all; }
+        const auto& tree = trees_[first_.kind];
+        const auto line_of = [&](std::size_t level) { return above(first_.handle / fan_out, level); };
+        const auto is_alone = [&](std::size_t level) {
+            const auto& times = tree.line(level, line_of(level)).times;
+            return std::count(times.begin(), times.end(), absent) + 1 == fan_out;
+        };
+        auto level = tree.upper.size();
+        while (level > 0 && is_alone(level)) { --level; }
+        for (auto i = 0U; i < all.size() && i < (level + 1) * fan_out; ++i) {
+            const auto of = level - i / fan_out;
+            all[i] = tree.entry(first_.kind, of, line_of(of) * fan_out + i % fan_out);
+        }
+        return all;
+    }
+
+    /// Number of entries.
+    [[nodiscard]] auto size() const noexcept -> std::uint32_t { return size_; }
+
+    /// True if there is no entry.
+    [[nodiscard]] auto empty() const noexcept -> bool { return size_ == 0; }
+
+    /// Calls `f(due)` for each entry, by kind and then by handle, both ascending.
+    /// @pre `f` does not change the tree.
+    /// @complexity O(kinds * highest handle).
+    template <class F>
+    auto for_each(F&& f) const -> void {
+        for (auto kind = 0U; kind < kinds; ++kind) {
+            trees_[kind].lines.for_each([&](std::uint32_t number, const Line& line) {
+                for (auto i = 0U; i < fan_out; ++i) {
+                    const auto due = Due{line.times[i], static_cast<std::uint8_t>(kind), number * fan_out + i};
+                    if (due.time != absent) { f(due); }
+                }
+            });
+        }
+    }
+
+    /// True if both hold the same entries, in rooms of any size.
+    /// @complexity O(kinds * highest handle).
+    [[nodiscard]] friend auto operator==(const DueTree& a, const DueTree& b) noexcept -> bool {
+        auto equal = a.size_ == b.size_;
+        a.for_each([&](const Due& due) { equal = equal && b.time_of(due.kind, due.handle) == due.time; });
+        return equal;
+    }
+
+private:
+    static constexpr std::uint32_t page_lines = 256;
+    static constexpr auto nothing = Due{absent, 0, ~std::uint32_t{0}};
+
+    /// At level 0 the times by handle; above, the time of the first entry of each line of the level below.
+    struct alignas(64) Line {
+        std::array<std::int64_t, fan_out> times;
+        std::uint32_t first = 0;
+        constexpr Line() noexcept : times{} { times.fill(absent); }
+        /// The number of the first says nothing of a line without a time.
+        [[nodiscard]] friend auto operator==(const Line& a, const Line& b) noexcept -> bool {
+            return a.times == b.times;
+        }
+    };
+    using Upper = Column<Line, 16>;  // small: a tree of a page of times has three of these levels
+    struct Tree {
+        Column<Line, page_lines> lines;
+        std::vector<Upper> upper;  // the last has one line
+        Due root = nothing;        // the first entry of all
+
+        /// A line of a level; the times are level 0.
+        [[nodiscard]] auto line(std::size_t level, std::uint32_t number) noexcept -> Line& {
+            return level == 0 ? lines.at(number) : upper[level - 1].at(number);
+        }
+        [[nodiscard]] auto line(std::size_t level, std::uint32_t number) const noexcept -> const Line& {
+            return level == 0 ? *lines.find(number) : *upper[level - 1].find(number);
+        }
+        /// The entry of a time: the number of a time is that of the line below of which it is the first.
+        [[nodiscard]] auto entry(std::uint8_t kind, std::size_t level, std::uint32_t number) const noexcept -> Due {
+            const auto time = line(level, number / fan_out).times[number % fan_out];
+            if (time == absent) { return nothing; }
+            for (; level > 0; --level) { number = number * fan_out + line(level - 1, number).first; }
+            return {time, kind, number};
+        }
+    };
+
+    [[nodiscard]] auto time_of(std::uint8_t kind, std::uint32_t handle) const noexcept -> std::int64_t {
+        const auto* const line = kind < kinds ? trees_[kind].lines.find(handle / fan_out) : nullptr;
+        return line == nullptr ? absent : line->times[handle % fan_out];
+    }
+
+    /// The line `levels` above a line.
+    [[nodiscard]] static auto above(std::uint32_t line, std::size_t levels) noexcept -> std::uint32_t {
+        for (; levels > 0; --levels) { line /= fan_out; }
+        return line;
+    }
+
+    template <class Ties>
+    [[nodiscard]] static auto before(const Due& a, const Due& b, const Ties& ties) -> bool {
+        return a.time != b.time ? a.time < b.time : a.time != absent && static_cast<bool>(ties(a, b));
+    }
+
+    /// Brings the first of a line up to date after its time `own` changed: true if it, or the entry that it stands for,
+    /// is another than before.
+    template <class Ties>
+    [[nodiscard]] static auto settle(Tree& tree, std::uint8_t kind, std::size_t level, std::uint32_t number,
+                                     std::uint32_t own, const Ties& ties) noexcept -> bool {
+        auto& line = tree.line(level, number);
+        const auto is_before = [&](std::uint32_t a, std::uint32_t b) {
+            if (line.times[a] != line.times[b]) { return line.times[a] < line.times[b]; }
+            const auto at = [&](std::uint32_t i) { return tree.entry(kind, level, number * fan_out + i); };
+            return line.times[a] != absent && before(at(a), at(b), ties);
+        };
+        if (line.first != own) {
+            if (!is_before(own, line.first)) { return false; }
+            line.first = own;
+            return true;
+        }
+        fetch(tree, kind, level, number, ties);
+        for (auto i = 0U; i < fan_out; ++i) {
+            if (i != line.first && is_before(i, line.first)) { line.first = i; }
+        }
+        return true;
+    }
+
+    /// Prefetches the ids of the first entries of a line, if there is more than one. The owner's records are far from
+    /// each other in memory, and the processor cannot guess the result of a comparison: one after another, each would
+    /// wait for its own.
+    template <class Ties>
+    static void fetch(const Tree& tree, std::uint8_t kind, std::size_t level, std::uint32_t number,
+                      const Ties& ties) noexcept {
+        if constexpr (requires { ties.fetch(nothing); }) {
+            const auto& times = tree.line(level, number).times;
+            const auto least = *std::min_element(times.begin(), times.end());
+            if (least == absent || std::count(times.begin(), times.end(), least) < 2) { return; }
+            for (auto i = 0U; i < fan_out; ++i) {
+                if (times[i] == least) { ties.fetch(tree.entry(kind, level, number * fan_out + i)); }
+            }
+        }
+    }
+
+    /// Writes the time of an entry, and repeats its matches as far up as they may end otherwise.
+    template <class Ties>
+    auto play(const Due& due, const Ties& ties) -> void {
+        auto& tree = trees_[due.kind];
+        const auto levels = tree.upper.size() + 1;
+        auto number = due.handle;
+        auto time = due.time;
+        for (std::size_t level = 0; level < levels; ++level) {
+            const auto own = number % fan_out;
+            number /= fan_out;
+            auto& line = tree.line(level, number);
+            line.times[own] = time;
+            if (!settle(tree, due.kind, level, number, own, ties)) { return; }
+            time = line.times[line.first];
+        }
+        tree.root = tree.entry(due.kind, levels - 1, tree.line(levels - 1, 0).first);
+        if (first_.kind != due.kind) {
+            if (before(tree.root, first_, ties)) { first_ = tree.root; }
+            return;
+        }
+        first_ = tree.root;
+        for (const auto& other : trees_) {
+            if (other.root != first_ && before(other.root, first_, ties)) { first_ = other.root; }
+        }
+    }
+
+    std::array<Tree, kinds> trees_{};
+    Due first_ = nothing;  // of all kinds
+    std::uint32_t size_ = 0;
+};
+
+}}  // namespace allot::v0
