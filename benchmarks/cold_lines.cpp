@@ -57,7 +57,13 @@ public:
     template <class H, class Record>
     void add(std::string_view structure, const allot::Table<H, Record>& table) {
         add(structure, table.records_);
-        add("tables", table.taken_);
+        add("slot sets", table.taken_);
+    }
+    void add(std::string_view structure, const allot::HandleMap& map) {
+        add(structure, map.now_.items.get(), map.now_.room * 8);
+        if (map.moving_ != nullptr) {
+            add("id maps: former places", map.moving_->old.items.get(), map.moving_->old.room * 8);
+        }
     }
     void add(std::string_view structure, const allot::SlotSet& set) {
         for (const auto& words : set.levels_) { add(structure, words); }
@@ -95,8 +101,8 @@ auto places_of(const Hub& hub) -> Places {
     places.add("task records", records.tasks_);
     places.add("lease records", records.leases_);
     places.add("holdings", records.holdings_.lists_);
-    places.add("id map of nodes", records.nodes_.names_.now_.items.get(), records.nodes_.names_.now_.room * 8);
-    places.add("id map of tasks", records.tasks_.names_.now_.items.get(), records.tasks_.names_.now_.room * 8);
+    places.add("id map of nodes", records.nodes_.names_);
+    places.add("id map of tasks", records.tasks_.names_);
     for (const auto& tree : records.due_.trees_) {
         places.add("due tree: times", tree.lines);
         for (const auto& level : tree.upper) { places.add("due tree: firsts", level); }

@@ -41,6 +41,18 @@ TEST_CASE("pieces of a pool never overlap, and are aligned") {
     for (std::size_t i = 1; i < pieces.size(); ++i) { REQUIRE(pieces[i - 1] + 24 <= pieces[i]); }
 }
 
+TEST_CASE("a piece that nearly fills a cache line is alone in one") {
+    for (const auto size : {std::size_t{56}, std::size_t{64}, std::size_t{120}}) {
+        auto pool = NodePool{};
+        REQUIRE(pool.serves(size));
+        for (auto i = 0; i < 100; ++i) { REQUIRE(reinterpret_cast<std::uintptr_t>(pool.take()) % 64 == 0); }
+    }
+    auto pool = NodePool{};
+    REQUIRE(pool.serves(40));
+    const auto* const first = static_cast<std::byte*>(pool.take());
+    CHECK(static_cast<std::byte*>(pool.take()) == first + 40);
+}
+
 TEST_CASE("a pool gives out again what came back") {
     auto pool = NodePool{};
     REQUIRE(pool.serves(56));

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -22,6 +23,9 @@ namespace allot { inline namespace v0 {
 /// last is taken next. Where a quarter is spare, `trim` sorts returned pieces into their blocks; the next ones then
 /// come from the block of the lowest number, so that the others become empty and can be given back.
 ///
+/// A piece that nearly fills cache lines begins with one. At 56 bytes three in four reach into a second line: a pair of
+/// commands with a million waiting tasks reads 7 cold lines more.
+///
 /// The block of a piece is found by its address. Addresses differ by machine; they decide nothing else, and no result
 /// depends on where a node lies.
 class NodePool {
@@ -32,7 +36,10 @@ public:
 
     /// True if `size` is the size of the pieces, which the first call decides.
     [[nodiscard]] auto serves(std::size_t size) noexcept -> bool {
-        if (size_ == 0) [[unlikely]] { size_ = std::max(size, sizeof(Free)); }
+        if (size_ == 0) [[unlikely]] {
+            size_ = std::max(size, sizeof(Free));
+            stride_ = size_ % line > line - 12 ? (size_ / line + 1) * line : size_;
+        }
         return size == size_;
     }
 
@@ -53,7 +60,7 @@ public:
         if (block.used++ == 0) { --empty_; }
         if (block.used == block.pieces) { *word &= *word - 1; }
         ++taken_;
-        if (block.free == nullptr) { return block.memory.get() + block.fresh++ * size_; }
+        if (block.free == nullptr) { return block.memory.get()->bytes.data() + block.fresh++ * stride_; }
         return std::exchange(block.free, block.free->next);
     }
 
@@ -106,15 +113,20 @@ private:
     struct Free {
         Free* next;
     };
+    static constexpr std::size_t line = 64;
+    /// Without initial values, so that an array of them is made without a pass over it.
+    struct alignas(line) Line {
+        std::array<std::byte, line> bytes;
+    };
     struct Block {
-        std::unique_ptr<std::byte[]> memory;  // null if it was given back
-        Free* free = nullptr;                 // pieces that were sorted into it
-        std::uint32_t fresh = 0;              // the first piece that was never taken
-        std::uint32_t used = 0;               // pieces that are taken or loose
+        std::unique_ptr<Line[]> memory;  // null if it was given back
+        Free* free = nullptr;            // pieces that were sorted into it
+        std::uint32_t fresh = 0;         // the first piece that was never taken
+        std::uint32_t used = 0;          // pieces that are taken or loose
         std::uint32_t pieces = 0;
     };
     struct Place {
-        const std::byte* begin;
+        const Line* begin;
         std::uint32_t number;  // of the block
     };
 
@@ -126,7 +138,7 @@ private:
         detail::make_room(by_address_, by_address_.size() + 1);
         detail::make_room(open_, number / 64 + std::size_t{1});
         const auto count = std::clamp(pieces_ / 16, least, most);
-        auto memory = std::unique_ptr<std::byte[]>{new std::byte[count * size_]};
+        auto memory = std::unique_ptr<Line[]>{new Line[(count * stride_ + line - 1) / line]};
         const auto before = std::upper_bound(by_address_.begin(), by_address_.end(), memory.get(), goes_before);
         by_address_.insert(before, Place{memory.get(), number});
         if (number == blocks_.size()) { blocks_.emplace_back(); }
@@ -160,6 +172,7 @@ private:
     Free* loose_ = nullptr;            // pieces that were returned, the last one first
     std::size_t loose_count_ = 0;
     std::size_t size_ = 0;
+    std::size_t stride_ = 0;  // from one piece to the next
 };
 
 /// An allocator that takes single nodes from a pool, and all other memory from the heap.

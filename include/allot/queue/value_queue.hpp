@@ -25,7 +25,7 @@ namespace allot { inline namespace v0 {
 /// best task for a node, and the task to evict is the winner of a tournament between the tails. A head that the node
 /// cannot take (avoided, or of its own validation group) is skipped in the index, so the result is exact.
 ///
-/// The nodes of the index come from the queue's own pool: 56 bytes per task and at most a sixteenth to spare. After the
+/// The nodes of the index come from the queue's own pool: 64 bytes per task and at most a sixteenth to spare. After the
 /// growth of the pool a push allocates nothing. After a move from a queue, only assignment and destruction are allowed.
 class ValueQueue {
 public:
