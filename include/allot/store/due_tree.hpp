@@ -69,8 +69,10 @@ public:
     auto put(const Due& due, const Ties& ties) -> void {
         ALLOT_ASSERT(due.kind < kinds, "DueTree::put: no such kind");
         ALLOT_ASSERT(due.time != absent, "DueTree::put: an entry is due at some time");
-        size_ += contains(due.kind, due.handle) ? 0U : 1U;
-        play(Due{due}, ties);
+        auto& time = trees_[due.kind].lines.at(due.handle / fan_out).times[due.handle % fan_out];
+        size_ += time == absent ? 1U : 0U;
+        time = due.time;
+        play(due.kind, due.handle, ties);
     }
 
     /// Makes room, so that `set` of this kind and handle does not allocate, or of `more` handles that end with this.
@@ -112,8 +114,9 @@ public:
     template <class Ties>
     auto erase(std::uint8_t kind, std::uint32_t handle, const Ties& ties) -> bool {
         if (!contains(kind, handle)) { return false; }
+        trees_[kind].lines.at(handle / fan_out).times[handle % fan_out] = absent;
         --size_;
-        play({absent, kind, handle}, ties);
+        play(kind, handle, ties);
         return true;
     }
 
@@ -237,62 +240,54 @@ private:
         return a.time != b.time ? a.time < b.time : a.time != absent && static_cast<bool>(ties(a, b));
     }
 
-    /// Brings the first of a line up to date after its time `own` changed: true if it, or the entry that it stands for,
-    /// is another than before.
-    template <class Ties>
-    [[nodiscard]] static auto settle(Tree& tree, std::uint8_t kind, std::size_t level, std::uint32_t number,
-                                     std::uint32_t own, const Ties& ties) noexcept -> bool {
-        auto& line = tree.line(level, number);
-        const auto is_before = [&](std::uint32_t a, std::uint32_t b) {
-            if (line.times[a] != line.times[b]) { return line.times[a] < line.times[b]; }
-            const auto at = [&](std::uint32_t i) { return tree.entry(kind, level, number * fan_out + i); };
-            return line.times[a] != absent && before(at(a), at(b), ties);
-        };
-        if (line.first != own) {
-            if (!is_before(own, line.first)) { return false; }
-            line.first = own;
-            return true;
+    /// The number of the first time of a line. Of several that are equal and the least the ids decide. They are
+    /// prefetched: the owner's records are far from each other in memory, and the processor cannot guess the result of
+    /// a comparison. One after another, each would wait for its own.
+    template <class Entry, class Ties>
+    [[nodiscard]] static auto first_of(const Line& line, const Entry& entry, const Ties& ties) -> std::uint32_t {
+        auto first = 0U;
+        auto others = 0U;  // of the least time
+        for (auto i = 1U; i < fan_out; ++i) {
+            others = line.times[i] < line.times[first] ? 0 : others + (line.times[i] == line.times[first] ? 1U : 0U);
+            first = line.times[i] < line.times[first] ? i : first;
         }
-        fetch(tree, kind, level, number, ties);
-        for (auto i = 0U; i < fan_out; ++i) {
-            if (i != line.first && is_before(i, line.first)) { line.first = i; }
-        }
-        return true;
-    }
-
-    /// Prefetches the ids of the first entries of a line, if there is more than one. The owner's records are far from
-    /// each other in memory, and the processor cannot guess the result of a comparison: one after another, each would
-    /// wait for its own.
-    template <class Ties>
-    static void fetch(const Tree& tree, std::uint8_t kind, std::size_t level, std::uint32_t number,
-                      const Ties& ties) noexcept {
+        const auto least = line.times[first];
+        if (others == 0 || least == absent) { return first; }
         if constexpr (requires { ties.fetch(nothing); }) {
-            const auto& times = tree.line(level, number).times;
-            const auto least = *std::min_element(times.begin(), times.end());
-            if (least == absent || std::count(times.begin(), times.end(), least) < 2) { return; }
-            for (auto i = 0U; i < fan_out; ++i) {
-                if (times[i] == least) { ties.fetch(tree.entry(kind, level, number * fan_out + i)); }
+            for (auto i = first; i < fan_out; ++i) {
+                if (line.times[i] == least) { ties.fetch(entry(i)); }
             }
         }
+        for (auto i = first + 1; i < fan_out; ++i) {
+            if (line.times[i] == least && ties(entry(i), entry(first))) { first = i; }
+        }
+        return first;
     }
 
-    /// Writes the time of an entry, and repeats its matches as far up as they may end otherwise.
+    /// Repeats the matches of an entry of which the time was written, as far up as they may end otherwise.
     template <class Ties>
-    auto play(const Due& due, const Ties& ties) -> void {
-        auto& tree = trees_[due.kind];
+    auto play(std::uint8_t kind, std::uint32_t handle, const Ties& ties) -> void {
+        auto& tree = trees_[kind];
         const auto levels = tree.upper.size() + 1;
-        auto number = due.handle;
-        auto time = due.time;
-        for (std::size_t level = 0; level < levels; ++level) {
+        auto number = handle;
+        for (std::size_t level = 0;; ++level) {
             const auto own = number % fan_out;
             number /= fan_out;
             auto& line = tree.line(level, number);
-            line.times[own] = time;
-            if (!settle(tree, due.kind, level, number, own, ties)) { return; }
-            time = line.times[line.first];
+            const auto entry = [&](std::uint32_t i) { return tree.entry(kind, level, number * fan_out + i); };
+            if (line.first == own) {
+                line.first = first_of(line, entry, ties);
+            } else if (line.times[own] < line.times[line.first] ||
+                       (line.times[own] == line.times[line.first] && before(entry(own), entry(line.first), ties))) {
+                line.first = own;
+            } else {
+                return;
+            }
+            if (level + 1 == levels) { break; }
+            tree.line(level + 1, number / fan_out).times[number % fan_out] = line.times[line.first];
         }
-        tree.root = tree.entry(due.kind, levels - 1, tree.line(levels - 1, 0).first);
-        if (first_.kind != due.kind) {
+        tree.root = tree.entry(kind, levels - 1, tree.line(levels - 1, 0).first);
+        if (first_.kind != kind) {
             if (before(tree.root, first_, ties)) { first_ = tree.root; }
             return;
         }
