@@ -18,12 +18,14 @@ struct Found {
     std::optional<NodeHandle> node{};
     std::optional<TaskHandle> task{};
     std::optional<LeaseHandle> lease{};
-    std::optional<RequirementId> poorest{};    ///< The requirement that makes way for that of a new task.
-    std::optional<ClassId> poorest_class{};    ///< The class that makes way for that of a node.
-    std::optional<NodeHandle> poorest_node{};  ///< The node that makes way for a new one.
-    std::optional<NodeHandle> holder{};        ///< The node that makes way for the models of another one.
-    std::uint64_t crowded_by = 0;              ///< Part of the models' table that the node asks for, if other nodes
-                                               ///< have to make way for it.
+    std::optional<RequirementId> requirement{};  ///< That of a new task, if its spec is in canonical form and it is
+                                                 ///< known.
+    std::optional<RequirementId> poorest{};      ///< The requirement that makes way for that of a new task.
+    std::optional<ClassId> poorest_class{};      ///< The class that makes way for that of a node.
+    std::optional<NodeHandle> poorest_node{};    ///< The node that makes way for a new one.
+    std::optional<NodeHandle> holder{};          ///< The node that makes way for the models of another one.
+    std::uint64_t crowded_by = 0;                ///< Part of the models' table that the node asks for, if other nodes
+                                                 ///< have to make way for it.
 };
 
 /// The error of a command, if it has one: one overload per command, none of which changes the state. Handles that it
@@ -181,12 +183,14 @@ public:
             const auto g = view.records.groups().find(*task.group);
             if (g && view.records.groups()[*g].tasks >= rules.group_members_max) { return Error::group_full; }
         }
+        found.requirement = view.requirement_known(task);
         const auto& requirements = view.records.fits().requirements();
-        if (requirements.size() >= rules.requirements_max && !requirements.find(view.requirement_of(task))) {
+        if (!found.requirement && requirements.size() >= rules.requirements_max &&
+            !requirements.find(view.requirement_of(task))) {
             found.poorest = view.poorest_requirement(view.record_of(task));
             if (!found.poorest) { return Error::too_many_requirements; }
         }
-        if (rules.refuse_unrunnable && !view.fits_somebody(task)) { return Error::task_unrunnable; }
+        if (rules.refuse_unrunnable && !view.fits_somebody(task, found.requirement)) { return Error::task_unrunnable; }
         if (const auto error = share(task)) { return error; }
         return task.owner && view.owners.count(*task.owner) >= rules.tasks_per_owner_max
                    ? Verdict{Error::owner_quota_reached}
@@ -295,7 +299,7 @@ private:
     /// full, and the task does not outbid the worst of those that wait. A pinned task waits elsewhere.
     [[nodiscard]] auto share(const TaskSpec& task) const -> Verdict {
         if (!has_share<typename View<Ps...>::Types::TaskQueue> || task.node) { return std::nullopt; }
-        auto known = view.requirement_known(task);
+        auto known = found.requirement;
         if (!known) {
             const auto requirement = view.requirement_of(task);
             if (!view.share_exceeds(requirement)) { return Error::task_unrunnable; }

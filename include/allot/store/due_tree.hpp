@@ -80,23 +80,8 @@ public:
     /// @complexity O(1) where there is room, else O(more).
     auto reserve(std::uint8_t kind, std::uint32_t handle, std::uint32_t more = 1) -> void {
         ALLOT_ASSERT(kind < kinds, "DueTree::reserve: no such kind");
-        auto& [lines, upper, root] = trees_[kind];
         // Mostly there is room, and this is called for each change.
-        if (more == 1 && lines.find(handle / fan_out) != nullptr) { return; }
-        // The last line and the first of their pages: the levels above count for all of these.
-        const auto last = handle / fan_out | (page_lines - 1);
-        const auto first = (handle - (more - 1)) / fan_out & ~(page_lines - 1);
-        while (above(last, upper.size()) != 0) {
-            auto top = Upper{};
-            top.made(0).times[0] = root.time;
-            upper.push_back(std::move(top));
-        }
-        // From the top down: if an allocation fails, no line is without the one above.
-        for (auto level = upper.size(); level > 0; --level) {
-            const auto end = above(last, level);
-            upper[level - 1].reserve(end, end - above(first, level) + 1);
-        }
-        lines.reserve(last, last - first + 1);
+        if (more > 1 || trees_[kind].lines.find(handle / fan_out) == nullptr) { make_room(kind, handle, more); }
     }
 
     /// Gives back the room of a kind's handles from `handles` on. Changes no result.
@@ -148,7 +133,7 @@ public:
         const auto line_of = [&](std::size_t level) { return above(first_.handle / fan_out, level); };
         const auto is_alone = [&](std::size_t level) {
             const auto& times = tree.line(level, line_of(level)).times;
-            return std::count(times.begin(), times.end(), absent) + 1 == fan_out;
+            return std::count(times.begin(), times.end(), absent) == std::ptrdiff_t{fan_out} - 1;
         };
         auto level = tree.upper.size();
         while (level > 0 && is_alone(level)) { --level; }
@@ -227,6 +212,24 @@ private:
     [[nodiscard]] auto time_of(std::uint8_t kind, std::uint32_t handle) const noexcept -> std::int64_t {
         const auto* const line = kind < kinds ? trees_[kind].lines.find(handle / fan_out) : nullptr;
         return line == nullptr ? absent : line->times[handle % fan_out];
+    }
+
+    auto make_room(std::uint8_t kind, std::uint32_t handle, std::uint32_t more) -> void {
+        auto& [lines, upper, root] = trees_[kind];
+        // The last line and the first of their pages: the levels above count for all of these.
+        const auto last = handle / fan_out | (page_lines - 1);
+        const auto first = (handle - (more - 1)) / fan_out & ~(page_lines - 1);
+        while (above(last, upper.size()) != 0) {
+            auto top = Upper{};
+            top.made(0).times[0] = root.time;
+            upper.push_back(std::move(top));
+        }
+        // From the top down: if an allocation fails, no line is without the one above.
+        for (auto level = upper.size(); level > 0; --level) {
+            const auto end = above(last, level);
+            upper[level - 1].reserve(end, end - above(first, level) + 1);
+        }
+        lines.reserve(last, last - first + 1);
     }
 
     /// The line `levels` above a line.

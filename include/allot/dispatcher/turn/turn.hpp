@@ -63,8 +63,7 @@ public:
         const auto t = view.records.tasks().next();
         auto task = view.task_of(spec);
         edit([](Counters& counters) { ++counters.sequence_next; });
-        const auto known = view.requirement_known(spec);
-        task.requirement = known ? *known : intern(view.requirement_of(spec));
+        task.requirement = found_.requirement ? *found_.requirement : intern(view.requirement_of(spec));
         if (!spec.models.empty()) { task.models = interned(spec.models); }
         task.value = view.value_of(task, view.records.fits().value(task.requirement));
         if (spec.group) { task.group = entered(*spec.group); }

@@ -34,8 +34,7 @@ class Weighing : public Facts<Ps...> {
 public:
     using Below::Below;
     using Below::records, Below::rules, Below::eligibility, Below::weight_policy, Below::qos, Below::operators,
-        Below::blank, Below::queue, Below::shared, Below::holds, Below::holds_all, Below::proven,
-        Below::requirement_known, Below::requirement_of;
+        Below::blank, Below::queue, Below::shared, Below::holds, Below::holds_all, Below::proven, Below::requirement_of;
     using typename Below::Record;
     using typename Below::WeightPolicy;
 
@@ -213,9 +212,10 @@ public:
     }
 
     /// True if the class of a present node fits the requirement of a task.
+    /// @param known As `requirement_known` returns it.
     /// @complexity O(classes), a 64th of it if the requirement is known.
-    [[nodiscard]] auto fits_somebody(const TaskSpec& spec) const -> bool {
-        if (const auto known = requirement_known(spec)) { return records.fits().fits_any(*known); }
+    [[nodiscard]] auto fits_somebody(const TaskSpec& spec, std::optional<RequirementId> known) const -> bool {
+        if (known) { return records.fits().fits_any(*known); }
         const auto requirement = requirement_of(spec);
         const auto all = records.fits().all_classes();
         return std::any_of(all.begin(), all.end(),
