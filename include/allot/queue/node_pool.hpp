@@ -60,7 +60,9 @@ public:
         if (block.used++ == 0) { --empty_; }
         if (block.used == block.pieces) { *word &= *word - 1; }
         ++taken_;
-        if (block.free == nullptr) { return block.memory.get()->bytes.data() + block.fresh++ * stride_; }
+        if (block.free == nullptr) {
+            return reinterpret_cast<std::byte*>(block.memory.get()) + block.fresh++ * stride_;
+        }
         return std::exchange(block.free, block.free->next);
     }
 
