@@ -101,9 +101,7 @@ TEST_CASE("each node of a gang needs stake for its part of the fee") {
     auto d = tenfold();
     ok(d.join(staked(1, 100), at(0s)));
     ok(d.join(staked(2, 99), at(0s)));
-    const auto gang = [](int id) {
-        return with(paying(id, 20), [](TaskSpec& task) { task.gang_size = 2; });
-    };
+    const auto gang = [](int id) { return with(paying(id, 20), [](TaskSpec& task) { task.gang_size = 2; }); };
     CHECK(started(d.submit(gang(1), at(0s))).empty());
     CHECK(started(d.join(staked(3, 100), at(0s))).size() == 2);
 }

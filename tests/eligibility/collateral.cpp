@@ -91,8 +91,7 @@ TEST_CASE("parameters without sense are not valid") {
     CHECK_FALSE(CollateralParameters{.stake_max = u128{1} << 96}.valid());
     CHECK_THROWS_AS((Collateral{CollateralParameters{.stake_per_fee = {1, 0}}}), std::invalid_argument);
     auto policy = Collateral{};
-    CHECK_THROWS_AS(policy.configure(CollateralParameters{.stake_per_fee = allot::Ratio(1, 0)}),
-                    std::invalid_argument);
+    CHECK_THROWS_AS(policy.configure(CollateralParameters{.stake_per_fee = allot::Ratio(1, 0)}), std::invalid_argument);
     policy.configure({.stake_per_fee = 5});
     CHECK(policy.parameters().stake_per_fee == allot::Ratio{5});
 }

@@ -970,6 +970,10 @@ private:
             std::get<allot::command::Configure<Configuration>>(command).parameters);
     }
     template <class D>
+    void take(const D&, const allot::event::UnbondingBegan& e, const Command&, bool) {
+        ensure(false, "no stake unbonds where the tracker returns it at once", e.node);
+    }
+    template <class D>
     void take(const D&, const allot::event::Postponed& e, const Command& command, bool answer) {
         ensure(answer && e.by == std::get<allot::command::Postpone>(command).by, "a postponement tells its length");
         for (auto& [id, t] : tasks_) {

@@ -38,10 +38,9 @@ ALLOT_FIELDS(CollateralParameters, stake_per_fee, stake_max)
 /// Refuses a task to nodes whose stake does not cover its fee. It is combined with another policy:
 /// `AllOf{HardwareFit{}, Collateral{{.stake_per_fee = 10}}}`.
 ///
-/// **Law.** When a node starts a task, its stake is at least `stake_per_fee` times its part of the fee: the fee over the
-/// number of nodes, rounded up. Where stake that is taken
-/// away can still be forfeited (`Resting`), this holds until the task ends and beyond. So the gain from a false result
-/// is a known part of the stake that is lost for it.
+/// **Law.** When a node starts a task, its stake is at least `stake_per_fee` times its part of the fee: the fee over
+/// the number of nodes, rounded up. Where stake that is taken away can still be forfeited (`Resting`), this holds until
+/// the task ends and beyond. So the gain from a false result is a known part of the stake that is lost for it.
 ///
 /// A pinned task needs no stake, because the network itself vouches for its node.
 ///
