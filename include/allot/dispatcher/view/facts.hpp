@@ -252,7 +252,7 @@ public:
         return moment.time;
     }
 
-    /// The time at which a waiting task was submitted or started over, whichever is later. It follows from the end of
+    /// The time at which a waiting task was submitted or started over, the later one. It follows from the end of
     /// its patience; where that would lie in the future because parameters have changed, it is the submission.
     [[nodiscard]] auto waits_since(const Task& task) const -> TimePoint {
         const auto since = task.due_at - std::max(Duration{1}, terms.patience(task));
