@@ -5,6 +5,8 @@
 #include <variant>
 #include <vector>
 
+#include <allot/qos/resting.hpp>
+
 #include "support/catch.hpp"
 #include "support/chaos.hpp"
 #include "support/seed.hpp"
@@ -65,31 +67,53 @@ struct Admits {
     }
 };
 
-struct Tracks : allot::RollingQos {
+using Tracker = allot::Resting<allot::RollingQos>;
+struct Tracks : Tracker {
     Wire wire{};
     explicit Tracks(Wire w = {}) : wire{w} {}
     void joined(node_data& data, TimePoint time) const {
         wire.call();
-        RollingQos::joined(data, time);
+        Tracker::joined(data, time);
         wire.call();
     }
     auto record(node_data& data, allot::Outcome outcome, TimePoint time) const -> allot::Standing {
         wire.call();
-        const auto standing = RollingQos::record(data, outcome, time);
+        const auto standing = Tracker::record(data, outcome, time);
         wire.call();
         return standing;
     }
     auto score(const node_data& data, TimePoint time) const -> allot::Score {
         wire.call();
-        return RollingQos::score(data, time);
+        return Tracker::score(data, time);
     }
     auto score_max(const node_data& data) const -> allot::Score {
         wire.call();
-        return RollingQos::score_max(data);
+        return Tracker::score_max(data);
     }
     auto back_at(const node_data& data) const -> std::optional<TimePoint> {
         wire.call();
-        return RollingQos::back_at(data);
+        return Tracker::back_at(data);
+    }
+    auto rest(node_data& data, std::optional<Duration> declined, TimePoint time) const -> bool {
+        wire.call();
+        const auto rests = Tracker::rest(data, declined, time);
+        wire.call();
+        return rests;
+    }
+    auto unbond(node_data& data, allot::Amount amount, TimePoint time) const -> bool {
+        wire.call();
+        const auto unbonds = Tracker::unbond(data, amount, time);
+        wire.call();
+        return unbonds;
+    }
+    auto unbonding(const node_data& data) const -> allot::Unbonding {
+        wire.call();
+        return Tracker::unbonding(data);
+    }
+    void forfeited(node_data& data) const {
+        wire.call();
+        Tracker::forfeited(data);
+        wire.call();
     }
 };
 

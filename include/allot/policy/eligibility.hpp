@@ -60,9 +60,10 @@ struct EligibilityCheck {
     static_assert(!has_fits<P> || has_admits<P>,
                   "allot: an eligibility policy needs "
                   "`auto admits(const Node&, const Task&, const Situation&) const -> Reason`");
+    // A function of another type would be passed over in silence.
     static_assert(
-        has_fee_max<P> || !requires(const P& p) { p.fee_max(); },
-        "allot: an eligibility policy with `fee_max` needs `auto fee_max() const -> Amount`");
+        has_fee_max<P> || !requires(const P& p) { p.fee_max(std::uint32_t{1}); },
+        "allot: an eligibility policy with `fee_max` needs `auto fee_max(std::uint32_t) const -> Amount`");
     static constexpr bool passed = eligibility<P>;
 };
 
