@@ -91,6 +91,7 @@ struct Scale {
     allot::Amount stake_cap;             ///< The stake of a large honest node, for presets that cap.
     allot::Amount fee_per_second_min{};  ///< The least fee for a second on a node, for presets with a price.
     allot::Ratio stake_per_fee{};        ///< Stake for each unit of a fee, for presets with collateral.
+    allot::Amount stake_typical{};       ///< The stake of a node in the middle.
 };
 
 /// A preset of the library, and its name on the command line.

@@ -27,7 +27,8 @@ auto open_hardened(const Scale& scale) -> std::unique_ptr<Network> {
         allot::Dispatcher<Hardened>{Hardened{scale.stake_cap}});
     // As a setting, so that a log has it, too: `replay` is told the stake cap alone.
     network->set({"terms.fee_per_second_min=" + allot::to_decimal(scale.fee_per_second_min.units),
-                  fmt::format("eligibility.stake_per_fee={}/{}", scale.stake_per_fee.num, scale.stake_per_fee.den)});
+                  fmt::format("eligibility.stake_per_fee={}/{}", scale.stake_per_fee.num, scale.stake_per_fee.den),
+                  "eligibility.stake_max=" + allot::to_decimal(scale.stake_typical.units)});
     return network;
 }
 

@@ -42,7 +42,7 @@ auto ratio_of(std::uint64_t num, std::uint64_t den) -> allot::Ratio {
 
 /// An operator caps stakes at one that one node in ten exceeds. A second on a node costs at least a hundredth of the
 /// median price: an honest task of a second reserves a minute. Nine nodes of ten have the stake for twice the fee
-/// of nine tasks of ten.
+/// of nine tasks of ten, and half of them for each fee that is admitted.
 auto scale_of(const Scenario& scenario) -> Scale {
     auto stakes = std::vector<std::int64_t>{};
     for (const auto& node : scenario.nodes) { stakes.push_back(node.stake_milli); }
@@ -54,7 +54,8 @@ auto scale_of(const Scenario& scenario) -> Scale {
     }
     const auto covered = ratio_of(std::max(at_tenth(1, stakes, 1), std::uint64_t{1}),
                                   2 * std::max(at_tenth(9, std::move(fees), 1), std::uint64_t{1}));
-    return {at_tenth(9, std::move(stakes), 1), at_tenth(5, std::move(prices), 0), covered};
+    const auto typical = at_tenth(5, stakes, 1);
+    return {at_tenth(9, std::move(stakes), 1), at_tenth(5, std::move(prices), 0), covered, typical};
 }
 
 auto earliest(std::initializer_list<std::optional<std::int64_t>> times) -> std::int64_t {

@@ -8,6 +8,7 @@
 #include <allot/eligibility/collateral.hpp>
 #include <allot/explain/task.hpp>
 #include <allot/journal/snapshot.hpp>
+#include <allot/preset/hardened.hpp>
 #include <allot/qos/resting.hpp>
 
 #include "support/catch.hpp"
@@ -45,10 +46,9 @@ auto uncovered(const Secured& d) -> std::pair<int, int> {
     d.state().leases().for_each([&](allot::LeaseHandle, const allot::LeaseRecord& lease) {
         const auto& task = d.state().tasks()[lease.task];
         const auto& record = d.state().nodes()[lease.node];
-        const auto part = task.fee.units / allot::u128{d.view().gang_size(task)};
         const auto at_stake = record.node.stake.units + d.view().unbonding(record).units;
         if (task.pinned() || task.fee == Amount{0}) { return; }
-        count.first += at_stake < part * allot::u128{10U} ? 1 : 0;
+        count.first += at_stake < task.fee.units * allot::u128{10U} ? 1 : 0;
         ++count.second;
     });
     return count;
@@ -82,7 +82,7 @@ TEST_CASE("a node that adds stake takes a task that waits for it") {
     CHECK(started(d.update({.id = 1, .stake = 100}, at(0s))) == std::vector<std::string>{"1"});
 }
 
-TEST_CASE("a fee that a large stake does not cover is refused, but for a pinned task") {
+TEST_CASE("a fee that the stakes of most nodes do not cover is refused, but for a pinned task") {
     auto d = tenfold(1'000);
     ok(d.join(staked(1, 400), at(0s)));
     const auto before = d;
@@ -97,11 +97,11 @@ TEST_CASE("a fee that a large stake does not cover is refused, but for a pinned 
     CHECK(where(d.submit(pinned, at(0s))) == "1");
 }
 
-TEST_CASE("each node of a gang needs stake for its part of the fee") {
+TEST_CASE("each node of a gang needs stake for the whole fee, because one that completes alone earns it") {
     auto d = tenfold();
     ok(d.join(staked(1, 100), at(0s)));
     ok(d.join(staked(2, 99), at(0s)));
-    const auto gang = [](int id) { return with(paying(id, 20), [](TaskSpec& task) { task.gang_size = 2; }); };
+    const auto gang = [](int id) { return with(paying(id, 10), [](TaskSpec& task) { task.gang_size = 2; }); };
     CHECK(started(d.submit(gang(1), at(0s))).empty());
     CHECK(started(d.join(staked(3, 100), at(0s))).size() == 2);
 }
@@ -177,6 +177,22 @@ TEST_CASE("records move to a dispatcher with collateral and back") {
     auto back = allot::Dispatcher<>{std::move(secured)};
     CHECK_FALSE(where(back.match(at(1s))).empty());
     CHECK(back.digest() != 0);
+}
+
+TEST_CASE("a flood of fees that no node covers fills the queue, unless fees end where most stakes do") {
+    for (const auto typical : {Amount{1'000'000}, Amount{900'000}}) {
+        auto d = allot::Dispatcher{
+            allot::preset::Hardened{1'000'000, allot::ProbationParameters{}.fee_max, {}, 10, typical}};
+        for (auto id = 1; id <= 10; ++id) { ok(d.join(staked(id, 900'000), at(0s))); }
+        auto waiting = 0;
+        for (auto id = 1; id <= 30; ++id) {
+            waiting += refusal(d.submit(paying(id, 100'000), at(1s))) == Error::fee_too_high ? 0 : 1;
+        }
+        const auto honest =
+            d.submit(with(paying(99, 1'000), [](auto& t) { t.owner = allot::OwnerId{"honest"}; }), at(2s));
+        CHECK(waiting == (typical > Amount{900'000} ? 30 : 0));
+        CHECK(where(honest).empty() == (typical > Amount{900'000}));
+    }
 }
 
 }  // namespace collateral_test

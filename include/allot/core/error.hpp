@@ -119,7 +119,7 @@ enum class Error : std::uint16_t {
         case Error::pinned_shared: return "a task pinned to a node has no owner, no group and no gang";
         case Error::node_holds_task: return "a pinned task waits for this node already; cancel it or let it end";
         case Error::fee_too_low: return "the fee is below the price of the time that the task reserves; offer more";
-        case Error::fee_too_high: return "the fee is more than the stake of a large node covers; split the task";
+        case Error::fee_too_high: return "the fee is more than the stakes of most nodes cover; split the task";
         case Error::requirement_full:
             return "as many tasks of this requirement wait as its nodes allow; offer more, or let one end";
         case Error::owner_quota_reached:

@@ -171,7 +171,7 @@ public:
             return Error::gang_size_invalid;
         }
         if (task.fee < view.fee_min(task)) { return Error::fee_too_low; }
-        if (!task.node && task.fee > view.fee_max(task.gang_size)) { return Error::fee_too_high; }
+        if (!task.node && task.fee > view.fee_max()) { return Error::fee_too_high; }
         if (const auto error = cards(task)) { return error; }
         if (const auto error = platforms(task)) { return error; }
         if (const auto error = names(task.models, rules.models_per_task_max)) { return error; }

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <algorithm>
-#include <cstdint>
 #include <string_view>
 #include <tuple>
 #include <type_traits>
@@ -37,12 +36,11 @@ public:
     }
 
     /// The least of their greatest fees. @complexity linear in the policies.
-    [[nodiscard]] constexpr auto fee_max(std::uint32_t gang_size) const -> Amount
-        requires(has_fee_max<Policies> || ...) {
+    [[nodiscard]] constexpr auto fee_max() const -> Amount requires(has_fee_max<Policies> || ...) {
         auto least = Amount{(u128{1} << 96) - u128{1}};
         const auto ask = [&](const auto& policy) {
             if constexpr (has_fee_max<std::remove_cvref_t<decltype(policy)>>) {
-                least = std::min(least, policy.fee_max(gang_size));
+                least = std::min(least, policy.fee_max());
             }
         };
         std::apply([&](const auto&... policy) { (ask(policy), ...); }, policies_);

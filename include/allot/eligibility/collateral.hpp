@@ -17,9 +17,10 @@ namespace allot { inline namespace v0 {
 
 /// Parameters of `Collateral`.
 struct CollateralParameters {
-    Ratio stake_per_fee = 0;  ///< Stake that a node needs for each unit of the fee that it may earn. 0: none.
-    Amount stake_max = (u128{1} << 96) - u128{1};  ///< Stake of a large honest node. A task whose fee needs more stake
-                                                   ///< is refused.
+    Ratio stake_per_fee = 0;  ///< Stake that a node needs for each unit of the fee of its task. 0: none.
+    /// A stake that most honest nodes have. A task whose fee needs more is refused: few nodes could run it, so a flood
+    /// of such tasks would fill the queue and wait there at no cost.
+    Amount stake_max = (u128{1} << 96) - u128{1};
 
     /// The fault of the parameters as one sentence; null when they are valid together.
     [[nodiscard]] constexpr auto fault() const noexcept -> const char* {
@@ -38,15 +39,17 @@ ALLOT_FIELDS(CollateralParameters, stake_per_fee, stake_max)
 /// Refuses a task to nodes whose stake does not cover its fee. It is combined with another policy:
 /// `AllOf{HardwareFit{}, Collateral{{.stake_per_fee = 10}}}`.
 ///
-/// **Law.** When a node starts a task, its stake is at least `stake_per_fee` times its part of the fee: the fee over
-/// the number of nodes, rounded up. Where stake that is taken away can still be forfeited (`Resting`), this holds until
-/// the task ends and beyond. So the gain from a false result is a known part of the stake that is lost for it.
+/// **Law.** When a node starts a task, its stake is at least `stake_per_fee` times the fee. Where stake that is taken
+/// away can still be forfeited (`Resting`), it can be lost for `unbond_after` yet. So the gain from a false result is a
+/// known part of the stake that is lost for it, if the result is checked within that time. Choose it longer than a
+/// lease with its renewals and the time of a check.
 ///
-/// A pinned task needs no stake, because the network itself vouches for its node.
+/// Each node of a gang needs stake for the whole fee, because those that complete share all of it. A pinned task needs
+/// no stake, because the network itself vouches for its node.
 ///
 /// A draw takes more tries where small stakes outweigh those that cover the fee, and may find no node. A free node
-/// whose stake covers none of the best waiting tasks pulls nothing (`pull_tries_max`). No task waits for a stake that
-/// hardly any node has: a fee beyond `fee_max` is refused at once.
+/// whose stake covers none of the best waiting tasks pulls nothing (`pull_tries_max`); `match` tries further ones.
+/// Stake that is added covers fees at once.
 class Collateral {
 public:
     using role = role::eligibility;
@@ -61,24 +64,20 @@ public:
         return Reason::none;
     }
 
-    /// `Reason::stake_too_small` for a node whose stake does not cover its part of the fee.
+    /// `Reason::stake_too_small` for a node whose stake does not cover the fee.
     /// @pre fee and stake are admitted. @complexity O(1).
-    [[nodiscard]] constexpr auto admits(const Node& node, const Task& task, const Situation& situation) const noexcept
-        -> Reason {
+    [[nodiscard]] constexpr auto admits(const Node& node, const Task& task, const Situation&) const noexcept -> Reason {
         const auto ratio = parameters_.stake_per_fee;
-        const auto nodes = std::max<std::uint64_t>(situation.requirement.gang_size, 1);
-        const auto part = (task.fee.units + u128{nodes - 1}) / nodes;
-        return part * u128{ratio.num} <= node.stake.units * u128{ratio.den} ? Reason::none : Reason::stake_too_small;
+        const auto covers = task.fee.units * u128{ratio.num} <= node.stake.units * u128{ratio.den};
+        return covers ? Reason::none : Reason::stake_too_small;
     }
 
-    /// The greatest fee of a task of so many nodes that `stake_max` covers.
-    /// @pre `gang_size` is positive. @complexity O(1).
-    [[nodiscard]] constexpr auto fee_max(std::uint32_t gang_size) const noexcept -> Amount {
+    /// The greatest fee that `stake_max` covers. @complexity O(1).
+    [[nodiscard]] constexpr auto fee_max() const noexcept -> Amount {
         constexpr auto any = (u128{1} << 96) - u128{1};
         const auto ratio = parameters_.stake_per_fee;
-        if (ratio.num == 0) { return any; }
-        const auto part = std::min(any, parameters_.stake_max.units * u128{ratio.den} / std::uint64_t{ratio.num});
-        return std::min(any, part * u128{gang_size});
+        return ratio.num == 0 ? any
+                              : std::min(any, parameters_.stake_max.units * u128{ratio.den} / std::uint64_t{ratio.num});
     }
 
     /// The parameters in force.

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <concepts>
-#include <cstdint>
 #include <type_traits>
 
 #include <allot/core/node.hpp>
@@ -40,11 +39,10 @@ concept admits_by_stake = requires {
     typename std::enable_if_t<bool(P::admits_by_stake)>;
 };
 
-/// `p.fee_max(gang_size) -> Amount`: the greatest fee of a task of so many nodes that is not pinned. Optional; without
-/// it there is none.
+/// `p.fee_max() -> Amount`: the greatest fee of a task that is not pinned. Optional; without it there is none.
 template <class P>
 concept has_fee_max = requires(const P& p) {
-    { p.fee_max(std::uint32_t{1}) } -> std::same_as<Amount>;
+    { p.fee_max() } -> std::same_as<Amount>;
 };
 
 /// Decides which node may run which task. Both functions are pure: equal arguments give equal reasons. `none` means
@@ -62,8 +60,8 @@ struct EligibilityCheck {
                   "`auto admits(const Node&, const Task&, const Situation&) const -> Reason`");
     // A function of another type would be passed over in silence.
     static_assert(
-        has_fee_max<P> || !requires(const P& p) { p.fee_max(std::uint32_t{1}); },
-        "allot: an eligibility policy with `fee_max` needs `auto fee_max(std::uint32_t) const -> Amount`");
+        has_fee_max<P> || !requires(const P& p) { p.fee_max(); },
+        "allot: an eligibility policy with `fee_max` needs `auto fee_max() const -> Amount`");
     static constexpr bool passed = eligibility<P>;
 };
 

@@ -80,14 +80,17 @@ public:
     /// @param fee_per_second_min The least fee for each second that a task reserves on a node. Without one, a task of a
     /// fee of 1 costs its owner nothing.
     /// @param stake_per_fee The stake that a node needs for each unit of the fee of its task. Without one, a node of
-    /// hardly any stake is paid as much as others for a false result. A fee that `stake_cap` does not cover is refused.
+    /// hardly any stake is paid as much as others for a false result.
+    /// @param stake_typical With `stake_per_fee`, a stake that most honest nodes have. A fee that it does not cover is
+    /// refused, so all are if it is left out.
     /// @param rounds The rounds of the beacon, with entropy of which tasks are drawn. Without them each command draws.
     constexpr explicit Hardened(Amount stake_cap, Amount probation_fee_max = ProbationParameters{}.fee_max,
-                                Amount fee_per_second_min = {}, Ratio stake_per_fee = 0,
+                                Amount fee_per_second_min = {}, Ratio stake_per_fee = 0, Amount stake_typical = {},
                                 const DrawDelayParameters& rounds = {})
         : weight_{{.stake_cap = stake_cap, .holder_caps = 1, .score_cap = Score::from_ratio(1, 2)}},
-          probation_{{.fee_max = probation_fee_max}}, collateral_{{.stake_per_fee = stake_per_fee,
-                                                                   .stake_max = stake_cap}},
+          probation_{{.fee_max = probation_fee_max}},
+          collateral_{
+              {.stake_per_fee = stake_per_fee, .stake_max = stake_per_fee.num == 0 ? stake_cap : stake_typical}},
           price_{{.fee_per_second_min = fee_per_second_min}}, delay_{rounds} {}
 
     [[nodiscard]] auto policies() const {

@@ -106,7 +106,10 @@ public:
         };
         // Stake that unbonds keeps a record, so that no node is forgotten before it can be slashed.
         const auto worth_less = [&](NodeHandle h) {
-            return is_less(h, std::max(records.nodes()[h].node.stake, this->unbonding(records.nodes()[h])));
+            const auto& record = records.nodes()[h];
+            const auto unbonds = this->unbonding(record);
+            return is_less(h, record.node.present() ? Amount{record.node.stake.units + unbonds.units}
+                                                    : std::max(record.node.stake, unbonds));
         };
         const auto poorest = records.find_by_stake(
             [&](NodeHandle h) {

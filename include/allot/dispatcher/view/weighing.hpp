@@ -184,10 +184,10 @@ public:
         return eligibility.admits(record.node, task, situation(record, task, requirement));
     }
 
-    /// The greatest fee of a task of so many nodes that is not pinned.
-    [[nodiscard]] auto fee_max([[maybe_unused]] std::uint32_t gang_size) const -> Amount {
+    /// The greatest fee of a task that is not pinned.
+    [[nodiscard]] auto fee_max() const -> Amount {
         if constexpr (has_fee_max<typename Below::Types::Eligibility>) {
-            return eligibility.fee_max(gang_size);
+            return eligibility.fee_max();
         } else {
             return (u128{1} << 96) - u128{1};
         }
