@@ -32,6 +32,8 @@ struct Stage {
 auto stage_of(const Contender& contender, const ExactCase& one, const OwnNodes& own) -> Stage {
     const auto& preset = find_preset(contender.preset);
     auto settings = std::vector<std::string>{"rules.class_nodes_min=0"};  // else no small network gets a task
+    // Each submission is drawn at once, not in rounds.
+    if (preset.round_ms > 0 && !preset.relay) { settings.emplace_back("terms.round_period=0"); }
     settings.insert(settings.end(), contender.settings.begin(), contender.settings.end());
     auto stage =
         Stage{open_network(preset, {static_cast<std::uint64_t>(large_stake * milli)}, settings), {.id = 1}, {}};

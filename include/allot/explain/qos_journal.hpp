@@ -104,6 +104,9 @@ private:
     void take(const Dispatcher& d, const E& e, Nodes& touched) {
         if constexpr (std::is_same_v<E, event::NodeJoined>) {
             joined(d, e, touched);
+        } else if constexpr (std::is_same_v<E, event::NodeUpdated>) {
+            touched.insert(e.node);
+            carded(d, e.node);
         } else if constexpr (std::is_same_v<E, event::NodeScored>) {
             judged(d, e.node, e.outcome, touched);
         } else if constexpr (std::is_same_v<E, event::LeaseEnded>) {
@@ -121,8 +124,19 @@ private:
         tracker(d).joined(data, d.now());
         if (e.again) {
             note(d, node, std::nullopt, std::move(data));
+            carded(d, e.node);
         } else {
             node.data = std::move(data);
+        }
+    }
+    /// With another card a probation begins anew (rule 49). No event tells it, so the record does.
+    void carded(const Dispatcher& d, NodeId id) {
+        if constexpr (has_unproven<std::remove_cvref_t<decltype(tracker(d))>>) {
+            auto& node = nodes_[id];
+            auto data = node.data;
+            tracker(d).unproven(data);
+            const auto* record = d.node(id);
+            if (record != nullptr && measured(record->qos) == data) { note(d, node, std::nullopt, std::move(data)); }
         }
     }
     void judged(const Dispatcher& d, NodeId id, Outcome outcome, Nodes& touched) {
