@@ -139,6 +139,44 @@ TEST_CASE("a record that unbonds is kept in a snapshot, and one of too much or o
     CHECK_FALSE(data.valid());
 }
 
+TEST_CASE("in a full table no record makes way before its stake is returned, unless the other has more") {
+    for (const auto stake : {399, 401}) {
+        auto d = allot::Dispatcher{allot::Rules{{.nodes_max = 2}},
+                                   Resting{RollingQos{}, Rest{{.after_return = 0s, .unbond_after = 1h}}}};
+        ok(d.join(staked(1, 400), at(0s)));
+        ok(d.join(staked(2, 1'000), at(0s)));
+        auto present = d;
+        ok(present.update({.id = 1, .stake = 100}, at(1s)));  // 100 that it has, and 300 that unbond
+        ok(d.update({.id = 1, .stake = 0}, at(1s)));
+        ok(d.leave(1, at(1s)));
+        for (auto* network : {&d, &present}) {
+            auto later = *network;
+            const auto events = network->join(staked(3, static_cast<std::uint64_t>(stake)), at(2s));
+            CHECK(refusal(events) == (stake > 400 ? std::nullopt : std::optional{Error::too_many_nodes}));
+            CHECK(network->slash(1, at(3s)).accepted() == (stake <= 400));
+            if (network == &d) { CHECK(later.join(staked(3, 1), at(2h)).accepted()); }
+        }
+    }
+    // One that keeps much stake does not hide another that keeps none.
+    auto d = allot::Dispatcher{allot::Rules{{.nodes_max = 2}}, Resting{RollingQos{}, Rest{{.unbond_after = 1h}}}};
+    ok(d.join(staked(1, 900), at(0s)));
+    ok(d.join(staked(2, 50), at(0s)));
+    ok(d.update({.id = 1, .stake = 0}, at(1s)));
+    ok(d.leave(1, at(1s)));
+    CHECK(d.join(staked(3, 60), at(2s)).accepted());
+    CHECK(d.node(2) == nullptr);
+    CHECK(forfeited(d.slash(1, at(3s))) == Amount{900});
+}
+
+TEST_CASE("stake that unbonds is never returned earlier by what comes after") {
+    auto d = network(24h);
+    ok(d.join(staked(1, 400), at(0s)));
+    ok(d.update({.id = 1, .stake = 1}, at(0s)));
+    ok(d.configure(allot::RestParameters{.unbond_after = 1min}, 2, at(1s)));
+    CHECK(d.update({.id = 1, .stake = 0}, at(2s)).get<event::UnbondingBegan>()->until == TimePoint{24h});
+    CHECK(forfeited(d.slash(1, at(23h))) == Amount{400});
+}
+
 TEST_CASE("stake that goes round and round never exceeds what an amount may be") {
     const auto tracker = Resting{RollingQos{}};
     auto data = Resting<RollingQos>::node_data{};
