@@ -1,9 +1,9 @@
-// error: allot: lease terms with `forfeit` need `auto forfeit.const Task&, Ending, Duration. const -> Amount`
+// error: allot: lease terms with `forfeit` need `auto forfeit.const Task&, Ending, Duration, Ratio. const -> Amount`
 #include <allot/dispatcher/dispatcher.hpp>
 #include <allot/policy/archetype.hpp>
 
 struct Mine : allot::archetype::Terms {
-    auto forfeit(const allot::Task&, allot::Ending, allot::Duration) const -> int { return 0; }
+    auto forfeit(const allot::Task&, allot::Ending, allot::Duration, allot::Ratio) const -> int { return 0; }
 };
 
 auto dispatcher = allot::Dispatcher{Mine{}};

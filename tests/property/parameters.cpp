@@ -379,7 +379,8 @@ TEST_CASE("a policy keeps its law with any parameters that are accepted", "[A10]
              {allot::u128{0}, allot::u128{1}, allot::u128{20}, (allot::u128{1} << 96) - allot::u128{1}}) {
             auto before = allot::Amount{};
             for (const auto held : {0, 1, 1'000, 60'000, 2'000'000'000}) {
-                const auto forfeit = p.cancelled(allot::Amount{fee}, allot::Duration{held}, allot::Duration{60'000});
+                const auto forfeit =
+                    p.cancelled(allot::Amount{fee}, allot::Duration{held}, allot::Duration{60'000}, {});
                 if (forfeit > allot::Amount{fee}) { return "a forfeit exceeds the fee"; }
                 if (forfeit < before) { return "a forfeit falls with time"; }
                 before = forfeit;
@@ -422,8 +423,13 @@ TEST_CASE("a policy keeps its law with any parameters that are accepted", "[A10]
         for (const auto fee : {allot::Amount{0}, allot::Amount{1}, most}) {
             for (const auto held : {0, 1, 30, 40}) {
                 const auto time = allot::Duration{(std::int64_t{1} << held) - 1};
-                if (p.cancelled(fee, time, allot::Duration{std::int64_t{1} << 40}) > fee) {
-                    return "more than the fee is forfeited";
+                auto before = allot::Amount{};
+                for (const auto crowding :
+                     {allot::Ratio{0}, allot::Ratio{1, ~0U}, allot::Ratio{1, 2}, allot::Ratio{1}}) {
+                    const auto forfeit = p.cancelled(fee, time, allot::Duration{std::int64_t{1} << 40}, crowding);
+                    if (forfeit > fee) { return "more than the fee is forfeited"; }
+                    if (forfeit < before) { return "a fuller queue costs less"; }
+                    before = forfeit;
                 }
             }
         }

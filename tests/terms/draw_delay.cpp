@@ -123,7 +123,7 @@ TEST_CASE("the terms inside keep their word") {
     CHECK(outside.waits_for_evidence(allot::OutcomeKind::timeout) ==
           inside.waits_for_evidence(allot::OutcomeKind::timeout));
     CHECK(outside.fee_min(1min) == allot::Amount{300});
-    CHECK(outside.forfeit(task, allot::Ending::cancelled, Duration{0}) == allot::Amount{5});
+    CHECK(outside.forfeit(task, allot::Ending::cancelled, Duration{0}, {}) == allot::Amount{5});
     CHECK(Delayed{FixedTerms{}}.blames(task, allot::OutcomeKind::timeout) ==
           FixedTerms{}.blames(task, allot::OutcomeKind::timeout));
 }

@@ -1,7 +1,9 @@
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <stdexcept>
 
+#include <allot/queue/share_queue.hpp>
 #include <allot/terms/priced.hpp>
 
 #define ALLOT_MODEL allot::Priced<>
@@ -44,20 +46,66 @@ auto minute(allot::TaskId id, Amount fee) -> TaskSpec {
 
 TEST_CASE("a cancelled task forfeits the part of its lease that has passed, and at least a twentieth of its fee") {
     const auto price = Price{};
-    CHECK(price.cancelled(100, 0s, 120s) == Amount{5});
-    CHECK(price.cancelled(101, 0s, 120s) == Amount{6});  // rounded up
-    CHECK(price.cancelled(0, 0s, 120s) == Amount{0});
-    CHECK(price.cancelled(100, 1ms, 120s) == Amount{5});
-    CHECK(price.cancelled(120, 60s, 120s) == Amount{60});
-    CHECK(price.cancelled(120, 60'001ms, 120s) == Amount{61});
-    CHECK(price.cancelled(100, 120s, 120s) == Amount{100});
-    CHECK(price.cancelled(100, 1h, 120s) == Amount{100});  // a renewed lease
+    CHECK(price.cancelled(100, 0s, 120s, {}) == Amount{5});
+    CHECK(price.cancelled(101, 0s, 120s, {}) == Amount{6});  // rounded up
+    CHECK(price.cancelled(0, 0s, 120s, {}) == Amount{0});
+    CHECK(price.cancelled(100, 1ms, 120s, {}) == Amount{5});
+    CHECK(price.cancelled(120, 60s, 120s, {}) == Amount{60});
+    CHECK(price.cancelled(120, 60'001ms, 120s, {}) == Amount{61});
+    CHECK(price.cancelled(100, 120s, 120s, {}) == Amount{100});
+    CHECK(price.cancelled(100, 1h, 120s, {}) == Amount{100});  // a renewed lease
     const auto largest = Amount{(u128{1} << 96) - u128{1}};
     const auto longest = Duration{std::int64_t{1} << 40};
-    CHECK(price.cancelled(largest, longest, longest) == largest);
-    CHECK(price.cancelled(largest, longest / 2, longest) == Amount{u128{1} << 95});
-    CHECK(Price{{.withdrawn = 0}}.cancelled(100, 0s, 120s) == Amount{0});
-    CHECK(Price{{.withdrawn = 1}}.cancelled(100, 0s, 120s) == Amount{100});
+    CHECK(price.cancelled(largest, longest, longest, {}) == largest);
+    CHECK(price.cancelled(largest, longest / 2, longest, {}) == Amount{u128{1} << 95});
+    CHECK(Price{{.withdrawn = 0}}.cancelled(100, 0s, 120s, {}) == Amount{0});
+    CHECK(Price{{.withdrawn = 1}}.cancelled(100, 0s, 120s, {}) == Amount{100});
+}
+
+TEST_CASE("a cancelled task forfeits as large a part of its fee as is taken of the queue") {
+    const auto price = Price{};
+    CHECK(price.cancelled(100, 0s, 120s, {1, 2}) == Amount{50});
+    CHECK(price.cancelled(100, 0s, 120s, {1, 3}) == Amount{34});  // rounded up
+    CHECK(price.cancelled(100, 0s, 120s, {1, 30}) == Amount{5});  // a twentieth at least
+    CHECK(price.cancelled(100, 0s, 120s, 1) == Amount{100});
+    CHECK(price.cancelled(120, 60s, 120s, {1, 4}) == Amount{60});  // the time that it used is more
+    CHECK(price.cancelled(120, 60s, 120s, {3, 4}) == Amount{90});
+    const auto largest = Amount{(u128{1} << 96) - u128{1}};
+    const auto most = std::uint32_t{0xFFFF'FFFF};
+    CHECK(price.cancelled(largest, 0s, 120s, {most, most}) == largest);
+    CHECK(Price{{.withdrawn_full = 0}}.cancelled(100, 0s, 120s, 1) == Amount{5});
+    CHECK(Price{{.withdrawn_full = {1, 2}}}.cancelled(100, 0s, 120s, {1, 2}) == Amount{25});
+}
+
+TEST_CASE("who evicts others and withdraws at once pays half as much as they lose at least, however many it evicts") {
+    for (const auto shared : {false, true}) {
+        for (const auto attackers : {1, 10, 25, 49, 50}) {
+            const auto terms = Priced{FixedTerms{}, Price{}};
+            const auto run = [&](auto d) {
+                join_plain(d, shared ? 2 : 1);  // without entropy they start nothing
+                const auto room = shared ? 6 : 50;
+                const auto evicting = std::min(attackers, room);
+                for (auto id = 1; id <= room; ++id) { ok(d.submit(minute(id, 800), dark(0s))); }
+                auto lost = std::uint64_t{0};
+                for (auto id = 101; id <= 100 + evicting; ++id) {
+                    lost += 800 * count<event::TaskEvicted>(d.submit(minute(id, 900), dark(1s)));
+                }
+                CHECK(lost == 800U * static_cast<unsigned>(evicting));
+                auto outlay = Amount{};
+                for (auto id = 101; id <= 100 + evicting; ++id) {
+                    outlay = Amount{outlay.units +
+                                    d.cancel(id, dark(2s)).template get<event::TaskCancelled>()->forfeited.units};
+                }
+                CAPTURE(shared, attackers, lost, outlay.units.low());
+                CHECK(lost <= 2 * outlay.units.low());
+            };
+            if (shared) {
+                run(allot::Dispatcher{allot::ShareQueue{}, terms});
+            } else {
+                run(allot::Dispatcher{terms});
+            }
+        }
+    }
 }
 
 TEST_CASE("the least fee is the price of the time that a task reserves, rounded up") {
@@ -76,6 +124,8 @@ TEST_CASE("prices without sense are not valid") {
     CHECK_FALSE(Parameters{.fee_per_second_min = u128{1} << 64}.valid());
     CHECK_FALSE(Parameters{.withdrawn = {1, 0}}.valid());
     CHECK_FALSE(Parameters{.withdrawn = {3, 2}}.valid());
+    CHECK_FALSE(Parameters{.withdrawn_full = {1, 0}}.valid());
+    CHECK_FALSE(Parameters{.withdrawn_full = {3, 2}}.valid());
     CHECK_FALSE(Parameters{.poisoned_from = 1}.valid());  // one node may have lied
     CHECK_THROWS_AS(Price{{.poisoned_from = 0}}, std::invalid_argument);
 }

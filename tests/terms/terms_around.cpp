@@ -41,7 +41,7 @@ void answers_all(const Terms& terms) {
     CHECK(terms.blames(task, allot::OutcomeKind::timeout));
     CHECK(terms.waits_for_evidence(allot::OutcomeKind::timeout));
     CHECK(terms.fee_min(1min) == allot::Amount{420});
-    CHECK(terms.forfeit(task, allot::Ending::cancelled, Duration{0}) == allot::Amount{50});
+    CHECK(terms.forfeit(task, allot::Ending::cancelled, Duration{0}, {}) == allot::Amount{50});
     CHECK(terms.draws_in_rounds());
     CHECK(terms.drawn_until({TimePoint{9s}, 2026, 5}) == TimePoint{7'999ms});
     CHECK(!terms.drawn_until({TimePoint{9s}, 2026, 6}));

@@ -58,12 +58,13 @@ concept has_fee_min = requires(const P& p) {
     { p.fee_min(Duration{}) } -> std::same_as<Amount>;
 };
 
-/// `p.forfeit(task, ending, held) -> Amount`: the part of the fee that its owner does not get back. `ending` is
-/// `cancelled` by the owner, or `failed` or `timed_out` for a reason that is not the node's; `held` is the time since
-/// its lease began, 0 if it waits. Terms without it give each fee back.
+/// `p.forfeit(task, ending, held, crowding) -> Amount`: the part of the fee that its owner does not get back. `ending`
+/// is `cancelled` by the owner, or `failed` or `timed_out` for a reason that is not the node's; `held` is the time
+/// since its lease began, 0 if it waits. `crowding` is the part of the room for waiting tasks that is taken when the
+/// owner cancels, else 0: 1 in a full queue. Terms without it give each fee back.
 template <class P>
 concept has_forfeit = requires(const P& p, const Task& task) {
-    { p.forfeit(task, Ending::cancelled, Duration{}) } -> std::same_as<Amount>;
+    { p.forfeit(task, Ending::cancelled, Duration{}, Ratio{}) } -> std::same_as<Amount>;
 };
 
 /// `p.waits_for_evidence(outcome) -> bool`: true if a node that failed a task so is blamed once a node of another
@@ -107,10 +108,14 @@ struct LeaseTermsCheck {
     static_assert(
         has_fee_min<P> || !requires(const P& p) { p.fee_min(Duration{}); },
         "allot: lease terms with `fee_min` need `auto fee_min(Duration) const -> Amount`");
-    static_assert(
-        has_forfeit<P> || !requires(const P& p, const Task& task) { p.forfeit(task, Ending::cancelled, Duration{}); },
-        "allot: lease terms with `forfeit` need "
-        "`auto forfeit(const Task&, Ending, Duration) const -> Amount`");
+    static_assert(has_forfeit<P> ||
+                      !(
+                          requires(const P& p, const Task& task) {
+                              p.forfeit(task, Ending::cancelled, Duration{}, Ratio{});
+                          } ||
+                          requires(const P& p, const Task& task) { p.forfeit(task, Ending::cancelled, Duration{}); }),
+                  "allot: lease terms with `forfeit` need "
+                  "`auto forfeit(const Task&, Ending, Duration, Ratio) const -> Amount`");
     static_assert(
         has_evidence<P> || !requires(const P& p) { p.waits_for_evidence(OutcomeKind::timeout); },
         "allot: lease terms with `waits_for_evidence` need "

@@ -21,7 +21,8 @@ namespace allot { inline namespace v0 {
 /// Parameters of `Price`.
 struct PriceParameters {
     Amount fee_per_second_min{};      ///< Least fee for each second that a lease reserves, once for each node. 0: none.
-    Ratio withdrawn{1, 20};           ///< Part of its fee that a waiting task forfeits when its owner cancels it.
+    Ratio withdrawn{1, 20};           ///< Part of its fee that a task forfeits at least when its owner cancels it.
+    Ratio withdrawn_full = 1;         ///< The same while the queue is full; in proportion less while there is room.
     std::uint32_t poisoned_from = 3;  ///< A task that this many nodes failed, or did not finish, forfeits its fee.
 
     /// The fault of the parameters as one sentence; null when they are valid together.
@@ -30,6 +31,8 @@ struct PriceParameters {
             {(fee_per_second_min.units >> 64) == u128{0}, "allot: Price: fee_per_second_min must be below 2^64"},
             {withdrawn.den >= 1 && withdrawn.num <= withdrawn.den,
              "allot: Price: withdrawn must be 0 to 1, over a denominator of at least 1"},
+            {withdrawn_full.den >= 1 && withdrawn_full.num <= withdrawn_full.den,
+             "allot: Price: withdrawn_full must be 0 to 1, over a denominator of at least 1"},
             {poisoned_from >= 2, "allot: Price: poisoned_from must be at least 2: one node may have lied"},
         });
     }
@@ -37,7 +40,7 @@ struct PriceParameters {
     [[nodiscard]] constexpr auto valid() const noexcept -> bool { return fault() == nullptr; }
     friend constexpr auto operator==(const PriceParameters&, const PriceParameters&) noexcept -> bool = default;
 };
-ALLOT_FIELDS(PriceParameters, fee_per_second_min, withdrawn, poisoned_from)
+ALLOT_FIELDS(PriceParameters, fee_per_second_min, withdrawn, withdrawn_full, poisoned_from)
 
 /// The least fee of a task, and the part of it that its owner forfeits. `Priced` applies it.
 class Price {
@@ -56,19 +59,22 @@ public:
         return (product + u128{999}) / std::uint64_t{1'000};
     }
 
-    /// The part of a fee that its owner forfeits by cancelling a task that has reserved `held` of `length`; it waits if
-    /// `held` is 0. In token units, rounded up.
-    /// @pre the fee is admitted, and `length` is positive. @complexity O(1).
-    [[nodiscard]] constexpr auto cancelled(Amount fee, Duration held, Duration length) const noexcept -> Amount {
-        const auto least = part(fee, parameters_.withdrawn.num, parameters_.withdrawn.den);
+    /// The part of a fee that its owner forfeits by cancelling a task that has reserved `held` of `length`, while this
+    /// part of the room for waiting tasks is taken. The task waits if `held` is 0. In token units, rounded up.
+    /// @pre the fee is admitted, `length` is positive, and `crowding` is 0 to 1.
+    /// @complexity O(1).
+    [[nodiscard]] constexpr auto cancelled(Amount fee, Duration held, Duration length, Ratio crowding) const noexcept
+        -> Amount {
+        const auto least =
+            std::max(part(fee, parameters_.withdrawn), part(part(fee, parameters_.withdrawn_full), crowding));
         // Below 2^32, so that the product with a fee fits.
         while (length >= Duration{std::int64_t{1} << 32}) {
             length /= 2;
             held = held / 2 + held % 2;
         }
         const auto used = std::clamp(held, Duration{0}, length);
-        return std::max(
-            least, part(fee, static_cast<std::uint64_t>(used.count()), static_cast<std::uint64_t>(length.count())));
+        return std::max(least, part(fee, Ratio{static_cast<std::uint32_t>(used.count()),
+                                               static_cast<std::uint32_t>(length.count())}));
     }
 
     /// The parameters in force.
@@ -77,9 +83,9 @@ public:
     constexpr void configure(const Parameters& parameters) { parameters_ = detail::sound(parameters); }
 
 private:
-    /// ceil(fee * num / den), for num <= den < 2^32.
-    [[nodiscard]] static constexpr auto part(Amount fee, std::uint64_t num, std::uint64_t den) noexcept -> Amount {
-        return (fee.units * u128{num} + u128{den - 1}) / den;
+    /// The part of a fee, at most all of it, rounded up.
+    [[nodiscard]] static constexpr auto part(Amount fee, Ratio of) noexcept -> Amount {
+        return (fee.units * u128{of.num} + u128{of.den - std::uint32_t{1}}) / std::uint64_t{of.den};
     }
 
     Parameters parameters_{};
@@ -93,11 +99,16 @@ private:
 ///
 /// | ending                                        | forfeited                                            |
 /// | --------------------------------------------- | ---------------------------------------------------- |
-/// | its owner cancels it while it waits           | a small part of the fee (`withdrawn`)                |
+/// | its owner cancels it while it waits           | a small part of the fee (`withdrawn`), or the part   |
+/// |                                               | of the room in the queue that is taken, if larger    |
 /// | its owner cancels it while it runs            | the part of the lease that has passed, and as much   |
 /// |                                               | as above at least                                    |
 /// | `poisoned_from` nodes failed it or were late  | the whole fee: each of them had reserved a lease     |
 /// | eviction, patience, slash, wrong result       | nothing                                              |
+///
+/// A place in a full queue is a place that another task lost: it was evicted, or came in vain. So an owner that
+/// withdraws its task from a full queue forfeits the whole fee (`withdrawn_full`), from one that is a tenth full a
+/// tenth.
 ///
 /// **Law.** No statement pays its author. A node that reports a failure gets nothing, and neither does any other node:
 /// no node is paid a forfeit. One node alone cannot make an owner forfeit anything.
@@ -114,11 +125,13 @@ public:
     [[nodiscard]] constexpr auto fee_min(Duration reserved) const noexcept -> Amount {
         return price().fee_min(reserved);
     }
-    /// The part of its fee that a task forfeits if it ends so after `held` under its lease; it waits if `held` is 0.
+    /// The part of its fee that a task forfeits if it ends so after `held` under its lease, while this part of the room
+    /// for waiting tasks is taken. It waits if `held` is 0.
     /// @pre its strikes do not count this ending yet. @complexity O(1).
-    [[nodiscard]] constexpr auto forfeit(const Task& task, Ending ending, Duration held) const -> Amount {
+    [[nodiscard]] constexpr auto forfeit(const Task& task, Ending ending, Duration held, Ratio crowding) const
+        -> Amount {
         if (ending == Ending::cancelled) {
-            return price().cancelled(task.fee, held, std::max(Duration{1}, this->length(Node{}, task)));
+            return price().cancelled(task.fee, held, std::max(Duration{1}, this->length(Node{}, task)), crowding);
         }
         // Where a task may start over on the node that failed it, one node can strike more than once; the nodes that
         // the task avoids differ.

@@ -51,9 +51,9 @@ public:
     [[nodiscard]] constexpr auto fee_min(Duration reserved) const -> Amount requires has_fee_min<Terms> {
         return terms().fee_min(reserved);
     }
-    [[nodiscard]] constexpr auto forfeit(const Task& task, Ending ending, Duration held) const
+    [[nodiscard]] constexpr auto forfeit(const Task& task, Ending ending, Duration held, Ratio crowding) const
         -> Amount requires has_forfeit<Terms> {
-        return terms().forfeit(task, ending, held);
+        return terms().forfeit(task, ending, held, crowding);
     }
     [[nodiscard]] constexpr auto draws_in_rounds() const -> bool requires has_rounds<Terms> {
         return terms().draws_in_rounds();

@@ -219,21 +219,6 @@ public:
         }
     }
 
-    /// The part of its fee that a task forfeits if it ends so now; 0 if the terms have no forfeits. A pinned task is
-    /// the network's own.
-    /// @pre if it runs, it has a lease.
-    [[nodiscard]] auto forfeit(const Task& task, Ending ending) const -> Amount {
-        if constexpr (has_forfeit<Terms>) {
-            if (task.pinned()) { return {}; }
-            const auto held = task.state != TaskState::running
-                                  ? Duration{0}
-                                  : std::max(Duration{1}, now() - records.leases()[task.lease].started_at);
-            return std::min(task.fee, terms.forfeit(task, ending, held));
-        } else {
-            return {};
-        }
-    }
-
     /// True if `match` alone draws.
     [[nodiscard]] auto draws_in_rounds() const -> bool {
         if constexpr (has_rounds<Terms>) {

@@ -256,6 +256,41 @@ public:
                              [&](ClassId id) { return fitness(id, requirement) == Reason::none; });
     }
 
+    /// The part of the room for waiting tasks that is taken, at most 1: that of the whole queue, or that of the share
+    /// of the task's requirement if this is larger.
+    /// @complexity O(classes that fit).
+    [[nodiscard]] auto crowding(const Task& task) const -> Ratio {
+        const auto part = [](std::uint32_t waiting, std::uint32_t room) {
+            return Ratio{std::min(waiting, room), std::max(room, std::uint32_t{1})};
+        };
+        const auto whole = part(queue.size(), queue.capacity(records.present()));
+        if constexpr (has_share<typename Below::Types::TaskQueue>) {
+            auto nodes = std::uint32_t{0};
+            for (const auto id : records.fits().classes_of(task.requirement)) { nodes += shared.count(id); }
+            const auto own = part(waiting_of(task.requirement), queue.share(nodes));
+            return std::uint64_t{whole.num} * own.den < std::uint64_t{own.num} * whole.den ? own : whole;
+        } else {
+            return whole;
+        }
+    }
+
+    /// The part of its fee that a task forfeits if it ends so now; 0 if the terms have no forfeits. A pinned task is
+    /// the network's own.
+    /// @pre if it runs, it has a lease.
+    /// @complexity O(1), and of a cancelled task that of `crowding`.
+    [[nodiscard]] auto forfeit(const Task& task, Ending ending) const -> Amount {
+        if constexpr (has_forfeit<typename Below::Terms>) {
+            if (task.pinned()) { return {}; }
+            const auto held = task.state != TaskState::running
+                                  ? Duration{0}
+                                  : std::max(Duration{1}, this->now() - records.leases()[task.lease].started_at);
+            const auto crowded = ending == Ending::cancelled ? crowding(task) : Ratio{};
+            return std::min(task.fee, this->terms.forfeit(task, ending, held, crowded));
+        } else {
+            return {};
+        }
+    }
+
     /// The reason why a class does not fit a requirement: first hardware and software, then the number of its nodes.
     [[nodiscard]] auto fitness(ClassId node_class, const Requirement& requirement) const -> Reason {
         const auto reason = eligibility.fits(records.fits().value(node_class), requirement);
