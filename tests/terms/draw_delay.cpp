@@ -195,6 +195,22 @@ TEST_CASE("in rounds a task that starts over waits for a round") {
     CHECK(count<event::TaskStarted>(d.match(in(4, 19s))) == 1);
 }
 
+TEST_CASE("in rounds each member of a group is drawn by a later round than the one before it") {
+    auto d = network(5);
+    for (auto id = 1; id <= 3; ++id) {
+        ok(d.submit(with(plain_task(id), [](auto& t) { t.group = allot::GroupId{7}; }), in(1, 12s)));
+    }
+    ok(d.submit(plain_task(4), in(1, 12s)));  // of no group, so it need not wait for them
+    CHECK(started(d.match(in(2, 13s))) == std::vector<std::string>{"1", "4"});
+    CHECK(started(d.match(in(2, 15s))).empty());  // the round is known since the first member started
+    auto delayed = d;
+    CHECK(started(d.match(in(3, 16s))) == std::vector<std::string>{"2"});
+    CHECK(started(d.match(in(4, 19s))) == std::vector<std::string>{"3"});
+    // A node that declines is no member, so it keeps none waiting.
+    ok(delayed.decline(*delayed.lease(1), in(2, 15s)));
+    CHECK(started(delayed.match(in(3, 16s))) == std::vector<std::string>{"1"});
+}
+
 TEST_CASE("in rounds a pinned task starts at once: nothing is drawn") {
     auto d = network(1);
     auto task = with(plain_task(1), [](auto& t) {

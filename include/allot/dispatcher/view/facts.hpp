@@ -237,11 +237,24 @@ public:
         return moment.time;
     }
 
-    /// The time at which a waiting task was submitted or started over, the later one. It follows from the end of
-    /// its patience; where that would lie in the future because parameters have changed, it is the submission.
+    /// The time at which a waiting task was submitted or started over, or at which the last member of its group
+    /// started, the latest one. When it started over follows from the end of its patience; where that would lie in the
+    /// future because parameters have changed, it is the submission.
+    /// @complexity O(1).
     [[nodiscard]] auto waits_since(const Task& task) const -> TimePoint {
         const auto since = task.due_at - std::max(Duration{1}, terms.patience(task));
-        return since > now() ? task.submitted_at : std::max(since, task.submitted_at);
+        const auto waits = since > now() ? task.submitted_at : std::max(since, task.submitted_at);
+        return task.group == no_handle<GroupHandle> ? waits : std::max(waits, last_start(task.group));
+    }
+
+    /// The time at which the last member of a group started, if its lease has not ended; else the first time of all.
+    /// @complexity O(1).
+    [[nodiscard]] auto last_start(GroupHandle group) const -> TimePoint {
+        const auto& members = records.groups()[group].members;
+        const auto n = members.empty() ? std::nullopt : records.nodes().find(members.back().node);
+        if (!n || !records.nodes()[*n].node.leased()) { return {}; }
+        const auto& lease = records.leases()[records.nodes()[*n].node.lease];
+        return records.tasks()[lease.task].group == group ? lease.started_at : TimePoint{};
     }
 
     /// A new task's record, still without models, requirement, value and group.
