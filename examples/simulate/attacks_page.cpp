@@ -4,6 +4,7 @@
 #include <iterator>
 #include <sstream>
 #include <stdexcept>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -221,12 +222,25 @@ auto figures(const Json& document) -> std::string {
 
 /// The table of honest costs: the first contender over each of the others.
 auto costs(const Json& document) -> std::string {
-    auto text = made_by(document, "seeds") + "\n| off by | sojourn | fees of tasks done |\n|---|--:|--:|\n";
+    static constexpr auto shown = std::array{std::pair{"sojourn", "sojourn"},
+                                             std::pair{"fees", "fees of tasks done"},
+                                             std::pair{"sojourn_rare_cards", "rare cards: sojourn"},
+                                             std::pair{"fees_rare_cards", "fees"},
+                                             std::pair{"sojourn_rare_models", "rare models: sojourn"},
+                                             std::pair{"fees_rare_models", "fees"},
+                                             std::pair{"small_stakes", "small stakes: earned"}};
+    auto text = made_by(document, "seeds") + "\n| over the same with |";
+    for (const auto& [measure, title] : shown) { text += fmt::format(" {} |", title); }
+    text += "\n|---|";
+    for (std::size_t i = 0; i < shown.size(); ++i) { text += "--:|"; }
+    text += '\n';
     for (const auto& row : document.at("table")) {
         const auto base = word(row, "against");
-        const auto& measures = row.at("measures");
-        text += fmt::format("| `{}` | {} | {} |\n", base.substr(base.find(':') + 1), cell(measures, {"sojourn"}),
-                            cell(measures, {"fees"}));
+        text += fmt::format("| `{}` |", base.substr(base.find(':') + 1));
+        for (const auto& [measure, title] : shown) {
+            text += fmt::format(" {} |", cell(row.at("measures"), {measure}));
+        }
+        text += '\n';
     }
     return text + '\n';
 }

@@ -224,7 +224,7 @@ auto Laboratory::cost(const Contender& contender, const Contender& base, std::ui
                       std::uint32_t seeds) -> std::optional<std::map<std::string, Measure>> {
     if (find_preset(contender.preset).gang_size != find_preset(base.preset).gang_size) { return std::nullopt; }
     auto outcomes = std::vector<std::pair<Outcome, Outcome>>{};
-    auto fees = std::vector<std::vector<std::int64_t>>{};
+    auto fields = std::vector<HonestNetwork>{};
     for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
         const auto options = options_for(contender, load_percent, search_seeds + seed);
         const auto base_options = options_for(base, load_percent, search_seeds + seed);
@@ -233,10 +233,10 @@ auto Laboratory::cost(const Contender& contender, const Contender& base, std::ui
             outcomes.emplace_back(play(options, scenario, "nobody", nullptr, nullptr),
                                   play(base_options, scenario, "nobody", nullptr, nullptr));
         });
-        fees.emplace_back();
-        for (const auto& task : scenario.tasks) { fees.back().push_back(task.fee); }
+        fields.push_back({{}, minorities_of(scenario, scenario.nodes.size(), scenario.tasks.size())});
+        for (const auto& task : scenario.tasks) { fields.back().fees.push_back(task.fee); }
     }
-    return honest_cost(outcomes, fees);
+    return honest_cost(outcomes, fields);
 }
 
 }  // namespace simulate

@@ -29,13 +29,13 @@ struct Rows {
     std::span<const Limit> limits;
 };
 constexpr auto all_rows = std::array{
-    Rows{"1a", shares},   Rows{"1b", shares},   Rows{"1c", shares}, Rows{"1i", shares},       Rows{"2c", shares},
-    Rows{"10", slashed},  Rows{"12", own_node}, Rows{"1d", gain},   Rows{"1e", gain},         Rows{"1f", gain},
-    Rows{"1g", revenue},  Rows{"2a", gain},     Rows{"2b", gain},   Rows{"3a", griefing},     Rows{"3b", griefing},
-    Rows{"3c", no_loss},  Rows{"4", no_loss},   Rows{"5a", harm},   Rows{"5b", comes_back},   Rows{"5c", harm},
-    Rows{"5d", revenue},  Rows{"6", harm},      Rows{"7", harm},    Rows{"11", gain},         Rows{"14", price},
-    Rows{"15", griefing}, Rows{"16", griefing}, Rows{"17", gain},   Rows{"18", gain},         Rows{"19", gain},
-    Rows{"20", harm},     Rows{"2d", state},    Rows{"-", cost},    Rows{"-rule", rule_cost},
+    Rows{"1a", shares},  Rows{"1b", shares},   Rows{"1c", shares},   Rows{"1i", shares},   Rows{"2c", shares},
+    Rows{"10", slashed}, Rows{"12", own_node}, Rows{"1d", gain},     Rows{"1e", gain},     Rows{"1f", gain},
+    Rows{"1g", revenue}, Rows{"2a", gain},     Rows{"2b", gain},     Rows{"3a", griefing}, Rows{"3b", griefing},
+    Rows{"3c", no_loss}, Rows{"3d", griefing}, Rows{"4", no_loss},   Rows{"5a", harm},     Rows{"5b", comes_back},
+    Rows{"5c", harm},    Rows{"5d", revenue},  Rows{"6", harm},      Rows{"7", harm},      Rows{"11", gain},
+    Rows{"14", price},   Rows{"15", griefing}, Rows{"16", griefing}, Rows{"17", gain},     Rows{"18", gain},
+    Rows{"19", gain},    Rows{"20", harm},     Rows{"2d", state},    Rows{"-", cost},      Rows{"-rule", rule_cost},
 };
 
 auto is_digit(char c) -> bool { return std::isdigit(static_cast<unsigned char>(c)) != 0; }

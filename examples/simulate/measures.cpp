@@ -245,39 +245,61 @@ auto measure(const std::vector<Pair>& pairs) -> std::map<std::string, Measure> {
 }
 
 auto honest_cost(const std::vector<std::pair<Outcome, Outcome>>& rule_and_base,
-                 const std::vector<std::vector<std::int64_t>>& fees) -> std::map<std::string, Measure> {
-    auto sojourn = Parts{};
-    auto done = Parts{};
+                 const std::vector<HonestNetwork>& fields) -> std::map<std::string, Measure> {
+    struct Tasks {
+        Parts sojourn{};
+        Parts done{};
+    };
+    const auto every = [](const Minorities&) -> const std::vector<bool>* { return nullptr; };
+    const auto of_tasks = [&](const auto& which) {
+        auto tasks = Tasks{};
+        for (std::size_t seed = 0; seed < rule_and_base.size(); ++seed) {
+            const auto& [rule, base] = rule_and_base[seed];
+            const auto& fees = fields[seed].fees;
+            const auto* const counts = which(fields[seed].minorities);
+            auto both = std::pair{0.0, 0.0};
+            auto paid = std::pair{0.0, 0.0};
+            for (std::size_t i = 0; i < fees.size(); ++i) {
+                if (counts != nullptr && !(*counts)[i]) { continue; }
+                const auto a = rule.sojourn_ms[i];
+                const auto b = base.sojourn_ms[i];
+                if (a >= 0 && b >= 0) {
+                    both.first += number(a);
+                    both.second += number(b);
+                }
+                paid.first += a >= 0 ? number(fees[i]) : 0;
+                paid.second += b >= 0 ? number(fees[i]) : 0;
+            }
+            tasks.sojourn.push_back(both);
+            tasks.done.push_back(paid);
+        }
+        return tasks;
+    };
+    const auto all = of_tasks(every);
+    const auto rare_cards = of_tasks([](const Minorities& those) { return &those.rare_card; });
+    const auto rare_models = of_tasks([](const Minorities& those) { return &those.rare_model; });
     auto card_seconds = Parts{};
     auto of_all = Parts{};
+    auto small_stakes = Parts{};
     for (std::size_t seed = 0; seed < rule_and_base.size(); ++seed) {
         const auto& [rule, base] = rule_and_base[seed];
-        auto both = std::pair{0.0, 0.0};
-        auto paid = std::pair{0.0, 0.0};
-        auto asked = 0.0;
-        for (std::size_t i = 0; i < fees[seed].size(); ++i) {
-            const auto a = rule.sojourn_ms[i];
-            const auto b = base.sojourn_ms[i];
-            if (a >= 0 && b >= 0) {
-                both.first += number(a);
-                both.second += number(b);
-            }
-            paid.first += a >= 0 ? number(fees[seed][i]) : 0;
-            paid.second += b >= 0 ? number(fees[seed][i]) : 0;
-            asked += number(fees[seed][i]);
-        }
-        sojourn.push_back(both);
-        done.push_back(paid);
+        const auto& fees = fields[seed].fees;
         card_seconds.emplace_back(number(rule.leased_ms), number(base.leased_ms));
-        of_all.emplace_back(paid.first, asked);
+        of_all.emplace_back(all.done[seed].first, number(std::accumulate(fees.begin(), fees.end(), std::int64_t{0})));
+        small_stakes.emplace_back(number(rule.small_stakes_earned), number(base.small_stakes_earned));
     }
     const auto by_card_second = [&](std::size_t skip) {
-        return over(ratio_without(done, skip), ratio_without(card_seconds, skip));
+        return over(ratio_without(all.done, skip), ratio_without(card_seconds, skip));
     };
-    return {{"sojourn", ratio(sojourn)},
-            {"fees", ratio(done)},
-            {"fees_card_second", jackknife(done.size(), by_card_second)},
-            {"fees_done", ratio(of_all)}};
+    return {{"sojourn", ratio(all.sojourn)},
+            {"fees", ratio(all.done)},
+            {"fees_card_second", jackknife(all.done.size(), by_card_second)},
+            {"fees_done", ratio(of_all)},
+            {"sojourn_rare_cards", ratio(rare_cards.sojourn)},
+            {"fees_rare_cards", ratio(rare_cards.done)},
+            {"sojourn_rare_models", ratio(rare_models.sojourn)},
+            {"fees_rare_models", ratio(rare_models.done)},
+            {"small_stakes", ratio(small_stakes)}};
 }
 
 }  // namespace simulate

@@ -39,6 +39,7 @@
 #include <utility>
 #include <vector>
 
+#include "minorities.hpp"
 #include "outcome.hpp"
 
 namespace simulate {
@@ -76,11 +77,18 @@ enum class Verdict : std::uint8_t { passed, failed, undecided };
 /// All measures that apply, by name.
 [[nodiscard]] auto measure(const std::vector<Pair>& pairs) -> std::map<std::string, Measure>;
 
+/// The honest network of one seed.
+struct HonestNetwork {
+    std::vector<std::int64_t> fees{};  ///< By task.
+    Minorities minorities{};
+};
+
 /// The price of a rule: the same arrivals without an attack, with the rule and without it (the base). `sojourn`: the
 /// mean from submission to end over tasks that both finish, over that of the base; `fees`: fees of tasks done, over
 /// those of the base; `fees_card_second`: the same for each second that a card was leased; `fees_done`: fees of tasks
-/// done, over those of all tasks.
+/// done, over those of all tasks. Of minorities: `sojourn_rare_cards`, `fees_rare_cards`, `sojourn_rare_models` and
+/// `fees_rare_models` are the same of their tasks alone, and `small_stakes` is what their nodes earn over the base.
 [[nodiscard]] auto honest_cost(const std::vector<std::pair<Outcome, Outcome>>& rule_and_base,
-                               const std::vector<std::vector<std::int64_t>>& fees) -> std::map<std::string, Measure>;
+                               const std::vector<HonestNetwork>& fields) -> std::map<std::string, Measure>;
 
 }  // namespace simulate

@@ -4,6 +4,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "minorities.hpp"
+
 namespace simulate {
 namespace {
 
@@ -37,6 +39,7 @@ void each_number(O& outcome, const F& f) {
     f("own_sojourn_ms", outcome.own_sojourn_ms);
     f("target_nodes", outcome.target_nodes);
     f("target_earned", outcome.target_earned);
+    f("small_stakes_earned", outcome.small_stakes_earned);
     f("state_bytes", outcome.state_bytes);
 }
 
@@ -50,6 +53,7 @@ auto outcome_of(const Run& run, const Means& means) -> Outcome {
     outcome.honest_nodes = run.honest_nodes;
     outcome.leased_ms = static_cast<std::int64_t>(run.results.leased_ms);
     outcome.state_bytes = static_cast<std::int64_t>(run.state_bytes);
+    const auto minorities = minorities_of(run.scenario, run.honest_nodes, 0);
     for (std::uint32_t i = 0; i < run.nodes.size(); ++i) {
         const auto& node = run.nodes[i];
         outcome.starts += node.started;
@@ -57,6 +61,7 @@ auto outcome_of(const Run& run, const Means& means) -> Outcome {
             outcome.own_starts += node.started;
             continue;
         }
+        outcome.small_stakes_earned += minorities.small_stake[i] ? run.money.node(i).earned : 0;
         outcome.honest_exclusions += node.exclusions;
         outcome.framed += node.blamed - std::min(node.blamed, node.faults);
         if (run.scenario.cards[run.scenario.nodes[i].model].name == means.target) {

@@ -30,6 +30,7 @@ struct Outcome {
     std::int64_t own_sojourn_ms = 0;  ///< Sum; an order that was not done counts an hour, for it is to be given again.
     std::int64_t target_nodes = 0;    ///< Honest nodes of the card that the attack aims at.
     std::int64_t target_earned = 0;
+    std::int64_t small_stakes_earned = 0;                       ///< By the honest nodes of `Minorities::small_stake`.
     std::int64_t state_bytes = 0;                               ///< As `Network::state_bytes` at the end.
     std::map<std::string, std::uint64_t, std::less<>> notes{};  ///< Deeds that the adversary noted, and how often.
 };

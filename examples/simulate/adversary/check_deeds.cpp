@@ -60,6 +60,7 @@ const auto deeds = std::vector<Deed>{
     {"3a", "refused", 120},
     {"3b", "cancelled", 120},
     {"3b1", "cancelled", 120},
+    {"3d", "cancelled", 120},
     {"3c", "accepted", 120},
     {"3c1", "accepted", 120},
     {"4", "whale"},

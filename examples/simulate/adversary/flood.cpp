@@ -95,7 +95,7 @@ const auto registered = Registration{make_recipe<Flood, Silent>({
     .answer =
         "`Hardened`: tasks that no node fits, or that pay too little for their lease, are refused; of one requirement "
         "three tasks wait at most for each node that fits; an owner has 64 unfinished tasks at most, and one that "
-        "withdraws a task forfeits a part of its fee",
+        "withdraws a task forfeits as large a part of its fee as is taken of the queue",
     .cost = "`queue.tasks_per_fitting_node`, `rules.tasks_per_owner_max`, `rules.refuse_unrunnable`, "
             "`terms.fee_per_second_min`",
     .knobs = {{"open", 1.2, 0.001, 10, "tasks open at once, in parts of the network's nodes"},
@@ -109,6 +109,9 @@ const auto registered = Registration{make_recipe<Flood, Silent>({
                "runnable tasks at 100 times the price, withdrawn after a minute",
                {{"open", 0.3}, {"cancel_after_ms", 60'000}}},
               {"3b1", "the same, three times as many", {{"open", 0.9}, {"cancel_after_ms", 60'000}}},
+              {"3d",
+               "runnable tasks at twice the price, withdrawn after ten seconds",
+               {{"price", 2}, {"cancel_after_ms", 10'000}}},
               {"3c", "runnable tasks of ten minutes at a hundredth of the price", {{"price", 0.01}}},
               {"3c1", "the same of half a minute", {{"price", 0.01}, {"run_ms", 30'000}}}},
     .means =
