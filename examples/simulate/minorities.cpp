@@ -14,8 +14,7 @@ namespace {
 auto least_tenth(const std::vector<std::int64_t>& numbers) -> std::vector<bool> {
     auto order = std::vector<std::size_t>(numbers.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
-    std::stable_sort(order.begin(), order.end(),
-                     [&](std::size_t a, std::size_t b) { return numbers[a] < numbers[b]; });
+    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return numbers[a] < numbers[b]; });
     auto least = std::vector<bool>(numbers.size());
     for (std::size_t i = 0; i < numbers.size() / 10; ++i) { least[order[i]] = true; }
     return least;

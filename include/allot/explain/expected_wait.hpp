@@ -189,8 +189,8 @@ private:
 ///
 /// It is an estimate, not a promise: run times and future tasks are unknown. The task may be evicted or expire before
 /// (`TaskExplanation::next`). `simulate --expected-wait` reports the error on a real trace. For tasks that go before,
-/// only the class that they fit is checked, not the nodes that they avoid nor the models that nodes hold. A running
-/// task is treated as if it waited.
+/// only the class that they fit is checked, not the nodes that they avoid, the models that nodes hold, nor admission
+/// (probation, collateral). A running task is treated as if it waited.
 ///
 /// A pinned task waits for its node alone.
 ///
