@@ -211,6 +211,29 @@ TEST_CASE("in rounds each member of a group is drawn by a later round than the o
     CHECK(started(delayed.match(in(3, 16s))) == std::vector<std::string>{"1"});
 }
 
+TEST_CASE("in rounds members of a group are drawn one by one also where a match goes on elsewhere") {
+    auto d = allot::Dispatcher{allot::ValueQueue{{.capacity_min = 5'000}}, Delayed{FixedTerms{}, DrawDelay{rounds}}};
+    join_plain(d, 5);
+    for (auto id = 1; id <= 3; ++id) {
+        ok(d.submit(with(paying(id, 1), [](auto& t) { t.group = allot::GroupId{7}; }), in(1, 12s)));
+    }
+    for (auto id = 4; id < 1'104; ++id) {
+        ok(d.submit(paying(id, 1'000), in(2, 14s)));
+    }  // more than a match passes over
+    CHECK(started(d.match(in(2, 15s))) == std::vector<std::string>{"1"});
+}
+
+TEST_CASE("in rounds a gang in a group keeps its other members waiting as long as one of its nodes runs") {
+    auto d = network(6);
+    const auto grouped = [](auto& t) { t.group = allot::GroupId{7}; };
+    ok(d.submit(with(plain_task(1), [&](auto& t) { grouped(t), t.gang_size = 3; }), in(1, 12s)));
+    ok(d.submit(with(plain_task(2), grouped), in(1, 12s)));
+    CHECK(started(d.match(in(2, 13s))) == std::vector<std::string>{"1", "1", "1"});
+    ok(d.fail(*d.lease(1, 2), allot::FailCause::execution_error, in(2, 14s)));  // the member that started last
+    CHECK(started(d.match(in(2, 15s))).empty());
+    CHECK(started(d.match(in(3, 16s))) == std::vector<std::string>{"2"});
+}
+
 TEST_CASE("in rounds a pinned task starts at once: nothing is drawn") {
     auto d = network(1);
     auto task = with(plain_task(1), [](auto& t) {

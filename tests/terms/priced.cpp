@@ -108,6 +108,16 @@ TEST_CASE("who evicts others and withdraws at once pays half as much as they los
     }
 }
 
+TEST_CASE("who cancels a running task forfeits the time it used, however full the queue is") {
+    auto d = network(1);
+    CHECK(d.submit(minute(1, 100), at(0s, 1)).lease() != nullptr);
+    for (auto id = 2; id <= 51; ++id) { ok(d.submit(minute(id, 100), dark(0s))); }
+    CHECK(d.view().crowding(*d.task(2)) == allot::Ratio{50, 50});
+    CHECK(d.cancel(1, dark(30s)).get<event::TaskCancelled>()->forfeited == Amount{25});
+    CHECK(d.cancel(2, dark(30s)).get<event::TaskCancelled>()->forfeited == Amount{100});
+    CHECK(d.cancel(3, dark(30s)).get<event::TaskCancelled>()->forfeited == Amount{98});
+}
+
 TEST_CASE("the least fee is the price of the time that a task reserves, rounded up") {
     const auto price = Price{{.fee_per_second_min = 3}};
     CHECK(price.fee_min(120s) == Amount{360});

@@ -40,7 +40,8 @@ ALLOT_FIELDS(Relaxation, what, vram, and_models, candidates, freed)
 /// own.
 struct NextTry {
     bool on_match = false;                    ///< There are candidates: `match` with entropy draws, best task first. In
-                                              ///< rounds one whose entropy comes after this task does (rule 47).
+                                              ///< rounds one whose entropy comes after this task, and after
+                                              ///< the start of running members of its group (rule 47).
     std::optional<TimePoint> on_lease_end{};  ///< The time by which a busy node of a fitting class is free, unless its
                                               ///< lease is renewed.
     std::optional<TimePoint> on_readmission{};  ///< The time at which the first fitting node returns from exclusion.

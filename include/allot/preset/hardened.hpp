@@ -67,7 +67,8 @@ namespace allot { inline namespace v0 { namespace preset {
 /// - A node of hardware that no other node has makes tasks for that hardware admissible.
 /// - A node that fails a task is blamed when another has finished it, which may be minutes later.
 /// - Two nodes that fail one task make its owner forfeit the fee. None of them earns it.
-/// - Tasks of one round compete for the queue before they are drawn.
+/// - Tasks of one round compete for the queue before they are drawn. A place in a full queue costs the fee of the task
+///   that takes it, however dear the task was that it displaced: short tasks displace long ones for little.
 /// - The embedder vouches for the owner of a task.
 class Hardened {
 public:

@@ -22,7 +22,8 @@ namespace allot { inline namespace v0 {
 struct PriceParameters {
     Amount fee_per_second_min{};      ///< Least fee for each second that a lease reserves, once for each node. 0: none.
     Ratio withdrawn{1, 20};           ///< Part of its fee that a task forfeits at least when its owner cancels it.
-    Ratio withdrawn_full = 1;         ///< The same while the queue is full; in proportion less while there is room.
+    Ratio withdrawn_full = 1;         ///< Part that a waiting task forfeits while the queue, or the share of its
+                                      ///< requirement, is full; in proportion less while there is room.
     std::uint32_t poisoned_from = 3;  ///< A task that this many nodes failed, or did not finish, forfeits its fee.
 
     /// The fault of the parameters as one sentence; null when they are valid together.
@@ -100,9 +101,10 @@ private:
 /// | ending                                        | forfeited                                            |
 /// | --------------------------------------------- | ---------------------------------------------------- |
 /// | its owner cancels it while it waits           | a small part of the fee (`withdrawn`), or the part   |
-/// |                                               | of the room in the queue that is taken, if larger    |
-/// | its owner cancels it while it runs            | the part of the lease that has passed, and as much   |
-/// |                                               | as above at least                                    |
+/// |                                               | of the room for waiting tasks that is taken          |
+/// |                                               | (`withdrawn_full`), if this is larger                |
+/// | its owner cancels it while it runs            | the part of the lease that has passed, and the small |
+/// |                                               | part at least                                        |
 /// | `poisoned_from` nodes failed it or were late  | the whole fee: each of them had reserved a lease     |
 /// | eviction, patience, slash, wrong result       | nothing                                              |
 ///

@@ -154,7 +154,8 @@ public:
         auto started = std::uint32_t{0};
         auto tries = match_tries_max;
         for (std::size_t i = 0; i < waiting.size() && tries > 0; ++i) {
-            if (!view.startable(tasks[waiting[i].task])) { continue; }
+            const auto& task = tasks[waiting[i].task];
+            if (is_newer(task, until) || !view.startable(task)) { continue; }  // its group may have a new member
             const auto starts = start_drawn(waiting[i].task);
             started += starts ? 1U : 0U;
             tries -= starts ? 0U : 1U;

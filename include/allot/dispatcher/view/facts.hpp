@@ -237,24 +237,27 @@ public:
         return moment.time;
     }
 
-    /// The time at which a waiting task was submitted or started over, or at which the last member of its group
-    /// started, the latest one. When it started over follows from the end of its patience; where that would lie in the
-    /// future because parameters have changed, it is the submission.
-    /// @complexity O(1).
+    /// The time at which a waiting task was submitted or started over, or at which the last running member of its
+    /// group started, the latest one. When it started over follows from the end of its patience; where that would lie
+    /// in the future because parameters have changed, it is the submission.
+    /// @complexity O(1), and O(members) in a group.
     [[nodiscard]] auto waits_since(const Task& task) const -> TimePoint {
         const auto since = task.due_at - std::max(Duration{1}, terms.patience(task));
         const auto waits = since > now() ? task.submitted_at : std::max(since, task.submitted_at);
         return task.group == no_handle<GroupHandle> ? waits : std::max(waits, last_start(task.group));
     }
 
-    /// The time at which the last member of a group started, if its lease has not ended; else the first time of all.
-    /// @complexity O(1).
+    /// The latest start of a member of a group that still runs its task; the first time of all if none does.
+    /// @complexity O(members).
     [[nodiscard]] auto last_start(GroupHandle group) const -> TimePoint {
-        const auto& members = records.groups()[group].members;
-        const auto n = members.empty() ? std::nullopt : records.nodes().find(members.back().node);
-        if (!n || !records.nodes()[*n].node.leased()) { return {}; }
-        const auto& lease = records.leases()[records.nodes()[*n].node.lease];
-        return records.tasks()[lease.task].group == group ? lease.started_at : TimePoint{};
+        auto last = TimePoint{};
+        for (const auto& member : records.groups()[group].members) {
+            const auto n = records.nodes().find(member.node);
+            if (!n || !records.nodes()[*n].node.leased()) { continue; }
+            const auto& lease = records.leases()[records.nodes()[*n].node.lease];
+            if (records.tasks()[lease.task].group == group) { last = std::max(last, lease.started_at); }
+        }
+        return last;
     }
 
     /// A new task's record, still without models, requirement, value and group.

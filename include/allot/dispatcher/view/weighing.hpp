@@ -277,14 +277,14 @@ public:
     /// The part of its fee that a task forfeits if it ends so now; 0 if the terms have no forfeits. A pinned task is
     /// the network's own.
     /// @pre if it runs, it has a lease.
-    /// @complexity O(1), and of a cancelled task that of `crowding`.
+    /// @complexity O(1), and of a waiting task that of `crowding`.
     [[nodiscard]] auto forfeit(const Task& task, Ending ending) const -> Amount {
         if constexpr (has_forfeit<typename Below::Terms>) {
             if (task.pinned()) { return {}; }
-            const auto held = task.state != TaskState::running
-                                  ? Duration{0}
-                                  : std::max(Duration{1}, this->now() - records.leases()[task.lease].started_at);
-            const auto crowded = ending == Ending::cancelled ? crowding(task) : Ratio{};
+            const auto runs = task.state == TaskState::running;
+            const auto held =
+                runs ? std::max(Duration{1}, this->now() - records.leases()[task.lease].started_at) : Duration{0};
+            const auto crowded = runs || ending != Ending::cancelled ? Ratio{} : crowding(task);
             return std::min(task.fee, this->terms.forfeit(task, ending, held, crowded));
         } else {
             return {};
