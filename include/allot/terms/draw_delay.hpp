@@ -85,7 +85,7 @@ private:
 /// Entropy that other commands bring draws nothing, and their freed nodes pull nothing. `match` has to name a round of
 /// the beacon that is published, the newest (`Moment::round`), and passes over tasks that began to wait too late for
 /// it. So give `match` the first command after each round. A task of a validation group counts as if it began to wait
-/// when the last running member of the group started, so each member is drawn by a later round than the one before it.
+/// when the last running member of the group started. So each member is drawn by a later round than the one before it.
 ///
 /// A pull needs no entropy, and would be no draw: a node that becomes free would take the best task. It waits for the
 /// round all the same. An owner could else submit a task in the moment in which its own node becomes free, and the draw
