@@ -60,9 +60,9 @@ public:
         add("slot sets", table.taken_);
     }
     void add(std::string_view structure, const allot::HandleMap& map) {
-        add(structure, map.now_.items.get(), map.now_.room * 8);
+        add(structure, map.now_.items.get(), map.now_.room * 64);
         if (map.moving_ != nullptr) {
-            add("id maps: former places", map.moving_->old.items.get(), map.moving_->old.room * 8);
+            add("id maps: former places", map.moving_->old.items.get(), map.moving_->old.room * 64);
         }
     }
     void add(std::string_view structure, const allot::SlotSet& set) {
