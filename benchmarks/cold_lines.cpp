@@ -54,8 +54,8 @@ public:
         add(structure, elements.first_);
         add(structure, elements.more_);
     }
-    template <class H, class Record>
-    void add(std::string_view structure, const allot::Table<H, Record>& table) {
+    template <class H, class Record, std::size_t alignment>
+    void add(std::string_view structure, const allot::Table<H, Record, alignment>& table) {
         add(structure, table.records_);
         add("slot sets", table.taken_);
     }

@@ -1,3 +1,4 @@
+#include <cstdint>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -102,4 +103,12 @@ TEST_CASE("a table that was told which name comes next answers as if it had not 
     table.expect("carol", table.hash("carol"));
     CHECK(table.find("bob") == NodeHandle{0});
     CHECK_FALSE(table.find(NodeId::null()));
+}
+
+TEST_CASE("each record of a table that is aligned to cache lines begins one") {
+    auto table = allot::Table<NodeHandle, Record, 64>{};
+    for (std::uint32_t h = 0; h < 4; ++h) {
+        table.create({h}, Record{h, 1});
+        CHECK(reinterpret_cast<std::uintptr_t>(&table[{h}]) % 64 == 0);
+    }
 }

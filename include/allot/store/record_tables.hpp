@@ -105,7 +105,7 @@ protected:
     NamedTable<TaskHandle, Task> tasks_;
     NamedTable<EndedHandle, EndedTask> ended_;
     NamedTable<GroupHandle, GroupRecord> groups_;
-    Table<LeaseHandle, LeaseRecord> leases_;
+    Table<LeaseHandle, LeaseRecord, 64> leases_;  // a command that reads one reads all of it
     Holdings holdings_;
     Interned interned_;
     StakeIndex<NamedTable<NodeHandle, NodeRecordType>> stakes_;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -16,19 +17,23 @@ namespace allot { inline namespace v0 {
 
 namespace detail {
 
-/// A record as it lies in memory. One that nearly fills whole cache lines begins with one: 184 bytes of a task are then
-/// in 3 lines instead of 3.75.
+/// The alignment of a record that nearly fills whole cache lines is a line: 184 bytes of a task are then in 3 lines
+/// instead of 3.75.
 template <class Record>
-struct alignas(sizeof(Record) % 64 > 52 ? 64 : alignof(Record)) Cell {
+inline constexpr std::size_t usual_alignment = sizeof(Record) % 64 > 52 ? 64 : alignof(Record);
+
+/// A record as it lies in memory.
+template <class Record, std::size_t alignment>
+struct alignas(alignment) Cell {
     Record record{};
 };
 
 }  // namespace detail
 
-/// Records by stable handle; a new record gets the lowest free one.
+/// Records by stable handle; a new record gets the lowest free one. Each is aligned to so many bytes.
 ///
 /// @complexity every call O(log64 n) at most; `for_each` linear.
-template <class H, class Record>
+template <class H, class Record, std::size_t alignment = detail::usual_alignment<Record>>
 class Table {
 public:
     using handle_type = H;
@@ -91,7 +96,7 @@ protected:
     bool falls_ = false;  // there may be room to give back
 
 private:
-    Pages<detail::Cell<Record>> records_;
+    Pages<detail::Cell<Record, alignment>> records_;
     SlotSet taken_;
 };
 
