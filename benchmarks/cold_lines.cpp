@@ -74,8 +74,8 @@ public:
         }
     }
     void add(std::string_view structure, const allot::FlatQueue& queue) {
-        for (const auto& heap : queue.groups_.first_) { add(structure, heap.families_); }
-        add(structure, queue.places_);
+        add(structure, queue.entries_.blocks_);
+        add(structure, queue.entries_.states_);
     }
 
     [[nodiscard]] auto structure_at(std::uintptr_t address) const -> std::string {
