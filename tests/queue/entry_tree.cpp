@@ -115,7 +115,8 @@ TEST_CASE("a walk begins at any entry, in leaves that are sorted and in others")
         model.insert(entry);
         if (i % 100 == 0) { CHECK(tree.first_from(*model.begin()) == *model.begin()); }
     }
-    for (auto at = model.begin(); at != model.end(); std::advance(at, std::min(std::ptrdiff_t{97}, std::distance(at, model.end())))) {
+    for (auto at = model.begin(); at != model.end();
+         std::advance(at, std::min(std::ptrdiff_t{97}, std::distance(at, model.end())))) {
         const auto entries = all_of(tree, *at);
         REQUIRE(std::equal(entries.begin(), entries.end(), at, model.end()));
     }

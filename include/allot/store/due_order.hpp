@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <utility>
 
 #include <allot/core/id.hpp>
@@ -25,6 +26,9 @@ struct DueOrder {
     }
     /// Prefetches the id of an entry. Changes nothing.
     void fetch(const Due& due) const noexcept { prefetch(id_of(due)); }
+
+    /// The first byte of the id of an entry, which does not fall in this order.
+    [[nodiscard]] auto hint(const Due& due) const noexcept -> std::uint8_t { return id_of(due).front(); }
 
 private:
     [[nodiscard]] auto id_of(const Due& due) const noexcept -> const NodeId::Bytes& {
