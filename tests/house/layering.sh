@@ -63,7 +63,7 @@ faults=$(
                 primitive("[.]draw[(]", "^(policy|pool|laws)/|^dispatcher/(view|turn)/", "a draw is made by the View")
                 primitive("canonical_draw[(]", "^(policy|pool|laws)/", "the one meaning of a draw is policy/canonical_draw.hpp, for pools")
                 primitive("std::set<OperatorId>", "^dispatcher/view/gang_tally", "who may stand in one gang is counted by GangTally")
-                primitive("pool[.]changed[(]", "^(laws|dispatcher/indices)", "a pool hears of changes from Indices alone")
+                primitive("pool[.]changed[(]", "^(laws|dispatcher/(indices|late_change))", "a pool hears of changes from Indices alone")
                 primitive("queue(_|[.])?[.]?(push|erase)[(]", "^(policy|queue|laws)/|^dispatcher/(indices|gated_tasks|turn/set_aside)", "a queue hears of changes from Indices alone")
                 primitive("(queue|waiting[(][)])[.]best[(]", "^(policy|queue|laws)/|^dispatcher/(view/(draws|view)|turn/dispatching)[.]", "what a node pulls is decided by View::next_for, and what match tries by match_all")
                 primitive("(records_|records)[.](put|edit|remove|hold|intern|intern_model|intern_at|set|rollback)[(]", "^store/|^dispatcher/(turn/door|session|dispatcher)[.]", "records change through the Door, or as a whole in a session or when they are taken over")

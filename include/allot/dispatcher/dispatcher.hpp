@@ -227,7 +227,7 @@ public:
     /// The weight policy.
     [[nodiscard]] auto weight_policy() const noexcept -> const WeightPolicy& { return view_.weight_policy; }
     /// The candidate pool.
-    [[nodiscard]] auto pool() const noexcept -> const CandidatePool& { return view_.pool; }
+    [[nodiscard]] auto pool() const -> const CandidatePool& { return view_.candidates(); }
     /// The task queue.
     [[nodiscard]] auto queue() const noexcept -> const TaskQueue& { return view_.queue; }
     /// The QoS tracker.
@@ -319,6 +319,7 @@ void Dispatcher<Ps...>::apply(const Command& command, const detail::Subject& sub
     auto whole = detail::RollbackGuard{events, reach};
     auto guard = session();
     Turn<Ps...>{view_, moment, events, trace}.run(command);
+    view_.settle();
     guard.commit();
     whole.keep();
 }

@@ -50,25 +50,39 @@ public:
     /// @complexity that of the pool.
     void node_edited(NodeHandle h, const NodeStanding& before, const Record& after) {
         share(h, &after);
-        listed(h, view_.is_listed(before) ? &after : nullptr, &after);
+        const auto& models = view_.records.holdings(h);
+        const auto* const was = view_.is_listed(before) ? &after : nullptr;
+        const auto* const is = view_.is_listed(after) ? &after : nullptr;
+        if (!models.empty()) {  // the change cannot wait, for it refers to them
+            listed(h, was, is);
+        } else if (was != nullptr || is != nullptr) {
+            view_.late.change(view_.pool, view_.place_before(h, was, models), view_.place(h, is, models));
+        }
     }
 
     /// A node's models changed, or it has its first wish, or lost its last: its bound depends on whether it has any.
     void models_changed(NodeHandle h, const HeldModels& before, const HeldModels& after) {
         const auto& record = view_.records.nodes()[h];
         if (view_.is_listed(record)) {
+            view_.settle();
             view_.pool.changed(view_.place_before(h, &record, before), view_.place(h, &record, after));
         }
     }
 
     /// No node of a class has a model on its disk any more.
     void holders_gone(ModelId model, ClassId node_class) {
-        if constexpr (has_gone<typename View<Ps...>::Types::CandidatePool>) { view_.pool.gone(model, node_class); }
+        if constexpr (has_gone<typename View<Ps...>::Types::CandidatePool>) {
+            view_.settle();
+            view_.pool.gone(model, node_class);
+        }
     }
 
     /// No node is of a class any more.
     void class_gone(ClassId node_class) {
-        if constexpr (has_class_gone<typename View<Ps...>::Types::CandidatePool>) { view_.pool.gone(node_class); }
+        if constexpr (has_class_gone<typename View<Ps...>::Types::CandidatePool>) {
+            view_.settle();
+            view_.pool.gone(node_class);
+        }
     }
 
     /// No node of a class has a slot from `reach` on, or no holder of a model in a class such a place; and the room for
@@ -119,6 +133,7 @@ public:
     /// Gives the parameters to the policies that take this type, then adapts every index to the new rules.
     /// @complexity O(n log n) for n nodes and tasks.
     void configured(const Configuration& configuration) {
+        view_.settle();
         // The order of the queue and the quota depend on the rules. So tasks are taken out under the old ones and put
         // in again under the new ones.
         const auto* const rules = std::get_if<RulesParameters>(&configuration);
@@ -149,6 +164,7 @@ private:
         const auto is = after != nullptr && view_.is_listed(*after);
         if (before != nullptr || is) {
             const auto& models = view_.records.holdings(h);
+            view_.settle();
             view_.pool.changed(view_.place_before(h, before, models), view_.place(h, is ? after : nullptr, models));
         }
     }
@@ -177,6 +193,7 @@ private:
             const auto* record = view_.records.nodes().find_record(h);
             if (record != nullptr && view_.is_listed(*record)) {
                 const auto place_now = view_.place(h, record, view_.records.holdings(h));
+                view_.settle();
                 view_.pool.changed(place_now, place_now);
             }
         }

@@ -8,6 +8,7 @@
 #include <allot/dispatcher/class_tally.hpp>
 #include <allot/dispatcher/gated_tasks.hpp>
 #include <allot/dispatcher/grouped_tasks.hpp>
+#include <allot/dispatcher/late_change.hpp>
 #include <allot/dispatcher/operator_stakes.hpp>
 #include <allot/dispatcher/owner_tally.hpp>
 #include <allot/dispatcher/policy_pack.hpp>
@@ -119,6 +120,14 @@ struct Parts {
                detail::same_parameters(placement, other.placement) && detail::same_parameters(terms, other.terms);
     }
 
+    /// The pool, with the change that waited. Between commands none waits, so that const calls change nothing.
+    /// @complexity that of the change.
+    [[nodiscard]] auto candidates() const -> const typename Types::CandidatePool& {
+        settle();
+        return pool;
+    }
+    void settle() const { late.settle(pool); }
+
     /// Gives back the room that pool, queues and tallies have for records that are gone. Changes no result.
     /// @param gone True if nodes or tasks gave back room. Else only a queue that fell is asked.
     /// @complexity amortised O(1) for each of these records.
@@ -147,7 +156,8 @@ struct Parts {
     [[no_unique_address]] Rules rules;
     [[no_unique_address]] typename Types::Eligibility eligibility;
     [[no_unique_address]] typename Types::WeightPolicy weight_policy;
-    typename Types::CandidatePool pool;
+    mutable typename Types::CandidatePool pool;  ///< Read it as `candidates()`.
+    mutable LateChange late{};                   ///< Of the pool.
     typename Types::TaskQueue queue;
     GatedTasks<typename Types::TaskQueue> gated;  ///< The same tasks again while the rules have a gate; else none.
     [[no_unique_address]] typename Types::QoSTracker qos;

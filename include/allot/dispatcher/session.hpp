@@ -90,6 +90,7 @@ public:
         if (dispatcher_ == nullptr) { return; }
         auto indices = Indices{dispatcher_->view_};
         dispatcher_->view_.records.rollback(savepoint_, indices);
+        dispatcher_->view_.settle();
         (void)dispatcher_->open_.close();
         dispatcher_ = nullptr;
     }

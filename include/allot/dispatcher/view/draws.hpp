@@ -51,7 +51,7 @@ class Draws : public Openings<Ps...> {
 
 public:
     using Below::Below;
-    using Below::records, Below::rules, Below::eligibility, Below::pool, Below::queue, Below::gated, Below::gates,
+    using Below::records, Below::rules, Below::eligibility, Below::candidates, Below::queue, Below::gated, Below::gates,
         Below::gang_size, Below::holds, Below::holds_all, Below::is_candidate, Below::admits, Below::boost,
         Below::can_run, Below::fetch_weight, Below::holders_to_narrow, Below::weight_policy, Below::bounds,
         Below::best_boost, Below::runs_nothing, Below::weight_now, Below::eliminates, Below::place_before,
@@ -105,7 +105,8 @@ public:
             const auto one = weight_policy.holder_weight_min().scaled(best.num, best.den);
             const auto least = std::uint64_t{bound_of(one)} * rules->narrow_from;
             const auto enough = [&](const ModelId& model) {
-                return pool.total(SamplingFrame{classes, {&model, 1}}) + bound_as_holder(assumed, model) >= least;
+                return candidates().total(SamplingFrame{classes, {&model, 1}}) + bound_as_holder(assumed, model) >=
+                       least;
             };
             return rules->narrowing == Narrowing::any ? std::any_of(task.models.begin(), task.models.end(), enough)
                                                       : std::all_of(task.models.begin(), task.models.end(), enough);
@@ -133,7 +134,7 @@ public:
 
     /// Number of candidates of all classes that have a model on their disks.
     [[nodiscard]] auto candidates_holding(ModelId model) const -> std::uint32_t {
-        return pool.count(SamplingFrame{records.fits().all_classes(), {&model, 1}});
+        return candidates().count(SamplingFrame{records.fits().all_classes(), {&model, 1}});
     }
 
     /// The node that is asked to fetch a model for a task: drawn by weight among the eligible nodes that lack it.
@@ -141,7 +142,7 @@ public:
         const auto weigh = [&](NodeHandle n, std::uint32_t) { return fetch_weight(n, task, model); };
         const auto known = refused(task);
         const auto classes = records.fits().classes_of(task.requirement);
-        return pool.draw(frame_of(classes, span_of(known)), weigh, random);
+        return candidates().draw(frame_of(classes, span_of(known)), weigh, random);
     }
 
     /// The node drawn for a task; none if no eligible node has a positive weight. An undecided draw decides that.
@@ -167,7 +168,7 @@ public:
                 const auto holders = [&](const ModelId& model) {
                     auto one = frame;
                     one.models = {&model, 1};
-                    return pool.count(one);
+                    return candidates().count(one);
                 };
                 const auto fewest =
                     std::min_element(task.models.begin(), task.models.end(),
@@ -225,7 +226,7 @@ public:
                 !record.node.departs() && joins(h, task, chosen) && admits(record, task) == Reason::none;
             return admitted ? weight_now(record, task, boost(h, task)) : Weight::zero();
         };
-        return pool.draw(frame, weigh, random);
+        return candidates().draw(frame, weigh, random);
     }
 
     /// The waiting tasks in the groups that `groups_for` and `each_group` name.

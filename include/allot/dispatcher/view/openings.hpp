@@ -28,17 +28,18 @@ class Openings : public Weighing<Ps...> {
 
 public:
     using Below::Below;
-    using Below::records, Below::pool, Below::gated, Below::gates, Below::rarest, Below::holds_all, Below::is_candidate;
+    using Below::records, Below::candidates, Below::gated, Below::gates, Below::rarest, Below::holds_all,
+        Below::is_candidate;
 
     /// Calls `f(class, count)` for each of these classes that has free nodes, while it returns true.
     /// @complexity that of the pool's `each_filled`, or one `count` of the pool for each class.
     template <class F>
     void each_filled(std::span<const ClassId> classes, F&& f) const {
-        if constexpr (has_each_filled<std::remove_cvref_t<decltype(pool)>>) {
-            pool.each_filled(classes, f);
+        if constexpr (has_each_filled<typename Below::Types::CandidatePool>) {
+            candidates().each_filled(classes, f);
         } else {
             for (const auto& c : classes) {
-                const auto count = pool.count(SamplingFrame{{&c, 1}});
+                const auto count = candidates().count(SamplingFrame{{&c, 1}});
                 if (count > 0 && !f(c, count)) { return; }
             }
         }
@@ -56,12 +57,12 @@ public:
 
     /// True if so many nodes of these classes are free.
     [[nodiscard]] auto are_free(std::span<const ClassId> classes, std::uint32_t number) const -> bool {
-        if constexpr (has_each_filled<std::remove_cvref_t<decltype(pool)>>) {
+        if constexpr (has_each_filled<typename Below::Types::CandidatePool>) {
             auto found = std::uint32_t{0};
-            pool.each_filled(classes, [&](ClassId, std::uint32_t count) { return (found += count) < number; });
+            candidates().each_filled(classes, [&](ClassId, std::uint32_t count) { return (found += count) < number; });
             return found >= number;
         } else {
-            return pool.count(SamplingFrame{classes}) >= number;
+            return candidates().count(SamplingFrame{classes}) >= number;
         }
     }
 
@@ -131,7 +132,8 @@ public:
             if (records.models().holders(rare) < asked.gang_size) { return false; }
             frame.models = {&rare, 1};
         }
-        const auto enough = models.empty() ? are_free(classes, asked.gang_size) : pool.count(frame) >= asked.gang_size;
+        const auto enough =
+            models.empty() ? are_free(classes, asked.gang_size) : candidates().count(frame) >= asked.gang_size;
         return enough && (!asked.same_card || !beginnings(r).empty());
     }
 
@@ -180,7 +182,8 @@ public:
             const auto itself = is_candidate(records.nodes()[n]) ? 0U : 1U;  // which the pool does not count
             const auto classes = records.fits().classes_of(r);
             const auto same = asked.same_card ? card_of(own, classes) : std::vector<ClassId>{};
-            return itself + pool.count(SamplingFrame{asked.same_card ? span_of(same) : classes, listed_under}) >=
+            return itself +
+                       candidates().count(SamplingFrame{asked.same_card ? span_of(same) : classes, listed_under}) >=
                    asked.gang_size;
         };
         if (!gates()) {
