@@ -44,10 +44,7 @@ public:
     /// Without entropy the node waits for `match`. Appends the events of `start`. Returns the number of tries
     /// that it took.
     auto pull(NodeHandle n, std::uint32_t tries_left) -> std::uint32_t {
-        if (!draws_at_once() || view.queue.size() == 0 || !view.records.nodes().contains(n) ||
-            !view.is_candidate(view.records.nodes()[n])) {
-            return 0;
-        }
+        if (!draws_at_once() || view.queue.size() == 0 || !view.is_candidate(view.records.nodes()[n])) { return 0; }
         follow_stakes();
         list(view.records.nodes()[n].node.node_class);
         const auto next = view.next_for(n, tries_left);
@@ -239,14 +236,11 @@ public:
     /// Starts the pinned task that waits for a node once the node is available, before anything is pulled. If the
     /// node's class fits no longer, the task ends with `TaskCancelled`.
     void start_held(NodeHandle n) {
-        const auto* record = view.records.nodes().find_record(n);
-        if (record == nullptr || record->node.state != NodeState::available ||
-            record->node.held == no_handle<TaskHandle>) {
-            return;
-        }
-        const auto t = record->node.held;
+        const auto& node = view.records.nodes()[n].node;  // of a node that was removed since, `left`
+        if (node.state != NodeState::available || node.held == no_handle<TaskHandle>) { return; }
+        const auto t = node.held;
         const auto& task = view.records.tasks()[t];
-        if (view.fitness(record->node.node_class, view.records.fits().value(task.requirement)) != Reason::none) {
+        if (view.fitness(node.node_class, view.records.fits().value(task.requirement)) != Reason::none) {
             withdraw(t);
             return;
         }
