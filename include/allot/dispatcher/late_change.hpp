@@ -1,7 +1,5 @@
 #pragma once
 
-#include <utility>
-
 #include <allot/policy/candidate_pool.hpp>
 
 namespace allot { inline namespace v0 {
@@ -28,8 +26,9 @@ public:
     /// @complexity that of the pool.
     template <class Pool>
     void settle(Pool& pool) {
-        // It is forgotten first: if the pool throws, the change back undoes the part that was made.
-        if (std::exchange(waits_, false)) { pool.changed(before_, after_); }
+        if (!waits_) { return; }  // nothing is written then: const calls may run at the same time
+        waits_ = false;           // first: if the pool throws, the change back undoes the part that was made
+        pool.changed(before_, after_);
     }
 
 private:
