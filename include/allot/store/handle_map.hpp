@@ -231,8 +231,9 @@ private:
                 const auto from_before = [&](const Entry& entry) {
                     return !entry.vacant() && distance(home(entry.hash), behind) >= distance(hole, behind);
                 };
-                const auto back = std::find_if(line.entries.begin(), line.entries.end(), from_before);
-                if (back == line.entries.end()) { continue; }
+                auto* const end = line.entries.data() + width;
+                auto* const back = std::find_if(line.entries.data(), end, from_before);
+                if (back == end) { continue; }
                 items[hole].add(*back);
                 items[hole].pass();  // others may have passed it
                 line.remove(*back);
