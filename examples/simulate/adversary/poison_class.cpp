@@ -60,8 +60,9 @@ const auto registered = Registration{make_recipe<PoisonClass, Silent>({
     .twin = "the owners submit nothing and keep their money",
     .profits =
         "an operator of other cards gains, for the nodes that run these tasks are busy for nothing and may be excluded",
-    .answer = "`Hardened`: two failures end a task and forfeit its fee; a node is blamed once another has finished the "
-              "task",
+    .answer =
+        "`Hardened`: three failures end a task and forfeit its fee; a node is blamed once another has finished the "
+        "task",
     .cost = "`terms.poisoned_from`, `terms.fee_per_second_min`",
     .knobs = {{"per_10_s", 10, 0.1, 1'000, "tasks in ten seconds, for a network of 1,000 nodes", true},
               {"owners", 40, 1, 1'000, "names of owners"},

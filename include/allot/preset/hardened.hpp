@@ -33,7 +33,7 @@ namespace allot { inline namespace v0 { namespace preset {
 /// | an owner declares a millisecond   | goes before all others        | gains nothing; the lease's length counts     |
 /// | a token more                      | evicts the worst that waits   | does not; an eighth more does                |
 /// | a stream of tasks of high value   | starves the others            | waiting doubles a value every two hours      |
-/// | a node fails a task               | the task ends                 | it restarts elsewhere, until two failed it   |
+/// | a node fails a task               | the task ends                 | it restarts elsewhere, until three failed it |
 /// | a task that fails on every node   | each of them is blamed        | none is: no node has finished it             |
 /// | a node fails tasks under any name | timeouts alone are blamed     | is blamed once another has finished the task |
 /// | new identities                    | score a half                  | score an eighth until 8 verdicts were good   |
@@ -66,7 +66,7 @@ namespace allot { inline namespace v0 { namespace preset {
 /// - Praise from an owner's own tasks still ends a probation.
 /// - A node of hardware that no other node has makes tasks for that hardware admissible.
 /// - A node that fails a task is blamed when another has finished it, which may be minutes later.
-/// - Two nodes that fail one task make its owner forfeit the fee. None of them earns it.
+/// - Three nodes that fail one task make its owner forfeit the fee. None of them earns it.
 /// - Tasks of one round compete for the queue before they are drawn. A place in a full queue costs the fee of the task
 ///   that takes it, however dear the task was that it displaced: short tasks displace long ones for little.
 /// - The embedder vouches for the owner of a task.
@@ -91,7 +91,7 @@ public:
           probation_{{.fee_max = probation_fee_max}},
           collateral_{
               {.stake_per_fee = stake_per_fee, .stake_max = stake_per_fee.num == 0 ? stake_cap : stake_typical}},
-          price_{{.fee_per_second_min = fee_per_second_min, .poisoned_from = 2}}, delay_{rounds} {}
+          price_{{.fee_per_second_min = fee_per_second_min}}, delay_{rounds} {}
 
     [[nodiscard]] auto policies() const {
         return std::tuple{
@@ -112,7 +112,7 @@ public:
             Delayed{Priced{ByEvidence{BoundedRenewals{FixedTerms{{.after_timeout = Next::retry_elsewhere,
                                                                   .after_failure = Next::retry_elsewhere,
                                                                   .attempts_max = 16,
-                                                                  .strikes_max = 2,
+                                                                  .strikes_max = 3,
                                                                   .blamed_max = 1}}}},
                            price_},
                     delay_},
