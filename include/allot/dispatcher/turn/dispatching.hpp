@@ -160,9 +160,12 @@ public:
         return started;
     }
 
-    /// True if a waiting task began to wait too late for a match that draws until then.
+    /// True if a match that draws until then is too early for a waiting task: it began to wait later, or a member of
+    /// its group started later (rule 47).
+    /// @complexity O(1), and O(members) in a group.
     [[nodiscard]] auto is_newer(const Task& task, TimePoint until) const -> bool {
-        return view.draws_in_rounds() && view.waits_since(task) > until;
+        return view.draws_in_rounds() && (view.waits_since(task) > until || (task.group != no_handle<GroupHandle> &&
+                                                                             view.started_after(task.group, until)));
     }
 
     /// Tries the waiting tasks of a group that lost a member, best first, `group_tries_max` at most. Other nodes of

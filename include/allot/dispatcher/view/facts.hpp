@@ -237,27 +237,23 @@ public:
         return moment.time;
     }
 
-    /// The time at which a waiting task was submitted or started over, or at which the last running member of its
-    /// group started, the latest one. When it started over follows from the end of its patience; where that would lie
-    /// in the future because parameters have changed, it is the submission.
-    /// @complexity O(1), and O(members) in a group.
+    /// The time at which a waiting task was submitted or started over, the later one. It follows from the end of
+    /// its patience; where that would lie in the future because parameters have changed, it is the submission.
     [[nodiscard]] auto waits_since(const Task& task) const -> TimePoint {
         const auto since = task.due_at - std::max(Duration{1}, terms.patience(task));
-        const auto waits = since > now() ? task.submitted_at : std::max(since, task.submitted_at);
-        return task.group == no_handle<GroupHandle> ? waits : std::max(waits, last_start(task.group));
+        return since > now() ? task.submitted_at : std::max(since, task.submitted_at);
     }
 
-    /// The latest start of a member of a group that still runs its task; the first time of all if none does.
+    /// True if a node that runs a task of this group started it after a time.
     /// @complexity O(members).
-    [[nodiscard]] auto last_start(GroupHandle group) const -> TimePoint {
-        auto last = TimePoint{};
-        for (const auto& member : records.groups()[group].members) {
+    [[nodiscard]] auto started_after(GroupHandle group, TimePoint time) const -> bool {
+        const auto& members = records.groups()[group].members;
+        return std::any_of(members.begin(), members.end(), [&](const GroupRecord::Member& member) {
             const auto n = records.nodes().find(member.node);
-            if (!n || !records.nodes()[*n].node.leased()) { continue; }
+            if (!n || !records.nodes()[*n].node.leased()) { return false; }
             const auto& lease = records.leases()[records.nodes()[*n].node.lease];
-            if (records.tasks()[lease.task].group == group) { last = std::max(last, lease.started_at); }
-        }
-        return last;
+            return lease.started_at > time && records.tasks()[lease.task].group == group;
+        });
     }
 
     /// A new task's record, still without models, requirement, value and group.
