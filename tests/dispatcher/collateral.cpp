@@ -1,9 +1,13 @@
 #include <cstdint>
+#include <random>
 #include <string>
+#include <string_view>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include <allot/allot.hpp>
+#include <allot/core/sentence.hpp>
 #include <allot/eligibility/all_of.hpp>
 #include <allot/eligibility/collateral.hpp>
 #include <allot/explain/task.hpp>
@@ -39,6 +43,31 @@ auto tenfold(Amount stake_max = 1'000'000) -> Secured {
 auto staked(allot::NodeId id, Amount stake) -> NodeSpec {
     return with(plain_node(id), [&](NodeSpec& n) { n.stake = stake; });
 }
+
+/// `Collateral` without its `stake_min`. It counts how often it is asked.
+class Silent {
+public:
+    using role = allot::role::eligibility;
+    static constexpr std::string_view name = "Collateral";
+    static constexpr bool admits_by_stake = true;
+    static inline std::uint64_t asked = 0;
+
+    auto fits(const allot::NodeClass& node_class, const allot::Requirement& requirement) const -> allot::Reason {
+        return collateral_.fits(node_class, requirement);
+    }
+    auto admits(const allot::Node& node, const allot::Task& task, const allot::Situation& s) const -> allot::Reason {
+        ++asked;
+        return collateral_.admits(node, task, s);
+    }
+
+private:
+    Collateral collateral_{{.stake_per_fee = 10, .stake_max = 1'000'000}};
+};
+/// The same with `stake_min`.
+class Telling : public Silent {
+public:
+    static constexpr auto stake_min(Amount fee) -> Amount { return fee.units * allot::u128{10U}; }
+};
 
 /// The number of running tasks whose fee cannot be forfeited tenfold, and of all that run for a fee.
 auto uncovered(const Secured& d) -> std::pair<int, int> {
@@ -193,6 +222,67 @@ TEST_CASE("a flood of fees that no node covers fills the queue, unless fees end 
         CHECK(waiting == (typical > Amount{900'000} ? 30 : 0));
         CHECK(where(honest).empty() == (typical > Amount{900'000}));
     }
+}
+
+TEST_CASE("a match asks once about tasks that no free node has the stake for") {
+    const auto asked_by = [](auto policy) {
+        auto d = allot::Dispatcher<AllOf<HardwareFit, decltype(policy)>>{AllOf{HardwareFit{}, policy}};
+        for (std::uint64_t id = 1; id <= 50; ++id) { (void)d.join(staked(id, 90), dark(0s)); }
+        for (std::uint64_t id = 1; id <= 50; ++id) {
+            auto task = plain_task(id);
+            task.fee = 10 + id;
+            (void)d.submit(task, dark(0s));
+        }
+        Silent::asked = 0;
+        CHECK(d.match(at(1s)).size() == 1);
+        REQUIRE(d.queued() == 50);
+        return Silent::asked;
+    };
+    CHECK(asked_by(Silent{}) >= 50 * 50);
+    CHECK(asked_by(Telling{}) < 2 * 160);
+}
+
+TEST_CASE("with and without a least stake every match decides the same") {
+    auto starts = 0;
+    for (std::uint64_t round = 0; round < 40; ++round) {
+        const auto play = [&](auto policy) {
+            auto random = std::mt19937_64{seed() + round};
+            auto d = allot::Dispatcher<AllOf<HardwareFit, decltype(policy)>>{AllOf{HardwareFit{}, policy}};
+            const auto any = [&](std::uint64_t count) { return random() % count; };
+            auto told = std::vector<std::string>{};
+            auto leases = std::vector<allot::Lease>{};
+            const auto hear = [&](const allot::Events& events) {
+                for (const auto& event : events) {
+                    told.push_back(sentence(event));
+                    if (const auto* start = std::get_if<event::TaskStarted>(&event)) {
+                        leases.push_back(start->lease);
+                        ++starts;
+                    }
+                }
+            };
+            for (std::uint64_t id = 1; id <= 300; ++id) {
+                const auto now = 100ms * static_cast<std::int64_t>(id);
+                if (id % 4 == 0) {
+                    hear(d.join(staked(id, any(2'000)), dark(now)));
+                    continue;
+                }
+                auto task = plain_task(id);
+                task.fee = any(200);
+                task.vram_min = any(2) == 0 ? allot::Gibibytes{8} : allot::Gibibytes{0};
+                hear(d.submit(task, dark(now)));
+                if (any(8) == 0) { hear(d.match(at(now, static_cast<std::uint64_t>(any(1'000))))); }
+                if (!leases.empty() && any(3) == 0) {
+                    std::swap(leases[any(leases.size())], leases.back());
+                    hear(d.complete(leases.back(), dark(now)));
+                    leases.pop_back();
+                }
+            }
+            return told;
+        };
+        CAPTURE(seed(), round);
+        REQUIRE(play(Silent{}) == play(Telling{}));
+    }
+    CHECK(starts > 1'000);
 }
 
 }  // namespace collateral_test

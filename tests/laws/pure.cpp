@@ -1,6 +1,7 @@
 #include <cstdint>
 #include <string>
 
+#include <allot/eligibility/collateral.hpp>
 #include <allot/laws/pure.hpp>
 #include <allot/policy/archetype.hpp>
 
@@ -33,6 +34,9 @@ struct MoodyAdmission : archetype::Eligibility, Alternates {
     auto admits(const allot::Node&, const allot::Task&, const allot::Situation&) const -> allot::Reason {
         return turn() ? allot::Reason::avoided : allot::Reason::none;
     }
+};
+struct AdmitsTooPoor : archetype::Eligibility {
+    auto stake_min(allot::Amount fee) const -> allot::Amount { return fee; }
 };
 struct MoodyPlacement : archetype::Placement, Alternates {
     auto wanted(const allot::ModelDemand&) const -> allot::Wanted { return {turn() ? 1U : 0U}; }
@@ -115,6 +119,8 @@ TEST_CASE("what is pure yields no finding") {
 TEST_CASE("a policy that answers differently the next time is found") {
     CHECK(says(laws::pure(MoodyFit{}), "fits is not pure"));
     CHECK(says(laws::pure(MoodyAdmission{}), "admits is not pure"));
+    CHECK(says(laws::pure(AdmitsTooPoor{}), "admitted with less stake than stake_min asks"));
+    CHECK_FALSE(laws::pure(allot::Collateral{{.stake_per_fee = 10}}));
     CHECK(says(laws::pure(MoodyPlacement{}), "wanted is not pure"));
     CHECK(says(laws::rational(MoodyValue{}), "value is not pure"));
     CHECK(says(laws::positive(MoodyTerms{}), "terms are not pure"));

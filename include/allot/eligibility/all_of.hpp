@@ -47,6 +47,18 @@ public:
         return least;
     }
 
+    /// The greatest of their least stakes. @complexity linear in the policies.
+    [[nodiscard]] constexpr auto stake_min(Amount fee) const -> Amount requires(has_stake_min<Policies> || ...) {
+        auto greatest = Amount{};
+        const auto ask = [&](const auto& policy) {
+            if constexpr (has_stake_min<std::remove_cvref_t<decltype(policy)>>) {
+                greatest = std::max(greatest, policy.stake_min(fee));
+            }
+        };
+        std::apply([&](const auto&... policy) { (ask(policy), ...); }, policies_);
+        return greatest;
+    }
+
     /// The policies. A dispatcher configures, compares and records each part by itself.
     [[nodiscard]] constexpr auto parts() const noexcept -> const std::tuple<Policies...>& { return policies_; }
     [[nodiscard]] constexpr auto parts() noexcept -> std::tuple<Policies...>& { return policies_; }

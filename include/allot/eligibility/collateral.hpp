@@ -67,9 +67,14 @@ public:
     /// `Reason::stake_too_small` for a node whose stake does not cover the fee.
     /// @pre fee and stake are admitted. @complexity O(1).
     [[nodiscard]] constexpr auto admits(const Node& node, const Task& task, const Situation&) const noexcept -> Reason {
+        return node.stake < stake_min(task.fee) ? Reason::stake_too_small : Reason::none;
+    }
+
+    /// The least stake that covers a fee, rounded up.
+    /// @pre the fee is admitted. @complexity O(1).
+    [[nodiscard]] constexpr auto stake_min(Amount fee) const noexcept -> Amount {
         const auto ratio = parameters_.stake_per_fee;
-        const auto covers = task.fee.units * u128{ratio.num} <= node.stake.units * u128{ratio.den};
-        return covers ? Reason::none : Reason::stake_too_small;
+        return (fee.units * u128{ratio.num} + u128{ratio.den - std::uint32_t{1}}) / std::uint64_t{ratio.den};
     }
 
     /// The greatest fee that `stake_max` covers. @complexity O(1).

@@ -15,7 +15,7 @@
 namespace allot { inline namespace v0 { namespace laws {
 
 /// Checks that an eligibility policy is pure: equal arguments give equal reasons, also from a copy. One that says
-/// `listed_cards_only` fits no other card.
+/// `listed_cards_only` fits no other card, and one with `stake_min` admits no node of less stake.
 /// @complexity linear in `tries`.
 template <eligibility P>
 [[nodiscard]] auto pure(const P& policy, std::uint64_t seed = 1, std::uint32_t tries = 10'000) -> Finding {
@@ -44,6 +44,12 @@ template <eligibility P>
         if (policy.admits(node, task, situation) != admits || P{policy}.admits(node, task, situation) != admits) {
             return sentence("admits is not pure: first it gave reason ", number(admits), " (node ", node.id.text(),
                             ", task ", task.id.text(), ", try ", i, " of seed ", seed, ")");
+        }
+        if constexpr (has_stake_min<P>) {
+            if (admits == Reason::none && node.stake < policy.stake_min(task.fee)) {
+                return sentence("a node is admitted with less stake than stake_min asks for the fee of the task: node ",
+                                node.id.text(), ", task ", task.id.text(), " (try ", i, " of seed ", seed, ")");
+            }
         }
     }
     return {};

@@ -45,6 +45,13 @@ concept has_fee_max = requires(const P& p) {
     { p.fee_max() } -> std::same_as<Amount>;
 };
 
+/// `p.stake_min(fee) -> Amount`: `admits` refuses each node of less stake for a task of this fee that is not pinned.
+/// Optional; with it a match does not draw for a task that no free node has the stake for.
+template <class P>
+concept has_stake_min = requires(const P& p, Amount fee) {
+    { p.stake_min(fee) } -> std::same_as<Amount>;
+};
+
 /// Decides which node may run which task. Both functions are pure: equal arguments give equal reasons. `none` means
 /// yes. `laws::pure` checks it.
 template <class P>
@@ -62,6 +69,9 @@ struct EligibilityCheck {
     static_assert(
         has_fee_max<P> || !requires(const P& p) { p.fee_max(); },
         "allot: an eligibility policy with `fee_max` needs `auto fee_max() const -> Amount`");
+    static_assert(
+        has_stake_min<P> || !requires(const P& p, Amount fee) { p.stake_min(fee); },
+        "allot: an eligibility policy with `stake_min` needs `auto stake_min(Amount fee) const -> Amount`");
     static constexpr bool passed = eligibility<P>;
 };
 

@@ -6,6 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include <boost/container/flat_map.hpp>
+
 #include <allot/assert.hpp>
 #include <allot/dispatcher/turn/finishing.hpp>
 
@@ -32,11 +34,12 @@ class Dispatching : public Finishing<Ps...> {
 
 public:
     using Below::Below;
-    using Below::view, Below::moment, Below::events, Below::freed, Below::tell, Below::traced, Below::traced_cut,
-        Below::put, Below::edit, Below::set_aside, Below::follow_stakes, Below::draws_at_once, Below::models_used,
-        Below::start, Below::traced_gang, Below::end, Below::displace, Below::evict, Below::release, Below::tell_end,
-        Below::withdraw, Below::unspent, Below::verdict, Below::list;
+    using Below::view, Below::moment, Below::events, Below::trace, Below::freed, Below::tell, Below::traced,
+        Below::traced_cut, Below::put, Below::edit, Below::set_aside, Below::follow_stakes, Below::draws_at_once,
+        Below::models_used, Below::start, Below::traced_gang, Below::end, Below::displace, Below::evict, Below::release,
+        Below::tell_end, Below::withdraw, Below::unspent, Below::verdict, Below::list;
     using typename Below::Record;
+    using Stakes = boost::container::flat_map<RequirementId, Amount>;
 
     /// Lets a free node take the best task that it can run, alone or with other free nodes; at most one. It chooses
     /// over its own GPU groups and every "any" group that fits (rules 16, 17, 26). See seed 001, "Dequeue a Task for a
@@ -96,6 +99,7 @@ public:
         auto newer = match_newer_max;
         const auto until = *view.drawn_until(moment);
         auto blocked = set_aside();
+        auto stakes = Stakes{};
         auto heads = std::vector<QueueEntry>{};  // a heap of the groups' best tasks
         const auto later = [](const QueueEntry& a, const QueueEntry& b) { return goes_before(b, a); };
         const auto add_head = [&](RequirementId group) {
@@ -115,7 +119,7 @@ public:
             if (is_newer(view.records.tasks()[head.task], until)) {
                 --newer;
                 blocked.take(head);
-            } else if (start_drawn(head.task)) {
+            } else if (start_matched(head.task, stakes)) {
                 ++started;
             } else {
                 --tries;
@@ -126,7 +130,7 @@ public:
         blocked.back();
         if (tries > 0 && newer > 0) { return started; }
         traced_cut(Walk::match);
-        return started + match_elsewhere(until);
+        return started + match_elsewhere(until, stakes);
     }
 
     /// Tries further tasks by handle, from a random place on, that began to wait until then. So a task that waits
@@ -134,7 +138,7 @@ public:
     /// tasks that are too new would else undo the order of all others. Appends the events of `start`, and returns the
     /// number of starts.
     /// @complexity one draw for each task tried; it passes over `match_places_max` places of the table at most.
-    auto match_elsewhere(TimePoint until) -> std::uint32_t {
+    auto match_elsewhere(TimePoint until, Stakes& stakes) -> std::uint32_t {
         const auto& tasks = view.records.tasks();
         const auto reach = tasks.reach();
         auto random = Random{*moment.entropy, Purpose::match, {}};
@@ -153,7 +157,7 @@ public:
         for (std::size_t i = 0; i < waiting.size() && tries > 0; ++i) {
             const auto& task = tasks[waiting[i].task];
             if (is_newer(task, until) || !view.startable(task)) { continue; }  // its group may have a new member
-            const auto starts = start_drawn(waiting[i].task);
+            const auto starts = start_matched(waiting[i].task, stakes);
             started += starts ? 1U : 0U;
             tries -= starts ? 0U : 1U;
         }
@@ -166,6 +170,26 @@ public:
     [[nodiscard]] auto is_newer(const Task& task, TimePoint until) const -> bool {
         return view.draws_in_rounds() && (view.waits_since(task) > until || (task.group != no_handle<GroupHandle> &&
                                                                              view.started_after(task.group, until)));
+    }
+
+    /// As `start_drawn`, in a match. Where no candidate has the stake for a task, it draws once for the requirement and
+    /// not for each further task that needs more: a start adds no candidate. The draws would find none.
+    /// @param stakes The largest stake among the candidates for each requirement that was looked at.
+    auto start_matched(TaskHandle t, [[maybe_unused]] Stakes& stakes) -> bool {
+        if constexpr (!has_stake_min<typename View<Ps...>::Types::Eligibility>) {
+            return start_drawn(t);
+        } else {
+            const auto requirement = view.records.tasks()[t].requirement;
+            const auto least = view.stake_min(view.records.tasks()[t]);
+            if (least == Amount{} || trace.sees != nullptr) { return start_drawn(t); }
+            const auto known = stakes.find(requirement);
+            if (known != stakes.end() && known->second < least) { return false; }
+            if (start_drawn(t)) { return true; }
+            if (known == stakes.end()) {
+                if (const auto largest = view.stake_max(requirement)) { stakes.emplace(requirement, *largest); }
+            }
+            return false;
+        }
     }
 
     /// Tries the waiting tasks of a group that lost a member, best first, `group_tries_max` at most. Other nodes of

@@ -137,6 +137,22 @@ public:
         return candidates().count(SamplingFrame{records.fits().all_classes(), {&model, 1}});
     }
 
+    /// The largest stake of a candidate for a requirement; none if there are too many candidates to look at each. A
+    /// draw that refuses each node sees all of them.
+    /// @complexity that of a draw of `draw_tries_max` tries.
+    [[nodiscard]] auto stake_max(RequirementId requirement) const -> std::optional<Amount> {
+        auto largest = Amount{};
+        const auto see = [&](NodeHandle n, std::uint32_t) {
+            largest = std::max(largest, records.nodes()[n].node.stake);
+            return Weight::zero();
+        };
+        const auto classes = records.fits().classes_of(requirement);
+        auto frame = frame_of(classes, {});
+        frame.rejections_max = std::min(frame.rejections_max, 1U);
+        auto random = Random{Entropy{}, Purpose::dispatch, {}};  // the order in which they are seen is of no account
+        return candidates().draw(frame, see, random) ? std::nullopt : std::optional{largest};
+    }
+
     /// The node that is asked to fetch a model for a task: drawn by weight among the eligible nodes that lack it.
     [[nodiscard]] auto draw_fetcher(const Task& task, ModelId model, Random& random) const -> std::optional<Draw> {
         const auto weigh = [&](NodeHandle n, std::uint32_t) { return fetch_weight(n, task, model); };

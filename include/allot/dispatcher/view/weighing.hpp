@@ -193,6 +193,15 @@ public:
         }
     }
 
+    /// The least stake of a node that may run a task; 0 if the policy does not tell.
+    [[nodiscard]] auto stake_min([[maybe_unused]] const Task& task) const -> Amount {
+        if constexpr (has_stake_min<typename Below::Types::Eligibility>) {
+            return eligibility.stake_min(task.fee);
+        } else {
+            return {};
+        }
+    }
+
     /// The Situation of a node and a task, as policies get it.
     /// @param is_member true if the node is known to be a member of the task's group.
     [[nodiscard]] auto situation(const Record& record, const Task& task, const Requirement& requirement,
