@@ -269,7 +269,7 @@ TEST_CASE("a node is asked once for one wish, and again when that has ended", "[
     };
     CHECK(asked(1, 0s) == 1);
     CHECK(asked(2, 1ms) == 0);
-    const auto ends = d.state().wishes(*d.state().nodes().find(1))[0].wanted_until;
+    const auto ends = d.state().wishes(*d.state().nodes().find(1))[0].until;
     CHECK(asked(3, ends.time_since_epoch() - 1ms) == 0);
     CHECK(asked(4, ends.time_since_epoch()) == 1);
     ok(d.report_model(1, Report::remove, {"a"}, at(ends.time_since_epoch() + 1s)));

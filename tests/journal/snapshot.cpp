@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -418,6 +419,22 @@ TEST_CASE("a small snapshot cannot ask for much memory") {
     REQUIRE_FALSE(loaded);
     CHECK(loaded.error().error == SnapshotError::too_sparse);
     CHECK(loaded.error().what == "nodes");
+}
+
+TEST_CASE("a snapshot whose wish never ends is refused") {
+    auto d = allot::Dispatcher<>{};
+    support::join_plain(d, 2);
+    auto task = support::plain_task(1);
+    task.models = {"m"};
+    support::ok(d.submit(task, support::at(allot::Duration{7})));
+    const auto bytes = allot::snapshot(d, 0);
+    const auto end = std::array<std::uint8_t, 8>{0x47, 0x77, 0x1B};  // 30 minutes later
+    auto changed = bytes;
+    const auto wishes_end = std::find_end(changed.begin() + 20, changed.end() - 64, end.begin(), end.end());
+    REQUIRE(wishes_end != changed.end() - 64);
+    CHECK(accused(changed).empty());
+    std::fill(wishes_end, wishes_end + 8, std::uint8_t{0});
+    CHECK(accused(changed) == "nodes");
 }
 
 }  // namespace snapshot_test

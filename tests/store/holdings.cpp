@@ -97,6 +97,13 @@ TEST_CASE("wishes are a list of their own, and count as entries of their node") 
     CHECK(holdings.node_of(3) == NodeHandle{70});
     CHECK(allot::Holdings::first_end(two) == allot::TimePoint{allot::Duration{5}});
     CHECK(allot::Holdings::first_end({}) == allot::never);
+    CHECK(holdings.due_of(NodeHandle{70}) == allot::TimePoint{allot::Duration{5}});
+    (void)holdings.exchange(NodeHandle{70},
+                            {HeldModel{ModelId{2}, Holding::on_disk, 0, allot::TimePoint{allot::Duration{2}}}});
+    CHECK(holdings.due_of(NodeHandle{70}) == allot::TimePoint{allot::Duration{2}});
+    CHECK(holdings.due_of(NodeHandle{9'999}) == allot::never);
+    (void)holdings.exchange(NodeHandle{70}, {HeldModel{ModelId{2}, Holding::on_disk, 0, {}}});
+    CHECK(holdings.due_of(NodeHandle{70}) == allot::TimePoint{allot::Duration{5}});
 
     const auto copy = holdings;
     holdings.give_back();

@@ -40,8 +40,10 @@ const auto registered = Registration{make_recipe<UnheardModels, Silent>({
     .attack = "an owner's cheap tasks name 64 models each of which nobody has heard",
     .twin = "the owner submits nothing and keeps its money",
     .profits = "no party gains; nodes are told to fetch models that no other task wants",
-    .answer = "`BoundedRequests`: the start of a task asks for 32 copies at most, of all its models together",
-    .cost = "`placement.copies_max`",
+    .answer =
+        "`BoundedRequests`: the start of a task asks for 32 copies at most, of all its models together, and a node "
+        "that neither runs nor reports a model for a day is no holder of it any more",
+    .cost = "`placement.copies_max`, `placement.held_for`",
     .knobs = {{"tasks", 20, 1, 10'000, "tasks"},
               {"models", 64, 1, 64, "models that a task names"},
               {"fee", 1, 1, 1e9, "fee of a task"},

@@ -108,7 +108,8 @@ enum class Holding : std::uint8_t {
     in_use,   ///< Downloaded and loaded in GPU memory.
 };
 
-/// One model that a node holds or was asked to fetch. A request expires by itself.
+/// One model that a node holds or was asked to fetch. A request expires by itself, and so does a holding if the
+/// placement says so (rule 51).
 struct HeldModel {
     static constexpr auto place_max = (std::uint32_t{1} << 30U) - 1U;  ///< Far above the number of nodes that may join.
 
@@ -116,13 +117,15 @@ struct HeldModel {
     Holding holding : 2 = Holding::on_disk;
     std::uint32_t place : 30 = 0;  ///< Index among the model's holders of the same class; meaningful when on
                                    ///< disk.
-    TimePoint wanted_until{};      ///< Time at which the request expires; meaningful when wanted.
+    TimePoint until{};             ///< Time at which the request or the holding expires; 0: a holding does not.
 
     constexpr HeldModel() noexcept = default;
-    constexpr HeldModel(ModelId m, Holding h, std::uint32_t p, TimePoint until) noexcept
-        : model{m}, holding{h}, place{p & place_max}, wanted_until{until} {}
+    constexpr HeldModel(ModelId m, Holding h, std::uint32_t p, TimePoint at) noexcept
+        : model{m}, holding{h}, place{p & place_max}, until{at} {}
 
     [[nodiscard]] auto on_disk() const noexcept -> bool { return holding != Holding::wanted; }
+    /// True if it expires by itself.
+    [[nodiscard]] auto expires() const noexcept -> bool { return until != TimePoint{}; }
 
     friend auto operator==(const HeldModel&, const HeldModel&) -> bool = default;
 };

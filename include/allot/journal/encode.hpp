@@ -139,7 +139,7 @@ public:
         put(value.model);
         put(value.holding);
         put(std::uint32_t{value.place});
-        put(value.wanted_until);
+        put(value.until);
     }
     template <class Tag>
     void put(const Id<Tag>& value) {
@@ -278,8 +278,8 @@ public:
         get(into.model);
         get(holding);
         get(place);
-        get(into.wanted_until);
-        into = HeldModel{into.model, holding, place, into.wanted_until};
+        get(into.until);
+        into = HeldModel{into.model, holding, place, into.until};
         check(place <= HeldModel::place_max, DecodeError::out_of_range);
     }
     template <class Tag>

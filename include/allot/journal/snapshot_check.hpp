@@ -259,8 +259,8 @@ private:
                                   [](const auto& a, const auto& b) { return !(a.model < b.model); }) == held.end(),
                SnapshotError::not_canonical);
         for (const auto& model : held) {
-            demand(state_.models().names().contains(model.model.value) && TimePoint{} <= model.wanted_until &&
-                   model.wanted_until != never);
+            demand(state_.models().names().contains(model.model.value) && TimePoint{} <= model.until &&
+                   model.until != never && (model.on_disk() || model.expires()));
             if (!fault_ && model.on_disk()) {
                 grows(places_, (std::uint64_t{model.model.value} << 32U) | node.node_class.value, model.place);
                 demand(!fault_ && !state_.models().taken(model.model, node.node_class, model.place),

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <chrono>
 #include <cstdint>
 #include <string_view>
 #include <tuple>
@@ -8,6 +9,7 @@
 
 #include <allot/core/fields.hpp>
 #include <allot/core/parameters.hpp>
+#include <allot/core/time.hpp>
 #include <allot/placement/threshold_placement.hpp>
 #include <allot/policy/model_placement.hpp>
 #include <allot/policy/role.hpp>
@@ -17,11 +19,15 @@ namespace allot { inline namespace v0 {
 /// Parameters of `RequestBound`.
 struct RequestBoundParameters {
     std::uint32_t copies_max = 32;  ///< Copies that one start asks for, of all models of the task together.
+    Duration held_for = std::chrono::hours{24};  ///< How long a node counts as a holder of a model that it neither runs
+                                                 ///< nor reports again. 0: for good.
 
     /// The fault of the parameters as one sentence; null when they are valid together.
     [[nodiscard]] constexpr auto fault() const noexcept -> const char* {
         return detail::first_unmet({
             {copies_max <= 65'536, "allot: RequestBound: copies_max must be at most 65,536"},
+            {Duration{0} <= held_for && held_for <= Duration{std::int64_t{1} << 40},
+             "allot: RequestBound: held_for must be 0 to 2^40 ms"},
         });
     }
     /// True if `fault()` is null.
@@ -29,7 +35,7 @@ struct RequestBoundParameters {
     friend constexpr auto operator==(const RequestBoundParameters&, const RequestBoundParameters&) noexcept
         -> bool = default;
 };
-ALLOT_FIELDS(RequestBoundParameters, copies_max)
+ALLOT_FIELDS(RequestBoundParameters, copies_max, held_for)
 
 /// The greatest number of copies that one start asks for. `BoundedRequests` applies it.
 class RequestBound {
@@ -56,10 +62,15 @@ private:
     Parameters parameters_{};
 };
 
-/// A placement, and a bound on its requests: one start asks for so many copies at most, regardless of the number of
-/// models that its task names. The models that come first by name are served first.
+/// A placement, and bounds on its requests and on the copies that they leave. One start asks for so many copies at
+/// most, regardless of the number of models that its task names; the models that come first by name are served first.
+/// A node that neither runs nor reports a model for `held_for` is no holder of it any more (rule 51).
 ///
-/// **Law.** The copies that a task makes others fetch do not grow with the number of models that it names.
+/// Nodes that keep a model report it again once half of that time has passed. Those that fetched a made-up model for a
+/// task have no reason to.
+///
+/// **Law.** The copies that a task makes others fetch do not grow with the number of models that it names. Of models
+/// that no task names and no node reports, nothing is left.
 template <model_placement Placement = ThresholdPlacement>
 class BoundedRequests {
 public:
@@ -74,6 +85,9 @@ public:
         return {std::min(placement().wanted(demand).copies, std::get<RequestBound>(parts_).left(demand))};
     }
     [[nodiscard]] constexpr auto asked_for() const -> Duration { return placement().asked_for(); }
+    [[nodiscard]] constexpr auto held_for() const -> Duration {
+        return std::get<RequestBound>(parts_).parameters().held_for;
+    }
 
     /// The placement whose requests are bounded.
     [[nodiscard]] constexpr auto placement() const noexcept -> const Placement& { return std::get<Placement>(parts_); }

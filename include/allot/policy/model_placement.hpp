@@ -30,6 +30,13 @@ concept has_asked_for = requires(const P& p) {
     { p.asked_for() } -> std::same_as<Duration>;
 };
 
+/// `p.held_for() -> Duration`: how long a model on a node's disk counts without being used or reported again; 0 for
+/// good. Optional; without it for good.
+template <class P>
+concept has_held_for = requires(const P& p) {
+    { p.held_for() } -> std::same_as<Duration>;
+};
+
 /// Decides how many nodes should fetch a model. Pure; the dispatcher counts before it and draws after it. `laws::pure`
 /// checks it.
 template <class P>
@@ -41,6 +48,10 @@ struct ModelPlacementCheck {
     static_assert(has_wanted<P>, "allot: a model placement needs `auto wanted(const ModelDemand&) const -> Wanted`");
     static_assert(!has_wanted<P> || has_asked_for<P>,
                   "allot: a model placement needs `auto asked_for() const -> Duration`");
+    // A function of another type would be passed over in silence.
+    static_assert(
+        has_held_for<P> || !requires(const P& p) { p.held_for(); },
+        "allot: a model placement with `held_for` needs `auto held_for() const -> Duration`");
     static constexpr bool passed = model_placement<P>;
 };
 

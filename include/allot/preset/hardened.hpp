@@ -46,6 +46,7 @@ namespace allot { inline namespace v0 { namespace preset {
 /// | a node resumes for a dear task    | gets it at once               | rests for a minute first                     |
 /// | a node renews and does not finish | keeps the task for 8 hours    | keeps it for twice its lease                 |
 /// | a task names 64 made-up models    | 640 copies are asked for | 32 are, at most |
+/// | nodes fetch made-up models        | they stay in the state | go in a day, unless reported again |
 /// | a stake moves to the next free node | counts there at once          | counts when it has stayed for an hour |
 /// | a node of stake 1 lies about its result | is paid as others are | gets no task, with `stake_per_fee` set |
 /// | a node leaves before it is found out | keeps its stake | can lose it for a day yet |

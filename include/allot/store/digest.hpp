@@ -62,7 +62,7 @@ public:
         list(values);
     }
     void add(const Value& v) { all(v.num(), v.den()); }
-    void add(const HeldModel& v) { all(v.model, v.holding, v.place, v.wanted_until); }
+    void add(const HeldModel& v) { all(v.model, v.holding, v.place, v.until); }
     template <has_fields T>
     void add(const T& value) {
         each_field(value, [this](std::string_view, const auto& field) { this->add(field); });

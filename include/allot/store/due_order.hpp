@@ -34,7 +34,7 @@ private:
     [[nodiscard]] auto id_of(const Due& due) const noexcept -> const NodeId::Bytes& {
         switch (static_cast<DueKind>(due.kind)) {
             case DueKind::node:
-            case DueKind::wish: return records.nodes()[NodeHandle{due.handle}].node.id.bytes();
+            case DueKind::model: return records.nodes()[NodeHandle{due.handle}].node.id.bytes();
             case DueKind::task: return records.tasks()[TaskHandle{due.handle}].id.bytes();
             case DueKind::ended_task: return records.ended_tasks()[EndedHandle{due.handle}].id.bytes();
             case DueKind::group: return records.groups()[GroupHandle{due.handle}].id.bytes();

@@ -72,12 +72,16 @@ public:
         return std::exchange(wishes_.at(h.value), std::move(after));
     }
 
-    /// The time at which the first of these wishes ends; `never` if there is none.
+    /// The time at which the first of these models expires; `never` if none does.
     /// @complexity linear in the list.
-    [[nodiscard]] static auto first_end(const HeldModels& wishes) -> TimePoint {
+    [[nodiscard]] static auto first_end(const HeldModels& models) -> TimePoint {
         auto end = never;
-        for (const auto& wish : wishes) { end = std::min(end, wish.wanted_until); }
+        for (const auto& model : models) { end = model.expires() ? std::min(end, model.until) : end; }
         return end;
+    }
+    /// The same for all models of a node.
+    [[nodiscard]] auto due_of(NodeHandle h) const -> TimePoint {
+        return std::min(first_end(of(h)), first_end(wishes(h)));
     }
     /// True if a list is in order and has only models that are on the disk, or only others.
     /// @complexity linear in the list.

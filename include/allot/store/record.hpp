@@ -17,7 +17,7 @@
 namespace allot { inline namespace v0 {
 
 /// The subject of an entry of the tree of due work.
-enum class DueKind : std::uint8_t { lease, task, ended_task, group, node, wish };
+enum class DueKind : std::uint8_t { lease, task, ended_task, group, node, model };
 
 /// The kind of the records of a handle.
 template <class H>

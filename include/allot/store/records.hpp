@@ -110,7 +110,7 @@ public:
         undo_log_.add(HoldingsReplaced{h, holdings(h)});
         change_holdings(h, std::move(after), followers);
     }
-    /// Replaces the models that a node was asked to fetch; the first end of a wish becomes due. @pre as for `hold`.
+    /// Replaces the models that a node was asked to fetch; the first to end becomes due. @pre as for `hold`.
     template <class F>
     void wish(NodeHandle h, HeldModels after, F& followers) {
         ALLOT_ASSERT(nodes_.contains(h) && Holdings::admits(after, false),
@@ -223,7 +223,7 @@ private:
         if (nodes) {
             holdings_.trim(*nodes - 1);
             stakes_.trim(*nodes);
-            due_.trim(static_cast<std::uint8_t>(DueKind::wish), *nodes);
+            due_.trim(static_cast<std::uint8_t>(DueKind::model), *nodes);
         }
         const auto tasks = trim(tasks_, DueKind::task);
         trim(ended_, DueKind::ended_task);
@@ -336,7 +336,10 @@ private:
             if (is != nullptr) { interned_.models.reserve(is->model, node_class, is->place); }
         });
         if (!after.empty()) { holdings_.reserve(h); }
+        prepare(DueKind::model, h.value, Holdings::first_end(after));
+        const auto was_due = holdings_.due_of(h);
         const auto before = holdings_.exchange(h, std::move(after));
+        set_due(DueKind::model, h.value, was_due, holdings_.due_of(h));
         const auto& now = holdings(h);
         each_difference(span_of(before), span_of(now), [&](const HeldModel* was, const HeldModel* is) {
             interned_.models.moved(was, is, node_class);
@@ -355,10 +358,11 @@ private:
 
     template <class F>
     void change_wishes(NodeHandle h, HeldModels after, F& followers) {
-        prepare(DueKind::wish, h.value, Holdings::first_end(after));
+        prepare(DueKind::model, h.value, Holdings::first_end(after));
         for (const auto& wish : after) { interned_.models.acquire(wish.model); }
+        const auto was_due = holdings_.due_of(h);
         const auto before = holdings_.exchange_wishes(h, std::move(after));
-        set_due(DueKind::wish, h.value, Holdings::first_end(before), Holdings::first_end(wishes(h)));
+        set_due(DueKind::model, h.value, was_due, holdings_.due_of(h));
         for (const auto& wish : before) { interned_.models.release(wish.model); }
         if (before.empty() != wishes(h).empty()) { followers.models_changed(h, holdings(h), holdings(h)); }
         for (const auto& wish : before) { drop(wish.model); }

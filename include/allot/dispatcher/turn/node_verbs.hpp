@@ -24,9 +24,10 @@ class NodeVerbs : public Settling<Ps...> {
 public:
     using Below::Below;
     using Below::view, Below::freed, Below::tell, Below::put, Below::edit, Below::remove, Below::intern,
-        Below::intern_model, Below::follow_stakes, Below::hold, Below::put_wishes, Below::depart, Below::displace,
-        Below::models_left, Below::end, Below::verdict, Below::weightless_now, Below::rest, Below::tell_end,
-        Below::conclude, Below::start_over, Below::unchain, Below::unbond, Below::tell_gone, Below::tell_unbonding;
+        Below::intern_model, Below::follow_stakes, Below::hold, Below::renew, Below::put_wishes, Below::depart,
+        Below::displace, Below::models_left, Below::end, Below::verdict, Below::weightless_now, Below::rest,
+        Below::tell_end, Below::conclude, Below::start_over, Below::unchain, Below::unbond, Below::tell_gone,
+        Below::tell_unbonding;
     using typename Below::Record;
     using typename Below::WeightPolicy;
 
@@ -96,7 +97,7 @@ public:
             // are wished for, because those that no other node holds would be forgotten.
             auto held = view.records.holdings(n);
             auto names = merged(held, view.records.wishes(n));
-            for (auto& model : names) { model = HeldModel{model.model, Holding::wanted, 0, model.wanted_until}; }
+            for (auto& model : names) { model = HeldModel{model.model, Holding::wanted, 0, model.until}; }
             put_wishes(n, std::move(names));
             hold(n, {});
             set_class(node, is);
@@ -341,6 +342,9 @@ protected:
                 held = std::move(all);
                 break;
             }
+        }
+        for (auto& model : held) {
+            if (is_listed(model)) { renew(model); }
         }
         if (report != command::Report::unload) {
             wishes.erase(std::remove_if(wishes.begin(), wishes.end(), is_listed), wishes.end());

@@ -20,7 +20,7 @@ class Settling : public Dispatching<Ps...> {
 public:
     using Below::Below;
     using Below::view, Below::freed, Below::tell, Below::put, Below::remove, Below::put_wishes, Below::end,
-        Below::end_unsuccessfully, Below::give_up, Below::depart;
+        Below::end_unsuccessfully, Below::give_up, Below::depart, Below::hold;
 
     /// Settles the entries that are due at the command's time, in deadline order, at most `due_max`, of which a node
     /// with many models takes more than one (`View::effort`). False if more remain (rule 5). Appends the events of
@@ -50,8 +50,9 @@ public:
     }
 
     /// Settles one entry. An overdue lease ends with the events of `end_unsuccessfully`, and a waiting task with
-    /// `TaskTimedOut`. An excluded node returns with `NodeReadmitted`. A node that departs gives up models. An
-    /// ended task, a group, a departed node or wishes are forgotten without an event.
+    /// `TaskTimedOut`. An excluded node returns with `NodeReadmitted`. A node that departs gives up models. An ended
+    /// task, a group, a departed node, wishes, and models that their node did not report again are forgotten without
+    /// an event.
     /// @pre the entry is due.
     /// @complexity O(log n), and for wishes and models linear in those of the node.
     void settle_one(const Due& due) {
@@ -89,11 +90,12 @@ public:
             return;
         }
         const auto n = NodeHandle{due.handle};
-        if (due.kind == static_cast<std::uint8_t>(DueKind::wish)) {
+        if (due.kind == static_cast<std::uint8_t>(DueKind::model)) {
             auto wishes = view.records.wishes(n);
-            const auto over = [&](const HeldModel& wish) { return wish.wanted_until <= view.records.counters().now; };
+            const auto over = [&](const HeldModel& wish) { return view.is_over(wish); };
             wishes.erase(std::remove_if(wishes.begin(), wishes.end(), over), wishes.end());
             put_wishes(n, std::move(wishes));
+            if (view.models_over(n) > 0) { let_expire(n); }
             return;
         }
         auto record = view.records.nodes()[n];
@@ -114,11 +116,26 @@ public:
     }
 
 private:
+    /// Forgets the models on a node's disk whose time is over, at most `models_gone_due` of them. The node stays due
+    /// for the others.
+    /// @complexity O(log n) for each, and linear in the models of the node.
+    void let_expire(NodeHandle n) {
+        auto kept = HeldModels{};
+        auto left = models_gone_due;
+        for (const auto& model : view.records.holdings(n)) {
+            const auto goes = left > 0 && view.is_over(model);
+            left -= goes ? 1U : 0U;
+            if (!goes) { kept.push_back(model); }
+        }
+        hold(n, std::move(kept));
+    }
+
     /// How many entries one counts as: a node becomes a candidate with all its models.
     [[nodiscard]] auto effort_of(const Due& due) const -> std::uint32_t {
         switch (static_cast<DueKind>(due.kind)) {
             case DueKind::lease: return view.effort(view.records.leases()[LeaseHandle{due.handle}].node);
             case DueKind::node: return view.effort_due(NodeHandle{due.handle});
+            case DueKind::model: return view.effort_expiring(NodeHandle{due.handle});
             default: return 1;
         }
     }

@@ -99,13 +99,13 @@ public:
             at = wishes.insert(at, HeldModel{model, Holding::wanted, 0, never});
             if (wishes.size() > view.rules->wishes_per_node_max) {
                 wishes.erase(std::min_element(wishes.begin(), wishes.end(), [](const HeldModel& a, const HeldModel& b) {
-                    return a.wanted_until < b.wanted_until;
+                    return a.until < b.until;
                 }));
                 at = place_of(wishes, model);
             }
         }
         constexpr auto longest = Duration{std::int64_t{1} << 40U};
-        at->wanted_until = view.records.counters().now + std::clamp(view.placement.asked_for(), Duration{1}, longest);
+        at->until = view.records.counters().now + std::clamp(view.placement.asked_for(), Duration{1}, longest);
         put_wishes(n, std::move(wishes));
         tell(event::ModelWanted{view.records.nodes()[n].node.id, task, view.records.models().name(model)});
     }
@@ -120,18 +120,28 @@ public:
         }
     }
 
-    /// Writes the models on a node's disk. New ones get a place among the holders, and are wished for no more; an
-    /// unchanged list is not written. Appends no event.
+    /// Lets a model that a node runs or reports count for longer (rule 51), once half of its time has passed: a node in
+    /// use would else write its list with each task. `hold` sets the time.
+    void renew(HeldModel& model) const {
+        const auto lasts = view.held_for();
+        if (lasts == Duration{0} || model.until - view.records.counters().now < lasts / 2) { model.until = {}; }
+    }
+
+    /// Writes the models on a node's disk. New ones get a place among the holders, and are wished for no more; those
+    /// that do not expire do from now on, if the placement says so. An unchanged list is not written. Appends no event.
     /// @complexity O(models and wishes of the node), and O(log n) for each model that changes.
     void hold(NodeHandle n, HeldModels held) {
         const auto& before = view.records.holdings(n);
         const auto node_class = view.records.nodes()[n].node.node_class;
+        const auto lasts = view.held_for();
+        const auto until = lasts == Duration{0} ? TimePoint{} : view.records.counters().now + lasts;
         auto was = before.begin();
         for (auto& model : held) {
             while (was != before.end() && was->model < model.model) { ++was; }
             const auto stays = was != before.end() && was->model == model.model;
             const auto place = stays ? was->place : view.records.models().free_place(model.model, node_class);
             model.place = place & HeldModel::place_max;
+            model.until = model.expires() ? model.until : until;
         }
         if (held == before) { return; }
         put_models(n, std::move(held));
@@ -158,6 +168,7 @@ public:
             const auto at = place_of(held, model);
             if (at != held.end() && at->model == model) {
                 at->holding = Holding::in_use;
+                if (fetched) { renew(*at); }
             } else if (const auto held_elsewhere = view.records.models().held(model);
                        room > 0 && (held_elsewhere || room_for_new > 0)) {
                 room_for_new -= held_elsewhere ? 0U : 1U;

@@ -48,7 +48,7 @@ public:
     /// All parts in their first state. Throws as `Parts` does.
     explicit Facts(const typename Types::Pack::All& all) : Below{all} {}
 
-    using Below::records, Below::rules, Below::qos, Below::valuation, Below::terms;
+    using Below::records, Below::rules, Below::qos, Below::valuation, Below::terms, Below::placement;
 
     /// The time of the last command.
     [[nodiscard]] auto now() const noexcept -> TimePoint { return records.counters().now; }
@@ -166,10 +166,41 @@ public:
 
     /// How many units of `due_max` a node takes when it is due. If it departs, as many as models are given up.
     [[nodiscard]] auto effort_due(NodeHandle h) const -> std::uint32_t {
-        if (!records.nodes()[h].node.departs()) { return effort(h); }
         const auto has = records.holdings(h).size();
-        const auto gone = std::min<std::size_t>(has, models_gone_due);
+        return records.nodes()[h].node.departs() ? effort_of(has, has) : effort(h);
+    }
+    /// How many units of `due_max` a node takes that has so many models, of which so many are to go.
+    [[nodiscard]] static auto effort_of(std::size_t goes, std::size_t has) -> std::uint32_t {
+        const auto gone = std::min<std::size_t>(goes, models_gone_due);
         return 1 + static_cast<std::uint32_t>(gone / models_per_effort_gone + has / models_per_effort_kept);
+    }
+
+    /// How long a model on a node's disk counts without being run or reported; 0 for good (rule 51).
+    [[nodiscard]] auto held_for() const -> Duration {
+        if constexpr (has_held_for<typename Types::Placement>) {
+            constexpr auto longest = Duration{std::int64_t{1} << 40U};
+            return std::clamp(placement.held_for(), Duration{0}, longest);
+        } else {
+            return Duration{0};
+        }
+    }
+
+    /// True if the time of a request or of a holding is over.
+    [[nodiscard]] auto is_over(const HeldModel& model) const -> bool {
+        return model.expires() && model.until <= records.counters().now;
+    }
+    /// Number of models on a node's disk whose time is over.
+    /// @complexity linear in the models.
+    [[nodiscard]] auto models_over(NodeHandle h) const -> std::size_t {
+        const auto& held = records.holdings(h);
+        return static_cast<std::size_t>(
+            std::count_if(held.begin(), held.end(), [&](const HeldModel& model) { return is_over(model); }));
+    }
+    /// How many units of `due_max` a node takes whose requests or models expire.
+    /// @complexity linear in the models.
+    [[nodiscard]] auto effort_expiring(NodeHandle h) const -> std::uint32_t {
+        const auto over = models_over(h);
+        return over == 0 ? 1 : effort_of(over, records.holdings(h).size());
     }
 
     /// The node's request to fetch a model, also one that is over; null if there is none.

@@ -335,7 +335,7 @@ public:
     [[nodiscard]] auto has_or_wants(NodeHandle n, ModelId model) const -> bool {
         if (holds(n, model) != nullptr) { return true; }
         const auto* wish = find_model(records.wishes(n), model);
-        return wish != nullptr && wish->wanted_until > records.counters().now;
+        return wish != nullptr && wish->until > records.counters().now;
     }
 
     /// Weight of a present node for a task, assuming this QoS score. Eligibility is not checked. `requirement` is the
