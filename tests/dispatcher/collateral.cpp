@@ -1,7 +1,6 @@
 #include <cstdint>
 #include <random>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -48,7 +47,6 @@ auto staked(allot::NodeId id, Amount stake) -> NodeSpec {
 class Silent {
 public:
     using role = allot::role::eligibility;
-    static constexpr std::string_view name = "Collateral";
     static constexpr bool admits_by_stake = true;
     static inline std::uint64_t asked = 0;
 
