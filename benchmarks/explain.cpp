@@ -80,12 +80,12 @@ private:
         auto count = std::uint64_t{0};
         const auto holds = [&](allot::NodeHandle h) {
             const auto& held = d.state().holdings(h);
-            const auto is_asked = [&](const allot::HeldModel& one) { return one.model == task.models[0]; };
+            const auto is_asked = [&](const allot::HeldModel& one) { return one.model == task.models()[0]; };
             return std::any_of(held.begin(), held.end(), is_asked);
         };
         d.state().nodes().for_each([&](allot::NodeHandle h, const auto& record) {
             const auto free = record.node.state == allot::NodeState::available && !record.node.excluded;
-            count += free && (task.models.empty() || holds(h)) ? 1U : 0U;
+            count += free && (task.models().empty() || holds(h)) ? 1U : 0U;
         });
         d.state().tasks().for_each([&](allot::TaskHandle, const allot::Task& other) {
             count += other.state == allot::TaskState::queued && other.value > task.value ? 1U : 0U;

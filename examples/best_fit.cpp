@@ -51,7 +51,7 @@ struct FairShare {
 
     auto value(const allot::Task& task, const allot::Requirement&) const -> allot::Value {
         auto had = std::uint64_t{0};
-        for (const auto& label : task.labels) {
+        for (const auto& label : task.labels()) {
             if (label.rfind("had:", 0) == 0) {
                 (void)std::from_chars(label.data() + 4, label.data() + label.size(), had);  // not a number counts as 0
             }

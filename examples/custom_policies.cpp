@@ -33,7 +33,7 @@ struct House {
     auto fits(const allot::NodeClass&, const allot::Requirement&) const -> allot::Reason { return allot::Reason::none; }
 
     auto admits(const allot::Node& node, const allot::Task& task, const allot::Situation&) const -> allot::Reason {
-        for (const auto& label : task.labels) {
+        for (const auto& label : task.labels()) {
             if (label.rfind("region:", 0) == 0 && !has(node.labels, label)) { return region_differs; }
         }
         return task.notify_to() && has(node.labels, "probation") ? still_on_probation : allot::Reason::none;

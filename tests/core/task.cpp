@@ -30,6 +30,26 @@ TEST_CASE("values compare as the rationals they are") {
     }
 }
 
+TEST_CASE("a task without an owner, models, avoided nodes and labels stores none of them") {
+    auto task = allot::Task{};
+    CHECK(task.rest.find() == nullptr);
+    CHECK(task.owner().is_null());
+    CHECK_FALSE(task.notify_to());
+    CHECK((task.models().empty() && task.avoided().empty() && task.labels().empty()));
+
+    auto& rest = task.rest.made();
+    CHECK(task == allot::Task{});
+    rest.owner = 7;
+    rest.models.push_back({1});
+    rest.avoided.push_back(2);
+    rest.labels.push_back("three");
+    CHECK((task.owner() == 7 && task.notify_to() == allot::OwnerId{7}));
+    CHECK((task.models().size() == 1 && task.models()[0].value == 1));
+    CHECK((task.avoided().size() == 1 && task.avoided()[0] == 2));
+    CHECK((task.labels().size() == 1 && task.labels()[0] == "three"));
+    CHECK(task != allot::Task{});
+}
+
 TEST_CASE("a value keeps 96 bits over 32, and is cut beyond") {
     CHECK(sizeof(Value) == 16);
     const auto largest = (u128{1} << 96) - u128{1};

@@ -47,7 +47,7 @@ struct NotYourOwn {
     }
     [[nodiscard]] auto admits(const allot::Node& node, const allot::Task& task, const allot::Situation&) const
         -> allot::Reason {
-        return node.operator_id.bytes() == task.owner.bytes() ? allot::Reason{65} : allot::Reason::none;
+        return node.operator_id.bytes() == task.owner().bytes() ? allot::Reason{65} : allot::Reason::none;
     }
 };
 
@@ -110,7 +110,7 @@ struct Hasty {
     }
     [[nodiscard]] auto length_max(const allot::Node&, const allot::Task&) const -> allot::Duration { return 5min; }
     [[nodiscard]] auto patience(const allot::Task& task) const -> allot::Duration {
-        return task.models.empty() ? 20s : 10min;
+        return task.models().empty() ? 20s : 10min;
     }
     [[nodiscard]] auto after(const allot::Task& task, allot::OutcomeKind) const -> allot::Next {
         return task.attempt < 2 ? allot::Next::retry_elsewhere : allot::Next::end;

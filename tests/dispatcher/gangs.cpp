@@ -182,7 +182,7 @@ TEST_CASE("a gang that is retried elsewhere avoids all whom it lost") {
     ok(w.d.configure(allot::FixedTermsParameters{.after_failure = allot::Next::retry_elsewhere}, 2, at(0s)));
     for (const auto& lease : w.lease) { ok(w.d.fail(lease, FailCause::execution_error, at(1s))); }
     CHECK(w.d.task(1)->state == allot::TaskState::queued);
-    CHECK(w.d.task(1)->avoided.size() == 3);
+    CHECK(w.d.task(1)->avoided().size() == 3);
     ok(w.d.join(plain_node(4), at(2s)));
     ok(w.d.join(plain_node(5), at(2s)));
     CHECK(nodes(w.d.join(plain_node(6), at(2s))) == std::vector<std::string>{"4", "5", "6"});

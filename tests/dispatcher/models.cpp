@@ -60,7 +60,7 @@ TEST_CASE("reports add, remove, load, unload and list models") {
 TEST_CASE("duplicate models of a task collapse, and the empty list means M = 1") {
     auto d = allot::Dispatcher<>{};
     ok(d.submit(using_models(1, {"b", "a", "b", "b"}), at(0s)));
-    const auto& models = d.task(1)->models;
+    const auto models = d.task(1)->models();
     REQUIRE(models.size() == 2);
     CHECK(d.state().models().name(models[0]) == "a");  // canonical order is by name
     CHECK(d.state().models().name(models[1]) == "b");

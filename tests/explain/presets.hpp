@@ -214,7 +214,7 @@ auto parts_all_nodes(const Under<P>& d, const allot::Question& question) -> std:
             return std::any_of(held.begin(), held.end(),
                                [&](const allot::HeldModel& one) { return one.model == model; });
         };
-        const auto& models = question.task.models;
+        const auto models = question.task.models();
         const auto lacks = reason == Reason::models_missing || reason == Reason::narrowed_out;
         downloads += lacks && std::all_of(models.begin(), models.end(), knows) ? 1U : 0U;
     }

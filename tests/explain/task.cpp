@@ -182,8 +182,8 @@ auto asked_by(const D& d, const allot::Task& task) -> Asked {
     const auto& requirement = d.state().fits().value(task.requirement);
     auto asked =
         Asked{requirement.vram_min.count, requirement.gpus, requirement.platforms, requirement.software, {}, {}, {}};
-    for (const auto model : task.models) { asked.models.push_back(d.state().models().name(model)); }
-    for (const auto& node : task.avoided) { asked.avoided.push_back(node.text()); }
+    for (const auto model : task.models()) { asked.models.push_back(d.state().models().name(model)); }
+    for (const auto& node : task.avoided()) { asked.avoided.push_back(node.text()); }
     asked.platforms_refused = requirement.platforms_refused;
     if (task.group != allot::no_handle<allot::GroupHandle>) { asked.group = d.state().groups()[task.group].id; }
     asked.gang = requirement.gang_size;

@@ -518,7 +518,7 @@ TEST_CASE("under the hardened rules every pool and queue decides alike, bounds h
             auto candidates = std::vector<allot::Share>{};
             fast.view().each_candidate(task, [&](allot::NodeHandle h, allot::Weight weight) {
                 candidates.push_back({fast.state().nodes()[h].node.id, weight.raw()});
-                narrowed += !task.models.empty() && fast.view().narrows_to(h, task) ? 1 : 0;
+                narrowed += !task.models().empty() && fast.view().narrows_to(h, task) ? 1 : 0;
             });
             REQUIRE(allot::probabilities(fast, task.id)->nodes == candidates);
         });

@@ -197,12 +197,12 @@ auto right_weight(const Played& d, const Played::Record& node, const allot::Task
     auto in_use = 0.0L;
     const auto h = d.state().nodes().find(node.node.id);
     for (const auto& held : d.state().holdings(*h)) {
-        for (const auto model : task.models) {
+        for (const auto model : task.models()) {
             on_disk += held.model == model && held.on_disk() ? 1.0L : 0.0L;
             in_use += held.model == model && held.holding == allot::Holding::in_use ? 1.0L : 0.0L;
         }
     }
-    const auto models = static_cast<long double>(task.models.size());
+    const auto models = static_cast<long double>(task.models().size());
     const auto boost = models == 0.0L ? 1.0L
                                       : 1.0L + (on_disk * rules.boost_on_disk + in_use * rules.boost_in_use) /
                                                    (models * rules.boost_unit);

@@ -31,6 +31,30 @@ TEST_CASE("a copy has the room of the original, so that its next entry moves non
     CHECK(support::calls == before);
 }
 
+TEST_CASE("after a reservation no change asks for memory, however far its time is, and none when it is undone") {
+    constexpr auto age = std::int64_t{1} << 40;
+    auto tree = allot::DueTree<1>{};
+    for (std::uint32_t i = 0; i < 1'000; ++i) { tree.set({std::int64_t{i}, 0, i}, earlier); }
+    auto calls = std::uint64_t{0};
+    const auto quiet = [&](const auto& change) {
+        const auto before = support::calls;
+        change();
+        calls += support::calls - before;
+    };
+    for (std::uint32_t i = 0; i < 1'000; ++i) {
+        tree.reserve();
+        quiet([&] { tree.put({i % 3 == 0 ? i * age : -std::int64_t{i}, 0, i}, earlier); });
+        if (i % 7 != 0) { continue; }
+        tree.reserve();
+        quiet([&] { tree.erase(0, i, earlier); });
+    }
+    for (std::uint32_t i = 1'000; i-- > 0;) {
+        quiet([&] { tree.put({std::int64_t{i}, 0, i}, earlier); });
+    }
+    CHECK(calls == 0);
+    CHECK(tree.top()->handle == 0);
+}
+
 TEST_CASE("a new requirement that fits all classes needs little memory, also in a copy", "[A6]") {
     constexpr auto classes = std::uint32_t{800};
     auto original = allot::FitTable{{1, 2}};

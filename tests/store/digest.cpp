@@ -64,9 +64,9 @@ TEST_CASE("each field of a node and of a task counts") {
         return digest(other) != task_without;
     };
     CHECK(task_differs([](auto& t) { t.id = 12'345; }));
-    CHECK(task_differs([](auto& t) { t.owner = 12'345; }));
+    CHECK(task_differs([](auto& t) { t.rest.made().owner = 12'345; }));
     CHECK(task_differs([](auto& t) { t.fee = 12'345; }));
-    CHECK(task_differs([](auto& t) { t.duration_estimate += allot::Duration{1}; }));
+    CHECK(task_differs([](auto& t) { t.duration_estimate = t.duration_estimate + allot::Duration{1}; }));
     CHECK(task_differs([](auto& t) { t.value = allot::Value{t.value.num() + allot::u128{1}, t.value.den()}; }));
     CHECK(task_differs([](auto& t) { t.value = allot::Value{t.value.num(), t.value.den() + 1U}; }));
     CHECK(task_differs([](auto& t) { t.sequence = 99'999; }));
@@ -77,10 +77,12 @@ TEST_CASE("each field of a node and of a task counts") {
     CHECK(task_differs([](auto& t) { t.group = {1}; }));
     CHECK(task_differs([](auto& t) { t.submitted_at += allot::Duration{1}; }));
     CHECK(task_differs([](auto& t) { t.due_at += allot::Duration{1}; }));
-    CHECK(task_differs([](auto& t) { t.models.push_back({99}); }));
-    CHECK(task_differs([](auto& t) { t.avoided.push_back(99); }));
-    CHECK(task_differs([](auto& t) { t.labels.push_back("new"); }));
+    CHECK(task_differs([](auto& t) { t.rest.made().models.push_back({99}); }));
+    CHECK(task_differs([](auto& t) { t.rest.made().avoided.push_back(99); }));
+    CHECK(task_differs([](auto& t) { t.rest.made().labels.push_back("new"); }));
+    CHECK(task_differs([](auto& t) { ++t.strikes; }));
     CHECK(task_differs([](auto& t) { t.pinned_to = {1}; }));
+    CHECK_FALSE(task_differs([](auto& t) { t.rest.made(); }));
 }
 
 TEST_CASE("what a tracker remembers counts when it says how") {

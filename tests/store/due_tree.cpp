@@ -1,4 +1,6 @@
 #include <algorithm>
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <random>
@@ -188,6 +190,64 @@ TEST_CASE("a due tree does what a std::set does") {
     });
 }
 
+TEST_CASE("a due tree does what a std::set does with times that are days or ages apart") {
+    // A line reaches 2^32 ms; most of these are less than that apart, or just so far, or very far.
+    constexpr auto reach = std::int64_t{1} << 32;
+    support::check_histories({9, 25, 1'000}, [](const support::History& history) {
+        auto tree = Tree{};
+        auto model = Model{};
+        for (const auto& step : history) {
+            const auto kind = static_cast<std::uint8_t>(step.verb % 3);
+            if (step.verb < 3) {
+                if (tree.erase(kind, step.subject, ties) != model.erase(kind, step.subject)) { return false; }
+            } else {
+                const auto near = std::int64_t{step.value % 4} - 2;
+                const auto ages = std::array{std::int64_t{0}, reach / 2,     reach - 2,
+                                             reach - 1,       reach,         -reach,
+                                             INT64_MIN + 2,   INT64_MAX - 2, std::int64_t{1} << 48};
+                const auto due = Due{ages[step.value / 4 % ages.size()] + near, kind, step.subject};
+                tree.set(due, ties);
+                model.set(due);
+                if (tree.find(kind, step.subject) != due) { return false; }
+            }
+            if (!same_first(tree, model)) { return false; }
+        }
+        auto listed = std::size_t{0};
+        auto right = true;
+        tree.for_each([&](const Due& due) {
+            ++listed;
+            right = right && model.times.at({due.kind, due.handle}) == due.time;
+        });
+        return right && listed == model.times.size() && same_order(tree, model);
+    });
+}
+
+TEST_CASE("trees with far times are equal, whatever they held before") {
+    constexpr auto age = std::int64_t{1} << 40;
+    auto a = Tree{};
+    auto b = Tree{};
+    for (std::uint32_t i = 0; i < 500; ++i) { a.set({i % 3 * age, 0, i}, ties); }
+    for (std::uint32_t i = 500; i-- > 0;) {
+        b.set({5, 0, i}, ties);
+        b.set({i % 5 * -age, 0, i}, ties);
+    }
+    CHECK_FALSE(a == b);
+    for (std::uint32_t i = 0; i < 500; ++i) { b.set({i % 3 * age, 0, i}, ties); }
+    CHECK(a == b);
+    CHECK(same_order(a, [] {
+        auto model = Model{};
+        for (std::uint32_t i = 0; i < 500; ++i) { model.set({i % 3 * age, 0, i}); }
+        return model;
+    }()));
+    for (std::uint32_t i = 0; i < 500; ++i) {
+        a.erase(0, i, ties);
+        b.erase(0, i, ties);
+    }
+    a.trim(0, 0);
+    CHECK(a == b);
+    CHECK(a == Tree{});
+}
+
 TEST_CASE("70,000 entries that are moved and erased come out in order") {
     auto tree = Tree{};
     auto model = Model{};
@@ -281,6 +341,7 @@ TEST_CASE("a tree may be set from its own first entry") {
 TEST_CASE("the first entry is a finalist of its kind, and mostly the one that is due after it") {
     auto tree = Tree{};
     CHECK(tree.finalists().front().time == Tree::absent);
+    CHECK_FALSE(tree.has_second());
     for (std::uint32_t i = 0; i < 512; ++i) { tree.set({std::int64_t{(i * 211) % 512 / 3}, 1, i}, ties); }
     tree.set({1'000, 2, 0}, ties);
     auto foreseen = 0;
@@ -288,6 +349,7 @@ TEST_CASE("the first entry is a finalist of its kind, and mostly the one that is
         const auto finalists = tree.finalists();
         REQUIRE(std::count(finalists.begin(), finalists.end(), *tree.top()) > 0);
         tree.erase(tree.top()->kind, tree.top()->handle, ties);
+        CHECK(tree.has_second() == (tree.size() > 2));
         foreseen += std::count(finalists.begin(), finalists.end(), *tree.top()) > 0 ? 1 : 0;
     }
     CHECK(foreseen > 300);

@@ -38,6 +38,9 @@ struct Ears {
     void task_changed(TaskHandle h, const allot::Task* before, const allot::Task* after) {
         note("task", h.value, before, after);
     }
+    void task_edited(TaskHandle h, const allot::TaskStanding&, const allot::Task& after) {
+        note("task", h.value, &after, &after);
+    }
     void holders_gone(allot::ModelId, allot::ClassId) {}
     void class_gone(allot::ClassId) {}
     void fell(allot::ClassId, std::uint32_t reach) { classes_fell.push_back(reach); }

@@ -1056,7 +1056,7 @@ private:
             ensure(task.state == state, "D1: the state of a task is what its events say", id);
             ensure(task.pinned() == book.spec.node.has_value(), "a task is pinned until it ends", id);
             ensure(task.attempt == book.starts && task.sequence == book.sequence, "a task counts its starts", id);
-            ensure(std::ranges::equal(task.avoided, book.avoided), "a task avoids whom it should", id);
+            ensure(std::ranges::equal(task.avoided(), book.avoided), "a task avoids whom it should", id);
             ensure(state == allot::TaskState::running || task.due_at == book.deadline,
                    "a waiting task has its deadline", id);
             const auto ms = allot::u128{static_cast<std::uint64_t>(book.spec.duration_estimate.count())};
@@ -1226,7 +1226,7 @@ private:
             if (book.state == State::ended) { continue; }
             auto names = std::set<std::string>{book.spec.models.begin(), book.spec.models.end()};
             auto i = std::size_t{0};
-            const auto& models = d.task(id)->models;
+            const auto models = d.task(id)->models();
             ensure(models.size() == names.size(), "a task has its models", id);
             for (const auto& name : names) {
                 ++users[models[i]];

@@ -11,6 +11,7 @@
 #include <allot/core/handle.hpp>
 #include <allot/core/id.hpp>
 #include <allot/core/list.hpp>
+#include <allot/core/rare.hpp>
 #include <allot/core/software_version.hpp>
 #include <allot/core/time.hpp>
 #include <allot/core/u128.hpp>
@@ -154,38 +155,68 @@ struct TaskEnd {
     friend auto operator==(const TaskEnd&, const TaskEnd&) noexcept -> bool = default;
 };
 
+/// The part of a task's record that most tasks leave empty. `Task` has functions that read it.
+struct TaskRest {
+    OwnerId owner = OwnerId::null();  ///< Null when the spec named none.
+    List<ModelId> models{};           ///< In canonical order: by name.
+    List<NodeId> avoided{};           ///< Nodes that declined or failed it, oldest first.
+    List<std::string> labels{};
+
+    friend auto operator==(const TaskRest&, const TaskRest&) -> bool = default;
+};
+
 /// Record of a task, as policies see it.
+///
+/// It fills two lines of the cache. The first has the facts that decide whether a node may run it. The owner and the
+/// lists, which most tasks lack, lie elsewhere: `owner()`, `models()`, `avoided()` and `labels()` read them.
 struct Task {
     TaskId id = TaskId::null();
-    OwnerId owner = OwnerId::null();  ///< Null when the spec named none.
+    Rare<TaskRest> rest{};  ///< Owner, models, avoided nodes and labels. Null if it has none of these.
+    RequirementId requirement = no_handle<RequirementId>;
+    GroupHandle group = no_handle<GroupHandle>;
+    LeaseHandle lease = no_handle<LeaseHandle>;    ///< Lease of its first node; `LeaseRecord::next` leads to the
+                                                   ///< others.
+    NodeHandle pinned_to = no_handle<NodeHandle>;  ///< The one node that may run it.
+    std::uint32_t attempt = 0;                     ///< Number of times it was started; part of the key of its draws.
+    TaskState state = TaskState::queued;
+
     Amount fee{};
     Value value{};
     std::uint64_t sequence = 0;  ///< Order of submission; decides among equal values.
-    Duration duration_estimate{};
     TimePoint submitted_at{};
     TimePoint due_at{};  ///< Time at which it leaves the queue.
-    RequirementId requirement = no_handle<RequirementId>;
-    LeaseHandle lease = no_handle<LeaseHandle>;  ///< Lease of its first node; `LeaseRecord::next` leads to the
-                                                 ///< others.
-    GroupHandle group = no_handle<GroupHandle>;
-    std::uint32_t attempt = 0;  ///< Number of times it was started; part of the key of its
-                                ///< draws.
-    List<ModelId> models{};     ///< In canonical order: by name.
-    List<NodeId> avoided{};     ///< Nodes that declined or failed it, oldest first.
-    List<std::string> labels{};
+    ShortDuration duration_estimate{};
     std::uint32_t strikes = 0;  ///< Number of times that a node failed it and it started over.
-    TaskState state = TaskState::queued;
-    NodeHandle pinned_to = no_handle<NodeHandle>;  ///< The one node that may run it.
+
+    /// The owner that pays, or the null id when the spec named none.
+    [[nodiscard]] auto owner() const noexcept -> OwnerId { return has_rest() ? rest.find()->owner : OwnerId::null(); }
+    /// The models that it needs, in canonical order: by name. Valid while the record stays as it is, as the next two.
+    [[nodiscard]] auto models() const noexcept -> std::span<const ModelId> {
+        return has_rest() ? span_of(rest.find()->models) : std::span<const ModelId>{};
+    }
+    /// The nodes that declined or failed it, oldest first.
+    [[nodiscard]] auto avoided() const noexcept -> std::span<const NodeId> {
+        return has_rest() ? span_of(rest.find()->avoided) : std::span<const NodeId>{};
+    }
+    /// Free words for the embedder's own policies.
+    [[nodiscard]] auto labels() const noexcept -> std::span<const std::string> {
+        return has_rest() ? span_of(rest.find()->labels) : std::span<const std::string>{};
+    }
 
     /// True if only one node may run it.
     [[nodiscard]] auto pinned() const noexcept -> bool { return pinned_to != no_handle<NodeHandle>; }
 
     /// The owner to notify, if any.
     [[nodiscard]] auto notify_to() const -> std::optional<OwnerId> {
-        return owner.is_null() ? std::nullopt : std::optional{owner};
+        const auto named = owner();
+        return named.is_null() ? std::nullopt : std::optional{named};
     }
 
     friend auto operator==(const Task&, const Task&) -> bool = default;
+
+private:
+    [[nodiscard]] auto has_rest() const noexcept -> bool { return rest.find() != nullptr; }
 };
+static_assert(sizeof(void*) > 8 || sizeof(Task) <= 128, "millions of these are kept, in two lines of the cache each");
 
 }}  // namespace allot::v0

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <chrono>
+#include <compare>
+#include <concepts>
 #include <cstdint>
 #include <ratio>
 
@@ -11,6 +13,42 @@ namespace allot { inline namespace v0 {
 
 /// Length of time in whole milliseconds.
 using Duration = std::chrono::duration<std::int64_t, std::milli>;
+
+/// A length of time below 2^32 ms (49 days) in four bytes, for records of which there are millions. It converts from
+/// and to `Duration`, and arithmetic gives a `Duration`. Where a template asks for one type, write
+/// `Duration{task.duration_estimate}`.
+class ShortDuration {
+public:
+    /// No time.
+    constexpr ShortDuration() noexcept = default;
+    /// The same length; no time for a negative length or one of 2^32 ms and more.
+    template <class Rep, class Period>
+        requires std::convertible_to<std::chrono::duration<Rep, Period>, Duration>
+    constexpr ShortDuration(std::chrono::duration<Rep, Period> length) noexcept  // NOLINT: implicit, as a `Duration`
+        : ShortDuration{Duration{length}.count()} {}
+
+    /// The same length as a `Duration`.
+    constexpr operator Duration() const noexcept { return Duration{std::int64_t{milliseconds_}}; }  // NOLINT: implicit
+    /// The number of milliseconds.
+    [[nodiscard]] constexpr auto count() const noexcept -> Duration::rep { return milliseconds_; }
+
+    friend constexpr auto operator==(ShortDuration, ShortDuration) noexcept -> bool = default;
+    friend constexpr auto operator<=>(ShortDuration, ShortDuration) noexcept -> std::strong_ordering = default;
+    friend constexpr auto operator==(ShortDuration a, Duration b) noexcept -> bool { return a.count() == b.count(); }
+    friend constexpr auto operator<=>(ShortDuration a, Duration b) noexcept -> std::strong_ordering {
+        return a.count() <=> b.count();
+    }
+    friend constexpr auto operator+(ShortDuration a, Duration b) noexcept -> Duration { return Duration{a} + b; }
+    friend constexpr auto operator-(ShortDuration a, Duration b) noexcept -> Duration { return Duration{a} - b; }
+    friend constexpr auto operator*(ShortDuration a, Duration::rep b) noexcept -> Duration { return Duration{a} * b; }
+    friend constexpr auto operator/(ShortDuration a, Duration::rep b) noexcept -> Duration { return Duration{a} / b; }
+
+private:
+    constexpr explicit ShortDuration(Duration::rep milliseconds) noexcept
+        : milliseconds_{milliseconds >> 32 == 0 ? static_cast<std::uint32_t>(milliseconds) : 0} {}
+
+    std::uint32_t milliseconds_ = 0;
+};
 
 /// The time line of the network. It has no `now()`: time is always an argument, so equal inputs give equal bytes.
 struct NetworkTime {
@@ -23,6 +61,10 @@ struct NetworkTime {
 
 /// Instant on the network's time line, in milliseconds since the embedder's origin (say, 1970 or the genesis block).
 using TimePoint = NetworkTime::time_point;
+
+[[nodiscard]] constexpr auto operator+(TimePoint from, ShortDuration length) noexcept -> TimePoint {
+    return from + Duration{length};
+}
 
 /// Milliseconds from `from` to `to`; zero when `to` is earlier.
 [[nodiscard]] constexpr auto elapsed_ms(TimePoint from, TimePoint to) noexcept -> std::uint64_t {

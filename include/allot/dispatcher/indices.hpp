@@ -104,19 +104,17 @@ public:
         tally(h, before, after);
         const auto was = before != nullptr && before->state == TaskState::queued;
         const auto is = after != nullptr && after->state == TaskState::queued;
-        if (was) {
-            view_.queue.erase(view_.entry_of(h, *before));
-            view_.queue_fell = true;
-            if (before->group != no_handle<GroupHandle>) {
-                view_.grouped.erase(before->group, view_.entry_of(h, *before));
-            }
-            if (view_.gates()) { view_.gated.erase(view_.entry_of(h, *before)); }
-        }
-        if (is) {
-            view_.queue.push(view_.entry_of(h, *after));
-            if (after->group != no_handle<GroupHandle>) { view_.grouped.push(after->group, view_.entry_of(h, *after)); }
-            if (view_.gates()) { view_.gated.push(view_.entry_of(h, *after), span_of(after->models)); }
-        }
+        if (was) { leave_queue(h, *before); }
+        if (is) { join_queue(h, *after); }
+    }
+
+    /// A task was edited. One that waits before and after keeps its place.
+    /// @complexity that of the queue.
+    void task_edited(TaskHandle h, const TaskStanding& before, const Task& after) {
+        const auto was = before.state == TaskState::queued;
+        const auto is = after.state == TaskState::queued;
+        if (was && !is) { leave_queue(h, after); }
+        if (is && !was) { join_queue(h, after); }
     }
 
     /// The counters changed: renews the bounds of a stretch of nodes. Where a renewal begins or is complete, no bound
@@ -169,13 +167,25 @@ private:
         }
     }
 
+    void join_queue(TaskHandle h, const Task& task) {
+        view_.queue.push(view_.entry_of(h, task));
+        if (task.group != no_handle<GroupHandle>) { view_.grouped.push(task.group, view_.entry_of(h, task)); }
+        if (view_.gates()) { view_.gated.push(view_.entry_of(h, task), task.models()); }
+    }
+    void leave_queue(TaskHandle h, const Task& task) {
+        view_.queue.erase(view_.entry_of(h, task));
+        view_.queue_fell = true;
+        if (task.group != no_handle<GroupHandle>) { view_.grouped.erase(task.group, view_.entry_of(h, task)); }
+        if (view_.gates()) { view_.gated.erase(view_.entry_of(h, task)); }
+    }
+
     /// Counts a task for its owner, if there is a quota.
     void tally(TaskHandle h, const Task* before, const Task* after) {
         if (!view_.has_quota(view_.rules.parameters())) { return; }
         if (after != nullptr) {
-            view_.owners.add(h, after->owner);
+            view_.owners.add(h, after->owner());
         } else if (before != nullptr) {
-            view_.owners.remove(h, before->owner);
+            view_.owners.remove(h, before->owner());
         }
     }
 

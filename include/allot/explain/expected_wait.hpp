@@ -139,7 +139,8 @@ private:
         again.sequence = d_.state().counters().sequence_next + 1;
         const auto overtakes = goes_before(d_.view().entry_of(no_handle<TaskHandle>, again),
                                            d_.view().entry_of(no_handle<TaskHandle>, question_.task));
-        return overtakes && task.submitted_at > d_.now() - newcomers_since ? task.duration_estimate : Duration{0};
+        return overtakes && task.submitted_at > d_.now() - newcomers_since ? Duration{task.duration_estimate}
+                                                                           : Duration{0};
     }
 
     /// The group whose best task a node takes before the task in question, or null.

@@ -202,7 +202,7 @@ template <class Dispatcher>
         auto group = GroupOdds{question.requirement, demand.waiting, task.id, task.value};
         group.now = detail::odds(d, question, {h});
         group.full_quality = detail::odds(d, question, {h, &perfect});
-        for (const auto model : task.models) {
+        for (const auto model : task.models()) {
             const auto has = find_model(d.state().holdings(h), model) != nullptr;
             if (!has && group.model.empty()) { group.model = d.state().models().name(model); }
         }

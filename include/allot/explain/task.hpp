@@ -186,7 +186,7 @@ public:
         out.next = next_;
         out.next.on_match = out.candidates > 0 && !question_.task.pinned();
         out.next.on_models = out.count(Reason::models_missing) > 0;
-        const auto models = !question_.task.models.empty();
+        const auto models = !question_.task.models().empty();
         if (models) { out.relaxations.push_back(relaxation(Relaxed::models, 0, false)); }
         for (const auto and_models : {false, true}) {
             for (std::size_t i = 0; i < milder_.size() && (models || !and_models); ++i) {
@@ -261,7 +261,7 @@ private:
 
     /// True if a node was asked for all the models that it lacks.
     [[nodiscard]] auto fetches(NodeHandle h) const -> bool {
-        const auto& models = question_.task.models;
+        const auto models = question_.task.models();
         const auto& state = d_.state();
         return !models.empty() && std::all_of(models.begin(), models.end(), [&](ModelId model) {
             return find_model(state.holdings(h), model) != nullptr || find_model(state.wishes(h), model) != nullptr;

@@ -83,8 +83,10 @@ public:
     void follow(const Session<Dispatcher>& session) {
         if (section_ == section_count) { return; }
         nodes_.clear();
+        tasks_.clear();
         session.each_note([&](const auto& note) { keep(note); });
         keep_nodes(session.dispatcher().state());
+        keep_tasks(session.dispatcher().state());
     }
 
     /// Appends the next slice, of `bytes_max` bytes and at most one entry more, with one call of the sink.
@@ -183,6 +185,8 @@ private:
     void keep(const Replaced<H, Record>& note) {
         if constexpr (std::is_same_v<H, NodeHandle>) {
             nodes_.push_back({.handle = note.handle, .record = &note});
+        } else if constexpr (std::is_same_v<H, TaskHandle>) {
+            tasks_.push_back({.handle = note.handle, .record = &note});
         } else if (note.before) {
             keep_entry(note.handle, *note.before);
         } else {
@@ -190,6 +194,7 @@ private:
         }
     }
     void keep(const StandingEdited& note) { nodes_.push_back({.handle = note.handle, .standing = &note}); }
+    void keep(const TaskEdited& note) { tasks_.push_back({.handle = note.handle, .standing = &note}); }
     void keep(const QosEdited<typename Dispatcher::NodeData>& note) {
         nodes_.push_back({.handle = note.handle, .qos = &note});
     }
@@ -249,6 +254,37 @@ private:
         }
     }
 
+    /// A note of one session about a task: of the whole record, or of an edit.
+    struct TaskNote {
+        TaskHandle handle;
+        const Replaced<TaskHandle, Task>* record = nullptr;
+        const TaskEdited* standing = nullptr;
+    };
+
+    /// Keeps the tasks of `tasks_`: the oldest whole record, or that of now, with the standing before the oldest edit
+    /// that came earlier.
+    void keep_tasks(const typename Dispatcher::State& state) {
+        std::stable_sort(tasks_.begin(), tasks_.end(),
+                         [](const TaskNote& a, const TaskNote& b) { return a.handle < b.handle; });
+        for (auto first = tasks_.begin(); first != tasks_.end();) {
+            const auto others = [&](const TaskNote& note) { return note.handle != first->handle; };
+            const auto end = std::find_if(first, tasks_.end(), others);
+            const auto whole = std::find_if(first, end, [](const TaskNote& note) { return note.record != nullptr; });
+            const auto* record = state.tasks().find_record(first->handle);
+            if (whole != end) { record = whole->record->before ? &*whole->record->before : nullptr; }
+            if (record == nullptr) {
+                keep_entry(first->handle);
+            } else if (first->standing == nullptr) {
+                keep_entry(first->handle, *record);
+            } else {
+                auto former = *record;
+                restore(former, first->standing->before);
+                keep_entry(first->handle, former);
+            }
+            first = end;
+        }
+    }
+
     detail::ChunkWriter chunks_;
     std::optional<Hash256> root_;
     EmbeddedSection embedded_;
@@ -259,6 +295,7 @@ private:
     std::uint32_t next_ = 0;  // the next number of the section
     std::vector<std::uint8_t> entry_{};
     std::vector<NodeNotes> nodes_{};
+    std::vector<TaskNote> tasks_{};
 };
 
 /// The snapshot of a dispatcher at a position of the log, as the caller counts it.

@@ -295,16 +295,15 @@ private:
         if (fault_) { return; }
         demand(!task.id.is_null() && !state_.tasks().find(task.id), SnapshotError::not_canonical);
         demand(in_time(task.due_at) && in_time(task.submitted_at) && task.sequence < state_.counters().sequence_next);
-        demand(task.fee.admitted() && task.duration_estimate > Duration{0} &&
-               task.duration_estimate < Duration{std::int64_t{1} << 32});
+        demand(task.fee.admitted() && task.duration_estimate > Duration{0});  // zero stands for one out of range, too
         demand(task.state != TaskState::ended);
         demand((task.state == TaskState::running) == (task.lease != no_handle<LeaseHandle>));
-        demand(!task.pinned() || (task.owner.is_null() && task.group == no_handle<GroupHandle>));
+        demand(!task.pinned() || (task.owner().is_null() && task.group == no_handle<GroupHandle>));
         demand(task.state == TaskState::running || task.pinned() == (task.state == TaskState::held));
         demand(state_.fits().contains(task.requirement));
         demand(fault_ || !task.pinned() || state_.fits().value(task.requirement).gang_size == 1);
         sequences_.push_back(task.sequence);
-        for (const auto model : task.models) { demand(state_.models().names().contains(model.value)); }
+        for (const auto model : task.models()) { demand(state_.models().names().contains(model.value)); }
         if (task.group != no_handle<GroupHandle>) {
             const auto at = std::lower_bound(members_left_.begin(), members_left_.end(), task.group,
                                              [](const auto& entry, GroupHandle g) { return entry.first < g; });

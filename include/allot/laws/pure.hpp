@@ -134,7 +134,7 @@ template <task_valuation P>
             }
         };
         const auto value = value_now();
-        const auto of = sentence(" (fee ", task.fee.units, ", estimate ", task.duration_estimate, ", ",
+        const auto of = sentence(" (fee ", task.fee.units, ", estimate ", Duration{task.duration_estimate}, ", ",
                                  requirement.vram_min.count, " GiB)");
         const auto again = value_now();
         if (again.num() != value.num() || again.den() != value.den()) {
@@ -153,7 +153,7 @@ template <lease_terms P>
     for (std::uint32_t i = 0; i < tries; ++i) {
         const auto node = sampler.node();
         const auto task = sampler.task();
-        const auto of = sentence(" (estimate ", task.duration_estimate, ", attempt ", task.attempt, ")");
+        const auto of = sentence(" (estimate ", Duration{task.duration_estimate}, ", attempt ", task.attempt, ")");
         const auto length = policy.length(node, task);
         const auto length_max = policy.length_max(node, task);
         const auto patience = policy.patience(task);

@@ -150,9 +150,10 @@ public:
         task.state = TaskState::queued;
         task.requirement = RequirementId{small(16)};
         const auto labels = names("label ");
-        task.labels.assign(labels.begin(), labels.end());
-        while (task.models.size() < 3 && !once_in(2)) {
-            task.models.push_back(ModelId{4 * static_cast<std::uint32_t>(task.models.size()) + small(4)});
+        auto& rest = task.rest.made();
+        rest.labels.assign(labels.begin(), labels.end());
+        while (rest.models.size() < 3 && !once_in(2)) {
+            rest.models.push_back(ModelId{4 * static_cast<std::uint32_t>(rest.models.size()) + small(4)});
         }
         return task;
     }

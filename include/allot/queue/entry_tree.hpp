@@ -21,9 +21,10 @@ namespace allot { inline namespace v0 {
 /// in order only when its first or last entry is asked for. In any other leaf an entry is written behind those that are
 /// there, so that one line of it is read. An entry is found by its order, so that no place of a task need be kept.
 ///
-/// The numbers of entries lie apart from the blocks, two bytes each, which stay in the cache. A block of which a
-/// quarter is left joins its neighbour if half of a block holds both. The tree is a value; after a move from it, only
-/// assignment and destruction are allowed.
+/// The numbers of entries lie apart from the blocks, two bytes each, which stay in the cache. A full leaf gives to a
+/// neighbour that has room, and is divided where there is none, so that three quarters of all places are taken. A block
+/// of which a quarter is left joins its neighbour if half of a block holds both. The tree is a value; after a move from
+/// it, only assignment and destruction are allowed.
 class EntryTree {
 public:
     /// Adds an entry. Strong guarantee.
@@ -129,6 +130,8 @@ public:
 
 private:
     static constexpr std::uint32_t width = 64;  // entries of a block
+    // A neighbour of a full leaf that has no more takes a part of it. At 46, a pair of commands reads a cold line more.
+    static constexpr std::uint32_t share_max = 40;
     static constexpr std::uint32_t page_size = 16;
     static constexpr std::uint32_t kept_max = 4 * page_size;  // blocks to spare that stay
     static constexpr std::uint32_t height_max = 12;
@@ -242,22 +245,25 @@ private:
         return {slots, std::partition_point(slots, slots + count, from), slots + count};
     }
 
-    /// Divides a full leaf to which an entry comes: in halves, or where the entry will be, if it is the last of its
-    /// group there. Tasks of one value come in order, and would leave one half empty each time.
+    /// Makes room in a full leaf to which an entry comes. A neighbour takes a part of it, or it is divided: in halves,
+    /// or where the entry will be, if it is the last of its group there. Tasks of one value come in order, and would
+    /// leave one half empty each time.
     void split(const Path& path, const QueueEntry& entry) noexcept {
         auto* const slots = slots_of(path.leaf);
-        auto before = std::uint32_t{0};
         auto last = true;  // of its group
-        for (auto i = std::uint32_t{0}; i < width; ++i) {
-            const auto later = is_before(entry, slots[i]);
-            before += later ? 0U : 1U;
-            last = last && !(later && slots[i].group == entry.group);
-        }
-        const auto left = last && before > 0 ? before : width / 2;
+        const auto* const later = std::partition(slots, slots + width, [&](const QueueEntry& other) {
+            const auto is_later = is_before(entry, other);
+            last = last && !(is_later && other.group == entry.group);
+            return !is_later;
+        });
+        const auto before = static_cast<std::uint32_t>(later - slots);
+        const auto ends = last && before > 0;
+        if (!ends && share(path, before)) { return; }
+        const auto left = ends ? before : width / 2;
         const auto right = made();
         auto first = entry;
         if (left < width) {
-            std::nth_element(slots, slots + left, slots + width, is_before);
+            part(slots, before, left);
             std::copy(slots + left, slots + width, slots_of(right));
             first = slots[left];
             states_[path.leaf] = {static_cast<std::uint8_t>(left), false};
@@ -265,6 +271,46 @@ private:
         }
         first.task.value = right;
         add(path, first);
+    }
+
+    /// Brings the entry that stands at a border in order there, and those before it in front of it, in a full leaf that
+    /// is divided so at another place.
+    static void part(QueueEntry* slots, std::uint32_t parted, std::uint32_t border) noexcept {
+        const auto in_front = border < parted;
+        std::nth_element(in_front ? slots : slots + parted, slots + border, slots + (in_front ? parted : width),
+                         is_before);
+    }
+
+    /// Gives entries of a full leaf to a neighbour below the same block, of the two the emptier one. False if both are
+    /// nearly full. The first `parted` entries are before the others.
+    auto share(const Path& path, std::uint32_t parted) noexcept -> bool {
+        if (height_ == 0) { return false; }
+        const auto parent = path.spots[height_ - 1].block;
+        const auto place = path.spots[height_ - 1].place;
+        auto* const parts = slots_of(parent);
+        const auto count_at = [&](std::uint32_t at) -> std::uint32_t {
+            return at < states_[parent].count ? states_[parts[at].task.value].count : width;
+        };
+        const auto after = count_at(place + 1);
+        const auto before = place > 0 ? count_at(place - 1) : width;
+        if (std::min(after, before) > share_max) { return false; }
+        auto* const slots = slots_of(path.leaf);
+        const auto forward = after <= before;
+        const auto moved = (width - std::min(after, before)) / 2;
+        const auto border = forward ? width - moved : moved;
+        part(slots, parted, border);
+        auto& behind = parts[forward ? place + 1 : place];  // begins at the border from now on
+        const auto to = parts[forward ? place + 1 : place - 1].task.value;
+        auto& [count, sorted] = states_[to];
+        std::copy_n(forward ? slots + border : slots, moved, slots_of(to) + count);
+        const auto block = behind.task;
+        behind = slots[border];
+        behind.task = block;
+        if (!forward) { std::copy(slots + border, slots + width, slots); }
+        count = static_cast<std::uint8_t>(count + moved);
+        sorted = false;
+        states_[path.leaf] = {static_cast<std::uint8_t>(width - moved), false};
+        return true;
     }
 
     /// Adds a block behind that of a path, one level above the leaves; full blocks on the way up are divided.

@@ -16,7 +16,7 @@
 namespace allot { inline namespace v0 {
 
 /// A value queue in flat memory: the tasks of all groups in one tree of blocks, whose leaves are sorted when they are
-/// asked for an end. It has the order and bound of `ValueQueue`, in less time and memory: 48 bytes per task.
+/// asked for an end. It has the order and bound of `ValueQueue`, in less time and memory: 43 bytes per task.
 ///
 /// Memory grows by pages; after that growth a push allocates nothing. After a move from a queue, only assignment and
 /// destruction are allowed.

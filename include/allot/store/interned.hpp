@@ -114,11 +114,11 @@ struct Interned {
     /// @complexity O(models of the task).
     void acquire(const Task& task) {
         fits.acquire(task.requirement);
-        for (const auto model : task.models) { models.acquire(model); }
+        for (const auto model : task.models()) { models.acquire(model); }
     }
     void release(const Task& task) {
         fits.release(task.requirement);
-        for (const auto model : task.models) { models.release(model); }
+        for (const auto model : task.models()) { models.release(model); }
     }
     /// Moves an active node from one class to another, either of which may be none. A class may open or close by that.
     template <class F>

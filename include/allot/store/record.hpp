@@ -61,6 +61,28 @@ inline void restore(Node& node, const NodeStanding& before) noexcept {
     node.kicked_out = before.kicked_out;
 }
 
+/// The fields of a task that an edit may change. A note of them in place of the whole record copies none of its lists.
+struct TaskStanding {
+    TimePoint due_at;
+    LeaseHandle lease;
+    std::uint32_t attempt;
+    std::uint32_t strikes;
+    TaskState state;
+};
+
+[[nodiscard]] inline auto standing_of(const Task& task) noexcept -> TaskStanding {
+    return {task.due_at, task.lease, task.attempt, task.strikes, task.state};
+}
+
+/// Gives a task its former standing.
+inline void restore(Task& task, const TaskStanding& before) noexcept {
+    task.due_at = before.due_at;
+    task.lease = before.lease;
+    task.attempt = before.attempt;
+    task.strikes = before.strikes;
+    task.state = before.state;
+}
+
 /// The remaining record of an ended task, so that its id is not used again and its owner can query its ending for a
 /// while.
 struct EndedTask {
@@ -127,8 +149,16 @@ template <class NodeData>
 }
 
 /// A task that runs is due by its lease.
+[[nodiscard]] inline auto due_of(TaskState state, TimePoint due_at) -> TimePoint {
+    return state != TaskState::running ? due_at : never;
+}
 [[nodiscard]] inline auto due_of(const Task* task) -> TimePoint {
-    return task != nullptr && task->state != TaskState::running ? task->due_at : never;
+    return task != nullptr ? due_of(task->state, task->due_at) : never;
+}
+
+/// True if a task keeps its requirement from being passed over: it runs, or waits at its node.
+[[nodiscard]] inline auto stays(TaskState state) -> bool {
+    return state == TaskState::running || state == TaskState::held;
 }
 
 /// A group is forgotten when none of its tasks is left.

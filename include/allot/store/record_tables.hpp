@@ -51,6 +51,8 @@ public:
     [[nodiscard]] auto due_first() const noexcept -> const Due* { return due_.top(); }
     /// The first due entry and some others, of which one is mostly due after it: `DueTree::finalists`.
     [[nodiscard]] auto due_finalists() const noexcept { return due_.finalists(); }
+    /// True if there is a first due entry, and another one of its kind.
+    [[nodiscard]] auto due_has_second() const noexcept -> bool { return due_.has_second(); }
     /// Models on a node's disk, ascending by model.
     [[nodiscard]] auto holdings(NodeHandle h) const -> const HeldModels& { return holdings_.of(h); }
     /// Models that a node was asked to fetch and does not hold, ascending by model.

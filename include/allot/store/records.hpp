@@ -6,6 +6,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <tuple>
 #include <type_traits>
 #include <utility>
 #include <variant>
@@ -58,11 +59,13 @@ public:
     /// Changes a record in place. For a node `change` takes its record, or the `Node` alone; and it may throw, because
     /// nothing that it may change is counted.
     /// @pre of a node it changes only the data of the QoS tracker and the fields of `NodeStanding`, and keeps presence;
-    /// it keeps a lease's deadline `never`. This is asserted.
+    /// it keeps a lease's deadline `never`; of a task it changes only the fields of `TaskStanding`. This is asserted.
     template <class H, class Change, class F>
     void edit(H h, const Change& change, F& followers) {
-        if constexpr (std::is_same_v<H, TaskHandle> || std::is_same_v<H, GroupHandle>) {
+        if constexpr (std::is_same_v<H, GroupHandle>) {
             due_.reserve(static_cast<std::uint8_t>(due_kind<H>), h.value);
+        } else {
+            due_.reserve();
         }
         auto& record = table(h).at(h);
         auto& before = note_of(h, std::as_const(record));
@@ -72,6 +75,18 @@ public:
                          "an edit gives no deadline to a lease that had none");
         }
         moved_on(h, before, &record, followers);
+    }
+    template <class Change, class F>
+    void edit(TaskHandle h, const Change& change, F& followers) {
+        due_.reserve(static_cast<std::uint8_t>(DueKind::task), h.value);
+        auto& record = tasks_.at(h);
+        const auto before = standing_of(record);
+        [[maybe_unused]] const auto place = std::tuple{record.requirement, record.value, record.sequence, record.group};
+        undo_log_.add(TaskEdited{h, before});
+        change(record);
+        ALLOT_ASSERT(place == std::tuple(record.requirement, record.value, record.sequence, record.group),
+                     "an edit changes only the fields of `TaskStanding`");
+        edited(h, before, record, followers);
     }
     template <class Change, class F>
     void edit(NodeHandle h, const Change& change, F& followers) {
@@ -95,9 +110,11 @@ public:
     template <class H, class F>
     void remove(H h, F& followers) {
         ALLOT_ASSERT(table(h).contains(h), "a record is removed that is not there");
+        due_.reserve();
         auto& before = note_of(h);
         table(h).destroy(h, before);
         falls_ = falls_ || table(h).falls();
+        if constexpr (std::is_same_v<H, TaskHandle>) { rests_gone_ = rests_gone_ || before->rest.find() != nullptr; }
         ranked(h, before, nullptr);
         moved_on(h, before, nullptr, followers);
     }
@@ -157,6 +174,9 @@ public:
         add(id, Value{value}, followers);
     }
 
+    /// A blank rest for a new task's record; none if none is spare.
+    [[nodiscard]] auto spare_rest() -> Rare<TaskRest> { return spare_.take(); }
+
     // ---- undo -----------------------------------------------------------------------------------------------------
 
     /// The current end of the undo log, to be passed to `rollback`.
@@ -171,6 +191,8 @@ public:
     /// Clears the undo log: the changes stay. Gives back room of records that are gone: true if of nodes or tasks.
     template <class F>
     auto forget_undo_log(F& followers) noexcept -> bool {
+        if (rests_gone_) { undo_log_.keep_rests(spare_); }
+        rests_gone_ = false;
         undo_log_.clear();
         holdings_.give_back();
         return std::exchange(falls_, false) && give_back(followers);
@@ -213,7 +235,8 @@ private:
         prepare(due_kind<H>, h.value, detail::due_of(&record));
     }
     void prepare(DueKind kind, std::uint32_t handle, TimePoint due) {
-        if (due != never) { due_.reserve(static_cast<std::uint8_t>(kind), handle); }
+        if (due == never) { return due_.reserve(); }
+        due_.reserve(static_cast<std::uint8_t>(kind), handle);
     }
 
     /// Apart from `forget_undo_log`, which mostly has nothing to give back.
@@ -294,21 +317,31 @@ private:
     void moved(TaskHandle h, const Task* was, const Task* is, F& followers) {
         const auto wanted = was != nullptr;
         const auto wants = is != nullptr;
-        const auto same = wanted && wants && was->requirement == is->requirement && was->models == is->models;
+        const auto same =
+            wanted && wants && was->requirement == is->requirement && std::ranges::equal(was->models(), is->models());
         if (wants && !same) { interned_.acquire(*is); }
         if (wanted && !same) { interned_.release(*was); }
-        const auto stays = [](const Task* task) {
-            return task != nullptr && (task->state == TaskState::running || task->state == TaskState::held);
-        };
-        if (stays(is) && !stays(was)) { interned_.fits.add_staying(is->requirement); }
-        if (stays(was) && !stays(is)) { interned_.fits.remove_staying(was->requirement); }
+        const auto stayed = was != nullptr && detail::stays(was->state);
+        const auto stays = is != nullptr && detail::stays(is->state);
+        if (stays && !stayed) { interned_.fits.add_staying(is->requirement); }
+        if (stayed && !stays) { interned_.fits.remove_staying(was->requirement); }
         set_due(DueKind::task, h.value, detail::due_of(was), detail::due_of(is));
         followers.task_changed(h, was, is);
         if (wanted && !same) {
-            const auto models = span_of(was->models);  // in the undo log, whose lists stay in place while it grows
+            const auto models = was->models();  // in the undo log, whose lists stay in place while it grows
             drop(was->requirement);
             for (const auto model : models) { drop(model); }
         }
+    }
+
+    template <class F>
+    void edited(TaskHandle h, const TaskStanding& was, const Task& is, F& followers) {
+        const auto stayed = detail::stays(was.state);
+        const auto stays = detail::stays(is.state);
+        if (stays && !stayed) { interned_.fits.add_staying(is.requirement); }
+        if (stayed && !stays) { interned_.fits.remove_staying(is.requirement); }
+        set_due(DueKind::task, h.value, detail::due_of(was.state, was.due_at), detail::due_of(&is));
+        followers.task_edited(h, was, is);
     }
 
     template <class H, class Record, class F>  // a lease or a group
@@ -416,6 +449,13 @@ private:
         edited(n.handle, is, record, followers);
     }
     template <class F>
+    void undo(TaskEdited& n, F& followers) {
+        auto& record = tasks_.at(n.handle);
+        const auto is = standing_of(record);
+        restore(record, n.before);
+        edited(n.handle, is, record, followers);
+    }
+    template <class F>
     void undo(QosEdited<NodeData>& n, F&) {  // followers hear of it with the note before this one
         nodes_.at(n.handle).qos = n.before;
     }
@@ -446,6 +486,8 @@ private:
 
     bool undoing_ = false;  // then nothing is dropped
     bool falls_ = false;    // there may be room to give back
+    bool rests_gone_ = false;
+    SpareRests spare_;
     UndoLog<NodeData, Configuration> undo_log_;
 };
 

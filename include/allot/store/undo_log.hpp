@@ -14,6 +14,7 @@
 #include <allot/core/node.hpp>
 #include <allot/core/task.hpp>
 #include <allot/store/record.hpp>
+#include <allot/store/spare_rests.hpp>
 
 namespace allot { inline namespace v0 {
 
@@ -74,6 +75,11 @@ struct StandingEdited {
     NodeHandle handle;
     NodeStanding before;
 };
+/// A task's standing before an edit.
+struct TaskEdited {
+    TaskHandle handle;
+    TaskStanding before;
+};
 /// The data of a node's QoS tracker before an edit. The edit's `StandingEdited` comes first.
 template <class NodeData>
 struct QosEdited {
@@ -111,13 +117,12 @@ struct Erased {
 template <class NodeData, class Configuration>
 class UndoLog {
 public:
-    using Entry =
-        std::variant<Replaced<NodeHandle, NodeRecord<NodeData>>, Replaced<TaskHandle, Task>,
-                     Replaced<EndedHandle, EndedTask>, Replaced<LeaseHandle, LeaseRecord>,
-                     Replaced<GroupHandle, GroupRecord>, StandingEdited, QosEdited<NodeData>, HoldingsReplaced,
-                     WishesReplaced, Counters, ConfigurationReplaced<Configuration>, Inserted<ClassId>,
-                     Inserted<RequirementId>, Inserted<ModelId>, Inserted<NodeNameId>, Erased<ClassId, NodeClass>,
-                     Erased<RequirementId, Requirement>, Erased<ModelId, std::string>, Erased<NodeNameId, NodeId>>;
+    using Entry = std::variant<
+        Replaced<NodeHandle, NodeRecord<NodeData>>, Replaced<TaskHandle, Task>, Replaced<EndedHandle, EndedTask>,
+        Replaced<LeaseHandle, LeaseRecord>, Replaced<GroupHandle, GroupRecord>, StandingEdited, TaskEdited,
+        QosEdited<NodeData>, HoldingsReplaced, WishesReplaced, Counters, ConfigurationReplaced<Configuration>,
+        Inserted<ClassId>, Inserted<RequirementId>, Inserted<ModelId>, Inserted<NodeNameId>, Erased<ClassId, NodeClass>,
+        Erased<RequirementId, Requirement>, Erased<ModelId, std::string>, Erased<NodeNameId, NodeId>>;
 
     /// Adds a note. The reference holds until the next one. If an allocation throws, nothing changes.
     template <class N>
@@ -163,6 +168,14 @@ public:
         for (auto i = savepoint; i < entries_.size(); ++i) { std::visit(f, entries_[i]); }
     }
     [[nodiscard]] auto size() const noexcept -> std::size_t { return entries_.size(); }
+    /// Moves the rest out of each former task's record, as the last thing before `clear`.
+    /// @complexity linear in the notes.
+    void keep_rests(SpareRests& spare) noexcept {
+        for (auto& entry : entries_) {
+            auto* const note = std::get_if<Replaced<TaskHandle, Task>>(&entry);
+            if (note != nullptr && note->before) { spare.keep(std::move(note->before->rest)); }
+        }
+    }
     /// Removes all notes. The memory of a large command is given back.
     void clear() noexcept {
         entries_.clear();

@@ -137,7 +137,7 @@ public:
         }
         // Where a task may start over on the node that failed it, one node can strike more than once; the nodes that
         // the task avoids differ.
-        const auto nodes = std::min<std::size_t>(task.strikes, task.avoided.size()) + 1;
+        const auto nodes = std::min<std::size_t>(task.strikes, task.avoided().size()) + 1;
         const auto poisoned =
             (ending == Ending::failed || ending == Ending::timed_out) && nodes >= price().parameters().poisoned_from;
         return poisoned ? task.fee : Amount{};

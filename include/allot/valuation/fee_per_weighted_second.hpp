@@ -49,7 +49,7 @@ public:
         const auto base = parameters_.vram_base.count;
         const auto vram = std::max(vram_asked(requirement), base);
         const auto time =
-            static_cast<std::uint64_t>(std::max(task.duration_estimate, parameters_.estimate_min).count());
+            static_cast<std::uint64_t>(std::max(Duration{task.duration_estimate}, parameters_.estimate_min).count());
         // Below 2^96 · 2^10 · 2^12, over less than 2^64: nothing overflows.
         return {task.fee.units * u128{1'000U * std::uint64_t{base}} / (u128{time} * u128{vram}), 1};
     }

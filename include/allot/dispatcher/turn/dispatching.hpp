@@ -340,9 +340,10 @@ public:
     /// stands before those that wait for evidence (`View::suspects`). Changes no record.
     void avoid(Task& task, const std::optional<NodeId>& node, std::size_t suspects = 0) const {
         if (node && view.rules->avoided_max > 0) {
-            if (task.avoided.size() >= view.rules->avoided_max) { task.avoided.erase(task.avoided.begin()); }
-            const auto after = std::min(suspects, std::size_t{task.avoided.size()});
-            task.avoided.insert(task.avoided.end() - static_cast<std::ptrdiff_t>(after), *node);
+            auto& all = task.rest.made().avoided;
+            if (all.size() >= view.rules->avoided_max) { all.erase(all.begin()); }
+            const auto after = std::min(suspects, all.size());
+            all.insert(all.end() - static_cast<std::ptrdiff_t>(after), *node);
         }
     }
 

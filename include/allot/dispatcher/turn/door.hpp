@@ -95,6 +95,8 @@ public:
     [[nodiscard]] auto intern(const V& value) {
         return records_.intern(value, indices_);
     }
+    /// As `Records::spare_rest`.
+    [[nodiscard]] auto spare_rest() -> Rare<TaskRest> { return records_.spare_rest(); }
     /// The id of a model name, new or known.
     [[nodiscard]] auto intern_model(std::string name) { return records_.intern(std::move(name), indices_); }
     /// Makes the list of a requirement's classes, or of a class's requirements, before rules read it (`FitTable`).

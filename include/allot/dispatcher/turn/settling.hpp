@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <utility>
 
 #include <allot/assert.hpp>
@@ -41,11 +42,13 @@ public:
     /// in a large network, most of the time is waiting for their records.
     /// @complexity O(1).
     void look_ahead() {
+        if (!view.records.due_has_second()) { return; }
         const auto next = view.records.due_finalists();
+        if (!ahead_) { ahead_.emplace(); }
         for (std::size_t i = 0; i < next.size(); ++i) {
             const auto is_due = TimePoint{Duration{next[i].time}} <= view.records.counters().now;
-            if (is_due && ahead_[i] != next[i]) { look_at(next[i]); }
-            ahead_[i] = next[i];
+            if (is_due && (*ahead_)[i] != next[i]) { look_at(next[i]); }
+            (*ahead_)[i] = next[i];
         }
     }
 
@@ -157,7 +160,7 @@ private:
         view.records.tasks().prefetch(view.records.tasks().hash(task.id));
     }
 
-    DueTree<6>::Finalists ahead_{};  // the entries that `look_ahead` saw last
+    std::optional<DueTree<6>::Finalists> ahead_{};  // the entries that `look_ahead` saw last
 };
 
 }}  // namespace allot::v0

@@ -69,8 +69,8 @@ public:
     /// @complexity one draw for each copy, O(models · log n) else.
     void place_models(const Task& task, const Gang& chosen) {
         auto asked = std::uint32_t{0};
-        for (std::uint32_t i = 0; i < task.models.size(); ++i) {
-            const auto model = task.models[i];
+        for (std::uint32_t i = 0; i < task.models().size(); ++i) {
+            const auto model = task.models()[i];
             for (const auto& member : chosen) {
                 if (!view.has_or_wants(member.node, model)) { want(member.node, model, task.id); }
             }
@@ -157,14 +157,14 @@ public:
     void models_used(NodeHandle n, const Task& task, bool fetched) {
         const auto& before = view.records.holdings(n);
         const auto in_use = [](const HeldModel& model) { return model.holding == Holding::in_use; };
-        if (task.models.empty() && std::none_of(before.begin(), before.end(), in_use)) { return; }
+        if (task.models().empty() && std::none_of(before.begin(), before.end(), in_use)) { return; }
         auto held = before;
         for (auto& model : held) { model.holding = Holding::on_disk; }
         auto room = fetched ? view.rules->models_per_node_max -
                                   std::min<std::size_t>(view.rules->models_per_node_max, before.size())
                             : 0U;
         auto room_for_new = view.rules->models_max - std::min(view.rules->models_max, view.records.models().held());
-        for (const auto model : task.models) {
+        for (const auto model : task.models()) {
             const auto at = place_of(held, model);
             if (at != held.end() && at->model == model) {
                 at->holding = Holding::in_use;

@@ -25,8 +25,8 @@ class Turn : public NodeVerbs<Ps...> {
 public:
     using Below::Below;
     using Below::view, Below::moment, Below::freed, Below::events, Below::tell, Below::put, Below::edit,
-        Below::configure, Below::now, Below::intern, Below::displace, Below::end, Below::release, Below::tell_end,
-        Below::conclude, Below::dispatch, Below::end_unsuccessfully, Below::finish, Below::match_all,
+        Below::configure, Below::now, Below::intern, Below::spare_rest, Below::displace, Below::end, Below::release,
+        Below::tell_end, Below::conclude, Below::dispatch, Below::end_unsuccessfully, Below::finish, Below::match_all,
         Below::release_all, Below::start_over, Below::unchain, Below::interned, Below::found_, Below::settle_due,
         Below::pull_freed, Below::begin_departures, Below::match_group, Below::shrink_queue, Below::renew_bounds;
     using typename Below::Configuration;
@@ -61,10 +61,12 @@ public:
     void operator()(const command::Submit& c) {
         const auto& spec = c.task;
         const auto t = view.records.tasks().next();
-        auto task = view.task_of(spec);
+        auto task = Task{};
+        if (spec.owner || !spec.labels.empty() || !spec.models.empty()) { task.rest = spare_rest(); }
+        view.describe(task, spec);
         edit([](Counters& counters) { ++counters.sequence_next; });
         task.requirement = found_.requirement ? *found_.requirement : intern(view.requirement_of(spec));
-        if (!spec.models.empty()) { task.models = interned(spec.models); }
+        if (!spec.models.empty()) { task.rest.made().models = interned(spec.models); }
         task.value = view.value_of(task, view.records.fits().value(task.requirement));
         if (spec.group) { task.group = entered(*spec.group); }
         if (found_.poorest) {

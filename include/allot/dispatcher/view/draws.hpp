@@ -85,7 +85,7 @@ public:
             }
         };
         if (!eliminates()) { return places; }
-        for (const auto& id : task.avoided) { add(id, false); }
+        for (const auto& id : task.avoided()) { add(id, false); }
         if (task.group != no_handle<GroupHandle>) {
             for (const auto& member : records.groups()[task.group].members) { add(member.node, true); }
         }
@@ -108,8 +108,8 @@ public:
                 return candidates().total(SamplingFrame{classes, {&model, 1}}) + bound_as_holder(assumed, model) >=
                        least;
             };
-            return rules->narrowing == Narrowing::any ? std::any_of(task.models.begin(), task.models.end(), enough)
-                                                      : std::all_of(task.models.begin(), task.models.end(), enough);
+            return rules->narrowing == Narrowing::any ? std::any_of(task.models().begin(), task.models().end(), enough)
+                                                      : std::all_of(task.models().begin(), task.models().end(), enough);
         } else {
             return true;
         }
@@ -177,7 +177,7 @@ public:
         };
         if (wanted && enough()) {
             auto narrowed = frame;
-            narrowed.models = span_of(task.models);
+            narrowed.models = task.models();
             if (rules->narrowing != Narrowing::any) {
                 // Holders of all models are a subset of the holders of the rarest, so the frame of the rarest is the
                 // shortest that has them all. Ties go by canonical order.
@@ -187,7 +187,7 @@ public:
                     return candidates().count(one);
                 };
                 const auto fewest =
-                    std::min_element(task.models.begin(), task.models.end(),
+                    std::min_element(task.models().begin(), task.models().end(),
                                      [&](const ModelId& a, const ModelId& b) { return holders(a) < holders(b); });
                 narrowed.models = {&*fewest, 1};
             }

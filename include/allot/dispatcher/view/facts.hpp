@@ -115,7 +115,7 @@ public:
     /// The nodes that failed a task and wait for evidence: the last ones that it avoids, one for each strike.
     [[nodiscard]] auto suspects(const Task& task) const -> std::span<const NodeId> {
         if (!waits_for_evidence(task, OutcomeKind::timeout)) { return {}; }
-        const auto all = span_of(task.avoided);
+        const auto all = task.avoided();
         return all.last(std::min<std::size_t>(task.strikes, all.size()));
     }
 
@@ -220,9 +220,7 @@ public:
     [[nodiscard]] auto holds_all(NodeHandle h, std::span<const ModelId> models) const -> bool {
         return std::all_of(models.begin(), models.end(), [&](ModelId model) { return holds(h, model) != nullptr; });
     }
-    [[nodiscard]] auto holds_all(NodeHandle h, const Task& task) const -> bool {
-        return holds_all(h, span_of(task.models));
-    }
+    [[nodiscard]] auto holds_all(NodeHandle h, const Task& task) const -> bool { return holds_all(h, task.models()); }
 
     /// The entry of a task in the queue's order, also of one that is not queued: its value is aged as the rules say.
     [[nodiscard]] auto entry_of(TaskHandle h, const Task& task) const -> QueueEntry {
@@ -290,16 +288,20 @@ public:
     /// A new task's record, still without models, requirement, value and group.
     [[nodiscard]] auto task_of(const TaskSpec& spec) const -> Task {
         auto task = Task{};
+        describe(task, spec);
+        return task;
+    }
+    /// The same in a blank record, which may have a blank rest.
+    void describe(Task& task, const TaskSpec& spec) const {
         task.id = spec.id;
-        task.owner = spec.owner.value_or(OwnerId::null());
+        if (spec.owner) { task.rest.made().owner = *spec.owner; }
         task.fee = spec.fee;
         task.duration_estimate = spec.duration_estimate;
-        task.labels.assign(spec.labels.begin(), spec.labels.end());
+        if (!spec.labels.empty()) { task.rest.made().labels.assign(spec.labels.begin(), spec.labels.end()); }
         task.submitted_at = records.counters().now;
         task.sequence = records.counters().sequence_next;
         task.pinned_to =
             spec.node ? records.nodes().find(*spec.node).value_or(no_handle<NodeHandle>) : no_handle<NodeHandle>;
-        return task;
     }
 
     /// The requirement of a task for a node's class, in canonical form.
@@ -463,7 +465,7 @@ public:
         std::sort(names.begin(), names.end());
         names.erase(std::unique(names.begin(), names.end()), names.end());
         for (const auto& name : names) {
-            task.models.push_back(records.models().find(name).value_or(no_handle<ModelId>));
+            task.rest.made().models.push_back(records.models().find(name).value_or(no_handle<ModelId>));
         }
         task.value = value_of(task, requirement);
         if (spec.group) { task.group = records.groups().find(*spec.group).value_or(no_handle<GroupHandle>); }

@@ -118,7 +118,7 @@ public:
 
     /// The same for the group of a task.
     [[nodiscard]] auto startable(const Task& task) const -> bool {
-        return startable(task.requirement, gates() ? span_of(task.models) : std::span<const ModelId>{});
+        return startable(task.requirement, gates() ? task.models() : std::span<const ModelId>{});
     }
 
     /// The same for tasks of a requirement that get no node without these models.
