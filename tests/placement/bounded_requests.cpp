@@ -6,6 +6,7 @@
 #include <random>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -51,6 +52,21 @@ auto forgetful(int nodes) {
 }
 
 auto due(allot::Duration time) -> std::optional<allot::TimePoint> { return allot::TimePoint{time}; }
+
+/// Throws when it is asked, if it is told to.
+struct Throws {
+    using role = allot::role::eligibility;
+    static constexpr std::string_view name = "throws/1";
+    static inline bool now = false;
+
+    static auto fits(const allot::NodeClass&, const allot::Requirement&) -> allot::Reason {
+        return allot::Reason::none;
+    }
+    static auto admits(const allot::Node&, const allot::Task&, const allot::Situation&) -> allot::Reason {
+        if (now) { throw std::runtime_error{"admits"}; }
+        return allot::Reason::none;
+    }
+};
 
 template <class D>
 auto holds(const D& d, std::uint64_t node, const std::string& model) -> bool {
@@ -180,6 +196,24 @@ TEST_CASE("with a time of 0 a model counts for good, and a new time counts from 
     (void)d.configure(RequestBoundParameters{.held_for = 0ms}, 2, at(3min));
     (void)d.report_model(1, command::Report::add, {"m"}, at(4min));
     CHECK_FALSE(d.next_deadline());
+}
+
+TEST_CASE("models that expired are there again, with their times, if the command throws") {
+    auto d = allot::Dispatcher{Throws{}, BoundedRequests{ThresholdPlacement{}, RequestBound{{.held_for = 10min}}}};
+    join_plain(d, 2);
+    (void)d.report_model(1, command::Report::add, {"m", "n"}, at(0s));
+    (void)d.report_model(2, command::Report::add, {"m"}, at(1min));
+    (void)d.report_model(1, command::Report::add, {"n"}, at(6min));
+    const auto before = allot::snapshot(d, 0);
+    Throws::now = true;
+    CHECK_THROWS_AS(d.submit(plain_task(1), at(12min)), std::runtime_error);
+    Throws::now = false;
+    CHECK(allot::snapshot(d, 0) == before);
+    CHECK(d.next_deadline() == due(10min));
+    ok(d.submit(plain_task(1), at(12min)));
+    CHECK_FALSE(holds(d, 1, "m"));
+    CHECK_FALSE(holds(d, 2, "m"));
+    CHECK(holds(d, 1, "n"));
 }
 
 TEST_CASE("thousands of models that expire at once are forgotten by several pieces of due work") {

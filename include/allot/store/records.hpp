@@ -124,6 +124,7 @@ public:
     void hold(NodeHandle h, HeldModels after, F& followers) {
         ALLOT_ASSERT(nodes_.contains(h) && Holdings::admits(after, true),
                      "models on disk, ascending, of a node that is there");
+        prepare(DueKind::model, h.value, Holdings::first_end(after));
         undo_log_.add(HoldingsReplaced{h, holdings(h)});
         change_holdings(h, std::move(after), followers);
     }
@@ -132,6 +133,7 @@ public:
     void wish(NodeHandle h, HeldModels after, F& followers) {
         ALLOT_ASSERT(nodes_.contains(h) && Holdings::admits(after, false),
                      "wishes, ascending, of a node that is there");
+        prepare(DueKind::model, h.value, Holdings::first_end(after));
         undo_log_.add(WishesReplaced{h, wishes(h)});
         holdings_.reserve_wishes(h, after);
         change_wishes(h, std::move(after), followers);
@@ -369,7 +371,6 @@ private:
             if (is != nullptr) { interned_.models.reserve(is->model, node_class, is->place); }
         });
         if (!after.empty()) { holdings_.reserve(h); }
-        prepare(DueKind::model, h.value, Holdings::first_end(after));
         const auto was_due = holdings_.due_of(h);
         const auto before = holdings_.exchange(h, std::move(after));
         set_due(DueKind::model, h.value, was_due, holdings_.due_of(h));
@@ -391,7 +392,6 @@ private:
 
     template <class F>
     void change_wishes(NodeHandle h, HeldModels after, F& followers) {
-        prepare(DueKind::model, h.value, Holdings::first_end(after));
         for (const auto& wish : after) { interned_.models.acquire(wish.model); }
         const auto was_due = holdings_.due_of(h);
         const auto before = holdings_.exchange_wishes(h, std::move(after));
