@@ -2,8 +2,11 @@
 
 #include <array>
 #include <iterator>
+#include <map>
+#include <set>
 #include <sstream>
 #include <stdexcept>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -102,13 +105,15 @@ auto shares(const Json& document) -> std::string {
     return rows.empty() ? rows : text + rows + '\n';
 }
 
-/// Calls a function with each row of the first contender and, in the order of the contenders, with all of that row.
+/// Calls a function with the first contender's part of each row and, in the order of the contenders, with all parts. A
+/// row with a load of its own has parts of the contenders at that load alone.
 template <class F>
 void for_each_row(const Json& document, const F& f) {
     const auto& table = document.at("table");
     const auto& contenders = document.at("contenders");
+    auto seen = std::set<std::string>{"-"};
     for (const auto& row : table) {
-        if (word(row, "preset") != word(contenders.front(), "text") || word(row, "row") == "-") { continue; }
+        if (!seen.insert(word(row, "row")).second) { continue; }
         auto all = std::vector<const Json*>{};
         for (const auto& contender : contenders) {
             for (const auto& other : table) {
@@ -168,7 +173,11 @@ auto by_preset(const Json& document) -> std::string {
 auto beyond_limits(const Json& document) -> std::string {
     auto text = std::string{};
     for_each_row(document, [&](const Json& row, const std::vector<const Json*>& all) {
-        for (const auto& [name, measure] : row.at("measures").items()) {
+        auto measured = std::map<std::string, const Json*>{};  // by any contender
+        for (const auto* const one : all) {
+            for (const auto& [name, measure] : one->at("measures").items()) { measured.try_emplace(name, &measure); }
+        }
+        for (const auto& [name, measure] : measured) {
             auto values = std::string{};
             for (const auto* const one : all) {
                 const auto& measures = one->at("measures");
@@ -179,8 +188,8 @@ auto beyond_limits(const Json& document) -> std::string {
             }
             if (values.empty()) { continue; }
             text += wrapped("- ", fmt::format("Row {}, `{}` ({} {:g}): {}.", word(row, "row"), name,
-                                              measure.value("least", false) ? "at least" : "at most",
-                                              measure.at("limit").get<double>(), values));
+                                              measure->value("least", false) ? "at least" : "at most",
+                                              measure->at("limit").get<double>(), values));
         }
     });
     return text.empty() ? text : "Beyond their limits by two standard errors:\n\n" + text + '\n';
