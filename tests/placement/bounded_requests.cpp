@@ -196,6 +196,11 @@ TEST_CASE("with a time of 0 a model counts for good, and a new time counts from 
     (void)d.configure(RequestBoundParameters{.held_for = 0ms}, 2, at(3min));
     (void)d.report_model(1, command::Report::add, {"m"}, at(4min));
     CHECK_FALSE(d.next_deadline());
+    (void)d.configure(RequestBoundParameters{.held_for = 10min}, 3, at(5min));
+    (void)d.report_model(1, command::Report::add, {"m"}, at(5min));
+    (void)d.configure(RequestBoundParameters{.held_for = 2min}, 4, at(6min));
+    (void)d.report_model(1, command::Report::add, {"m"}, at(6min));  // a shorter time counts at once
+    CHECK(d.next_deadline() == due(8min));
 }
 
 TEST_CASE("models that expired are there again, with their times, if the command throws") {

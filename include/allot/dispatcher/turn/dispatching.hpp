@@ -39,7 +39,7 @@ public:
         Below::models_used, Below::start, Below::traced_gang, Below::end, Below::displace, Below::evict, Below::release,
         Below::tell_end, Below::withdraw, Below::unspent, Below::verdict, Below::list;
     using typename Below::Record;
-    using Stakes = boost::container::flat_map<RequirementId, Amount>;
+    using Stakes = boost::container::flat_map<RequirementId, std::optional<Amount>>;
 
     /// Lets a free node take the best task that it can run, alone or with other free nodes; at most one. It chooses
     /// over its own GPU groups and every "any" group that fits (rules 16, 17, 26). See seed 001, "Dequeue a Task for a
@@ -174,7 +174,8 @@ public:
 
     /// As `start_drawn`, in a match. Where no candidate has the stake for a task, it draws once for the requirement and
     /// not for each further task that needs more: a start adds no candidate. The draws would find none.
-    /// @param stakes The largest stake among the candidates for each requirement that was looked at.
+    /// @param stakes The largest stake among the candidates for each requirement that was looked at; none where they
+    /// were too many.
     auto start_matched(TaskHandle t, [[maybe_unused]] Stakes& stakes) -> bool {
         if constexpr (!has_stake_min<typename View<Ps...>::Types::Eligibility>) {
             return start_drawn(t);
@@ -183,11 +184,9 @@ public:
             const auto least = view.stake_min(view.records.tasks()[t]);
             if (least == Amount{} || trace.sees != nullptr) { return start_drawn(t); }
             const auto known = stakes.find(requirement);
-            if (known != stakes.end() && known->second < least) { return false; }
+            if (known != stakes.end() && known->second && *known->second < least) { return false; }
             if (start_drawn(t)) { return true; }
-            if (known == stakes.end()) {
-                if (const auto largest = view.stake_max(requirement)) { stakes.emplace(requirement, *largest); }
-            }
+            if (known == stakes.end()) { stakes.emplace(requirement, view.stake_max(requirement)); }
             return false;
         }
     }

@@ -98,7 +98,10 @@ public:
             const auto over = [&](const HeldModel& wish) { return view.is_over(wish); };
             wishes.erase(std::remove_if(wishes.begin(), wishes.end(), over), wishes.end());
             put_wishes(n, std::move(wishes));
-            if (view.models_over(n) > 0) { let_expire(n); }
+            if (view.models_over(n) > 0) {
+                let_expire(n);
+                if (view.records.nodes()[n].node.departs() && view.records.holdings(n).empty()) { depart(n); }
+            }
             return;
         }
         auto record = view.records.nodes()[n];

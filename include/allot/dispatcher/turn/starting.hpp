@@ -124,7 +124,8 @@ public:
     /// use would else write its list with each task. `hold` sets the time.
     void renew(HeldModel& model) const {
         const auto lasts = view.held_for();
-        if (lasts == Duration{0} || model.until - view.records.counters().now < lasts / 2) { model.until = {}; }
+        const auto left = model.until - view.records.counters().now;
+        if (lasts == Duration{0} || left < lasts / 2 || left > lasts) { model.until = {}; }
     }
 
     /// Writes the models on a node's disk. New ones get a place among the holders, and are wished for no more; those
