@@ -251,6 +251,31 @@ TEST_CASE("a command forgets the models of few nodes, if these have many") {
     }
 }
 
+TEST_CASE("a node whose models expire while it departs is gone with the last of them") {
+    const auto blank = allot::Dispatcher{allot::Rules{{.due_max = 1}},
+                                         BoundedRequests{ThresholdPlacement{}, RequestBound{{.held_for = 10min}}}};
+    auto d = blank;
+    const auto node = [&](std::uint64_t id, std::size_t models) {
+        return with(plain_node(id), [&](allot::NodeSpec& spec) {
+            for (std::size_t i = 0; i < models; ++i) {
+                spec.models.push_back(std::to_string(id) + " " + std::to_string(i));
+            }
+        });
+    };
+    ok(d.join(node(1, 300), at(0s)));
+    auto task = plain_task(1);
+    task.duration_estimate = 100s;
+    ok(d.submit(task, at(0s)));
+    ok(d.leave(1, at(1s)));  // when its task has ended
+    // The lease ends late, and the node with it. Then its models expire before it gives up any.
+    for (auto i = 0; i < 20; ++i) {
+        (void)d.advance(at(20min));
+        REQUIRE(allot::load_snapshot(allot::snapshot(d, 0), blank));
+    }
+    CHECK(d.node(1)->node.state == allot::NodeState::left);
+    CHECK(d.state().models().held() == 0);
+}
+
 TEST_CASE("after any commands a node holds the models that it reported or ran of late") {
     constexpr auto lasts = allot::Duration{10min};
     auto random = std::mt19937_64{seed()};

@@ -276,6 +276,38 @@ TEST_CASE("a record edited where it lies moves its indices, and a rollback moves
     CHECK(state.due_first() == nullptr);
 }
 
+TEST_CASE("an edit that throws after it changed a node is counted by no one") {
+    auto state = State{{1, 2}};
+    auto ears = Ears{};
+    const auto n = NodeHandle{0};
+    state.put(n, node_in(state, ears, 7, 8, 100), ears);
+    (void)state.forget_undo_log(ears);
+    const auto before = state;
+    const auto node_class = state.nodes()[n].node.node_class;
+    ears.heard.clear();
+    for (const auto with_data : {false, true}) {
+        CAPTURE(with_data);
+        const auto fails = [](allot::Node& node) {
+            node.state = allot::NodeState::paused;
+            node.due_at = TimePoint{5s};
+            throw std::runtime_error{"no"};
+        };
+        if (with_data) {
+            const auto all = [&](Record& record) {
+                record.qos = 9;
+                fails(record.node);
+            };
+            CHECK_THROWS_AS(state.edit(n, all, ears), std::runtime_error);
+        } else {
+            CHECK_THROWS_AS(state.edit(n, fails, ears), std::runtime_error);
+        }
+        state.rollback(0, ears);
+        CHECK(state == before);
+        CHECK(state.fits().active(node_class) == 1);
+        CHECK(state.due_first() == nullptr);
+    }
+}
+
 TEST_CASE("edits of a node's standing and of its tracker's data are undone together, in any mix with whole records") {
     auto state = State{{1, 2}};
     auto ears = Ears{};

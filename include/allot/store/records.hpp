@@ -94,6 +94,7 @@ public:
         [[maybe_unused]] const auto identity = detail::NodeIdentity{record.node};
         const auto before = standing_of(record.node);
         undo_log_.add(StandingEdited{h, before});
+        auto unheard = Unheard{&record.node, before};
         if constexpr (std::is_invocable_v<const Change&, Node&>) {
             change(record.node);
         } else {
@@ -103,6 +104,7 @@ public:
         ALLOT_ASSERT(identity == detail::NodeIdentity{record.node},
                      "an edit changes only the fields of `NodeStanding`, and leaves presence alone");
         prepare(DueKind::node, h.value, record.node.due_at);
+        unheard.node = nullptr;
         edited(h, before, record, followers);
     }
     /// Removes a record.
@@ -401,6 +403,16 @@ private:
         for (const auto& wish : before) { drop(wish.model); }
     }
 
+    /// Takes a change of a node back that throws, or that finds no room. Nothing was counted for it yet, so a rollback
+    /// must not find it either.
+    struct Unheard {
+        Node* node;
+        const NodeStanding& before;
+        ~Unheard() {
+            if (node != nullptr) { restore(*node, before); }
+        }
+    };
+
     void set_due(DueKind kind, std::uint32_t handle, TimePoint was, TimePoint is) {
         if (was == is) { return; }
         const auto ties = DueOrder<Records>{*this};
@@ -457,7 +469,7 @@ private:
     }
     template <class F>
     void undo(QosEdited<NodeData>& n, F&) {  // followers hear of it with the note before this one
-        nodes_.at(n.handle).qos = n.before;
+        nodes_.at(n.handle).qos = std::move(n.before);
     }
     template <class F>
     void undo(HoldingsReplaced& n, F& followers) {

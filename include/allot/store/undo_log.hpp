@@ -124,6 +124,10 @@ public:
         Inserted<ClassId>, Inserted<RequirementId>, Inserted<ModelId>, Inserted<NodeNameId>, Erased<ClassId, NodeClass>,
         Erased<RequirementId, Requirement>, Erased<ModelId, std::string>, Erased<NodeNameId, NodeId>>;
 
+    // Lists in a note are read while further notes are added.
+    static_assert(std::is_nothrow_move_constructible_v<Entry>,
+                  "allot: a QoS tracker's `node_data` and all parameters need a move constructor that is noexcept");
+
     /// Adds a note. The reference holds until the next one. If an allocation throws, nothing changes.
     template <class N>
     auto add(N note) -> N& {
