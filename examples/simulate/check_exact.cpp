@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <cstdlib>
 #include <exception>
 #include <string>
@@ -12,20 +11,13 @@
 
 #include "compare.hpp"
 #include "exact.hpp"
+#include "expect.hpp"
 #include "network.hpp"
 
 namespace {
 
+using simulate::expect;
 using simulate::Rational;
-
-auto faults = 0;
-
-void expect(bool met, const std::string& what) {
-    if (!met) {
-        fmt::print(stderr, "not so: {}\n", what);
-        ++faults;
-    }
-}
 
 void check_by_hand() {
     using simulate::drawn_share;
@@ -59,5 +51,5 @@ auto main() -> int {
         fmt::print(stderr, "check_exact: {}\n", error.what());
         return EXIT_FAILURE;
     }
-    return faults == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return simulate::faults == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

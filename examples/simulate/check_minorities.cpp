@@ -2,23 +2,16 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <cstdio>
 #include <cstdlib>
 #include <vector>
 
+#include "expect.hpp"
 #include "measures.hpp"
 #include "minorities.hpp"
 
 namespace {
 
-auto faults = 0;
-
-void expect(bool met, const char* what) {
-    if (!met) {
-        std::fprintf(stderr, "not so: %s\n", what);
-        ++faults;
-    }
-}
+using simulate::expect;
 
 /// Twenty nodes, of which two have the rare card of 80 GiB, and twenty tasks for any card.
 auto scenario() -> simulate::Scenario {
@@ -93,5 +86,5 @@ auto main() -> int {
     check_cards();
     check_models_and_stakes();
     check_cost();
-    return faults == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return simulate::faults == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -4,25 +4,18 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
-#include <cstdio>
 #include <cstdlib>
 #include <functional>
 #include <utility>
 #include <vector>
 
+#include "expect.hpp"
 #include "measures.hpp"
 #include "money.hpp"
 
 namespace {
 
-auto faults = 0;
-
-void expect(bool met, const char* what) {
-    if (!met) {
-        std::fprintf(stderr, "not so: %s\n", what);
-        ++faults;
-    }
-}
+using simulate::expect;
 
 auto refused(const std::function<void()>& act) -> bool {
     try {
@@ -137,5 +130,5 @@ auto main() -> int {
     check_money();
     check_statistics();
     check_harm();
-    return faults == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return simulate::faults == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -2,24 +2,16 @@
 // fault.
 
 #include <cmath>
-#include <cstdio>
 #include <cstdlib>
 #include <limits>
 
 #include "best_response.hpp"
+#include "expect.hpp"
 
 namespace {
 
+using simulate::expect;
 using simulate::Knobs;
-
-auto faults = 0;
-
-void expect(bool met, const char* what) {
-    if (!met) {
-        std::fprintf(stderr, "not so: %s\n", what);
-        ++faults;
-    }
-}
 
 auto recipe() -> simulate::Recipe {
     auto made = simulate::Recipe{};
@@ -85,5 +77,5 @@ void check_stated() {
 auto main() -> int {
     check_hill();
     check_stated();
-    return faults == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return simulate::faults == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -168,57 +168,53 @@ TEST_CASE("ties are asked only of entries with one hint") {
     }
 }
 
+namespace {
+
+/// True if the tree does what the model does in a history, whose values stand for times.
+template <class TimeOf>
+auto does_the_same(const support::History& history, const TimeOf& time_of) -> bool {
+    auto tree = Tree{};
+    auto model = Model{};
+    for (const auto& step : history) {
+        const auto kind = static_cast<std::uint8_t>(step.verb % 3);
+        if (step.verb < 3) {
+            if (tree.erase(kind, step.subject, ties) != model.erase(kind, step.subject)) { return false; }
+        } else {
+            const auto due = Due{time_of(step.value), kind, step.subject};
+            tree.set(due, ties);
+            model.set(due);
+            if (tree.find(kind, step.subject) != due) { return false; }
+        }
+        if (!same_first(tree, model)) { return false; }
+    }
+    auto listed = std::size_t{0};
+    auto right = true;
+    tree.for_each([&](const Due& due) {
+        ++listed;
+        right = right && model.times.at({due.kind, due.handle}) == due.time;
+    });
+    return right && listed == model.times.size() && same_order(tree, model);
+}
+
+}  // namespace
+
 TEST_CASE("a due tree does what a std::set does") {
     // Few times mean many ties.
     const auto times = GENERATE(4U, 1'000U);
     support::check_histories({9, 25, 1'000}, [times](const support::History& history) {
-        auto tree = Tree{};
-        auto model = Model{};
-        for (const auto& step : history) {
-            const auto kind = static_cast<std::uint8_t>(step.verb % 3);
-            if (step.verb < 3) {
-                if (tree.erase(kind, step.subject, ties) != model.erase(kind, step.subject)) { return false; }
-            } else {
-                const auto due = Due{std::int64_t{step.value % times} - 2, kind, step.subject};
-                tree.set(due, ties);
-                model.set(due);
-                if (tree.find(kind, step.subject) != due) { return false; }
-            }
-            if (!same_first(tree, model)) { return false; }
-        }
-        return same_order(tree, model);
+        return does_the_same(history, [times](auto value) { return std::int64_t{value % times} - 2; });
     });
 }
 
 TEST_CASE("a due tree does what a std::set does with times that are days or ages apart") {
     // A line reaches 2^32 ms; most of these are less than that apart, or just so far, or very far.
     constexpr auto reach = std::int64_t{1} << 32;
+    static constexpr auto ages =
+        std::array{std::int64_t{0},      reach / 2, reach - 2, reach - 1, reach, -reach, INT64_MIN + 2, INT64_MAX - 2,
+                   std::int64_t{1} << 48};
     support::check_histories({9, 25, 1'000}, [](const support::History& history) {
-        auto tree = Tree{};
-        auto model = Model{};
-        for (const auto& step : history) {
-            const auto kind = static_cast<std::uint8_t>(step.verb % 3);
-            if (step.verb < 3) {
-                if (tree.erase(kind, step.subject, ties) != model.erase(kind, step.subject)) { return false; }
-            } else {
-                const auto near = std::int64_t{step.value % 4} - 2;
-                const auto ages = std::array{std::int64_t{0}, reach / 2,     reach - 2,
-                                             reach - 1,       reach,         -reach,
-                                             INT64_MIN + 2,   INT64_MAX - 2, std::int64_t{1} << 48};
-                const auto due = Due{ages[step.value / 4 % ages.size()] + near, kind, step.subject};
-                tree.set(due, ties);
-                model.set(due);
-                if (tree.find(kind, step.subject) != due) { return false; }
-            }
-            if (!same_first(tree, model)) { return false; }
-        }
-        auto listed = std::size_t{0};
-        auto right = true;
-        tree.for_each([&](const Due& due) {
-            ++listed;
-            right = right && model.times.at({due.kind, due.handle}) == due.time;
-        });
-        return right && listed == model.times.size() && same_order(tree, model);
+        return does_the_same(history,
+                             [](auto value) { return ages[value / 4 % ages.size()] + (std::int64_t{value % 4} - 2); });
     });
 }
 
