@@ -61,6 +61,20 @@ inline void restore(Node& node, const NodeStanding& before) noexcept {
     node.kicked_out = before.kicked_out;
 }
 
+namespace detail {
+
+/// Takes a change of a node back that throws, or that finds no room. Nothing was counted for it yet, so a rollback must
+/// not find it either.
+struct Unheard {
+    Node* node;  // null once followers have heard of the change
+    const NodeStanding& before;
+    ~Unheard() {
+        if (node != nullptr) { restore(*node, before); }
+    }
+};
+
+}  // namespace detail
+
 /// The fields of a task that an edit may change. A note of them in place of the whole record copies none of its lists.
 struct TaskStanding {
     TimePoint due_at;

@@ -94,7 +94,7 @@ public:
         [[maybe_unused]] const auto identity = detail::NodeIdentity{record.node};
         const auto before = standing_of(record.node);
         undo_log_.add(StandingEdited{h, before});
-        auto unheard = Unheard{&record.node, before};
+        auto unheard = detail::Unheard{&record.node, before};
         if constexpr (std::is_invocable_v<const Change&, Node&>) {
             change(record.node);
         } else {
@@ -402,16 +402,6 @@ private:
         if (before.empty() != wishes(h).empty()) { followers.models_changed(h, holdings(h), holdings(h)); }
         for (const auto& wish : before) { drop(wish.model); }
     }
-
-    /// Takes a change of a node back that throws, or that finds no room. Nothing was counted for it yet, so a rollback
-    /// must not find it either.
-    struct Unheard {
-        Node* node;
-        const NodeStanding& before;
-        ~Unheard() {
-            if (node != nullptr) { restore(*node, before); }
-        }
-    };
 
     void set_due(DueKind kind, std::uint32_t handle, TimePoint was, TimePoint is) {
         if (was == is) { return; }
