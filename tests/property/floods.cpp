@@ -48,17 +48,28 @@ struct Size {
     friend auto operator==(const Size&, const Size&) -> bool = default;
 };
 
+/// What an honest node keeps on its disk.
+auto kept_by(int node) -> std::vector<std::string> { return {"base", "own" + std::to_string(node)}; }
+
 /// Twelve honest nodes.
 template <class D>
 void settle(D& d) {
     for (auto i = 1; i <= 12; ++i) {
         ok(d.join(with(plain_node(i),
                        [&](NodeSpec& node) {
-                           node.models = {"base", "own" + std::to_string(i)};
+                           node.models = kept_by(i);
                            node.operator_id = allot::OperatorId{i};
                            node.labels = {"honest"};
                        }),
                   at(0s)));
+    }
+}
+
+/// The honest nodes say what they still keep; a model that its node does not report is forgotten after a day (rule 51).
+template <class D>
+void report(D& d, Moment moment) {
+    for (auto i = 1; i <= 12; ++i) {
+        ok(d.report_model(plain_node(i).id, command::Report::inventory, kept_by(i), moment));
     }
 }
 
@@ -173,6 +184,8 @@ void flooded(const Preset& preset, allot::RulesParameters rules) {
         const auto full = Size{d};
         outsiders.end_unsuccessfully();
         for (const auto time : {outsiders.time() / 2, outsiders.time()}) { ok(twin.advance(at(time))); }
+        report(d, at(outsiders.time()));
+        report(twin, at(outsiders.time()));
         const auto after = Size{d};
         CAPTURE(run, before.tables, full.tables, after.tables, before.bytes, full.bytes, after.bytes,
                 outsiders.accepted());
