@@ -108,8 +108,9 @@ public:
                 return candidates().total(SamplingFrame{classes, {&model, 1}}) + bound_as_holder(assumed, model) >=
                        least;
             };
-            return rules->narrowing == Narrowing::any ? std::any_of(task.models().begin(), task.models().end(), enough)
-                                                      : std::all_of(task.models().begin(), task.models().end(), enough);
+            const auto models = task.models();
+            return rules->narrowing == Narrowing::any ? std::any_of(models.begin(), models.end(), enough)
+                                                      : std::all_of(models.begin(), models.end(), enough);
         } else {
             return true;
         }
@@ -187,7 +188,7 @@ public:
                     return candidates().count(one);
                 };
                 const auto fewest =
-                    std::min_element(task.models().begin(), task.models().end(),
+                    std::min_element(narrowed.models.begin(), narrowed.models.end(),
                                      [&](const ModelId& a, const ModelId& b) { return holders(a) < holders(b); });
                 narrowed.models = {&*fewest, 1};
             }

@@ -101,15 +101,16 @@ public:
     /// M = 1 + 0.7 · local/total + 0.3 · in use/total (seed 001, "Model Locality Boost"), as an exact rational
     /// number.
     [[nodiscard]] auto boost(NodeHandle h, const Task& task) const -> LocalityBoost {
-        if (task.models().empty()) { return {}; }
+        const auto models = task.models();
+        if (models.empty()) { return {}; }
         auto extra = std::uint64_t{0};
-        for (const auto model : task.models()) {
+        for (const auto model : models) {
             const auto* held = holds(h, model);
             if (held != nullptr) {
                 extra += rules->boost_on_disk + (held->holding == Holding::in_use ? rules->boost_in_use : 0U);
             }
         }
-        const auto unit = std::uint64_t{rules->boost_unit} * task.models().size();
+        const auto unit = std::uint64_t{rules->boost_unit} * models.size();
         return {unit + extra, unit};
     }
 
@@ -214,8 +215,8 @@ public:
                 return member.node == node.id || member.operator_id == node.operator_id;
             });
         }
-        const auto avoided =
-            std::any_of(task.avoided().begin(), task.avoided().end(), [&](const NodeId& id) { return id == node.id; });
+        const auto nodes = task.avoided();
+        const auto avoided = std::any_of(nodes.begin(), nodes.end(), [&](const NodeId& id) { return id == node.id; });
         return {records.counters().now, records.fits().value(node.node_class), requirement, avoided, same_operator,
                 proven(record)};
     }
@@ -365,11 +366,9 @@ public:
     /// rules say. False for a task without models.
     [[nodiscard]] auto narrows_to(NodeHandle node, const Task& task) const -> bool {
         if (rules->narrowing == Narrowing::none) { return false; }
-        if (task.models().empty() || rules->narrowing != Narrowing::any) {
-            return !task.models().empty() && holds_all(node, task);
-        }
-        return std::any_of(task.models().begin(), task.models().end(),
-                           [&](ModelId model) { return holds(node, model) != nullptr; });
+        const auto models = task.models();
+        if (models.empty() || rules->narrowing != Narrowing::any) { return !models.empty() && holds_all(node, models); }
+        return std::any_of(models.begin(), models.end(), [&](ModelId model) { return holds(node, model) != nullptr; });
     }
 
     /// Number of nodes with `narrows_to` that are needed to leave out the other nodes. 0: the others are left out in
