@@ -65,6 +65,7 @@ TEST_CASE("each event is one sentence about what happened") {
         {event::LeaseEnded{lease, {}, event::LeaseEnd::slashed, {}}, "node relay-7 lost task 7, for it was slashed"},
         {event::TaskRetried{7, owner, allot::OutcomeKind::execution_error}, "task 7 starts over: execution error"},
         {event::TaskDone{7, "a", owner, 10}, "task 7 done by node a; fee 10"},
+        {event::TaskDone{7, "a", owner, 10, 140}, "task 7 done by node a; fee 10; refund 140"},
         {event::TaskFailed{7, owner, 0, 10, 0, allot::FailCause::out_of_memory},
          "task 7 failed: out of memory; refund 10"},
         {event::TaskCancelled{7, owner, 0, 10, 0}, "task 7 cancelled; refund 10"},

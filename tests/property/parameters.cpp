@@ -421,6 +421,13 @@ TEST_CASE("a policy keeps its law with any parameters that are accepted", "[A10]
     walk_by_law<allot::Price>([](const auto& p) -> laws::Finding {
         const auto most = allot::Amount{(u128{1} << 96) - u128{1}};
         for (const auto fee : {allot::Amount{0}, allot::Amount{1}, most}) {
+            auto lease = allot::Amount{};
+            for (const auto crowding : {allot::Ratio{0}, allot::Ratio{1, ~0U}, allot::Ratio{1, 2}, allot::Ratio{1}}) {
+                const auto now = p.in_vain(fee, crowding);
+                if (now > fee || now < p.paid(fee)) { return "a lease in vain costs less than a payment, or too much"; }
+                if (now < lease) { return "a lease in vain costs less in a fuller queue"; }
+                lease = now;
+            }
             for (const auto held : {0, 1, 30, 40}) {
                 const auto time = allot::Duration{(std::int64_t{1} << held) - 1};
                 auto before = allot::Amount{};

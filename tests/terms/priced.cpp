@@ -77,6 +77,24 @@ TEST_CASE("a cancelled task forfeits as large a part of its fee as is taken of t
     CHECK(Price{{.withdrawn_full = {1, 2}}}.cancelled(100, 0s, 120s, {1, 2}) == Amount{25});
 }
 
+TEST_CASE("a lease in vain costs a payment, and more in a fuller queue, but never more than the fee") {
+    const auto price = Price{{.paid = {1, 15}, .vain_full = 5}};
+    CHECK(price.paid(150) == Amount{10});
+    CHECK(price.paid(151) == Amount{11});  // rounded up
+    CHECK(price.paid(0) == Amount{0});
+    CHECK(price.in_vain(150, 0) == Amount{10});
+    CHECK(price.in_vain(150, {1, 2}) == Amount{30});
+    CHECK(price.in_vain(150, {1, 20}) == Amount{14});  // a half, rounded up, four times
+    CHECK(price.in_vain(150, 1) == Amount{50});
+    CHECK(Price{}.paid(150) == Amount{150});
+    CHECK(Price{}.in_vain(150, 1) == Amount{150});
+    CHECK(Price{{.paid = {1, 3}, .vain_full = 5}}.in_vain(150, 1) == Amount{150});  // the fee is the most
+    const auto largest = Amount{(u128{1} << 96) - u128{1}};
+    const auto dearest = Price{{.vain_full = 65'536}};
+    CHECK(dearest.in_vain(largest, 1) == largest);
+    CHECK(dearest.in_vain(largest, {0xFFFF'FFFE, 0xFFFF'FFFF}) == largest);
+}
+
 TEST_CASE("who evicts others and withdraws at once pays half as much as they lose at least, however many it evicts") {
     for (const auto shared : {false, true}) {
         for (const auto attackers : {1, 10, 25, 49, 50}) {
@@ -137,6 +155,12 @@ TEST_CASE("prices without sense are not valid") {
     CHECK_FALSE(Parameters{.withdrawn_full = {1, 0}}.valid());
     CHECK_FALSE(Parameters{.withdrawn_full = {3, 2}}.valid());
     CHECK_FALSE(Parameters{.poisoned_from = 1}.valid());  // one node may have lied
+    CHECK_FALSE(Parameters{.paid = 0}.valid());
+    CHECK_FALSE(Parameters{.paid = {1, 0}}.valid());
+    CHECK_FALSE(Parameters{.paid = {3, 2}}.valid());
+    CHECK_FALSE(Parameters{.vain_full = 0}.valid());
+    CHECK(Parameters{.vain_full = 65'536}.valid());
+    CHECK_FALSE(Parameters{.vain_full = 65'537}.valid());
     CHECK_THROWS_AS(Price{{.poisoned_from = 0}}, std::invalid_argument);
 }
 
@@ -214,6 +238,76 @@ TEST_CASE("a task that three nodes failed forfeits its fee, one that a node fail
     join_plain(once, 1);
     const auto only = *once.submit(minute(1, 100), at(0s, 1)).lease();
     CHECK(once.fail(only, allot::FailCause::execution_error, at(0s)).get<event::TaskFailed>()->forfeited == Amount{0});
+}
+
+TEST_CASE("a task that is done pays a part of its fee, and the rest comes back") {
+    auto d = network(1, Price{{.paid = {1, 15}}});
+    const auto lease = *d.submit(minute(1, 150), at(0s, 1)).lease();
+    const auto done = *d.complete(lease, at(1min)).get<event::TaskDone>();
+    CHECK(done.paid == Amount{10});
+    CHECK(done.refunded == Amount{140});
+    CHECK(done.forfeited == Amount{0});
+    // The network's own task costs what it says.
+    const auto pinned = [](TaskSpec& t) {
+        t.node = allot::NodeId{1};
+        t.owner.reset();
+    };
+    const auto own = *d.submit(with(minute(2, 150), pinned), at(1min, 2)).lease();
+    CHECK(d.complete(own, at(2min)).get<event::TaskDone>()->paid == Amount{150});
+}
+
+namespace {
+
+/// What a task of a fee of 150 forfeits that so many nodes of four fail, and that ends so then; `waiting` tasks fill a
+/// share of twelve.
+enum class Way { cancelled_waiting, cancelled_running, poisoned };
+auto forfeit_of(int failures, Way way, int waiting, Price price) -> Amount {
+    auto d = allot::Dispatcher{allot::ShareQueue{}, Priced{FixedTerms{{.after_timeout = Next::retry_elsewhere,
+                                                                       .after_failure = Next::retry_elsewhere,
+                                                                       .attempts_max = 10,
+                                                                       .strikes_max = 3}},
+                                                           price}};
+    join_plain(d, 4);
+    auto lease = *d.submit(minute(1, 150), at(0s, 1)).lease();
+    for (auto failed = 1; failed <= failures; ++failed) {
+        const auto last = failed == failures && way == Way::cancelled_waiting;
+        const auto events = d.fail(lease, allot::FailCause::execution_error, last ? dark(0s) : at(0s, 1));
+        CHECK(events.get<event::TaskRetried>() != nullptr);
+        if (!last) { lease = events.get<event::TaskStarted>()->lease; }
+    }
+    for (auto id = 2; id <= 1 + waiting; ++id) { ok(d.submit(minute(id, 1), dark(0s))); }
+    if (way == Way::poisoned) {
+        return d.fail(lease, allot::FailCause::execution_error, dark(30s)).get<event::TaskFailed>()->forfeited;
+    }
+    const auto* task = d.task(1);
+    CHECK((task->state == allot::TaskState::running) == (way == Way::cancelled_running));
+    return d.cancel(1, dark(30s)).get<event::TaskCancelled>()->forfeited;
+}
+
+}  // namespace
+
+TEST_CASE("each lease of a task that no node finishes is paid for, however the task ends") {
+    const auto price = Price{{.paid = {1, 15}, .vain_full = 5}};
+    SECTION("nothing waits") {
+        CHECK(forfeit_of(2, Way::poisoned, 0, price) == Amount{30});
+        CHECK(forfeit_of(0, Way::cancelled_running, 0, price) == Amount{3});  // a quarter of its lease, rounded up
+        CHECK(forfeit_of(1, Way::cancelled_running, 0, price) == Amount{13});
+        CHECK(forfeit_of(2, Way::cancelled_running, 0, price) == Amount{23});
+        CHECK(forfeit_of(1, Way::cancelled_waiting, 0, price) == Amount{15});  // it takes a place of twelve itself
+        CHECK(forfeit_of(2, Way::cancelled_waiting, 0, price) == Amount{29});
+    }
+    SECTION("a full queue") {
+        CHECK(forfeit_of(2, Way::poisoned, 12, price) == Amount{150});
+        CHECK(forfeit_of(0, Way::cancelled_running, 12, price) == Amount{13});
+        CHECK(forfeit_of(1, Way::cancelled_running, 12, price) == Amount{63});
+        CHECK(forfeit_of(2, Way::cancelled_waiting, 11, price) == Amount{110});  // and its place
+    }
+    SECTION("the whole fee is paid for success") {
+        CHECK(forfeit_of(2, Way::poisoned, 0, {}) == Amount{150});
+        CHECK(forfeit_of(0, Way::cancelled_running, 0, {}) == Amount{38});
+        CHECK(forfeit_of(1, Way::cancelled_running, 0, {}) == Amount{150});
+        CHECK(forfeit_of(1, Way::cancelled_waiting, 0, {}) == Amount{150});
+    }
 }
 
 TEST_CASE("a node that fails a task again and again forfeits nothing of another's fee") {

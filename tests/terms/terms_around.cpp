@@ -41,7 +41,8 @@ void answers_all(const Terms& terms) {
     CHECK(terms.blames(task, allot::OutcomeKind::timeout));
     CHECK(terms.waits_for_evidence(allot::OutcomeKind::timeout));
     CHECK(terms.fee_min(1min) == allot::Amount{420});
-    CHECK(terms.forfeit(task, allot::Ending::cancelled, Duration{0}, {}) == allot::Amount{50});
+    CHECK(terms.forfeit(task, allot::Ending::cancelled, Duration{0}, {}) == allot::Amount{25});
+    CHECK(terms.paid(task) == allot::Amount{500});
     CHECK(terms.draws_in_rounds());
     CHECK(terms.drawn_until({TimePoint{9s}, 2026, 5}) == TimePoint{7'999ms});
     CHECK(!terms.drawn_until({TimePoint{9s}, 2026, 6}));
@@ -51,7 +52,7 @@ void answers_all(const Terms& terms) {
 
 TEST_CASE("terms may stand around each other in any order") {
     const auto fixed = FixedTerms{{.after_timeout = allot::Next::retry, .attempts_max = 3}};
-    const auto price = Price{{.fee_per_second_min = 7}};
+    const auto price = Price{{.fee_per_second_min = 7, .paid = {1, 2}}};
     const auto delay = DrawDelay{{.round_period = 2s}};
     const auto bound = RenewalBound{{.lengths = 3}};
     answers_all(Delayed{Priced{ByEvidence{BoundedRenewals{fixed, bound}}, price}, delay});
@@ -74,7 +75,7 @@ TEST_CASE("terms around others have the answers that those inside have, and no f
     using Plain = allot::TermsAround<allot::archetype::Terms>;
     static_assert(allot::lease_terms<Plain>);
     static_assert(!allot::has_blames<Plain> && !allot::has_evidence<Plain> && !allot::has_rounds<Plain>);
-    static_assert(!allot::has_fee_min<Plain> && !allot::has_forfeit<Plain>);
+    static_assert(!allot::has_fee_min<Plain> && !allot::has_forfeit<Plain> && !allot::has_paid<Plain>);
     static_assert(allot::has_blames<allot::TermsAround<FixedTerms>>);
     static_assert(allot::has_rounds<allot::TermsAround<Delayed<>>>);
     CHECK(Plain{}.length(allot::Node{}, allot::Task{}) == allot::archetype::Terms{}.length({}, {}));

@@ -155,8 +155,9 @@ struct TaskRetried {
     OutcomeKind outcome = OutcomeKind::timeout;
 };
 
-/// A task is done; the fee goes to the node, or is divided among a gang: the node is the first member that completed,
-/// and `LeaseCompleted` told who else did, in order of time. Cause: complete. For: the owner. Terminal.
+/// A task is done; the fee, or the part of it that the terms pay, goes to the node, or is divided among a gang: the
+/// node is the first member that completed, and `LeaseCompleted` told who else did, in order of time. Cause: complete.
+/// For: the owner. Terminal.
 struct TaskDone {
     TaskId task;
     NodeId node;

@@ -165,7 +165,9 @@ struct EventText {
         return text({"task ", e.task.text(), " starts over: ", name_of(e.outcome)});
     }
     auto operator()(const event::TaskDone& e) const -> std::string {
-        return text({"task ", e.task.text(), " done by node ", e.node.text(), "; fee ", to_decimal(e.paid.units)});
+        const auto done = text({"task ", e.task.text(), " done by node ", e.node.text(), "; fee "});
+        const auto paid = to_decimal(e.paid.units);
+        return e.refunded == Amount{} ? text({done, paid}) : text({done, paid, refund_of(e)});
     }
     auto operator()(const event::TaskFailed& e) const -> std::string {
         return text({"task ", e.task.text(), " failed: ", name_of(outcome_of(e.cause)), refund_of(e)});

@@ -60,11 +60,18 @@ concept has_fee_min = requires(const P& p) {
 
 /// `p.forfeit(task, ending, held, crowding) -> Amount`: the part of the fee that its owner does not get back. `ending`
 /// is `cancelled` by the owner, or `failed` or `timed_out` for a reason that is not the node's; `held` is the time
-/// since its lease began, 0 if it waits. `crowding` is the part of the room for waiting tasks that is taken when the
-/// owner cancels one that waits, else 0: 1 in a full queue. Terms without it give each fee back.
+/// since its lease began, 0 if it waits. `crowding` is the part of the room for waiting tasks that is taken then: 1 in
+/// a full queue. Terms without it give each fee back.
 template <class P>
 concept has_forfeit = requires(const P& p, const Task& task) {
     { p.forfeit(task, Ending::cancelled, Duration{}, Ratio{}) } -> std::same_as<Amount>;
+};
+
+/// `p.paid(task) -> Amount`: the payment to the nodes of a task that is done; the rest of its fee is refunded. Terms
+/// without it pay the whole fee.
+template <class P>
+concept has_paid = requires(const P& p, const Task& task) {
+    { p.paid(task) } -> std::same_as<Amount>;
 };
 
 /// `p.waits_for_evidence(outcome) -> bool`: true if a node that failed a task so is blamed once a node of another
@@ -116,6 +123,9 @@ struct LeaseTermsCheck {
                           requires(const P& p, const Task& task) { p.forfeit(task, Ending::cancelled, Duration{}); }),
                   "allot: lease terms with `forfeit` need "
                   "`auto forfeit(const Task&, Ending, Duration, Ratio) const -> Amount`");
+    static_assert(
+        has_paid<P> || !requires(const P& p, const Task& task) { p.paid(task); },
+        "allot: lease terms with `paid` need `auto paid(const Task&) const -> Amount`");
     static_assert(
         has_evidence<P> || !requires(const P& p) { p.waits_for_evidence(OutcomeKind::timeout); },
         "allot: lease terms with `waits_for_evidence` need "

@@ -42,7 +42,8 @@ namespace allot { inline namespace v0 { namespace preset {
 /// | a new node fails all its tasks    | gets all the next ones        | gets five, then none for 43 minutes          |
 /// | a node declines all but dear tasks | loses nothing                | rests as long as the task would have taken   |
 /// | an owner withdraws its tasks in time | costs it nothing           | a part of the fee: all in a full queue       |
-/// | a task that fails on every node   | costs its owner nothing       | its fee is forfeited                         |
+/// | a task that fails on every node   | costs its owner nothing       | pays for each lease, with `paid` set         |
+/// | and is withdrawn before that      | costs its owner nothing       | pays for each lease, too                     |
 /// | a node resumes for a dear task    | gets it at once               | rests for a minute first                     |
 /// | a node renews and does not finish | keeps the task for 8 hours    | keeps it for twice its lease                 |
 /// | a task names 64 made-up models    | 640 copies are asked for | 32 are, at most |
@@ -67,7 +68,8 @@ namespace allot { inline namespace v0 { namespace preset {
 /// - Praise from an owner's own tasks still ends a probation.
 /// - A node of hardware that no other node has makes tasks for that hardware admissible.
 /// - A node that fails a task is blamed when another has finished it, which may be minutes later.
-/// - Three nodes that fail one task make its owner forfeit the fee. None of them earns it.
+/// - Three nodes that fail one task make its owner forfeit the fee, or the cost of three leases. None of them
+///   earns it.
 /// - Tasks of one round compete for the queue before they are drawn. A place in a full queue costs the fee of the task
 ///   that takes it, however dear the task was that it displaced: short tasks displace long ones for little.
 /// - The embedder vouches for the owner of a task.
@@ -85,14 +87,18 @@ public:
     /// @param stake_typical With `stake_per_fee`, a stake that most honest nodes have. A fee that it does not cover is
     /// refused, so all are if it is left out.
     /// @param rounds The rounds of the beacon, with entropy of which tasks are drawn. Without them each command draws.
+    /// @param paid The part of a fee that is paid for success. The rest comes back then, and pays for leases that end
+    /// in vain: with 1/18, three of them in a full queue. Fees are 18 times as high then, and so are
+    /// `probation_fee_max`, `fee_per_second_min`, and the fees that `stake_per_fee` covers. With 1, an owner whose task
+    /// fails on three nodes pays for one.
     constexpr explicit Hardened(Amount stake_cap, Amount probation_fee_max = ProbationParameters{}.fee_max,
                                 Amount fee_per_second_min = {}, Ratio stake_per_fee = 0, Amount stake_typical = {},
-                                const DrawDelayParameters& rounds = {})
+                                const DrawDelayParameters& rounds = {}, Ratio paid = 1)
         : weight_{{.stake_cap = stake_cap, .holder_caps = 1, .score_cap = Score::from_ratio(1, 2)}},
           probation_{{.fee_max = probation_fee_max}},
           collateral_{
               {.stake_per_fee = stake_per_fee, .stake_max = stake_per_fee.num == 0 ? stake_cap : stake_typical}},
-          price_{{.fee_per_second_min = fee_per_second_min}}, delay_{rounds} {}
+          price_{{.fee_per_second_min = fee_per_second_min, .paid = paid, .vain_full = 6}}, delay_{rounds} {}
 
     [[nodiscard]] auto policies() const {
         return std::tuple{

@@ -55,6 +55,9 @@ public:
         -> Amount requires has_forfeit<Terms> {
         return terms().forfeit(task, ending, held, crowding);
     }
+    [[nodiscard]] constexpr auto paid(const Task& task) const -> Amount requires has_paid<Terms> {
+        return terms().paid(task);
+    }
     [[nodiscard]] constexpr auto draws_in_rounds() const -> bool requires has_rounds<Terms> {
         return terms().draws_in_rounds();
     }

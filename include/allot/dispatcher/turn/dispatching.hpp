@@ -297,10 +297,11 @@ public:
         if (victim) { evict(*victim, event::Eviction::queue_full); }
     }
 
-    /// Ends a lease without success. The task ends with `ending`, or starts over if the terms say so. A gang goes on
-    /// without the member; its task ends or starts over only with the last member. Appends `LeaseEnded`, then `ending`,
-    /// `TaskRetried`, or the events of `finish` if all other members have completed.
-    void end_unsuccessfully(LeaseHandle l, OutcomeKind outcome, TaskEnd how, const Event& ending) {
+    /// Ends a lease without success. The task ends, which `tell_ending()` tells, or starts over if the terms say so. A
+    /// gang goes on without the member; its task ends or starts over only with the last member. Appends `LeaseEnded`,
+    /// then the events of `tell_ending`, `TaskRetried`, or those of `finish` if all other members have completed.
+    template <class TellEnding>
+    void end_unsuccessfully(LeaseHandle l, OutcomeKind outcome, TaskEnd how, const TellEnding& tell_ending) {
         const auto t = view.records.leases()[l].task;
         const auto node = view.records.nodes()[view.records.leases()[l].node].node.id;
         const auto next = view.after(view.records.tasks()[t], outcome);
@@ -315,7 +316,7 @@ public:
             return;
         }
         if (next == Next::end) {
-            events.push(ending);
+            tell_ending();
             release(l, {attributed}, unspent(l, outcome));
             end(t, how);
             return;
@@ -384,13 +385,19 @@ public:
         if (!at_work) { finish(t); }
     }
 
-    /// Ends a task with success, and pays its fee. Nodes that failed it before are blamed now, if the terms waited for
-    /// that evidence. Appends `LeaseEnded` for each lease, `TaskDone`, and the events of `release` and `verdict`.
+    /// Ends a task with success, and pays its fee, or the part that the terms say. Nodes that failed it before are
+    /// blamed now, if the terms waited for that evidence. Appends `LeaseEnded` for each lease, `TaskDone`, and the
+    /// events of `release` and `verdict`.
     void finish(TaskHandle t) {
         const auto& task = view.records.tasks()[t];
         view.each_member(t, [&](LeaseHandle l) { tell_end(l, event::LeaseEnd::done, OutcomeKind::success); });
         const auto node = view.records.nodes()[view.records.leases()[task.lease].node].node.id;
-        tell(event::TaskDone{.task = task.id, .node = node, .owner = task.notify_to(), .paid = task.fee});
+        const auto paid = view.paid(task);
+        tell(event::TaskDone{.task = task.id,
+                             .node = node,
+                             .owner = task.notify_to(),
+                             .paid = paid,
+                             .refunded = task.fee.units - paid.units});
         view.each_member(t, [&](LeaseHandle l) { models_used(view.records.leases()[l].node, task, true); });
         const auto convicted = view.convicted(task, view.records.leases()[task.lease].node);
         const auto in_group = task.group != no_handle<GroupHandle>;

@@ -65,15 +65,16 @@ public:
             const auto l = LeaseHandle{due.handle};
             const auto& task = view.records.tasks()[view.records.leases()[l].task];
             const auto in_group = task.group != no_handle<GroupHandle>;
-            const auto forfeited = view.forfeit(task, Ending::timed_out);
-            const auto ending = event::TaskTimedOut{.task = task.id,
-                                                    .owner = task.notify_to(),
-                                                    .refunded = task.fee.units - forfeited.units,
-                                                    .forfeited = forfeited,
-                                                    .expiry = event::Expiry::execution};
             const auto how = TaskEnd{Ending::timed_out, EndCause::lease_deadline,
                                      view.records.nodes()[view.records.leases()[l].node].node.id};
-            end_unsuccessfully(l, in_group ? OutcomeKind::timeout_in_group : OutcomeKind::timeout, how, ending);
+            end_unsuccessfully(l, in_group ? OutcomeKind::timeout_in_group : OutcomeKind::timeout, how, [&] {
+                const auto forfeited = view.forfeit(task, Ending::timed_out);
+                tell(event::TaskTimedOut{.task = task.id,
+                                         .owner = task.notify_to(),
+                                         .refunded = task.fee.units - forfeited.units,
+                                         .forfeited = forfeited,
+                                         .expiry = event::Expiry::execution});
+            });
             return;
         }
         if (due.kind == static_cast<std::uint8_t>(DueKind::task)) {

@@ -123,17 +123,21 @@ public:
         conclude(t);
     }
 
-    /// Ends a node's work with a failure. Appends the events of `end_unsuccessfully`, with `TaskFailed` as the ending.
+    /// Ends a node's work with a failure. Appends the events of `end_unsuccessfully`, with `TaskFailed` if it ends the
+    /// task.
     void operator()(const command::Fail& c) {
         const auto l = *found_.lease;
         const auto& task = view.records.tasks()[view.records.leases()[l].task];
-        const auto forfeited = c.cause == FailCause::incorrect_result ? Amount{} : view.forfeit(task, Ending::failed);
-        const auto ending = event::TaskFailed{.task = task.id,
-                                              .owner = task.notify_to(),
-                                              .refunded = task.fee.units - forfeited.units,
-                                              .forfeited = forfeited,
-                                              .cause = c.cause};
-        end_unsuccessfully(l, outcome_of(c.cause), {Ending::failed, event::cause_of(c.cause), c.lease.node}, ending);
+        const auto how = TaskEnd{Ending::failed, event::cause_of(c.cause), c.lease.node};
+        end_unsuccessfully(l, outcome_of(c.cause), how, [&] {
+            const auto proven = c.cause == FailCause::incorrect_result;  // so it is the node's fault
+            const auto forfeited = proven ? Amount{} : view.forfeit(task, Ending::failed);
+            tell(event::TaskFailed{.task = task.id,
+                                   .owner = task.notify_to(),
+                                   .refunded = task.fee.units - forfeited.units,
+                                   .forfeited = forfeited,
+                                   .cause = c.cause});
+        });
     }
 
     /// Gives a lease back. Without one of its nodes a gang starts over, unless a member has completed: then the others

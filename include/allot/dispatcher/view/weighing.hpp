@@ -287,17 +287,26 @@ public:
     /// The part of its fee that a task forfeits if it ends so now; 0 if the terms have no forfeits. A pinned task is
     /// the network's own.
     /// @pre if it runs, it has a lease.
-    /// @complexity O(1), and of a waiting task that of `crowding`.
+    /// @complexity that of `crowding`.
     [[nodiscard]] auto forfeit(const Task& task, Ending ending) const -> Amount {
         if constexpr (has_forfeit<typename Below::Terms>) {
             if (task.pinned()) { return {}; }
             const auto runs = task.state == TaskState::running;
             const auto held =
                 runs ? std::max(Duration{1}, this->now() - records.leases()[task.lease].started_at) : Duration{0};
-            const auto crowded = runs || ending != Ending::cancelled ? Ratio{} : crowding(task);
-            return std::min(task.fee, this->terms.forfeit(task, ending, held, crowded));
+            return std::min(task.fee, this->terms.forfeit(task, ending, held, crowding(task)));
         } else {
             return {};
+        }
+    }
+
+    /// The payment to the nodes of a task that is done: its fee, unless the terms say less. A pinned task is the
+    /// network's own.
+    [[nodiscard]] auto paid(const Task& task) const -> Amount {
+        if constexpr (has_paid<typename Below::Terms>) {
+            return task.pinned() ? task.fee : std::min(task.fee, this->terms.paid(task));
+        } else {
+            return task.fee;
         }
     }
 
