@@ -6,7 +6,14 @@
 #include <string>
 #include <vector>
 
+#include <allot/core/units.hpp>
+
 namespace simulate {
+
+/// An amount of the library as a number: amounts are below 2^63 here.
+[[nodiscard]] inline auto whole(allot::Amount amount) -> std::int64_t {
+    return static_cast<std::int64_t>(amount.units.low());
+}
 
 /// The ledger does not balance.
 class MoneyError : public std::logic_error {

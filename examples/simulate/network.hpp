@@ -89,8 +89,8 @@ public:
 /// Amounts that a preset cannot know, because their unit is the network's.
 struct Scale {
     allot::Amount stake_cap;             ///< The stake of a large honest node, for presets that cap.
-    allot::Amount fee_per_second_min{};  ///< The least fee for a second on a node, for presets with a price.
-    allot::Ratio stake_per_fee{};        ///< Stake for each unit of a fee, for presets with collateral.
+    allot::Amount fee_per_second_min{};  ///< The least price of a second on a node, for presets with a price.
+    allot::Ratio stake_per_fee{};        ///< Stake for each unit of a price, for presets with collateral.
     allot::Amount stake_typical{};       ///< The stake of a node in the middle.
 };
 
@@ -117,7 +117,10 @@ struct Preset {
 [[nodiscard]] auto presets() -> const std::vector<Preset>&;
 /// Throws `std::invalid_argument` for an unknown name.
 [[nodiscard]] auto find_preset(std::string_view name) -> const Preset&;
-/// Opens a network with the preset's parameters for this world and then these.
+/// Units of a fee for each unit of a price: a task states a fee, and its nodes get the price. Throws
+/// `std::invalid_argument` for a setting of "terms.paid" that is not 1/N.
+[[nodiscard]] auto fees_per_price(const Preset& preset, const std::vector<std::string>& settings) -> std::uint32_t;
+/// Opens a network with the preset's parameters for this world and then these. The scale is in prices.
 [[nodiscard]] auto open_network(const Preset& preset, const Scale& scale, const std::vector<std::string>& settings)
     -> std::unique_ptr<Network>;
 [[nodiscard]] auto preset_names() -> std::vector<std::string>;

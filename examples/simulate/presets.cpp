@@ -1,5 +1,10 @@
 #include <algorithm>
+#include <charconv>
+#include <cstdint>
 #include <stdexcept>
+#include <string_view>
+#include <system_error>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -25,11 +30,26 @@ auto open_hardened(const Scale& scale) -> std::unique_ptr<Network> {
     using allot::preset::Hardened;
     auto network = std::make_unique<NetworkOf<allot::Dispatcher<Hardened>>>(
         allot::Dispatcher<Hardened>{Hardened{scale.stake_cap}});
-    // As a setting, so that a log has it, too: `replay` is told the stake cap alone.
+    // As settings, so that a log has them, too: `replay` is told the stake cap alone.
     network->set({"terms.fee_per_second_min=" + allot::to_decimal(scale.fee_per_second_min.units),
                   fmt::format("eligibility.stake_per_fee={}/{}", scale.stake_per_fee.num, scale.stake_per_fee.den),
                   "eligibility.stake_max=" + allot::to_decimal(scale.stake_typical.units)});
     return network;
+}
+
+/// A ratio over a number: the last convergent of its continued fraction that fits, which is exact where there is room.
+auto over(allot::Ratio ratio, std::uint32_t parts) -> allot::Ratio {
+    auto rest = std::pair{std::uint64_t{ratio.num}, std::uint64_t{ratio.den} * parts};
+    auto before = std::pair{std::uint64_t{0}, std::uint64_t{1}};
+    auto nearest = std::pair{std::uint64_t{1}, std::uint64_t{0}};
+    while (rest.second != 0) {
+        const auto whole = rest.first / rest.second;
+        const auto next = std::pair{whole * nearest.first + before.first, whole * nearest.second + before.second};
+        if ((next.first | next.second) >> 32U != 0) { break; }
+        before = std::exchange(nearest, next);
+        rest = {rest.second, rest.first % rest.second};
+    }
+    return {static_cast<std::uint32_t>(nearest.first), static_cast<std::uint32_t>(nearest.second)};
 }
 
 }  // namespace
@@ -71,16 +91,37 @@ auto presets() -> const std::vector<Preset>& {
         {.name = "hardened",
          .open = &open_hardened,
          .round_ms = 1'000,
-         .settings = {"terms.round_period=1000"},
+         .settings = {"terms.round_period=1000", "terms.paid=1/18"},
          .validation = allot::ValidationParameters::hardened(),
-         .notes = {"tasks are drawn once a second, with entropy that comes after their submission"}},
+         .notes = {"tasks are drawn once a second, with entropy that comes after their submission",
+                   "a fee is 18 times the price: 17 parts come back with success, and pay for leases in vain"}},
     };
     return all;
 }
 
+auto fees_per_price(const Preset& preset, const std::vector<std::string>& settings) -> std::uint32_t {
+    constexpr auto name = std::string_view{"terms.paid="};
+    auto fees = std::uint32_t{1};
+    for (const auto* part : {&preset.settings, &settings}) {
+        for (const auto& setting : *part) {
+            if (!setting.starts_with(name)) { continue; }
+            const auto value = std::string_view{setting}.substr(name.size());
+            const auto digits = value.starts_with("1/") ? value.substr(2) : value;
+            const auto [end, fault] = std::from_chars(digits.data(), digits.data() + digits.size(), fees);
+            if (fault != std::errc{} || end != digits.data() + digits.size() || fees == 0 || fees > 64 ||
+                (fees > 1 && digits.size() == value.size())) {
+                throw std::invalid_argument{"--set " + setting + ": expected 1, or 1/2 to 1/64"};
+            }
+        }
+    }
+    return fees;
+}
+
 auto open_network(const Preset& preset, const Scale& scale, const std::vector<std::string>& settings)
     -> std::unique_ptr<Network> {
-    auto network = preset.open(scale);
+    const auto fees = fees_per_price(preset, settings);
+    auto network = preset.open({scale.stake_cap, scale.fee_per_second_min.units * allot::u128{fees},
+                                over(scale.stake_per_fee, fees), scale.stake_typical});
     network->set(preset.settings);
     network->set(settings);
     return network;

@@ -76,6 +76,7 @@ World::World(const Trace& trace, Scenario scenario, const Options& options, Atta
       ledger_{trace, scenario_, options}, demands_{scenario_, ledger_, options.seed},
       group_open_(scenario_.groups, rule::group_size), group_tasks_(scenario_.groups) {
     const auto scale = scale_of(scenario_);
+    fees_ = fees_per_price(preset_, options.settings);
     network_ = open_network(preset_, scale, options.settings);
     ledger_.results().stake_cap = static_cast<std::uint64_t>(scale.stake_cap.units.low());
     if (!options.log.empty()) { network_->keep_log(options.log); }
@@ -280,7 +281,7 @@ auto World::spec_of(std::uint32_t task) const -> allot::TaskSpec {
         for (const auto& card : scenario_.wants[plan.want - 1].cards) { spec.gpus.push_back({card, {}}); }
     }
     spec.models = models_of(scenario_, plan);
-    spec.fee = allot::Amount{plan.fee};
+    spec.fee = fee_of(plan.fee);
     spec.duration_estimate = allot::Duration{plan.declared_ms};
     spec.owner = allot::OwnerId{scenario_.owners[plan.owner]};
     spec.gang_size = preset_.gang_size;
@@ -294,7 +295,7 @@ auto World::spec_of(const Order& order, const allot::TaskId& id) const -> allot:
     spec.vram_min = allot::Gibibytes{order.vram_min};
     for (const auto& card : order.gpus) { spec.gpus.push_back({card, {}}); }
     spec.models = order.models;
-    spec.fee = allot::Amount{order.fee};
+    spec.fee = fee_of(order.fee);
     spec.duration_estimate = allot::Duration{order.declared_ms};
     spec.owner = allot::OwnerId{order.owner};
     spec.gang_size = preset_.gang_size;
@@ -342,11 +343,11 @@ void World::submit(std::uint32_t task) {
         *std::find(tasks.begin(), tasks.end(), no_task) = task;
     }
     ledger_.submitted(task);
-    money_.charge(task, plan.owner, plan.fee);
+    money_.charge(task, plan.owner, whole(spec.fee));
     if (command(allot::command::Submit{spec})) {
         if (preset_.relay) { demands_.arrived(spec, now_ms_); }
     } else {
-        money_.settle(task, {}, 0, plan.fee, 0);
+        money_.settle(task, {}, 0, whole(spec.fee), 0);
         end(task, End::refused);
     }
     rank_groups();
@@ -444,8 +445,8 @@ void World::carry_out(const act::Submit& act) {
     plan.arrival_ms = now_ms_;
     plan.vram_min = order.vram_min;
     // A network that asks for a price tells it, so its enemies pay it.
-    const auto fee_min = network_->fee_min(spec_of(order, id_of(act.task, order.salt)));
-    plan.fee = std::max(order.fee, static_cast<std::int64_t>(fee_min.units.low()));
+    const auto fee_min = whole(network_->fee_min(spec_of(order, id_of(act.task, order.salt))));
+    plan.fee = std::max(order.fee, (fee_min + fees_ - 1) / fees_);
     plan.run_ms = order.run_ms;
     plan.declared_ms = order.declared_ms;
     plan.endless = order.endless;

@@ -13,9 +13,6 @@ constexpr auto expected_wait_every = std::uint64_t{100};
 /// Points by the order in which the members of a group finished, of ten.
 constexpr auto points_by_rank = std::array<std::uint32_t, rule::group_size>{10, 5, 2};
 
-/// Fees and stakes are far below 2^63.
-auto whole(allot::Amount amount) -> std::int64_t { return static_cast<std::int64_t>(amount.units.low()); }
-
 }  // namespace
 
 void World::obey(const allot::Events& events) {

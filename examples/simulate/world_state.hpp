@@ -65,6 +65,8 @@ private:
     void join_honest(std::uint32_t node, std::uint32_t verdicts);
     void join(std::uint32_t node, const allot::NodeSpec& spec, std::uint32_t verdicts, std::uint32_t points);
     void note_models(const Verb& verb);
+    /// The fee that a task states so that its nodes get this price.
+    [[nodiscard]] auto fee_of(std::int64_t price) const -> allot::Amount { return allot::Amount{price * fees_}; }
     [[nodiscard]] auto spec_of(std::uint32_t task) const -> allot::TaskSpec;
     [[nodiscard]] auto spec_of(const Order& order, const allot::TaskId& id) const -> allot::TaskSpec;
     [[nodiscard]] auto foresee(const std::vector<allot::TaskSpec>& tasks) const -> std::vector<allot::Lease>;
@@ -110,6 +112,7 @@ private:
     std::uint32_t honest_nodes_;
     std::uint32_t honest_tasks_;
     const Preset& preset_;
+    std::uint32_t fees_ = 1;  ///< Units of a fee for each unit of a price. Plans and orders have prices.
     std::unique_ptr<Network> network_;
     Ledger ledger_;
     Demands demands_;

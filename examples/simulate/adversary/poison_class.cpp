@@ -5,7 +5,10 @@
 // then does more harm under `hardened` than under `crynux_single`, because waiting doubles a value every two hours: the
 // backlog of endless tasks grows old, and overtakes dear honest ones. Without `rules.value_doubles_in` it does not.
 
+#include <algorithm>
+#include <map>
 #include <variant>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -13,15 +16,36 @@
 
 namespace simulate { namespace {
 
-/// Who wants its tasks to fail needs to do nothing but to wait for them.
+/// Who wants its tasks to fail needs to do nothing but to wait for them, or withdraws them before they are poisoned.
 class PoisonClass : public Adversary {
 public:
     using Adversary::Adversary;
 
     void event(Hand& hand, const allot::Event& event) override {
-        const auto* started = std::get_if<allot::event::TaskStarted>(&event);
-        if (started != nullptr && hand.facts(started->lease.task).own) { hand.note("endless attempt"); }
+        if (const auto* started = std::get_if<allot::event::TaskStarted>(&event)) {
+            const auto& lease = started->lease;
+            if (!hand.facts(lease.task).own) { return; }
+            hand.note("endless attempt");
+            if (!knobs().is("before_end_ms")) { return; }
+            const auto length_ms = lease.deadline.time_since_epoch().count() - hand.now_ms();
+            hand.wake(std::max(std::int64_t{0}, length_ms - knobs().whole("before_end_ms")), to_withdraw_.size());
+            to_withdraw_.push_back(lease.task);
+        }
+        if (const auto* retried = std::get_if<allot::event::TaskRetried>(&event)) {
+            if (!hand.facts(retried->task).own) { return; }
+            if (++failures_[retried->task] == knobs().whole("after_failures")) { withdraw(hand, retried->task); }
+        }
     }
+    void woken(Hand& hand, std::uint64_t number) override { withdraw(hand, to_withdraw_[number]); }
+
+private:
+    static void withdraw(Hand& hand, const allot::TaskId& task) {
+        hand.note("withdrawn");
+        hand.cancel(task);
+    }
+
+    std::map<allot::TaskId, std::int64_t> failures_{};
+    std::vector<allot::TaskId> to_withdraw_{};
 };
 
 /// The rarest card of at least ten nodes.
@@ -60,16 +84,22 @@ const auto registered = Registration{make_recipe<PoisonClass, Silent>({
     .twin = "the owners submit nothing and keep their money",
     .profits =
         "an operator of other cards gains, for the nodes that run these tasks are busy for nothing and may be excluded",
-    .answer =
-        "`Hardened`: three failures end a task and forfeit its fee; a node is blamed once another has finished the "
-        "task",
-    .cost = "`terms.poisoned_from`, `terms.fee_per_second_min`",
+    .answer = "`Hardened`: three failures end a task, and its owner pays for each lease in vain, more in a full queue; "
+              "a node is "
+              "blamed once another has finished the task",
+    .cost = "`terms.paid`, `terms.poisoned_from`, `terms.fee_per_second_min`",
     .knobs = {{"per_10_s", 10, 0.1, 1'000, "tasks in ten seconds, for a network of 1,000 nodes", true},
               {"owners", 40, 1, 1'000, "names of owners"},
               {"price", 2, 0.01, 1'000, "fee a second, in medians of the network's tasks"},
               {"declared_ms", 30'000, 1, 3'600'000, "declared run time"},
-              {"aimed", 0, 0, 1, "at the rarest card of at least ten nodes"}},
+              {"aimed", 0, 0, 1, "at the rarest card of at least ten nodes"},
+              {"after_failures", 0, 0, 10, "failures after which a task is withdrawn; 0: never"},
+              {"before_end_ms", 0, 0, 3'600'000,
+               "time before the end of its lease at which it is withdrawn; 0: never"}},
     .cases = {{"15", "at random", {}},
+              {"15b", "the same, each withdrawn after its first failure", {{"after_failures", 1}}},
+              {"15c", "after its second failure", {{"after_failures", 2}}},
+              {"15d", "a second before its first lease ends", {{"before_end_ms", 1'000}}},
               {"16",
                "at one class of cards, at 100 times the median price",
                {{"aimed", 1}, {"per_10_s", 6}, {"price", 100}}},
