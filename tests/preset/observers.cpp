@@ -6,6 +6,7 @@
 #include <set>
 #include <string>
 #include <type_traits>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -56,6 +57,8 @@ public:
     }
     /// The number of tasks that did not get their whole fee back.
     [[nodiscard]] auto forfeits() const -> std::uint64_t { return forfeits_; }
+    /// The number of tasks that were done and got a part of their fee back.
+    [[nodiscard]] auto returns() const -> std::uint64_t { return returns_; }
     /// The tokens and deadlines of the leases that a node was told of.
     [[nodiscard]] auto held_by(const allot::NodeId& node) const -> std::map<std::uint64_t, allot::TimePoint> {
         auto out = std::map<std::uint64_t, allot::TimePoint>{};
@@ -117,6 +120,7 @@ private:
             if constexpr (requires { e.expiry; }) { REQUIRE((!forfeits || e.expiry == event::Expiry::execution)); }
             if constexpr (requires { e.reason; }) { REQUIRE_FALSE(forfeits); }
             forfeits_ += forfeits ? 1U : 0U;
+            returns_ += ending == allot::Ending::done && e.refunded != allot::Amount{} ? 1U : 0U;
             const auto sum = e.paid.units + e.refunded.units + e.forfeited.units;
             REQUIRE(endings_.emplace(e.task, std::pair{ending, sum}).second);
         } else if constexpr (std::is_same_v<E, event::TaskRetried>) {
@@ -131,12 +135,14 @@ private:
     std::map<allot::TaskId, std::pair<allot::Ending, allot::u128>> endings_{};
     std::map<allot::TaskId, std::uint32_t> retries_{};
     std::uint64_t forfeits_ = 0;
+    std::uint64_t returns_ = 0;
 };
 
 template <class Preset>
 class Network {
 public:
-    explicit Network(std::uint64_t seed) : words_{seed} {}
+    explicit Network(std::uint64_t seed, allot::Dispatcher<Preset> d = network<Preset>())
+        : d_{std::move(d)}, words_{seed} {}
 
     void act() {
         time_ += Duration{static_cast<std::int64_t>(below(20) == 0 ? below(400'000) : below(3'000))};
@@ -174,6 +180,7 @@ public:
     [[nodiscard]] auto endings() const -> std::uint64_t { return endings_; }
     [[nodiscard]] auto rests() const -> std::uint64_t { return rests_; }
     [[nodiscard]] auto forfeits() const -> std::uint64_t { return mail_.forfeits(); }
+    [[nodiscard]] auto returns() const -> std::uint64_t { return mail_.returns(); }
 
 private:
     auto below(std::uint64_t n) -> std::uint64_t { return words_() % n; }
@@ -215,7 +222,7 @@ private:
         }
     }
 
-    allot::Dispatcher<Preset> d_ = network<Preset>();
+    allot::Dispatcher<Preset> d_;
     std::vector<allot::Amount> fees_{};
     std::mt19937_64 words_;
     Duration time_{0};
@@ -243,6 +250,22 @@ TEMPLATE_TEST_CASE("who sees only what is addressed to it knows its leases and h
     }
     CHECK((rests > 0) == std::is_same_v<TestType, preset::Hardened>);
     CHECK((forfeits > 0) == std::is_same_v<TestType, preset::Hardened>);
+}
+
+TEST_CASE("where a fee is more than the price, it is paid, returned and forfeited to the last unit, too", "[S1]") {
+    const auto seed = support::seed();
+    auto forfeits = std::uint64_t{0};
+    auto returns = std::uint64_t{0};
+    for (auto run = std::uint64_t{0}; run < 20; ++run) {
+        const auto part = allot::Ratio{1, 7};
+        auto network = Network<preset::Hardened>{
+            seed + run, allot::Dispatcher<preset::Hardened>{preset::Hardened{1'000, 50, {}, 0, {}, {}, part}}};
+        for (auto i = 0; i < 300; ++i) { network.act(); }
+        forfeits += network.forfeits();
+        returns += network.returns();
+    }
+    CHECK(forfeits > 0);
+    CHECK(returns > 0);
 }
 
 }  // namespace observers_test

@@ -260,7 +260,7 @@ namespace {
 
 /// What a task of a fee of 150 forfeits that so many nodes of four fail, and that ends so then; `waiting` tasks fill a
 /// share of twelve.
-enum class Way { cancelled_waiting, cancelled_running, poisoned };
+enum class Way { cancelled_waiting, cancelled_running, cancelled_at_once, poisoned, late };
 auto forfeit_of(int failures, Way way, int waiting, Price price) -> Amount {
     auto d = allot::Dispatcher{allot::ShareQueue{}, Priced{FixedTerms{{.after_timeout = Next::retry_elsewhere,
                                                                        .after_failure = Next::retry_elsewhere,
@@ -279,9 +279,10 @@ auto forfeit_of(int failures, Way way, int waiting, Price price) -> Amount {
     if (way == Way::poisoned) {
         return d.fail(lease, allot::FailCause::execution_error, dark(30s)).get<event::TaskFailed>()->forfeited;
     }
-    const auto* task = d.task(1);
-    CHECK((task->state == allot::TaskState::running) == (way == Way::cancelled_running));
-    return d.cancel(1, dark(30s)).get<event::TaskCancelled>()->forfeited;
+    if (way == Way::late) { return d.advance(dark(2min)).get<event::TaskTimedOut>()->forfeited; }
+    CHECK((d.task(1)->state == allot::TaskState::running) == (way != Way::cancelled_waiting));
+    const auto time = way == Way::cancelled_at_once ? 0s : 30s;
+    return d.cancel(1, dark(time)).get<event::TaskCancelled>()->forfeited;
 }
 
 }  // namespace
@@ -298,6 +299,8 @@ TEST_CASE("each lease of a task that no node finishes is paid for, however the t
     }
     SECTION("a full queue") {
         CHECK(forfeit_of(2, Way::poisoned, 12, price) == Amount{150});
+        CHECK(forfeit_of(2, Way::late, 12, price) == Amount{150});
+        CHECK(forfeit_of(0, Way::cancelled_at_once, 12, price) == Amount{3});  // it runs, and its place is not counted
         CHECK(forfeit_of(0, Way::cancelled_running, 12, price) == Amount{13});
         CHECK(forfeit_of(1, Way::cancelled_running, 12, price) == Amount{63});
         CHECK(forfeit_of(2, Way::cancelled_waiting, 11, price) == Amount{110});  // and its place
@@ -310,6 +313,29 @@ TEST_CASE("each lease of a task that no node finishes is paid for, however the t
     }
 }
 
+TEST_CASE("no terms pay or forfeit more than the fee") {
+    struct Greedy : FixedTerms {
+        using role = allot::role::terms;
+        auto paid(const allot::Task&) const -> Amount { return 1'000; }
+        auto forfeit(const allot::Task&, Ending, Duration, allot::Ratio) const -> Amount { return 1'000; }
+    };
+    auto d = allot::Dispatcher{Greedy{}};
+    join_plain(d, 1);
+    const auto lease = *d.submit(minute(1, 150), at(0s, 1)).lease();
+    ok(d.submit(minute(2, 150), dark(0s)));
+    CHECK(d.cancel(2, dark(0s)).get<event::TaskCancelled>()->forfeited == Amount{150});
+    CHECK(d.complete(lease, dark(1s)).get<event::TaskDone>()->paid == Amount{150});
+    auto task = allot::Task{};
+    task.fee = 150;
+    task.strikes = 2;
+    task.duration_estimate = 1min;
+    task.rest.made().avoided = {allot::NodeId{1}, allot::NodeId{2}};
+    const auto terms = Priced{FixedTerms{}, Price{{.paid = {1, 2}, .vain_full = 6}}};
+    for (const auto ending : {Ending::cancelled, Ending::failed, Ending::timed_out}) {
+        CHECK(terms.forfeit(task, ending, 1s, 1) == Amount{150});
+    }
+}
+
 TEST_CASE("a node that fails a task again and again forfeits nothing of another's fee") {
     auto d = allot::Dispatcher{Priced{FixedTerms{{.after_failure = Next::retry, .attempts_max = 4}}}};
     join_plain(d, 1);
@@ -319,6 +345,9 @@ TEST_CASE("a node that fails a task again and again forfeits nothing of another'
         CHECK(events.get<event::TaskRetried>() != nullptr);
         lease = events.get<event::TaskStarted>()->lease;
     }
+    auto twin = d;
+    const auto cancelled = *twin.cancel(1, at(0s, 1)).get<event::TaskCancelled>();
+    CHECK(cancelled.forfeited == Amount{5});  // its own lease, and none of those that the one node failed
     const auto ended = *d.fail(lease, allot::FailCause::execution_error, at(0s, 1)).get<event::TaskFailed>();
     CHECK(ended.forfeited == Amount{0});
     CHECK(ended.refunded == Amount{100});

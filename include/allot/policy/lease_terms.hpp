@@ -61,7 +61,7 @@ concept has_fee_min = requires(const P& p) {
 /// `p.forfeit(task, ending, held, crowding) -> Amount`: the part of the fee that its owner does not get back. `ending`
 /// is `cancelled` by the owner, or `failed` or `timed_out` for a reason that is not the node's; `held` is the time
 /// since its lease began, 0 if it waits. `crowding` is the part of the room for waiting tasks that is taken then: 1 in
-/// a full queue. Terms without it give each fee back.
+/// a full queue. It is 0 for a task that its first failure ends. Terms without it give each fee back.
 template <class P>
 concept has_forfeit = requires(const P& p, const Task& task) {
     { p.forfeit(task, Ending::cancelled, Duration{}, Ratio{}) } -> std::same_as<Amount>;

@@ -21,7 +21,7 @@ namespace allot { inline namespace v0 {
 /// Parameters of `Price`.
 struct PriceParameters {
     Amount fee_per_second_min{};      ///< Least fee for each second that a lease reserves, once for each node. 0: none.
-    Ratio withdrawn{1, 20};           ///< Part of its fee that a task forfeits at least when its owner cancels it.
+    Ratio withdrawn{1, 20};           ///< Part of its payment that a task forfeits at least when its owner cancels it.
     Ratio withdrawn_full = 1;         ///< Part that a waiting task forfeits while the queue, or the share of its
                                       ///< requirement, is full; in proportion less while there is room.
     std::uint32_t poisoned_from = 3;  ///< A task that this many nodes failed, or did not finish, pays for their leases.
@@ -138,7 +138,8 @@ private:
 /// tenth.
 ///
 /// **Law.** No statement pays its author. A node that reports a failure gets nothing, and neither does any other node:
-/// no node is paid a forfeit. One node alone cannot make an owner forfeit anything, unless the owner then cancels.
+/// no node is paid a forfeit. One node alone cannot make an owner forfeit anything, unless the owner then cancels, or
+/// the terms start a task over on the node that failed it.
 template <lease_terms Terms = FixedTerms>
 class Priced : public TermsAround<Terms, Price> {
 public:
@@ -159,8 +160,8 @@ public:
     /// @pre its strikes do not count this ending yet. @complexity O(1).
     [[nodiscard]] constexpr auto forfeit(const Task& task, Ending ending, Duration held, Ratio crowding) const
         -> Amount {
-        // Where a task may start over on the node that failed it, one node can strike more than once; the nodes that
-        // the task avoids differ.
+        // Where a task may start over on the node that failed it, one node can strike more than once, but at most once
+        // for each node that the task avoids: those that failed it elsewhere, or declined it.
         const auto failures = std::min<std::size_t>(task.strikes, task.avoided().size());
         const auto lease = price().in_vain(task.fee, crowding);
         if (ending == Ending::cancelled) {

@@ -57,7 +57,8 @@ public:
     /// task, a group, a departed node, wishes, and models that their node did not report again are forgotten without
     /// an event.
     /// @pre the entry is due.
-    /// @complexity O(log n), and for wishes and models linear in those of the node.
+    /// @complexity O(log n), for wishes and models linear in those of the node, and for a task that ends after several
+    /// failures that of `View::forfeit`.
     void settle_one(const Due& due) {
         ALLOT_ASSERT(TimePoint{Duration{due.time}} <= view.records.counters().now,
                      "something is settled before it is due");

@@ -287,14 +287,16 @@ public:
     /// The part of its fee that a task forfeits if it ends so now; 0 if the terms have no forfeits. A pinned task is
     /// the network's own.
     /// @pre if it runs, it has a lease.
-    /// @complexity that of `crowding`.
+    /// @complexity that of `crowding`, and O(1) for a task that its first failure ends: one node's report has no price,
+    /// so the room that is taken decides nothing.
     [[nodiscard]] auto forfeit(const Task& task, Ending ending) const -> Amount {
         if constexpr (has_forfeit<typename Below::Terms>) {
             if (task.pinned()) { return {}; }
             const auto runs = task.state == TaskState::running;
             const auto held =
                 runs ? std::max(Duration{1}, this->now() - records.leases()[task.lease].started_at) : Duration{0};
-            return std::min(task.fee, this->terms.forfeit(task, ending, held, crowding(task)));
+            const auto crowded = ending == Ending::cancelled || task.strikes > 0 ? crowding(task) : Ratio{};
+            return std::min(task.fee, this->terms.forfeit(task, ending, held, crowded));
         } else {
             return {};
         }
