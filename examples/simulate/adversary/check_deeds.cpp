@@ -102,6 +102,7 @@ const auto deeds = std::vector<Deed>{
     {"15d", "withdrawn"},
     {"16", "endless attempt"},
     {"16b", "endless attempt"},
+    {"16c", "endless attempt"},
     {"17", "declined"},
     {"18", "resumed for a task", 120},
     {"18b", "got a task", 120},

@@ -48,17 +48,17 @@ private:
     std::vector<allot::TaskId> to_withdraw_{};
 };
 
-/// The rarest card of at least ten nodes.
-auto target_of(const Scene& scene) -> std::string {
+/// The rarest card of at least so many nodes.
+auto target_of(const Scene& scene, std::int64_t nodes) -> std::string {
     for (std::size_t i = 0; i < scene.counts.size(); ++i) {
-        if (scene.counts[i] >= 10) { return scene.rarest_first[i].gpu; }
+        if (scene.counts[i] >= nodes) { return scene.rarest_first[i].gpu; }
     }
     return scene.card.gpu;
 }
 
 auto means(const Scene& scene, const Knobs& knobs) -> Means {
     auto means = Means{};
-    means.target = knobs.is("aimed") ? target_of(scene) : std::string{};
+    means.target = knobs.is("aimed") ? target_of(scene, knobs.whole("nodes")) : std::string{};
     const auto declared_ms = knobs.whole("declared_ms");
     auto number = std::int64_t{0};
     const auto every_ms = 10'000.0 / (knobs["per_10_s"] * scene.honest_nodes / 1'000);
@@ -92,7 +92,8 @@ const auto registered = Registration{make_recipe<PoisonClass, Silent>({
               {"owners", 40, 1, 1'000, "names of owners"},
               {"price", 2, 0.01, 1'000, "fee a second, in medians of the network's tasks"},
               {"declared_ms", 30'000, 1, 3'600'000, "declared run time"},
-              {"aimed", 0, 0, 1, "at the rarest card of at least ten nodes"},
+              {"aimed", 0, 0, 1, "at the rarest card of enough nodes"},
+              {"nodes", 10, 1, 1'000, "nodes that have the card at which it aims, at least"},
               {"after_failures", 0, 0, 10, "failures after which a task is withdrawn; 0: never"},
               {"before_end_ms", 0, 0, 3'600'000,
                "time before the end of its lease at which it is withdrawn; 0: never"}},
@@ -103,7 +104,10 @@ const auto registered = Registration{make_recipe<PoisonClass, Silent>({
               {"16",
                "at one class of cards, at 100 times the median price",
                {{"aimed", 1}, {"per_10_s", 6}, {"price", 100}}},
-              {"16b", "the same at twice the median price", {{"aimed", 1}, {"per_10_s", 6}}}},
+              {"16b", "the same at twice the median price", {{"aimed", 1}, {"per_10_s", 6}}},
+              {"16c",
+               "the same at the rarest card that two nodes have at least",
+               {{"aimed", 1}, {"per_10_s", 6}, {"nodes", 2}}}},
     .means = &means,
     .aim = "harm",
 })};
