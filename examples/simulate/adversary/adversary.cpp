@@ -69,6 +69,17 @@ auto median_cards(const Scene& scene, std::int64_t count) -> Means {
     return equal_cards(scene, count, count * scene.stake_milli);
 }
 
+auto gone_of(const allot::Event& event) -> std::optional<Gone> {
+    namespace e = allot::event;
+    const auto of = [](const auto* gone) -> std::optional<Gone> {
+        if (gone == nullptr) { return std::nullopt; }
+        return Gone{gone->node, static_cast<std::int64_t>(gone->stake_returned.units.low())};
+    };
+    if (const auto left = of(std::get_if<e::NodeLeft>(&event))) { return left; }
+    if (const auto displaced = of(std::get_if<e::NodeDisplaced>(&event))) { return displaced; }
+    return of(std::get_if<e::NodeKickedOut>(&event));
+}
+
 auto Adversary::spec_of(const Card& card, const std::string& id, std::string_view operator_id, std::int64_t stake_milli)
     -> allot::NodeSpec {
     auto spec = allot::NodeSpec{.id = id};

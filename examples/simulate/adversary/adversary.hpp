@@ -117,6 +117,16 @@ struct Scene {
 /// their fee a second in medians of the network's tasks. These are the knobs' names.
 [[nodiscard]] auto own_orders(const Scene& scene, const Knobs& knobs) -> std::vector<Order>;
 
+/// A node that is gone, and the stake that came back with it. Stake that unbonds comes back after a day, when a run is
+/// over.
+struct Gone {
+    allot::NodeId node;
+    std::int64_t stake_milli = 0;
+};
+
+/// The node that this event says is gone; none for a node that was slashed.
+[[nodiscard]] auto gone_of(const allot::Event& event) -> std::optional<Gone>;
+
 /// A node of the attacker that holds a lease.
 struct Work {
     allot::Lease lease;

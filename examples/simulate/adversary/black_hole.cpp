@@ -8,8 +8,6 @@
 
 #include <set>
 
-#include <fmt/format.h>
-
 #include "adversary.hpp"
 
 namespace simulate { namespace {
@@ -29,13 +27,12 @@ public:
         if (!knobs().is("rejoins") || how != allot::event::LeaseEnd::timed_out) { return; }
         if (stalled_.insert(work.node).second) { hand.leave(work.lease.node); }
     }
-    void gone(Hand& hand, std::uint32_t node) override {
-        const auto& means = hand.means();
-        const auto part = means.stake_milli / static_cast<std::int64_t>(means.cards.size());
-        if (knobs().is("rejoins")) {
-            hand.note("came back");
-            hand.join(spec_of(means.cards[node], fmt::format("own-{}", node), "own", part), node, 0);
-        }
+    void event(Hand& hand, const allot::Event& event) override {
+        const auto gone = knobs().is("rejoins") ? gone_of(event) : std::nullopt;
+        const auto node = gone ? hand.own(gone->node) : std::nullopt;
+        if (!node) { return; }
+        hand.note("came back");
+        hand.join(spec_of(hand.means().cards[*node], gone->node.text(), "own", gone->stake_milli), *node, 0);
     }
 
 private:

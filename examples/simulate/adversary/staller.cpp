@@ -1,6 +1,11 @@
 // Nodes that never answer.
+//
+// Who leaves takes its stake along, or has it back after a day where stake unbonds: a new name then needs another part
+// of the stake. So the attacker divides it among the names that it will need.
 
+#include <algorithm>
 #include <map>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -28,14 +33,17 @@ public:
         until_[node] = until_ms;
         hand.leave(nodes_[node].id);
     }
-    void gone(Hand& hand, std::uint32_t node) override {
-        if (!knobs().is("leaves")) { return; }
+    void event(Hand& hand, const allot::Event& event) override {
+        const auto gone = knobs().is("leaves") ? gone_of(event) : std::nullopt;
+        const auto node = gone ? hand.own(gone->node) : std::nullopt;
+        if (!node) { return; }
         hand.note("came back");
-        const auto [card, id] = nodes_[node];
+        const auto [card, id] = nodes_[*node];
+        purses_[card] += gone->stake_milli;
         if (knobs().is("new_names")) {
             join(hand, card);
         } else {
-            hand.join(honest_spec(hand, card, id), card, 0);
+            hand.join(spec_of(hand.means().cards[card], id, "own", taken(hand, card)), card, 0);
         }
     }
 
@@ -49,10 +57,20 @@ private:
         const auto verdicts =
             nodes_.size() < hand.means().cards.size() ? hand.means().verdicts : 0;  // a new id has none
         nodes_.push_back({card, fmt::format("own-{}", nodes_.size())});
-        hand.join(honest_spec(hand, card, nodes_.back().id), card, verdicts);
+        hand.join(spec_of(hand.means().cards[card], nodes_.back().id, "own", taken(hand, card)), card, verdicts);
     }
 
-    std::vector<Own> nodes_{};  ///< In order of their first join.
+    /// Takes the stake for one name from those of the card.
+    auto taken(const Hand& hand, std::uint32_t card) -> std::int64_t {
+        const auto whole = hand.means().stake_milli / static_cast<std::int64_t>(hand.means().cards.size());
+        auto& purse = purses_.try_emplace(card, whole).first->second;
+        const auto part = std::min(purse, whole / knobs().whole("names"));
+        purse -= part;
+        return part;
+    }
+
+    std::vector<Own> nodes_{};                        ///< In order of their first join.
+    std::map<std::uint32_t, std::int64_t> purses_{};  ///< Stake that is left for each card, in thousandths of a token.
     std::map<std::uint32_t, std::int64_t> until_{};
 };
 
@@ -62,14 +80,19 @@ const auto registered = Registration{make_recipe<Staller>({
     .twin = "the same cards do the work",
     .profits = "no fee is paid to it, so only a competitor of the network gains; every task that it holds waits for "
                "the end of its lease",
-    .answer = "all presets exclude a node after timeouts; none yet for those who come back under a new id",
-    .cost = "none: it is a rule of the seed",
+    .answer =
+        "all presets exclude a node after timeouts; `Hardened`: stake that leaves unbonds for a day, so each new id "
+        "needs another part of it",
+    .cost = "none for the exclusion, which is a rule of the seed; `qos.unbond_after`",
     .knobs = {{"cards", 20, 1, 200, "cards of the attacker", true},
               {"leaves", 0, 0, 1, "an excluded node leaves and joins again"},
-              {"new_names", 0, 0, 1, "under a new id"}},
+              {"new_names", 0, 0, 1, "under a new id"},
+              {"names", 1, 1, 1'000, "names for each card, among which its stake is divided"}},
     .cases = {{"7", "they stay when they are excluded", {}},
               {"7b", "they leave, and join again under the same id", {{"leaves", 1}}},
-              {"7c", "they leave, and join again under a new id", {{"leaves", 1}, {"new_names", 1}}}},
+              {"7c",
+               "they leave, and join again under a new id, of four for each card",
+               {{"leaves", 1}, {"new_names", 1}, {"names", 4}}}},
     .means = [](const Scene& scene, const Knobs& knobs) { return median_cards(scene, knobs.whole("cards")); },
     .aim = "harm_share",
 })};
