@@ -189,6 +189,16 @@ def list_parts(value):
     return "List of %d" % size, (("[%d]" % i, (first + i).dereference()) for i in range(size))
 
 
+def rare_parts(value):
+    """A rare value is a unique_ptr, which is its pointer; null stands for a blank one."""
+    pointer = value["value_"].address.cast(plain(value).template_argument(0).pointer().pointer()).dereference()
+    if not pointer:
+        return "blank", iter(())
+    made = pointer.dereference()
+    made.fetch_lazy()  # memory never initialised leads elsewhere
+    return "made", ((field.name, made[field]) for field in plain(made).fields())
+
+
 def events_parts(value):
     size, elements = elements_of(value["events_"])
     return "Events of %d, the answer from %d" % (size, checked(int(value["answer_"]), size)), elements
@@ -282,8 +292,8 @@ LINES = {
     "TaskSpec": record_text, "Event": variant_text, "basic_command": variant_text,
 }
 LISTINGS = {
-    "List": list_parts, "Events": events_parts, "Pages": pages_parts, "Table": table_parts, "NamedTable": table_parts,
-    "Interner": interner_parts,
+    "List": list_parts, "Rare": rare_parts, "Events": events_parts, "Pages": pages_parts, "Table": table_parts,
+    "NamedTable": table_parts, "Interner": interner_parts,
 }
 ELSEWHERE = [  # types that are aliases of others' types
     (r"std::(\w+::)?chrono::duration<(long|long long), std::(\w+::)?ratio<1l*, 1000l*> ?>$", Line, duration_text),

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -21,7 +22,7 @@ namespace {
 constexpr auto region_differs = allot::Reason{64};
 constexpr auto still_on_probation = allot::Reason{65};
 
-auto has(const allot::List<std::string>& labels, const std::string& label) -> bool {
+auto has(std::span<const std::string> labels, const std::string& label) -> bool {
     return std::find(labels.begin(), labels.end(), label) != labels.end();
 }
 
@@ -34,9 +35,9 @@ struct House {
 
     auto admits(const allot::Node& node, const allot::Task& task, const allot::Situation&) const -> allot::Reason {
         for (const auto& label : task.labels()) {
-            if (label.rfind("region:", 0) == 0 && !has(node.labels, label)) { return region_differs; }
+            if (label.rfind("region:", 0) == 0 && !has(node.labels(), label)) { return region_differs; }
         }
-        return task.notify_to() && has(node.labels, "probation") ? still_on_probation : allot::Reason::none;
+        return task.notify_to() && has(node.labels(), "probation") ? still_on_probation : allot::Reason::none;
     }
 };
 
@@ -49,7 +50,7 @@ struct GreenFirst {
 
     auto weight(const allot::Node& node, const allot::Task& task, allot::Factors factors) const -> allot::Weight {
         const auto weight = allot::HarmonicWeight{}.weight(node, task, factors);
-        return has(node.labels, "green") ? weight.scaled(3, 2) : weight;
+        return has(node.labels(), "green") ? weight.scaled(3, 2) : weight;
     }
 };
 

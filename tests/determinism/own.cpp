@@ -47,7 +47,7 @@ struct NotYourOwn {
     }
     [[nodiscard]] auto admits(const allot::Node& node, const allot::Task& task, const allot::Situation&) const
         -> allot::Reason {
-        return node.operator_id.bytes() == task.owner().bytes() ? allot::Reason{65} : allot::Reason::none;
+        return node.operator_id().bytes() == task.owner().bytes() ? allot::Reason{65} : allot::Reason::none;
     }
 };
 

@@ -235,7 +235,7 @@ TEST_CASE("members of a validation group's gang have different operators") {
     CHECK(leases(d.submit(with(gang(1, 3), apart), at(0s))).empty());
     const auto pair = d.submit(with(gang(2, 2), apart), at(0s));
     REQUIRE(leases(pair).size() == 2);
-    const auto of = [&](const Lease& lease) { return d.node(lease.node)->node.operator_id; };
+    const auto of = [&](const Lease& lease) { return d.node(lease.node)->node.operator_id(); };
     CHECK_FALSE(of(leases(pair)[0]) == of(leases(pair)[1]));
     CHECK(leases(d.submit(gang(3, 3), at(0s))).size() == 3);  // without a group nobody minds
 }

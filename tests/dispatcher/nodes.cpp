@@ -21,8 +21,8 @@ TEST_CASE("a node stands alone unless it names its operator") {
     auto d = allot::Dispatcher<>{};
     ok(d.join(plain_node(1), at(0s)));
     ok(d.join(with(plain_node(2), [](auto& n) { n.operator_id = "farm"; }), at(0s)));
-    CHECK(d.node(1)->node.operator_id == allot::OperatorId{1});
-    CHECK(d.node(2)->node.operator_id == allot::OperatorId{"farm"});
+    CHECK(d.node(1)->node.operator_id() == allot::OperatorId{1});
+    CHECK(d.node(2)->node.operator_id() == allot::OperatorId{"farm"});
 }
 
 TEST_CASE("an update changes what it names and nothing else") {
@@ -180,7 +180,7 @@ TEST_CASE("a node that left may join again as another machine") {
     CHECK(events.get<event::NodeJoined>()->again);
     CHECK(d.state().fits().value(d.node(1)->node.node_class).gpu == "H100");
     CHECK(d.node(1)->node.stake == allot::Amount{1});
-    CHECK(d.node(1)->node.labels.empty());
+    CHECK(d.node(1)->node.labels().empty());
     CHECK_FALSE(holding(d, 1, "a"));
     CHECK(refusal(d.join(plain_node(1), at(3s))) == Error::node_duplicate);
 }

@@ -138,7 +138,7 @@ TEST_CASE("members of a validation group never share a node or an operator") {
     for (auto id = 1; id <= 5; ++id) {
         const auto events = d.submit(with(plain_task(id), [](auto& t) { t.group = "g"; }), at(0s));
         if (const auto* lease = events.lease()) {
-            operators.push_back(d.node(lease->node)->node.operator_id.text());
+            operators.push_back(d.node(lease->node)->node.operator_id().text());
             ok(d.complete(Lease{*lease}, at(0s)));  // one after the other counts, too
         }
     }

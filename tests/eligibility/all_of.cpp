@@ -16,7 +16,7 @@ struct Picky {
     }
     auto admits(const allot::Node& node, const allot::Task&, const allot::Situation&) const -> allot::Reason {
         count();
-        return node.labels.empty() ? of_my_own : allot::Reason::none;
+        return node.labels().empty() ? of_my_own : allot::Reason::none;
     }
     void count() const {
         if (asked != nullptr) { ++*asked; }
@@ -53,7 +53,7 @@ TEST_CASE("all policies must admit the node itself") {
     auto node = allot::Node{};
     CHECK(both.admits(node, {}, {{}, node_class, requirement, false, false}) == of_my_own);
     CHECK(both.admits(node, {}, {{}, node_class, requirement, true, false}) == allot::Reason::avoided);
-    node.labels = {"mine"};
+    node.rest.made().labels = {"mine"};
     CHECK(both.admits(node, {}, {{}, node_class, requirement, false, false}) == allot::Reason::none);
 }
 

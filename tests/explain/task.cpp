@@ -99,8 +99,8 @@ auto brute(const D& d, const Asked& asked) -> Brute {
         if (asked.group) {
             state.groups().for_each([&](allot::GroupHandle, const allot::GroupRecord& group) {
                 for (const auto& one : group.members) {
-                    member = member ||
-                             (group.id == *asked.group && (one.node == node.id || one.operator_id == node.operator_id));
+                    member = member || (group.id == *asked.group &&
+                                        (one.node == node.id || one.operator_id == node.operator_id()));
                 }
             });
         }
@@ -136,7 +136,7 @@ auto brute(const D& d, const Asked& asked) -> Brute {
                                                               : has == asked.models.size();
             const auto& c = state.fits().value(node.node_class);
             able.push_back(
-                {name, {c.gpu, c.vram.count}, node.operator_id, enough, has + coming == asked.models.size()});
+                {name, {c.gpu, c.vram.count}, node.operator_id(), enough, has + coming == asked.models.size()});
             return;
         }
         ++result.counts[reason];

@@ -61,6 +61,7 @@ echo == uninitialised\n
 say *bad_id
 say *bad_root
 say *bad_name
+say *bad_rest
 say *bad_list
 say *bad_lease
 say *bad_moment

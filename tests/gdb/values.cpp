@@ -4,6 +4,7 @@
 #include <cstring>
 #include <optional>
 #include <string>
+#include <utility>
 #include <variant>
 
 #include <allot/core/command.hpp>
@@ -102,7 +103,11 @@ auto main() -> int {
         auto gone = std::optional<LeaseRecord>{};
         leases.destroy(LeaseHandle{i}, gone);
     }
-    nodes.create(NodeHandle{0}, Node{.id = "relay-7", .stake = 400, .labels = List<std::string>{"fast"}});
+    auto relay = Node{.id = "relay-7"};
+    relay.staked(400);
+    relay.rest.made().labels.push_back("fast");
+    nodes.create(NodeHandle{0}, std::move(relay));
+    nodes.create(NodeHandle{1}, Node{.id = 8});
     const auto no_leases = Leases{};
     auto names = Names{};
     names.acquire(names.intern("sdxl"));
@@ -112,6 +117,7 @@ auto main() -> int {
     const auto* bad_root = uninitialised<StakeRoot>();
     const auto* bad_name = uninitialised<Name>();
     const auto* bad_list = uninitialised<List<std::string>>();
+    const auto* bad_rest = uninitialised<Rare<NodeRest>>();
     const auto* bad_lease = uninitialised<Lease>();
     const auto* bad_moment = uninitialised<Moment>();
     const auto* bad_event = uninitialised<Event>();

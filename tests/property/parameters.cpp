@@ -211,7 +211,7 @@ auto right_weight(const Played& d, const Played::Record& node, const allot::Task
     if (weight.operator_caps != ~std::uint32_t{0}) {
         auto sum = 0.0L;
         d.state().nodes().for_each([&](allot::NodeHandle, const Played::Record& other) {
-            const auto same = other.node.present() && other.node.operator_id == node.node.operator_id;
+            const auto same = other.node.present() && other.node.operator_id() == node.node.operator_id();
             sum += same ? real(other.node.stake.units) : 0.0L;
         });
         counted = sum <= cap * weight.operator_caps

@@ -8,9 +8,9 @@
 #include <allot/store/due_tree.hpp>
 #include <allot/store/fit_table.hpp>
 #include <allot/store/interner.hpp>
-#include <allot/store/max_tree.hpp>
 
 #include "support/catch.hpp"
+#include "support/stakes.hpp"
 
 // What the tables of the store allocate, counted.
 
@@ -119,26 +119,26 @@ TEST_CASE("lists of fits that no command made anew go with the requirements", "[
     CHECK(support::live - before < 100'000);  // a list of 2,000 takes 8 kB
 }
 
-TEST_CASE("a max tree whose growth failed at any allocation has the right maximum afterwards") {
+TEST_CASE("an index of stakes whose growth failed at any allocation has the right maximum afterwards") {
     constexpr auto slots = std::array{16U, 256U, 511U, 5'000U, 100'000U};
     for (const auto first : {0U, 400U, 9'000U}) {
         for (std::uint64_t failure = 1; failure < 40; ++failure) {
-            auto tree = allot::MaxTree{};
+            auto stakes = support::Stakes{};
             support::fails_at = support::calls + failure;
             try {
-                tree.reserve(first);
-                tree.set(first, 7);
-                tree.reserve(100'000);
+                stakes.reserve(first);
+                stakes.set(first, 7);
+                stakes.reserve(100'000);
             } catch (const std::bad_alloc&) {}
             support::fails_at = 0;
-            tree.set(first, 100);
+            stakes.set(first, 100);
             for (const auto slot : slots) {
-                tree.set(slot, 50);
-                REQUIRE(tree.max() == 100);
-                tree.set(slot, 101);
-                REQUIRE(tree.max() == 101);
-                tree.set(slot, 0);
-                REQUIRE(tree.max() == 100);
+                stakes.set(slot, 50);
+                REQUIRE(stakes.root_max() == allot::StakeRoot::from(100));
+                stakes.set(slot, 101);
+                REQUIRE(stakes.root_max() == allot::StakeRoot::from(101));
+                stakes.set(slot, 0);
+                REQUIRE(stakes.root_max() == allot::StakeRoot::from(100));
             }
         }
     }

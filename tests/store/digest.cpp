@@ -44,8 +44,8 @@ TEST_CASE("each field of a node and of a task counts") {
         return digest(other) != without;
     };
     CHECK(differs([](auto& n) { n.id = 12'345; }));
-    CHECK(differs([](auto& n) { n.operator_id = 12'345; }));
-    CHECK(differs([](auto& n) { n.stake = 12'345; }));
+    CHECK(differs([](auto& n) { n.belongs_to(12'345, n.labels()); }));
+    CHECK(differs([](auto& n) { n.staked(12'345); }));
     CHECK(differs([](auto& n) { n.state = allot::NodeState::busy; }));
     CHECK(differs([](auto& n) { n.excluded = true; }));
     CHECK(differs([](auto& n) { n.kicked_out = true; }));
@@ -53,7 +53,7 @@ TEST_CASE("each field of a node and of a task counts") {
     CHECK(differs([](auto& n) { n.slot = 99'999; }));
     CHECK(differs([](auto& n) { n.lease = {1}; }));
     CHECK(differs([](auto& n) { n.due_at = allot::TimePoint{}; }));
-    CHECK(differs([](auto& n) { n.labels.push_back("new"); }));
+    CHECK(differs([](auto& n) { n.rest.made().labels.push_back("new"); }));
     CHECK(differs([](auto& n) { n.held = {1}; }));
 
     const auto task = allot::laws::Sampler{1}.task();
@@ -86,8 +86,8 @@ TEST_CASE("each field of a node and of a task counts") {
 }
 
 TEST_CASE("what a tracker remembers counts when it says how") {
-    CHECK(digest(allot::NodeRecord<Remembered>{{1}, {}}) != digest(allot::NodeRecord<Remembered>{{2}, {}}));
-    CHECK(digest(allot::NodeRecord<Remembered>{{1}, {}}) == digest(allot::NodeRecord<Remembered>{{1}, {}}));
+    CHECK(digest(allot::NodeRecord<Remembered>{{}, {1}}) != digest(allot::NodeRecord<Remembered>{{}, {2}}));
+    CHECK(digest(allot::NodeRecord<Remembered>{{}, {1}}) == digest(allot::NodeRecord<Remembered>{{}, {1}}));
 }
 
 TEST_CASE("the key of the hashes is no part of a network's digest") {

@@ -22,7 +22,6 @@ TEST_CASE("a node has the models that it was given last, and those alone") {
     const auto more =
         HeldModels{HeldModel{ModelId{1}, Holding::on_disk, 0, {}}, HeldModel{ModelId{4}, Holding::in_use, 0, {}}};
     for (const auto h : {NodeHandle{0}, NodeHandle{700}, NodeHandle{63}}) {
-        holdings.ensure(h);
         holdings.reserve(h);
         CHECK(holdings.exchange(h, some).empty());
         CHECK(holdings.of(h) == some);
@@ -37,7 +36,6 @@ TEST_CASE("a node has the models that it was given last, and those alone") {
     holdings.trim(63);
     CHECK(holdings.of(NodeHandle{63}) == more);
     CHECK(copy.of(NodeHandle{700}) == more);
-    holdings.ensure(NodeHandle{700});
     CHECK(holdings.of(NodeHandle{700}).empty());
 }
 
@@ -47,7 +45,6 @@ TEST_CASE("each entry of the lists belongs to its node, which is drawn as often 
     const auto give = [&](std::uint32_t node, std::uint32_t count) {
         auto models = HeldModels{};
         for (std::uint32_t m = 0; m < count; ++m) { models.push_back(HeldModel{ModelId{m}, Holding::on_disk, 0, {}}); }
-        holdings.ensure(NodeHandle{node});
         holdings.reserve(NodeHandle{node});
         (void)holdings.exchange(NodeHandle{node}, std::move(models));
     };
@@ -78,7 +75,6 @@ TEST_CASE("wishes are a list of their own, and count as entries of their node") 
     const auto two = HeldModels{HeldModel{ModelId{1}, Holding::wanted, 0, allot::TimePoint{allot::Duration{9}}},
                                 HeldModel{ModelId{4}, Holding::wanted, 0, allot::TimePoint{allot::Duration{5}}}};
     const auto wish = [&](std::uint32_t node, const HeldModels& after) {
-        holdings.ensure(NodeHandle{node});
         holdings.reserve_wishes(NodeHandle{node}, after);
         return holdings.exchange_wishes(NodeHandle{node}, after);
     };

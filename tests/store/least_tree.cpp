@@ -61,6 +61,7 @@ struct Ranking {
 TEST_CASE("an empty tree finds nothing") {
     auto ranking = Ranking{};
     CHECK(ranking.asked(10).empty());
+    CHECK_FALSE(ranking.tree.first());
     ranking.set(300, 5);
     ranking.set(300, std::nullopt);
     CHECK(ranking.asked(10).empty());
@@ -77,6 +78,7 @@ TEST_CASE("slots are asked in their order, so many as allowed, until one is acce
             if (step % 60 != 0) { continue; }
             const auto sorted = ranking.sorted();
             REQUIRE(ranking.asked(0xFFFF'FFFF) == sorted);
+            REQUIRE(ranking.tree.first() == (sorted.empty() ? std::nullopt : std::optional{sorted.front()}));
             const auto tries = static_cast<std::uint32_t>(random() % (sorted.size() + 2));
             const auto first = std::min<std::size_t>(tries, sorted.size());
             REQUIRE(ranking.asked(tries) == std::vector(sorted.begin(), sorted.begin() + static_cast<long>(first)));

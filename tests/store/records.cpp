@@ -64,8 +64,7 @@ struct Ears {
 auto node_in(State& state, Ears& ears, allot::NodeId id, std::uint32_t vram, std::uint64_t stake) -> Record {
     auto record = Record{};
     record.node.id = id;
-    record.node.stake = stake;
-    record.node.stake_root = allot::StakeRoot::from(stake);
+    record.node.staked(stake);
     record.node.state = allot::NodeState::available;
     record.node.node_class = state.intern(allot::NodeClass{"GPU", {vram}, "", {}}, ears);
     record.node.slot = state.fits().slots(record.node.node_class).lowest_free();
@@ -335,8 +334,7 @@ TEST_CASE("edits of a node's standing and of its tracker's data are undone toget
     const auto edited = state;
     auto whole = state.nodes()[n];
     whole.qos = 6;
-    whole.node.stake = 7;
-    whole.node.stake_root = allot::StakeRoot::from(7);
+    whole.node.staked(7);
     state.put(n, Record{whole}, ears);
     standing([](allot::Node& node) { node.held = allot::TaskHandle{4}; });
     standing([](allot::Node& node) { node.state = allot::NodeState::paused; });
@@ -377,8 +375,7 @@ TEST_CASE("nodes are in the order in which they make way, and a rollback restore
     CHECK(first.size() == 40);
     const auto savepoint = state.savepoint();
     auto rich = state.nodes()[NodeHandle{39}];
-    rich.node.stake = 1'000;
-    rich.node.stake_root = allot::StakeRoot::from(1'000);
+    rich.node.staked(1'000);
     state.put(NodeHandle{39}, std::move(rich), ears);
     auto gone = state.nodes()[NodeHandle{0}];
     gone.node.state = allot::NodeState::left;

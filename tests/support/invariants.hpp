@@ -1009,7 +1009,7 @@ private:
                 continue;
             }
             ensure(node.excluded == book.excluded, "a node is excluded as its events say", id);
-            ensure(node.stake == book.spec.stake && node.operator_id == book.operator_id,
+            ensure(node.stake == book.spec.stake && node.operator_id() == book.operator_id,
                    "a node has its stake and operator", id);
             ensure(node.leased() == book.task.has_value(), "D2: a node holds what its events say", id);
             ensure((node.state == allot::NodeState::busy) <= book.task.has_value(), "a busy node holds a task", id);

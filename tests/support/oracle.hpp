@@ -295,7 +295,7 @@ template <class D>
         }
         const auto& has = state.fits().value(node.node_class);
         const auto card = std::pair{has.gpu, has.vram.count};
-        auto c = Candidate{handle, node.node_class, node.slot, {}, allot::u128{0}, 0, 0, card, node.operator_id};
+        auto c = Candidate{handle, node.node_class, node.slot, {}, allot::u128{0}, 0, 0, card, node.operator_id()};
         // M = 1 + 0.7 * on disk / all + 0.3 * loaded / all, with the numbers of the rules
         auto tenths = std::uint64_t{rules.boost_unit} * models.size();
         for (const auto& name : models) {
@@ -320,7 +320,7 @@ template <class D>
             if (const auto g = state.groups().find(*spec.group)) {
                 for (const auto& other : state.groups()[*g].members) {
                     member = member || other.node == node.id;
-                    refused = refused || member || other.operator_id == node.operator_id;
+                    refused = refused || member || other.operator_id == node.operator_id();
                 }
             }
         }

@@ -49,7 +49,7 @@ struct Embedder {
     auto placed(TaskId task) const -> allot::Placement {
         const auto& lease = leases.at(task);
         const auto* record = dispatcher.node(lease.node);
-        return {lease.node, record->node.operator_id, "RTX 4090", lease.deadline};
+        return {lease.node, record->node.operator_id(), "RTX 4090", lease.deadline};
     }
     void act(const allot::ValidationEffects& effects) {
         REQUIRE(effects.accepted());

@@ -8,11 +8,11 @@
 #include <allot/qos/rolling_qos.hpp>
 #include <allot/queue/linear_queue.hpp>
 #include <allot/queue/value_queue.hpp>
-#include <allot/store/max_tree.hpp>
 #include <allot/valuation/fee_per_weighted_second.hpp>
 #include <allot/weight/harmonic_weight.hpp>
 
 #include "support/seed.hpp"
+#include "support/stakes.hpp"
 #include "vectors/cases.hpp"
 
 namespace {
@@ -159,21 +159,21 @@ TEST_CASE("the largest stake is that of 2026: it falls when the richest leaves")
     auto differences = Differences{"relay_max_staking"};
     for (const auto& row : cases("relay_max_staking")) {
         CAPTURE(row["case"].dump());
-        auto tree = allot::MaxTree{};
+        auto stakes = Stakes{};
         auto slots = std::map<std::string, std::uint32_t>{};
         for (const auto& event : row["events"]) {
             CAPTURE(event.dump());
             const auto slot = slots.emplace(event["addr"].get<std::string>(), slots.size()).first->second;
-            tree.set(slot, root(event["stake"]).packed());
-            if (tree.max() == 0) {
+            stakes.set(slot, whole(event["stake"]));
+            if (stakes.root_max().is_zero()) {
                 differences.note("without stake a default counts as the largest; here 0, and nobody has weight");
                 REQUIRE(event["max2026"] == row["default_when_zero"]);
             } else {
-                REQUIRE(tree.max() == root(event["max2026"]).packed());
+                REQUIRE(stakes.root_max() == root(event["max2026"]));
             }
-            if (tree.max() != root(event["max2025"]).packed()) {
+            if (stakes.root_max() != root(event["max2025"])) {
                 differences.note("the largest stake of 2025 never falls (D3)");
-                REQUIRE(tree.max() < root(event["max2025"]).packed());
+                REQUIRE(stakes.root_max() < root(event["max2025"]));
             }
         }
     }

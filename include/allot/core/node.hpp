@@ -11,6 +11,7 @@
 #include <allot/core/handle.hpp>
 #include <allot/core/id.hpp>
 #include <allot/core/list.hpp>
+#include <allot/core/rare.hpp>
 #include <allot/core/software_version.hpp>
 #include <allot/core/stake_root.hpp>
 #include <allot/core/time.hpp>
@@ -70,24 +71,65 @@ enum class NodeState : std::uint8_t {
     departing_free,
 };
 
+/// The part of a node's record that most nodes do not have.
+struct NodeRest {
+    OperatorId operator_id = OperatorId::null();  ///< Null when the node is its own operator.
+    List<std::string> labels{};
+
+    friend auto operator==(const NodeRest&, const NodeRest&) -> bool = default;
+};
+
 /// Record of a node, as policies see it. The QoS tracker's measurements are stored separately, in its `node_data`.
 ///
-/// The fields that a start or an end of a task reads stand first, next to those measurements: 72 of 128 bytes.
+/// It takes 88 bytes. Those that a start or an end of a task reads stand last, next to the measurements.
 struct Node {
-    TimePoint due_at = never;                    ///< Time at which it is readmitted or, if it left, forgotten.
+    TimePoint due_at = never;  ///< Time at which it is readmitted or, if it left, forgotten.
+    Rare<NodeRest> rest{};     ///< Operator and labels. Null if it is its own operator and has no labels.
+    Amount stake{};            ///< Changed by `staked`.
+    NodeId id = NodeId::null();
     LeaseHandle lease = no_handle<LeaseHandle>;  ///< The lease it holds, if any.
     TaskHandle held = no_handle<TaskHandle>;     ///< The pinned task that waits for it; none while it is free.
+    ClassId node_class = no_handle<ClassId>;     ///< Interned (GPU, VRAM, platform, version).
+    std::uint32_t slot = 0;                      ///< Index among the nodes of its class; decides the order of draws.
+    std::uint32_t stake_root_low = 0;            ///< `stake_root().packed()` in two parts: its lower four bytes,
+    std::uint8_t stake_root_high = 0;            ///< and the fifth.
     NodeState state = NodeState::left;
     bool excluded = false;    ///< Kept out of candidate pools until its health recovers.
     bool kicked_out = false;  ///< Leaves for good when its lease ends. If it departs: is forgotten when its models are
                               ///< gone, because it made way for another node.
-    ClassId node_class = no_handle<ClassId>;  ///< Interned (GPU, VRAM, platform, version).
-    std::uint32_t slot = 0;                   ///< Index among the nodes of its class; decides the order of draws.
-    StakeRoot stake_root{};
-    NodeId id = NodeId::null();
-    Amount stake{};
-    OperatorId operator_id = OperatorId::null();
-    List<std::string> labels{};
+
+    /// The square root of its stake.
+    [[nodiscard]] constexpr auto stake_root() const noexcept -> StakeRoot {
+        return StakeRoot::from_packed(std::uint64_t{stake_root_high} << 32U | stake_root_low);
+    }
+    /// Gives it a stake, and the root of it.
+    void staked(Amount amount) noexcept {
+        stake = amount;
+        const auto root = StakeRoot::from(amount.units).packed();
+        stake_root_low = static_cast<std::uint32_t>(root);
+        stake_root_high = static_cast<std::uint8_t>(root >> 32U);
+    }
+
+    /// The operator that runs it: itself, unless its spec named another.
+    [[nodiscard]] auto operator_id() const noexcept -> OperatorId {
+        const auto* const other = rest.find();
+        return other == nullptr || other->operator_id.is_null() ? OperatorId{id.bytes()} : other->operator_id;
+    }
+    /// Free words for the embedder's own policies. Valid while the record stays as it is.
+    [[nodiscard]] auto labels() const noexcept -> std::span<const std::string> {
+        return rest.find() != nullptr ? span_of(rest.find()->labels) : std::span<const std::string>{};
+    }
+    /// Gives it an operator and labels. If an allocation throws, nothing changes.
+    /// @pre `id` is set.
+    void belongs_to(const OperatorId& operator_id, std::span<const std::string> labels) {
+        const auto own = operator_id == OperatorId{id.bytes()};
+        if (own && labels.empty()) {
+            rest = {};
+        } else {
+            rest.made() =
+                NodeRest{own ? OperatorId::null() : operator_id, List<std::string>(labels.begin(), labels.end())};
+        }
+    }
 
     /// True for every state before `left`: present nodes count in N and in the largest stake.
     [[nodiscard]] auto present() const noexcept -> bool { return state < NodeState::left; }

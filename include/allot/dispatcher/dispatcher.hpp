@@ -375,7 +375,7 @@ void Dispatcher<Ps...>::adopt(const Records<OtherData, OtherConfiguration>& from
     from.models().names().for_each(
         [&](std::uint32_t id, const std::string& v) { records.intern_at(ModelId{id}, v, indices); });
     from.nodes().for_each([&](NodeHandle h, const auto& other) {
-        auto record = Record{{}, other.node};
+        auto record = Record{other.node, {}};
         if constexpr (std::is_same_v<NodeData, OtherData>) {
             record.qos = other.qos;
         } else {

@@ -37,7 +37,7 @@ public:
     void node_changed(NodeHandle h, const Record* before, const Record* after) {
         if constexpr (has_by_operator<typename View<Ps...>::WeightPolicy>) {
             if (after != nullptr && after->node.present()) {
-                view_.operators.set(h, after->node.operator_id, after->node.stake.units);
+                view_.operators.set(h, after->node.operator_id(), after->node.stake.units);
             } else {
                 view_.operators.set(h, OperatorId::null(), u128{0});
             }

@@ -57,7 +57,7 @@ template <class Dispatcher>
     const auto& state = d.state();
     const auto& record = state.nodes()[h];
     const auto& node = record.node;
-    auto view = NodeView{node.id, node.operator_id};
+    auto view = NodeView{node.id, node.operator_id()};
     view.state = node.state;
     view.excluded = node.excluded;
     view.stake = node.stake;

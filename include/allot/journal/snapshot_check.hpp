@@ -241,7 +241,7 @@ private:
         if (fault_) { return; }
         const auto& node = record.node;
         demand(!node.id.is_null() && !state_.nodes().find(node.id), SnapshotError::not_canonical);
-        demand(node.stake.admitted() && node.stake_root == StakeRoot::from(node.stake.units) && in_time(node.due_at));
+        demand(node.stake.admitted() && in_time(node.due_at));
         if (node.state == NodeState::left) {
             demand(node.node_class == no_handle<ClassId> && node.slot == 0 && !node.leased() && held.empty());
         } else {

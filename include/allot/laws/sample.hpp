@@ -127,14 +127,12 @@ public:
     [[nodiscard]] auto node() -> Node {
         auto node = Node{};
         node.id = NodeId{small(1'000)};
-        node.operator_id = OperatorId{small(100)};
-        node.stake = amount();
-        node.stake_root = StakeRoot::from(node.stake.units);
+        const auto of = OperatorId{small(100)};
+        node.staked(amount());
         node.state = NodeState::available;
         node.node_class = ClassId{small(16)};
         node.slot = small(1'000);
-        const auto labels = names("label ");
-        node.labels.assign(labels.begin(), labels.end());
+        node.belongs_to(of, names("label "));
         return node;
     }
     /// A task record.

@@ -72,15 +72,14 @@ public:
 
     /// The tracker's data of one node.
     struct node_data {
-        std::array<std::uint8_t, 50> points{};  ///< Ring of verdicts; unused places are zero.
-        std::uint8_t next = 0;                  ///< Index of the next place to write.
-        std::uint8_t count = 0;                 ///< Number of verdicts in the ring; zero means "no samples yet".
-        std::uint16_t sum = 0;                  ///< Sum of the verdicts in the ring.
-        bool joined_before = false;
-        std::uint8_t good = 0;        ///< Number of good verdicts since its probation began; counts to 255 at
-                                      ///< most.
-        Score health = Score::one();  ///< Health at `health_at`.
         TimePoint health_at{};
+        Score health = Score::one();  ///< Health at `health_at`.
+        std::uint16_t sum = 0;        ///< Sum of the verdicts in the ring.
+        std::uint8_t next = 0;        ///< Index of the next place to write.
+        std::uint8_t count = 0;       ///< Number of verdicts in the ring; zero means "no samples yet".
+        std::uint8_t good = 0;        ///< Number of good verdicts since its probation began; counts to 255 at most.
+        bool joined_before = false;
+        std::array<std::uint8_t, 50> points{};  ///< Ring of verdicts; unused places are zero. Rarely read, so last.
 
         /// True for data that this tracker can have written; a snapshot with other data is refused.
         /// @complexity linear in the size of the ring, which is constant.

@@ -9,7 +9,6 @@
 #include <allot/core/node.hpp>
 #include <allot/store/column.hpp>
 #include <allot/store/count_tree.hpp>
-#include <allot/store/pages.hpp>
 #include <allot/store/slot_set.hpp>
 
 namespace allot { inline namespace v0 {
@@ -26,7 +25,7 @@ class Holdings {
 public:
     /// The models on a node's disk, ascending by model.
     [[nodiscard]] auto of(NodeHandle h) const -> const HeldModels& {
-        return !filled_.empty() && filled_.taken(h.value) ? lists_[h.value] : none_;
+        return !filled_.empty() && filled_.taken(h.value) ? *lists_.find(h.value) : none_;
     }
     /// The models that a node was asked to fetch, ascending by model.
     [[nodiscard]] auto wishes(NodeHandle h) const -> const HeldModels& {
@@ -34,11 +33,9 @@ public:
         return list != nullptr ? *list : none_;
     }
 
-    /// Makes room for a node. Changes no result.
-    void ensure(NodeHandle h) { lists_.ensure(h.value); }
-
-    /// Makes room for the bit of a node that has models. Changes no result.
+    /// Makes room for the list of a node that has models. Changes no result.
     void reserve(NodeHandle h) {
+        (void)lists_.made(h.value);
         filled_.reserve(h.value);
         entries_.reserve(h.value / block);
     }
@@ -52,7 +49,7 @@ public:
     }
 
     /// Replaces the models on a node's disk and returns the old ones.
-    /// @pre `ensure(h)` was called, and `reserve(h)` if there are models. So it does not throw.
+    /// @pre `reserve(h)` was called if there are models. So it does not throw.
     /// @complexity O(log n) if there are more or fewer models.
     [[nodiscard]] auto exchange(NodeHandle h, HeldModels after) -> HeldModels {
         count(h, of(h).size(), after.size());
@@ -61,7 +58,8 @@ public:
         } else if (!filled_.taken(h.value) && !after.empty()) {
             filled_.take(h.value);
         }
-        return std::exchange(lists_[h.value], std::move(after));
+        if (lists_.find(h.value) == nullptr) { return {}; }
+        return std::exchange(lists_.at(h.value), std::move(after));
     }
     /// Replaces a node's wishes and returns the old ones.
     /// @pre `reserve_wishes(h, after)` was called. So it does not throw.
@@ -124,7 +122,7 @@ public:
     }
     /// Gives back the room behind the page of a handle. @pre no node there has models or wishes.
     void trim(std::uint32_t handle) noexcept {
-        lists_.trim(handle);
+        lists_.trim(handle + 1);
         wishes_.trim(handle + 1);
         entries_.trim(handle / block + 1);
     }
@@ -136,7 +134,7 @@ private:
         if (before != after) { entries_.add(h.value / block, after - before); }
     }
 
-    Pages<HeldModels> lists_;          // by node handle: on its disk
+    Column<HeldModels> lists_;         // by node handle: on its disk
     Column<HeldModels, 64> wishes_;    // by node handle
     SlotSet filled_;                   // the nodes whose list is not empty
     CountTree entries_;                // by node handle / 64

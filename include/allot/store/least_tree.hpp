@@ -40,6 +40,12 @@ public:
         }
     }
 
+    /// The first slot in the order; none if no slot takes part.
+    /// @complexity O(1).
+    [[nodiscard]] auto first() const noexcept -> std::optional<std::uint32_t> {
+        return levels_.empty() || levels_.back().front() == none ? std::nullopt : std::optional{levels_.back().front()};
+    }
+
     /// The first slot in the order that `accept(slot)` accepts, among the first `tries`.
     /// @complexity O(log n) for each slot that is asked.
     template <class Order, class Accept>
@@ -51,7 +57,7 @@ public:
             open.push_back(branch);
             std::push_heap(open.begin(), open.end(), later);
         };
-        if (!levels_.empty() && levels_.back().front() != none) { add({levels_.back().front(), levels_.size()}); }
+        if (const auto winner = first()) { add({*winner, levels_.size()}); }
         while (!open.empty() && tries > 0) {
             std::pop_heap(open.begin(), open.end(), later);
             const auto [slot, level] = open.back();
@@ -74,11 +80,7 @@ public:
     auto reserve(std::uint32_t slot) -> void {
         auto height = std::size_t{1};
         while ((std::uint64_t{slot} >> (4 * height)) != 0) { ++height; }
-        while (levels_.size() < height) {
-            auto top = std::vector<std::uint32_t>{};
-            if (!levels_.empty() && !levels_.back().empty()) { top.push_back(levels_.back().front()); }
-            levels_.push_back(std::move(top));
-        }
+        while (levels_.size() < height) { levels_.emplace_back(1, first().value_or(none)); }
         for (auto level = levels_.size(); level > 0; --level) {
             const auto reach = static_cast<std::size_t>(std::uint64_t{slot} >> (4 * level)) + 1;
             detail::grow_to(levels_[level - 1], reach, none);

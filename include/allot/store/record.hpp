@@ -30,8 +30,8 @@ inline constexpr auto due_kind = std::is_same_v<H, LeaseHandle>   ? DueKind::lea
 /// A node with the data of its QoS tracker.
 template <class NodeData>
 struct NodeRecord {
-    NodeData qos{};
     Node node{};
+    NodeData qos{};
 
     friend auto operator==(const NodeRecord&, const NodeRecord&) -> bool = default;
 };
@@ -159,7 +159,7 @@ template <class NodeData>
 
 template <class NodeData>
 [[nodiscard]] auto root_of(const NodeRecord<NodeData>* record) -> StakeRoot {
-    return record != nullptr && record->node.present() ? record->node.stake_root : StakeRoot{};
+    return record != nullptr && record->node.present() ? record->node.stake_root() : StakeRoot{};
 }
 
 /// A task that runs is due by its lease.
@@ -194,15 +194,14 @@ template <class NodeData>
 /// The fields of a node that `Records::edit` must leave alone, because it makes no room in their indices, or no note.
 struct NodeIdentity {
     explicit NodeIdentity(const Node& node)
-        : id{node.id}, operator_id{node.operator_id}, stake{node.stake},
-          node_class{node.node_class}, slot{node.slot}, labels{node.labels.size()}, present{node.present()} {}
+        : id{node.id}, stake{node.stake}, rest{node.rest.find()},
+          node_class{node.node_class}, slot{node.slot}, present{node.present()} {}
 
     NodeId id;
-    OperatorId operator_id;
     Amount stake;
+    const NodeRest* rest;
     ClassId node_class;
     std::uint32_t slot;
-    std::size_t labels;
     bool present;
 
     friend auto operator==(const NodeIdentity&, const NodeIdentity&) -> bool = default;

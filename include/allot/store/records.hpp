@@ -227,7 +227,6 @@ private:
     // `prepare` makes room in the indices for a record, so that no index update can fail half way.
 
     void prepare(NodeHandle h, const NodeRecordType& record) {
-        holdings_.ensure(h);
         stakes_.reserve(h.value);
         if (const auto id = detail::class_of(&record); id != no_handle<ClassId>) {
             interned_.fits.reserve(id, record.node.slot);

@@ -7,7 +7,6 @@
 #include <allot/core/handle.hpp>
 #include <allot/core/stake_root.hpp>
 #include <allot/store/least_tree.hpp>
-#include <allot/store/max_tree.hpp>
 #include <allot/store/record.hpp>
 
 namespace allot { inline namespace v0 {
@@ -19,7 +18,7 @@ template <class Nodes>
 class StakeIndex {
 public:
     /// The largest stake root among the nodes that have not left.
-    [[nodiscard]] auto root_max() const noexcept -> StakeRoot { return StakeRoot::from_packed(roots_.max()); }
+    [[nodiscard]] auto root_max() const noexcept -> StakeRoot { return root_max_; }
 
     /// Calls `accept(node)` for the nodes of least stake, of equal stake those first that have left, until it returns
     /// true for one, which is returned, or was called `tries` times.
@@ -41,20 +40,22 @@ public:
             was->node.present() == is->node.present()) {
             return;
         }
-        roots_.set(h.value, detail::root_of(is).packed());
         order_.changed(h.value, Order{nodes});
+        richest_.changed(h.value, Richest{nodes});
+        const auto richest = richest_.first();
+        root_max_ = richest ? nodes[NodeHandle{*richest}].node.stake_root() : StakeRoot{};
     }
 
     /// Makes room for a node. Changes no result.
     void reserve(std::uint32_t handle) {
-        roots_.reserve(handle);
         order_.reserve(handle);
+        richest_.reserve(handle);
     }
 
     /// Gives back the room of the handles from `handles` on, none of which has a record.
     void trim(std::uint32_t handles) noexcept {
-        roots_.trim(handles);
         order_.trim(handles);
+        richest_.trim(handles);
     }
 
 private:
@@ -70,8 +71,23 @@ private:
         }
     };
 
-    MaxTree roots_;  // by handle
+    /// The nodes that have not left, by falling stake, then by handle.
+    struct Richest {
+        const Nodes& nodes;
+
+        [[nodiscard]] auto has(std::uint32_t h) const -> bool {
+            return nodes.contains(NodeHandle{h}) && nodes[NodeHandle{h}].node.present();
+        }
+        [[nodiscard]] auto operator()(std::uint32_t a, std::uint32_t b) const -> bool {
+            const auto& x = nodes[NodeHandle{a}].node.stake;
+            const auto& y = nodes[NodeHandle{b}].node.stake;
+            return x != y ? x > y : a < b;
+        }
+    };
+
     LeastTree order_;
+    LeastTree richest_;
+    StakeRoot root_max_{};
 };
 
 }}  // namespace allot::v0

@@ -18,9 +18,11 @@ namespace allot { inline namespace v0 {
 namespace detail {
 
 /// The alignment of a record that fills whole cache lines, or nearly, is a line: 128 bytes of a task are then in 2
-/// lines instead of 2.9.
+/// lines instead of 2.9. One that fills half a line more is aligned to that half.
 template <class Record>
-inline constexpr std::size_t usual_alignment = (sizeof(Record) + 63) % 64 >= 52 ? 64 : alignof(Record);
+inline constexpr std::size_t usual_alignment = (sizeof(Record) + 63) % 64 >= 52 ? 64
+                                               : sizeof(Record) % 32 == 0       ? 32
+                                                                                : alignof(Record);
 
 /// A record as it lies in memory.
 template <class Record, std::size_t alignment>

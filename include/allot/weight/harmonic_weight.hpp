@@ -22,7 +22,7 @@ struct HarmonicWeight {
 
     /// Whether stake or score is zero: then the weight is, and never else (`harmonic`).
     [[nodiscard]] constexpr auto is_zero(const Node& node, Score score) const -> bool {
-        return node.stake_root.is_zero() || score == Score::zero();
+        return node.stake_root().is_zero() || score == Score::zero();
     }
 };
 

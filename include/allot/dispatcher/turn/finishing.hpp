@@ -272,7 +272,7 @@ public:
         node.state = NodeState::left;
         node.node_class = no_handle<ClassId>;
         node.slot = 0;
-        node.labels = {};
+        node.belongs_to(node.operator_id(), {});
         node.due_at = left_at + view.rules->forget_nodes_after;
         if constexpr (has_unbonding<QoSTracker>) {  // while its stake can be forfeited, it is known
             node.due_at = std::max(node.due_at, view.qos.unbonding(record.qos).until);

@@ -43,10 +43,8 @@ public:
         auto& node = record.node;
         const auto stake_before = known ? node.stake : spec.stake;
         node.id = spec.id;
-        node.operator_id = spec.operator_id ? *spec.operator_id : OperatorId{spec.id.bytes()};
-        node.stake = spec.stake;
-        node.stake_root = StakeRoot::from(spec.stake.units);
-        node.labels.assign(spec.labels.begin(), spec.labels.end());
+        node.belongs_to(spec.operator_id.value_or(OperatorId{spec.id.bytes()}), spec.labels);
+        node.staked(spec.stake);
         node.state = NodeState::available;
         set_class(node, NodeClass{spec.gpu, spec.vram, spec.platform, spec.software});
         view.qos.joined(record.qos, now());
@@ -75,8 +73,7 @@ public:
         auto admitted = false;  // perhaps to tasks that wait
         if (change.stake) {
             const auto stake_before = node.stake;
-            node.stake = *change.stake;
-            node.stake_root = StakeRoot::from(change.stake->units);
+            node.staked(*change.stake);
             restaked(record, stake_before);
             admitted = admits_by_stake<typename View<Ps...>::Types::Eligibility> && node.stake > stake_before;
             if (node.stake < stake_before) {
@@ -84,8 +81,10 @@ public:
                 unbonds = unbond(record, taken) ? taken : Amount{};
             }
         }
-        node.operator_id = change.operator_id.value_or(node.operator_id);
-        if (change.labels) { node.labels.assign(change.labels->begin(), change.labels->end()); }
+        if (change.operator_id || change.labels) {
+            node.belongs_to(change.operator_id.value_or(node.operator_id()),
+                            change.labels ? std::span{*change.labels} : node.labels());
+        }
         const auto& was = view.records.fits().value(node.node_class);
         const auto is = Check<Ps...>::changed_class(was, change);
         const auto moves = !(was == is);

@@ -216,7 +216,7 @@ private:
             if (placed.group != no_handle<GroupHandle>) {
                 auto group = view.records.groups()[placed.group];
                 const auto& node = view.records.nodes()[n].node;
-                group.members.push_back({node.id, node.operator_id});
+                group.members.push_back({node.id, node.operator_id()});
                 put(placed.group, std::move(group));
             }
             edit(n, [&](Node& node) {

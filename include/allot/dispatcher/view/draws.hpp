@@ -323,7 +323,7 @@ public:
         const auto apart = task.group != no_handle<GroupHandle>;
         return std::none_of(chosen.begin(), chosen.end(), [&](const Draw& other) {
             return other.node == h ||
-                   (apart && records.nodes()[other.node].node.operator_id == records.nodes()[h].node.operator_id);
+                   (apart && records.nodes()[other.node].node.operator_id() == records.nodes()[h].node.operator_id());
         });
     }
 

@@ -125,7 +125,7 @@ public:
         if constexpr (has_evidence<Terms>) {
             for (const auto& id : suspects(task)) {
                 const auto n = records.nodes().find(id);
-                if (n && records.nodes()[*n].node.operator_id != records.nodes()[by].node.operator_id) {
+                if (n && records.nodes()[*n].node.operator_id() != records.nodes()[by].node.operator_id()) {
                     found.push_back(*n);
                 }
             }

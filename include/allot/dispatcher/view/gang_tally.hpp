@@ -25,7 +25,7 @@ public:
     /// Counts a node.
     void add(const Node& node, const NodeClass& node_class) {
         auto& nodes = able_[card_of(node_class)];
-        nodes.insert(apart_ ? node.operator_id : OperatorId{node.id.bytes()});
+        nodes.insert(apart_ ? node.operator_id() : OperatorId{node.id.bytes()});
     }
     /// True if enough nodes are counted for a gang with a node of this class.
     [[nodiscard]] auto enough(const NodeClass& node_class) const -> bool {

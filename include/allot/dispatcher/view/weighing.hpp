@@ -44,10 +44,10 @@ public:
         if constexpr (!monotone_weight<WeightPolicy>) {
             return {1, 1};  // marks a candidate: without bounds every draw is an exact scan
         } else {
-            const auto ceiling = records.counters().ceilings.of(h, record.node.stake_root);
+            const auto ceiling = records.counters().ceilings.of(h, record.node.stake_root());
             const auto score = qos.score_max(record.qos);
             const auto bound = [&](LocalityBoost boost) {
-                auto factors = Factors{record.node.stake_root, ceiling, score, boost.num, boost.den};
+                auto factors = Factors{record.node.stake_root(), ceiling, score, boost.num, boost.den};
                 if constexpr (has_by_operator<WeightPolicy>) { factors.operator_stake = record.node.stake.units; }
                 return bound_of(greatest_weight(record.node, factors));
             };
@@ -162,9 +162,9 @@ public:
             // If no node has any stake, weights are relative to the largest stake that the bounds are made for.
             stake_root_max = stake_root_max.is_zero() ? records.counters().ceilings.unit : stake_root_max;
         }
-        auto factors = Factors{record.node.stake_root, stake_root_max, score, boost.num, boost.den};
+        auto factors = Factors{record.node.stake_root(), stake_root_max, score, boost.num, boost.den};
         if constexpr (has_by_operator<WeightPolicy>) {
-            factors.operator_stake = weight_policy.by_operator() ? operators.of(record.node.operator_id) : u128{0};
+            factors.operator_stake = weight_policy.by_operator() ? operators.of(record.node.operator_id()) : u128{0};
         }
         const auto weight = weigh(factors);
         if constexpr (monotone_weight<WeightPolicy>) {
@@ -212,7 +212,7 @@ public:
         if (!is_member && task.group != no_handle<GroupHandle>) {
             const auto& members = records.groups()[task.group].members;
             same_operator = std::any_of(members.begin(), members.end(), [&](const auto& member) {
-                return member.node == node.id || member.operator_id == node.operator_id;
+                return member.node == node.id || member.operator_id == node.operator_id();
             });
         }
         const auto nodes = task.avoided();
@@ -237,7 +237,7 @@ public:
     [[nodiscard]] auto has_share_of_queue(const Record& record) const -> bool {
         if (!record.node.present()) { return false; }
         if constexpr (has_weight_max<WeightPolicy> || has_weight<WeightPolicy>) {
-            const auto root = record.node.stake_root;
+            const auto root = record.node.stake_root();
             return !greatest_weight(record.node, {root, root, Score::one(), 1, 1, record.node.stake.units}).is_zero();
         } else {
             return true;
