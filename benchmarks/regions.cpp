@@ -106,7 +106,7 @@ void times(std::size_t nodes, std::size_t pairs) {
             alone = std::min(alone, regions.nanoseconds_a_pair(pairs, 1));
             if (count > 1) { together = std::min(together, regions.nanoseconds_a_pair(pairs, 2)); }
         }
-        if (count == 1) { one = alone; }
+        if (count == 1) { one = together = alone; }
         const auto yardstick = load.turn(1'000'000) / 1'000'000;
         std::printf("%11zu  %7.1f s  %4.0f ns    %4.2f            %4.2f  %18.1f\n", count, joined, alone, alone / one,
                     together / one, alone / yardstick);
