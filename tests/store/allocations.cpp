@@ -143,3 +143,17 @@ TEST_CASE("an index of stakes whose growth failed at any allocation has the righ
         }
     }
 }
+
+TEST_CASE("an index of stakes gives the room of both its orders back", "[A7]") {
+    auto stakes = support::Stakes{};
+    for (std::uint32_t slot = 0; slot < 100'000; ++slot) { stakes.set(slot, slot + 1U); }
+    for (std::uint32_t slot = 1'000; slot < 100'000; ++slot) { stakes.set(slot, 0); }
+    const auto before = support::live;
+    stakes.trim(1'000);
+    CHECK(before - support::live > 45'000);  // each order has 27 kB
+    CHECK(stakes.root_max() == allot::StakeRoot::from(1'000));
+    stakes.set(50'000, 2'000);
+    CHECK(stakes.root_max() == allot::StakeRoot::from(2'000));
+    stakes.set(50'000, 0);
+    CHECK(stakes.root_max() == allot::StakeRoot::from(1'000));
+}

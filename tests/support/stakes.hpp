@@ -26,6 +26,8 @@ public:
         }
         index_.moved(nodes_, h, was ? &*was : nullptr, nodes_.find_record(h));
     }
+    /// Gives back the room that the index has for the slots from `slots` on, none of which has a stake.
+    void trim(std::uint32_t slots) { index_.trim(slots); }
     [[nodiscard]] auto root_max() const -> allot::StakeRoot { return index_.root_max(); }
 
 private:

@@ -142,6 +142,7 @@ struct Node {
 
     friend auto operator==(const Node&, const Node&) -> bool = default;
 };
+static_assert(sizeof(void*) > 8 || sizeof(Node) <= 88, "millions of these are kept");
 
 /// State of one model on one node.
 enum class Holding : std::uint8_t {

@@ -157,11 +157,6 @@ template <class NodeData>
     return record != nullptr ? active_class_of(record->node.state, record->node.node_class) : no_handle<ClassId>;
 }
 
-template <class NodeData>
-[[nodiscard]] auto root_of(const NodeRecord<NodeData>* record) -> StakeRoot {
-    return record != nullptr && record->node.present() ? record->node.stake_root() : StakeRoot{};
-}
-
 /// A task that runs is due by its lease.
 [[nodiscard]] inline auto due_of(TaskState state, TimePoint due_at) -> TimePoint {
     return state != TaskState::running ? due_at : never;
