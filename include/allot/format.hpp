@@ -1,5 +1,7 @@
 #pragma once
 
+#include <algorithm>
+#include <cstdint>
 #include <string_view>
 #include <type_traits>
 
@@ -17,6 +19,13 @@ namespace allot { inline namespace v0 { namespace detail {
 /// A formatter that writes text and takes no options.
 struct PlainFormatter {
     constexpr auto parse(fmt::format_parse_context& context) { return context.begin(); }
+
+    /// Appends text. `fmt::format_to` with "{}" does the same, but a program then compiles the formats of all numbers
+    /// as well, which is a tenth of all its code if it is small.
+    template <class Context>
+    [[nodiscard]] static auto write(std::string_view text, Context& context) {
+        return std::copy(text.begin(), text.end(), context.out());
+    }
 };
 
 }}}  // namespace allot::v0::detail
@@ -26,7 +35,7 @@ template <class Tag>
 struct fmt::formatter<allot::Id<Tag>> : allot::detail::PlainFormatter {
     template <class Context>
     auto format(const allot::Id<Tag>& id, Context& context) const {
-        return fmt::format_to(context.out(), "{}", id.text());
+        return write(id.text(), context);
     }
 };
 
@@ -34,7 +43,7 @@ template <>
 struct fmt::formatter<allot::Error> : allot::detail::PlainFormatter {
     template <class Context>
     auto format(allot::Error error, Context& context) const {
-        return fmt::format_to(context.out(), "{}", allot::message(error));
+        return write(allot::message(error), context);
     }
 };
 
@@ -42,7 +51,7 @@ template <>
 struct fmt::formatter<allot::Reason> : allot::detail::PlainFormatter {
     template <class Context>
     auto format(allot::Reason reason, Context& context) const {
-        return fmt::format_to(context.out(), "{}", allot::message(reason));
+        return write(allot::message(reason), context);
     }
 };
 
@@ -50,7 +59,7 @@ template <>
 struct fmt::formatter<allot::Amount> : allot::detail::PlainFormatter {
     template <class Context>
     auto format(const allot::Amount& amount, Context& context) const {
-        return fmt::format_to(context.out(), "{}", allot::to_decimal(amount.units));
+        return write(allot::to_decimal(amount.units), context);
     }
 };
 
@@ -59,7 +68,7 @@ template <>
 struct fmt::formatter<allot::TimePoint> : allot::detail::PlainFormatter {
     template <class Context>
     auto format(allot::TimePoint time, Context& context) const {
-        return fmt::format_to(context.out(), "{}", allot::time_text(time));
+        return write(allot::time_text(time), context);
     }
 };
 
@@ -68,7 +77,9 @@ template <>
 struct fmt::formatter<allot::Score> : allot::detail::PlainFormatter {
     template <class Context>
     auto format(allot::Score score, Context& context) const {
-        return fmt::format_to(context.out(), "{}.{:03}", score.permille() / 1'000, score.permille() % 1'000);
+        namespace say = allot::detail;
+        return write(say::digits(score.permille() / 1'000, 1) + "." + say::digits(score.permille() % 1'000, 3),
+                     context);
     }
 };
 
@@ -81,7 +92,8 @@ struct fmt::formatter<allot::Weight> : allot::detail::PlainFormatter {
         const auto whole = weight.raw() >> unit;
         // Forty bits of the fraction are more than nine decimals; the product fits.
         const auto fraction = ((weight.raw() - (whole << unit)) >> (unit - 40)) * allot::u128{1'000'000'000};
-        return fmt::format_to(context.out(), "{}.{:09}", allot::to_decimal(whole), (fraction >> 40).low());
+        const auto decimals = static_cast<std::int64_t>((fraction >> 40).low());
+        return write(allot::to_decimal(whole) + "." + allot::detail::digits(decimals, 9), context);
     }
 };
 
@@ -89,8 +101,9 @@ template <>
 struct fmt::formatter<allot::Lease> : allot::detail::PlainFormatter {
     template <class Context>
     auto format(const allot::Lease& lease, Context& context) const {
-        return fmt::format_to(context.out(), "task {} on node {} until {}", lease.task.text(), lease.node.text(),
-                              allot::time_text(lease.deadline));
+        return write(allot::detail::text({"task ", lease.task.text(), " on node ", lease.node.text(), " until ",
+                                          allot::time_text(lease.deadline)}),
+                     context);
     }
 };
 
@@ -100,7 +113,7 @@ template <class E>
 struct fmt::formatter<E> : allot::detail::PlainFormatter {
     template <class Context>
     auto format(E value, Context& context) const {
-        return fmt::format_to(context.out(), "{}", allot::enumerator_name(value));
+        return write(allot::enumerator_name(value), context);
     }
 };
 
@@ -109,7 +122,7 @@ template <>
 struct fmt::formatter<allot::Event> : allot::detail::PlainFormatter {
     template <class Context>
     auto format(const allot::Event& event, Context& context) const {
-        return fmt::format_to(context.out(), "{}", allot::sentence(event));
+        return write(allot::sentence(event), context);
     }
 };
 
@@ -119,6 +132,6 @@ template <class E>
 struct fmt::formatter<E> : allot::detail::PlainFormatter {
     template <class Context>
     auto format(const E& event, Context& context) const {
-        return fmt::format_to(context.out(), "{}", allot::detail::EventText{}(event));
+        return write(allot::detail::EventText{}(event), context);
     }
 };

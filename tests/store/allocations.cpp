@@ -1,6 +1,7 @@
 #include "support/allocations.hpp"
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <new>
 #include <string>
@@ -8,6 +9,7 @@
 #include <allot/store/due_tree.hpp>
 #include <allot/store/fit_table.hpp>
 #include <allot/store/interner.hpp>
+#include <allot/store/page_list.hpp>
 
 #include "support/catch.hpp"
 #include "support/stakes.hpp"
@@ -156,4 +158,37 @@ TEST_CASE("an index of stakes gives the room of both its orders back", "[A7]") {
     CHECK(stakes.root_max() == allot::StakeRoot::from(2'000));
     stakes.set(50'000, 0);
     CHECK(stakes.root_max() == allot::StakeRoot::from(1'000));
+}
+
+TEST_CASE("at the border of a page the list of pages is not allocated again") {
+    auto list = allot::detail::PageList<std::uint32_t, 64>{};
+    for (std::size_t i = 0; i < 5; ++i) { list.make(i); }
+    list.trim(4);
+    const auto before = support::calls;
+    for (auto i = 0; i < 10; ++i) {
+        list.make(4);
+        list.trim(4);
+    }
+    CHECK(support::calls - before == 10);  // the page, each time
+}
+
+TEST_CASE("a list that was long gives its own room back, too", "[A7]") {
+    auto list = allot::detail::PageList<std::uint32_t, 64>{};
+    const auto before = support::live;
+    for (std::size_t i = 0; i < 10'000; ++i) { list.make(i); }
+    list.trim(1);
+    CHECK(support::live - before < 1'000);
+}
+
+TEST_CASE("where an allocation fails, a list has the pages that it had") {
+    auto list = allot::detail::PageList<std::uint32_t, 64>{};
+    list.make(0);
+    for (const auto at : {1, 2}) {  // the room of the list, and the page
+        support::fails_at = support::calls + static_cast<std::uint64_t>(at);
+        CHECK_THROWS_AS(list.make(100'000 * static_cast<std::size_t>(at)), std::bad_alloc);
+        support::fails_at = 0;
+        CHECK(list.size() == 1);
+    }
+    list.make(1);
+    CHECK(list[1][63] == 0);
 }

@@ -116,49 +116,47 @@ struct fmt::formatter<allot::TaskExplanation> : allot::detail::PlainFormatter {
     template <class Context>
     auto format(const allot::TaskExplanation& e, Context& context) const {
         namespace say = allot::detail;
-        auto out = context.out();
         const auto* state = e.state == allot::TaskState::running ? "running"
                             : e.state == allot::TaskState::held  ? "held"
                                                                  : "queued";
-        out = fmt::format_to(out, "task {} {} for {}; group {} ({} waiting); value {}; position {} of {}, room for {}",
-                             e.task.text(), state, say::span_text(e.now - e.submitted_at), say::group_text(e.group),
-                             e.group_size, say::value_text(e.value), e.position, e.queued, e.capacity);
+        auto text = fmt::format("task {} {} for {}; group {} ({} waiting); value {}; position {} of {}, room for {}",
+                                e.task.text(), state, say::span_text(e.now - e.submitted_at), say::group_text(e.group),
+                                e.group_size, say::value_text(e.value), e.position, e.queued, e.capacity);
         if (e.survives_above) {
-            out =
-                fmt::format_to(out, "; to outlive the next eviction: more than {}", say::value_text(*e.survives_above));
+            text += fmt::format("; to outlive the next eviction: more than {}", say::value_text(*e.survives_above));
         }
-        out = fmt::format_to(out, "\n{}: ", say::counted(e.nodes, "node"));
+        text += fmt::format("\n{}: ", say::counted(e.nodes, "node"));
         for (const auto& row : e.kept_out) {
-            out = fmt::format_to(out, "{} {}", row.count, allot::message(row.reason));
+            text += fmt::format("{} {}", row.count, allot::message(row.reason));
             const auto lacks = row.reason == allot::Reason::models_missing || row.reason == allot::Reason::narrowed_out;
             if (row.reason == allot::Reason::excluded && e.next.on_readmission) {
-                out = fmt::format_to(out, " (first back {})", say::until_text(e.now, *e.next.on_readmission));
+                text += fmt::format(" (first back {})", say::until_text(e.now, *e.next.on_readmission));
             } else if (lacks && e.downloads > 0) {
-                out = fmt::format_to(out, " ({} downloading)", e.downloads);
+                text += fmt::format(" ({} downloading)", e.downloads);
             }
-            out = fmt::format_to(out, " | ");
+            text += " | ";
         }
-        out = fmt::format_to(out, "{} {}", e.candidates, allot::message(allot::Reason::none));
+        text += fmt::format("{} {}", e.candidates, allot::message(allot::Reason::none));
         auto first = true;
         for (const auto& relaxation : e.relaxations) {
             if (relaxation.freed > 0) {
-                out = fmt::format_to(out, "{}{}", first ? "\nnearest: " : "; ", say::relaxation_text(relaxation));
+                text += fmt::format("{}{}", first ? "\nnearest: " : "; ", say::relaxation_text(relaxation));
                 first = false;
             }
         }
-        out = fmt::format_to(out, "\nnext try: ");
-        if (e.next.on_match) { out = fmt::format_to(out, "at the next match; "); }
+        text += "\nnext try: ";
+        if (e.next.on_match) { text += "at the next match; "; }
         if (e.next.on_lease_end) {
-            out = fmt::format_to(out, "when a node is free, {} at the latest; ",
-                                 say::until_text(e.now, *e.next.on_lease_end));
+            text +=
+                fmt::format("when a node is free, {} at the latest; ", say::until_text(e.now, *e.next.on_lease_end));
         }
         if (e.next.on_readmission) {
-            out =
-                fmt::format_to(out, "when a node is readmitted, {}; ", say::until_text(e.now, *e.next.on_readmission));
+            text += fmt::format("when a node is readmitted, {}; ", say::until_text(e.now, *e.next.on_readmission));
         }
-        if (e.next.on_resume) { out = fmt::format_to(out, "when a node resumes; "); }
-        if (e.next.on_models) { out = fmt::format_to(out, "when a node has the models; "); }
-        return fmt::format_to(out, "expires {}", say::until_text(e.now, e.next.expires));
+        if (e.next.on_resume) { text += "when a node resumes; "; }
+        if (e.next.on_models) { text += "when a node has the models; "; }
+        text += fmt::format("expires {}", say::until_text(e.now, e.next.expires));
+        return write(text, context);
     }
 };
 
@@ -168,38 +166,35 @@ struct fmt::formatter<allot::NodeExplanation> : allot::detail::PlainFormatter {
     template <class Context>
     auto format(const allot::NodeExplanation& e, Context& context) const {
         namespace say = allot::detail;
-        auto out = context.out();
-        out = fmt::format_to(out, "node {} {}", e.node.text(), say::name_of(e.state));
-        if (e.back_at) { out = fmt::format_to(out, ", excluded, back {}", say::until_text(e.now, *e.back_at)); }
-        if (e.free_by) { out = fmt::format_to(out, ", free {} at the latest", say::until_text(e.now, *e.free_by)); }
-        if (e.held) { out = fmt::format_to(out, ", then takes task {}, which is pinned to it", e.held->text()); }
+        auto text = fmt::format("node {} {}", e.node.text(), say::name_of(e.state));
+        if (e.back_at) { text += fmt::format(", excluded, back {}", say::until_text(e.now, *e.back_at)); }
+        if (e.free_by) { text += fmt::format(", free {} at the latest", say::until_text(e.now, *e.free_by)); }
+        if (e.held) { text += fmt::format(", then takes task {}, which is pinned to it", e.held->text()); }
         if (e.class_nodes_missing > 0) {
-            out = fmt::format_to(out, ", of a kind that gets tasks once {} more of it {} there", e.class_nodes_missing,
-                                 e.class_nodes_missing == 1 ? "is" : "are");
+            text += fmt::format(", of a kind that gets tasks once {} more of it {} there", e.class_nodes_missing,
+                                e.class_nodes_missing == 1 ? "is" : "are");
         }
-        out = fmt::format_to(out, "\n{}: ", say::counted(e.queued, "waiting task"));
-        for (const auto& row : e.tasks) {
-            out = fmt::format_to(out, "{} {} | ", row.count, allot::message(row.reason));
-        }
-        out = fmt::format_to(out, "{} it could run", e.runnable);
-        if (e.next) { out = fmt::format_to(out, ", first task {}", e.next->text()); }
-        if (e.next_cut) { out = fmt::format_to(out, ", but its pull stops before it finds one"); }
+        text += fmt::format("\n{}: ", say::counted(e.queued, "waiting task"));
+        for (const auto& row : e.tasks) { text += fmt::format("{} {} | ", row.count, allot::message(row.reason)); }
+        text += fmt::format("{} it could run", e.runnable);
+        if (e.next) { text += fmt::format(", first task {}", e.next->text()); }
+        if (e.next_cut) { text += ", but its pull stops before it finds one"; }
         for (const auto& group : e.groups) {
-            out = fmt::format_to(out, "\n{} ({} waiting): {}", say::group_text(group.group), group.waiting,
-                                 say::odds_text(group.now));
+            text += fmt::format("\n{} ({} waiting): {}", say::group_text(group.group), group.waiting,
+                                say::odds_text(group.now));
             if (group.stake_doubled) {
-                out = fmt::format_to(out, "; stake doubled: {}", say::odds_text(*group.stake_doubled));
+                text += fmt::format("; stake doubled: {}", say::odds_text(*group.stake_doubled));
             }
-            out = fmt::format_to(out, "; perfect quality: {}", say::odds_text(group.full_quality));
+            text += fmt::format("; perfect quality: {}", say::odds_text(group.full_quality));
             if (group.one_more_model) {
-                out = fmt::format_to(out, "; with model {}: {}", allot::printable(group.model),
-                                     say::odds_text(*group.one_more_model));
+                text += fmt::format("; with model {}: {}", allot::printable(group.model),
+                                    say::odds_text(*group.one_more_model));
             }
             if (group.next_vram && e.next_vram) {
-                out = fmt::format_to(out, "; with {} GiB: {}", e.next_vram->count, say::odds_text(*group.next_vram));
+                text += fmt::format("; with {} GiB: {}", e.next_vram->count, say::odds_text(*group.next_vram));
             }
         }
-        return out;
+        return write(text, context);
     }
 };
 
@@ -208,12 +203,12 @@ template <>
 struct fmt::formatter<allot::Distribution> : allot::detail::PlainFormatter {
     template <class Context>
     auto format(const allot::Distribution& d, Context& context) const {
-        auto out = fmt::format_to(context.out(), "task {}: {}, total weight {}", d.task.text(),
-                                  allot::detail::counted(d.nodes.size(), "candidate"), allot::to_decimal(d.total));
+        auto text = fmt::format("task {}: {}, total weight {}", d.task.text(),
+                                allot::detail::counted(d.nodes.size(), "candidate"), allot::to_decimal(d.total));
         for (const auto& share : d.nodes) {
-            out = fmt::format_to(out, "\nnode {} {} (weight {})", share.node.text(),
-                                 allot::detail::share_text(share.weight, d.total), allot::to_decimal(share.weight));
+            text += fmt::format("\nnode {} {} (weight {})", share.node.text(),
+                                allot::detail::share_text(share.weight, d.total), allot::to_decimal(share.weight));
         }
-        return out;
+        return write(text, context);
     }
 };

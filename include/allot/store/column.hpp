@@ -2,15 +2,13 @@
 
 #include <algorithm>
 #include <bit>
-#include <concepts>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
+#include <type_traits>
 #include <utility>
-#include <vector>
 
 #include <allot/assert.hpp>
-#include <allot/core/grow.hpp>
+#include <allot/store/page_list.hpp>
 
 namespace allot { inline namespace v0 {
 
@@ -31,21 +29,20 @@ public:
 
     /// A deep copy. Strong guarantee.
     /// @complexity O(highest handle written).
-    Column(const Column& other) requires std::copyable<T> {
-        pages_.resize(other.pages_.size());
-        for (std::size_t i = 0; i < pages_.size(); ++i) {
+    Column(const Column& other) requires std::is_copy_assignable_v<T> {
+        for (std::size_t i = 0; i < other.pages_.size(); ++i) {
             if (other.pages_[i] == nullptr) { continue; }
-            pages_[i] = std::make_unique<T[]>(page_size);
-            std::copy_n(other.pages_[i].get(), page_size, pages_[i].get());
+            pages_.make(i);
+            std::copy_n(other.pages_[i], page_size, pages_[i]);
         }
     }
 
     /// Moves the pages.
-    Column(Column&& other) noexcept : pages_{std::exchange(other.pages_, {})} {}
+    Column(Column&& other) noexcept = default;
 
     /// A deep copy, or a move. Strong guarantee.
     auto operator=(Column other) noexcept -> Column& {
-        pages_.swap(other.pages_);
+        pages_ = std::move(other.pages_);
         return *this;
     }
 
@@ -94,8 +91,8 @@ public:
     template <class Blank>
     auto give_back(std::uint32_t handle, Blank&& blank) noexcept -> void {
         if (!has_page(handle)) { return; }
-        auto& page = pages_[handle / page_size];
-        if (std::all_of(page.get(), page.get() + page_size, blank)) { page.reset(); }
+        const auto* const page = pages_[handle / page_size];
+        if (std::all_of(page, page + page_size, blank)) { pages_.drop(handle / page_size); }
     }
 
     /// Calls `f(handle, value)` for each value that is not `T{}`, in ascending order of the handles.
@@ -114,21 +111,16 @@ public:
     /// Gives back the pages of which every handle is `reach` or above.
     /// @pre their values are `T{}`.
     /// @complexity O(pages given back).
-    auto trim(std::uint32_t reach) noexcept -> void {
-        detail::shrink_to(pages_, std::min((std::size_t{reach} + page_size - 1) / page_size, pages_.size()));
-    }
+    auto trim(std::uint32_t reach) noexcept -> void { pages_.trim((std::size_t{reach} + page_size - 1) / page_size); }
 
 private:
     [[nodiscard]] auto has_page(std::uint32_t handle) const noexcept -> bool {
         return handle / page_size < pages_.size() && pages_[handle / page_size] != nullptr;
     }
 
-    auto make_page(std::size_t page) -> void {
-        if (page >= pages_.size()) { pages_.resize(page + 1); }
-        pages_[page] = std::make_unique<T[]>(page_size);
-    }
+    auto make_page(std::size_t page) -> void { pages_.make(page); }
 
-    std::vector<std::unique_ptr<T[]>> pages_;
+    detail::PageList<T, page_size> pages_;
 };
 
 }}  // namespace allot::v0

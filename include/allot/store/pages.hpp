@@ -2,16 +2,14 @@
 
 #include <algorithm>
 #include <bit>
-#include <concepts>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <span>
-#include <utility>
-#include <vector>
+#include <type_traits>
 
 #include <allot/assert.hpp>
+#include <allot/store/page_list.hpp>
 #include <allot/store/slot_set.hpp>
 
 namespace allot { inline namespace v0 {
@@ -36,29 +34,25 @@ public:
 
     /// A deep copy. Strong guarantee.
     /// @complexity O(capacity).
-    Pages(const Pages& other) requires std::copyable<T> {
-        pages_.reserve(other.pages_.size());
-        for (const auto& page : other.pages_) {
-            pages_.push_back(std::make_unique<T[]>(page_size));
-            std::copy_n(page.get(), page_size, pages_.back().get());
+    Pages(const Pages& other) requires std::is_copy_assignable_v<T> {
+        for (std::size_t i = 0; i < other.pages_.size(); ++i) {
+            pages_.make(i);
+            std::copy_n(other.pages_[i], page_size, pages_[i]);
         }
     }
 
     /// Moves the pages; the records keep their addresses.
-    Pages(Pages&& other) noexcept : pages_{std::exchange(other.pages_, {})} {}
+    Pages(Pages&& other) noexcept = default;
 
     /// A deep copy. Strong guarantee.
     /// @complexity O(capacity).
-    auto operator=(const Pages& other) -> Pages& requires std::copyable<T> {
+    auto operator=(const Pages& other) -> Pages& requires std::is_copy_assignable_v<T> {
         if (this != &other) { *this = Pages{other}; }
         return *this;
     }
 
     /// Moves the pages; the records keep their addresses.
-    auto operator=(Pages&& other) noexcept -> Pages& {
-        pages_ = std::exchange(other.pages_, {});
-        return *this;
-    }
+    auto operator=(Pages&& other) noexcept -> Pages& = default;
 
     ~Pages() = default;
 
@@ -83,29 +77,26 @@ public:
     /// @complexity O(1).
     [[nodiscard]] auto page_of(std::uint32_t handle) const noexcept -> std::span<const T, page_size> {
         ALLOT_ASSERT(handle < capacity(), "Pages: no page holds this handle; call ensure() first");
-        return std::span<const T, page_size>{pages_[handle / page_size].get(), page_size};
+        return std::span<const T, page_size>{pages_[handle / page_size], page_size};
     }
 
     /// Adds default-constructed pages until `handle` has a record. Existing records keep their addresses. If an
     /// allocation or `T{}` throws, the pages added until then stay.
     /// @complexity O(1) if the record exists; else O(new records).
     auto ensure(std::uint32_t handle) -> void {
-        while (capacity() <= handle) { pages_.push_back(std::make_unique<T[]>(page_size)); }
+        while (capacity() <= handle) { pages_.make(pages_.size()); }
     }
 
     /// Gives back the pages behind that of `handle`.
     /// @pre no record there is live.
     /// @complexity O(records given back).
-    auto trim(std::uint32_t handle) noexcept -> void {
-        const auto kept = std::size_t{handle / page_size} + 1;
-        if (kept < pages_.size()) { pages_.resize(kept); }
-    }
+    auto trim(std::uint32_t handle) noexcept -> void { pages_.trim(std::size_t{handle / page_size} + 1); }
 
     /// Number of handles that have a record: all below this number.
     [[nodiscard]] auto capacity() const noexcept -> std::uint64_t { return std::uint64_t{pages_.size()} * page_size; }
 
 private:
-    std::vector<std::unique_ptr<T[]>> pages_;
+    detail::PageList<T, page_size> pages_;
 };
 
 /// True if there are pages to give back after this record was removed: those of no handle in `taken`, but for one.

@@ -128,6 +128,16 @@ public:
     static_assert(std::is_nothrow_move_constructible_v<Entry>,
                   "allot: a QoS tracker's `node_data` and all parameters need a move constructor that is noexcept");
 
+    UndoLog() noexcept = default;
+    /// Starts without notes: the sessions that may ask for them are the original's.
+    UndoLog(const UndoLog&) noexcept {}
+    UndoLog(UndoLog&&) noexcept = default;
+    auto operator=(UndoLog other) noexcept -> UndoLog& {
+        entries_.swap(other.entries_);
+        return *this;
+    }
+    ~UndoLog() = default;
+
     /// Adds a note. The reference holds until the next one. If an allocation throws, nothing changes.
     template <class N>
     auto add(N note) -> N& {
