@@ -39,14 +39,17 @@ public:
     }
     template <class T, std::uint32_t page_size>
     void add(std::string_view structure, const allot::Pages<T, page_size>& pages) {
-        add("tables", pages.pages_);
-        for (const auto& page : pages.pages_) { add(structure, page.get(), page_size * sizeof(T)); }
+        add(structure, pages.pages_);
     }
     template <class T, std::uint32_t page_size>
     void add(std::string_view structure, const allot::Column<T, page_size>& column) {
-        add("tables", column.pages_);
-        for (const auto& page : column.pages_) {
-            if (page != nullptr) { add(structure, page.get(), page_size * sizeof(T)); }
+        add(structure, column.pages_);
+    }
+    template <class T, std::size_t page_size>
+    void add(std::string_view structure, const allot::detail::PageList<T, page_size>& list) {
+        add("tables", list.pages_);
+        for (std::size_t i = 0; i < list.size(); ++i) {
+            if (list[i] != nullptr) { add(structure, list[i], page_size * sizeof(T)); }
         }
     }
     template <class T, std::uint32_t front, std::uint32_t page_size>

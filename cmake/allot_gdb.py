@@ -147,7 +147,8 @@ def time_point_text(value):
 
 def record_text(value):
     """A struct of the public interface with the name of its type, such as Lease{task = 7, ...}."""
-    fields = ["%s = %s" % (field.name, line_of(value[field])) for field in plain(value).fields()]
+    fields = plain(value).fields()
+    fields = ["%s = %s" % (field.name, line_of(value[field])) for field in fields if field.name != "hint"]  # of a lease
     return "%s{%s}" % (plain(value).name.split("<")[0].split("::")[-1], ", ".join(fields))
 
 
@@ -215,11 +216,11 @@ def taken_of(slots):
 
 def record_at(pages, handle):
     record, page_size = (plain(pages).template_argument(i) for i in (0, 1))
-    first, count = vector_of(pages["pages_"])
+    first, count = vector_of(pages["pages_"]["pages_"])
     page, place = divmod(handle, int(page_size))
     if page >= count:
         raise Nonsense("no page holds %d" % handle)
-    return (first.cast(record.pointer().pointer())[page] + place).dereference()  # a unique_ptr is its pointer
+    return (first.cast(record.pointer().pointer())[page] + place).dereference()  # `PageList` has them as void*
 
 
 def bytes_of(value):
@@ -228,7 +229,7 @@ def bytes_of(value):
 
 def pages_parts(value):
     """Pages do not know which records are live; those at the end that are alike, as never used ones are, print once."""
-    end = capacity = vector_of(value["pages_"])[1] * int(plain(value).template_argument(1))
+    end = capacity = vector_of(value["pages_"]["pages_"])[1] * int(plain(value).template_argument(1))
     while end > 1 and bytes_of(record_at(value, end - 2)) == bytes_of(record_at(value, end - 1)):
         end -= 1
     alike = ", from [%d] on all alike" % (end - 1) if end < capacity else ""

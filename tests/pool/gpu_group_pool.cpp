@@ -34,3 +34,16 @@ TEST_CASE("the pool of trees draws what the list draws, word for word") {
     CHECK(fast.count({classes_0_to_2}) == 0);
     CHECK(fast.total({classes_0_to_2}) == 0);
 }
+
+TEST_CASE("the pool may be asked ahead for any class and slot") {
+    auto pool = allot::GpuGroupPool{};
+    const auto ask = [&] {
+        for (const auto c : {allot::ClassId{0}, allot::ClassId{70}, allot::no_handle<allot::ClassId>}) {
+            for (const auto slot : {0U, 9U, ~0U}) { pool.look_ahead(c, slot); }
+        }
+    };
+    ask();
+    pool.changed(nowhere(1), at(1, 0, 3, 5));
+    ask();
+    CHECK(pool.count({classes_0_to_2}) == 1);
+}

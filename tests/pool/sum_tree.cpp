@@ -205,3 +205,17 @@ TEST_CASE("a sum tree whose room was given back is right, and grows again") {
         REQUIRE(agrees(tree, model));
     }
 }
+
+TEST_CASE("any slot may be prefetched, and that changes nothing") {
+    auto tree = allot::SumTree{};
+    const auto ask = [&] {
+        const auto before = tree;
+        for (const auto slot : {0U, 7U, 8U, 9'999U, 10'000U, ~0U}) { tree.prefetch(slot); }
+        CHECK(tree == before);
+    };
+    ask();
+    tree.set(3, 5, 1);
+    ask();
+    tree.set(9'999, 5, 2);
+    ask();
+}

@@ -398,3 +398,19 @@ TEST_CASE("room given back changes no entry, and is taken again") {
     tree.set({-1, 1, 9'999}, ties);
     CHECK(*tree.top() == Due{-1, 1, 9'999});
 }
+
+TEST_CASE("the place of any handle may be prefetched, and that changes nothing") {
+    auto tree = allot::DueTree<2>{};
+    const auto by_handle = [](const allot::Due& a, const allot::Due& b) { return a.handle < b.handle; };
+    const auto ask = [&] {
+        const auto before = tree;
+        for (const auto h : {0U, 10U, 11U, 100'000U, ~0U}) {
+            tree.prefetch(0, h);
+            tree.prefetch(1, h);
+        }
+        CHECK(tree == before);
+    };
+    ask();
+    tree.set({5, 1, 3'000}, by_handle);
+    ask();
+}

@@ -220,3 +220,17 @@ TEST_CASE("a slot set is sparse when an eighth of its room is spare, or more wit
     CHECK_FALSE(slots.sparse(0));
     CHECK(slots.reach() == 1);
 }
+
+TEST_CASE("the bit of any slot may be prefetched, and that changes nothing") {
+    auto slots = allot::SlotSet{};
+    const auto ask = [&] {
+        const auto before = slots;
+        for (const auto slot : {0U, 63U, 64U, 6'399U, 6'400U, ~0U}) { slots.prefetch(slot); }
+        CHECK(slots == before);
+    };
+    ask();
+    slots.take(5);
+    ask();
+    slots.take(64 * 100 - 1);
+    ask();
+}

@@ -112,3 +112,18 @@ TEST_CASE("each record of a table that is aligned to cache lines begins one") {
         CHECK(reinterpret_cast<std::uintptr_t>(&table[{h}]) % 64 == 0);
     }
 }
+
+TEST_CASE("the record and the slot of any handle may be prefetched, and that changes nothing") {
+    auto table = Plain{};
+    const auto ask = [&] {
+        const auto before = table;
+        for (const auto h : {0U, 1U, 511U, 512U, 100'000U, ~0U}) {
+            table.prefetch(NodeHandle{h});
+            table.prefetch_slot(NodeHandle{h});
+        }
+        CHECK(table == before);
+    };
+    ask();
+    table.create(table.next(), Record{NodeId{1}, 7});
+    ask();
+}

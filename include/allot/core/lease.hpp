@@ -10,6 +10,18 @@
 
 namespace allot { inline namespace v0 {
 
+/// Where the dispatcher that began a lease has its records, so that a verb which gets the lease back asks for all of
+/// their memory at once. Without it task, lease and node are found one after the other: three waits for memory.
+///
+/// It is no part of the value: never encoded, never compared, and a wrong one changes no result.
+struct LeaseHint {
+    TaskHandle task = no_handle<TaskHandle>;
+    LeaseHandle lease = no_handle<LeaseHandle>;
+    NodeHandle node = no_handle<NodeHandle>;
+
+    friend constexpr auto operator==(const LeaseHint&, const LeaseHint&) noexcept -> bool { return true; }
+};
+
 /// Exclusive hold of one node on one task until a deadline.
 ///
 /// The token only grows (a fencing token): a command with an older token for the same task is refused.
@@ -20,6 +32,7 @@ struct Lease {
     std::uint32_t member = 0;  ///< Index of the node among the task's nodes, from 0.
     std::uint32_t of = 1;      ///< Number of nodes that the task runs on.
     TimePoint deadline{};      ///< The lease has expired when now >= deadline.
+    LeaseHint hint{};          ///< Keep it if you keep the lease in memory; it may be left out.
 
     friend auto operator==(const Lease&, const Lease&) noexcept -> bool = default;
 };

@@ -1,5 +1,8 @@
 #pragma once
 
+#include <string_view>
+#include <type_traits>
+
 #include <allot/core/bytes.hpp>
 #include <allot/core/error.hpp>
 #include <allot/core/fields.hpp>
@@ -28,8 +31,20 @@ ALLOT_FIELDS(NodeSpec, id, gpu, vram, stake, models, platform, software, operato
 ALLOT_FIELDS(NodeUpdate, id, gpu, vram, stake, platform, software, operator_id, labels)
 ALLOT_FIELDS(TaskSpec, id, vram_min, gpus, platforms, platforms_refused, software, models, fee, duration_estimate,
              owner, group, labels, gang_size, same_card, node)
-ALLOT_FIELDS(Lease, task, node, token, member, of, deadline)
 ALLOT_FIELDS(Outcome, kind, points)
+
+/// As `ALLOT_FIELDS`, but for the hint, which is no part of the value.
+[[nodiscard]] constexpr auto allot_type_name(std::type_identity<Lease>) noexcept -> std::string_view { return "Lease"; }
+template <class V, class Visit>
+constexpr void allot_fields(std::type_identity<Lease>, V& lease, Visit&& visit) {
+    [[maybe_unused]] const auto& [task, node, token, member, of, deadline, hint] = lease;  // that is all of them
+    visit(std::string_view{"task"}, lease.task);
+    visit(std::string_view{"node"}, lease.node);
+    visit(std::string_view{"token"}, lease.token);
+    visit(std::string_view{"member"}, lease.member);
+    visit(std::string_view{"of"}, lease.of);
+    visit(std::string_view{"deadline"}, lease.deadline);
+}
 
 ALLOT_ENUMERATORS(NodeState, available, busy, pending_pause, pending_leave, paused, left, departing, departing_free)
 ALLOT_ENUMERATORS(Holding, wanted, on_disk, in_use)

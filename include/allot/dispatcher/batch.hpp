@@ -19,6 +19,7 @@ inline constexpr auto stretch = std::size_t{32};
 struct Subject {
     const TaskId* task = nullptr;
     const NodeId* node = nullptr;
+    const LeaseHint* hint = nullptr;
     std::uint64_t hash = 0;
     bool known = false;        ///< If prefetched: true if there is a record.
     std::uint32_t handle = 0;  ///< If `known`: its handle.
@@ -32,6 +33,7 @@ template <class State, class Command>
         [&](const auto& c) {
             if constexpr (requires { c.lease.task; }) {
                 subject.task = &c.lease.task;
+                subject.hint = &c.lease.hint;
             } else if constexpr (requires { c.task.id; }) {
                 subject.task = &c.task.id;
             } else if constexpr (requires { TaskId{c.task}; }) {
@@ -53,18 +55,25 @@ template <class State, class Command>
     return subject;
 }
 
+/// Prefetches the reads of a command that wait for no other read: the place in the id maps, and all records of a lease
+/// with a hint. One by one, that halves the time that a pair of commands waits for memory.
+template <class State>
+void look_ahead(const State& records, const Subject& subject) {
+    if (subject.hint != nullptr) { records.prefetch(*subject.hint); }
+    if (subject.task != nullptr) {
+        records.tasks().prefetch(subject.hash);
+        records.ended_tasks().prefetch(subject.hash);
+    } else if (subject.node != nullptr) {
+        records.nodes().prefetch(subject.hash);
+    }
+}
+
 /// Prefetches the records that commands on these subjects will read. It takes all places in the id maps, then all
 /// tasks, then their leases, then their nodes, so that within a step no read waits for another. It guesses handles by
-/// hash: a wrong guess costs one read and changes no result.
+/// hash: a wrong guess costs one read and changes no result. Where a lease has a hint, all of this is there already.
 template <class State>
 void look_ahead(const State& records, std::span<Subject> seen) {
-    for (auto& s : seen) {
-        if (s.task != nullptr) {
-            records.tasks().prefetch(s.hash);
-        } else if (s.node != nullptr) {
-            records.nodes().prefetch(s.hash);
-        }
-    }
+    for (const auto& s : seen) { look_ahead(records, s); }
     for (auto& s : seen) {
         const auto guess = s.task != nullptr   ? records.tasks().guess(s.hash)
                            : s.node != nullptr ? records.nodes().guess(s.hash)

@@ -102,7 +102,9 @@ public:
     /// The same, calling `trace` for each choice before any event or record follows from it. An exception from the
     /// trace rolls the command back.
     void apply(const Command& command, const Moment& moment, Events& events, const Trace<View>& trace) {
-        apply(command, detail::subject_of(view_.records, command), moment, events, trace);
+        const auto subject = detail::subject_of(view_.records, command);
+        detail::look_ahead(view_.records, subject);
+        apply(command, subject, moment, events, trace);
     }
     /// Applies commands in order at one Moment. The events equal those of single calls; a large network saves time.
     void apply(std::span<const Command> commands, const Moment& moment, Events& events) {

@@ -136,6 +136,13 @@ concept has_class_trim = requires(P& p, ClassId node_class, std::uint32_t reach)
     p.trim(node_class, reach);
 };
 
+/// `p.look_ahead(class, slot)`: a node will soon become a candidate in this slot, so a pool may prefetch its memory
+/// there. It is const, changes no result, and throws nothing. Optional.
+template <class P>
+concept has_look_ahead = requires(const P& p, ClassId node_class, std::uint32_t slot) {
+    p.look_ahead(node_class, slot);
+};
+
 /// `p.trim(nodes)`: no node has a handle from `nodes` on; the rest as above. Optional.
 template <class P>
 concept has_node_trim = requires(P& p, std::uint32_t nodes) {

@@ -41,6 +41,11 @@ public:
         if (!before.models.empty() || !after.models.empty()) { set_local(before, after, stays); }
     }
 
+    /// Prefetches the place of a slot among the candidates. Changes nothing.
+    void look_ahead(ClassId node_class, std::uint32_t slot) const {
+        if (const auto i = candidates_.index(node_class); i != Candidates::none) { candidates_[i].prefetch(slot); }
+    }
+
     /// Gives back the tree of a model's holders in a class.
     /// @pre there is no holder.
     void gone(ModelId model, ClassId node_class) {

@@ -11,6 +11,7 @@
 #include <allot/assert.hpp>
 #include <allot/core/grow.hpp>
 #include <allot/pool/sum_levels.hpp>
+#include <allot/store/prefetch.hpp>
 
 namespace allot { inline namespace v0 {
 
@@ -74,6 +75,15 @@ public:
         } catch (const std::bad_alloc&) { return; }
         detail::shrink_to(blocks_, count);
         slots_ = count * block_slots;
+    }
+
+    /// Prefetches a slot and the sum above it. Changes nothing.
+    /// @complexity O(1).
+    auto prefetch(std::uint32_t slot) const noexcept -> void {
+        const auto block = std::size_t{slot / block_slots};
+        if (block >= blocks_.size()) { return; }
+        allot::prefetch(blocks_[block]);
+        if (!lines_.empty()) { allot::prefetch(lines_[block / detail::sums_fan_out]); }
     }
 
     /// The weight of `slot`; 0 if it was never set.

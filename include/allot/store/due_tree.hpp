@@ -12,6 +12,7 @@
 #include <allot/assert.hpp>
 #include <allot/store/column.hpp>
 #include <allot/store/due_line.hpp>
+#include <allot/store/prefetch.hpp>
 
 namespace allot { inline namespace v0 {
 
@@ -129,6 +130,11 @@ public:
     /// @complexity O(1).
     [[nodiscard]] auto contains(std::uint8_t kind, std::uint32_t handle) const noexcept -> bool {
         return time_of(kind, handle) != absent;
+    }
+
+    /// Prefetches the place of an entry, if there is one. Changes nothing.
+    auto prefetch(std::uint8_t kind, std::uint32_t handle) const noexcept -> void {
+        if (const auto* const line = trees_[kind].lines.find(handle / fan_out)) { allot::prefetch(*line); }
     }
 
     /// The entry of `kind` and `handle`, if there is one.

@@ -45,7 +45,7 @@ public:
     /// Gives the array of this number back.
     /// @pre `i < size()`.
     auto drop(std::size_t i) noexcept -> void {
-        delete[] (*this)[i];  // NOLINT: owned
+        delete[](*this)[i];  // NOLINT: owned
         pages_[i] = nullptr;
     }
 

@@ -76,6 +76,18 @@ public:
         }
     }
 
+    /// Prefetches the records of a lease, and where it is due, as far as its hint leads to them. Changes no result.
+    void prefetch(const LeaseHint& hint) const {
+        tasks_.prefetch(hint.task);
+        leases_.prefetch(hint.lease);
+        nodes_.prefetch(hint.node);
+        due_.prefetch(static_cast<std::uint8_t>(DueKind::lease), hint.lease.value);
+        tasks_.prefetch_slot(hint.task);
+        leases_.prefetch_slot(hint.lease);
+    }
+    /// Prefetches the place at which a task is or will be due. Changes no result.
+    void prefetch_due(TaskHandle task) const { due_.prefetch(static_cast<std::uint8_t>(DueKind::task), task.value); }
+
     /// Declares that the following changes are about this name, so that it is hashed only once. Changes no result.
     void expect(const NodeId& name, std::uint64_t hash) { nodes_.expect(name, hash); }
     void expect(const TaskId& name, std::uint64_t hash) {

@@ -11,6 +11,7 @@
 #include <allot/core/siphash.hpp>
 #include <allot/store/handle_map.hpp>
 #include <allot/store/pages.hpp>
+#include <allot/store/prefetch.hpp>
 #include <allot/store/slot_set.hpp>
 
 namespace allot { inline namespace v0 {
@@ -52,6 +53,14 @@ public:
     [[nodiscard]] auto find_record(H h) const -> const Record* {
         return contains(h) ? &records_[h.value].record : nullptr;
     }
+
+    /// Prefetches the record of a handle, if a record may be there. Changes nothing.
+    void prefetch(H h) const {
+        if (h.value < records_.capacity()) { allot::prefetch(records_[h.value]); }
+    }
+
+    /// Prefetches the slot of a record that will be removed. Changes nothing.
+    void prefetch_slot(H h) const { taken_.prefetch(h.value); }
 
     /// The record, to be changed by `Records` alone, because indices follow it.
     [[nodiscard]] auto at(H h) -> Record& { return records_[h.value].record; }
@@ -138,6 +147,7 @@ public:
         expected_ = name;
         hash_expected_ = hash;
     }
+    using Table<H, Record>::prefetch;
     /// Prefetches the place at which a name of this hash is stored.
     void prefetch(std::uint64_t key) const { names_.prefetch(key); }
     /// A handle whose name has nearly this hash: almost always the right one.

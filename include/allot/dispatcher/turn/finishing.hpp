@@ -187,6 +187,11 @@ public:
     void release(LeaseHandle l, Outcome outcome, Duration rests = {}) {
         const auto n = view.records.leases()[l].node;
         ALLOT_ASSERT(view.records.nodes()[n].node.lease == l, "a node and its lease name each other");
+        if constexpr (has_look_ahead<typename View<Ps...>::Types::CandidatePool>) {
+            // It becomes a candidate, unless a waiting task takes it.
+            const auto& node = view.records.nodes()[n].node;
+            if (view.queue.size() == 0) { view.pool.look_ahead(node.node_class, node.slot); }
+        }
         if constexpr (has_rest<QoSTracker>) {
             if (outcome.kind == OutcomeKind::declined) {
                 rests = view.terms.length(view.records.nodes()[n].node,

@@ -61,6 +61,7 @@ public:
     void operator()(const command::Submit& c) {
         const auto& spec = c.task;
         const auto t = view.records.tasks().next();
+        if (view.queue.size() > 0) { view.records.prefetch_due(t); }  // it may have to wait, too
         auto task = Task{};
         if (spec.owner || !spec.labels.empty() || !spec.models.empty()) { task.rest = spare_rest(); }
         view.describe(task, spec);

@@ -227,6 +227,7 @@ public:
     [[nodiscard]] auto draw_in(const Task& task, const SamplingFrame& frame, const Gang& chosen, Random& random,
                                std::span<const Draw> without = {}) const -> std::optional<Draw> {
         const auto weigh = [&](NodeHandle h, std::uint32_t model) -> Weight {
+            records.nodes().prefetch(h);
             if (std::any_of(without.begin(), without.end(), [&](const Draw& drawn) { return drawn.node == h; })) {
                 return Weight::zero();
             }
@@ -298,6 +299,7 @@ public:
         auto passed = std::uint32_t{0};
         auto stopped = false;
         next.task = line.best(groups, [&](TaskHandle t) {
+            records.tasks().prefetch(t);
             const auto& task = records.tasks()[t];
             const auto is_gang = gang_size(task) > 1;
             if (is_gang && !asks_gangs) {
@@ -305,7 +307,10 @@ public:
                 stopped = ++passed == gangs_passed_max;
                 return stopped;
             }
-            if (can_run(n, task) && has_gang(n, task)) { return true; }
+            if (can_run(n, task) && has_gang(n, task)) {
+                records.prefetch_due(t);
+                return true;
+            }
             const auto first = next.tries == 0;
             next.tries += is_gang ? gang_tries : 1U;
             const auto ends = eliminates() && next.tries >= tries_max;

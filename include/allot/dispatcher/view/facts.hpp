@@ -357,7 +357,8 @@ public:
                 record.token,
                 record.member,
                 record.of,
-                record.deadline};
+                record.deadline,
+                {record.task, h, record.node}};
     }
 
     /// The deadline that a renewal would set: a new length from now, up to the longest life of the lease (rule 6).
