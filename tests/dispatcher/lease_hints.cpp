@@ -116,13 +116,13 @@ TEST_CASE("a hint of records that are gone, whose memory was given back, is harm
     auto d = allot::Dispatcher<>{};
     auto leases = std::vector<allot::Lease>{};
     join_plain(d, 5'000);
-    for (std::uint64_t i = 1; i <= 5'000; ++i) { leases.push_back(*d.submit(plain_task(i), at(0s)).or_throw().lease()); }
+    for (std::uint64_t i = 1; i <= 5'000; ++i) {
+        leases.push_back(*d.submit(plain_task(i), at(0s)).or_throw().lease());
+    }
     for (const auto& lease : leases) { ok(d.complete(lease, at(1s))); }
     for (std::uint64_t i = 1; i <= 5'000; ++i) { ok(d.leave(allot::NodeId{i}, at(2s))); }
     for (auto day = 1; day < 400; ++day) { (void)d.advance(at(std::chrono::hours{24 * day})); }
-    for (const auto& lease : leases) {
-        CHECK_FALSE(d.complete(lease, at(std::chrono::hours{24 * 400})).accepted());
-    }
+    for (const auto& lease : leases) { CHECK_FALSE(d.complete(lease, at(std::chrono::hours{24 * 400})).accepted()); }
 }
 
 TEST_CASE("a hint is no part of a lease's value, its bytes or its fields") {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <utility>
 #include <vector>
@@ -36,9 +37,10 @@ public:
     /// @pre it is missing.
     /// @complexity O(page_size); amortised O(1) for each lower number.
     auto make(std::size_t i) -> void {
-        make_room(pages_, i + 1);
+        // The list is small beside the pages, so it doubles.
+        if (i >= pages_.capacity()) { pages_.reserve(std::max(i + 1, 2 * pages_.capacity())); }
         auto* const page = new T[page_size]();  // NOLINT: owned; from here on nothing throws
-        grow_to(pages_, i + 1);
+        if (i >= pages_.size()) { pages_.resize(i + 1); }
         pages_[i] = page;
     }
 
