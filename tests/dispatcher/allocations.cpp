@@ -254,11 +254,19 @@ TEST_CASE("a queue that empties gives back memory, though no table of records do
 
 namespace {
 
-/// A pool that notes what it is told of nodes, classes and holders that are gone.
+/// A pool that notes what it is told of nodes, classes and holders that are gone, and of nodes that are about to come.
 struct ListeningPool : allot::LinearPool {
     void trim(std::uint32_t nodes) noexcept { reach_of_nodes = nodes; }
     void trim(allot::ClassId, std::uint32_t reach) noexcept { reach_of_class = reach; }
     void trim(allot::ModelId, allot::ClassId, std::uint32_t reach) noexcept { reach_of_holders = reach; }
+    void look_ahead(allot::ClassId node_class, std::uint32_t slot) const {
+        ++asked_ahead;
+        class_ahead = node_class;
+        slot_ahead = slot;
+    }
+    static inline std::uint32_t asked_ahead = 0;
+    static inline allot::ClassId class_ahead{};
+    static inline std::uint32_t slot_ahead = 0;
     static inline std::uint32_t reach_of_nodes = 0;
     static inline std::uint32_t reach_of_class = 0;
     static inline std::uint32_t reach_of_holders = 0;
@@ -280,4 +288,23 @@ TEST_CASE("a pool hears how far the nodes, a class and its holders reach", "[A7]
     CHECK(ListeningPool::reach_of_class < 100);
     CHECK(ListeningPool::reach_of_holders > 0);
     CHECK(ListeningPool::reach_of_holders < 100);
+}
+
+TEST_CASE("a pool is asked ahead for the place of a node that ends its task, unless another task waits") {
+    auto d = allot::Dispatcher<allot::Rules, ListeningPool>{};
+    join_plain(d, 3);
+    const auto asked = ListeningPool::asked_ahead;
+    const auto first = *d.submit(plain_task(1), at(1s)).or_throw().lease();
+    CHECK(ListeningPool::asked_ahead == asked);
+    ok(d.complete(first, at(2s)));
+    CHECK(ListeningPool::asked_ahead == asked + 1);
+    const auto& node = d.node(first.node)->node;
+    CHECK(ListeningPool::class_ahead == node.node_class);
+    CHECK(ListeningPool::slot_ahead == node.slot);
+
+    const auto second = *d.submit(plain_task(2), at(3s)).or_throw().lease();
+    for (auto t = 3; t <= 5; ++t) { ok(d.submit(plain_task(allot::TaskId{static_cast<std::uint64_t>(t)}), at(3s))); }
+    REQUIRE(d.queued() == 1);
+    ok(d.complete(second, at(4s)));  // and starts the next
+    CHECK(ListeningPool::asked_ahead == asked + 1);
 }
