@@ -37,7 +37,7 @@ public:
     /// @pre it is missing.
     /// @complexity O(page_size); amortised O(1) for each lower number.
     auto make(std::size_t i) -> void {
-        // The list is small beside the pages, so it doubles.
+        // The list is small next to the pages, so it doubles.
         if (i >= pages_.capacity()) { pages_.reserve(std::max(i + 1, 2 * pages_.capacity())); }
         auto* const page = new T[page_size]();  // NOLINT: owned; from here on nothing throws
         if (i >= pages_.size()) { pages_.resize(i + 1); }
