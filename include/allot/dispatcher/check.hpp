@@ -151,50 +151,17 @@ public:
         return record.node.present() || view.unbonding(record) > Amount{} ? std::nullopt : Verdict{Error::node_unknown};
     }
 
+    /// A duplicate is told before all errors but those of ids, and looked for last: the place of the id is on its way
+    /// from memory while the rest is checked.
     auto operator()(const command::Submit& c) const -> Verdict {
         const auto& task = c.task;
-        const auto& rules = view.rules.parameters();
         if (task.id.is_null() || (task.owner && task.owner->is_null()) || (task.group && task.group->is_null())) {
             return Error::id_invalid;
         }
-        if (view.records.tasks().find(task.id) || view.records.ended_tasks().find(task.id)) {
-            return Error::task_duplicate;
-        }
-        if (view.records.tasks().size() + view.records.ended_tasks().size() >= rules.tasks_max) {
-            return Error::too_many_tasks;
-        }
-        if (!task.fee.admitted()) { return Error::amount_overflow; }
-        if (task.duration_estimate <= Duration{0} || task.duration_estimate >= Duration{std::int64_t{1} << 32}) {
-            return Error::duration_invalid;
-        }
-        if (task.gang_size < 1 || task.gang_size > rules.gang_max || (task.same_card && task.gang_size == 1)) {
-            return Error::gang_size_invalid;
-        }
-        if (task.fee < view.fee_min(task)) { return Error::fee_too_low; }
-        if (!task.node && task.fee > view.fee_max()) { return Error::fee_too_high; }
-        if (const auto error = cards(task)) { return error; }
-        if (const auto error = platforms(task)) { return error; }
-        if (const auto error = names(task.models, rules.models_per_task_max)) { return error; }
-        if (const auto error = names(task.labels, rules.labels_max)) { return error; }
-        if (task.node) {
-            if (const auto error = pin(task)) { return error; }
-        }
-        if (task.group) {
-            const auto g = view.records.groups().find(*task.group);
-            if (g && view.records.groups()[*g].tasks >= rules.group_members_max) { return Error::group_full; }
-        }
-        found.requirement = view.requirement_known(task);
-        const auto& requirements = view.records.fits().requirements();
-        if (!found.requirement && requirements.size() >= rules.requirements_max &&
-            !requirements.find(view.requirement_of(task))) {
-            found.poorest = view.poorest_requirement(view.record_of(task));
-            if (!found.poorest) { return Error::too_many_requirements; }
-        }
-        if (rules.refuse_unrunnable && !view.fits_somebody(task, found.requirement)) { return Error::task_unrunnable; }
-        if (const auto error = share(task)) { return error; }
-        return task.owner && view.owners.count(*task.owner) >= rules.tasks_per_owner_max
-                   ? Verdict{Error::owner_quota_reached}
-                   : std::nullopt;
+        const auto error = fresh(task);
+        return view.records.tasks().find(task.id) || view.records.ended_tasks().find(task.id)
+                   ? Verdict{Error::task_duplicate}
+                   : error;
     }
 
     auto operator()(const command::Cancel& c) const -> Verdict {
@@ -338,6 +305,45 @@ private:
         return found.poorest_class ? std::nullopt : Verdict{Error::too_many_classes};
     }
 
+    /// The error of a task that is no duplicate.
+    [[nodiscard]] auto fresh(const TaskSpec& task) const -> Verdict {
+        const auto& rules = view.rules.parameters();
+        if (view.records.tasks().size() + view.records.ended_tasks().size() >= rules.tasks_max) {
+            return Error::too_many_tasks;
+        }
+        if (!task.fee.admitted()) { return Error::amount_overflow; }
+        if (task.duration_estimate <= Duration{0} || task.duration_estimate >= Duration{std::int64_t{1} << 32}) {
+            return Error::duration_invalid;
+        }
+        if (task.gang_size < 1 || task.gang_size > rules.gang_max || (task.same_card && task.gang_size == 1)) {
+            return Error::gang_size_invalid;
+        }
+        if (task.fee < view.fee_min(task)) { return Error::fee_too_low; }
+        if (!task.node && task.fee > view.fee_max()) { return Error::fee_too_high; }
+        if (const auto error = cards(task)) { return error; }
+        if (const auto error = platforms(task)) { return error; }
+        if (const auto error = names(task.models, rules.models_per_task_max)) { return error; }
+        if (const auto error = names(task.labels, rules.labels_max)) { return error; }
+        if (task.node) {
+            if (const auto error = pin(task)) { return error; }
+        }
+        if (task.group) {
+            const auto g = view.records.groups().find(*task.group);
+            if (g && view.records.groups()[*g].tasks >= rules.group_members_max) { return Error::group_full; }
+        }
+        found.requirement = view.requirement_known(task);
+        const auto& requirements = view.records.fits().requirements();
+        if (!found.requirement && requirements.size() >= rules.requirements_max &&
+            !requirements.find(view.requirement_of(task))) {
+            found.poorest = view.poorest_requirement(view.record_of(task));
+            if (!found.poorest) { return Error::too_many_requirements; }
+        }
+        if (rules.refuse_unrunnable && !view.fits_somebody(task, found.requirement)) { return Error::task_unrunnable; }
+        if (const auto error = share(task)) { return error; }
+        return task.owner && view.owners.count(*task.owner) >= rules.tasks_per_owner_max
+                   ? Verdict{Error::owner_quota_reached}
+                   : std::nullopt;
+    }
     /// The error if a lease is not accepted. Accepted is a current lease of its task, with the same node and token,
     /// that is not completed.
     [[nodiscard]] auto refusal(const Lease& lease) const -> Verdict {
