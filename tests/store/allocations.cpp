@@ -121,6 +121,35 @@ TEST_CASE("lists of fits that no command made anew go with the requirements", "[
     CHECK(support::live - before < 100'000);  // a list of 2,000 takes 8 kB
 }
 
+TEST_CASE("where requirements come and go with their tasks, no list of fits asks for memory", "[A6]") {
+    auto table = allot::FitTable{{1, 2}};
+    for (std::uint32_t c = 0; c < 48; ++c) {
+        table.add(allot::ClassId{c}, allot::NodeClass{"GPU", {8 + c}, "", {}}, fits);
+    }
+    const auto come = [&](const allot::Requirement& requirement) {
+        const auto r = table.next_requirement();
+        table.add(r, requirement, fits);
+        table.list(r);
+        for (const auto c : table.all_classes()) { table.list(c); }
+        return r;
+    };
+    auto last = std::array<allot::RequirementId, 2>{};
+    auto calls = std::uint64_t{0};
+    for (std::uint32_t i = 0; i < 1'000; ++i) {
+        const auto before = support::calls;
+        if (i >= last.size()) { CHECK(table.erase_if_unused(last[i % last.size()])); }
+        last[i % last.size()] = come({{8 + i % 48}});
+        if (i >= 100) { calls += support::calls - before; }
+    }
+    CHECK(calls == 0);
+    // Only as many lists are kept as a small network needs.
+    for (auto& one : last) { table.erase_if_unused(one); }
+    for (std::uint32_t i = 0; i < 1'000; ++i) { come({{8}, {{std::to_string(i), {}}}}); }
+    const auto before = support::live;
+    for (std::uint32_t i = 0; i < 1'000; ++i) { REQUIRE(table.erase_if_unused(allot::RequirementId{i})); }
+    CHECK((support::live == 0 || before - support::live > 900 * 48 * sizeof(allot::ClassId)));
+}
+
 TEST_CASE("an index of stakes whose growth failed at any allocation has the right maximum afterwards") {
     constexpr auto slots = std::array{16U, 256U, 511U, 5'000U, 100'000U};
     for (const auto first : {0U, 400U, 9'000U}) {

@@ -16,6 +16,7 @@
 #include <allot/core/siphash.hpp>
 #include <allot/core/task.hpp>
 #include <allot/store/card_index.hpp>
+#include <allot/store/fit_list.hpp>
 #include <allot/store/interner.hpp>
 #include <allot/store/name_hash.hpp>
 #include <allot/store/pages.hpp>
@@ -59,39 +60,6 @@ struct RequirementHash {
         }
         return hasher.finish();
     }
-};
-
-/// The entries of a row or a column of a `FitTable`: a view of its list, or a list made for this object.
-///
-/// It becomes a span only where it has a name, so that no span outlives it.
-template <class Handle>
-class FitList {
-public:
-    /// A view of a list, which has to outlive it.
-    explicit FitList(std::span<const Handle> kept) noexcept : items_{kept} {}
-    /// A list of its own.
-    explicit FitList(std::vector<Handle>&& made) noexcept : made_{std::move(made)}, items_{made_} {}
-    FitList(const FitList&) = delete;
-    auto operator=(const FitList&) -> FitList& = delete;
-    ~FitList() = default;
-
-    operator std::span<const Handle>() const& noexcept { return items_; }  // NOLINT: meant to be implicit
-    operator std::span<const Handle>() const&& = delete;                   // NOLINT: the same
-    /// The list for longer than this object lives: the one that it views, or its own, moved to `room`.
-    [[nodiscard]] auto kept_in(std::vector<Handle>& room) && -> std::span<const Handle> {
-        if (made_.empty()) { return items_; }
-        room = std::move(made_);
-        return room;
-    }
-
-    [[nodiscard]] auto begin() const noexcept { return items_.begin(); }
-    [[nodiscard]] auto end() const noexcept { return items_.end(); }
-    [[nodiscard]] auto size() const noexcept -> std::size_t { return items_.size(); }
-    [[nodiscard]] auto empty() const noexcept -> bool { return items_.empty(); }
-
-private:
-    std::vector<Handle> made_{};
-    std::span<const Handle> items_;
 };
 
 /// Interned classes and requirements, and for each pair a bit: the class fits the requirement.
@@ -285,19 +253,24 @@ public:
     /// @complexity O(classes).
     template <class Fits>
     void add(RequirementId id, Requirement value, const Fits& fits) {
-        auto row = std::vector<std::uint64_t>(bits_.size());
+        row_.assign(bits_.size(), 0);
         auto cards = cards_.cards(value);
         for (const auto c : all_) {
-            if (may_fit<Fits>(c, cards) && fits(classes_.value(c.value), value)) { row[c.value / 64] |= bit(c); }
+            if (may_fit<Fits>(c, cards) && fits(classes_.value(c.value), value)) { row_[c.value / 64] |= bit(c); }
         }
         rows_.ensure(id.value);
         cards_.ensure(id);
+        spare_.reserve(lists_spare_max);
         for (auto& words : bits_) { words.ensure(id.value); }
         const auto gang = value.gang_size > 1;
         requirements_.put(id.value, std::move(value));  // the last call that may throw
         gangs_ += gang ? 1U : 0U;
-        for (std::size_t block = 0; block < row.size(); ++block) { bits_[block][id.value] = row[block]; }
+        for (std::size_t block = 0; block < row_.size(); ++block) { bits_[block][id.value] = row_[block]; }
         rows_[id.value] = {};
+        if (!spare_.empty()) {
+            rows_[id.value].classes.swap(spare_.back());
+            spare_.pop_back();
+        }
         cards_.set(id, std::move(cards));
         recent_[++requirements_changed_ % recent_.size()] = id;
     }
@@ -316,6 +289,8 @@ public:
         if (!requirements_.erase_if_unused(id.value)) { return false; }
         gangs_ -= gang ? 1U : 0U;
         for (auto& words : bits_) { words[id.value] = 0; }
+        auto& list = rows_[id.value].classes;
+        if (list.capacity() > 0 && spare_.size() < spare_.capacity()) { spare_.push_back(std::move(list)); }
         rows_[id.value] = {};
         cards_.set(id, {});
         recent_[++requirements_changed_ % recent_.size()] = id;
@@ -333,6 +308,7 @@ public:
             line.listed_at = 0;
         };
         if (const auto end = classes_.trim()) {
+            spare_.clear();
             columns_.trim(*end - 1);
             cards_.trim(ClassId{*end - 1});
             detail::shrink_to(open_, (*end + 63) / 64);
@@ -378,6 +354,8 @@ private:
         std::uint32_t staying = 0;     // number of tasks
     };
     static constexpr std::uint32_t words_per_page = 64;
+    static constexpr std::size_t list_spare_max = 64;  // entries for which a list keeps room
+    static constexpr std::size_t lists_spare_max = 64;
     using Words = Pages<std::uint64_t, words_per_page>;  // by requirement; a bit for each of 64 classes
 
     [[nodiscard]] static constexpr auto bit(ClassId id) noexcept -> std::uint64_t {
@@ -444,7 +422,7 @@ private:
     template <class Line, class Handle, class Id>
     void list(Line& line, std::vector<Handle>& items, Id id, std::uint64_t changed) {
         items = made(id, std::move(items));
-        detail::shrink_to(items, items.size());
+        give_back(items);
         line.listed_at = changed;
     }
 
@@ -463,8 +441,15 @@ private:
                 items.insert(items.begin() + place, requirement);
             }
         }
-        detail::shrink_to(items, items.size());
+        give_back(items);
         column.listed_at = requirements_changed_;
+    }
+
+    /// Gives back the room of a list that became much shorter. A short list keeps its room: where requirements come and
+    /// go with their tasks, no list then asks for memory.
+    template <class Handle>
+    static void give_back(std::vector<Handle>& items) noexcept {
+        if (items.capacity() > items.size() + list_spare_max) { detail::shrink_to(items, items.size()); }
     }
 
     [[nodiscard]] auto card_hash_of(const NodeClass& node_class) const -> std::uint64_t {
@@ -487,13 +472,15 @@ private:
     Interner<Requirement, RequirementHash> requirements_;
     CardIndex cards_;
     std::vector<ClassId> all_;
-    Pages<Row> rows_;                         // by requirement
-    Pages<Column> columns_;                   // by class
-    std::vector<Words> bits_;                 // by class / 64; those of classes that are gone mean nothing
-    std::vector<std::uint64_t> open_;         // the same; a bit for each class that is there and open
-    std::uint64_t classes_changed_ = 1;       // number of changes of classes
-    std::uint64_t requirements_changed_ = 1;  // number of changes of requirements
-    std::array<RequirementId, 16> recent_{};  // by number: the last requirements that came or went
+    std::vector<std::uint64_t> row_;           // of the requirement that is added
+    std::vector<std::vector<ClassId>> spare_;  // lists of requirements that are gone, for new ones
+    Pages<Row> rows_;                          // by requirement
+    Pages<Column> columns_;                    // by class
+    std::vector<Words> bits_;                  // by class / 64; those of classes that are gone mean nothing
+    std::vector<std::uint64_t> open_;          // the same; a bit for each class that is there and open
+    std::uint64_t classes_changed_ = 1;        // number of changes of classes
+    std::uint64_t requirements_changed_ = 1;   // number of changes of requirements
+    std::array<RequirementId, 16> recent_{};   // by number: the last requirements that came or went
     std::uint32_t gangs_ = 0;
 };
 

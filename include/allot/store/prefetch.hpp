@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <utility>
 
 #include <allot/version.hpp>
 
@@ -25,8 +26,11 @@ void prefetch(const T& object) noexcept {
         (void)*byte;
 #endif
     };
-    for (auto i = std::size_t{0}; i < sizeof(T); i += line) { ask(bytes + i); }
-    ask(bytes + sizeof(T) - 1);
+    constexpr auto lines = (sizeof(T) + line - 1) / line;
+    const auto ask_each = [&]<std::size_t... i>(std::index_sequence<i...>) { (ask(bytes + i * line), ...); };
+    ask_each(std::make_index_sequence<lines>{});
+    // An object that is not aligned to lines may end in one more.
+    if constexpr ((sizeof(T) - 1) % line >= alignof(T)) { ask(bytes + sizeof(T) - 1); }
 }
 
 }}  // namespace allot::v0
