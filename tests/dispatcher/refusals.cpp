@@ -112,6 +112,12 @@ auto refusals() -> std::vector<Refusal> {
         {E::node_duplicate, "join", join([](auto& n) { n.id = 1; })},
         {E::task_duplicate, "a task runs", submit([](auto& t) { t.id = 1; })},
         {E::task_duplicate, "a task has ended", submit([](auto& t) { t.id = 4; })},
+        {E::task_duplicate, "a task runs, and the rest is wrong, too", submit([](auto& t) {
+             t.id = 1;
+             t.duration_estimate = {};
+             t.gpus.clear();
+             t.vram_min = {};
+         })},
         {E::task_unknown, "cancel", always(command::Cancel{99})},
         {E::task_unknown, "cancel, null", always(command::Cancel{""})},
         {E::task_ended, "cancel", always(command::Cancel{4})},
