@@ -148,7 +148,7 @@ def one_machine():
 def cluster():
     run_well(line("Start", "apt-get").replace("install", "install -y -qq --no-install-recommends"))
     run_well(line("Start", "sh examples/build.sh"))
-    run_well(line("Build and start", "install"))
+    run_well(line("Start", "install"))
     member, replica = (line("Start", begin).replace("10.0.0.", "127.0.0.") for begin in ("etcd", "allotd"))
     parts = []
     try:
