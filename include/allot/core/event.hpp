@@ -63,14 +63,14 @@ struct NodeSlashed {
     NodeId node;
     Amount stake_forfeited{};
 };
-/// A node gave way to one of more stake, for a table is full; its stake is to be returned. Cause: join, update. For:
-/// the node.
+/// A node gave way to one of more stake, for a table is full; its stake is to be returned. Cause: join, update,
+/// report_model. For: the node.
 struct NodeDisplaced {
     NodeId node;
     Amount stake_returned{};
 };
-/// A node is kept out of candidate pools until its health recovers or its rest ends. Cause: QoS, decline, resume. For:
-/// the node.
+/// A node is kept out of candidate pools until its health recovers or its rest ends. Cause: QoS, decline, fail,
+/// resume, join, update. For: the node.
 struct NodeExcluded {
     NodeId node;
     TimePoint until{};
@@ -103,7 +103,7 @@ struct TaskQueued {
     std::optional<OwnerId> owner{};
     TimePoint deadline{};
 };
-/// A task runs; one event per lease. Cause: submit, match, a free node. For: the node and the owner.
+/// A task runs; one event per lease. Cause: submit, match, decline, retry, a free node. For: the node and the owner.
 struct TaskStarted {
     Lease lease;
     std::optional<OwnerId> owner{};
@@ -148,7 +148,7 @@ struct LeaseEnded {
     LeaseEnd how = LeaseEnd::done;
     OutcomeKind outcome = OutcomeKind::success;
 };
-/// A task starts over on another node. Cause: lease_terms' answer to a failure or a timeout. For: the owner.
+/// A task starts over, elsewhere if the terms say so. Cause: the terms' answer to fail, slash or time. For: the owner.
 struct TaskRetried {
     TaskId task;
     std::optional<OwnerId> owner{};
@@ -156,8 +156,8 @@ struct TaskRetried {
 };
 
 /// A task is done; the fee, or the part of it that the terms pay, goes to the node, or is divided among a gang: the
-/// node is the first member that completed, and `LeaseCompleted` told who else did, in order of time. Cause: complete.
-/// For: the owner. Terminal.
+/// node is the first member that completed, and `LeaseCompleted` told who else did, in order of time. Cause: complete;
+/// for a gang also fail, decline, slash, time. For: the owner. Terminal.
 struct TaskDone {
     TaskId task;
     NodeId node;
@@ -166,7 +166,7 @@ struct TaskDone {
     Amount refunded{};
     Amount forfeited{};
 };
-/// A task failed. Cause: fail. For: the owner. Terminal.
+/// A task failed. Cause: fail, slash. For: the owner. Terminal.
 struct TaskFailed {
     TaskId task;
     std::optional<OwnerId> owner{};
@@ -176,7 +176,7 @@ struct TaskFailed {
     FailCause cause = FailCause::execution_error;
 };
 /// A task was withdrawn, or the one node that may run it left, declined or no longer fits it. Cause: cancel; for a
-/// pinned task leave, decline, slash, QoS, a free node. For: the owner. Terminal.
+/// pinned task leave, decline, slash, QoS, a displaced node, a free node. For: the owner. Terminal.
 struct TaskCancelled {
     TaskId task;
     std::optional<OwnerId> owner{};
@@ -193,7 +193,7 @@ enum class Eviction : std::uint8_t {
                    ///< higher value. Or this is the task of higher value, and not all could be removed at once: it may
                    ///< be submitted again.
 };
-/// A queued task gave way to others. Cause: submit, fewer nodes. For: the owner. Terminal.
+/// A queued task gave way to others. Cause: submit, decline, retry, fewer nodes, configure. For: the owner. Terminal.
 struct TaskEvicted {
     TaskId task;
     std::optional<OwnerId> owner{};

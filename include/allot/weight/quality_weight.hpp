@@ -7,8 +7,8 @@
 
 namespace allot { inline namespace v0 {
 
-/// The weight of seed 000, "Node Selection Probability": W = Q·M, the quality of service times the boost of nodes that
-/// have the task's models from an earlier task (rule 27). Stake has no effect.
+/// The weight of seed 000, "Node Selection Probability": W = Q·M, the quality of service times the boost of a node that
+/// has the task's models on disk or loaded (rule 27). Stake has no effect.
 struct QualityWeight {
     using role = role::weight;
     static constexpr std::string_view name = "QualityWeight";
