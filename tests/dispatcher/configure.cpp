@@ -3,6 +3,7 @@
 #include <vector>
 
 #include <allot/explain/task.hpp>
+#include <allot/qos/resting.hpp>
 
 #include "support/catch.hpp"
 #include "support/chaos.hpp"
@@ -244,6 +245,18 @@ TEST_CASE("leases go on under other policies, and a smaller queue sheds what doe
     CHECK(events.get<event::TaskDone>() != nullptr);
     CHECK(started(events) == Names{"4"});
     CHECK(leased(events).deadline == TimePoint{902s});
+}
+
+TEST_CASE("a tracker that takes nodes over learns their cards, so that another card proves nothing") {
+    auto old = allot::Dispatcher<>{};
+    join_plain(old, 2);
+    ok(old.leave(2, at(0s)));
+    using Tracker = allot::Resting<allot::RollingQos>;
+    auto d = allot::Dispatcher<Tracker>{std::move(old), Tracker{allot::RollingQos{{.proven_from = 1}}}};
+    ok(d.score(1, 10, at(0s)));
+    CHECK(d.qos().proven(d.node(1)->qos));
+    ok(d.update({.id = 1, .gpu = "another card"}, at(0s)));
+    CHECK_FALSE(d.qos().proven(d.node(1)->qos));
 }
 
 namespace configure_test {

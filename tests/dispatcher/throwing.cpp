@@ -249,6 +249,7 @@ void torment(int commands) {
                 fuse.throws_at = -1;
                 CAPTURE(i, n, command.index());
                 REQUIRE(d == before);
+                REQUIRE(d.queued() == before.queued());
                 REQUIRE(events.size() == 1);
             }
         }

@@ -125,6 +125,8 @@ TEST_CASE(
     CHECK_FALSE(bids(1'000, better_one, at(0s)));
     CHECK_FALSE(bids(9'997, b, at(0s)));
     CHECK(bids(9'996, b, at(0s)) == JobError::message_too_large);
+    // Nor does another's claim, which is here, give it one more.
+    CHECK(bids(9'998, b, at(0s)) == JobError::message_too_large);
     // This node's own bid is never refused, and wins.
     (void)arbiter.begin(claim, a, at(1s));
     CHECK(arbiter.tick(at(2s)).decided == Decided{{claim, true}});

@@ -122,3 +122,33 @@ TEMPLATE_TEST_CASE("copies of a queue share nothing", "", allot::ValueQueue, all
     CHECK(queue.size() == 500);
     CHECK(moved.size() == 501);
 }
+
+TEMPLATE_TEST_CASE("a push that finds no memory fails in the same way where room was given back", "", allot::ValueQueue,
+                   allot::FlatQueue) {
+    auto failures = 0;
+    for (std::uint32_t left = 1'024; left <= 5'120; left += 64) {
+        auto queue = TestType{};
+        auto entries = std::vector<allot::QueueEntry>{};
+        for (std::uint32_t task = 0; task < 8'192; ++task) {
+            entries.push_back({{task}, {0}, {std::uint64_t{8'192 - task}, 1}, task});
+            queue.push(entries.back());
+        }
+        for (auto task = left; task < entries.size(); ++task) { queue.erase(entries[task]); }
+        for (auto i = 0; i < 1'000 && queue.falls(); ++i) { queue.trim(1, left); }
+        for (auto task = left; task < left + 128; ++task) {
+            entries[task].value = {std::uint64_t{8'192 - task % left}, 1};  // among the others, whose leaves are full
+            for (auto at = std::uint64_t{1}; queue.size() == task; ++at) {
+                fails_at = calls + at;
+                try {
+                    queue.push(entries[task]);
+                    fails_at = 0;
+                } catch (const std::bad_alloc&) {
+                    fails_at = 0;
+                    ++failures;
+                    REQUIRE(queue.size() == task);
+                }
+            }
+        }
+    }
+    CHECK(failures > 0);
+}

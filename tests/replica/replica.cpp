@@ -135,6 +135,16 @@ TEST_CASE("rule 3: only a tick with the next link of the leader's chain draws, a
     CHECK(draws(3, links.link(3)));
 }
 
+TEST_CASE("a state with more leaders than any parameters allow is refused before they are compared") {
+    auto state = allot::detail::ReplicaState{};
+    for (std::uint32_t i = 0; i < allot::ReplicaParameters::leaders_most; ++i) {
+        state.chains.push_back({.leader = i});
+    }
+    CHECK(state.is_sound());
+    state.chains.push_back({.leader = allot::ReplicaParameters::leaders_most});
+    CHECK_FALSE(state.is_sound());
+}
+
 TEST_CASE("rule 3: a second head waits, an old head never comes back, and there are no more chains than allowed") {
     auto log = BegunLog{};
     const auto other = allot::BeaconChain{allot::Hash256{9}, 10};

@@ -51,7 +51,7 @@ struct Ceilings {
     }
 
     /// The ceilings adapted to the largest stake. The unit follows at once. At rest the aim of the next renewal follows
-    /// when the largest stake has risen above the ceiling or fallen to a quarter of it.
+    /// when the root of that stake has risen above the ceiling or fallen below a quarter of it.
     [[nodiscard]] constexpr auto following(StakeRoot largest) const noexcept -> Ceilings {
         if (follows(largest)) { return *this; }
         const auto tight = ceil_power_of_two(largest);

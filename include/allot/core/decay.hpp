@@ -46,7 +46,7 @@ inline constexpr auto ln_2 = std::uint64_t{0xB172'17F7'D1CF'79ACU};    // times 
 ///
 /// Exactly one at 0, never rising with `elapsed_ms`, and zero from 64 `tau_ms` on.
 /// @pre `tau_ms > 0`.
-/// @complexity constant: one division and six multiplications.
+/// @complexity constant: one division and five multiplications.
 [[nodiscard]] constexpr auto exp_decay(std::uint64_t elapsed_ms, std::uint64_t tau_ms) noexcept -> Score {
     ALLOT_ASSERT(tau_ms != 0, "a decay takes time");
     if (elapsed_ms / 64 >= tau_ms) { return Score::zero(); }

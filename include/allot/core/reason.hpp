@@ -7,8 +7,8 @@
 
 namespace allot { inline namespace v0 {
 
-/// Reasons why a node cannot take a task now; `none` means that it can. The numbers are stable, and an explanation
-/// checks the reasons in their order. Numbers from 64 up belong to the embedder's own eligibility policies.
+/// Reasons why a node cannot take a task now; `none` means that it can. The numbers are stable. An explanation asks
+/// in their order, but `pinned` first, models and gangs last. Numbers from 64 up belong to the embedder's own policies.
 enum class Reason : std::uint8_t {
     none = 0,
     paused = 1,

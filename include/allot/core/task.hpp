@@ -159,7 +159,7 @@ struct TaskEnd {
 struct TaskRest {
     OwnerId owner = OwnerId::null();  ///< Null when the spec named none.
     List<ModelId> models{};           ///< In canonical order: by name.
-    List<NodeId> avoided{};           ///< Nodes that declined or failed it, oldest first.
+    List<NodeId> avoided{};           ///< Nodes that declined or failed it; those that wait for evidence last.
     List<std::string> labels{};
 
     friend auto operator==(const TaskRest&, const TaskRest&) -> bool = default;
@@ -194,7 +194,7 @@ struct Task {
     [[nodiscard]] auto models() const noexcept -> std::span<const ModelId> {
         return has_rest() ? span_of(rest.find()->models) : std::span<const ModelId>{};
     }
-    /// The nodes that declined or failed it, oldest first.
+    /// The nodes that declined or failed it: oldest first, but those that wait for evidence (`View::suspects`) last.
     [[nodiscard]] auto avoided() const noexcept -> std::span<const NodeId> {
         return has_rest() ? span_of(rest.find()->avoided) : std::span<const NodeId>{};
     }

@@ -90,8 +90,8 @@ public:
     // ---- commands -------------------------------------------------------------------------------------------------
 
     /// Applies one command and returns the events that follow. It is total: an error is the event `Refused`. In
-    /// addition to its own errors, every command has `time_went_back`, `time_too_late` and, while more is due than one
-    /// command settles, `advance_first`.
+    /// addition to its own errors, every command has `time_went_back` and `time_too_late`. While more is due than one
+    /// command settles, every command but `advance` and `postpone` has `advance_first`.
     auto apply(const Command& command, const Moment& moment) -> Events {
         auto events = Events{};
         apply(command, moment, events);
@@ -136,7 +136,7 @@ public:
     auto observe(NodeId node, OutcomeKind outcome, const Moment& m) -> Events {
         return apply(command::Observe{node, outcome}, m);
     }
-    /// Removes a node at once, also one at work. Refused: the node is absent.
+    /// Removes a node at once, also one at work. Refused: the node is absent, and none of its stake unbonds.
     auto slash(NodeId node, const Moment& m) -> Events { return apply(command::Slash{node}, m); }
 
     /// Adds a task, which starts or waits. Refused: an invalid or duplicate task, a full table or group, or an exceeded
@@ -171,7 +171,7 @@ public:
     /// positive, or is 2^32 ms or more.
     /// @complexity O(log n) for each lease and waiting task.
     auto postpone(Duration by, const Moment& m) -> Events { return apply(command::Postpone{by}, m); }
-    /// Tries the waiting tasks, highest value first. Refused: a Moment without entropy.
+    /// Tries the waiting tasks, highest value first. Refused: a Moment without entropy, or not of the newest round.
     auto match(const Moment& m) -> Events { return apply(command::Match{}, m); }
     /// Changes the parameters of one policy or of the rules, and sets the rules version that starts here. Refused:
     /// parameters with a fault.
@@ -382,6 +382,11 @@ void Dispatcher<Ps...>::adopt(const Records<OtherData, OtherConfiguration>& from
             record.qos = other.qos;
         } else {
             view_.qos.joined(record.qos, counters.now);
+            if constexpr (has_runs_as<QoSTracker>) {
+                if (record.node.present()) {
+                    view_.qos.runs_as(record.qos, records.fits().value(record.node.node_class));
+                }
+            }
             record.node.excluded = false;
             record.node.due_at = record.node.present() ? never : record.node.due_at;
         }

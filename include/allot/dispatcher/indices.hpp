@@ -135,13 +135,15 @@ public:
         // The order of the queue and the quota depend on the rules. So tasks are taken out under the old ones and put
         // in again under the new ones.
         const auto* const rules = std::get_if<RulesParameters>(&configuration);
-        const auto moves = rules != nullptr && (rules->value_doubles_in != view_.rules->value_doubles_in ||
-                                                (rules->narrowing == Narrowing::gate) != view_.gates() ||
-                                                view_.has_quota(*rules) != view_.has_quota(view_.rules.parameters()));
+        const auto moves = view_.tasks_out ||
+                           (rules != nullptr && (rules->value_doubles_in != view_.rules->value_doubles_in ||
+                                                 (rules->narrowing == Narrowing::gate) != view_.gates() ||
+                                                 view_.has_quota(*rules) != view_.has_quota(view_.rules.parameters())));
         const auto each_task = [&](bool in) {
             view_.records.tasks().for_each(
                 [&](TaskHandle h, const Task& task) { task_changed(h, in ? nullptr : &task, in ? &task : nullptr); });
         };
+        view_.tasks_out = moves;
         if (moves) { each_task(false); }
         std::visit(
             [&]<class Parameters>(const Parameters& parameters) {
@@ -151,6 +153,7 @@ public:
             },
             configuration);
         if (moves) { each_task(true); }
+        view_.tasks_out = false;
         view_.records.refit(*this);
         rebuild(0, view_.records.nodes().reach());
         view_.records.nodes().for_each([&](NodeHandle h, const Record& record) { share(h, &record); });

@@ -134,7 +134,7 @@ void each_task(const Dispatcher& d, F&& f) {
 }
 
 /// Calls `f(Lease)` for each lease, in an order that is the same on every machine.
-/// @complexity linear in the leases.
+/// @complexity linear in the leases, and for each one in the nodes of its task.
 template <class Dispatcher, class F>
 void each_lease(const Dispatcher& d, F&& f) {
     d.state().leases().for_each(

@@ -153,6 +153,7 @@ struct Parts {
 
     typename Types::State records;
     bool queue_fell = false;  ///< A task left the queue, and since then it had room to give back.
+    bool tasks_out = false;   ///< Tasks are out of the queue while its order changes. It stays so if a policy throws.
     [[no_unique_address]] Rules rules;
     [[no_unique_address]] typename Types::Eligibility eligibility;
     [[no_unique_address]] typename Types::WeightPolicy weight_policy;

@@ -64,7 +64,7 @@ struct RulesParameters {
     std::uint32_t choices_max = 64;          ///< GPU choices or platforms of one task.
     std::uint32_t labels_max = 16;
     std::uint32_t name_bytes_max = 128;
-    std::uint32_t avoided_max = 16;        ///< Nodes that one task avoids; the oldest is forgotten.
+    std::uint32_t avoided_max = 16;        ///< Nodes that one task avoids; the first is forgotten.
     std::uint32_t group_members_max = 64;  ///< Tasks of one validation group.
     std::uint32_t gang_max = 16;           ///< Nodes of one gang.
 

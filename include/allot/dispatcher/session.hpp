@@ -39,7 +39,7 @@ private:
 /// Rollback may allocate, to restore a name or a place in a queue that was given up. If that fails, `std::terminate` is
 /// called, because a half restored state is of no use; the journal has the whole one.
 ///
-/// @complexity `rollback` is linear in the changes of the commands; `commit` is O(1).
+/// @complexity `rollback` is linear in the changes of the commands, and so is the outermost `commit`; others are O(1).
 template <class Dispatcher>
 class [[nodiscard]] Session {
 public:

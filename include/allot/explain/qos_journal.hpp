@@ -20,8 +20,8 @@ namespace allot { inline namespace v0 {
 /// One change of a node's QoS data.
 struct QoSChange {
     TimePoint time{};
-    std::optional<OutcomeKind> cause{};  ///< The outcome; none if the node joined again, or the journal missed an
-                                         ///< event.
+    std::optional<OutcomeKind> cause{};  ///< The outcome; none if the node joined again, its card changed (rule 49), or
+                                         ///< the journal missed an event.
     Score before{};                      ///< Its score at that time, before the change ...
     Score after{};                       ///< ... and after it.
 

@@ -124,8 +124,8 @@ template <class Dispatcher>
     return refusal(d, h, question, d.qos_score(d.state().nodes()[h]));
 }
 
-/// The first reason why a node does not take a task, in the order of `Reason`; narrowing is not considered. `fits` is
-/// the reason of its class.
+/// The first reason why a node does not take a task: `pinned`, then the others in the order of `Reason`. Narrowing is
+/// not considered. `fits` is the reason of its class.
 template <class Dispatcher>
 [[nodiscard]] auto first_reason(const Dispatcher& d, NodeHandle h, const Question& question, Reason fits) -> Reason {
     const auto& node = d.state().nodes()[h].node;
@@ -237,7 +237,7 @@ void each_drawable(const Dispatcher& d, const Question& question, const AsFree& 
 
 }  // namespace detail
 
-/// The first reason, in the order of `Reason`, why a node cannot have a task now; `none` if it can.
+/// The first reason why a node cannot have a task now, `none` if it can: `pinned` before all, models and gang last.
 /// @return the reason, or the error `node_unknown` for a node that is unknown or has left.
 /// @complexity linear in the nodes if it depends on the models of others or on a gang, else constant.
 template <class Dispatcher>

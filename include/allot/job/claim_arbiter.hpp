@@ -117,7 +117,7 @@ public:
             step.error = JobError::message_shape_wrong;
         } else if (intent->bid.node.is_null()) {
             step.error = JobError::node_invalid;
-        } else if (!heard_.contains(intent->claim) && best_of(intent->bid.node) >= claims_max) {
+        } else if (!has_best(intent->bid.node, intent->claim) && best_of(intent->bid.node) >= claims_max) {
             step.error = JobError::message_too_large;
         } else {
             auto& heard = heard_[intent->claim];
@@ -183,6 +183,10 @@ private:
             heard.best_at = now;
             count(heard, 1);
         }
+    }
+    [[nodiscard]] auto has_best(const NodeId& bidder, const Hash256& claim) const -> bool {
+        const auto at = heard_.find(claim);
+        return at != heard_.end() && at->second.best && at->second.best->node == bidder;
     }
     [[nodiscard]] auto best_of(const NodeId& bidder) const -> std::size_t {
         const auto at = best_of_.find(bidder);

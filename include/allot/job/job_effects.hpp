@@ -171,8 +171,8 @@ struct JobClaim {
     ClaimBid bid;
 };
 
-/// Effects of an input, as values; nothing calls back. If `error` is set, the input was refused: it changed nothing and
-/// has no other effects.
+/// Effects of an input, as values; nothing calls back. If `error` is set, the input was refused. Then it has no other
+/// effects and changed nothing, but a clock refused by `message_time_wrong` is noted.
 struct JobEffects {
     std::optional<JobError> error{};
     std::vector<JobSend> sends{};

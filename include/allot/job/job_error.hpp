@@ -8,8 +8,8 @@
 
 namespace allot { inline namespace v0 {
 
-/// Why an input to a job's state machines was refused. The numbers are stable; a refused input changes nothing.
-/// `enumerator_name` tells the name of one, for logs and metrics.
+/// Why an input to a job's state machines was refused. The numbers are stable. A refused input changes nothing, but
+/// a refused clock is noted. `enumerator_name` tells the name of an error, for logs and metrics.
 enum class JobError : std::uint16_t {
     time_went_back = 1,
     parameter_invalid = 2,

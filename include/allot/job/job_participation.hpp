@@ -173,7 +173,7 @@ public:
         return fault;
     }
 
-    /// Loads the saved state of a queue. Error: those of the replica.
+    /// Loads the saved state of a queue; the errors of the replica are dropped.
     auto resume(const job_message::QueueSnapshot& kept, TimePoint now, JobEffects& out) -> void {
         auto& replica = join(kept.macro, now, out);
         (void)absorb(kept.macro, replica.resume(kept, now), now, out);

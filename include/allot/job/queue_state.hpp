@@ -46,7 +46,7 @@ public:
 
     /// Replaces the control by this one, and keeps the leases that it lacks. @pre `fault_of` finds no fault in it.
     auto adopt(const QueueControl& control, TimePoint now) -> void {
-        if (known()) { keep_dropped(control_->given); }
+        if (known()) { keep_dropped(control_->given, control.given); }
         for (const auto& lease : control.given) { dropped_.erase(lease); }
         leases_ = MicroLeases{control.items};
         control_ = control;
@@ -213,9 +213,10 @@ private:
         }
         return grounds;
     }
-    /// Keeps leases, of each holder so many for a MicroJob that none can fill the memory.
-    auto keep_dropped(const std::vector<LeaseGiven>& leases) -> void {
+    /// Keeps leases that are not among others, of each holder so many for a MicroJob that none can fill the memory.
+    auto keep_dropped(const std::vector<LeaseGiven>& leases, const std::vector<LeaseGiven>& kept) -> void {
         for (const auto& lease : leases) {
+            if (std::binary_search(kept.begin(), kept.end(), lease, ByToken{})) { continue; }
             const auto same = [&](const auto& other) {
                 return other.holder == lease.holder && other.micro == lease.micro;
             };

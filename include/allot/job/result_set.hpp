@@ -48,7 +48,7 @@ public:
         results_.emplace(record.digest, record);
         return std::nullopt;
     }
-    /// Rejects a result, known or not, and removes it. Returns false if the rejection was known.
+    /// Rejects and removes a result, known or not. Returns false if it was known. @complexity linear in the entries.
     auto reject(const Rejection& rejection) -> bool {
         results_.erase(rejection.digest);
         std::erase_if(commitments_, [&](const auto& promise) { return promise.digest == rejection.digest; });

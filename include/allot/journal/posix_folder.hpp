@@ -41,8 +41,8 @@ public:
         const auto all = std::unique_ptr<::DIR, decltype(close)>{::opendir(path_.c_str()), close};
         if (all == nullptr) { return FailureOf<IoError>{IoError::read_failed}; }
         auto names = std::vector<std::string>{};
-        errno = 0;
-        while (const auto* one = ::readdir(all.get())) { names.emplace_back(one->d_name); }
+        // Cleared before each call: an allocation between two of them may set it, too.
+        for (errno = 0; const auto* one = ::readdir(all.get()); errno = 0) { names.emplace_back(one->d_name); }
         if (errno != 0) { return FailureOf<IoError>{IoError::read_failed}; }
         return names;
     }

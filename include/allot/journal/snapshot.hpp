@@ -335,7 +335,7 @@ struct Loaded {
 /// that it is the *right* state: compare the state root.
 ///
 /// @return the dispatcher, or the error as a `SnapshotFault`.
-/// @complexity O(n log n); memory as `SnapshotLimits` says, and at most 32 MiB of the snapshot at a time.
+/// @complexity O(n log n); memory as `SnapshotLimits` says, and some 40 MiB of the snapshot at a time.
 template <class Source, class Dispatcher>
     requires byte_source<Source>
 [[nodiscard]] auto load_snapshot(Source& source, Dispatcher composed, const SnapshotLimits& limits = {})

@@ -39,7 +39,7 @@ namespace allot { inline namespace v0 { namespace preset {
 /// | new identities                    | score a half                  | score an eighth until 8 verdicts were good   |
 /// | owners praise their own nodes     | these weigh twice as much     | weigh as much as ordinary ones               |
 /// | a bad node leaves and joins again | is lifted to a score of 0.3   | scores an eighth, on probation again         |
-/// | a new node fails all its tasks    | gets all the next ones        | gets five, then none for 43 minutes          |
+/// | a new node fails all its tasks    | gets all the next ones        | rests each time, and is out after 3 verdicts |
 /// | a node declines all but dear tasks | loses nothing                | rests as long as the task would have taken   |
 /// | an owner withdraws its tasks in time | costs it nothing           | a part of the fee: all in a full queue       |
 /// | a task that fails on every node   | costs its owner nothing       | pays for each lease, with `paid` set         |

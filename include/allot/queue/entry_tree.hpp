@@ -179,9 +179,9 @@ private:
     /// Makes room for as many blocks as a push may add: one a level, and a root.
     void reserve() {
         const auto last = taken_.reach() + height_ + 2;
-        if (last < blocks_.capacity()) { return; }
         const auto page_last = last | (page_size - 1);
-        taken_.reserve(page_last);
+        taken_.reserve(page_last);  // `trim` may have given back its words, but not the blocks
+        if (last < blocks_.capacity()) { return; }
         detail::grow_to(states_, std::size_t{page_last} + 1);
         blocks_.ensure(page_last);
     }

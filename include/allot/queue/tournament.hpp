@@ -14,7 +14,7 @@ namespace allot { inline namespace v0 {
 /// The winner among many players that change one at a time.
 ///
 /// Players are numbered from 0; the caller decides which of two beats the other, and reports each change of a player. A
-/// binary tree of matches stores the number of each winner: 4 to 16 bytes per player.
+/// binary tree of matches stores the number of each winner: 8 to 16 bytes per player.
 class Tournament {
 public:
     static constexpr std::uint32_t nobody = 0xFFFF'FFFFU;

@@ -81,7 +81,7 @@ public:
     }
 
     /// Counts the vote of one of `replicas` replicas. If an exception is thrown, nothing has changed.
-    /// @complexity O(replicas + log n) for n attestations that are remembered.
+    /// @complexity O(replicas^2 + log n) for n attestations that are remembered.
     [[nodiscard]] auto vote(const Attestation& theirs, std::uint32_t replicas) -> TallyResult {
         auto result = TallyResult{};
         const auto at = std::lower_bound(noted_.begin(), noted_.end(), theirs.index,
@@ -119,7 +119,7 @@ public:
     }
 
     /// The latest index at which a majority voted for the own hashes; 0: none is remembered. Up to there most replicas
-    /// made the same decisions, because the event hash covers all before it. @complexity linear in the votes.
+    /// made the same decisions, because the event hash covers all before it. @complexity as `undecided`.
     [[nodiscard]] auto agreed(std::uint32_t replicas) const -> std::uint64_t {
         const auto at = std::find_if(noted_.rbegin(), noted_.rend(), [&](const Noted& n) {
             const auto* majority = majority_of(n.votes, replicas);
@@ -128,7 +128,7 @@ public:
         return at == noted_.rend() ? 0 : at->index;
     }
 
-    /// Number of remembered attestations without a majority so far. @complexity linear in their votes.
+    /// Number of remembered attestations without a majority so far. @complexity quadratic in the votes on each.
     [[nodiscard]] auto undecided(std::uint32_t replicas) const -> std::size_t {
         return static_cast<std::size_t>(std::count_if(
             noted_.begin(), noted_.end(), [&](const Noted& n) { return majority_of(n.votes, replicas) == nullptr; }));

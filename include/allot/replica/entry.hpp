@@ -36,8 +36,8 @@ using ClientId = Id<struct ClientIdTag>;
 /// Number of a replica. A number of `ReplicaParameters::replicas` and above is an observer, which has no vote.
 using ReplicaId = std::uint32_t;
 
-/// Commands of one client. `seq` is 1 for the first request of a session and grows by 1; a client has one request in
-/// flight, and sends the same bytes again until it has the answer.
+/// Commands of one client. `seq` is that of the reply to `Register` plus 1 at first, and grows by 1. A client has one
+/// request in flight, and sends the same bytes again until it has the answer.
 template <class Command>
 struct Request {
     SessionId session;

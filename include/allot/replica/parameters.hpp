@@ -32,8 +32,9 @@ struct ReplicaParameters {
     Duration gap_max{10'000};   ///< A longer gap between two ticks is an outage.
     Duration outage_max{std::int64_t{24} * 3'600 * 1'000};  ///< Time by which one outage postpones at most.
     BeaconKind beacon = BeaconKind::chain;
-    std::uint32_t leaders_max = 16;  ///< Number of hash chains; a further leader draws nothing.
-    Duration head_delay{10'000};     ///< Log time until the second head of a leader, or a later one, counts.
+    std::uint32_t leaders_max = 16;                       ///< Number of hash chains; a further leader draws nothing.
+    static constexpr std::uint32_t leaders_most = 1'024;  ///< The greatest `leaders_max`.
+    Duration head_delay{10'000};  ///< Log time until the second head of a leader, or a later one, counts.
 
     /// The sentence of the first fault; null if there is none. @complexity constant.
     [[nodiscard]] constexpr auto fault() const noexcept -> const char* {
@@ -54,7 +55,8 @@ struct ReplicaParameters {
             {long_enough(gap_max), "allot: ReplicaParameters: gap_max must be 0 to 2^40 ms"},
             {outage_max >= Duration{0} && outage_max < Duration{std::int64_t{1} << 32},
              "allot: ReplicaParameters: outage_max must be 0 to less than 2^32 ms"},
-            {leaders_max >= 1 && leaders_max <= 1'024, "allot: ReplicaParameters: leaders_max must be 1 to 1,024"},
+            {leaders_max >= 1 && leaders_max <= leaders_most,
+             "allot: ReplicaParameters: leaders_max must be 1 to 1,024"},
             {long_enough(head_delay), "allot: ReplicaParameters: head_delay must be 0 to 2^40 ms"},
         });
     }

@@ -89,8 +89,9 @@ struct ReplicaState {
         return true;
     }
 
-    /// True if decoded values can be those of a replica. @complexity linear in the leaders.
+    /// True if decoded values can be those of a replica. @complexity quadratic in the leaders, 1,024 at most.
     [[nodiscard]] auto is_sound() const -> bool {
+        if (chains.size() > ReplicaParameters::leaders_most) { return false; }
         const auto in_time = [](TimePoint t) {
             return t >= TimePoint{} && t <= time_point_max + Duration{std::int64_t{1} << 40};
         };

@@ -15,7 +15,7 @@ namespace allot { inline namespace v0 { namespace detail {
 inline constexpr std::uint32_t due_fan_out = 11;
 using DueTimes = std::array<std::int64_t, due_fan_out>;
 
-/// The times of wide lines: those with times 2^32 ms (49 days) or more apart.
+/// The times of wide lines: those with times 2^32 - 1 ms (49 days) or more apart.
 class WideTimes {
 public:
     /// The number of lines that one change of a tree may make wide: one a level, and there are ten at most.

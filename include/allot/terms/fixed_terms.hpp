@@ -19,7 +19,7 @@ struct FixedTermsParameters {
     Duration patience = std::chrono::hours{6};            ///< Longest wait in the queue.
     Next after_timeout = Next::end;                       ///< Continuation after a timeout; terminal by default.
     Next after_failure = Next::end;                       ///< Continuation after `fail`; terminal by default.
-    std::uint32_t attempts_max = 3;                       ///< A task is started at most this many times.
+    std::uint32_t attempts_max = 3;                       ///< After this many starts a failure ends the task.
     std::uint32_t strikes_max = 0xFFFF'FFFFU;             ///< Number of failures that end the task. A refusal is no
                                                           ///< failure.
     std::uint32_t blamed_max = 0xFFFF'FFFFU;              ///< Number of failures blamed on the nodes; later ones are
@@ -54,12 +54,12 @@ struct FixedTermsParameters {
 ALLOT_FIELDS(FixedTermsParameters, estimates, length_min, length_max, renewed_max, patience, after_timeout,
              after_failure, attempts_max, strikes_max, blamed_max)
 
-/// Time to load other base models than those in use, initially as the relay sets it (spec: crynux.md 7).
+/// Time to load other base models than those in use, initially as the relay sets it (spec: crynux.md 2.5).
 inline constexpr auto model_switch_time = Duration{std::chrono::seconds{120}};
 
 /// The relay's execution timeout (spec: crynux.md 2.6), in whole seconds: twice the predicted run time on the chosen
-/// card, within [60 s, 7,200 s], rounded up. If the node must first load the task's models, the timeout is longer by
-/// `model_switch_time`.
+/// card, within [60 s, 7,200 s], rounded up. If the node must first load the task's models, `model_switch_time` is
+/// added to the prediction before that.
 ///
 /// `WorkloadEstimate::cautious_on_card` makes the prediction.
 /// @pre `predicted` is in (0, 2^32 ms), and `parameters.valid()`.

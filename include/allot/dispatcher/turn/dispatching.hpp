@@ -336,7 +336,7 @@ public:
         dispatch(t, std::move(task));
     }
 
-    /// Adds a node to those that a task avoids; the oldest is dropped if there are too many. A node that declined
+    /// Adds a node to those that a task avoids; the first is dropped if there are too many. A node that declined
     /// stands before those that wait for evidence (`View::suspects`). Changes no record.
     void avoid(Task& task, const std::optional<NodeId>& node, std::size_t suspects = 0) const {
         if (node && view.rules->avoided_max > 0) {

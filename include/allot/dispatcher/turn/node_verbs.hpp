@@ -32,7 +32,7 @@ public:
     using typename Below::WeightPolicy;
 
     /// Adds a node, or brings back one that left. Another node or a class may have to make way. Appends `NodeJoined`,
-    /// and the events of `displace`.
+    /// the events of `displace`, and `NodeExcluded` if a known node has to rest.
     void operator()(const command::Join& c) {
         const auto& spec = c.node;
         const auto known = found_.node;

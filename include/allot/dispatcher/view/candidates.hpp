@@ -10,7 +10,7 @@
 namespace allot { inline namespace v0 {
 
 /// Answers which nodes or tasks could have been chosen, counted one by one from the records, as receipts and
-/// explanations state them. No index is used, so these functions are a second opinion on the decisions of the indices.
+/// explanations state them. Of the indices only the fits and the pool's `total` are used: a second opinion.
 template <class... Ps>
 class Candidates : public Draws<Ps...> {
     using Below = Draws<Ps...>;

@@ -164,7 +164,7 @@ public:
         return eliminates() ? 1 + static_cast<std::uint32_t>(records.holdings(h).size() / models_per_effort) : 1;
     }
 
-    /// How many units of `due_max` a node takes when it is due. If it departs, as many as models are given up.
+    /// How many units of `due_max` a node takes when it is due. If it departs, those of `effort_of`.
     [[nodiscard]] auto effort_due(NodeHandle h) const -> std::uint32_t {
         const auto has = records.holdings(h).size();
         return records.nodes()[h].node.departs() ? effort_of(has, has) : effort(h);
