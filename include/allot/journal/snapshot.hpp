@@ -89,8 +89,8 @@ public:
         keep_tasks(session.dispatcher().state());
     }
 
-    /// Appends the next slice, of `bytes_max` bytes and at most one entry more, with one call of the sink.
-    ///
+    /// Appends the next slice, of `bytes_max` bytes and at most one entry more, with one call of the sink. The first
+    /// slice also has all that stands before the sections, such as the embedder's bytes, at any length.
     /// Returns the sink's error; then the snapshot cannot be completed.
     /// @pre `dispatcher` is that of the beginning, and each session since then was followed.
     /// @complexity linear in the slice and in the handles passed.

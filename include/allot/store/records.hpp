@@ -27,10 +27,10 @@ namespace allot { inline namespace v0 {
 /// write the new one, and update the indices from one to the other. `rollback` walks the log backwards through the same
 /// updates. It serves the strong guarantee if a policy throws, hypothetical runs, blocks executed twice and forks.
 ///
-/// `Followers` are the indices kept elsewhere (pool, queue). They get `counters_changed(before, after)`, and with a
-/// handle in front `node_changed`, `models_changed` and `task_changed`, with null for no record; `holders_gone(model,
-/// class)` and `class_gone(class)` after the last of them; `fell` as `Interned::trim` calls it; and `configured(...)`.
-/// They answer `fits(class, requirement)`, and `open(active)`: true if a class of so many active nodes may get tasks.
+/// `Followers` are the indices kept elsewhere (pool, queue). They get `counters_changed(before, after)`. With a handle
+/// in front: `node_changed` and `task_changed` (null: no record), `node_edited`, `task_edited`, and `models_changed`.
+/// They get `holders_gone(model, class)` and `class_gone(class)` after the last, `fell` as `Interned::trim` calls it,
+/// and `configured(...)`. They answer `fits(class, requirement)`, and `open(active)`: true if so many may get tasks.
 /// @complexity of a write: O(log n), linear in the models of the record, and the cost of the followers. Reads are O(1).
 template <class NodeData, class Configuration>
 class Records : public RecordTables<NodeData> {

@@ -15,8 +15,8 @@ namespace allot { inline namespace v0 {
 /// the task, and not before.
 ///
 /// Leases are as long as `Terms` says, and a task starts over when they say so, but never on the node that failed it.
-/// Until there is evidence the node's tracker records `cancelled`. A failure before the end of the lease is a rest for
-/// the part of the lease that is left, if the tracker knows rests: a node gains no time by failing at once. A wrong
+/// Until there is evidence the node's tracker records `cancelled`. If the tracker knows rests, a failure before the
+/// lease has lasted its first length is a rest: with `Resting`, for half of the time that was left. A wrong
 /// result is blamed at once, as it is proven; so are the members of a gang, whose task goes on with the others.
 ///
 /// **Law.** No owner can have a node blamed by a task that no node finishes, and no node escapes blame by the name that

@@ -62,7 +62,7 @@ public:
     }
 
     /// Changes a node's fields, and its places among holders if its class changes. Appends `NodeUpdated`,
-    /// `UnbondingBegan` if stake is taken away and not returned at once, and `NodeDisplaced` if a class makes way.
+    /// `NodeExcluded` if it rests, `UnbondingBegan` if stake unbonds, and `NodeDisplaced` if a class makes way.
     void operator()(const command::Update& c) {
         const auto& change = c.change;
         const auto n = *found_.node;
