@@ -171,4 +171,36 @@ TEST_CASE("the segment that began with the newest snapshot is missed, whether or
     }
 }
 
+TEST_CASE("a snapshot without a log behind it is half of a copy, whether or not the snapshot is good") {
+    for (const auto is_damaged : {false, true}) {
+        CAPTURE(is_damaged);
+        auto disk = MemoryDisk{1};
+        {
+            auto store = opened(disk);
+            REQUIRE(store);
+            join_nodes(*store, 1, 5);
+            make_snapshot(*store);
+            join_nodes(*store, 6, 5);
+        }
+        if (is_damaged) { disk.names().at("snapshot-00000000000000000005.allot")->seen[40] ^= 1U; }
+        SECTION("no segment is there") {
+            std::erase_if(disk.names(), [](const auto& file) { return file.first.starts_with("log-"); });
+            const auto files = disk.names().size();
+            const auto store = opened(disk);
+            REQUIRE_FALSE(store);
+            CHECK(store.error().error == StoreError::log_gap);
+            CHECK(store.error().file == log_name(5));
+            CHECK(disk.names().size() == files);
+        }
+        SECTION("the last segment is empty") {
+            disk.names().at(log_name(5))->seen.clear();
+            disk.names().at(log_name(5))->kept.clear();
+            const auto store = opened(disk);
+            REQUIRE_FALSE(store);
+            CHECK(store.error().error == StoreError::log_damaged);
+            CHECK(store.error().file == log_name(5));
+        }
+    }
+}
+
 }  // namespace basic_store_test

@@ -181,11 +181,13 @@ private:
         }
         std::sort(segments_.begin(), segments_.end());
         std::sort(snapshots_.begin(), snapshots_.end());
+        // A snapshot begins together with a segment, which was synced before the snapshot stood.
+        const auto newest = snapshots_.empty() ? std::optional<std::uint64_t>{} : snapshots_.back();
+        if (newest && segments_.empty()) { return StoreFault{StoreError::log_gap, log_name(*newest)}; }
 
         auto bad = std::vector<std::uint64_t>{};
         auto why = std::optional<StoreFault>{};
         auto from = std::uint64_t{0};
-        const auto newest = snapshots_.empty() ? std::uint64_t{0} : snapshots_.back();
         for (auto loaded = false; !loaded && !snapshots_.empty();) {
             from = snapshots_.back();
             if (auto fault = load(from)) {
@@ -198,13 +200,12 @@ private:
                 loaded = true;
             }
         }
-        if (auto fault = replay_from(from, replayed)) {
+        if (auto fault = replay_from(from, newest, replayed)) {
             // Without the snapshot the log does not give the state: so the snapshot has to be mended.
             return why && fault->error == StoreError::log_gap ? why : fault;
         }
-        // A snapshot begins together with a segment, which was synced before the snapshot stood.
-        if (position() < newest || (position() == newest && segments_.back() < newest)) {
-            return StoreFault{StoreError::log_gap, log_name(newest)};
+        if (newest && (position() < *newest || (position() == *newest && segments_.back() < *newest))) {
+            return StoreFault{StoreError::log_gap, log_name(*newest)};
         }
         for (const auto position : bad) {
             const auto name = snapshot_name(position);
@@ -238,8 +239,10 @@ private:
     }
 
     /// Reads the segments from the one that holds `from` on, and makes the writer.
+    /// @param newest where the newest snapshot begins, whether or not it is good.
     template <class Replayed>
-    [[nodiscard]] auto replay_from(std::uint64_t from, const Replayed& replayed) -> std::optional<StoreFault> {
+    [[nodiscard]] auto replay_from(std::uint64_t from, std::optional<std::uint64_t> newest, const Replayed& replayed)
+        -> std::optional<StoreFault> {
         auto first = std::upper_bound(segments_.begin(), segments_.end(), from);
         if (segments_.empty()) { return make_segment({from, 0, 0}); }
         if (first == segments_.begin()) { return StoreFault{StoreError::log_gap, log_name(*first)}; }
@@ -265,6 +268,10 @@ private:
             if (fault) { return fault; }
             if (expected->position < *first) { return StoreFault{StoreError::log_damaged, name}; }
             if (is_last) { segment_ = std::move(file); }
+        }
+        // A segment without its header began last, and no snapshot stood at it.
+        if (expected->bytes == 0 && newest && segments_.back() <= *newest) {
+            return StoreFault{StoreError::log_damaged, log_name(segments_.back())};
         }
         log_.emplace(*segment_, *expected);
         if (expected->bytes == 0 && log_->sync()) {
