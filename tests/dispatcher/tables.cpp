@@ -363,6 +363,32 @@ TEST_CASE("what a full table has no room for are the last new models of a report
     CHECK(d.state().models().held() == 6);
 }
 
+TEST_CASE("a model that is listed twice needs room once", "[A6]") {
+    auto d = allot::Dispatcher{allot::Rules{{.evictions_max = 1, .models_max = 3, .models_per_node_max = 4}}};
+    ok(d.join(having(of_card("poor", "card", 1), {"p1"}), at(0s)));
+    const auto joins = d.join(having(of_card("rich", "card", 500), {"r1", "r2", "r1"}), at(0s));
+    CHECK(displaced(joins).empty());
+    CHECK(models_of(d, "rich") == Names{"r1", "r2"});
+
+    SECTION("in a report that adds, up to the limit of the node") {
+        ok(d.join(having(of_card("other", "card", 500), {"r1"}), at(0s)));
+        const auto adds = d.report_model("rich", command::Report::add, {"p1", "r1", "p1", "p1"}, at(0s));
+        CHECK(displaced(adds).empty());
+        CHECK(models_of(d, "rich") == Names{"p1", "r1", "r2"});
+    }
+    SECTION("in an inventory, in which the node gives up what it does not list") {
+        const auto lists = d.report_model("rich", command::Report::inventory, {"n1", "n2", "n1"}, at(0s));
+        CHECK(displaced(lists).empty());
+        CHECK(models_of(d, "rich") == Names{"n1", "n2"});
+    }
+    SECTION("where the last new models are left out") {
+        const auto rest = d.join(having(of_card("next", "card", 50), {"a", "b", "c", "b"}), at(0s));
+        CHECK(displaced(rest) == Names{"poor"});
+        CHECK(models_of(d, "next") == Names{"a"});
+        CHECK(d.state().models().held() == 3);
+    }
+}
+
 TEST_CASE("a second holder hides nobody's made-up models", "[A6]") {
     auto d = allot::Dispatcher{allot::Rules{{.models_max = 4}}};
     const auto made_up = Names{"m1", "m2", "m3", "m4"};

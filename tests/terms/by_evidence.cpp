@@ -28,8 +28,8 @@ auto terms() {
         {.after_timeout = Next::retry_elsewhere, .after_failure = Next::retry, .attempts_max = 10, .strikes_max = 4}}};
 }
 /// A dispatcher of four nodes, of which 3 and 4 have one operator.
-auto network() {
-    auto d = allot::Dispatcher{terms()};
+auto network(const allot::RulesParameters& rules = {}) {
+    auto d = allot::Dispatcher{terms(), allot::Rules{rules}};
     for (auto i = 1U; i <= 4; ++i) {
         const auto of = i == 4 ? allot::OperatorId{"operator-3"} : allot::OperatorId{"operator-" + std::to_string(i)};
         (void)d.join(with(plain_node(i), [&](NodeSpec& n) { n.operator_id = of; }), at(0s)).or_throw();
@@ -100,6 +100,17 @@ TEST_CASE("a task that no node finishes has none blamed, and neither has one tha
 TEST_CASE("a node that declined is no suspect, though it is avoided as well") {
     auto d = network();
     const auto second = failed_by(d, {1}, 2, FailCause::execution_error);
+    CHECK(d.decline(second, at(0s)).accepted());
+    const auto lease = d.resume(3, at(0s, 9)).get<event::TaskStarted>()->lease;
+    const auto blamed = all<event::NodeScored>(d.complete(lease, at(1s)));
+    REQUIRE(blamed.size() == 1);
+    CHECK(blamed[0].node == NodeId{1});
+}
+
+TEST_CASE("a node that declined takes no suspect's place, however few nodes a task avoids") {
+    auto d = network({.avoided_max = 1});
+    const auto second = failed_by(d, {1}, 2, FailCause::execution_error);
+    CHECK(d.pause(2, at(0s)).accepted());  // for the task does not avoid it
     CHECK(d.decline(second, at(0s)).accepted());
     const auto lease = d.resume(3, at(0s, 9)).get<event::TaskStarted>()->lease;
     const auto blamed = all<event::NodeScored>(d.complete(lease, at(1s)));

@@ -114,7 +114,7 @@ public:
         if (c.models.empty() && c.report != command::Report::inventory) { return Error::update_empty; }
         if (const auto error = names(c.models, view.rules->models_per_node_max)) { return error; }
         auto fresh = std::size_t{0};
-        for (const auto& name : c.models) {
+        for (const auto name : each_once(c.models)) {
             const auto model = view.records.models().find(name);
             if (model && view.holds(*n, *model) != nullptr) { continue; }
             ++fresh;
@@ -228,7 +228,7 @@ private:
         if (view.room_beside(models, own && all ? *own : no_handle<NodeHandle>) >= 0) { return std::nullopt; }
         const auto& known = view.records.models();
         auto part = own && !all ? view.models_part(view.records.holdings(*own)) : 0U;
-        for (const auto& name : models) {
+        for (const auto name : each_once(models)) {
             const auto id = known.find(name);
             const auto has = id && own && view.holds(*own, *id) != nullptr;
             if (all || !has) { part += ModelTable::part((id ? known.holders(*id) : 0U) + (has ? 0U : 1U)); }

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -119,7 +120,7 @@ public:
 
     [[nodiscard]] auto names() const noexcept -> const auto& { return names_; }
     [[nodiscard]] auto name(ModelId id) const -> const std::string& { return names_.value(id.value); }
-    [[nodiscard]] auto find(const std::string& name) const -> std::optional<ModelId> {
+    [[nodiscard]] auto find(std::string_view name) const -> std::optional<ModelId> {
         const auto id = names_.find(name);
         return id ? std::optional{ModelId{*id}} : std::nullopt;
     }

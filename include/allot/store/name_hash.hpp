@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <string>
+#include <string_view>
 
 #include <allot/core/siphash.hpp>
 
@@ -11,7 +11,7 @@ namespace allot { inline namespace v0 {
 
 /// Feeds text, with its length, to a hash.
 template <class Hasher>
-void hash_text(Hasher& hasher, const std::string& text) {
+void hash_text(Hasher& hasher, std::string_view text) {
     hasher.word(text.size());
     hasher.bytes(std::as_bytes(std::span{text}));
 }
@@ -19,7 +19,7 @@ void hash_text(Hasher& hasher, const std::string& text) {
 /// Keyed hash of a name. Untrusted parties choose names, so with an unkeyed hash they could choose collisions, too.
 struct NameHash {
     SipKey key{};
-    [[nodiscard]] auto operator()(const std::string& name) const -> std::uint64_t {
+    [[nodiscard]] auto operator()(std::string_view name) const -> std::uint64_t {
         auto hasher = SipHash13{key};
         hash_text(hasher, name);
         return hasher.finish();

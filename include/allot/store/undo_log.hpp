@@ -1,6 +1,5 @@
 #pragma once
 
-#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -11,6 +10,7 @@
 #include <variant>
 #include <vector>
 
+#include <allot/core/each_once.hpp>
 #include <allot/core/node.hpp>
 #include <allot/core/task.hpp>
 #include <allot/store/record.hpp>
@@ -170,10 +170,7 @@ public:
                 },
                 entries_[i]);
         }
-        for (auto& entries : touched) {
-            std::sort(entries.begin(), entries.end());
-            entries.erase(std::unique(entries.begin(), entries.end()), entries.end());
-        }
+        for (auto& entries : touched) { canonical(entries); }
         return touched;
     }
     /// Calls `f(note)` for each note from a savepoint on, oldest first. @complexity linear in these notes.

@@ -68,10 +68,7 @@ public:
     /// `pull_share` more for each freed node.
     void pull_freed() {
         if (freed.empty()) { return; }
-        if (freed.size() > 1) {
-            std::sort(freed.begin(), freed.end());
-            freed.erase(std::unique(freed.begin(), freed.end()), freed.end());
-        }
+        if (freed.size() > 1) { canonical(freed); }
         for (const auto n : freed) { start_held(n); }
         auto tries_left = pull_tries_max;  // below rules version 2 they bound nothing
         for (const auto n : freed) {
@@ -339,11 +336,10 @@ public:
     /// Adds a node to those that a task avoids; the first is dropped if there are too many. A node that declined
     /// stands before those that wait for evidence (`View::suspects`). Changes no record.
     void avoid(Task& task, const std::optional<NodeId>& node, std::size_t suspects = 0) const {
-        if (node && view.rules->avoided_max > 0) {
+        if (node && view.rules->avoided_max > suspects) {
             auto& all = task.rest.made().avoided;
             if (all.size() >= view.rules->avoided_max) { all.erase(all.begin()); }
-            const auto after = std::min(suspects, all.size());
-            all.insert(all.end() - static_cast<std::ptrdiff_t>(after), *node);
+            all.insert(all.end() - static_cast<std::ptrdiff_t>(suspects), *node);
         }
     }
 

@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <functional>
 #include <iterator>
+#include <set>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -273,12 +273,10 @@ protected:
 
     /// Model ids in canonical order, by name, without duplicates.
     [[nodiscard]] auto interned(const std::vector<std::string>& names) -> List<ModelId> {
-        auto sorted = std::vector<std::string_view>(names.begin(), names.end());  // to move words costs less
-        std::sort(sorted.begin(), sorted.end());
-        sorted.erase(std::unique(sorted.begin(), sorted.end()), sorted.end());
+        const auto once = each_once(names);
         auto ids = List<ModelId>{};
-        ids.reserve(sorted.size());
-        for (const auto& name : sorted) { ids.push_back(intern_model(std::string{name})); }
+        ids.reserve(once.size());
+        for (const auto name : once) { ids.push_back(intern_model(std::string{name})); }
         return ids;
     }
 
@@ -299,12 +297,13 @@ protected:
         }
         const auto& models = view.records.models();
         // The last of those that no node holds are left out. With fewer of these, the limit was lowered since.
-        auto over = -view.room_beside(names, inventory);
-        const auto left_out = std::remove_if(names.rbegin(), names.rend(), [&](const std::string& name) {
-            const auto id = over > 0 ? models.find(name) : std::nullopt;
-            return over > 0 && !(id && models.held(*id)) && over-- > 0;
-        });
-        names.erase(names.begin(), left_out.base());
+        const auto over = -view.room_beside(names, inventory);
+        auto left_out = std::set<std::string>{};
+        for (auto name = names.rbegin(); name != names.rend() && std::ssize(left_out) < over; ++name) {
+            const auto id = models.find(*name);
+            if (!id || !models.held(*id)) { left_out.insert(*name); }
+        }
+        std::erase_if(names, [&](const std::string& name) { return left_out.contains(name); });
         return names;
     }
 

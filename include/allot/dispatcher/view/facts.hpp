@@ -9,6 +9,7 @@
 #include <vector>
 
 #include <allot/core/ageing.hpp>
+#include <allot/core/each_once.hpp>
 #include <allot/core/lease.hpp>
 #include <allot/dispatcher/parts.hpp>
 #include <allot/store/digest.hpp>
@@ -308,10 +309,6 @@ public:
     [[nodiscard]] auto requirement_of(const TaskSpec& spec) const -> Requirement {
         auto requirement = Requirement{vram_asked(spec), spec.gpus,      spec.platforms, spec.platforms_refused,
                                        spec.software,    spec.gang_size, spec.same_card};
-        const auto canonical = [](auto& list) {
-            std::sort(list.begin(), list.end());
-            list.erase(std::unique(list.begin(), list.end()), list.end());
-        };
         canonical(requirement.gpus);
         canonical(requirement.platforms);
         canonical(requirement.platforms_refused);
@@ -462,10 +459,7 @@ public:
         const auto requirement = requirement_of(spec);
         const auto known = records.fits().requirements().find(requirement);
         task.requirement = known ? RequirementId{*known} : no_handle<RequirementId>;
-        auto names = spec.models;
-        std::sort(names.begin(), names.end());
-        names.erase(std::unique(names.begin(), names.end()), names.end());
-        for (const auto& name : names) {
+        for (const auto name : each_once(spec.models)) {
             task.rest.made().models.push_back(records.models().find(name).value_or(no_handle<ModelId>));
         }
         task.value = value_of(task, requirement);

@@ -193,7 +193,7 @@ public:
         auto room = std::int64_t{rules->models_max} - std::int64_t{known.held()};
         auto fresh = std::int64_t{0};
         auto listed = std::vector<ModelId>{};
-        for (const auto& name : models) {
+        for (const auto name : each_once(models)) {
             const auto id = known.find(name);
             fresh += id && known.held(*id) ? 0 : 1;
             listed.push_back(id.value_or(no_handle<ModelId>));
