@@ -103,7 +103,7 @@ private:
     }
 
     void step() {
-        const auto verb = in_.byte() % 12;
+        const auto verb = in_.byte() % 13;
         const auto at = in_.below(groups_.size());
         if (dropped_[at]) { return; }
         auto& group = groups_[at];
@@ -144,6 +144,7 @@ private:
                     return group.revealed(opening(static_cast<std::uint8_t>(word < 250 ? own : word)),
                                           allot::Entropy{std::uint64_t{in_.byte()}}, now);
                 }
+                case 12: return group.queued(a_task(), now);
                 case 11: {
                     const auto bytes = in_.bytes(in_.byte() % 20);
                     return group.recomputed(bytes, now);
@@ -274,6 +275,12 @@ auto seeds() -> std::vector<fuzz::Bytes> {
         put(seed, {7, 0, 0, now, 0, 7, 0, 0, now, 1, 10, 0, 0, 2, 0, 0});
         all.push_back(seed);
     }
+    // The first member's node declines and takes the second task; another node takes the first.
+    auto declined = fuzz::Bytes{0, 100, 0, 0, 0, now, 0, 2, 200, 12, 0, 0, later, 0, 0, 0, 0, now, 1, 2, 200};
+    put(declined, {0, 0, 0, now, 0, 4, 200, 0, 0, 0, now, 2, 6, 200});
+    for (std::uint8_t i = 0; i < 3; ++i) { put(declined, {2, 0, 0, later, i, 4, 1, 2, 3, 0}); }
+    put(declined, {7, 0, 0, now, 0, 7, 0, 0, now, 1, 7, 0, 0, now, 2});
+    all.push_back(declined);
     // Results differ, and the referee says who was right; or says nothing in its time.
     for (std::uint8_t truth = 0; truth < 4; ++truth) {
         auto seed = fuzz::Bytes{32, 100};

@@ -463,6 +463,8 @@ TEST_CASE("what a stranger may get wrong is refused, and changes nothing but tim
     refused(group.timed_out(3, at(10s)), E::member_ended);
     refused(group.aborted(3, at(10s)), E::member_ended);
     refused(group.started(3, on(3), at(10s)), E::member_ended);
+    refused(group.queued(3, at(10s)), E::member_ended);
+    refused(group.queued(9, at(10s)), E::member_unknown);
     refused(group.started(1, {NodeId::null(), 1}, at(10s)), E::id_invalid);
     refused(group.started(1, {1, allot::OperatorId::null()}, at(10s)), E::id_invalid);
     refused(group.uploaded(1, at(10s)), E::upload_unasked);
@@ -557,6 +559,7 @@ TEST_CASE("whatever happens, each fee leaves once, a group ends once, and a refu
                     break;
                 case 4:
                     effects = below(4) != 0   ? group.advance(now)
+                              : below(3) == 0 ? group.queued(id, now)
                               : below(2) == 0 ? group.timed_out(id, now)
                                               : group.aborted(id, now);
                     break;

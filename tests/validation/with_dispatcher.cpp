@@ -125,6 +125,34 @@ TEST_CASE("the dispatcher keeps a declared group apart, and does what its verdic
     if (!slash) { CHECK(e.dispatcher.node(liar)->qos.count == 1); }  // a review is no amnesty: a verdict of zero (D36)
 }
 
+TEST_CASE("a node that declined a task of a group may run another one, and is not blamed for the first") {
+    auto e = Embedder{};
+    e.join("a1", "a");
+    auto group = ValidationGroup::declared("g", tasks, {}).value();
+    for (auto id = 1; id <= 3; ++id) { e.submit(id, "g"); }
+    const auto feed = [&](const allot::Events& heard) {
+        e.hear(heard);
+        for (const auto& event : heard) {
+            if (const auto* waits = std::get_if<allot::event::TaskQueued>(&event)) {
+                e.act(group.queued(waits->task, e.now.time));
+            } else if (const auto* started = std::get_if<allot::event::TaskStarted>(&event)) {
+                e.act(group.started(started->lease.task, e.placed(started->lease.task), e.now.time));
+            }
+        }
+    };
+    e.act(group.started(1, e.placed(1), e.now.time));
+    const auto deadline = e.leases.at(1).deadline;
+    feed(e.dispatcher.decline(e.leases.at(1), e.now));
+    REQUIRE(e.leases.contains(2));  // on the same node
+    CHECK(group.members()[0].state == allot::MemberState::waiting);
+    e.act(group.submitted(2, Bytes{7}, e.now.time));
+
+    e.now.time = deadline + 1s;
+    const auto effects = group.advance(e.now.time);
+    CHECK(effects.events.empty());
+    CHECK(!group.next_deadline());
+}
+
 TEST_CASE("hidden tasks may meet on one operator, and then the reveal refuses them") {
     auto e = Embedder{};
     e.join("a1", "a");

@@ -38,9 +38,10 @@ namespace allot { inline namespace v0 {
 /// With `referee_window` a majority blames no node: if results differ, the group asks a referee to do the work again
 /// (`RefereeAsked`, `recomputed`). Without an answer in time the majority's result counts, and no node is blamed.
 ///
-/// Feed the group from the dispatcher's events: `TaskStarted` as `started`, `TaskTimedOut` as `timed_out`, other ends
-/// without an answer as `aborted`. The leases of members that answered stay open until an event of the group ends them.
-/// Fees follow the group's events, not the dispatcher's, because the dispatcher treats each task alone.
+/// Feed the group from the dispatcher's events: `TaskStarted` as `started`, `TaskQueued` as `queued`, `TaskTimedOut` as
+/// `timed_out`, other ends without an answer as `aborted`. The leases of members that answered stay open until an event
+/// of the group ends them. Fees follow the group's events, not the dispatcher's, because the dispatcher treats each
+/// task alone.
 ///
 /// Every command first applies the deadlines that have passed. So a late command is refused with `member_ended`,
 /// `not_awaited` or `upload_unasked`. Every command may be refused with `time_went_back` or `time_too_late`.
@@ -84,6 +85,18 @@ public:
             if (!renewed) { member.started_at = now; }
             member.placement = placement;
             member.state = MemberState::running;
+            return std::nullopt;
+        });
+    }
+
+    /// A member waits: its node declined, or failed and the terms try again. That node is no member any more, so it may
+    /// run another task of the group, and no deadline of its lease counts. A member that waits already stays as it is.
+    /// Errors: `member_unknown`, `member_ended`.
+    auto queued(const TaskId& task, TimePoint now) -> ValidationEffects {
+        return for_member(task, now, [&](Member& member, auto&) -> MaybeError {
+            if (ended(member.state)) { return ValidationError::member_ended; }
+            member.state = MemberState::waiting;
+            member.placement.reset();
             return std::nullopt;
         });
     }
