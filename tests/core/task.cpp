@@ -56,6 +56,11 @@ TEST_CASE("a value keeps 96 bits over 32, and is cut beyond") {
     CHECK(Value{largest, 0xFFFF'FFFFU}.num() == largest);
     CHECK(Value{largest, 0xFFFF'FFFFU}.den() == 0xFFFF'FFFFU);
     CHECK(Value{u128{1} << 96, 1}.num() == largest);
-    CHECK(Value{1, std::uint64_t{1} << 32}.den() == 0xFFFF'FFFFU);
     CHECK(Value{1, 0}.den() == 1);
+    CHECK(Value{6, std::uint64_t{1} << 33} == Value{3, std::uint64_t{1} << 32});
+    for (const auto den : {0xFFFF'FFFFU + std::uint64_t{1}, (std::uint64_t{1} << 33) - 1, ~std::uint64_t{0}}) {
+        CHECK(Value{largest, den} < Value{largest, 0xFFFF'FFFEU});
+        CHECK(Value{1, den} < Value{1, 0xFFFF'FFFEU});
+        CHECK(Value{largest, den} > Value{});
+    }
 }

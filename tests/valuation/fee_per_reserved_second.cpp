@@ -39,6 +39,20 @@ TEST_CASE("the value is the fee over the length of the lease, once for each node
     CHECK(allot::FeePerReservedSecond{}.value(task, requirement, 60s) == allot::Value{40, 60'000});
 }
 
+TEST_CASE("who reserves longer is worth less, however long it is and however many nodes it has") {
+    auto task = allot::Task{};
+    task.fee = 1'000'000'000;
+    auto requirement = allot::Requirement{};
+    requirement.gang_size = 255;
+    auto before = allot::FeePerReservedSecond{}.value(task, requirement, 24h);
+    for (const auto days : {2, 7, 30, 49, 50, 365, 10'000}) {
+        const auto value = allot::FeePerReservedSecond{}.value(task, requirement, 24h * days);
+        CHECK(value < before);
+        before = value;
+    }
+    CHECK(before > allot::Value{});
+}
+
 TEST_CASE("a declared millisecond buys no place in the queue") {
     const auto tasks = std::vector{declares("liar", 10, 1ms), declares("honest", 100, 25s)};
     CHECK(first(allot::Dispatcher{allot::FeePerSecond{}}, tasks) == std::vector<std::string>{"liar"});

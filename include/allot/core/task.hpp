@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <compare>
 #include <cstdint>
 #include <optional>
@@ -88,14 +89,18 @@ struct RequirementView {
 /// Value of a task per unit of its time, as an exact rational.
 ///
 /// It is packed into 16 bytes, because a queue holds and moves millions. The numerator is below 2^96 and the
-/// denominator positive and below 2^32; other arguments are clamped to these ranges.
+/// denominator positive and below 2^32. A larger denominator is halved until it fits, and the numerator with it, so
+/// that the value is never more than it was. A larger numerator and a denominator of zero are clamped.
 class Value {
 public:
     /// The value zero.
     constexpr Value() noexcept = default;
     constexpr Value(u128 num, std::uint64_t den = 1) noexcept  // NOLINT: implicit, a policy may `return fee;`
-        : den_{static_cast<std::uint32_t>(std::clamp<std::uint64_t>(den, 1, 0xFFFF'FFFFU))} {
-        const auto cut = std::min(num, (u128{1} << 96) - u128{1});
+    {
+        const auto halvings = std::max(0, static_cast<int>(std::bit_width(den)) - 32);
+        const auto up = (den >> halvings) + ((den >> halvings) << halvings != den ? 1U : 0U);
+        den_ = static_cast<std::uint32_t>(std::clamp<std::uint64_t>(up, 1, 0xFFFF'FFFFU));
+        const auto cut = std::min(num >> halvings, (u128{1} << 96) - u128{1});
         num_low_ = cut.low();
         num_high_ = static_cast<std::uint32_t>(cut.high());
     }

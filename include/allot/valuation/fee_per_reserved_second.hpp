@@ -9,7 +9,7 @@
 namespace allot { inline namespace v0 {
 
 /// The fee over the time that the task reserves: the length of its lease, once for each node of a gang. It is an exact
-/// rational.
+/// rational where that is less than 2^32 ms, and else rounded as `Value` says.
 ///
 /// The unit is tokens per millisecond of a lease; a common factor changes no order.
 ///
