@@ -73,6 +73,8 @@ using TimePoint = NetworkTime::time_point;
 
 /// The latest instant that commands admit: 2^48 ms (8,900 years), so that deadlines never overflow.
 inline constexpr auto time_point_max = TimePoint{Duration{std::int64_t{1} << 48}};
+/// The longest time that a policy may name, 2^40 ms. Terms and placements that name more get this.
+inline constexpr auto duration_max = Duration{std::int64_t{1} << 40};
 
 /// The instant that never comes: nothing is due then.
 inline constexpr auto never = TimePoint::max();

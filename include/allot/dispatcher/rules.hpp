@@ -70,9 +70,8 @@ struct RulesParameters {
 
     /// The fault of the parameters, as one sentence; null if there is none.
     [[nodiscard]] constexpr auto fault() const noexcept -> const char* {
-        constexpr auto longest = Duration{std::int64_t{1} << 40};
         constexpr auto small = [](std::uint32_t n, std::uint32_t max) { return n >= 1 && n <= max; };
-        constexpr auto wait = [longest](Duration d) { return d >= Duration{0} && d <= longest; };
+        constexpr auto wait = [](Duration d) { return d >= Duration{0} && d <= duration_max; };
         return detail::first_unmet({
             {due_max >= 1, "allot: Rules: due_max must be at least 1"},
             {renewals_max >= 1, "allot: Rules: renewals_max must be at least 1"},
@@ -91,7 +90,7 @@ struct RulesParameters {
             {outbid_by.den >= 1 && outbid_by.num >= outbid_by.den,
              "allot: Rules: outbid_by must be at least 1, over a denominator of at least 1"},
             {value_doubles_in == Duration{0} ||
-                 (value_doubles_in >= std::chrono::minutes{1} && value_doubles_in <= longest),
+                 (value_doubles_in >= std::chrono::minutes{1} && value_doubles_in <= duration_max),
              "allot: Rules: value_doubles_in must be 0 or a minute to 2^40 ms"},
             {small(nodes_max, 1U << 24U), "allot: Rules: nodes_max must be 1 to 2^24"},
             {small(tasks_max, 1U << 28U), "allot: Rules: tasks_max must be 1 to 2^28"},

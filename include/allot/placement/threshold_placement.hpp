@@ -22,7 +22,7 @@ struct ThresholdPlacementParameters {
         return detail::first_unmet({
             {holders_target >= holders_min && holders_target <= 1'000,
              "allot: ThresholdPlacement: holders_target must be holders_min to 1,000"},
-            {asked_for > Duration{0} && asked_for <= Duration{std::int64_t{1} << 40},
+            {asked_for > Duration{0} && asked_for <= duration_max,
              "allot: ThresholdPlacement: asked_for must be 1 to 2^40 ms"},
         });
     }

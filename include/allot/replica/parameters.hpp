@@ -38,8 +38,7 @@ struct ReplicaParameters {
 
     /// The sentence of the first fault; null if there is none. @complexity constant.
     [[nodiscard]] constexpr auto fault() const noexcept -> const char* {
-        constexpr auto longest = Duration{std::int64_t{1} << 40};
-        const auto long_enough = [&](Duration d) { return d >= Duration{0} && d <= longest; };
+        const auto long_enough = [&](Duration d) { return d >= Duration{0} && d <= duration_max; };
         return detail::first_unmet({
             {replicas >= 1 && replicas <= 64, "allot: ReplicaParameters: replicas must be 1 to 64"},
             {attested_max >= 1 && attested_max <= 1'024, "allot: ReplicaParameters: attested_max must be 1 to 1,024"},
@@ -49,7 +48,7 @@ struct ReplicaParameters {
              "allot: ReplicaParameters: sessions_max must be 1 to 2^20"},
             {sessions_per_client_max >= 1 && sessions_per_client_max <= sessions_max,
              "allot: ReplicaParameters: sessions_per_client_max must be 1 to sessions_max"},
-            {session_ttl > Duration{0} && session_ttl <= longest,
+            {session_ttl > Duration{0} && session_ttl <= duration_max,
              "allot: ReplicaParameters: session_ttl must be 1 ms to 2^40 ms"},
             {long_enough(ahead_max), "allot: ReplicaParameters: ahead_max must be 0 to 2^40 ms"},
             {long_enough(gap_max), "allot: ReplicaParameters: gap_max must be 0 to 2^40 ms"},

@@ -92,9 +92,7 @@ struct ReplicaState {
     /// True if decoded values can be those of a replica. @complexity quadratic in the leaders, 1,024 at most.
     [[nodiscard]] auto is_sound() const -> bool {
         if (chains.size() > ReplicaParameters::leaders_most) { return false; }
-        const auto in_time = [](TimePoint t) {
-            return t >= TimePoint{} && t <= time_point_max + Duration{std::int64_t{1} << 40};
-        };
+        const auto in_time = [](TimePoint t) { return t >= TimePoint{} && t <= time_point_max + duration_max; };
         for (auto at = chains.begin(); at != chains.end(); ++at) {
             const auto twin = std::find_if(at + 1, chains.end(), [&](const auto& c) { return c.leader == at->leader; });
             if (twin != chains.end() || !in_time(at->next_from)) { return false; }

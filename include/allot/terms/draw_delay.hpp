@@ -30,7 +30,7 @@ struct DrawDelayParameters {
 
     /// The fault of the parameters as one sentence; null when they are valid together.
     [[nodiscard]] constexpr auto fault() const noexcept -> const char* {
-        constexpr auto wait = [](Duration d) { return d >= Duration{0} && d <= Duration{std::int64_t{1} << 40}; };
+        constexpr auto wait = [](Duration d) { return d >= Duration{0} && d <= duration_max; };
         return detail::first_unmet({
             {round_first_at >= TimePoint{} && round_first_at <= time_point_max,
              "allot: DrawDelay: round_first_at must be 0 to 2^48 ms"},

@@ -27,14 +27,13 @@ struct FixedTermsParameters {
 
     /// The fault of the parameters as one sentence; null when they are valid together.
     [[nodiscard]] constexpr auto fault() const noexcept -> const char* {
-        constexpr auto longest = Duration{std::int64_t{1} << 40};
         return detail::first_unmet({
             {estimates >= 1 && estimates <= 1'000, "allot: FixedTerms: estimates must be 1 to 1,000"},
             {length_min > Duration{0}, "allot: FixedTerms: length_min must be positive"},
             {length_max >= length_min, "allot: FixedTerms: length_max must be at least length_min"},
-            {renewed_max >= length_max && renewed_max <= longest,
+            {renewed_max >= length_max && renewed_max <= duration_max,
              "allot: FixedTerms: renewed_max must be length_max to 2^40 ms"},
-            {patience > Duration{0} && patience <= longest, "allot: FixedTerms: patience must be 1 to 2^40 ms"},
+            {patience > Duration{0} && patience <= duration_max, "allot: FixedTerms: patience must be 1 to 2^40 ms"},
             {!enumerator_name(after_timeout).empty() && !enumerator_name(after_failure).empty(),
              "allot: FixedTerms: after_timeout and after_failure must be end, retry or retry_elsewhere"},
             {attempts_max >= 1, "allot: FixedTerms: attempts_max must be at least 1"},

@@ -250,7 +250,7 @@ public:
             return;
         }
         task.state = TaskState::held;
-        task.due_at = view.records.counters().now + std::max(Duration{1}, view.terms.patience(task));
+        task.due_at = view.records.counters().now + view.patience(task);
         tell(event::TaskQueued{task.id, task.notify_to(), task.due_at});
         put(t, std::move(task));
         edit(n, [&](Node& node) { node.held = t; });
@@ -277,7 +277,7 @@ public:
     void enqueue(TaskHandle t, Task&& task) {
         task.state = TaskState::queued;
         task.lease = no_handle<LeaseHandle>;
-        task.due_at = view.records.counters().now + std::max(Duration{1}, view.terms.patience(task));
+        task.due_at = view.records.counters().now + view.patience(task);
         const auto queued = event::TaskQueued{task.id, task.notify_to(), task.due_at};
         const auto full = view.queue.size() >= view.queue.capacity(view.records.present());
         put(t, std::move(task));

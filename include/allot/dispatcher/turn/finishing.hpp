@@ -176,7 +176,7 @@ public:
         const auto& lease = view.records.leases()[l];
         const auto& task = view.records.tasks()[lease.task];
         if (!has_rest<QoSTracker> || !view.waits_for_evidence(task, outcome)) { return {}; }
-        const auto length = view.terms.length(view.records.nodes()[lease.node].node, task);
+        const auto length = view.lease_length(view.records.nodes()[lease.node].node, task);
         return std::max(Duration{0}, length - (view.now() - lease.started_at));
     }
 
@@ -194,7 +194,7 @@ public:
         }
         if constexpr (has_rest<QoSTracker>) {
             if (outcome.kind == OutcomeKind::declined) {
-                rests = view.terms.length(view.records.nodes()[n].node,
+                rests = view.lease_length(view.records.nodes()[n].node,
                                           view.records.tasks()[view.records.leases()[l].task]);
             }
         }

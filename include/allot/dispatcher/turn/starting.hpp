@@ -104,8 +104,7 @@ public:
                 at = place_of(wishes, model);
             }
         }
-        constexpr auto longest = Duration{std::int64_t{1} << 40U};
-        at->until = view.records.counters().now + std::clamp(view.placement.asked_for(), Duration{1}, longest);
+        at->until = view.records.counters().now + std::clamp(view.placement.asked_for(), Duration{1}, duration_max);
         put_wishes(n, std::move(wishes));
         tell(event::ModelWanted{view.records.nodes()[n].node.id, task, view.records.models().name(model)});
     }
@@ -204,7 +203,7 @@ private:
                              !view.records.nodes()[n].node.leased(),
                          "a task starts on a node that is not free");
             const auto l = i == 0 ? placed.lease : view.records.leases().next();
-            const auto length = std::max(Duration{1}, view.terms.length(view.records.nodes()[n].node, placed));
+            const auto length = view.lease_length(view.records.nodes()[n].node, placed);
             auto lease = LeaseRecord{token + i, t, n, now, now + length};
             lease.member = static_cast<std::uint8_t>(i);
             lease.of = static_cast<std::uint8_t>(gang.size());

@@ -179,8 +179,7 @@ public:
     /// How long a model on a node's disk counts without being run or reported; 0 for good (rule 51).
     [[nodiscard]] auto held_for() const -> Duration {
         if constexpr (has_held_for<typename Types::Placement>) {
-            constexpr auto longest = Duration{std::int64_t{1} << 40U};
-            return std::clamp(placement.held_for(), Duration{0}, longest);
+            return std::clamp(placement.held_for(), Duration{0}, duration_max);
         } else {
             return Duration{0};
         }
@@ -230,10 +229,21 @@ public:
         return {h, task.requirement, value, task.sequence};
     }
 
+    /// The answers of the terms about times, which may be too long for a sum or not positive.
+    [[nodiscard]] auto lease_length(const Node& node, const Task& task) const -> Duration {
+        return std::clamp(terms.length(node, task), Duration{1}, duration_max);
+    }
+    [[nodiscard]] auto lease_length_max(const Node& node, const Task& task) const -> Duration {
+        return std::clamp(terms.length_max(node, task), Duration{1}, duration_max);
+    }
+    [[nodiscard]] auto patience(const Task& task) const -> Duration {
+        return std::clamp(terms.patience(task), Duration{1}, duration_max);
+    }
+
     /// The value of a new task. A lease is given to no node yet, so terms that look at the node see one without facts.
     [[nodiscard]] auto value_of(const Task& task, const Requirement& requirement) const -> Value {
         if constexpr (has_value_of_reserved<Valuation>) {
-            return valuation.value(task, requirement, std::max(Duration{1}, terms.length(Node{}, task)));
+            return valuation.value(task, requirement, lease_length(Node{}, task));
         } else {
             return valuation.value(task, requirement);
         }
@@ -242,11 +252,10 @@ public:
     /// The least fee of a task with this spec; 0 if the terms have none.
     [[nodiscard]] auto fee_min(const TaskSpec& spec) const -> Amount {
         if constexpr (has_fee_min<Terms>) {
-            const auto length = std::max(Duration{1}, terms.length(Node{}, task_of(spec)));
-            return spec.node ? Amount{} : terms.fee_min(length * std::int64_t{spec.gang_size});
-        } else {
-            return {};
+            const auto length = lease_length(Node{}, task_of(spec));
+            if (!spec.node) { return terms.fee_min(length * std::int64_t{spec.gang_size}); }
         }
+        return {};
     }
 
     /// True if `match` alone draws.
@@ -270,7 +279,7 @@ public:
     /// The time at which a waiting task was submitted or started over, the later one. It follows from the end of
     /// its patience; where that would lie in the future because parameters have changed, it is the submission.
     [[nodiscard]] auto waits_since(const Task& task) const -> TimePoint {
-        const auto since = task.due_at - std::max(Duration{1}, terms.patience(task));
+        const auto since = task.due_at - patience(task);
         return since > now() ? task.submitted_at : std::max(since, task.submitted_at);
     }
 
@@ -363,8 +372,8 @@ public:
         const auto& lease = records.leases()[h];
         const auto& node = records.nodes()[lease.node].node;
         const auto& task = records.tasks()[lease.task];
-        return std::min(records.counters().now + terms.length(node, task),
-                        lease.started_at + terms.length_max(node, task) + lease.postponed);
+        return std::min(records.counters().now + lease_length(node, task),
+                        lease.started_at + lease_length_max(node, task) + lease.postponed);
     }
 
     /// The handle of a node that has not left; none for other ids.
@@ -465,7 +474,7 @@ public:
         task.value = value_of(task, requirement);
         if (spec.group) { task.group = records.groups().find(*spec.group).value_or(no_handle<GroupHandle>); }
         task.state = TaskState::queued;
-        task.due_at = records.counters().now + std::max(Duration{1}, terms.patience(task));
+        task.due_at = records.counters().now + patience(task);
         return task;
     }
 
