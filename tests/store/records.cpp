@@ -50,8 +50,8 @@ struct Ears {
         heard.push_back("models " + std::to_string(before.size()) + std::to_string(after.size()));
     }
     void counters_changed(const allot::Counters&, const allot::Counters&) { heard.emplace_back("counters"); }
-    void configured(const std::variant<int>& was) {
-        heard.push_back("configured " + std::to_string(std::get<int>(was)));
+    void configured(std::span<const std::variant<int>> was) {
+        heard.push_back("configured " + std::to_string(std::get<int>(was.front())));
     }
 
     void note(const char* what, std::uint32_t handle, const void* before, const void* after) {
@@ -149,7 +149,7 @@ TEST_CASE("a rollback leads back through everything, newest first") {
     const auto saved = state;
     const auto savepoint = state.savepoint();
 
-    state.note_configuration(std::variant<int>{42});
+    state.note_configuration({std::variant<int>{42}});
     auto counters = state.counters();
     counters.now = TimePoint{5s};
     state.set(counters, ears);

@@ -1,7 +1,9 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
+#include <span>
 #include <variant>
 
 #include <allot/dispatcher/view/view.hpp>
@@ -128,13 +130,15 @@ public:
         }
     }
 
-    /// Gives the parameters to the policies that take this type, then adapts every index to the new rules.
+    /// Gives the parameters to the policies that take their type, then adapts every index to the new rules. The first
+    /// policy gets the first parameters, and so on; all others get the last.
+    /// @pre there are some, of one type.
     /// @complexity O(n log n) for n nodes and tasks.
-    void configured(const Configuration& configuration) {
+    void configured(std::span<const Configuration> each) {
         view_.settle();
         // The order of the queue and the quota depend on the rules. So tasks are taken out under the old ones and put
         // in again under the new ones.
-        const auto* const rules = std::get_if<RulesParameters>(&configuration);
+        const auto* const rules = std::get_if<RulesParameters>(&each.front());
         const auto moves = view_.tasks_out ||
                            (rules != nullptr && (rules->value_doubles_in != view_.rules->value_doubles_in ||
                                                  (rules->narrowing == Narrowing::gate) != view_.gates() ||
@@ -146,12 +150,15 @@ public:
         view_.tasks_out = moves;
         if (moves) { each_task(false); }
         std::visit(
-            [&]<class Parameters>(const Parameters& parameters) {
+            [&]<class Parameters>(const Parameters&) {
+                auto next = std::size_t{0};
                 Parts<Ps...>::each_of(view_, [&](auto& policy) {
-                    detail::each_configured_by<Parameters>(policy, [&](auto& one) { one.configure(parameters); });
+                    detail::each_configured_by<Parameters>(policy, [&](auto& one) {
+                        one.configure(std::get<Parameters>(each[std::min(next++, each.size() - 1)]));
+                    });
                 });
             },
-            configuration);
+            each.front());
         if (moves) { each_task(true); }
         view_.tasks_out = false;
         view_.records.refit(*this);

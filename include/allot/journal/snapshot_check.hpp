@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -95,7 +96,7 @@ class SnapshotLoader {
         static void fell(ModelId, ClassId, std::uint32_t) noexcept {}
         static void task_changed(TaskHandle, const Task*, const Task*) {}
         static void counters_changed(const Counters&, const Counters&) {}
-        static void configured(const typename Dispatcher::Configuration&) {}
+        static void configured(std::span<const typename Dispatcher::Configuration>) {}
     };
 
 public:

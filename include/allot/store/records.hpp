@@ -159,8 +159,8 @@ public:
     void refit(F& followers) {
         interned_.fits.refit(FitsOf<F>{followers}, [&](std::uint32_t active) { return followers.open(active); });
     }
-    /// Adds the old configuration to the undo log; `rollback` passes it to `configured`.
-    void note_configuration(Configuration before) {
+    /// Adds the old parameters of each policy to the undo log; `rollback` passes them to `configured`.
+    void note_configuration(std::vector<Configuration> before) {
         undo_log_.add(ConfigurationReplaced<Configuration>{std::move(before)});
     }
 

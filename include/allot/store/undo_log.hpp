@@ -96,10 +96,10 @@ struct WishesReplaced {
     NodeHandle handle;
     HeldModels before;
 };
-/// Parameters before a change.
+/// Parameters before a change, of each policy that takes them.
 template <class Configuration>
 struct ConfigurationReplaced {
-    Configuration before;
+    std::vector<Configuration> before;
 };
 /// A value was interned.
 template <class Id>

@@ -3,6 +3,7 @@
 #include <string>
 #include <utility>
 #include <variant>
+#include <vector>
 
 #include <boost/container/small_vector.hpp>
 
@@ -103,16 +104,16 @@ public:
     void list(auto id) { records_.list(id); }
     /// Puts other parameters in force, and adds the old ones to the undo log.
     void configure(const Configuration& parameters) {
-        auto before = parameters;
+        auto before = std::vector<Configuration>{};
         std::visit(
-            [&]<class P>(P& of) {
+            [&]<class P>(const P&) {
                 view.each_policy([&](const auto& policy) {
-                    detail::each_configured_by<P>(policy, [&](const auto& one) { of = one.parameters(); });
+                    detail::each_configured_by<P>(policy, [&](const auto& one) { before.push_back(one.parameters()); });
                 });
             },
-            before);
-        records_.note_configuration(before);
-        indices_.configured(parameters);
+            parameters);
+        records_.note_configuration(std::move(before));
+        indices_.configured({&parameters, 1});
     }
 
     /// Lets tasks stand out of the queue for a while; records stay unchanged.
