@@ -41,10 +41,26 @@ auto node(const char* id, const char* gpu, std::uint32_t vram) -> NodeSpec {
     });
 }
 
+/// The boost alone, less one: no weight without a model.
+struct Locality {
+    using role = allot::role::weight;
+    static constexpr bool monotone = true;
+    static auto weight(const allot::Node&, const allot::Task&, const allot::Factors& of) -> allot::Weight {
+        return allot::Weight::from_ratio(of.boost_num - of.boost_den, of.boost_den);
+    }
+};
+
 using Names = std::vector<std::string>;
 const auto nobody = Names{""};
 
 }  // namespace
+
+TEST_CASE("a match tries a task whose nodes have weight only as holders of its model") {
+    auto d = allot::Dispatcher{Locality{}};
+    ok(d.join(with(plain_node(1), [](auto& n) { n.models = {"m"}; }), at(0s)));
+    ok(d.submit(with(plain_task(1), [](auto& t) { t.models = {"m"}; }), dark(0s)));
+    CHECK(started(d.match(at(0s))) == std::vector<std::string>{"1"});
+}
 
 TEST_CASE("a task gets a card that it accepts and no other (rule 10)") {
     auto d = allot::Dispatcher<>{};

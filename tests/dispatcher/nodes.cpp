@@ -44,6 +44,15 @@ TEST_CASE("an update changes what it names and nothing else") {
     CHECK(d.state().fits().classes().size() == 1);  // nobody is of the old class any more
 }
 
+TEST_CASE("a node whose card has too long a name by now can still change its stake") {
+    auto d = allot::Dispatcher<>{};
+    ok(d.join(plain_node(1), at(0s)));
+    ok(d.configure(allot::RulesParameters{.name_bytes_max = 4}, 2, at(0s)));
+    ok(d.update({.id = 1, .stake = 1}, at(0s)));
+    CHECK(d.node(1)->node.stake == allot::Amount{1});
+    CHECK(refusal(d.update({.id = 1, .gpu = "RTX 5090"}, at(0s))) == Error::name_too_long);
+}
+
 TEST_CASE("an idle node pauses, resumes and leaves at once") {
     auto d = allot::Dispatcher<>{};
     join_plain(d, 1);

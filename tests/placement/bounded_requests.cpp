@@ -112,6 +112,14 @@ TEST_CASE("a task of many models asks no more nodes than one of four does") {
     CHECK(copies_of(64, BoundedRequests{ThresholdPlacement{}, RequestBound{{.copies_max = 0}}}) == 0);
 }
 
+TEST_CASE("a bound without a time leaves the placement its own") {
+    struct Own : ThresholdPlacement {
+        static auto held_for() -> allot::Duration { return 1h; }
+    };
+    CHECK(BoundedRequests{Own{}, RequestBound{{.held_for = 0h}}}.held_for() == allot::Duration{1h});
+    CHECK(BoundedRequests{Own{}, RequestBound{{.held_for = 2h}}}.held_for() == allot::Duration{2h});
+}
+
 TEST_CASE("a model that a node neither runs nor reports is forgotten") {
     auto d = forgetful(2);
     const auto held_before = d.state().models().held();

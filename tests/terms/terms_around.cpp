@@ -71,6 +71,50 @@ TEST_CASE("rounds around rounds keep both") {
     CHECK_FALSE(Delayed{Delayed{}}.draws_in_rounds());
 }
 
+TEST_CASE("a rollback gives policies with parameters of one type what each of them had") {
+    const auto fast = DrawDelay{{.round_period = 2s}};
+    const auto slow = DrawDelay{{.draw_delay = 5s}};
+    auto d = allot::Dispatcher{Delayed{Delayed{FixedTerms{}, slow}, fast}};
+    const auto before = d;
+    auto session = d.session();
+    ok(d.configure(allot::DrawDelayParameters{.draw_delay = 7s}, 2, dark(0s)));
+    CHECK_FALSE(d == before);
+    session.rollback();
+    CHECK(d == before);
+}
+
+TEST_CASE("of two least fees the larger one holds, and of two payments the smaller one") {
+    struct Dear : allot::TermsAround<FixedTerms> {
+        static auto fee_min(Duration) -> allot::Amount { return 1'000; }
+        static auto paid(const allot::Task&) -> allot::Amount { return 7; }
+    };
+    auto task = allot::Task{};
+    task.fee = 100;
+    const auto terms = Priced{Dear{}, Price{{.fee_per_second_min = 1}}};
+    CHECK(terms.fee_min(1min) == allot::Amount{1'000});
+    CHECK(terms.fee_min(60min) == allot::Amount{3'600});
+    CHECK(terms.paid(task) == allot::Amount{7});
+}
+
+TEST_CASE("times for ever, or of no length, are the longest and the shortest of times") {
+    struct Patient : allot::TermsAround<FixedTerms> {
+        Duration time;
+        explicit Patient(Duration of) : time{of} {}
+        auto length(const allot::Node&, const allot::Task&) const -> Duration { return time; }
+        auto length_max(const allot::Node&, const allot::Task&) const -> Duration { return time; }
+        auto patience(const allot::Task&) const -> Duration { return time; }
+    };
+    const auto longest = TimePoint{} + allot::duration_max;
+    for (const auto& [time, until] :
+         {std::pair{Duration::max(), longest}, std::pair{Duration::min(), TimePoint{1ms}}}) {
+        auto d = allot::Dispatcher{Patient{time}};
+        CHECK(d.submit(plain_task(1), dark(0s)).or_throw().template get<event::TaskQueued>()->deadline == until);
+        const auto lease = d.join(plain_node(1), at(0s)).or_throw().template get<event::TaskStarted>()->lease;
+        CHECK(lease.deadline == until);
+        if (time > Duration{0}) { CHECK(d.renew(lease, at(1s)).error() == Error::lease_renewal_capped); }
+    }
+}
+
 TEST_CASE("terms around others have the answers that those inside have, and no further one") {
     using Plain = allot::TermsAround<allot::archetype::Terms>;
     static_assert(allot::lease_terms<Plain>);

@@ -75,8 +75,10 @@ public:
             if (const auto error = names(*change.labels, view.rules->labels_max)) { return error; }
         }
         const auto& node = view.records.nodes()[*n].node;
-        return node_class(changed_class(view.records.fits().value(node.node_class), change),
-                          change.stake.value_or(node.stake), node.node_class, node.node_class);
+        const auto& was = view.records.fits().value(node.node_class);
+        const auto is = changed_class(was, change);
+        if (is == was) { return std::nullopt; }  // also if it would be refused today
+        return node_class(is, change.stake.value_or(node.stake), node.node_class, node.node_class);
     }
 
     auto operator()(const command::Pause& c) const -> Verdict {

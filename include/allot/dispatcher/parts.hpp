@@ -51,6 +51,10 @@ struct Composition {
         !stores_bounds<CandidatePool> || monotone_weight<WeightPolicy>,
         "allot: this pool stores bounds, so the weight policy must keep the law of monotone_weight and say so with "
         "`static constexpr bool monotone = true;`; or use allot::LinearPool");
+    static_assert(
+        !has_holder_weight_min<WeightPolicy> || monotone_weight<WeightPolicy>,
+        "allot: a weight policy with `holder_weight_min` must keep the law of monotone_weight and say so with "
+        "`static constexpr bool monotone = true;`, because holders weigh by their bounds");
     static_assert(!has_holder_weight_min<WeightPolicy> || has_total<CandidatePool>,
                   "allot: a weight policy with `holder_weight_min` needs a candidate pool with "
                   "`auto total(const SamplingFrame&) const -> std::uint64_t`");

@@ -26,8 +26,7 @@ struct RequestBoundParameters {
     [[nodiscard]] constexpr auto fault() const noexcept -> const char* {
         return detail::first_unmet({
             {copies_max <= 65'536, "allot: RequestBound: copies_max must be at most 65,536"},
-            {Duration{0} <= held_for && held_for <= Duration{std::int64_t{1} << 40},
-             "allot: RequestBound: held_for must be 0 to 2^40 ms"},
+            {Duration{0} <= held_for && held_for <= duration_max, "allot: RequestBound: held_for must be 0 to 2^40 ms"},
         });
     }
     /// True if `fault()` is null.
@@ -85,8 +84,14 @@ public:
         return {std::min(placement().wanted(demand).copies, std::get<RequestBound>(parts_).left(demand))};
     }
     [[nodiscard]] constexpr auto asked_for() const -> Duration { return placement().asked_for(); }
+    /// The bound's time, or that of the placement if the bound has none.
     [[nodiscard]] constexpr auto held_for() const -> Duration {
-        return std::get<RequestBound>(parts_).parameters().held_for;
+        const auto bound = std::get<RequestBound>(parts_).parameters().held_for;
+        if constexpr (has_held_for<Placement>) {
+            return bound == Duration{0} ? placement().held_for() : bound;
+        } else {
+            return bound;
+        }
     }
 
     /// The placement whose requests are bounded.

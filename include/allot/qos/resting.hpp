@@ -33,11 +33,11 @@ struct RestParameters {
         return detail::first_unmet({
             {after_decline.den >= 1 && after_decline.den <= 1'000 && after_decline.num <= 1'000,
              "allot: Rest: after_decline must be at most 1,000, over a denominator of 1 to 1,000"},
-            {after_return >= Duration{0} && after_return <= Duration{std::int64_t{1} << 40},
+            {after_return >= Duration{0} && after_return <= duration_max,
              "allot: Rest: after_return must be 0 to 2^40 ms"},
-            {after_raise >= Duration{0} && after_raise <= Duration{std::int64_t{1} << 40},
+            {after_raise >= Duration{0} && after_raise <= duration_max,
              "allot: Rest: after_raise must be 0 to 2^40 ms"},
-            {unbond_after >= Duration{0} && unbond_after <= Duration{std::int64_t{1} << 40},
+            {unbond_after >= Duration{0} && unbond_after <= duration_max,
              "allot: Rest: unbond_after must be 0 to 2^40 ms"},
         });
     }
@@ -60,9 +60,8 @@ public:
     /// The length of a rest in ms. `declined` is the length of the lease that the node declined; none if it came back.
     /// @complexity O(1).
     [[nodiscard]] constexpr auto length(std::optional<Duration> declined) const noexcept -> Duration {
-        constexpr auto longest = Duration{std::int64_t{1} << 40};  // so that the product fits
         const auto part = parameters_.after_decline;
-        const auto lease = std::clamp(declined.value_or(Duration{0}), Duration{0}, longest);
+        const auto lease = std::clamp(declined.value_or(Duration{0}), Duration{0}, duration_max);
         return declined ? lease * std::int64_t{part.num} / std::int64_t{part.den} : parameters_.after_return;
     }
 
@@ -123,6 +122,9 @@ ALLOT_FIELDS_OF_TEMPLATE(RestingData, service, rests_until, barred, counts_at, p
 /// of reach between a wrong result and the proof of it. Such stake weighs nothing.
 template <qos_tracker Tracker = RollingQos>
 class Resting {
+    static_assert(!has_rest<Tracker> && !has_restaked<Tracker> && !has_runs_as<Tracker> && !has_unbonding<Tracker>,
+                  "allot: Resting: the tracker inside has rests, stakes or cards of its own, which Resting would hide");
+
 public:
     using role = role::qos;
     using node_data = RestingData<typename Tracker::node_data>;

@@ -75,6 +75,8 @@ private:
 /// Its limit: an owner may ask for one node in many ways, each of which is a requirement with a share.
 template <task_queue Queue = ValueQueue>
 class ShareQueue {
+    static_assert(!has_share<Queue>, "allot: ShareQueue: the queue inside has shares already; set theirs");
+
 public:
     using role = role::queue;
     static constexpr std::string_view name = "ShareQueue";

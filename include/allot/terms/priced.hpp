@@ -142,19 +142,25 @@ private:
 /// the terms start a task over on the node that failed it.
 template <lease_terms Terms = FixedTerms>
 class Priced : public TermsAround<Terms, Price> {
+    using Around = TermsAround<Terms, Price>;
+    static_assert(!has_forfeit<Terms>, "allot: Priced: the terms inside have forfeits already; give one price");
+
 public:
     static constexpr std::string_view name = "Priced";
 
     constexpr Priced() = default;
-    constexpr explicit Priced(Terms terms, Price price = {})
-        : TermsAround<Terms, Price>{std::move(terms), std::move(price)} {}
+    constexpr explicit Priced(Terms terms, Price price = {}) : Around{std::move(terms), std::move(price)} {}
 
     /// The least fee of a task that reserves this time. @complexity O(1).
-    [[nodiscard]] constexpr auto fee_min(Duration reserved) const noexcept -> Amount {
+    [[nodiscard]] constexpr auto fee_min(Duration reserved) const -> Amount {
+        if constexpr (has_fee_min<Terms>) { return std::max(price().fee_min(reserved), Around::fee_min(reserved)); }
         return price().fee_min(reserved);
     }
     /// The payment to the nodes of a task that is done. @complexity O(1).
-    [[nodiscard]] constexpr auto paid(const Task& task) const noexcept -> Amount { return price().paid(task.fee); }
+    [[nodiscard]] constexpr auto paid(const Task& task) const -> Amount {
+        if constexpr (has_paid<Terms>) { return std::min(price().paid(task.fee), Around::paid(task)); }
+        return price().paid(task.fee);
+    }
     /// The part of its fee that a task forfeits if it ends so after `held` under its lease, while this part of the room
     /// for waiting tasks is taken. It waits if `held` is 0.
     /// @pre its strikes do not count this ending yet. @complexity O(1).

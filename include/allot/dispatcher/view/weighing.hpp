@@ -61,7 +61,8 @@ public:
             // few or weigh too little do not narrow.
             const auto anywhere = rules->narrowing == Narrowing::all || rules->narrowing == Narrowing::none ||
                                   rules->narrow_from > 1 || holders_have_to_weigh();
-            const auto plain = anywhere ? local : bound({});
+            // A node that has weight only as a holder is counted among the free nodes, too.
+            const auto plain = anywhere ? local : std::max(bound({}), std::min(local, 1U));
             return {plain, local};
         }
     }
