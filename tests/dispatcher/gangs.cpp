@@ -240,6 +240,17 @@ TEST_CASE("members of a validation group's gang have different operators") {
     CHECK(leases(d.submit(gang(3, 3), at(0s))).size() == 3);  // without a group nobody minds
 }
 
+TEST_CASE("a gang of a validation group that a node's decline broke up may run on its other nodes again") {
+    for (const auto grouped : {false, true}) {
+        CAPTURE(grouped);
+        auto w = Three{with(gang(1, 3), [&](TaskSpec& t) {
+            if (grouped) { t.group = allot::GroupId{7}; }
+        })};
+        ok(w.d.join(plain_node(4), at(0s)));
+        CHECK(leases(w.d.decline(w.lease[0], at(1s))).size() == 3);
+    }
+}
+
 TEST_CASE("of one card, a draw falls on cards of enough nodes that can run the very task") {
     auto d = D{};
     ok(d.join(card(1, "A", 24), at(0s)));

@@ -16,6 +16,14 @@ namespace {
 
 using allot::OutcomeKind;
 
+/// A node has weight for tasks whose fee is at most its stake.
+struct ByFee {
+    using role = allot::role::weight;
+    static auto weight(const allot::Node& node, const allot::Task& task, const allot::Factors&) -> allot::Weight {
+        return node.stake < task.fee ? allot::Weight::zero() : allot::Weight::from_ratio(1, 1);
+    }
+};
+
 auto number(allot::Score score) -> double { return double(score.raw()) / double(allot::Score::one().raw()); }
 
 template <class Dispatcher>
@@ -65,6 +73,14 @@ TEST_CASE("the long-term score is the mean of the last fifty verdicts, and a hal
     CHECK_THAT(long_term(d, 1), near(0.98));  // one zero is left
     ok(d.score(1, 10, at(0s)));
     CHECK(long_term(d, 1) == 1.0);
+}
+
+TEST_CASE("a node that gets weight for a task by a change of its stake or score pulls it, under any weight") {
+    auto d = allot::Dispatcher{ByFee{}};
+    ok(d.join(with(plain_node(1), [](auto& n) { n.stake = 10; }), at(0s)));
+    ok(d.submit(with(plain_task(1), [](auto& t) { t.fee = 50; }), at(0s)));
+    CHECK(d.task(1)->state == allot::TaskState::queued);
+    CHECK(started(d.update({.id = 1, .stake = 100}, at(0s))) == std::vector<std::string>{"1"});
 }
 
 TEST_CASE("timeouts in a row leave 0.95, 0.285 and 0.0855 of health, and then exclude") {

@@ -101,6 +101,20 @@ TEST_CASE("a stake above the cap counts as the cap") {
     static_assert(!std::is_default_constructible_v<Hardened>);  // nobody forgets to say the cap
 }
 
+TEST_CASE("stake that is added does not count at once, however good the node's score is") {
+    auto d = allot::Dispatcher{hardened};
+    for (const auto* name : {"honest", "raises"}) {
+        ok(d.join(staked(name, 100), at(0s)));
+        for (auto i = 0; i < 50; ++i) { REQUIRE(d.score(name, 10U, at(0s)).accepted()); }
+    }
+    CHECK(share(d, "raises") == 500'000);
+    ok(d.update({.id = "raises", .stake = 200}, at(0s)));
+    CHECK(share(d, "raises") <= 500'000);
+    CHECK(share(d, "raises") >= 499'998);
+    ok(d.advance(at(1h)));
+    CHECK(share(d, "raises") > 660'000);
+}
+
 TEST_CASE("a node that its owners praise gets more draws, unless praise has a cap") {
     const auto praised = [](auto d) {
         for (const auto* name : {"honest", "evil"}) {

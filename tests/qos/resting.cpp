@@ -140,6 +140,13 @@ TEST_CASE("whatever brings a node back to the candidates is a rest") {
     CHECK(started(poor.update({.id = 1, .stake = 100}, at(41s))).empty());
     CHECK(started(poor.advance(at(71s))) == std::vector<std::string>{"dear"});
 
+    auto worked = network();  // it says what the dear task asks for while it works
+    const auto cheap = leased(worked.submit(minute("cheap"), at(0s)));
+    ok(worked.submit(with(minute("dear"), [](auto& t) { t.vram_min = 48_GiB; }), dark(0s)));
+    ok(worked.update({.id = 1, .vram = 48_GiB}, at(1s)));
+    CHECK(started(worked.complete(cheap, at(2s))).empty());
+    CHECK(started(worked.advance(at(31s))) == std::vector<std::string>{"dear"});
+
     // A wish that is taken back while the node works is no return, and a new node has nothing to rest from.
     auto busy = network();
     const auto lease = leased(busy.submit(minute(1), at(0s)));
@@ -214,6 +221,9 @@ TEST_CASE("stake that is added counts after an hour, and stake that is taken awa
     CHECK(data.valid());
     CHECK_FALSE(allot::RestParameters{.after_raise = -1ms}.valid());
     CHECK_FALSE(allot::RestParameters{.after_raise = Duration{(std::int64_t{1} << 40) + 1}}.valid());
+
+    CHECK_FALSE(allot::RestParameters{.unbond_after = 1h - 1ms}.valid());  // a stake could move between nodes that left
+    CHECK_FALSE(allot::RestParameters{.score_cap = allot::Score::zero()}.valid());
 
     auto at_once = Resting<>::node_data{};
     Resting{RollingQos{}, Rest{{.after_raise = 0s}}}.restaked(at_once, 1, 2, TimePoint{});

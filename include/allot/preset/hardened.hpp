@@ -94,7 +94,7 @@ public:
     constexpr explicit Hardened(Amount stake_cap, Amount probation_fee_max = ProbationParameters{}.fee_max,
                                 Amount fee_per_second_min = {}, Ratio stake_per_fee = 0, Amount stake_typical = {},
                                 const DrawDelayParameters& rounds = {}, Ratio paid = 1)
-        : weight_{{.stake_cap = stake_cap, .holder_caps = 1, .score_cap = Score::from_ratio(1, 2)}},
+        : weight_{{.stake_cap = stake_cap, .holder_caps = 1, .score_cap = score_cap}},
           probation_{{.fee_max = probation_fee_max}},
           collateral_{
               {.stake_per_fee = stake_per_fee, .stake_max = stake_per_fee.num == 0 ? stake_cap : stake_typical}},
@@ -113,7 +113,8 @@ public:
             ShareQueue{},
             Resting{RollingQos{{.proven_from = 8,
                                 .score_unproven = Score::from_ratio(1, 8),
-                                .penalty_failure = Score::from_ratio(7, 10)}}},
+                                .penalty_failure = Score::from_ratio(7, 10)}},
+                    Rest{{.score_cap = score_cap}}},
             FeePerReservedSecond{},
             BoundedRequests{ThresholdPlacement{}},
             Delayed{Priced{ByEvidence{BoundedRenewals{FixedTerms{{.after_timeout = Next::retry_elsewhere,
@@ -127,6 +128,8 @@ public:
     }
 
 private:
+    static constexpr auto score_cap = Score::from_ratio(1, 2);
+
     LinearWeight weight_;
     Probation probation_;
     Collateral collateral_;

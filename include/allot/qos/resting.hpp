@@ -27,6 +27,8 @@ struct RestParameters {
     Duration after_raise = std::chrono::hours{1};      ///< Time after which stake that was added counts. 0: at once.
     Duration unbond_after = std::chrono::hours{24};    ///< Time after which stake that was taken away is returned;
                                                        ///< until then it can be forfeited. 0: at once.
+    Score score_cap = Score::one();  ///< The score that counts in full for the weight, where its policy caps scores. A
+                                     ///< raise makes this one smaller, so that the cap does not hide the raise.
 
     /// The fault of the parameters as one sentence; null when they are valid together.
     [[nodiscard]] constexpr auto fault() const noexcept -> const char* {
@@ -39,13 +41,16 @@ struct RestParameters {
              "allot: Rest: after_raise must be 0 to 2^40 ms"},
             {unbond_after >= Duration{0} && unbond_after <= duration_max,
              "allot: Rest: unbond_after must be 0 to 2^40 ms"},
+            {after_raise <= unbond_after,
+             "allot: Rest: after_raise must be at most unbond_after, or a stake could move between nodes that left"},
+            {score_cap > Score::zero(), "allot: Rest: score_cap must be positive"},
         });
     }
     /// True if `fault()` is null.
     [[nodiscard]] constexpr auto valid() const noexcept -> bool { return fault() == nullptr; }
     friend constexpr auto operator==(const RestParameters&, const RestParameters&) noexcept -> bool = default;
 };
-ALLOT_FIELDS(RestParameters, after_decline, after_return, after_raise, unbond_after)
+ALLOT_FIELDS(RestParameters, after_decline, after_return, after_raise, unbond_after, score_cap)
 
 /// How long a node rests. `Resting` applies it.
 class Rest {
@@ -203,7 +208,8 @@ public:
 
     [[nodiscard]] constexpr auto score(const node_data& data, TimePoint time) const -> Score {
         const auto served = service().score(data.service, time);
-        return data.counts_at > time ? scaled(served, data.part) : served;
+        if (data.counts_at <= time) { return served; }
+        return scaled(std::min(served, std::get<Rest>(parts_).parameters().score_cap), data.part);
     }
     [[nodiscard]] constexpr auto score_max(const node_data& data) const -> Score {
         return service().score_max(data.service);

@@ -115,7 +115,8 @@ public:
 
     /// True if a node has zero weight for every task.
     [[nodiscard]] auto weightless_now(const Record& record) -> bool {
-        if constexpr (has_weight_in_situation<WeightPolicy> && !has_weight_max<WeightPolicy>) {
+        if constexpr ((has_weight_in_situation<WeightPolicy> ||
+                       !monotone_weight<WeightPolicy>)&&!has_weight_max<WeightPolicy>) {
             return true;  // it may have been so for some task
         } else {
             follow_stakes();

@@ -90,7 +90,7 @@ public:
         const auto moves = !(was == is);
         const auto pulls = moves || weightless || change.operator_id || change.labels;
         tell(event::NodeUpdated{change.id});
-        if (pulls && node.state == NodeState::available) { rest(record, {}); }
+        if (pulls && (node.state == NodeState::available || node.state == NodeState::busy)) { rest(record, {}); }
         if (moves) {
             // Places among the holders belong to a class: give them up and take new ones. Until then the models
             // are wished for, because those that no other node holds would be forgotten.

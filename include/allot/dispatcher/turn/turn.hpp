@@ -148,16 +148,22 @@ public:
         const auto l = *found_.lease;
         const auto t = view.records.leases()[l].task;
         tell_end(l, event::LeaseEnd::declined, OutcomeKind::declined);
-        if (view.eliminates() &&
-            view.records.tasks()[t].group != no_handle<GroupHandle>) {  // a node that ran nothing is no member
+        auto late = false;
+        auto ran_nothing = std::vector<NodeId>{};
+        view.each_member(t, [&](LeaseHandle m) {
+            const auto& lease = view.records.leases()[m];
+            late = late || lease.phase == LeasePhase::completed;
+            ran_nothing.push_back(view.records.nodes()[lease.node].node.id);
+        });
+        if (late) { ran_nothing = {c.lease.node}; }
+        if (view.eliminates() && view.records.tasks()[t].group != no_handle<GroupHandle>) {  // these are no members
             edit(view.records.tasks()[t].group, [&](GroupRecord& group) {
-                std::erase_if(group.members, [&](const auto& member) { return member.node == c.lease.node; });
+                std::erase_if(group.members, [&](const auto& member) {
+                    return std::find(ran_nothing.begin(), ran_nothing.end(), member.node) != ran_nothing.end();
+                });
             });
             reopened_ = view.records.tasks()[t].group;
         }
-        auto late = false;
-        view.each_member(
-            t, [&](LeaseHandle m) { late = late || view.records.leases()[m].phase == LeasePhase::completed; });
         if (late) {
             unchain(l, c.lease.node);
             release(l, {OutcomeKind::declined});
